@@ -1,11 +1,5 @@
 /** The SELECT statements by which writes read stored rows, and the conversion of these rows, for every engine. */
-import {
-  type Field,
-  type FieldValue,
-  type FieldValues,
-  MEDIA_KINDS,
-  type MediaKind,
-} from '../dictionary/index.ts';
+import { type Field, type FieldValue, MEDIA_KINDS, type MediaKind } from '../dictionary/index.ts';
 import { COUNTED, isChildCount, PERMISSION } from '../records/media.ts';
 import type { StoredRow } from '../records/rows.ts';
 import { isStamp, STAMPED_FIELDS } from '../records/stamps.ts';
@@ -21,7 +15,7 @@ interface StoredForm {
   /** The same for the whole content. */
   readonly contents: Sql;
   row(raw: Readonly<Record<string, unknown>>): StoredRow;
-  content(raw: Readonly<Record<string, unknown>>): FieldValues;
+  content(raw: Readonly<Record<string, unknown>>): Record<string, FieldValue>;
 }
 
 export function storedForm(layout: ResourceLayout, dialect: Pick<Dialect, 'sameSystem'>): StoredForm {
@@ -43,12 +37,18 @@ export function storedForm(layout: ResourceLayout, dialect: Pick<Dialect, 'sameS
     return compact(sql`SELECT ${join([...named, ...others], ', ')} FROM ${name(columnsTable)} r`);
   };
 
-  const valuesOf = (fields: readonly Field[], raw: Readonly<Record<string, unknown>>): FieldValues => {
+  const inOwnColumns = [...resource.fields.values()].flatMap((field) => {
+    const column = ownColumn(resource, field);
+    return column === undefined ? [] : [{ name: field.name, column }];
+  });
+  const valuesOf = (
+    fields: readonly Field[],
+    raw: Readonly<Record<string, unknown>>,
+  ): Record<string, FieldValue> => {
     const values: Record<string, FieldValue> = {};
-    for (const field of resource.fields.values()) {
-      const column = ownColumn(resource, field);
-      const value = column === undefined ? null : textOf(raw[column]);
-      if (value !== null && value !== '') values[field.name] = value;
+    for (const { name, column } of inOwnColumns) {
+      const value = textOf(raw[column]);
+      if (value !== null && value !== '') values[name] = value;
     }
     for (const field of fields) {
       const value = decode(field, raw[field.name]);

@@ -39,11 +39,19 @@ export interface RowToPut {
   readonly audience?: number;
 }
 
-/** New timestamps of a record whose content does not change. */
+/** New timestamps of a record whose content does not change, except perhaps for the counts of its children. */
 export interface RowToRestamp {
   readonly stored: StoredRow;
   /** The current keys and timestamps, as in `StoredRow.values`. */
   readonly values: FieldValues;
+  /** Present if counts change. */
+  readonly recounted?: Recounted;
+}
+
+/** A record whose counts of children change: its whole content with the new counts and timestamps, and the hash of it. */
+interface Recounted {
+  readonly content: FieldValues;
+  readonly hash: string;
 }
 
 /** The tombstone of a deleted record. */

@@ -2,6 +2,7 @@
  * A session that holds the write lock of a store, with the few things besides SQL that each engine does in its own way.
  * The modules in `rows/` write every table through it and know no engine.
  */
+import type { ColumnKind } from '../compile/column-value.ts';
 import type { BoundValue } from '../compile/fragment.ts';
 import type { ResourceLayout } from '../compile/layout/index.ts';
 import type { RowToPut } from '../records/rows.ts';
@@ -24,6 +25,15 @@ export interface WriteSession extends Session {
     stored: readonly string[],
     columns: readonly string[],
     rows: Iterable<readonly BoundValue[]>,
+  ): Promise<void>;
+  /**
+   * Changes columns of stored rows in the engine's fastest way.
+   * @param rows the key of each row, followed by its values in the order of the columns
+   */
+  update(
+    table: string,
+    columns: ReadonlyMap<string, ColumnKind>,
+    rows: readonly (readonly BoundValue[])[],
   ): Promise<void>;
   /** Indexes the words of records, in an engine with such an index. */
   indexWords?(layout: ResourceLayout, records: Iterable<RecordTexts>): Promise<void>;

@@ -58,11 +58,14 @@ function nativeColumns({ settings }: StoreModel, { resource }: ResourceLayout): 
   };
 }
 
-/** Only the texts that contain timestamps in every record of a resource. */
-export function stampTextColumns(layout: ResourceLayout): ColumnWriter<FieldValues> {
-  const pieces = layout.pieces.filter((piece) => piece.class === 'open');
+/** The texts of some visibility classes only; those of `open` contain the timestamps of every record of a resource. */
+export function classTextColumns(
+  layout: ResourceLayout,
+  classes: ReadonlySet<string>,
+): ColumnWriter<FieldValues> {
+  const pieces = layout.pieces.filter((piece) => classes.has(piece.class));
   const columns = pieces.flatMap((piece) => [piece.valuesColumn, piece.nullsColumn]);
-  const write = pieceWriter(layout, new Set(['open']));
+  const write = pieceWriter(layout, classes);
   return {
     columns,
     values: (values) => {
@@ -80,8 +83,8 @@ export function hasOtherTextsWithStamps({
   return ({ kind }) => partContains({ resource: resource.name, kind: kind ?? undefined }, stamps);
 }
 
-/** The newest version in which one of the fields in the same texts as the timestamps came into use. */
-export function newestStampField(layout: ResourceLayout): number {
-  const fields = layout.pieces.filter((piece) => piece.class === 'open').flatMap((piece) => piece.fields);
+/** The newest version of the profile in which one of the fields of some visibility classes came into use. */
+export function newestField(layout: ResourceLayout, classes: ReadonlySet<string>): number {
+  const fields = layout.pieces.filter((piece) => classes.has(piece.class)).flatMap((piece) => piece.fields);
   return Math.max(0, ...fields.map(layout.since));
 }

@@ -35,5 +35,10 @@ export const writeSessionOn = (connection: Connection): WriteSession => ({
     );
     for (const row of rows) statement.run(...row.map(bindable));
   },
+  async update(table, columns, rows) {
+    const set = [...columns.keys()].map((column) => `"${column}" = ?`).join(', ');
+    const statement = connection.prepare(`UPDATE "${table}" SET ${set} WHERE _key = ?`);
+    for (const [key = null, ...values] of rows) statement.run(...values.map(bindable), bindable(key));
+  },
   indexWords: async (layout, records) => indexWords(connection, layout, records),
 });

@@ -1,15 +1,13 @@
-/** Writes new timestamps, and the texts that contain them, for records whose content stays. */
+/** Writes new timestamps and counts, and the texts that contain them, for records whose content stays otherwise. */
 
-import { encode } from '../../compile/column-value.ts';
-import { bind, integer, join, name, sql } from '../../compile/fragment.ts';
+import { type ColumnKind, columnKind, encode } from '../../compile/column-value.ts';
+import { type BoundValue, integer, name, sql } from '../../compile/fragment.ts';
 import { isOneTable, type ResourceLayout, typedFields } from '../../compile/layout/index.ts';
-import {
-  hasOtherTextsWithStamps,
-  newestStampField,
-  stampTextColumns,
-} from '../../compile/text/text-columns.ts';
+import { classTextColumns, hasOtherTextsWithStamps, newestField } from '../../compile/text/text-columns.ts';
+import { ruleFields } from '../../compile/visibility.ts';
 import type { Field, FieldValues } from '../../dictionary/index.ts';
 import { storedHash } from '../../records/content-hash.ts';
+import { isChildCount } from '../../records/media.ts';
 import type { RowToRestamp, StoredRow } from '../../records/rows.ts';
 import { isStamp } from '../../records/stamps.ts';
 import type { RowPutter } from './put-rows.ts';
@@ -32,13 +30,18 @@ export interface Restamper {
 }
 
 export function restamper(
-  { session: { dialect, rows: query, run }, model, changes }: WriteContext,
+  { session: { dialect, rows: query, update }, model, changes }: WriteContext,
   layout: ResourceLayout,
   stored: StoredRows,
   { put }: RowPutter,
 ): Restamper {
   const { columnsTable, textsTable } = layout;
   const isWhole = hasOtherTextsWithStamps(layout);
+  const typed = typedFields(layout);
+  const stamps = typed.filter(isStamp);
+  const counts = typed.filter(isChildCount);
+  // A rule that looks at a count may show the record to others.
+  const isEvaluated = ruleFields(layout).some(isChildCount);
   return {
     async restamp(rows) {
       if (rows.length === 0) return;
@@ -46,10 +49,12 @@ export function restamper(
         layout.resource.name,
         rows.map(({ stored: row }) => row.key),
       );
-      const outdated = await outdatedKeys(rows.map((row) => row.stored.key));
-      const mustRewrite = ({ stored: row }: RowToRestamp): boolean => isWhole(row) || outdated.has(row.key);
-      await rewrite(rows.filter(mustRewrite));
-      await restampTexts(rows.filter((row) => !mustRewrite(row)));
+      const recounted = rows.filter((row) => row.recounted !== undefined);
+      await restampAs(
+        rows.filter((row) => row.recounted === undefined),
+        stamps,
+      );
+      await restampAs(recounted, [...stamps, ...counts]);
     },
     async renew(returned) {
       const hashOf = hashWith(returned);
@@ -66,9 +71,30 @@ export function restamper(
     },
   };
 
-  /** Records whose texts were written before the newest of the fields beside the timestamps came into use. */
-  async function outdatedKeys(keys: readonly string[]): Promise<ReadonlySet<string>> {
-    const newest = newestStampField(layout);
+  /** @param fields the timestamps, and the counts if they change */
+  async function restampAs(rows: readonly RowToRestamp[], fields: readonly Field[]): Promise<void> {
+    if (rows.length === 0) return;
+    const classes = new Set(['open', ...fields.filter(isChildCount).map((field) => field.class)]);
+    const keys = rows.map((row) => row.stored.key);
+    const outdated = await outdatedKeys(keys, classes);
+    const mustRewrite = ({ stored: row, recounted }: RowToRestamp): boolean =>
+      isWhole(row) ||
+      outdated.has(row.key) ||
+      (recounted !== undefined && (isEvaluated || row.isTorn === true));
+    await rewrite(rows.filter(mustRewrite));
+    await restampTexts(
+      rows.filter((row) => !mustRewrite(row)),
+      fields,
+      classes,
+    );
+  }
+
+  /** Records whose texts of these classes were written before the newest of the fields in them came into use. */
+  async function outdatedKeys(
+    keys: readonly string[],
+    classes: ReadonlySet<string>,
+  ): Promise<ReadonlySet<string>> {
+    const newest = newestField(layout, classes);
     if (newest <= FIRST_VERSION) return new Set();
     const rows = await query(sql`SELECT _key FROM ${name(textsTable)}
       WHERE ${dialect.oneOf(sql`_key`, keys)} AND _profile < ${integer(newest)}`);
@@ -80,9 +106,12 @@ export function restamper(
     hashOf: (row: StoredRow, content: FieldValues) => string = ({ hash }) => hash,
   ): Promise<void> {
     if (rows.length === 0) return;
-    const contents = await stored.load(rows.map((row) => row.stored));
+    const unread = rows.filter((row) => row.recounted === undefined);
+    const contents = await stored.load(unread.map((row) => row.stored));
     await put(
-      rows.map(({ stored: row, values }) => {
+      rows.map(({ stored: row, values, recounted }) => {
+        if (recounted !== undefined)
+          return { ...row, stored: row, hash: recounted.hash, values: recounted.content };
         const content = { ...contents.get(row.key), ...values };
         return { ...row, stored: row, hash: hashOf(row, content), values: content };
       }),
@@ -104,30 +133,36 @@ export function restamper(
     };
   }
 
-  async function restampTexts(rows: readonly RowToRestamp[]): Promise<void> {
+  async function restampTexts(
+    rows: readonly RowToRestamp[],
+    fields: readonly Field[],
+    classes: ReadonlySet<string>,
+  ): Promise<void> {
     if (rows.length === 0) return;
-    const stamps = typedFields(layout).filter(isStamp);
-    const texts = stampTextColumns(layout);
-    const one = isOneTable(layout);
-    const given = rows.map((row) => {
-      const ready = texts.values(row.values);
-      return Object.fromEntries([
-        ['_key', row.stored.key],
-        ...stamps.map((field) => [field.name, encode(field, row.values[field.name])] as const),
-        ...texts.columns.map((column, index) => [column, ready[index] ?? ''] as const),
-      ]);
-    });
-    const stampNames = stamps.map((field) => field.name);
-    await update(columnsTable, one ? [...stampNames, ...texts.columns] : stampNames, given);
-    if (!one) await update(textsTable, texts.columns, given);
-  }
-
-  /** @param given objects with a key, and a text for each of the columns */
-  async function update(table: string, columns: readonly string[], given: readonly object[]): Promise<void> {
-    if (columns.length === 0) return;
-    const kinds = new Map(['_key', ...columns].map((each) => [each, 'text'] as const));
-    const set = columns.map((each) => sql`${name(each)} = v.${name(each)}`);
-    await run(sql`UPDATE ${name(table)} AS t SET ${join(set, ', ')}
-      FROM ${dialect.rowsOf(bind(JSON.stringify(given)), 'v', kinds)} WHERE t._key = v._key`);
+    const texts = classTextColumns(layout, classes);
+    const hasHashes = rows.some((row) => row.recounted !== undefined);
+    const columns: (readonly [string, ColumnKind])[] = fields.map((field) => [field.name, columnKind(field)]);
+    if (hasHashes) columns.push(['_hash', 'text']);
+    const textKinds = texts.columns.map((column): readonly [string, ColumnKind] => [column, 'text']);
+    const columnRows: BoundValue[][] = [];
+    const textRows: BoundValue[][] = [];
+    for (const {
+      stored: { key, hash },
+      values,
+      recounted,
+    } of rows) {
+      const content = recounted?.content ?? values;
+      const row = [key, ...fields.map((field) => encode(field, content[field.name]))];
+      if (hasHashes) row.push(recounted?.hash ?? hash);
+      columnRows.push(row);
+      textRows.push([key, ...texts.values(content)]);
+    }
+    if (isOneTable(layout)) {
+      const whole = columnRows.map((row, at) => row.concat((textRows[at] ?? []).slice(1)));
+      await update(columnsTable, new Map([...columns, ...textKinds]), whole);
+    } else {
+      if (columns.length > 0) await update(columnsTable, new Map(columns), columnRows);
+      await update(textsTable, new Map(textKinds), textRows);
+    }
   }
 }

@@ -3,7 +3,7 @@
 import { bind, column, integer, type Sql, sql } from '../../compile/fragment.ts';
 import type { ResourceLayout } from '../../compile/layout/index.ts';
 import { storedForm } from '../../compile/stored-form.ts';
-import type { FieldValues } from '../../dictionary/index.ts';
+import type { FieldValue } from '../../dictionary/index.ts';
 import { DamagedRecord } from '../../records/damage.ts';
 import type { StoredRow } from '../../records/rows.ts';
 import type { Session } from '../session.ts';
@@ -17,7 +17,7 @@ export interface StoredRows {
   stampedAfter(field: string, moment: string, limit: number): Promise<StoredRow[]>;
   children(parentResource: string, parents: readonly string[]): Promise<Map<string, StoredRow[]>>;
   /** The whole content of records. */
-  load(rows: readonly StoredRow[]): Promise<Map<string, FieldValues>>;
+  load(rows: readonly StoredRow[]): Promise<Map<string, Record<string, FieldValue>>>;
 }
 
 const KEY = sql`r._key`;

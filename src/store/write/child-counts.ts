@@ -93,17 +93,17 @@ const isEqual = (stored: FieldValues, counts: ChildCounts): boolean =>
   Object.entries(counts).every(([name, count]) => stored[name] === count);
 
 /** A stored record with new counts and timestamps. */
-export interface Recounted {
+export interface Counts {
   readonly stored: StoredRow;
   /** Counts and timestamps. */
   readonly values: FieldValues;
 }
 
 /** Writes records whose content stays except for their counts. */
-export async function putRecounted(
+export async function restampCounted(
   transaction: WriteTransaction,
   resource: string,
-  rows: readonly Recounted[],
+  rows: readonly Counts[],
 ): Promise<void> {
   if (rows.length === 0) return;
   const { model } = transaction;
@@ -113,14 +113,15 @@ export async function putRecounted(
   );
   const hashOf = (values: FieldValues): string =>
     contentHash(model.resource(resource), values, model.settings.owner);
-  await transaction.put(
+  await transaction.restamp(
     resource,
     rows.map(({ stored, values }) => {
       const content = contents.get(stored.key) ?? {};
-      const after = Object.assign({}, content, values);
-      // A content that does not match its hash keeps not matching.
       const isSound = hashOf(content) === stored.hash;
-      return { ...stored, stored, hash: isSound ? hashOf(after) : stored.hash, values: after };
+      Object.assign(content, values);
+      // A content that does not match its hash keeps not matching.
+      const hash = isSound ? hashOf(content) : stored.hash;
+      return { stored, values: { ...stored.values, ...values }, recounted: { content, hash } };
     }),
   );
 }

@@ -2,7 +2,7 @@ import type { FieldValues } from '../../dictionary/index.ts';
 import { changedBy } from '../../dictionary/index.ts';
 import type { StoredRow } from '../../records/rows.ts';
 import type { ChildChange } from '../../records/stamps.ts';
-import { movedCounts, putRecounted, type Recounted } from './child-counts.ts';
+import { type Counts, movedCounts, restampCounted } from './child-counts.ts';
 import { ownStamps } from './own-stamps.ts';
 import type { Tally } from './report.ts';
 import type { WriteTransaction } from './transaction.ts';
@@ -34,7 +34,7 @@ export async function restampParents(
     );
     const stampOf = transaction.timestamps.of(resource, [...found.keys()]);
     const moved = await movedCounts(transaction, resource, parents, found);
-    const recounted: Recounted[] = [];
+    const recounted: Counts[] = [];
     const rows = parents.flatMap(({ key, changes }) => {
       const stored = found.get(key);
       if (stored === undefined) return [];
@@ -47,7 +47,7 @@ export async function restampParents(
       return stays ? [] : [{ stored, values: { ...stored.values, ...stamps } }];
     });
     await transaction.restamp(resource, rows);
-    await putRecounted(transaction, resource, recounted);
+    await restampCounted(transaction, resource, recounted);
   }
   await restampParents(transaction, merge(above), tally);
 }

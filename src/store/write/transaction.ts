@@ -1,6 +1,6 @@
 import type { StoreModel } from '../../compile/model.ts';
 import type { ValueInUse } from '../../compile/values-in-use.ts';
-import type { FieldValues } from '../../dictionary/index.ts';
+import type { FieldValue } from '../../dictionary/index.ts';
 import type { RowToPut, RowToRestamp, StoredRow, Tombstone } from '../../records/rows.ts';
 import type { CheckpointWriter } from '../checkpoints.ts';
 import type { CommitTimestamps } from './commit-timestamps.ts';
@@ -23,8 +23,11 @@ export interface WriteTransaction {
     parentResource: string,
     parents: readonly string[],
   ): Promise<ReadonlyMap<string, readonly StoredRow[]>>;
-  /** The whole content of stored records. */
-  load(resource: string, rows: readonly StoredRow[]): Promise<ReadonlyMap<string, FieldValues>>;
+  /** The whole content of stored records, as objects that belong to the caller. */
+  load(
+    resource: string,
+    rows: readonly StoredRow[],
+  ): Promise<ReadonlyMap<string, Record<string, FieldValue>>>;
   /** The keys among these whose rows have, or may have, parts that disagree (check/row-faults.ts). */
   faulty(resource: string, keys: readonly string[]): Promise<ReadonlySet<string>>;
   /**

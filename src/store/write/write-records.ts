@@ -3,7 +3,7 @@ import { COUNTED } from '../../records/media.ts';
 import type { RowToPut, StoredRow } from '../../records/rows.ts';
 import type { ChildChange } from '../../records/stamps.ts';
 import { adoptOrphans, findOrphans } from './adopt.ts';
-import { type ChildCounts, countsAfter, putRecounted, type Recounted, withCounts } from './child-counts.ts';
+import { type ChildCounts, type Counts, countsAfter, restampCounted, withCounts } from './child-counts.ts';
 import { removeWithChildren } from './delete-records.ts';
 import { ownStamps, putStamped, type Unstamped, withStamps } from './own-stamps.ts';
 import { conflictWith, hashUnder, placeChild } from './place-children.ts';
@@ -266,7 +266,7 @@ async function putParents(
 ): Promise<void> {
   const put: RowToPut[] = [];
   const restamp: { stored: StoredRow; values: FieldValues }[] = [];
-  const recounted: Recounted[] = [];
+  const recounted: Counts[] = [];
   const { model } = transaction;
   const counted = derivedCounts(model, resource);
   const compared = new Map(
@@ -316,7 +316,7 @@ async function putParents(
   }
   await transaction.put(resource, put);
   await transaction.restamp(resource, restamp);
-  await putRecounted(transaction, resource, recounted);
+  await restampCounted(transaction, resource, recounted);
 }
 
 /** A child that moves from another record changes that one, too. */

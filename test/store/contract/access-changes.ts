@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { BUILT_IN_ACCESS, type RoleDefinition } from '../../../src/access/index.ts';
 import { listing, openHouse, photo, room } from '../../support/builders.ts';
 import type { Engine } from '../../support/engine.ts';
+import { faultsIn } from '../../support/faults.ts';
 import { IDX } from '../../support/views.ts';
 import { type Json, makeWorld, operations, TIME, type World } from '../../support/world.ts';
 
@@ -41,6 +42,19 @@ const partner = (
 });
 
 export function accessChangeContract(engine: Engine): void {
+  test('a role that looks at a count sees a listing once its media are enough', async (t) => {
+    const world = await makeWorld(engine, t);
+    const rules = roles(partner('PhotosCount ge 2', { Media: '' }));
+    await world.store.configure((settings) => ({ ...settings, ...rules }));
+    await world.write('Property', listing('A', { Media: [photo('M')] }), listing('B'));
+    assert.equal(await seen(world, 'partner'), '');
+    await world.write('Media', photo('N', { ResourceRecordKey: 'A' }));
+    assert.equal(await seen(world, 'partner'), 'A M N');
+    await world.store.remove('Media', ['M']);
+    assert.equal(await seen(world, 'partner'), '');
+    assert.deepEqual(await faultsIn(world.store), []);
+  });
+
   test('a change of status moves a listing, its children and theirs', async (t) => {
     const world = await makeWorld(engine, t);
     const write = (status: string, children: Json = {}) =>

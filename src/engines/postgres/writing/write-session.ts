@@ -1,6 +1,7 @@
 /** The session of a connection that holds the write lock, which the store's shared modules write through. */
 
-import { name, sql } from '../../../compile/fragment.ts';
+import type { ColumnKind } from '../../../compile/column-value.ts';
+import { bind, join, name, sql } from '../../../compile/fragment.ts';
 import type { WriteSession } from '../../../store/write-session.ts';
 import type { ServerSession } from '../connection/session.ts';
 import { partitionedDialect, postgresDialect } from '../dialect.ts';
@@ -19,6 +20,16 @@ export const writeSessionOn = (session: ServerSession, isPartitioned = false): S
       await session.run(sql`DELETE FROM ${name(table)} WHERE ${isStored}`);
     }
     await copyIn(session, table, columns, rows);
+  },
+  async update(table, columns, rows) {
+    const kinds = new Map<string, ColumnKind>([['_key', 'text'], ...columns]);
+    const names = [...kinds.keys()];
+    const given = rows.map((row) => Object.fromEntries(names.map((each, at) => [each, row[at]])));
+    const set = [...columns.keys()].map((each) => sql`${name(each)} = v.${name(each)}`);
+    const values = session.dialect.rowsOf(bind(JSON.stringify(given)), 'v', kinds);
+    await session.run(
+      sql`UPDATE ${name(table)} AS t SET ${join(set, ', ')} FROM ${values} WHERE t._key = v._key`,
+    );
   },
   ...(isPartitioned ? { beforePut: placing(session) } : {}),
 });
