@@ -4,9 +4,7 @@
  */
 import { performance } from 'node:perf_hooks';
 import type { Logger } from 'pino';
-import type { StoreModel } from '../compile/model.ts';
 import { PlatError, platError } from '../errors/index.ts';
-import type { Store } from '../store/store.ts';
 import { authenticate, type Caller, recognize, refuseTokenInQuery } from './access/authenticate.ts';
 import type { RequestQueue } from './access/budget.ts';
 import { type RequestLimiter, rateLimited, rateLimitHeaders } from './access/rate-limits.ts';
@@ -100,18 +98,14 @@ export async function respond(responder: Responder, exchange: Exchange, isOfSurf
   const extra = versionOf(exchange, route);
   let caller = NOBODY;
   let use: RequestUse = { rows: 0, bytes: 0 };
-  let model = (): Promise<StoreModel> => context.store.model();
   try {
     // The key comes first: whatever becomes of the request, it counts, and its answer says where the key stands.
     if (!isOpen(exchange, route)) {
-      if (exchange.headers.authorization !== undefined) {
-        exchange.timings.start('auth');
-        model = modelSoon(context.store);
-      }
+      if (exchange.headers.authorization !== undefined) exchange.timings.start('auth');
       caller = await recognize(context.store, exchange.headers.authorization);
       await count(responder, exchange, caller, extra);
     }
-    const reply = await answer(responder, exchange, { route, extra, caller, model });
+    const reply = await answer(responder, exchange, { route, extra, caller });
     if (exchange.method !== 'HEAD') use = useOf(reply);
     return { ...reply, headers: { ...extra, ...reply.headers } };
   } catch (error) {
@@ -178,21 +172,6 @@ interface Begun {
   /** Headers that the answer gets, whatever it is. */
   readonly extra: Record<string, string>;
   readonly caller: Caller;
-  readonly model: () => Promise<StoreModel>;
-}
-
-/** Milliseconds for which a model that was read before the key is still used. */
-const FRESH = 50;
-
-/**
- * Reads the model of a store while the key is looked up, since on a server each is a round trip. A request that has waited
- * longer reads it again.
- */
-function modelSoon(store: Store): () => Promise<StoreModel> {
-  const began = performance.now();
-  const asked = store.model();
-  asked.catch(() => undefined); // whoever awaits it gets the error
-  return () => (performance.now() - began < FRESH ? asked : store.model());
 }
 
 async function answer(responder: Responder, exchange: Exchange, begun: Begun): Promise<Reply> {
@@ -208,7 +187,6 @@ async function answer(responder: Responder, exchange: Exchange, begun: Begun): P
   if (path.length + query.length + 1 > LONGEST_URL) throw platError('uriTooLong', { limit: LONGEST_URL });
   refuseTokenInQuery(query);
   if (route.kind === 'reso') extra['odata-version'] = negotiateVersion(headers);
-  const now = await context.store.now();
   switch (route.kind) {
     case 'none':
       if (path === '/') Object.assign(extra, describedBy(exchange.base));
@@ -216,13 +194,13 @@ async function answer(responder: Responder, exchange: Exchange, begun: Begun): P
     case 'front':
       return front(responder, exchange, begun, route.front);
     case 'media':
-      return servedFile(responder.files, exchange, route.path, now);
+      return servedFile(responder.files, exchange, route.path, await context.store.now());
     case 'admin':
-      if (!isOpen(exchange, route)) await sessionOf(responder, exchange, begun, now);
+      if (!isOpen(exchange, route)) await sessionOf(responder, exchange, begun);
       return admin(responder.admin, route.path);
     case 'reso':
     case 'native': {
-      const session = await sessionOf(responder, exchange, begun, now);
+      const session = await sessionOf(responder, exchange, begun);
       const damaged = responder.options.damaged?.();
       const read = { ...context.read, caller: exchange.account, damaged };
       const asked = await withWholeQuery(exchange, meaning);
@@ -241,9 +219,9 @@ async function front(responder: Responder, exchange: Exchange, begun: Begun, ask
       return documentReply(exchange, asked.name);
     case 'description': {
       const { surface, base, headers, account } = exchange;
-      const { clock, store, read } = responder.context;
+      const { store, read } = responder.context;
       const isGeneral = begun.caller.kind === 'unknown' && headers.authorization === undefined;
-      const session = isGeneral ? undefined : await sessionOf(responder, exchange, begun, clock.now());
+      const session = isGeneral ? undefined : await sessionOf(responder, exchange, begun);
       const model = session?.model ?? (await store.model());
       const context = { ...responder.context, read: { ...read, caller: account } };
       const members =
@@ -268,16 +246,12 @@ async function withWholeQuery(
 async function sessionOf(
   { context, views }: Responder,
   { surface, arrival }: Exchange,
-  { extra, caller, model: read }: Begun,
-  begun: number,
+  { extra, caller }: Begun,
 ): Promise<Session> {
-  const host = context.addressOf('replication', arrival);
-  authenticate(caller, surface, begun, host);
-  const model = await read();
-  // A server gives its clock with the model. Until then a process only estimates it from the last reading, which may lie
-  // before the moment at which another process revoked the key.
-  const now = await context.store.now();
-  const key = authenticate(caller, surface, now, host);
+  if (caller.kind === 'unknown') throw caller.why;
+  const seen = await caller.look();
+  const { model, now } = seen;
+  const key = authenticate(seen, surface, () => context.addressOf('replication', arrival));
   extra[EPOCH_HEADER] = model.epoch;
   return { key, model, view: views.of(key, model), now };
 }

@@ -87,6 +87,10 @@ function storeOn(engine: Engine, stored: StoreModel): Store {
     name,
     secret,
     model,
+    async look(tokenHash) {
+      const seen = await engine.look(tokenHash);
+      return { key: seen.key, model: await live.at(seen), now: engine.now() };
+    },
     keys: watched(keyStoreOn({ reading: reading.small, locked }), explain),
     checkpoints: watched(checkpoints, explain),
     ...(shared === undefined ? {} : { shared: watched(shared, explain) }),

@@ -3,6 +3,7 @@
  * statements, acquires the lock and reads the time; it knows no rule about what is stored or shown.
  */
 
+import type { KeyRecord } from '../access/index.ts';
 import type { Planner } from '../compile/context.ts';
 import type { Dialect } from '../compile/dialect.ts';
 import type { Sql } from '../compile/fragment.ts';
@@ -36,6 +37,15 @@ export interface EngineWriter extends RestampWriter {
   publish(session: Session, model: StoreModel): Promise<void>;
 }
 
+/** What every request must know of the store before it is answered. */
+export interface Seen {
+  readonly generation: number;
+  /** The clock that sets timestamps; milliseconds since 1970. */
+  readonly moment: number;
+  /** The key whose token has the hash that was asked for; undefined: there is none. */
+  readonly key: KeyRecord | undefined;
+}
+
 /** What a status reports about the engine. */
 export type EngineFacts = Pick<StoreStatus, 'engine' | 'layout' | 'bytes' | 'partitions'>;
 
@@ -50,6 +60,11 @@ export interface Engine extends Omit<ModelSource, 'startDay'> {
   readonly reading: Readonly<Record<'small' | 'searches', Session>>;
   readStores?(): readonly ReadStoreState[];
   caches?(): readonly CacheUse[];
+
+  /**
+   * One look at the store as it is now, whichever process changed it: at most one round trip, and no lock is waited for.
+   */
+  look(tokenHash: string): Promise<Seen>;
 
   /** See `TaskRunner`. */
   run(

@@ -1,7 +1,7 @@
 /** The keys of a store, and their use. Only the hash of a token is stored. */
 import { KEY_KINDS, type KeyRecord } from '../access/index.ts';
 import type { ColumnKind } from '../compile/column-value.ts';
-import { bind, join, sql } from '../compile/fragment.ts';
+import { bind, join, type Sql, sql } from '../compile/fragment.ts';
 import { Damage, storedJson } from '../records/damage.ts';
 import type { OwnTables, Row } from './session.ts';
 
@@ -40,8 +40,6 @@ export function addUse(before: KeyUse, after: KeyUse): KeyUse {
 }
 
 export interface KeyStore {
-  /** Reads the store each time: a key that one process revokes is refused by all of them at once. */
-  find(tokenHash: string): Promise<KeyRecord | undefined>;
   add(key: KeyRecord, tokenHash: string): Promise<void>;
   list(): Promise<readonly (KeyRecord & { readonly use: KeyUse })[]>;
   /** Refuses the key from `at` on. False when there is no such key. */
@@ -49,14 +47,18 @@ export interface KeyStore {
   recordUse(uses: ReadonlyMap<string, KeyUse>): Promise<void>;
 }
 
+/** The row of the key whose token has a hash. */
+export const keyRows = (tokenHash: string): Sql =>
+  sql`SELECT * FROM plat_keys WHERE token_hash = ${bind(tokenHash)}`;
+
+/** The key in such rows. @throws Damage for a row that plat does not write */
+export const keyIn = ([row]: readonly Row[]): KeyRecord | undefined =>
+  row === undefined ? undefined : keyOf(row);
+
 const ALL_KEYS = sql`SELECT * FROM plat_keys LEFT JOIN plat_key_use ON key_id = id ORDER BY created_at, id`;
 
 export function keyStoreOn({ reading, locked }: OwnTables): KeyStore {
   return {
-    async find(tokenHash) {
-      const [row] = await reading.rows(sql`SELECT * FROM plat_keys WHERE token_hash = ${bind(tokenHash)}`);
-      return row === undefined ? undefined : keyOf(row);
-    },
     add: ({ id, name, kind, role, systems, createdAt, expiresAt, revokedAt }, tokenHash) =>
       locked(async ({ run }) => {
         const values = [id, tokenHash, name, kind, role, JSON.stringify(systems)];

@@ -38,7 +38,11 @@ export class LiveModel {
 
   /** The model for reading, as it is now. */
   async current(): Promise<StoreModel> {
-    const { generation, moment } = await this.#source.ask();
+    return this.at(await this.#source.ask());
+  }
+
+  /** The model for reading, by what was just seen of the store. */
+  async at({ generation, moment }: Awaited<ReturnType<ModelSource['ask']>>): Promise<StoreModel> {
     if (generation !== this.#stored.generation) await this.refresh();
     return this.#newDay.modelAt(this.#stored, moment);
   }

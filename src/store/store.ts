@@ -1,3 +1,4 @@
+import type { KeyRecord } from '../access/index.ts';
 import type { DamagedRecords } from '../compile/damaged-records.ts';
 import type { StoreModel } from '../compile/model.ts';
 import type {
@@ -105,12 +106,26 @@ export type ContentKey =
   | { readonly key: string }
   | { readonly parent: string; readonly parentResource: string };
 
+/** What a request must know of a store before it is answered. */
+export interface Look {
+  /** The key whose token has the hash that was asked for; undefined: there is none. */
+  readonly key: KeyRecord | undefined;
+  readonly model: StoreModel;
+  /** As of `Store.now`. */
+  readonly now: number;
+}
+
 /** Where records live: the contract of every engine, which one test suite checks for each of them. */
 export interface Store extends Checks {
   /** For messages; without a password. */
   readonly name: string;
   /** The current settings, dictionary and rules, also when another process changed them. */
   model(): Promise<StoreModel>;
+  /**
+   * The key of a token and the model, as they are now: a key that one process revokes, and a rule that it changes, count in
+   * all of them at once.
+   */
+  look(tokenHash: string): Promise<Look>;
   /** The store's secret, for the signatures of served files. */
   readonly secret: string;
   readonly keys: KeyStore;

@@ -36,7 +36,7 @@ const dear = (number: number): Json => listing(keyOf(number), { ListPrice: 1000 
 async function lastSweepOf(token: string): Promise<string | null | undefined> {
   const operator = await makeKey(store, 'admin');
   for (const admin of admins) assert.equal((await get(`${admin}/keys`, operator)).status, 200);
-  const id = (await store.keys.find(hashToken(token)))?.id;
+  const id = (await store.look(hashToken(token))).key?.id;
   return (await store.keys.list()).find((key) => key.id === id)?.use.lastSweepAt;
 }
 

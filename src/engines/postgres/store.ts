@@ -3,6 +3,7 @@ import type { Pool } from 'pg';
 import { render, type Sql } from '../../compile/fragment.ts';
 import { checksOn } from '../../store/check/check-store.ts';
 import type { Engine } from '../../store/engine.ts';
+import { keyIn, keyRows } from '../../store/key-store.ts';
 import type { LiveModel } from '../../store/live-model.ts';
 import { readMeta } from '../../store/meta.ts';
 import type { WriteBackup } from '../../store/raw-tables.ts';
@@ -64,6 +65,10 @@ export function postgresEngine(opened: Opened): Engine {
 
     now: () => state.now(),
     ask: () => state.ask(),
+    async look(tokenHash) {
+      const [key, { generation, moment }] = await Promise.all([small(keyRows(tokenHash)), state.ask()]);
+      return { generation, moment, key: keyIn(key) };
+    },
     readModel: () => withSession(lanes.small, readModel),
     run: servers.run,
     read: (live, lane, options, work) => servers.read(live, lane, options, work),

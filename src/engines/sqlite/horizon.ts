@@ -5,7 +5,8 @@ import { PROMISE_STANDS } from '../../store/write/commit-timestamps.ts';
 import { begin } from './begin.ts';
 import { type Connection, connect } from './connection.ts';
 import { isBusy } from './errors.ts';
-import { readTimes, writeTimes } from './meta.ts';
+import type { KeptState } from './kept-state.ts';
+import { writeTimes } from './meta.ts';
 
 /** Milliseconds after which the store keeps another promise, while the last one still stands. */
 const PROMISE_EVERY = PROMISE_STANDS / 2;
@@ -18,14 +19,14 @@ interface Times extends Pick<Meta, 'newest' | 'settled'> {
 /** Finds up to where the store is settled by trying to acquire the write lock. */
 export class HorizonProbe {
   readonly #probe: Connection;
-  readonly #read: Connection;
+  readonly #state: KeptState;
   readonly #clock: StoreClock;
   readonly #isLost: () => boolean;
 
   /** @param isLost whether nothing may be written to the file any more */
-  constructor(path: string, read: Connection, clock: StoreClock, isLost: () => boolean) {
+  constructor(path: string, state: KeptState, clock: StoreClock, isLost: () => boolean) {
     this.#isLost = isLost;
-    this.#read = read;
+    this.#state = state;
     this.#clock = clock;
     using taken = new DisposableStack();
     this.#probe = connect({ path, readOnly: false, busyTimeout: 0, cacheMegabytes: 1 });
@@ -56,9 +57,8 @@ export class HorizonProbe {
   }
 
   #times(): Times {
-    const times = readTimes(this.#read);
-    this.#clock.inEpoch(times.epoch);
-    const { newest, settled } = times;
+    const { newest, settled, epoch } = this.#state.times;
+    this.#clock.inEpoch(epoch);
     return { newest, settled, now: Math.max(this.#clock.now(), newest) };
   }
 

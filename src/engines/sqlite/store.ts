@@ -28,8 +28,8 @@ import { findFileFaults, mendFileFaults } from './file-faults.ts';
 import { idBeneath } from './file-id.ts';
 import { registerFileUrl } from './functions.ts';
 import { HorizonProbe } from './horizon.ts';
+import { KeptState } from './kept-state.ts';
 import { LOCK_TIMEOUT } from './lock.ts';
-import { readTimes } from './meta.ts';
 import { migrateStore } from './migrate.ts';
 import { makeFile } from './new-file.ts';
 import { sessionOn } from './session.ts';
@@ -127,11 +127,12 @@ function sqliteEngine(
   write.database.exec('PRAGMA synchronous = FULL');
   /** Reads on the calling thread what is soon done. */
   const main = opened({ readOnly: true, busyTimeout: READ_PATIENCE });
+  const state = new KeptState(main);
   const clock = storeClock(given, trust, () => {
-    const { clockReading: reading, newest } = readTimes(main);
+    const { clockReading: reading, newest } = state.times;
     return { reading, newest };
   });
-  const probe = taken.adopt(new HorizonProbe(path, main, clock, () => file.isLost()), closeIt);
+  const probe = taken.adopt(new HorizonProbe(path, state, clock, () => file.isLost()), closeIt);
   const secret = secretIn(main);
   for (const connection of [write, main]) registerFileUrl(connection.database, secret);
   file.remember();
@@ -158,13 +159,15 @@ function sqliteEngine(
     caches: () => [pools.pages, pools.searches].flatMap((each) => each?.caches() ?? []),
 
     now: () => probe.now(),
-    async ask() {
-      const row = main.prepare("SELECT value FROM plat_meta WHERE name = 'generation'").get();
-      return { generation: Number(row?.value), moment: clock.now() };
-    },
+    ask: async () => ({ generation: state.generation, moment: clock.now() }),
+    look: async (tokenHash) => ({
+      generation: state.generation,
+      moment: clock.now(),
+      key: state.key(tokenHash),
+    }),
     async readModel() {
       const model = await readModel(reading);
-      clock.inEpoch(readTimes(main).epoch);
+      clock.inEpoch(state.times.epoch);
       return model;
     },
     async run(live, lane, plan, { damaged, milliseconds, caller }) {

@@ -1,7 +1,7 @@
 /** Who asks, and whether that key may use the surface (specification 5). It must not know what is asked. */
 import { hashToken, type KeyRecord, keyValidity, looksLikeToken } from '../../access/index.ts';
 import { type PlatError, platError } from '../../errors/index.ts';
-import type { Store } from '../../store/store.ts';
+import type { Look, Store } from '../../store/store.ts';
 import type { Surface } from '../surface.ts';
 
 const SCHEME = /^(Bearer|OAuth|Basic)\s+(\S+)\s*$/i;
@@ -38,15 +38,34 @@ export function refuseTokenInQuery(query: string): void {
 
 /** Who asks, as far as the request says: a key of the store, or the reason why there is none. */
 export type Caller =
-  | { readonly kind: 'known'; readonly key: KeyRecord }
+  | {
+      readonly kind: 'known';
+      readonly key: KeyRecord;
+      /** What the store says now: the look that found the key, or another one where that is not fresh any more. */
+      readonly look: () => Promise<Look>;
+    }
   | { readonly kind: 'unknown'; readonly why: PlatError };
 
-/** Finds the key of a request, whether or not it may use the surface. */
-export async function recognize(store: Store, authorization: string | undefined): Promise<Caller> {
+/** Milliseconds for which what was seen of a store is still used. */
+const FRESH = 50;
+
+/**
+ * Finds the key of a request, whether or not it may use the surface. On a server that is a round trip, so one look says all
+ * that a request must know of the store; a request that has waited longer looks again.
+ */
+export async function recognize(
+  store: Pick<Store, 'look'>,
+  authorization: string | undefined,
+): Promise<Caller> {
   const token = tokenIn(authorization ?? '');
   if (token === undefined) return { kind: 'unknown', why: platError('tokenMissing', {}) };
-  const key = await store.keys.find(hashToken(token));
-  return key === undefined ? { kind: 'unknown', why: platError('tokenUnknown', {}) } : { kind: 'known', key };
+  const began = performance.now();
+  const hash = hashToken(token);
+  const seen = await store.look(hash);
+  const { key } = seen;
+  if (key === undefined) return { kind: 'unknown', why: platError('tokenUnknown', {}) };
+  const look = async (): Promise<Look> => (performance.now() - began < FRESH ? seen : store.look(hash));
+  return { kind: 'known', key, look };
 }
 
 /** Spreadsheets and statistics tools know no scheme but Basic: the token is its password, whatever the user name. */
@@ -59,23 +78,20 @@ function tokenIn(authorization: string): string | undefined {
 
 /**
  * Checks that the key of a request is valid and for this surface.
- * @param now milliseconds since 1970
- * @param replicationHost named to a replication key that came to the wrong surface
+ * @param replicationHost returns the host that is named to a replication key that came to the wrong surface
  * @throws PlatError 401 without a valid token, 403 with one that is for another surface
  */
 export function authenticate(
-  caller: Caller,
+  { key, now }: Pick<Look, 'key' | 'now'>,
   surface: Surface,
-  now: number,
-  replicationHost: string,
+  replicationHost: () => string,
 ): KeyRecord {
-  if (caller.kind === 'unknown') throw caller.why;
-  const { key } = caller;
+  if (key === undefined) throw platError('tokenUnknown', {});
   const validity = keyValidity(key, now);
   if (!validity.valid) throw platError(validity.why === 'expired' ? 'tokenExpired' : 'tokenRevoked', {});
   if (key.kind === surface.keyKind) return key;
   if (surface.name === 'api' && key.kind === 'replication') {
-    throw platError('replicationKeyOnApi', { host: replicationHost });
+    throw platError('replicationKeyOnApi', { host: replicationHost() });
   }
   throw platError('keyNotForSurface', { kind: key.kind, surface: surface.name });
 }

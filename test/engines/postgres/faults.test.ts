@@ -56,7 +56,7 @@ test('a server that stops and starts again: 503 meanwhile, then everything as be
   for (const how of ways) {
     await server.stop(how);
     await assert.rejects(world.keys('Property'), unavailable);
-    await assert.rejects(world.store.keys.find('hash'), unavailable);
+    await assert.rejects(world.store.look('hash'), unavailable);
     await assert.rejects(world.store.horizon(), unavailable);
     await assert.rejects(world.store.write('Property', [record]), unavailable);
     await assert.rejects(openStore(world.address), {

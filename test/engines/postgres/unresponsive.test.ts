@@ -134,7 +134,7 @@ test('a server that stands still: 503 when its time is up, and everything as bef
         store.page(asked, brief),
         store.count(asked.query, brief),
         store.ids(asked.query, brief),
-        store.keys.find('hash'),
+        store.look('hash'),
         store.model(),
         store.write('Property', [record]),
       ].map((each) => assert.rejects(each, unavailable)),

@@ -44,7 +44,7 @@ const SILENT = pino({ level: 'silent' });
 
 /** The replication surface of a real service, without a socket. */
 export function serve({ store: given, clock, role, base }: ServeOptions): Ask {
-  const store = replaced(given, { keys: keysOf(role) });
+  const store = replaced(given, { keys: keysOf(role), look: lookOf(given, role) });
   const { limits: usual, ...defaults } = SERVICE_DEFAULTS;
   const limits = { ...usual, replication: NO_LIMIT };
   const options: ServiceOptions = { ...defaults, limits, store, clock, log: SILENT };
@@ -108,22 +108,26 @@ export function serve({ store: given, clock, role, base }: ServeOptions): Ask {
 
 /** One key, whose role may be changed. */
 function keysOf(role: () => RoleName): Store['keys'] {
-  const hash = hashToken(TOKEN);
-  const key = (): KeyRecord => ({
-    id: 'k',
-    name: 'simulation',
-    kind: 'replication',
-    role: role(),
-    systems: [],
-    createdAt: '2020-01-01T00:00:00Z',
-    expiresAt: null,
-    revokedAt: null,
-  });
   return {
-    find: async (asked) => (asked === hash ? key() : undefined),
     add: async () => undefined,
-    list: async () => [{ ...key(), use: NO_USE }],
+    list: async () => [{ ...keyOf(role()), use: NO_USE }],
     revoke: async () => false,
     recordUse: async () => undefined,
   };
 }
+
+function lookOf(store: Store, role: () => RoleName): Store['look'] {
+  const hash = hashToken(TOKEN);
+  return async (asked) => ({ ...(await store.look('')), key: asked === hash ? keyOf(role()) : undefined });
+}
+
+const keyOf = (role: RoleName): KeyRecord => ({
+  id: 'k',
+  name: 'simulation',
+  kind: 'replication',
+  role,
+  systems: [],
+  createdAt: '2020-01-01T00:00:00Z',
+  expiresAt: null,
+  revokedAt: null,
+});

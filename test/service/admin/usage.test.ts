@@ -25,7 +25,7 @@ interface Account {
 
 async function newAccount(): Promise<Account> {
   const token = await service.key('replication');
-  const id = (await store.keys.find(hashToken(token)))?.id;
+  const id = (await store.look(hashToken(token))).key?.id;
   return {
     ask: (path, options) => service.get('replication', path, { token, ...options }),
     async use() {

@@ -171,7 +171,7 @@ test('an expired key: 401, 1020, from the moment on that it names', async () => 
   assert.equal(answer.headers['www-authenticate'], 'Bearer');
 });
 
-const idOf = async (token: string): Promise<string> => (await store.keys.find(hashToken(token)))?.id ?? '';
+const idOf = async (token: string): Promise<string> => (await store.look(hashToken(token))).key?.id ?? '';
 
 test('a revoked key: 401, 1010, at the next request, whoever revoked it', async () => {
   const token = await service.key('api');

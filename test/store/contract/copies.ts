@@ -166,7 +166,7 @@ export function copyContract(engine: Engine): void {
       assert.deepEqual(await copy.rows(resource), await world.rows(resource), resource);
     }
     assert.equal(store.secret, world.store.secret);
-    assert.equal((await store.keys.find('hash'))?.id, 'k');
+    assert.equal((await store.look('hash')).key?.id, 'k');
     const status = await store.status();
     const own = { store: '', engine: '', layout: 0, bytes: 0, partitions: undefined };
     assert.deepEqual({ ...status, ...own }, { ...(await world.store.status()), ...own });

@@ -108,7 +108,7 @@ const WORKS: Readonly<Record<string, Work>> = {
   status: ({ store }) => store.status(),
   keys: async ({ store }) => {
     await store.keys.list();
-    await store.keys.find('nothing');
+    await store.look('nothing');
     await store.keys.revoke('nothing', '2026-01-01T00:00:00Z');
   },
   checkpoints: async ({ store }, again) => {

@@ -30,11 +30,11 @@ export function keyContract(engine: Engine): void {
       expiresAt: '2027-01-01T00:00:00Z',
     });
     await world.store.keys.add(record, hashToken(token));
-    assert.deepEqual(await world.store.keys.find(hashToken(token)), record);
-    assert.deepEqual(await (await world.again()).keys.find(hashToken(token)), record);
-    assert.equal(await world.store.keys.find(token), undefined);
-    assert.equal(await world.store.keys.find(hashToken(makeToken())), undefined);
-    assert.equal(await world.store.keys.find(''), undefined);
+    assert.deepEqual((await world.store.look(hashToken(token))).key, record);
+    assert.deepEqual((await (await world.again()).look(hashToken(token))).key, record);
+    assert.equal((await world.store.look(token)).key, undefined);
+    assert.equal((await world.store.look(hashToken(makeToken()))).key, undefined);
+    assert.equal((await world.store.look('')).key, undefined);
   });
 
   test('keys are listed in the order in which they were made, with their use', async (t) => {
@@ -67,9 +67,9 @@ export function keyContract(engine: Engine): void {
     const world = await makeWorld(engine, t);
     await world.store.keys.add(key('a'), 'hash');
     const other = await world.again();
-    assert.equal((await other.keys.find('hash'))?.revokedAt, null);
+    assert.equal((await other.look('hash')).key?.revokedAt, null);
     assert.equal(await world.store.keys.revoke('a', '2026-06-02T00:00:00Z'), true);
-    assert.equal((await other.keys.find('hash'))?.revokedAt, '2026-06-02T00:00:00Z');
+    assert.equal((await other.look('hash')).key?.revokedAt, '2026-06-02T00:00:00Z');
     assert.equal(await world.store.keys.revoke('none', '2026-06-02T00:00:00Z'), false);
   });
 

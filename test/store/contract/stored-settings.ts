@@ -76,7 +76,7 @@ const DAMAGES: Readonly<
   },
   'systems of a key that are no list': {
     statement: `UPDATE plat_keys SET systems = '{"a":1}'`,
-    read: ({ store }) => store.keys.find('hash'),
+    read: ({ store }) => store.look('hash'),
     says: /the systems of its key k1 are no list/,
   },
   'a note on a source that is no JSON': {
