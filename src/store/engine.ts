@@ -3,7 +3,6 @@
  * statements, acquires the lock and reads the time; it knows no rule about what is stored or shown.
  */
 
-import type { KeyRecord } from '../access/index.ts';
 import type { Planner } from '../compile/context.ts';
 import type { Dialect } from '../compile/dialect.ts';
 import type { Sql } from '../compile/fragment.ts';
@@ -18,7 +17,7 @@ import type { LiveModel, ModelSource } from './live-model.ts';
 import type { ReadResult, ReadTask } from './read-task.ts';
 import type { Row, Session } from './session.ts';
 import type { Shared } from './shared.ts';
-import type { Horizon, ReadOptions, ReadStoreState, StoreStatus } from './store.ts';
+import type { Horizon, Look, ReadOptions, ReadStoreState, StoreStatus } from './store.ts';
 import type { RestampWriter, StampState } from './write/bring-back.ts';
 
 /** The write side of an engine. */
@@ -37,13 +36,11 @@ export interface EngineWriter extends RestampWriter {
   publish(session: Session, model: StoreModel): Promise<void>;
 }
 
-/** What every request must know of the store before it is answered. */
-export interface Seen {
+/** What an engine says of a `Look`. */
+interface Seen extends Pick<Look, 'key'> {
   readonly generation: number;
   /** The clock that sets timestamps; milliseconds since 1970. */
   readonly moment: number;
-  /** The key whose token has the hash that was asked for; undefined: there is none. */
-  readonly key: KeyRecord | undefined;
 }
 
 /** What a status reports about the engine. */

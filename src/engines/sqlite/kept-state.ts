@@ -41,7 +41,7 @@ export class KeptState {
     return this.#times;
   }
 
-  /** The number of changes of settings and profile. */
+  /** As of `Meta`. */
   get generation(): number {
     this.#look();
     this.#generation ??= this.#read().generation;
