@@ -512,7 +512,7 @@ function rangeOf(context: Context, over: Collection, variable: number): Range {
 
 /** Nested collections multiply, so that a single row of the statement could exceed the time limit. */
 const deadlineInside = ({ scopes, dialect: { deadline } }: Context): readonly Sql[] =>
-  scopes.size > 1 && deadline !== undefined ? [deadline] : [];
+  scopes.size > 1 && deadline !== undefined ? [deadline.ofValues] : [];
 
 function childRange(
   context: Context,

@@ -53,18 +53,13 @@ export type PlannedStatement = Statement;
 
 /**
  * How to read a page. All statements of a plan run on one snapshot.
- * - `range`: one statement returns body, row count and last key, and shows whether a row follows; or `more` does.
+ * - `range`: one statement returns body, row count and last key, and says whether a row follows; or `more` does.
  * - `search`: the `find` statements return ids, keys and order values, and run until `limit + 1` rows are found; then
  *   `body` returns the body for the ids.
  * - `list`: `body` returns the body for ids that are known, some of which may no longer exist.
  */
 export type PagePlan =
-  | {
-      readonly kind: 'range';
-      readonly limit: number;
-      readonly page: PlannedStatement;
-      readonly more?: PlannedStatement;
-    }
+  | { readonly kind: 'range'; readonly page: PlannedStatement; readonly more?: PlannedStatement }
   | {
       readonly kind: 'search';
       readonly find: readonly PlannedStatement[];
@@ -232,7 +227,7 @@ function planRange(planner: Planner, request: PageRequest): PagePlan {
   const begins = dialect.sameSystem === undefined ? [main] : keyed;
   const after =
     'key' in position ? begins.map((alias) => sql`${column(alias, '_key')} > ${bind(position.key)}`) : [];
-  const rows = sql`SELECT ${key} AS k, ${text} AS x FROM ${from} WHERE ${all([...visible, ...after])} ORDER BY ${key}`;
+  const rows = sql`SELECT ${key} AS k, ${text} AS x FROM ${from} WHERE ${all([...visible, ...after])} ORDER BY ${key} LIMIT ${bind(limit)}`;
   const follows = (last: Sql): Sql => {
     const later = all([
       ...visibleRows(contextSource(planner, query), layout, 'r'),
@@ -240,8 +235,8 @@ function planRange(planner: Planner, request: PageRequest): PagePlan {
     ]);
     return sql`SELECT 1 AS more FROM ${name(layout.columnsTable)} r WHERE ${later} LIMIT 1`;
   };
-  const { page, more } = dialect.page(rows, limit, follows);
-  const plan = { kind: 'range', limit, page: planned(planner, page) } as const;
+  const { page, more } = dialect.page(rows, follows);
+  const plan = { kind: 'range', page: planned(planner, page) } as const;
   return more === undefined ? plan : { ...plan, more: planned(planner, more) };
 }
 
@@ -290,13 +285,17 @@ function rowsOfList(
   };
 }
 
+/** Fails a statement over many rows `r` once its time is up. */
+const deadlineOf = ({ deadline }: Dialect): readonly Sql[] =>
+  deadline === undefined ? [] : [deadline.ofRows(column('r', '_id'))];
+
 function planSearch(planner: Planner, request: PageRequest): PagePlan {
   const { query, position, limit } = request;
   const { dialect } = planner;
   const { context, from, where } = matchingRows(planner, query, true);
   const order = orderOf(context, query, 'r');
   const columns = join(foundColumns('r', order.values), ', ');
-  const guards = dialect.deadline === undefined ? [] : [dialect.deadline];
+  const guards = deadlineOf(dialect);
   const offset = position.kind === 'offset' ? sql` OFFSET ${bind(position.skip)}` : sql``;
   const ranges = rangesOf(position, order);
   const find = ranges.map((range) =>
@@ -403,8 +402,7 @@ export function planCount(planner: Planner, query: RecordQuery): PlannedStatemen
   const isPlace = query.among !== undefined && query.after !== undefined;
   const { from, where } = matchingRows(planner, query, !isPlace);
   const unbounded = query.filter !== undefined || query.search !== undefined;
-  const { deadline } = planner.dialect;
-  const guards = unbounded && deadline !== undefined ? [deadline] : [];
+  const guards = unbounded ? deadlineOf(planner.dialect) : [];
   return planned(planner, sql`SELECT count(*) AS n FROM ${from} WHERE ${all([...guards, ...where])}`);
 }
 
@@ -423,15 +421,17 @@ function countedRows({ model }: Planner, query: RecordQuery): Sql | undefined {
   return sql`SELECT coalesce(sum(rows), 0) AS n FROM plat_counters WHERE ${all(conditions)}`;
 }
 
-/** Plans the list of the ids of all matching records, in order; of those of a list, all that still exist. */
+/**
+ * Plans the list of the ids of all matching records, in order, joined by commas in one row; of those of a list, all that
+ * still exist. Only the sorted subquery sees the order terms, so that nothing but ids leaves the engine.
+ */
 export function planIds(planner: Planner, query: RecordQuery): PlannedStatement {
+  const { dialect } = planner;
   const { context, from, where } = matchingRows(planner, query, query.among === undefined);
   const order = orderOf(context, query, 'r');
-  const guards = planner.dialect.deadline === undefined ? [] : [planner.dialect.deadline];
-  return planned(
-    planner,
-    sql`SELECT ${column('r', '_id')} AS id FROM ${from} WHERE ${all([...guards, ...where])} ORDER BY ${order.clause}`,
-  );
+  const guards = deadlineOf(dialect);
+  const sorted = sql`SELECT ${column('r', '_id')} AS id FROM ${from} WHERE ${all([...guards, ...where])} ORDER BY ${order.clause}`;
+  return planned(planner, sql`SELECT ${dialect.joined(sql`CAST(q.id AS TEXT)`)} AS ids FROM (${sorted}) q`);
 }
 
 /** Plans a page of several resources in one order: the order terms that all queries share, then key, then resource. */

@@ -59,10 +59,8 @@ function answer(connection: Connection, { gives, statement, slots }: Ask, check:
   switch (gives) {
     case 'rows':
       return { rows: anyRows({ database, prepare: () => prepared }, text, values) };
-    case 'each':
-      return { rows: prepared.iterate(...values) };
-    case 'body':
-    case 'page': {
+    case 'whole':
+    case 'part': {
       const row = prepared.get(...values);
       const body = row?.body instanceof Uint8Array ? check(row.body) : undefined;
       return { rows: row === undefined ? [] : [row], body };

@@ -50,6 +50,9 @@ interface CacheLimits {
 
 type Find = () => Promise<Omit<FilterIndex, 'id'>>;
 
+/** What a request begins with a list that it has found, before it is known whether that list is the one that counts. */
+type Begin = (index: FilterIndex) => void;
+
 /**
  * Bytes that a list takes beside its ids: its name, its id, its promise, and the objects and table slots around them. A list
  * that is empty, or still being made, takes as much.
@@ -99,8 +102,13 @@ export class FilterIndexCache implements Reported {
     return this.#lists.get(key)?.bytes ?? 0;
   }
 
-  /** @param find gives the ids from one snapshot, in whatever order it names */
-  async take(list: ListName, find: Find): Promise<Found> {
+  /**
+   * @param find gives the ids from one snapshot, in whatever order it names
+   * @param begin given by a request that is likely to be the first with its filter: then `find` does not wait for the
+   *   answer of the store, and the page that the request begins does not wait either. A list that another process has
+   *   kept before counts all the same
+   */
+  async take(list: ListName, find: Find, begin?: Begin): Promise<Found> {
     if (this.#limits.milliseconds === 0) {
       const { index } = await this.#make('', find);
       return { index, state: 'fresh', age: 0 };
@@ -121,7 +129,7 @@ export class FilterIndexCache implements Reported {
       if (shared === undefined) continue;
       return { index: shared.index, state: 'cached', age: this.#age(shared.made) };
     }
-    const entry: Entry = { making: this.#make(name, find), bytes: 0 };
+    const entry: Entry = { making: this.#make(name, find, begin), bytes: 0 };
     this.#add(list.key, name, entry);
     try {
       const made = await entry.making;
@@ -189,10 +197,10 @@ export class FilterIndexCache implements Reported {
     return this.#shared === undefined || this.#shared.isListCurrent(name, entry.made.index.id);
   }
 
-  async #make(name: string, find: Find): Promise<Made> {
+  async #make(name: string, find: Find, begin?: Begin): Promise<Made> {
     const began = this.#clock.now();
     const shared = this.#limits.milliseconds === 0 ? undefined : this.#shared;
-    const kept = await shared?.findList(name);
+    const kept = begin === undefined ? await shared?.findList(name) : undefined;
     if (kept !== undefined) return { index: kept, made: began - kept.age, state: 'cached' };
     const { milliseconds, bytes } = this.#limits;
     const made = this.#clock.now();
@@ -200,6 +208,7 @@ export class FilterIndexCache implements Reported {
     if (shared === undefined || index.ids.byteLength > bytes) return { index, made, state: 'fresh' };
     // Another process may have been quicker: then its list is the one that counts.
     const age = Math.max(0, this.#clock.now() - made);
+    begin?.(index);
     const counts = await shared.keepList(name, index, { age, milliseconds, bytes });
     if (counts.id === index.id) return { index, made, state: 'fresh' };
     return { index: counts, made: this.#clock.now() - counts.age, state: 'cached' };

@@ -90,10 +90,11 @@ export async function findIds(
   return { ids: await store.ids(query, read), order: orderName(query), openWindow };
 }
 
-/** A page that its request owns from the moment at which it is read. */
+/** A page that its request owns from the moment at which it is read; one that has ended by then releases it at once. */
 async function owned(taken: DisposableStack, reading: Promise<Page>): Promise<Page> {
   const page = await reading;
-  if (page.release !== undefined) taken.defer(page.release);
+  if (taken.disposed) page.release?.();
+  else if (page.release !== undefined) taken.defer(page.release);
   return page;
 }
 
@@ -111,15 +112,41 @@ async function readDirect({ store, read }: PageReading, wish: PageWish): Promise
 
 /** A page of the list that a filter found. The list is frozen, the records are live (I5). */
 async function readFromList(reading: PageReading, wish: PageWish): Promise<PageAnswer> {
-  const { query, limit } = wish;
-  const { index, state, age } = await reading.indexes.take(listName(wish), () => findIds(reading, query));
+  const { query } = wish;
+  const first = firstPage(reading, wish);
+  const found = await reading.indexes.take(listName(wish), () => findIds(reading, query), first?.begin);
+  const { index, state, age } = found;
   const ordered = await orderedList(reading, wish, index);
   const start = (await startIn(reading, wish, ordered)) + wish.skip;
-  const page = limit === 0 ? NO_ROWS : await cutPage(reading, wish, ordered.ids, start);
+  const page = await (first?.of(index) ?? cutPage(reading, wish, ordered.ids, start));
   const reached = { id: ordered.id, position: start + (page.consumed ?? 0) };
   const next = page.more && page.last !== undefined ? tokenAfter(query.order, page.last, reached) : undefined;
   const count = wish.counts ? index.ids.length : undefined;
   return { page, count, next, index: { state, age }, openWindow: index.openWindow };
+}
+
+/** A page that is read while the processes that share lists agree on one. */
+interface FirstPage {
+  begin(index: FilterIndex): void;
+  /** The page that has begun; undefined if it is of another list than the one that counts. */
+  of(index: FilterIndex): Promise<Page> | undefined;
+}
+
+/**
+ * The first page of a walk, which is likely the first request with its filter. A window's is not: it may have to wait for
+ * what another process has already waited for.
+ */
+function firstPage(reading: PageReading, wish: PageWish): FirstPage | undefined {
+  const isStart = wish.token === undefined || wish.token === '';
+  if (!isStart || windowOf(wish.query.filter) !== undefined) return undefined;
+  let begun: { readonly index: FilterIndex; readonly page: Promise<Page> } | undefined;
+  return {
+    begin(index) {
+      begun = { index, page: cutPage(reading, wish, index.ids, wish.skip) };
+      begun.page.catch(() => undefined); // whoever asks for the page is told
+    },
+    of: (index) => (begun?.index === index ? begun.page : undefined),
+  };
 }
 
 /** What makes two filters the same: key, resource and what is asked of it, but not order, paging or fields. */
@@ -185,6 +212,7 @@ async function cutPage(
   list: Uint32Array,
   start: number,
 ): Promise<Page> {
+  if (limit === 0) return NO_ROWS;
   const readIds = (first: number, length: number, most: number): Promise<Page> =>
     owned(
       taken,

@@ -7,7 +7,11 @@ import { openPostgresStore } from '../../../src/engines/postgres/open.ts';
 import { writeBackup } from '../../../src/engines/sqlite/backup.ts';
 import { DEFAULT_SETTINGS } from '../../../src/records/settings.ts';
 import { SharedLimiter } from '../../../src/service/access/rate-limits.ts';
-import { FilterIndexCache, type ListName } from '../../../src/service/paging/filter-index.ts';
+import {
+  type FilterIndex,
+  FilterIndexCache,
+  type ListName,
+} from '../../../src/service/paging/filter-index.ts';
 import { systemClock } from '../../../src/store/clock.ts';
 import type { KeptList, Loan, Shared } from '../../../src/store/shared.ts';
 import { emptyDatabase } from '../../support/postgres-engine.ts';
@@ -280,6 +284,28 @@ describe('filter indexes of several processes', () => {
     assert.deepEqual(await told(one, 4), ['cached', 3]);
     assert.deepEqual(await told(two, 5), ['cached', 3]);
     assert.equal(finds, 2, 'what one found, the other does not look for');
+  });
+
+  it('are found at once by who is likely the first, and yet are one list', async () => {
+    for (let round = 0; round < 3; round++) {
+      const name = newList();
+      const begun: FilterIndex[] = [];
+      const asked = caches().map((each, index) =>
+        each.take(name, finding(round, index), (own) => void begun.push(own)),
+      );
+      const found = await Promise.all(asked);
+      const [kept, ...others] = found.filter(({ state }) => state === 'fresh');
+      assert.deepEqual(others, [], 'one of them made it');
+      for (const { index } of found)
+        assert.deepEqual([index.id, index.ids], [kept?.index.id, kept?.index.ids]);
+      assert.equal(begun.length, found.length, 'each began with its own');
+      assert.equal(begun.filter((own) => own === kept?.index).length, 1);
+    }
+    const [one, two] = caches();
+    const name = newList();
+    await one?.take(name, finding(1));
+    const late = await two?.take(name, finding(2), () => undefined);
+    assert.deepEqual([late?.state, late?.index.ids], ['cached', Uint32Array.of(1)]);
   });
 
   it('that are larger than the bound are kept by none', async () => {

@@ -235,6 +235,11 @@ test('a number that plat never writes is told as a damage, and no request for it
     code: 'storeDamaged',
     message: /is damaged: The record with the key A is not as it was written\. /,
   });
+  assert.equal((await world.store.ids(request.query, TIME)).length, 1);
+  await assert.rejects(world.store.ids(request.query, { ...TIME, caller: CALLER }), {
+    code: 'storeDamaged',
+    message: /is damaged: The record with the number 4611686018427388000 is not as it was written\. /,
+  });
   assert.equal(world.store.trouble?.(), undefined);
   await repairStore(world.store);
   await world.write('Property', listing('A', { City: 'Else' }));

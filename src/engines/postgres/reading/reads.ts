@@ -7,15 +7,16 @@ import type { LiveModel } from '../../../store/live-model.ts';
 import { type Ask, type Given, runLater, stepsOf } from '../../../store/read-task.ts';
 import type { Row } from '../../../store/session.ts';
 import type { ReadOptions } from '../../../store/store.ts';
-import { type BodyCheck, mustBeText, WholeBodies } from '../../../store/whole/whole-bodies.ts';
+import { watchedStream } from '../../../store/watched.ts';
+import { mustBeText, WholeBodies } from '../../../store/whole/whole-bodies.ts';
 import { isMissing, translateError } from '../connection/errors.ts';
 import type { Lanes } from '../connection/lanes.ts';
 import { keepPrepared } from '../connection/prepared.ts';
 import { bindings, type ServerSession } from '../connection/session.ts';
 import type { ReadServers } from '../standbys/read-servers.ts';
+import { type AnswerWish, readAnswer, readWhole } from './answer.ts';
 import type { LiveState } from './live-state.ts';
 import { readSnapshot, type Snapshot } from './reader.ts';
-import { readTexts, type Texts } from './texts.ts';
 
 /** What records are read with. */
 interface ReadSource {
@@ -38,10 +39,20 @@ export class Servers {
 
   readonly run: Engine['run'] = async (live, lane, plan, options) => {
     const sent = isSent(options.caller);
-    const check = sent ? this.#bodies.mustBeWhole : mustBeText;
-    return this.read(live, lane, options, (session, planner) =>
-      runLater(stepsOf(plan(planner), sent), (ask) => answer(session, ask, check)),
+    const wish: AnswerWish = {
+      check: sent ? this.#bodies.mustBeWhole : mustBeText,
+      // Nothing leaves of an answer that may have to be refused.
+      whole: options.damaged !== undefined,
+    };
+    const result = await this.read(live, lane, options, (session, planner) =>
+      runLater(stepsOf(plan(planner), sent), (ask) => answer(session, ask, wish)),
     );
+    if (result.kind !== 'page' || result.page.rest === undefined) return result;
+    const { page } = result;
+    const { rest } = result.page;
+    const told = (error: unknown) => translateError(error, this.#source.name, options.milliseconds / 1000);
+    const watching = { length: rest.length, [Symbol.asyncIterator]: () => watchedStream(rest, told) };
+    return { kind: 'page', page: { ...page, rest: watching } };
   };
 
   /**
@@ -65,6 +76,7 @@ export class Servers {
         const needed = { changes, generation: model.generation };
         const read = (await readServers.read(lane, needed, attempt)) ?? (await attempt(lanes));
         if (read.generation === model.generation) return read.result;
+        read.leave?.();
         await live.refresh();
       }
     } catch (error) {
@@ -77,8 +89,8 @@ export class Servers {
 
 async function answer(
   session: ServerSession,
-  { gives, statement, slots, isKept, limit }: Ask,
-  check: BodyCheck,
+  { gives, statement, slots, isKept }: Ask,
+  wish: AnswerWish,
 ): Promise<Given> {
   const { client } = session;
   const { text } = statement;
@@ -86,27 +98,12 @@ async function answer(
   const asked: QueryConfig = isKept ? { name: keepPrepared(client, text), text, values } : { text, values };
   switch (gives) {
     case 'rows':
-    case 'each':
       return await client.query<Row>(asked);
-    case 'body':
-      return { rows: [], ...checked(await readTexts(session, asked), check) };
-    case 'page': {
-      const { rows: n, last, more, ...texts } = await readTexts(session, asked, limit);
-      return { rows: [{ n, last, more }], ...checked(texts, check) };
+    case 'whole':
+      return { rows: [], body: await readWhole(session, asked, wish) };
+    case 'part': {
+      const { first, ...rest } = await readAnswer(session, asked, wish);
+      return { rows: first === undefined ? [] : [first], ...rest };
     }
-  }
-}
-
-/** A body that must not be used gives its memory back. */
-function checked(
-  { body, release }: Pick<Texts, 'body' | 'release'>,
-  check: BodyCheck,
-): Pick<Given, 'body' | 'release'> {
-  if (body === undefined) return {};
-  try {
-    return { body: check(body), ...(release === undefined ? {} : { release }) };
-  } catch (error) {
-    release?.();
-    throw error;
   }
 }
