@@ -40,10 +40,14 @@ export interface Dialect {
   /** A statement that returns the texts `x` of rows the way the engine's reader expects them: joined, or row by row. */
   readonly answer: (rows: Sql) => Sql;
   /**
-   * The same for rows with keys `k`, plus their number and the last key. `more` is the statement that finds out
-   * whether a row follows, if `page` does not.
+   * The same for the first rows of many, with keys `k`, so that their number and the last key are known, too. `more` is
+   * the statement that finds out whether a row follows, if `page` does not.
    */
-  readonly page: (rows: Sql, follows: (last: Sql) => Sql) => { readonly page: Sql; readonly more?: Sql };
+  readonly page: (
+    rows: Sql,
+    limit: number,
+    follows: (last: Sql) => Sql,
+  ) => { readonly page: Sql; readonly more?: Sql };
   /** A keyword required before a table of members that refers to columns of the same FROM clause. */
   readonly lateral: Sql;
   /** A table `alias(value)` of the members of a multi-valued column. */

@@ -53,13 +53,18 @@ export type PlannedStatement = Statement;
 
 /**
  * How to read a page. All statements of a plan run on one snapshot.
- * - `range`: one statement returns body, row count and last key, and says whether a row follows; or `more` does.
+ * - `range`: one statement returns body, row count and last key, and shows whether a row follows; or `more` does.
  * - `search`: the `find` statements return ids, keys and order values, and run until `limit + 1` rows are found; then
  *   `body` returns the body for the ids.
  * - `list`: `body` returns the body for ids that are known, some of which may no longer exist.
  */
 export type PagePlan =
-  | { readonly kind: 'range'; readonly page: PlannedStatement; readonly more?: PlannedStatement }
+  | {
+      readonly kind: 'range';
+      readonly limit: number;
+      readonly page: PlannedStatement;
+      readonly more?: PlannedStatement;
+    }
   | {
       readonly kind: 'search';
       readonly find: readonly PlannedStatement[];
@@ -227,7 +232,7 @@ function planRange(planner: Planner, request: PageRequest): PagePlan {
   const begins = dialect.sameSystem === undefined ? [main] : keyed;
   const after =
     'key' in position ? begins.map((alias) => sql`${column(alias, '_key')} > ${bind(position.key)}`) : [];
-  const rows = sql`SELECT ${key} AS k, ${text} AS x FROM ${from} WHERE ${all([...visible, ...after])} ORDER BY ${key} LIMIT ${bind(limit)}`;
+  const rows = sql`SELECT ${key} AS k, ${text} AS x FROM ${from} WHERE ${all([...visible, ...after])} ORDER BY ${key}`;
   const follows = (last: Sql): Sql => {
     const later = all([
       ...visibleRows(contextSource(planner, query), layout, 'r'),
@@ -235,8 +240,8 @@ function planRange(planner: Planner, request: PageRequest): PagePlan {
     ]);
     return sql`SELECT 1 AS more FROM ${name(layout.columnsTable)} r WHERE ${later} LIMIT 1`;
   };
-  const { page, more } = dialect.page(rows, follows);
-  const plan = { kind: 'range', page: planned(planner, page) } as const;
+  const { page, more } = dialect.page(rows, limit, follows);
+  const plan = { kind: 'range', limit, page: planned(planner, page) } as const;
   return more === undefined ? plan : { ...plan, more: planned(planner, more) };
 }
 

@@ -5,7 +5,7 @@
  */
 import type { BoundValue, Slot } from '../compile/fragment.ts';
 import type { FoundRow, PagePlan, PlannedStatement } from '../compile/page-plan.ts';
-import type { Page, Rest } from '../compile/read.ts';
+import type { Page } from '../compile/read.ts';
 import { DamagedRecord } from '../records/damage.ts';
 import type { Row } from './session.ts';
 
@@ -29,10 +29,10 @@ export type Slots = Readonly<Partial<Record<Slot, BoundValue>>>;
 /** A statement that a task needs answered. */
 export interface Ask {
   /**
-   * `rows`: its rows. `whole`: the texts of its rows joined to a body; `part`: the same, but part of the body may be read
-   * while the rest is sent.
+   * `rows`: its rows. `body`: the texts of its rows joined to a body; `page`: the same, and one row with the number of rows
+   * and the last key.
    */
-  readonly gives: 'rows' | 'whole' | 'part';
+  readonly gives: 'rows' | 'body' | 'page';
   readonly statement: PlannedStatement;
   readonly slots: Slots;
   /**
@@ -40,14 +40,16 @@ export interface Ask {
    * its own, and its plan is made for them.
    */
   readonly isKept: boolean;
+  /** The rows of a page, where the statement may give one more. */
+  readonly limit?: number;
 }
 
-/** The answer to a statement: all rows, or the first part of an answer with what is known about the rest. */
+/** The answer to a statement. */
 export interface Given {
   readonly rows: Iterable<Row>;
   /** Checked as its reader requires; absent where no row has a text. */
   readonly body?: Uint8Array | undefined;
-  readonly rest?: Rest;
+  /** As in a page. */
   readonly release?: () => void;
 }
 
@@ -74,7 +76,7 @@ export function* stepsOf(task: ReadTask, isSent: boolean): Steps<ReadResult> {
       return { kind: 'page', page: yield* pageSteps(task.plan, isSent) };
     case 'body': {
       const { statement, isKept } = task;
-      return { kind: 'body', body: (yield { gives: 'whole', statement, slots: {}, isKept }).body };
+      return { kind: 'body', body: (yield { gives: 'body', statement, slots: {}, isKept }).body };
     }
     case 'number': {
       const { statement, isKept } = task;
@@ -121,8 +123,9 @@ function pageSteps(plan: PagePlan, isSent: boolean): Steps<Page> {
   }
 }
 
-function* rangePage({ page, more }: PagePlan & { kind: 'range' }): Steps<Page> {
-  const { rows: known, body = EMPTY, ...rest } = yield* answerOf(page, {});
+function* rangePage({ limit, page, more }: PagePlan & { kind: 'range' }): Steps<Page> {
+  const asked: Ask = { gives: 'page', statement: page, slots: {}, isKept: true, limit };
+  const { rows: known, body = EMPTY, ...rest } = yield asked;
   const [first] = known;
   const rows = Number(first?.n ?? 0);
   if (rows === 0) return { body: EMPTY, rows, more: false };
@@ -131,10 +134,6 @@ function* rangePage({ page, more }: PagePlan & { kind: 'range' }): Steps<Page> {
   if (more === undefined) return { body, ...rest, rows, more: first?.more === true, last };
   const [next] = (yield { gives: 'rows', statement: more, slots: { 'last-key': key }, isKept: true }).rows;
   return { body, ...rest, rows, more: next !== undefined, last };
-}
-
-function* answerOf(statement: PlannedStatement, slots: Slots): Steps<Given> {
-  return yield { gives: 'part', statement, slots, isKept: true };
 }
 
 function* searchPage(plan: PagePlan & { kind: 'search' }, isSent: boolean): Steps<Page> {
@@ -201,7 +200,7 @@ function* foundPage(
   const last = page.at(-1);
   if (last === undefined) return { body: EMPTY, rows: 0, more: found.length > 0 };
   const slots = { ids: JSON.stringify(page.map(([id]) => id)), limit: page.length };
-  const { rows: _, body = EMPTY, ...rest } = yield* answerOf(statement, slots);
+  const { rows: _, body = EMPTY, ...rest } = yield { gives: 'body', statement, slots, isKept: true };
   const [, key, ...values] = last;
   return { body, ...rest, rows: page.length, more, last: { key, values } };
 }

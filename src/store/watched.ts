@@ -30,7 +30,7 @@ function watchedResult(result: unknown, translate: (error: unknown) => unknown):
 }
 
 /** The items of a stream; its errors are translated. */
-export async function* watchedStream<T>(
+async function* watchedStream<T>(
   stream: AsyncIterable<T>,
   translate: (error: unknown) => unknown,
 ): AsyncGenerator<T, void> {

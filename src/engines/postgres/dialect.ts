@@ -18,7 +18,6 @@ import type { ScalarType } from '../../dictionary/index.ts';
 import type { LikePart, ValueType } from '../../query/tree.ts';
 import { COLUMN_TYPES } from './column-types.ts';
 import { serverPattern } from './pattern/index.ts';
-import { answerSql, pageSql } from './reading/answer-sql.ts';
 
 /**
  * Listings and what is part of a record are many, so their tables may be partitioned by originating system. Agents,
@@ -210,8 +209,9 @@ export const postgresDialect: Dialect = {
   computed,
   member: (object, member) => sql`((${object})::json -> ${constantText(member)})::text`,
   joined: (text) => sql`string_agg(${text}, ',')`,
-  answer: answerSql,
-  page: (rows, follows) => ({ page: pageSql(rows, follows) }),
+  answer: (rows) => rows,
+  // The reader takes rows one by one, and leaves out the one that shows that more follow.
+  page: (rows, limit) => ({ page: sql`${rows} LIMIT ${bind(limit + 1)}` }),
   lateral: sql`LATERAL `,
   members: (collection, alias) =>
     sql`(SELECT value COLLATE "C" AS value FROM json_array_elements_text((${collection})::json)) ${name(alias)}`,

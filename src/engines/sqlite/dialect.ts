@@ -161,8 +161,8 @@ const dialect: Dialect = {
   member: (object, member) => sql`(${object} -> ${constantText(member)})`,
   joined: (text) => sql`group_concat(${text}, ',')`,
   answer: (rows) => sql`SELECT ${JOINED} AS body FROM (${rows}) q`,
-  page: (rows, follows) => ({
-    page: sql`SELECT ${JOINED} AS body, count(*) AS n, max(k) AS last FROM (${rows}) q`,
+  page: (rows, limit, follows) => ({
+    page: sql`SELECT ${JOINED} AS body, count(*) AS n, max(k) AS last FROM (${rows} LIMIT ${bind(limit)}) q`,
     more: follows(slot('last-key')),
   }),
   lateral: sql``,

@@ -59,8 +59,8 @@ function answer(connection: Connection, { gives, statement, slots }: Ask, check:
   switch (gives) {
     case 'rows':
       return { rows: anyRows({ database, prepare: () => prepared }, text, values) };
-    case 'whole':
-    case 'part': {
+    case 'body':
+    case 'page': {
       const row = prepared.get(...values);
       const body = row?.body instanceof Uint8Array ? check(row.body) : undefined;
       return { rows: row === undefined ? [] : [row], body };

@@ -1,16 +1,8 @@
-import { type Reported, reportCache } from '../../shared/bounded-cache.ts';
-
 /**
- * Shared memory in which a thread passes pages to the main thread. If each page of five megabytes had a buffer of its
- * own, the garbage collector of the main thread would run for every few pages; reused shared memory avoids that.
+ * The shared memory in which a thread passes pages to the main thread, without a copy and without garbage there. It does not
+ * know what a page consists of.
  */
-
-/** Smaller bodies are sent as they are. */
-const SMALLEST = 64 * 1024;
-/** A larger body gets memory of its own, which is not reused. */
-const LARGEST_KEPT = 64 * 1024 * 1024;
-/** Buffers that a thread keeps for reuse. */
-const KEPT = 3;
+import { PageMemory, SMALLEST } from '../page-memory.ts';
 
 /** A body that is in shared memory until that is returned. */
 export interface SharedBody {
@@ -26,27 +18,14 @@ interface Outbox {
 }
 
 export function makeOutbox(): Outbox {
-  const free: SharedArrayBuffer[] = [];
-  const take = (length: number): SharedArrayBuffer => {
-    const index = free.findIndex((memory) => memory.byteLength >= length);
-    const [found] = index < 0 ? [] : free.splice(index, 1);
-    // Somewhat larger than requested, so that the next page fits as well.
-    return found ?? new SharedArrayBuffer(Math.ceil(length * 1.25));
-  };
-  const outbox: Outbox & Reported = {
-    get use() {
-      return { entries: free.length, bytes: free.reduce((sum, { byteLength }) => sum + byteLength, 0) };
-    },
+  const memory = new PageMemory((length) => new SharedArrayBuffer(length));
+  return {
     put(body) {
       if (body.length < SMALLEST) return undefined;
-      const memory = take(body.length);
-      new Uint8Array(memory).set(body);
-      return { memory, length: body.length };
+      const shared = memory.take(body.length);
+      new Uint8Array(shared).set(body);
+      return { memory: shared, length: body.length };
     },
-    release(memory) {
-      if (free.length < KEPT && memory.byteLength <= LARGEST_KEPT) free.push(memory);
-    },
+    release: (shared) => memory.release(shared),
   };
-  reportCache('page buffers', outbox);
-  return outbox;
 }

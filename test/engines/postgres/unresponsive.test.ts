@@ -6,7 +6,7 @@ import { Client } from 'pg';
 import type { Patience } from '../../../src/engines/postgres/connection/connect.ts';
 import { openPostgresStore } from '../../../src/engines/postgres/open.ts';
 import { writeBackup } from '../../../src/engines/sqlite/backup.ts';
-import { type ErrorCode, PlatError } from '../../../src/errors/index.ts';
+import type { ErrorCode } from '../../../src/errors/index.ts';
 import { DEFAULT_SETTINGS } from '../../../src/records/settings.ts';
 import { listing } from '../../support/builders.ts';
 import { testClock } from '../../support/clock.ts';
@@ -179,29 +179,4 @@ test('a statement that another holds up is ended by the server before the connec
   });
   await client.query('ROLLBACK');
   assert.deepEqual(told(await world.store.write('Property', [record])), { inserted: 1 });
-});
-
-test('a page that nobody takes to its end loses its connection after the time of the request', async (t) => {
-  const address = await database(t);
-  const { store, write, request } = await openAt(t, `${address}&connections=2`, {});
-  const PublicRemarks = 'A house with a view. '.repeat(190);
-  const keys = Array.from({ length: 300 }, (_, index) => `L${index}`);
-  await write('Property', ...keys.map((key) => listing(key, { PublicRemarks })));
-  // Orders are found on the one connection for searches.
-  const asked = await request('Property', '$orderby=ListPrice', { limit: 300 });
-  const left = await store.page(asked, { milliseconds: 1000 });
-  assert.ok(left.rest !== undefined);
-  const taken = await store.page(asked, { milliseconds: 1000 });
-  assert.ok(taken.rest !== undefined);
-  let bytes = taken.body.length;
-  for await (const part of taken.rest) bytes += part.length;
-  assert.equal(bytes, left.body.length + left.rest.length);
-  await assert.rejects(Array.fromAsync(left.rest), (error: unknown) => {
-    assert.ok(error instanceof PlatError && error.cause instanceof Error);
-    assert.deepEqual(
-      [error.code, error.cause.message],
-      ['storeUnavailable', 'Nothing was heard from the server for 3000 ms'],
-    );
-    return true;
-  });
 });

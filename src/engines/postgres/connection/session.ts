@@ -20,16 +20,6 @@ export interface ServerSession extends Session {
   run(text: string, values?: readonly Bindable[]): Promise<number>;
   /** Ends the connection when nothing is heard on it. */
   readonly watch: Watch;
-  /** Says that something is still read from the connection when the work on it is done. */
-  keep(reading: Reading): void;
-}
-
-/** Something that is read from a connection for as long as somebody takes it. */
-interface Reading {
-  /** Settles when it is read. */
-  readonly done: Promise<void>;
-  /** Nobody takes it any more. */
-  leave(): void;
 }
 
 /** Something that is done on a session before its connection is given back, such as the end of a transaction. */
@@ -50,28 +40,20 @@ interface Lending {
 /**
  * A connection of a pool, for as long as a scope holds it: `using loan = await borrow(pool)`. The one place that gives
  * connections back: whatever throws in the scope, and wherever, the connection returns to its pool when the scope is
- * left, or when what is still read from it has been taken. A connection that was lost, or that is still inside a
- * transaction then, is closed and not used again.
+ * left. A connection that was lost, or that is still inside a transaction then, is closed and not used again.
  */
 class Loan implements Disposable {
   readonly #client: PoolClient;
   readonly #watch: Watch;
   readonly #lending: Lending;
-  readonly #readings: Reading[] = [];
   readonly #session: ServerSession;
-  #hasFailed = false;
   #isLost = false;
 
   constructor(client: PoolClient, watching: Watch, lending: Lending) {
     this.#client = client;
     this.#watch = watching;
     this.#lending = lending;
-    this.#session = sessionOn(client, watching, this.#readings);
-  }
-
-  /** Whether something is still read from the connection. */
-  get isRead(): boolean {
-    return this.#readings.length > 0;
+    this.#session = sessionOn(client, watching);
   }
 
   /** Works on the connection. What it throws at once is a rejection like any other. */
@@ -79,27 +61,19 @@ class Loan implements Disposable {
     try {
       return await work(this.#session);
     } catch (error) {
-      this.#hasFailed = true;
       this.#isLost ||= isUnavailable(error);
       throw error;
     }
   }
 
-  /** Nobody takes what is still read. */
-  leave(): void {
-    for (const reading of this.#readings) reading.leave();
-  }
-
   [Symbol.dispose](): void {
-    if (this.#hasFailed) this.leave();
-    if (this.isRead || this.#lending.ending !== undefined) void this.#endLater();
-    else this.#giveBack();
+    const { ending } = this.#lending;
+    if (ending === undefined) this.#giveBack();
+    else void this.#endLater(ending);
   }
 
-  async #endLater(): Promise<void> {
-    for (const { done } of this.#readings) await this.run(() => done).catch(() => undefined);
-    const { ending } = this.#lending;
-    if (ending !== undefined && !this.#isLost) {
+  async #endLater(ending: Ending): Promise<void> {
+    if (!this.#isLost) {
       await this.run(ending).catch(() => {
         this.#isLost = true;
       });
@@ -134,7 +108,7 @@ export async function borrow(pool: Pool, lending: Lending = {}): Promise<Loan> {
  * Statements with values come again and again, so the server keeps them prepared; those without are made once, or
  * change tables.
  */
-function sessionOn(client: PoolClient, watch: Watch, readings: Reading[]): ServerSession {
+function sessionOn(client: PoolClient, watch: Watch): ServerSession {
   const query = async (statement: Sql | string, given?: readonly Bindable[]): Promise<QueryResult<Row>> => {
     if (typeof statement !== 'string') {
       const rendered = render(statement, postgresDialect.placeholder);
@@ -149,7 +123,6 @@ function sessionOn(client: PoolClient, watch: Watch, readings: Reading[]): Serve
     dialect: postgresDialect,
     client,
     watch,
-    keep: (reading) => void readings.push(reading),
     rows: async (statement: Sql | string, values?: readonly Bindable[]) =>
       (await query(statement, values)).rows,
     run: async (statement: Sql | string, values?: readonly Bindable[]) =>

@@ -18,8 +18,6 @@ export interface Snapshot<T> {
   /** Whether the server follows another one, and is not written to itself. */
   readonly follows: boolean;
   readonly result: T;
-  /** The result is not wanted: what is still read of it is left. Absent: it is all there. */
-  readonly leave?: () => void;
 }
 
 /** How a snapshot is read, and for whom. */
@@ -31,8 +29,7 @@ interface Reading {
 
 /**
  * Reads on one snapshot of the store, within a time. What begins and ends the transaction is sent along with the
- * statements, so that a reading of one statement is one round trip. A result may be still on its way when it is given;
- * the connection is free once it is taken or left.
+ * statements, so that a reading of one statement is one round trip.
  */
 export async function readSnapshot<T>(
   lanes: Lanes,
@@ -46,7 +43,6 @@ export async function readSnapshot<T>(
     name: caller?.name,
     returned: () => caller?.spent(lane, performance.now() - began),
   });
-  // When all statements have answered, the server has nothing to do any more, though much may still be sent.
   using _turn = caller === undefined ? undefined : await lanes.work[lane]?.enter(caller.name);
   began = performance.now();
   await loan.run(async () => caller?.begin(lane));
@@ -60,11 +56,10 @@ export async function readSnapshot<T>(
   if (state.status === 'rejected') throw state.reason;
   if (read.status === 'rejected') throw read.reason;
   const [row] = state.value;
-  const seen = {
+  return {
     generation: Number(row?.generation),
     changes: Number(row?.changes),
     follows: row?.follows === true,
     result: read.value,
   };
-  return loan.isRead ? { ...seen, leave: () => loan.leave() } : seen;
 }

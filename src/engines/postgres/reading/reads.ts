@@ -7,16 +7,15 @@ import type { LiveModel } from '../../../store/live-model.ts';
 import { type Ask, type Given, runLater, stepsOf } from '../../../store/read-task.ts';
 import type { Row } from '../../../store/session.ts';
 import type { ReadOptions } from '../../../store/store.ts';
-import { watchedStream } from '../../../store/watched.ts';
-import { mustBeText, WholeBodies } from '../../../store/whole/whole-bodies.ts';
+import { type BodyCheck, mustBeText, WholeBodies } from '../../../store/whole/whole-bodies.ts';
 import { isMissing, translateError } from '../connection/errors.ts';
 import type { Lanes } from '../connection/lanes.ts';
 import { keepPrepared } from '../connection/prepared.ts';
 import { bindings, type ServerSession } from '../connection/session.ts';
 import type { ReadServers } from '../standbys/read-servers.ts';
-import { type AnswerWish, readAnswer, readWhole } from './answer.ts';
 import type { LiveState } from './live-state.ts';
 import { readSnapshot, type Snapshot } from './reader.ts';
+import { readTexts, type Texts } from './texts.ts';
 
 /** What records are read with. */
 interface ReadSource {
@@ -39,20 +38,10 @@ export class Servers {
 
   readonly run: Engine['run'] = async (live, lane, plan, options) => {
     const sent = isSent(options.caller);
-    const wish: AnswerWish = {
-      check: sent ? this.#bodies.mustBeWhole : mustBeText,
-      // Nothing leaves of an answer that may have to be refused.
-      whole: options.damaged !== undefined,
-    };
-    const result = await this.read(live, lane, options, (session, planner) =>
-      runLater(stepsOf(plan(planner), sent), (ask) => answer(session, ask, wish)),
+    const check = sent ? this.#bodies.mustBeWhole : mustBeText;
+    return this.read(live, lane, options, (session, planner) =>
+      runLater(stepsOf(plan(planner), sent), (ask) => answer(session, ask, check)),
     );
-    if (result.kind !== 'page' || result.page.rest === undefined) return result;
-    const { page } = result;
-    const { rest } = result.page;
-    const told = (error: unknown) => translateError(error, this.#source.name, options.milliseconds / 1000);
-    const watching = { length: rest.length, [Symbol.asyncIterator]: () => watchedStream(rest, told) };
-    return { kind: 'page', page: { ...page, rest: watching } };
   };
 
   /**
@@ -76,7 +65,6 @@ export class Servers {
         const needed = { changes, generation: model.generation };
         const read = (await readServers.read(lane, needed, attempt)) ?? (await attempt(lanes));
         if (read.generation === model.generation) return read.result;
-        read.leave?.();
         await live.refresh();
       }
     } catch (error) {
@@ -89,8 +77,8 @@ export class Servers {
 
 async function answer(
   session: ServerSession,
-  { gives, statement, slots, isKept }: Ask,
-  wish: AnswerWish,
+  { gives, statement, slots, isKept, limit }: Ask,
+  check: BodyCheck,
 ): Promise<Given> {
   const { client } = session;
   const { text } = statement;
@@ -99,11 +87,25 @@ async function answer(
   switch (gives) {
     case 'rows':
       return await client.query<Row>(asked);
-    case 'whole':
-      return { rows: [], body: await readWhole(session, asked, wish) };
-    case 'part': {
-      const { first, ...rest } = await readAnswer(session, asked, wish);
-      return { rows: first === undefined ? [] : [first], ...rest };
+    case 'body':
+      return { rows: [], ...checked(await readTexts(session, asked), check) };
+    case 'page': {
+      const { rows: n, last, more, ...texts } = await readTexts(session, asked, limit);
+      return { rows: [{ n, last, more }], ...checked(texts, check) };
     }
+  }
+}
+
+/** A body that must not be used gives its memory back. */
+function checked(
+  { body, release }: Pick<Texts, 'body' | 'release'>,
+  check: BodyCheck,
+): Pick<Given, 'body' | 'release'> {
+  if (body === undefined) return {};
+  try {
+    return { body: check(body), ...(release === undefined ? {} : { release }) };
+  } catch (error) {
+    release?.();
+    throw error;
   }
 }

@@ -108,7 +108,6 @@ export class ReadServers {
           server.reads++;
           return snapshot;
         }
-        snapshot.leave?.();
         // Another server answers at this address than the one that was looked at, or it was promoted: then its changes
         // are its own, and their number tells nothing.
         server.changes = changes;

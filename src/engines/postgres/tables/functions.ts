@@ -173,11 +173,6 @@ export const functionTexts = (unicode: string): readonly string[] => [
       RETURN inside;
     END`,
   ),
-  // Ends an answer that grows beyond what is sent (answer-sql.ts).
-  codeFunction(
-    'plat_too_large(size bigint) RETURNS bigint',
-    "BEGIN RAISE 'An answer of % bytes', size USING ERRCODE = 'program_limit_exceeded'; END",
-  ),
   codeFunction(
     'plat_encode_uri(path text) RETURNS text',
     `BEGIN

@@ -1,0 +1,117 @@
+/**
+ * Reads the texts of a statement's rows to their end, as the bytes of a body, so that the connection is free before any of
+ * them is sent. It must not know what the texts say.
+ */
+import { Query, type QueryConfig } from 'pg';
+import { PageMemory, SMALLEST } from '../../../store/page-memory.ts';
+import { LARGEST_ANSWER } from '../../../store/read-task.ts';
+import type { Row } from '../../../store/session.ts';
+import type { ServerSession } from '../connection/session.ts';
+
+/** The texts of rows, joined by commas. */
+export interface Texts {
+  /** Absent where there are none. */
+  readonly body?: Uint8Array;
+  readonly rows: number;
+  /** The key of the last row, where rows have keys. */
+  readonly last?: string;
+  /** Whether there was a row beyond the limit. */
+  readonly more: boolean;
+  /** Absent: the body has memory of its own. */
+  readonly release?: () => void;
+}
+
+/** An answer that outgrew what is sent, with the code that a server has for it. */
+class TooLarge extends Error {
+  readonly code = '54000';
+}
+
+const memories = new PageMemory((length) => new ArrayBuffer(length));
+
+const MOST_BYTES = LARGEST_ANSWER * 1_000_000;
+const COMMA = 0x2c;
+/** Bytes of UTF-8 that a character of a string takes at most. */
+const WIDEST = 3;
+
+/** Collects texts in memory that grows with them. */
+class Body {
+  #bytes = Buffer.from(memories.take(SMALLEST));
+  #length = 0;
+  #texts = 0;
+
+  /** @throws TooLarge */
+  add(text: string): void {
+    const most = this.#length + 1 + text.length * WIDEST;
+    if (most > this.#bytes.length)
+      this.#grow(Math.max(this.#length + 1 + Buffer.byteLength(text), 2 * this.#bytes.length));
+    if (this.#texts++ > 0) this.#bytes[this.#length++] = COMMA;
+    this.#length += this.#bytes.write(text, this.#length);
+    if (this.#length > MOST_BYTES) throw new TooLarge(`An answer of more than ${MOST_BYTES} bytes`);
+  }
+
+  /** What was collected; its memory is free again when it is released. */
+  end(): Pick<Texts, 'body' | 'release'> {
+    if (this.#texts === 0) {
+      this.release();
+      return {};
+    }
+    const whole = this.#bytes.subarray(0, this.#length);
+    if (this.#length >= SMALLEST) return { body: whole, release: () => this.release() };
+    const body = Buffer.from(whole);
+    this.release();
+    return { body };
+  }
+
+  release(): void {
+    const { buffer, length } = this.#bytes;
+    this.#bytes = Buffer.alloc(0);
+    if (length > 0) memories.release(buffer);
+  }
+
+  #grow(length: number): void {
+    const larger = Buffer.from(memories.take(length));
+    larger.set(this.#bytes.subarray(0, this.#length));
+    this.release();
+    this.#bytes = larger;
+  }
+}
+
+/**
+ * @param statement gives texts `x`, with keys `k` or without
+ * @param limit of rows; one more tells that more follow, and its text is left out
+ */
+export function readTexts(
+  { client }: ServerSession,
+  statement: QueryConfig,
+  limit = Number.POSITIVE_INFINITY,
+): Promise<Texts> {
+  const query = new Query<Row>(statement);
+  const body = new Body();
+  let rows = 0;
+  let last: string | undefined;
+  let hasFailed = false;
+  const { promise, resolve, reject } = Promise.withResolvers<Texts>();
+  const fail = (error: unknown): void => {
+    hasFailed = true;
+    body.release();
+    reject(error);
+  };
+  query.on('row', ({ k, x }) => {
+    if (hasFailed || ++rows > limit) return;
+    if (typeof k === 'string') last = k;
+    try {
+      if (typeof x === 'string') body.add(x);
+    } catch (error) {
+      fail(error);
+      // What the server would still send is not wanted.
+      client.connection.stream.destroy();
+    }
+  });
+  query.on('error', fail);
+  query.on('end', () => {
+    const known = { rows: Math.min(rows, limit), more: rows > limit };
+    resolve({ ...known, ...(last === undefined ? {} : { last }), ...body.end() });
+  });
+  client.query(query);
+  return promise;
+}

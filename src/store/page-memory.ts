@@ -1,0 +1,42 @@
+/**
+ * Memory of pages, used again and again. If each page of five megabytes had memory of its own, the garbage collector would
+ * run for every few pages. It knows neither threads nor engines.
+ */
+import { type Reported, reportCache } from '../shared/bounded-cache.ts';
+
+/** Smaller bodies have memory of their own. */
+export const SMALLEST = 64 * 1024;
+/** Larger memory is not kept. */
+const LARGEST_KEPT = 64 * 1024 * 1024;
+/** Pieces of memory that are kept for reuse. */
+const KEPT = 3;
+
+export class PageMemory<T extends ArrayBufferLike> implements Reported {
+  readonly #make: (length: number) => T;
+  readonly #free: T[] = [];
+
+  /** @param make makes memory of a length */
+  constructor(make: (length: number) => T) {
+    this.#make = make;
+    reportCache('page buffers', this);
+  }
+
+  get use(): Reported['use'] {
+    return {
+      entries: this.#free.length,
+      bytes: this.#free.reduce((sum, { byteLength }) => sum + byteLength, 0),
+    };
+  }
+
+  /** Memory of at least this length. Whoever takes it releases it once, or leaves it to the garbage collector. */
+  take(length: number): T {
+    const index = this.#free.findIndex((memory) => memory.byteLength >= length);
+    const [found] = index < 0 ? [] : this.#free.splice(index, 1);
+    // Somewhat larger than requested, so that the next page fits as well.
+    return found ?? this.#make(Math.ceil(length * 1.25));
+  }
+
+  release(memory: T): void {
+    if (this.#free.length < KEPT && memory.byteLength <= LARGEST_KEPT) this.#free.push(memory);
+  }
+}
