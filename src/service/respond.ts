@@ -5,6 +5,7 @@
 import { performance } from 'node:perf_hooks';
 import type { Logger } from 'pino';
 import { PlatError, platError } from '../errors/index.ts';
+import { type AssumedLook, type Look, LookChanged } from '../store/store.ts';
 import { authenticate, type Caller, recognize, refuseTokenInQuery } from './access/authenticate.ts';
 import type { RequestQueue } from './access/budget.ts';
 import { type RequestLimiter, rateLimited, rateLimitHeaders } from './access/rate-limits.ts';
@@ -102,7 +103,7 @@ export async function respond(responder: Responder, exchange: Exchange, isOfSurf
     // The key comes first: whatever becomes of the request, it counts, and its answer says where the key stands.
     if (!isOpen(exchange, route)) {
       if (exchange.headers.authorization !== undefined) exchange.timings.start('auth');
-      caller = await recognize(context.store, exchange.headers.authorization);
+      caller = await recognize(context.store, exchange.headers.authorization, mayAssume(exchange, route));
       await count(responder, exchange, caller, extra);
     }
     const reply = await answer(responder, exchange, { route, extra, caller });
@@ -200,12 +201,15 @@ async function answer(responder: Responder, exchange: Exchange, begun: Begun): P
       return admin(responder.admin, route.path);
     case 'reso':
     case 'native': {
-      const session = await sessionOf(responder, exchange, begun);
       const damaged = responder.options.damaged?.();
-      const read = { ...context.read, caller: exchange.account, damaged };
-      const asked = await withWholeQuery(exchange, meaning);
       const serve = route.kind === 'reso' ? reso : native;
-      return serve({ ...context, read }, asked, session, routeOf(asked).path);
+      return surely(begun.caller, async (seen) => {
+        const session = sessionBy(responder, exchange, begun, seen);
+        const look = 'holds' in seen ? seen : undefined;
+        const read = { ...context.read, caller: exchange.account, damaged, look };
+        const asked = await withWholeQuery(exchange, meaning);
+        return serve({ ...context, read }, asked, session, routeOf(asked).path);
+      });
     }
   }
 }
@@ -243,13 +247,41 @@ async function withWholeQuery(
   return whole;
 }
 
-async function sessionOf(
+/** Whether a request may be answered twice, and most of the answer comes from the store. */
+const mayAssume = ({ method }: Exchange, { kind }: Route): boolean =>
+  (method === 'GET' || method === 'HEAD') && (kind === 'reso' || kind === 'native');
+
+/**
+ * Answers by what is known of the store; where that does not hold, nothing of the answer counts, be it a refusal, and the
+ * store is asked first.
+ */
+async function surely(caller: Caller, serve: (seen: Look | AssumedLook) => Promise<Reply>): Promise<Reply> {
+  if (caller.kind === 'unknown') throw caller.why;
+  const assumed = caller.assume?.();
+  if (assumed === undefined) return serve(await caller.look());
+  try {
+    const reply = await serve(assumed);
+    if (await assumed.holds()) return reply;
+  } catch (error) {
+    // A store that is away confirms nothing, and need not: whoever asks, that is the answer.
+    const isAway = error instanceof PlatError && error.code === 'storeUnavailable';
+    if (isAway || (!(error instanceof LookChanged) && (await assumed.holds()))) throw error;
+  }
+  return serve(await caller.look());
+}
+
+async function sessionOf(responder: Responder, exchange: Exchange, begun: Begun): Promise<Session> {
+  const { caller } = begun;
+  if (caller.kind === 'unknown') throw caller.why;
+  return sessionBy(responder, exchange, begun, await caller.look());
+}
+
+function sessionBy(
   { context, views }: Responder,
   { surface, arrival }: Exchange,
-  { extra, caller }: Begun,
-): Promise<Session> {
-  if (caller.kind === 'unknown') throw caller.why;
-  const seen = await caller.look();
+  { extra }: Begun,
+  seen: Look,
+): Session {
   const { model, now } = seen;
   const key = authenticate(seen, surface, () => context.addressOf('replication', arrival));
   extra[EPOCH_HEADER] = model.epoch;

@@ -91,6 +91,9 @@ function storeOn(engine: Engine, stored: StoreModel): Store {
       const seen = await engine.look(tokenHash);
       return { key: seen.key, model: await live.at(seen), now: engine.now() };
     },
+    ...(engine.assume === undefined
+      ? {}
+      : { assume: (tokenHash: string) => engine.assume?.(live, tokenHash) }),
     keys: watched(keyStoreOn({ reading: reading.small, locked }), explain),
     checkpoints: watched(checkpoints, explain),
     ...(shared === undefined ? {} : { shared: watched(shared, explain) }),

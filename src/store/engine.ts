@@ -17,7 +17,7 @@ import type { LiveModel, ModelSource } from './live-model.ts';
 import type { ReadResult, ReadTask } from './read-task.ts';
 import type { Row, Session } from './session.ts';
 import type { Shared } from './shared.ts';
-import type { Horizon, Look, ReadOptions, ReadStoreState, StoreStatus } from './store.ts';
+import type { AssumedLook, Horizon, Look, ReadOptions, ReadStoreState, StoreStatus } from './store.ts';
 import type { RestampWriter, StampState } from './write/bring-back.ts';
 
 /** The write side of an engine. */
@@ -62,6 +62,8 @@ export interface Engine extends Omit<ModelSource, 'startDay'> {
    * One look at the store as it is now, whichever process changed it: at most one round trip, and no lock is waited for.
    */
   look(tokenHash: string): Promise<Seen>;
+  /** See `Store`. */
+  assume?(live: LiveModel, tokenHash: string): AssumedLook | undefined;
 
   /** See `TaskRunner`. */
   run(

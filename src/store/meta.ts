@@ -80,14 +80,15 @@ const NAMES: Readonly<Record<StoredName, string>> = {
   partitions: 'partitions',
 };
 
+/** The names of rows of `plat_meta`. */
+export const namesOf = (...names: readonly StoredName[]): readonly string[] =>
+  names.map((each) => NAMES[each]);
+
 /** All rows of `plat_meta`, or those with some names. */
 export const metaRows = (...names: readonly StoredName[]): Sql =>
   names.length === 0
     ? sql`SELECT name, value FROM plat_meta`
-    : sql`SELECT name, value FROM plat_meta WHERE name IN (${join(
-        names.map((each) => bind(NAMES[each])),
-        ', ',
-      )})`;
+    : sql`SELECT name, value FROM plat_meta WHERE name IN (${join(namesOf(...names).map(bind), ', ')})`;
 
 /** What must be known of time before a timestamp or a promise is given. */
 export const TIMES = ['lastStamp', 'settled', 'epoch', 'restamping', 'clockReading'] as const;

@@ -12,7 +12,13 @@ import type { Row } from './session.ts';
 /** A read as data, which can be sent to a thread. */
 export type ReadTask =
   | { readonly kind: 'page'; readonly plan: PagePlan }
-  | { readonly kind: 'body'; readonly statement: PlannedStatement; readonly isKept: boolean }
+  | {
+      readonly kind: 'body';
+      readonly statement: PlannedStatement;
+      readonly isKept: boolean;
+      /** Whether it is of one record, so that the statement gives one row at most. */
+      readonly isRecord: boolean;
+    }
   | { readonly kind: 'number'; readonly statement: PlannedStatement; readonly isKept: boolean }
   | { readonly kind: 'ids'; readonly statement: PlannedStatement };
 

@@ -61,6 +61,7 @@ export function readsOf(runner: TaskRunner): Reads {
         kind: 'body',
         statement: planMerged(planner, request),
         isKept: false,
+        isRecord: false,
       });
       return bodyOf(await run('searches', plan, options)) ?? new Uint8Array(0);
     },
@@ -71,6 +72,7 @@ export function readsOf(runner: TaskRunner): Reads {
         kind: 'body',
         statement: planRecord(planner, request),
         isKept,
+        isRecord: true,
       });
       return bodyOf(await run(lane, plan, options));
     },

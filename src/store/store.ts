@@ -99,6 +99,8 @@ export interface ReadOptions {
   readonly caller?: ReadCaller | undefined;
   /** A body with one of them is not returned to a caller. Absent: none is known. */
   readonly damaged?: DamagedRecords | undefined;
+  /** What the request rests on, to be confirmed by the read. @throws LookChanged from the read, where it does not hold */
+  readonly look?: AssumedLook | undefined;
 }
 
 /** Records by their own key, or by their parent's. */
@@ -115,6 +117,18 @@ export interface Look {
   readonly now: number;
 }
 
+/** A look as it was last known, which the next read confirms, from the snapshot that it reads. */
+export interface AssumedLook extends Look {
+  readonly key: KeyRecord;
+  /**
+   * Whether it is so just now; asks the store, unless a read has. Nothing that rests on it may be answered before that.
+   */
+  holds(): Promise<boolean>;
+}
+
+/** Thrown by a read that rests on an assumed look which does not hold: the request must be answered by another look. */
+export class LookChanged extends Error {}
+
 /** Where records live: the contract of every engine, which one test suite checks for each of them. */
 export interface Store extends Checks {
   /** For messages; without a password. */
@@ -126,6 +140,11 @@ export interface Store extends Checks {
    * all of them at once.
    */
   look(tokenHash: string): Promise<Look>;
+  /**
+   * The same as last known, for a store that is a round trip away; undefined where nothing is. Absent where a look costs
+   * nothing.
+   */
+  assume?(tokenHash: string): AssumedLook | undefined;
   /** The store's secret, for the signatures of served files. */
   readonly secret: string;
   readonly keys: KeyStore;

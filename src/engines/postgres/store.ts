@@ -3,7 +3,6 @@ import type { Pool } from 'pg';
 import { render, type Sql } from '../../compile/fragment.ts';
 import { checksOn } from '../../store/check/check-store.ts';
 import type { Engine } from '../../store/engine.ts';
-import { keyIn, keyRows } from '../../store/key-store.ts';
 import type { LiveModel } from '../../store/live-model.ts';
 import { readMeta } from '../../store/meta.ts';
 import type { WriteBackup } from '../../store/raw-tables.ts';
@@ -20,6 +19,7 @@ import { readModel } from './meta.ts';
 import { readSystems } from './partitions/partitions.ts';
 import { tablesAt } from './raw-tables.ts';
 import { LiveState } from './reading/live-state.ts';
+import { Looks } from './reading/looks.ts';
 import { Servers } from './reading/reads.ts';
 import { postgresShared } from './shared.ts';
 import type { ReadServers } from './standbys/read-servers.ts';
@@ -52,6 +52,7 @@ export function postgresEngine(opened: Opened): Engine {
     values: Parameters<ServerSession['rows']>[1] = [],
   ) => withSession(lanes.small, ({ rows }) => (typeof text === 'string' ? rows(text, values) : rows(text)));
   const state = new LiveState(clock, small);
+  const looks = new Looks(state);
   const servers = new Servers({ name, dialect, state, lanes, readServers });
   let damage: string | undefined;
   return {
@@ -65,10 +66,11 @@ export function postgresEngine(opened: Opened): Engine {
 
     now: () => state.now(),
     ask: () => state.ask(),
-    async look(tokenHash) {
-      const [key, { generation, moment }] = await Promise.all([small(keyRows(tokenHash)), state.ask()]);
-      return { generation, moment, key: keyIn(key) };
-    },
+    look: (tokenHash) => looks.look(tokenHash),
+    // A server that follows is read from once it has got as far as the one that is written to, which says how far that is.
+    ...(readServers.any
+      ? {}
+      : { assume: (live: LiveModel, tokenHash: string) => looks.assume(live, tokenHash) }),
     readModel: () => withSession(lanes.small, readModel),
     run: servers.run,
     read: (live, lane, options, work) => servers.read(live, lane, options, work),

@@ -1,7 +1,7 @@
 /** Who asks, and whether that key may use the surface (specification 5). It must not know what is asked. */
 import { hashToken, type KeyRecord, keyValidity, looksLikeToken } from '../../access/index.ts';
 import { type PlatError, platError } from '../../errors/index.ts';
-import type { Look, Store } from '../../store/store.ts';
+import type { AssumedLook, Look, Store } from '../../store/store.ts';
 import type { Surface } from '../surface.ts';
 
 const SCHEME = /^(Bearer|OAuth|Basic)\s+(\S+)\s*$/i;
@@ -43,6 +43,8 @@ export type Caller =
       readonly key: KeyRecord;
       /** What the store says now: the look that found the key, or another one where that is not fresh any more. */
       readonly look: () => Promise<Look>;
+      /** What the store last said, where that is enough to begin with. */
+      readonly assume?: () => AssumedLook | undefined;
     }
   | { readonly kind: 'unknown'; readonly why: PlatError };
 
@@ -52,15 +54,20 @@ const FRESH = 50;
 /**
  * Finds the key of a request, whether or not it may use the surface. On a server that is a round trip, so one look says all
  * that a request must know of the store; a request that has waited longer looks again.
+ * @param mayAssume whether the request may begin with what was last known, and end with it only if that holds
  */
 export async function recognize(
-  store: Pick<Store, 'look'>,
+  store: Pick<Store, 'look' | 'assume'>,
   authorization: string | undefined,
+  mayAssume = false,
 ): Promise<Caller> {
   const token = tokenIn(authorization ?? '');
   if (token === undefined) return { kind: 'unknown', why: platError('tokenMissing', {}) };
   const began = performance.now();
   const hash = hashToken(token);
+  const assume = () => store.assume?.(hash);
+  const assumed = mayAssume ? assume() : undefined;
+  if (assumed !== undefined) return { kind: 'known', key: assumed.key, look: () => store.look(hash), assume };
   const seen = await store.look(hash);
   const { key } = seen;
   if (key === undefined) return { kind: 'unknown', why: platError('tokenUnknown', {}) };

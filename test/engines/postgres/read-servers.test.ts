@@ -208,11 +208,12 @@ describe('servers behind one address', () => {
     const read = (changes: number, generation: number) =>
       servers.read('pages', { changes: 1, generation: 5 }, async () => {
         asked++;
-        return { changes, generation, follows: true, result: 'rows' };
+        return { seen: { state: { changes, generation }, follows: true }, result: 'rows' };
       });
     assert.equal(await read(0, 5), undefined, 'older records');
     assert.equal(await read(1, 4), undefined, 'older settings');
-    assert.deepEqual(await read(1, 6), { changes: 1, generation: 6, follows: true, result: 'rows' });
+    const seen = { state: { changes: 1, generation: 6 }, follows: true };
+    assert.deepEqual(await read(1, 6), { seen, result: 'rows' });
     assert.equal(asked, 3);
     assert.deepEqual(servers.state(), [{ name: postgresAddress(address).name, used: true, reads: 1 }]);
     await servers.end();

@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import { postgresAddress } from '../../../src/engines/postgres/connection/address.ts';
 import { PATIENCE } from '../../../src/engines/postgres/connection/connect.ts';
 import { connectLanes } from '../../../src/engines/postgres/connection/lanes.ts';
-import { readSnapshot } from '../../../src/engines/postgres/reading/reader.ts';
+import { readInTransaction, readSnapshot } from '../../../src/engines/postgres/reading/reader.ts';
 import { DEFAULT_SETTINGS } from '../../../src/records/settings.ts';
 import type { Lane, ReadCaller } from '../../../src/store/lanes.ts';
 import { emptyDatabase } from '../../support/postgres-engine.ts';
@@ -35,12 +35,14 @@ function reads() {
     begin(lane: Lane, name: string): void {
       const { promise, resolve } = Promise.withResolvers<void>();
       ends.push(resolve);
-      const reading = { milliseconds: 10_000, lane, caller: callerOf(name) };
-      const read = readSnapshot(lanes, reading, async ({ rows }) => {
-        running.push(name);
-        await rows('SELECT 1', []);
-        await promise;
-      });
+      const reading = { milliseconds: 10_000, lane, caller: callerOf(name), tokenHash: null, keyRow: null };
+      const read = readSnapshot(lanes, reading, (loan) =>
+        readInTransaction(loan, reading, async ({ rows }) => {
+          running.push(name);
+          await rows('SELECT 1', []);
+          await promise;
+        }),
+      );
       done.push(read);
     },
     async end(): Promise<void> {

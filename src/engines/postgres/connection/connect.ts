@@ -65,10 +65,15 @@ export function connectPool(address: PostgresAddress, options: PoolOptions): Poo
   return pool;
 }
 
+/** Milliseconds that the server gives each statement on a connection of the pool; 0: as many as it takes. */
+export function limitOf({ options: { statement_timeout: limit } }: Pool): number {
+  return typeof limit === 'number' ? limit : 0;
+}
+
 /** How long a statement on a connection of the pool may keep silent, in milliseconds. */
 export function patienceOf(pool: Pool): number {
-  const { statement_timeout: limit } = pool.options;
-  return typeof limit === 'number' && limit > 0 ? limit + SILENT : Number.POSITIVE_INFINITY;
+  const limit = limitOf(pool);
+  return limit > 0 ? limit + SILENT : Number.POSITIVE_INFINITY;
 }
 
 /** Requests that may wait for a connection; more are refused, so that a crowd is told to come back. */

@@ -3,7 +3,7 @@ import { type BoundValue, render, type Sql, type Statement } from '../../../comp
 import type { Slots } from '../../../store/read-task.ts';
 import type { Row, Session } from '../../../store/session.ts';
 import { postgresDialect } from '../dialect.ts';
-import { patienceOf, takeConnection } from './connect.ts';
+import { limitOf, patienceOf, takeConnection } from './connect.ts';
 import { isUnavailable } from './errors.ts';
 import { isFull, keepPrepared } from './prepared.ts';
 import { SILENT, type Watch, watch } from './unresponsive.ts';
@@ -27,9 +27,11 @@ type Ending = (session: ServerSession) => Promise<unknown>;
 
 /** How a connection is lent. */
 interface Lending {
+  /** Milliseconds that the server gives each statement; absent: those of the pool. */
+  readonly milliseconds?: number | undefined;
   /** Milliseconds without a sign of the server, after which the connection is given up. */
   readonly patience?: number | undefined;
-  /** Done before the connection is given back; nobody waits for it. */
+  /** As of `endWith`. */
   readonly ending?: Ending;
   /** For whom, as of `takeConnection`. */
   readonly name?: string | undefined;
@@ -42,10 +44,11 @@ interface Lending {
  * connections back: whatever throws in the scope, and wherever, the connection returns to its pool when the scope is
  * left. A connection that was lost, or that is still inside a transaction then, is closed and not used again.
  */
-class Loan implements Disposable {
+export class Loan implements Disposable {
   readonly #client: PoolClient;
   readonly #watch: Watch;
   readonly #lending: Lending;
+  #ending: Ending | undefined;
   readonly #session: ServerSession;
   #isLost = false;
 
@@ -53,7 +56,13 @@ class Loan implements Disposable {
     this.#client = client;
     this.#watch = watching;
     this.#lending = lending;
+    this.#ending = lending.ending;
     this.#session = sessionOn(client, watching);
+  }
+
+  /** Does something before the connection is given back; nobody waits for it. */
+  endWith(ending: Ending): void {
+    this.#ending = ending;
   }
 
   /** Works on the connection. What it throws at once is a rejection like any other. */
@@ -67,7 +76,7 @@ class Loan implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    const { ending } = this.#lending;
+    const ending = this.#ending;
     if (ending === undefined) this.#giveBack();
     else void this.#endLater(ending);
   }
@@ -93,10 +102,28 @@ class Loan implements Disposable {
 /** Of a connection that is in no transaction, as the server says with every answer. */
 const IDLE = 'I';
 
+/** The time that the server gives each statement of a connection, where it is not that of the pool; milliseconds. */
+const limits = new WeakMap<PoolClient, number>();
+
+/** Sends the limit ahead of the first statement that has another one: nearly all readings of a process have the same. */
+function limitStatements(client: PoolClient, milliseconds: number, usual: number): void {
+  if (milliseconds === (limits.get(client) ?? usual)) return;
+  limits.set(client, milliseconds);
+  // A connection that does not take it takes no other statement either.
+  client.query(`SET statement_timeout = ${milliseconds}`).catch(() => limits.delete(client));
+}
+
 /** Borrows a connection of a pool. */
 export async function borrow(pool: Pool, lending: Lending = {}): Promise<Loan> {
   const client = await takeConnection(pool, lending.name);
   try {
+    const usual = limitOf(pool);
+    const { milliseconds } = lending;
+    limitStatements(
+      client,
+      milliseconds === undefined ? usual : Math.max(1, Math.round(milliseconds)),
+      usual,
+    );
     return new Loan(client, watch(client, lending.patience ?? patienceOf(pool)), lending);
   } catch (error) {
     client.release(true);

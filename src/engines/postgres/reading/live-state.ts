@@ -2,7 +2,8 @@ import type { Horizon } from '../../../store/store.ts';
 import type { TimeState } from '../../../store/writer.ts';
 import type { ServerSession } from '../connection/session.ts';
 import { ChangePosition } from '../standbys/change-position.ts';
-import { readState, type StampClock } from '../writing/stamp-clock.ts';
+import type { StampClock } from '../writing/stamp-clock.ts';
+import { LOOK, type Seen, seenIn, timeIn } from './look-row.ts';
 
 const HORIZON = `SELECT moment, settled, stands, (SELECT value FROM plat_meta WHERE name = 'epoch') AS epoch
   FROM plat_promise($1::float8)`;
@@ -10,6 +11,14 @@ const HORIZON = `SELECT moment, settled, stands, (SELECT value FROM plat_meta WH
 /** Unless a writer is just keeping its own: no read waits for one. */
 const KEEP_READING = `UPDATE plat_meta SET value = $1 WHERE name IN
   (SELECT name FROM plat_meta WHERE name = 'clock_reading' FOR UPDATE SKIP LOCKED)`;
+
+/** What the server that is written to said, when it was asked for nothing else. */
+interface Answered extends TimeState {
+  /** The row of the key that was asked for, as JSON; null where there is none. */
+  readonly key: string | null;
+  /** Whether the clock is where it was expected. */
+  readonly isExpected: boolean;
+}
 
 /** What a process knows of a store that others change as well: the last stamp, and how many changes there are. */
 export class LiveState {
@@ -32,13 +41,27 @@ export class LiveState {
     return this.#position.changes;
   }
 
-  /** What the server that is written to says of the store just now. */
-  async ask(): Promise<TimeState> {
+  /** What the server that is written to says of the store just now, and of the key with a hash of a token. */
+  async ask(tokenHash: string | null = null): Promise<Answered> {
     const asked = performance.now();
-    const state = await readState({ rows: this.#rows }, this.#clock);
-    this.#position.told(state.changes, asked, performance.now());
+    const [row] = await this.#rows(LOOK, [tokenHash]);
+    const seen = seenIn(row);
+    const isExpected = this.told(seen, asked);
+    return { ...timeIn(seen, this.#clock), key: seen.key, isExpected };
+  }
+
+  /**
+   * Takes in what the server that is written to said beside the answer to a statement.
+   * @param asked when the statement was sent, on a clock that only runs forward
+   * @returns whether the clock is where it was expected
+   */
+  told({ state, reading, clock }: Seen, asked: number): boolean {
+    const now = performance.now();
+    const held = { reading, newest: state.newest };
+    const isExpected = this.#clock.note(clock, state.epoch, held, now - asked);
+    this.#position.told(state.changes, asked, now);
     this.#saw(state);
-    return state;
+    return isExpected;
   }
 
   sawStamp(milliseconds: number): void {
@@ -46,7 +69,7 @@ export class LiveState {
   }
 
   /** What was seen in an epoch before counts no more; an answer that was overtaken may still tell of it. */
-  #saw({ generation, epoch, newest }: TimeState): void {
+  #saw({ generation, epoch, newest }: Seen['state']): void {
     if (generation < this.#generation) return;
     this.#generation = generation;
     if (epoch !== this.#epoch) this.#lastStamp = 0;

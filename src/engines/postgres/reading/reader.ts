@@ -1,65 +1,91 @@
 import type { Lane, ReadCaller } from '../../../store/lanes.ts';
+import type { Row } from '../../../store/session.ts';
 import type { Lanes } from '../connection/lanes.ts';
-import { borrow, type ServerSession } from '../connection/session.ts';
+import { keepPrepared } from '../connection/prepared.ts';
+import { borrow, type Loan, type ServerSession } from '../connection/session.ts';
 import { SILENT } from '../connection/unresponsive.ts';
+import { LOOK, type Seen, seenIn } from './look-row.ts';
 
 const BEGIN = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
 
-/** What a snapshot sees of the store's state. */
-const SEEN = `SELECT (SELECT value FROM plat_meta WHERE name = 'generation') AS generation,
-  coalesce((SELECT value FROM plat_meta WHERE name = 'changes'), '0') AS changes, pg_is_in_recovery() AS follows`;
-
-/** What a snapshot was taken of. */
+/** What was read on a snapshot. */
 export interface Snapshot<T> {
-  /** Of the settings and the profile, as the statements met them. */
-  readonly generation: number;
-  /** How many transactions had changed the store (meta.ts). */
-  readonly changes: number;
-  /** Whether the server follows another one, and is not written to itself. */
-  readonly follows: boolean;
+  /** What the snapshot sees of the store. */
+  readonly seen: Seen;
+  /** When its first statement was sent, on a clock that only runs forward. */
+  readonly asked: number;
   readonly result: T;
 }
 
 /** How a snapshot is read, and for whom. */
-interface Reading {
+export interface Reading {
   readonly milliseconds: number;
   readonly lane: Lane;
   readonly caller: ReadCaller | undefined;
+  /** The hash of the token to look for, and the row of its key as last known; null: none. */
+  readonly tokenHash: string | null;
+  readonly keyRow: string | null;
 }
 
-/**
- * Reads on one snapshot of the store, within a time. What begins and ends the transaction is sent along with the
- * statements, so that a reading of one statement is one round trip.
- */
+/** Reads on a connection, on one snapshot. */
+type OnLoan<T> = (loan: Loan) => Promise<Snapshot<T>>;
+
+/** Reads on one snapshot of the store, on a connection of a lane, when it is the caller's turn, and within a time. */
 export async function readSnapshot<T>(
   lanes: Lanes,
   { milliseconds, lane, caller }: Reading,
-  work: (session: ServerSession) => Promise<T>,
+  read: OnLoan<T>,
 ): Promise<Snapshot<T>> {
   let began = performance.now();
   using loan = await borrow(lanes[lane], {
+    milliseconds,
     patience: milliseconds + SILENT,
-    ending: ({ run }) => run('COMMIT'),
     name: caller?.name,
     returned: () => caller?.spent(lane, performance.now() - began),
   });
   using _turn = caller === undefined ? undefined : await lanes.work[lane]?.enter(caller.name);
   began = performance.now();
   await loan.run(async () => caller?.begin(lane));
-  const timeout = Math.max(1, Math.round(milliseconds));
+  return await read(loan);
+}
+
+/**
+ * Reads with several statements. What begins and ends their transaction is sent along with them, so that none of it is a
+ * round trip of its own.
+ */
+export async function readInTransaction<T>(
+  loan: Loan,
+  { tokenHash }: Reading,
+  work: (session: ServerSession) => Promise<T>,
+): Promise<Snapshot<T>> {
+  loan.endWith(({ run }) => run('COMMIT'));
+  const asked = performance.now();
   const [begun, state, read] = await Promise.allSettled([
-    loan.run(({ run }) => run(`${BEGIN}; SET LOCAL statement_timeout = ${timeout}`)),
-    loan.run(({ rows }) => rows(SEEN, [])),
+    loan.run(({ run }) => run(BEGIN)),
+    loan.run(({ rows }) => rows(LOOK, [tokenHash])),
     loan.run(work),
   ]);
   if (begun.status === 'rejected') throw begun.reason;
   if (state.status === 'rejected') throw state.reason;
   if (read.status === 'rejected') throw read.reason;
   const [row] = state.value;
-  return {
-    generation: Number(row?.generation),
-    changes: Number(row?.changes),
-    follows: row?.follows === true,
-    result: read.value,
-  };
+  return { seen: seenIn(row), asked, result: read.value };
+}
+
+/** A statement that gives one row, with a look (look-row.ts). */
+interface RowStatement {
+  readonly text: string;
+  readonly values: unknown[];
+  /** See `Ask`. */
+  readonly isKept: boolean;
+}
+
+/** Reads one row: a statement has one snapshot by itself. */
+export async function readRow(loan: Loan, { text, values, isKept }: RowStatement): Promise<Snapshot<Row>> {
+  const asked = performance.now();
+  const { rows } = await loan.run(({ client }) =>
+    client.query<Row>(isKept ? { name: keepPrepared(client, text), text, values } : { text, values }),
+  );
+  const [result = {}] = rows;
+  return { seen: seenIn(result), asked, result };
 }

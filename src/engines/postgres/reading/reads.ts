@@ -4,18 +4,27 @@ import type { Dialect } from '../../../compile/dialect.ts';
 import type { Engine } from '../../../store/engine.ts';
 import { isSent, type Lane } from '../../../store/lanes.ts';
 import type { LiveModel } from '../../../store/live-model.ts';
-import { type Ask, type Given, runLater, stepsOf } from '../../../store/read-task.ts';
+import {
+  type Ask,
+  type Given,
+  type ReadResult,
+  type ReadTask,
+  runLater,
+  stepsOf,
+} from '../../../store/read-task.ts';
 import type { Row } from '../../../store/session.ts';
-import type { ReadOptions } from '../../../store/store.ts';
+import { LookChanged, type ReadOptions } from '../../../store/store.ts';
 import { type BodyCheck, mustBeText, WholeBodies } from '../../../store/whole/whole-bodies.ts';
 import { isMissing, translateError } from '../connection/errors.ts';
 import type { Lanes } from '../connection/lanes.ts';
 import { keepPrepared } from '../connection/prepared.ts';
-import { bindings, type ServerSession } from '../connection/session.ts';
+import { bindings, type Loan, type ServerSession } from '../connection/session.ts';
 import type { ReadServers } from '../standbys/read-servers.ts';
 import type { LiveState } from './live-state.ts';
-import { readSnapshot, type Snapshot } from './reader.ts';
-import { readTexts, type Texts } from './texts.ts';
+import { withLook } from './look-row.ts';
+import { OpenLook } from './looks.ts';
+import { type Reading, readInTransaction, readRow, readSnapshot, type Snapshot } from './reader.ts';
+import { mustNotBeTooLarge, readTexts, type Texts } from './texts.ts';
 
 /** What records are read with. */
 interface ReadSource {
@@ -39,40 +48,96 @@ export class Servers {
   readonly run: Engine['run'] = async (live, lane, plan, options) => {
     const sent = isSent(options.caller);
     const check = sent ? this.#bodies.mustBeWhole : mustBeText;
-    return this.read(live, lane, options, (session, planner) =>
-      runLater(stepsOf(plan(planner), sent), (ask) => answer(session, ask, check)),
-    );
+    return this.#read(live, lane, options, (loan, reading, planner) => {
+      const task = plan(planner);
+      return isRow(task)
+        ? rowOf(loan, reading, task, check)
+        : readInTransaction(loan, reading, (session) =>
+            runLater(stepsOf(task, sent), (ask) => answer(session, ask, check)),
+          );
+    });
   };
+
+  read<T>(
+    live: LiveModel,
+    lane: Lane,
+    options: ReadOptions,
+    work: (session: ServerSession, planner: Planner) => Promise<T>,
+  ): Promise<T> {
+    return this.#read(live, lane, options, (loan, reading, planner) =>
+      readInTransaction(loan, reading, (session) => work(session, planner)),
+    );
+  }
 
   /**
    * Plans and reads. The snapshot tells whether the plan was of the settings and fields that it met; if another process
-   * has changed them meanwhile, the reading is done once more.
+   * has changed them meanwhile, the reading is done once more, or the request that assumed them is answered anew.
    */
-  async read<T>(
-    live: LiveModel,
-    lane: Lane,
-    { milliseconds, caller, damaged }: ReadOptions,
-    work: (session: ServerSession, planner: Planner) => Promise<T>,
-  ): Promise<T> {
+  async #read<T>(live: LiveModel, lane: Lane, options: ReadOptions, attempt: Attempt<T>): Promise<T> {
     const { name, dialect, state, lanes, readServers } = this.#source;
-    try {
-      for (;;) {
-        const model = live.known;
-        const { changes } = state;
-        const planner = { dialect, model, damaged };
-        const attempt = (from: Lanes): Promise<Snapshot<T>> =>
-          readSnapshot(from, { milliseconds, lane, caller }, (session) => work(session, planner));
-        const needed = { changes, generation: model.generation };
-        const read = (await readServers.read(lane, needed, attempt)) ?? (await attempt(lanes));
-        if (read.generation === model.generation) return read.result;
-        await live.refresh();
+    const { milliseconds, caller, damaged } = options;
+    const assumed = options.look instanceof OpenLook && options.look.isOpen ? options.look : undefined;
+    const reading: Reading = {
+      milliseconds,
+      lane,
+      caller,
+      tokenHash: assumed?.tokenHash ?? null,
+      keyRow: assumed?.row ?? null,
+    };
+    for (;;) {
+      const model = live.known;
+      if (assumed !== undefined && assumed.model !== model) throw new LookChanged();
+      const planner = { dialect, model, damaged };
+      const on = (from: Lanes) => readSnapshot(from, reading, (loan) => attempt(loan, reading, planner));
+      const needed = { changes: state.changes, generation: model.generation };
+      try {
+        const followed = await readServers.read(lane, needed, on);
+        const read = followed ?? (await on(lanes));
+        if (followed === undefined) {
+          const isExpected = state.told(read.seen, read.asked);
+          assumed?.confirm(read.seen, isExpected);
+        }
+        if (read.seen.state.generation === model.generation) return read.result;
+      } catch (error) {
+        // Where tables have gone under a reading, the state tells whether this plat may read them any more.
+        const isOutdated = isMissing(error) && (await state.ask()).generation !== model.generation;
+        if (!isOutdated) throw translateError(error, name, milliseconds / 1000);
       }
-    } catch (error) {
-      // Where tables have gone under a reading, the state tells whether this plat may read them any more.
-      if (isMissing(error)) await state.ask();
-      throw translateError(error, name, milliseconds / 1000);
+      if (assumed !== undefined) throw new LookChanged();
+      await live.refresh();
     }
   }
+}
+
+/** Plans a reading, and does it on a connection to some server. */
+type Attempt<T> = (loan: Loan, reading: Reading, planner: Planner) => Promise<Snapshot<T>>;
+
+/** A task of one statement that gives one row. */
+type RowTask = Extract<ReadTask, { readonly kind: 'body' | 'number' }>;
+
+const isRow = (task: ReadTask): task is RowTask =>
+  task.kind === 'number' || (task.kind === 'body' && task.isRecord);
+
+async function rowOf(
+  loan: Loan,
+  reading: Reading,
+  task: RowTask,
+  check: BodyCheck,
+): Promise<Snapshot<ReadResult>> {
+  const { statement, isKept } = task;
+  const column = task.kind === 'number' ? 'n' : 'x';
+  const text = withLook(statement.text, column, statement.values.length);
+  const values = [...bindings(statement), reading.tokenHash, reading.keyRow];
+  const { result, ...snapshot } = await readRow(loan, { text, values, isKept });
+  return { ...snapshot, result: resultOf(task, result, check) };
+}
+
+function resultOf(task: RowTask, row: Row, check: BodyCheck): ReadResult {
+  if (task.kind === 'number') return { kind: 'number', value: Number(row.n ?? 0) };
+  if (typeof row.x !== 'string') return { kind: 'body', body: undefined };
+  const body = Buffer.from(row.x);
+  mustNotBeTooLarge(body.length);
+  return { kind: 'body', body: check(body) };
 }
 
 async function answer(

@@ -29,6 +29,12 @@ class TooLarge extends Error {
 const memories = new PageMemory((length) => new ArrayBuffer(length));
 
 const MOST_BYTES = LARGEST_ANSWER * 1_000_000;
+
+/** @throws TooLarge */
+export function mustNotBeTooLarge(bytes: number): void {
+  if (bytes > MOST_BYTES) throw new TooLarge(`An answer of more than ${MOST_BYTES} bytes`);
+}
+
 const COMMA = 0x2c;
 /** Bytes of UTF-8 that a character of a string takes at most. */
 const WIDEST = 3;
@@ -46,7 +52,7 @@ class Body {
       this.#grow(Math.max(this.#length + 1 + Buffer.byteLength(text), 2 * this.#bytes.length));
     if (this.#texts++ > 0) this.#bytes[this.#length++] = COMMA;
     this.#length += this.#bytes.write(text, this.#length);
-    if (this.#length > MOST_BYTES) throw new TooLarge(`An answer of more than ${MOST_BYTES} bytes`);
+    mustNotBeTooLarge(this.#length);
   }
 
   /** What was collected; its memory is free again when it is released. */

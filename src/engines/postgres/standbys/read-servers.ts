@@ -7,12 +7,16 @@ import { PATIENCE, type Patience, waitingFor } from '../connection/connect.ts';
 import { isGone } from '../connection/errors.ts';
 import { connectLanes, type Lanes } from '../connection/lanes.ts';
 import { withSession } from '../connection/session.ts';
-import type { Snapshot } from '../reading/reader.ts';
 
 /** What a reading must see at least: what the primary server showed when the request came. */
 interface Needed {
   readonly changes: number;
   readonly generation: number;
+}
+
+/** A snapshot of a server, which says what it sees of the store. */
+interface Followed {
+  readonly seen: { readonly state: Needed; readonly follows: boolean };
 }
 
 /** A streaming standby of the primary server. */
@@ -94,16 +98,17 @@ export class ReadServers {
    * Reads from a server that is far enough.
    * @returns undefined when there is none: then the primary is to be read
    */
-  async read<T>(
+  async read<S extends Followed>(
     lane: Lane,
     needed: Needed,
-    attempt: (lanes: Lanes) => Promise<Snapshot<T>>,
-  ): Promise<Snapshot<T> | undefined> {
+    attempt: (lanes: Lanes) => Promise<S>,
+  ): Promise<S | undefined> {
     for (const server of this.#inTurn(lane, needed)) {
       if (!(await this.#reaches(server, needed))) continue;
       try {
         const snapshot = await attempt(server.lanes);
-        const { changes, generation, follows } = snapshot;
+        const { follows } = snapshot.seen;
+        const { changes, generation } = snapshot.seen.state;
         if (follows && changes >= needed.changes && generation >= needed.generation) {
           server.reads++;
           return snapshot;

@@ -8,9 +8,10 @@ import { refusalIn } from '../connection/errors.ts';
 import { allow, sessionOf, withSession } from '../connection/session.ts';
 import { keepPromise, readModel } from '../meta.ts';
 import { makePartitions, NewSystems, systemsAtOnce } from '../partitions/partitions.ts';
+import { readState } from '../reading/look-row.ts';
 import { applyTables } from '../tables/extend.ts';
 import { underLock } from './lock.ts';
-import { readState, type StampClock } from './stamp-clock.ts';
+import type { StampClock } from './stamp-clock.ts';
 import { type ServerWriteSession, writeSessionOn } from './write-session.ts';
 
 export function writerOn(

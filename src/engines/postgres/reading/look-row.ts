@@ -1,0 +1,99 @@
+/**
+ * The one row by which a server says what a request has to know beside its records: the state of the store, the server's
+ * clock, whether it follows another server, and the key with a hash of a token. It rides in the statement that reads, so
+ * that all of it is of one snapshot. It must not know who asks, nor what becomes of it.
+ */
+import { bind, sql } from '../../../compile/fragment.ts';
+import type { ClockReading } from '../../../store/clock-jump.ts';
+import { type Meta, metaOf, namesOf, STATE, type StoredState, stateIn } from '../../../store/meta.ts';
+import type { Row, Session } from '../../../store/session.ts';
+import type { TimeState } from '../../../store/writer.ts';
+import { mustKnow } from '../migrations/layout-version.ts';
+import { SERVER_CLOCK, type StampClock } from '../writing/stamp-clock.ts';
+
+/** What a server says of the store and of itself. */
+export interface Seen {
+  readonly state: StoredState;
+  /** The last stored reading of the clock. */
+  readonly reading: ClockReading | undefined;
+  /** The server's own clock, in milliseconds since 1970. */
+  readonly clock: number;
+  /** Whether the server follows another one, and is not written to itself. */
+  readonly follows: boolean;
+  /** The row of the key, as JSON; null where none has the hash, or none was asked for. */
+  readonly key: string | null;
+}
+
+const NAMES = namesOf(...STATE, 'layout', 'oldestReader').map((name) => `'${name}'`);
+
+const COLUMNS = `(SELECT json_object_agg(name, value) FROM plat_meta WHERE name IN (${NAMES.join(', ')}))::text AS state,
+  ${SERVER_CLOCK} AS clock, pg_is_in_recovery() AS follows`;
+
+const columns = (tokenHash: string): string =>
+  `${COLUMNS}, (SELECT row_to_json(k) FROM plat_keys k WHERE token_hash = ${tokenHash})::text AS key`;
+
+/** The row by itself. $1: the hash of a token, or null. */
+export const LOOK = `SELECT ${columns('$1')}`;
+
+/** Statements with a look, by what they read. */
+const texts = new Map<string, string>();
+
+/** Statements that recur are few; the others are made each time. */
+const MOST_TEXTS = 500;
+
+/**
+ * A statement that reads one value, and with it the row. Two values follow those of the statement: the hash of a token,
+ * and the row of its key as last known. If the key has another by now, nothing is read, so that not even the time that it
+ * takes says anything.
+ * @param column the value's name
+ * @param values how many the statement has
+ */
+export function withLook(statement: string, column: string, values: number): string {
+  const known = texts.get(statement);
+  if (known !== undefined) return known;
+  const made = `WITH look AS MATERIALIZED (SELECT ${columns(`$${values + 1}`)}) SELECT look.*,
+    CASE WHEN look.key IS NOT DISTINCT FROM $${values + 2} THEN (SELECT ${column} FROM (${statement}) q) END AS ${column} FROM look`;
+  if (texts.size >= MOST_TEXTS) texts.clear();
+  texts.set(statement, made);
+  return made;
+}
+
+/** The state that was read last: nearly always it is the same text as the one before. */
+let last:
+  | { readonly text: string; readonly state: StoredState; readonly reading: Seen['reading'] }
+  | undefined;
+
+/** @throws LayoutTooNew */
+export function seenIn(row: Row | undefined): Seen {
+  const text = String(row?.state ?? '{}');
+  if (last?.text !== text) {
+    const meta = metaIn(text);
+    mustKnow(meta.layout, meta.oldestReader);
+    last = { text, state: stateIn(meta), reading: meta.clockReading };
+  }
+  const { state, reading } = last;
+  const key = typeof row?.key === 'string' ? row.key : null;
+  return { state, reading, clock: Number(row?.clock), follows: row?.follows === true, key };
+}
+
+function metaIn(text: string): Meta {
+  const values: Readonly<Record<string, unknown>> = JSON.parse(text);
+  return metaOf(Object.entries(values).map(([name, value]) => ({ name, value })));
+}
+
+/** The time of the store, as a server said it that has been noted. */
+export const timeIn = ({ state, clock: said }: Seen, clock: StampClock): TimeState => ({
+  ...state,
+  moment: clock.given() ?? said,
+  jump: clock.jump(),
+});
+
+const STATE_ALONE = sql`SELECT ${{ parts: [COLUMNS] }}, ${bind(null)}::text AS key`;
+
+/** The state of the store and its clock, as a writer finds them. @throws LayoutTooNew */
+export async function readState({ rows }: Pick<Session, 'rows'>, clock: StampClock): Promise<TimeState> {
+  const [row] = await rows(STATE_ALONE);
+  const seen = seenIn(row);
+  clock.note(seen.clock, seen.state.epoch, { reading: seen.reading, newest: seen.state.newest });
+  return timeIn(seen, clock);
+}

@@ -1,0 +1,186 @@
+/** What each kind of request asks of a server, and how often it waits for it; and what it does where it assumed too much. */
+import assert from 'node:assert/strict';
+import { after, describe, it } from 'node:test';
+import { Client } from 'pg';
+import { hashToken } from '../../../src/access/index.ts';
+import { postgresAddress } from '../../../src/engines/postgres/connection/address.ts';
+import { PATIENCE } from '../../../src/engines/postgres/connection/connect.ts';
+import { connectLanes } from '../../../src/engines/postgres/connection/lanes.ts';
+import { borrow } from '../../../src/engines/postgres/connection/session.ts';
+import { openPostgresStore } from '../../../src/engines/postgres/open.ts';
+import { withLook } from '../../../src/engines/postgres/reading/look-row.ts';
+import { writeBackup } from '../../../src/engines/sqlite/backup.ts';
+import { DEFAULT_SETTINGS } from '../../../src/records/settings.ts';
+import { listing } from '../../support/builders.ts';
+import { testClock } from '../../support/clock.ts';
+import type { Engine } from '../../support/engine.ts';
+import { emptyDatabase, postgresEngine } from '../../support/postgres-engine.ts';
+import { relayTo, type Traffic } from '../../support/postgres-relay.ts';
+import { runOn } from '../../support/postgres-server.ts';
+import { startTestService } from '../../support/service.ts';
+import { objectOf, operations } from '../../support/world.ts';
+
+const { address, drop } = await emptyDatabase(DEFAULT_SETTINGS);
+after(drop);
+const relay = await relayTo({ after }, address);
+const openAt = async (at: string) => {
+  const store = await openPostgresStore({ address: at, writeBackup });
+  after(() => store.close());
+  return store;
+};
+const other = await openAt(address);
+
+const behindRelay: Engine = {
+  ...postgresEngine(),
+  open: async () => ({
+    store: await openAt(`${relay.address}?connections=3`),
+    again: () => openAt(address),
+    hold: () => assert.fail('nobody writes meanwhile'),
+    copy: () => assert.fail('nothing is copied'),
+    damage: (...statements) => runOn(address, ...statements),
+  }),
+};
+
+const KEYS = Array.from({ length: 30 }, (_, index) => `L${100 + index}`);
+const { get, key, damage } = await startTestService(
+  { after },
+  {
+    engine: behindRelay,
+    async fill({ write }) {
+      await write('Property', ...KEYS.map((each, index) => listing(each, { ListPrice: 1000 + index })));
+    },
+  },
+);
+const token = await key('api');
+const ask = (path: string, as = token) => get('api', `/Reso/OData/${path}`, { token: as });
+
+/** The least that a request takes: what the service does at intervals may come in between, but not each time. */
+async function traffic(path: () => string, as = token): Promise<Traffic> {
+  const tries: Traffic[] = [];
+  for (let time = 0; time < 5; time++) tries.push(await relay.during(() => ask(path(), as)));
+  return tries.reduce((least, each) => (each.commands.length < least.commands.length ? each : least));
+}
+
+let filters = 0;
+
+describe('a request', () => {
+  const cases: readonly [name: string, path: () => string, commands: number, waits: number][] = [
+    ['for a record', () => "Property('L105')", 1, 1],
+    ['for a record that is not there', () => "Property('L999')", 1, 1],
+    ['for what needs no record', () => '$metadata', 1, 1],
+    ['for nothing that there is', () => 'Nothing', 1, 1],
+    ['for a count', () => 'Property/$count', 1, 1],
+    ['for a page of keys', () => 'Property?$select=ListingKey&$top=10&$skiptoken=L105', 4, 2],
+    ['for a page', () => 'Property?$top=10&$skiptoken=L105', 4, 2],
+    ['for a page with a count', () => 'Property?$top=10&$count=true&$skiptoken=L105', 5, 3],
+    ['for a page by a filter that is kept', () => 'Property?$top=10&$filter=ListPrice gt 1005', 5, 3],
+    [
+      'for a page by a new filter',
+      () => `Property?$top=10&$filter=ListPrice gt ${1000 + (++filters % 20)}.${filters}`,
+      9,
+      5,
+    ],
+  ];
+  for (const [name, path, commands, waits] of cases) {
+    it(`${name} asks the server for ${commands}, in ${waits} ${waits === 1 ? 'round trip' : 'round trips'}`, async () => {
+      await ask(path());
+      const least = await traffic(path);
+      assert.deepEqual([least.commands.length, least.waits], [commands, waits], least.commands.join('\n'));
+    });
+  }
+});
+
+describe('what a request assumed', () => {
+  const record = async (as: string) => {
+    const { status, json, headers } = await ask("Property('L105')", as);
+    return { status, json, tag: headers.etag };
+  };
+
+  it('is asked for when another process has revoked the key: 401, and nothing was read', async () => {
+    const revoked = await key('api');
+    const seen = await record(revoked);
+    assert.equal(seen.status, 200);
+    const { key: stored } = await other.look(hashToken(revoked));
+    assert.ok(await other.keys.revoke(stored?.id ?? '', '2020-01-02T00:00:00Z'));
+    const paths = [
+      "Property('L105')",
+      "Property('L999')",
+      'Property?$top=10',
+      'Property?$filter=ListPrice gt 1',
+      '$metadata',
+      'Nothing',
+    ];
+    for (const path of paths) {
+      const { status, json, headers } = await ask(path, revoked);
+      assert.equal(status, 401, path);
+      assert.deepEqual(json, {
+        error: { code: 'tokenRevoked', message: 'The key of this token is disabled.' },
+      });
+      assert.equal(headers.etag, undefined);
+    }
+    const again = await traffic(() => "Property('L105')", revoked);
+    assert.equal(again.commands.length, 1);
+    assert.doesNotMatch(again.commands.join(), /property/);
+  });
+
+  it('is asked for when the key sees other records', async () => {
+    const changed = await key('api');
+    const before = await record(changed);
+    assert.equal(before.status, 200);
+    const systems = (text: string) =>
+      damage(`UPDATE plat.plat_keys SET systems = '${text}' WHERE token_hash = '${hashToken(changed)}'`);
+    await systems('["elsewhere"]');
+    const hidden = await record(changed);
+    const { json: missing } = await ask("Property('L999')", changed);
+    assert.deepEqual([hidden.status, hidden.json], [404, missing]);
+    await systems('[]');
+    assert.deepEqual(await record(changed), before);
+  });
+
+  it('is asked for when another process has brought a field into use', async () => {
+    const before = await record(token);
+    assert.equal('Appliances' in before.json, false);
+    const model = await other.model();
+    await operations(other, testClock()).write('Property', listing('L105', { Appliances: ['Oven'] }));
+    assert.ok((await other.model()).generation > model.generation);
+    const { json } = await record(token);
+    assert.deepEqual(json.Appliances, ['Oven']);
+  });
+
+  it('says nothing of a record that the statement would have read', async (t) => {
+    const client = new Client({ connectionString: address });
+    await client.connect();
+    t.after(() => client.end());
+    await client.query('SET search_path = plat');
+    const [row] = (
+      await client.query<{ key: string }>('SELECT row_to_json(k)::text AS key FROM plat_keys k LIMIT 1')
+    ).rows;
+    const { token_hash: hash } = objectOf(row?.key ?? '');
+    // The server must not know the value before it runs the statement.
+    const text = withLook('SELECT 1 / ($1::integer + (0 * random())::integer) AS n', 'n', 1);
+    const asks = async (...values: readonly unknown[]) =>
+      (await client.query<{ n: number }>(text, [...values])).rows[0]?.n;
+    assert.equal(await asks(0, hash, 'another'), null);
+    assert.equal(await asks(1, hash, row?.key), 1);
+    await assert.rejects(asks(0, hash, row?.key), { code: '22012' });
+  });
+});
+
+describe('a connection', () => {
+  it('gives the statements of each borrower their time, and is told only when that changes', async () => {
+    const lanes = connectLanes(postgresAddress(`${relay.address}?connections=3`), PATIENCE);
+    const limit = async (milliseconds?: number): Promise<unknown> => {
+      using loan = await borrow(lanes.records, { milliseconds });
+      return (await loan.run(({ rows }) => rows("SELECT current_setting('statement_timeout') AS now", [])))[0]
+        ?.now;
+    };
+    const { commands } = await relay.during(async () => {
+      assert.equal(await limit(), '1h');
+      assert.equal(await limit(1500), '1500ms');
+      assert.equal(await limit(1500), '1500ms');
+      assert.equal(await limit(), '1h');
+    });
+    assert.equal(commands.filter((text) => text.startsWith('SET statement_timeout')).length, 2);
+    await lanes.end();
+  });
+});

@@ -1,0 +1,96 @@
+/** What a store sends to its server, seen from between the two: the commands, and how often it waits for an answer. */
+import assert from 'node:assert/strict';
+import { connect, createServer, type Socket } from 'node:net';
+import type { Scope } from './engine.ts';
+
+export interface Traffic {
+  /** The texts of the commands that the server ran, prepared or not, without those that end a transaction. */
+  readonly commands: readonly string[];
+  /** How often something was sent when an answer had come: round trips, one after the other. */
+  readonly waits: number;
+}
+
+export interface Relay {
+  readonly address: string;
+  during(work: () => Promise<unknown>): Promise<Traffic>;
+}
+
+const STARTUP_LENGTH = 4;
+const HEADER = 5;
+
+/** Texts of a message, which end with a zero each. */
+const textsOf = (body: Buffer): string[] => body.toString('latin1').split('\0');
+
+/** Reads what a client sends (PostgreSQL, Message Formats). @param ran called with each command */
+function reader(ran: (text: string) => void): (chunk: Buffer) => void {
+  let rest = Buffer.alloc(0);
+  let isStarted = false;
+  let bound = '';
+  const prepared = new Map<string, string>();
+  const handle = (type: string, body: Buffer): void => {
+    const [first = '', second = ''] = textsOf(body);
+    if (type === 'Q') ran(first);
+    else if (type === 'P') prepared.set(first, second);
+    else if (type === 'B') bound = prepared.get(second) ?? '';
+    else if (type === 'E') ran(bound);
+  };
+  return (chunk) => {
+    rest = Buffer.concat([rest, chunk]);
+    for (;;) {
+      const at = isStarted ? 1 : 0;
+      if (rest.length < (isStarted ? HEADER : STARTUP_LENGTH)) return;
+      const end = at + rest.readInt32BE(at);
+      if (rest.length < end) return;
+      if (isStarted) handle(String.fromCharCode(rest[0] ?? 0), rest.subarray(HEADER, end));
+      isStarted = true;
+      rest = rest.subarray(end);
+    }
+  };
+}
+
+/** @param address of a database of a server of the tests, which is reached through a socket */
+export async function relayTo(scope: Scope, address: string): Promise<Relay> {
+  const { searchParams, pathname } = new URL(address);
+  const links = new Set<Socket>();
+  let commands: string[] = [];
+  let waits = 0;
+  let isAnswered = true;
+  const ran = (text: string): void => {
+    if (text === 'COMMIT') return;
+    commands.push(text);
+    if (isAnswered) waits++;
+    isAnswered = false;
+  };
+  const server = createServer((near) => {
+    const far = connect(`${searchParams.get('host')}/.s.PGSQL.5432`);
+    const read = reader(ran);
+    links.add(near).add(far);
+    near.on('error', () => far.destroy()).on('close', () => far.destroy());
+    far.on('error', () => near.destroy()).on('close', () => near.destroy());
+    near.on('data', (chunk: Buffer) => {
+      read(chunk);
+      far.write(chunk);
+    });
+    far.on('data', (chunk) => {
+      isAnswered = true;
+      near.write(chunk);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  scope.after(() => {
+    for (const link of links) link.destroy();
+    server.close();
+  });
+  const bound = server.address();
+  assert.ok(bound !== null && typeof bound === 'object');
+  return {
+    address: `postgres://plat@127.0.0.1:${bound.port}${pathname}`,
+    async during(work) {
+      commands = [];
+      waits = 0;
+      isAnswered = true;
+      await work();
+      return { commands, waits };
+    },
+  };
+}
