@@ -77,8 +77,8 @@ describe('a request', () => {
     [
       'for a page by a new filter',
       () => `Property?$top=10&$filter=ListPrice gt ${1000 + (++filters % 20)}.${filters}`,
-      9,
-      5,
+      8,
+      3,
     ],
   ];
   for (const [name, path, commands, waits] of cases) {
