@@ -22,6 +22,8 @@ export interface Context extends ContextSource {
   readonly scopes: ReadonlyMap<Scope, ScopeBinding>;
   /** Returns a new alias, unique within the statement. */
   readonly alias: () => string;
+  /** The aliases of search tables, and whether a column of the rest of the record has been named (record-rows.ts). */
+  readonly narrow: Map<string, boolean>;
 }
 
 export interface ContextSource {
@@ -61,6 +63,7 @@ export function makeContext(source: ContextSource, alias: string, resource: stri
     ...source,
     scopes: new Map([[0, { kind: 'record', alias, resource }]]),
     alias: () => `a${++aliases}`,
+    narrow: new Map(),
   };
 }
 

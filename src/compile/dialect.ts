@@ -72,10 +72,10 @@ export interface Dialect {
   /** Whether the texts contain adjacent whole words, ignoring case; absent if the engine has no way of its own. */
   readonly hasWords?: (texts: Sql, words: readonly string[]) => Sql;
   /**
-   * Selects the records that may contain the words, by a word index: all that do, and possibly others. The record has
-   * this alias of its columns table. Absent or undefined if the resource has no word index.
+   * Selects the ids of the records that may contain the words, by a word index: all that do, and possibly others. Absent or
+   * undefined if the resource has no word index.
    */
-  readonly withWords?: (layout: ResourceLayout, alias: string, query: WordQuery) => Sql | undefined;
+  readonly idsWithWords?: (layout: ResourceLayout, query: WordQuery) => Sql | undefined;
   /**
    * Finds, as `key`, records for which the word index has too little or too much, and repairs them. Absent or
    * undefined if the resource has no word index.

@@ -34,6 +34,7 @@ import {
 import { all, bind, chain, column, join, name, type Sql, sql } from './fragment.ts';
 import { ownColumn } from './layout/index.ts';
 import { isStored } from './model.ts';
+import { recordColumn, recordTables, searchRows } from './record-rows.ts';
 
 /**
  * How a statement obtains the value of a field: from a column of `alias`, or from the row at the end of a chain of
@@ -47,8 +48,7 @@ type FieldAccess =
 
 /** The row that a to-one link leads to. */
 interface LinkedTarget {
-  readonly table: string;
-  readonly alias: string;
+  readonly from: Sql;
   readonly key: Sql;
   /** What the role may see of the row. Joined fields have no conditions (contract, Access). */
   readonly conditions: readonly Sql[];
@@ -78,18 +78,20 @@ function accessFrom(
   const link = accessToOwn(context, alias, local);
   if (link.kind !== 'column') return none;
   const target = context.alias();
+  searchRows(context, layout, target);
   const remote = layout.resource.fields.get(step.remote);
   const key = remote === undefined ? undefined : accessToOwn(context, target, remote);
   if (key?.kind !== 'column') return none;
+  const access = accessFrom(context, target, step.target, rest, field);
+  const { from, joined } = recordTables(context, layout, target);
   return {
     kind: 'linked',
     link: link.column,
     target: {
-      table: layout.columnsTable,
-      alias: target,
+      from,
       key: key.column,
-      conditions: visibleRows(context, layout, target),
-      access: accessFrom(context, target, step.target, rest, field),
+      conditions: [...joined, ...visibleRows(context, layout, target)],
+      access,
     },
   };
 }
@@ -109,15 +111,17 @@ function accessToOwn(context: Context, alias: string, field: Field): FieldAccess
     const targetField = targetLayout.resource.fields.get(targetName);
     const target = context.alias();
     if (targetField === undefined) return nowhere(context, field);
+    searchRows(context, targetLayout, target);
+    const found = recordColumn(context, targetLayout, target, targetField.name);
+    const { from, joined } = recordTables(context, targetLayout, target);
     return {
       kind: 'linked',
-      link: column(alias, link),
+      link: recordColumn(context, layout, alias, link),
       target: {
-        table: targetLayout.columnsTable,
-        alias: target,
+        from,
         key: column(target, '_key'),
-        conditions: [],
-        access: { kind: 'column', alias: target, column: column(target, targetField.name) },
+        conditions: joined,
+        access: { kind: 'column', alias: target, column: found },
       },
     };
   }
@@ -125,7 +129,7 @@ function accessToOwn(context: Context, alias: string, field: Field): FieldAccess
   return {
     kind: 'column',
     alias,
-    column: column(alias, ownColumn(layout.resource, field) ?? field.name),
+    column: recordColumn(context, layout, alias, ownColumn(layout.resource, field) ?? field.name),
     ...(bits === 0 ? {} : { shown: shownCondition(context, layout, alias, bits) }),
   };
 }
@@ -144,9 +148,9 @@ function valueAt(access: FieldAccess): Sql {
         ? access.column
         : sql`CASE WHEN ${access.shown} THEN ${access.column} END`;
     case 'linked': {
-      const { table, alias, key, conditions, access: inner } = access.target;
+      const { from, key, conditions, access: inner } = access.target;
       const where = all([sql`${key} = ${access.link}`, ...conditions]);
-      return sql`(SELECT ${valueAt(inner)} FROM ${name(table)} ${name(alias)} WHERE ${where} LIMIT 1)`;
+      return sql`(SELECT ${valueAt(inner)} FROM ${from} WHERE ${where} LIMIT 1)`;
     }
   }
 }
@@ -164,9 +168,9 @@ function conditionAt(access: FieldAccess, condition: (value: Sql) => Sql): Sql {
         ? condition(access.column)
         : sql`(${condition(access.column)} AND ${access.shown})`;
     case 'linked': {
-      const { table, alias, key, conditions, access: inner } = access.target;
+      const { from, key, conditions, access: inner } = access.target;
       const where = all([conditionAt(inner, condition), ...conditions]);
-      return sql`${access.link} IN (SELECT ${key} FROM ${name(table)} ${name(alias)} WHERE ${where})`;
+      return sql`${access.link} IN (SELECT ${key} FROM ${from} WHERE ${where})`;
     }
   }
 }
@@ -554,7 +558,9 @@ export function childOf(
 ): Sql[] {
   const { dialect, model } = context;
   const { parent } = model.resource(target);
-  if (parent === undefined) return [sql`${column(alias, remote)} = ${key}`];
+  if (parent === undefined) {
+    return [sql`${recordColumn(context, model.layout(target), alias, remote)} = ${key}`];
+  }
   const beside = holder === undefined ? [] : besideRow(dialect, model.layout(target), alias, holder);
   const belongs = [sql`${column(alias, '_parent')} = ${key}`, ...beside];
   return parent.kind === 'fixed'

@@ -4,6 +4,7 @@
  * a statement.
  */
 import type { RowScope } from '../access/index.ts';
+import type { Field } from '../dictionary/index.ts';
 import type { NativeExpansion } from '../query/native/selection.ts';
 import type { OrderTerm } from '../query/tree.ts';
 import {
@@ -31,7 +32,7 @@ import {
   slot,
   sql,
 } from './fragment.ts';
-import { isOneTable, type ResourceLayout } from './layout/index.ts';
+import { indexedTable, isOneTable, ownColumn, type ResourceLayout } from './layout/index.ts';
 import { isVisibilityCurrent } from './model.ts';
 import type {
   ListPageRequest,
@@ -40,8 +41,10 @@ import type {
   PageRequest,
   RecordQuery,
   RecordRequest,
+  ResoShape,
   Shape,
 } from './read.ts';
+import { type RecordTables, recordTables, searchRows } from './record-rows.ts';
 import { searchCondition } from './search.ts';
 import { mergedText } from './text/merged-text.ts';
 import { nativeListingText, partConditions, partOrder, partText, primaryPhoto } from './text/native-text.ts';
@@ -113,6 +116,8 @@ export function isByKey({ query, position }: PageRequest): boolean {
 /** The tables that records are read from, and the text of each record. */
 interface Base {
   readonly from: Sql;
+  /** The conditions that join the tables, where the FROM clause does not. */
+  readonly joined: readonly Sql[];
   /** The table with the index on ids. */
   readonly ids: string;
   /** The table whose key and visibility the conditions use. */
@@ -131,18 +136,27 @@ const textsAlias = (layout: ResourceLayout): string => (isOneTable(layout) ? COL
 /** Expansions that consist of a listing's own columns. */
 const FROM_COLUMNS: ReadonlySet<NativeExpansion> = new Set(['CustomFields', 'Supplement']);
 
-type Tables = 'texts' | 'columns' | 'both';
+type Tables = 'texts' | 'columns' | 'both' | 'search';
 
 function tablesFor(shape: Shape, layout: ResourceLayout): Tables {
   switch (shape.kind) {
     case 'reso':
-      if (!isWhole(shape)) return 'columns';
+      if (!isWhole(shape)) return isInSearch(shape, layout) ? 'search' : 'columns';
       return needsColumns({ layout }, shape) ? 'both' : 'texts';
     case 'native-listing':
       return isWhole(shape) && !shape.expansions.some((each) => FROM_COLUMNS.has(each)) ? 'texts' : 'both';
     case 'native-part':
       return 'texts';
   }
+}
+
+/** Whether the search table has all that a selection of fields shows. */
+function isInSearch(shape: ResoShape, { search, resource }: ResourceLayout): boolean {
+  const { selection, control, computed, expansions } = shape;
+  const isPlain = !selection.all && control === undefined && computed.length + expansions.length === 0;
+  const isThere = (field: Field): boolean =>
+    search?.columns.has(ownColumn(resource, field) ?? field.name) === true;
+  return isPlain && selection.fields.every(isThere);
 }
 
 function baseOf(
@@ -154,11 +168,12 @@ function baseOf(
   const layout = planner.model.layout(query.resource.name);
   const texts = textsAlias(layout);
   const needed = tablesFor(shape, layout);
-  // Only the table of texts has an index on ids, which leads to the columns.
+  // Only the tables of texts and of searches have an index on ids, which leads to the columns.
   const tables = needed === 'columns' && find === 'by-id' ? 'both' : needed;
   const scopeAlias = needed === 'texts' ? texts : COLUMNS;
-  const main = needed === 'columns' ? COLUMNS : texts;
+  const main = needed === 'columns' || needed === 'search' ? COLUMNS : texts;
   const context = makeContext(source, scopeAlias, layout.resource.name);
+  if (needed === 'search') searchRows(context, layout, COLUMNS);
   const whole = shape.kind === 'native-part' || isWhole(shape);
   const textSource: TextSource = {
     context,
@@ -168,17 +183,20 @@ function baseOf(
     texts,
     files: fileAddress(files),
   };
+  const text = recordText(textSource, shape);
   return {
-    from: fromTables(source.dialect, tables, layout),
-    ids: texts,
+    ...(tables === 'search'
+      ? recordTables(context, layout, COLUMNS)
+      : { from: fromTables(source.dialect, tables, layout), joined: [] }),
+    ids: needed === 'search' ? COLUMNS : texts,
     main,
     keyed: tables === 'both' && !isOneTable(layout) ? [texts, COLUMNS] : [main],
     context,
-    text: recordText(textSource, shape),
+    text,
   };
 }
 
-function fromTables(dialect: Dialect, tables: Tables, layout: ResourceLayout): Sql {
+function fromTables(dialect: Dialect, tables: Exclude<Tables, 'search'>, layout: ResourceLayout): Sql {
   const alias = textsAlias(layout);
   const texts = sql`${name(layout.textsTable)} ${name(alias)}`;
   if (isOneTable(layout) || tables === 'texts') return texts;
@@ -225,8 +243,8 @@ function planRange(planner: Planner, request: PageRequest): PagePlan {
   const { query, position, limit } = request;
   const { dialect, model } = planner;
   const layout = model.layout(query.resource.name);
-  const { from, main, keyed, text } = baseOf(planner, request, 'by-key');
-  const visible = visibleRows(contextSource(planner, query), layout, main);
+  const { from, joined, main, keyed, text } = baseOf(planner, request, 'by-key');
+  const visible = [...joined, ...visibleRows(contextSource(planner, query), layout, main)];
   const key = column(main, '_key');
   // A merge join of two partitioned tables needs the lower bound of the key on both.
   const begins = dialect.sameSystem === undefined ? [main] : keyed;
@@ -238,55 +256,51 @@ function planRange(planner: Planner, request: PageRequest): PagePlan {
       ...visibleRows(contextSource(planner, query), layout, 'r'),
       sql`${column('r', '_key')} > ${last}`,
     ]);
-    return sql`SELECT 1 AS more FROM ${name(layout.columnsTable)} r WHERE ${later} LIMIT 1`;
+    return sql`SELECT 1 AS more FROM ${name(indexedTable(layout))} r WHERE ${later} LIMIT 1`;
   };
   const { page, more } = dialect.page(rows, limit, follows);
   const plan = { kind: 'range', limit, page: planned(planner, page) } as const;
   return more === undefined ? plan : { ...plan, more: planned(planner, more) };
 }
 
-/** Rows that a query selects, without an order: their columns are under alias `r`. */
-interface Matching {
+/** The rows that a query selects, under alias `r`. */
+interface MatchingRows {
   readonly context: Context;
-  readonly from: Sql;
+  readonly order: Order;
   readonly where: readonly Sql[];
+  /** Asked once the columns of the rows have been named, since these decide. */
+  readonly tables: () => RecordTables;
 }
 
 /** @param seen whether the role has to see each row; a list of ids holds what it saw, and each page of it looks again */
-function matchingRows(planner: Planner, query: RecordQuery, seen: boolean): Matching {
+function matchingRows(planner: Planner, query: RecordQuery, seen: boolean): MatchingRows {
   const layout = planner.model.layout(query.resource.name);
   const context = makeContext(contextSource(planner, query), 'r', query.resource.name);
+  searchRows(context, layout, 'r');
+  const order = orderOf(context, query, 'r');
+  const conditions = [...(seen ? visibleRows(context, layout, 'r') : []), ...membership(context, query, 'r')];
   const { filter, search, among, after } = query;
-  const { from, joined } =
-    among === undefined
-      ? { from: sql`${name(layout.columnsTable)} r`, joined: [] }
-      : rowsOfList(planner.dialect, layout, bind(JSON.stringify([...among])));
-  const conditions = [...joined, ...(seen ? visibleRows(context, layout, 'r') : [])];
-  conditions.push(...membership(context, query, 'r'));
   if (after !== undefined) {
-    const ranges = orderOf(context, query, 'r').after(after.values, after.key);
+    const ranges = order.after(after.values, after.key);
     conditions.push(sql`(${join(ranges, ' OR ')})`);
   }
   if (filter !== undefined) conditions.push(condition(context, filter, false));
   if (search !== undefined) conditions.push(searchCondition(context, query.view, layout, search));
-  return { context, from, where: conditions };
+  const tables = (): RecordTables => {
+    const found = recordTables(context, layout, 'r');
+    return among === undefined ? found : listed(planner.dialect, found, bind(JSON.stringify([...among])));
+  };
+  return { context, order, where: conditions, tables };
 }
 
 /**
- * The columns, under alias `r`, of the rows with some ids. The index on ids leads to each of them, whatever else the rows
- * are asked for; their order would lead an engine through the whole table.
+ * The rows of alias `r` with some ids, in tables that have an index on ids: it leads to each of them, whatever else the rows
+ * are asked for. Their order would lead an engine through the whole table.
  */
-function rowsOfList(
-  dialect: Dialect,
-  layout: ResourceLayout,
-  ids: Sql,
-): { from: Sql; joined: readonly Sql[] } {
-  const list = dialect.list(ids, 'j');
-  const columns = sql`${name(layout.columnsTable)} r`;
-  if (isOneTable(layout)) return { from: sql`${list} CROSS JOIN ${columns}`, joined: [sql`r._id = j.value`] };
+function listed(dialect: Dialect, { from, joined }: RecordTables, ids: Sql): RecordTables {
   return {
-    from: sql`${list} CROSS JOIN ${name(layout.textsTable)} t CROSS JOIN ${columns}`,
-    joined: [sql`t._id = j.value`, sameRow(dialect, layout, 'r', 't')],
+    from: sql`${dialect.list(ids, 'j')} CROSS JOIN ${from}`,
+    joined: [sql`r._id = j.value`, ...joined],
   };
 }
 
@@ -297,8 +311,8 @@ const deadlineOf = ({ deadline }: Dialect): readonly Sql[] =>
 function planSearch(planner: Planner, request: PageRequest): PagePlan {
   const { query, position, limit } = request;
   const { dialect } = planner;
-  const { context, from, where } = matchingRows(planner, query, true);
-  const order = orderOf(context, query, 'r');
+  const { order, where, tables } = matchingRows(planner, query, true);
+  const { from, joined } = tables();
   const columns = join(foundColumns('r', order.values), ', ');
   const guards = deadlineOf(dialect);
   const offset = position.kind === 'offset' ? sql` OFFSET ${bind(position.skip)}` : sql``;
@@ -306,7 +320,7 @@ function planSearch(planner: Planner, request: PageRequest): PagePlan {
   const find = ranges.map((range) =>
     planned(
       planner,
-      sql`SELECT ${columns} FROM ${from} WHERE ${all([...guards, ...where, ...range])} ORDER BY ${order.clause} LIMIT ${slot('limit')}${offset}`,
+      sql`SELECT ${columns} FROM ${from} WHERE ${all([...guards, ...joined, ...where, ...range])} ORDER BY ${order.clause} LIMIT ${slot('limit')}${offset}`,
     ),
   );
   return { kind: 'search', find, limit, body: planBody(planner, request) };
@@ -339,8 +353,8 @@ function planBody(planner: Planner, request: PageRequest | ListPageRequest): Pla
   const { dialect, model } = planner;
   const { query } = request;
   const layout = model.layout(query.resource.name);
-  const { from, main, ids: idTable, text } = baseOf(planner, request, 'by-id');
-  const visible = visibleRows(contextSource(planner, query), layout, main);
+  const { from, joined, main, ids: idTable, text } = baseOf(planner, request, 'by-id');
+  const visible = [...joined, ...visibleRows(contextSource(planner, query), layout, main)];
   const ids = dialect.list(slot('ids'), 'j');
   const match = sql`${column(idTable, '_id')} = ${column('j', 'value')}`;
   const rows = sql`SELECT ${text} AS x FROM ${ids} CROSS JOIN ${from} WHERE ${all([match, ...visible])} ORDER BY ${column('j', 'position')} LIMIT ${slot('limit')}`;
@@ -352,20 +366,13 @@ export function planList(planner: Planner, request: ListPageRequest): PagePlan {
   const { query, ids, limit } = request;
   const layout = planner.model.layout(query.resource.name);
   const context = makeContext(contextSource(planner, query), 'r', query.resource.name);
+  searchRows(context, layout, 'r');
   const order = orderOf(context, query, 'r');
-  const list = planner.dialect.list(slot('ids'), 'j');
-  const one = isOneTable(layout);
-  const texts = sql`${name(layout.textsTable)} ${one ? sql`r` : sql`t`}`;
-  // Only the values of an order need the columns.
-  const joined =
-    one || query.order.length === 0
-      ? texts
-      : sql`${texts} JOIN ${name(layout.columnsTable)} r ON ${sameRow(planner.dialect, layout, 'r', 't')}`;
-  const main = one ? 'r' : 't';
-  const match = sql`${column(main, '_id')} = j.value`;
-  const visible = visibleRows(contextSource(planner, query), layout, main);
-  const columns = join([...foundColumns(main, []), sql`j.position`, ...orderColumns(order.values)], ', ');
-  const find = sql`SELECT ${columns} FROM ${list} CROSS JOIN ${joined} WHERE ${all([match, ...visible])} ORDER BY j.position LIMIT ${slot('limit')}`;
+  const { from, joined } = listed(planner.dialect, recordTables(context, layout, 'r'), slot('ids'));
+  const visible = visibleRows(context, layout, 'r');
+  const columns = join([...foundColumns('r', []), sql`j.position`, ...orderColumns(order.values)], ', ');
+  const conditions = [...joined, ...visible];
+  const find = sql`SELECT ${columns} FROM ${from} WHERE ${all(conditions)} ORDER BY j.position LIMIT ${slot('limit')}`;
   return { kind: 'list', ids, limit, find: planned(planner, find), body: planBody(planner, request) };
 }
 
@@ -374,8 +381,9 @@ export function planRecord(planner: Planner, request: RecordRequest): PlannedSta
   const { dialect, model } = planner;
   const { query, key } = request;
   const layout = model.layout(query.resource.name);
-  const { from, main, text, context } = baseOf(planner, request, 'by-key');
+  const { from, joined, main, text, context } = baseOf(planner, request, 'by-key');
   const conditions = [
+    ...joined,
     sql`${column(main, '_key')} = ${bind(key)}`,
     ...visibleRows(context, layout, main),
     ...membership(context, query, main),
@@ -405,10 +413,14 @@ export function planCount(planner: Planner, query: RecordQuery): PlannedStatemen
   const counted = countedRows(planner, query);
   if (counted !== undefined) return planned(planner, counted);
   const isPlace = query.among !== undefined && query.after !== undefined;
-  const { from, where } = matchingRows(planner, query, !isPlace);
+  const { where, tables } = matchingRows(planner, query, !isPlace);
+  const { from, joined } = tables();
   const unbounded = query.filter !== undefined || query.search !== undefined;
   const guards = unbounded ? deadlineOf(planner.dialect) : [];
-  return planned(planner, sql`SELECT count(*) AS n FROM ${from} WHERE ${all([...guards, ...where])}`);
+  return planned(
+    planner,
+    sql`SELECT count(*) AS n FROM ${from} WHERE ${all([...guards, ...joined, ...where])}`,
+  );
 }
 
 /** The sum of the counters; undefined if the rows must be counted. */
@@ -432,10 +444,10 @@ function countedRows({ model }: Planner, query: RecordQuery): Sql | undefined {
  */
 export function planIds(planner: Planner, query: RecordQuery): PlannedStatement {
   const { dialect } = planner;
-  const { context, from, where } = matchingRows(planner, query, query.among === undefined);
-  const order = orderOf(context, query, 'r');
+  const { order, where, tables } = matchingRows(planner, query, query.among === undefined);
+  const { from, joined } = tables();
   const guards = deadlineOf(dialect);
-  const sorted = sql`SELECT ${column('r', '_id')} AS id FROM ${from} WHERE ${all([...guards, ...where])} ORDER BY ${order.clause}`;
+  const sorted = sql`SELECT ${column('r', '_id')} AS id FROM ${from} WHERE ${all([...guards, ...joined, ...where])} ORDER BY ${order.clause}`;
   return planned(planner, sql`SELECT ${dialect.joined(sql`CAST(q.id AS TEXT)`)} AS ids FROM (${sorted}) q`);
 }
 
@@ -453,7 +465,7 @@ export function planMerged(planner: Planner, request: MergedRequest): PlannedSta
 
 function sourceRows(planner: Planner, { files }: MergedRequest, source: MergedSource): Sql {
   const { query } = source;
-  const { context, from, where } = matchingRows(planner, query, true);
+  const { context, where, tables } = matchingRows(planner, query, true);
   const terms = query.order.map(
     ({ expression }, index) => sql`${value(context, expression)} AS ${name(`o${index}`)}`,
   );
@@ -463,7 +475,8 @@ function sourceRows(planner: Planner, { files }: MergedRequest, source: MergedSo
     ...terms,
     sql`${mergedText(context, source, fileAddress(files))} AS x`,
   ];
-  return sql`SELECT ${join(columns, ', ')} FROM ${from} WHERE ${all(where)}`;
+  const { from, joined } = tables();
+  return sql`SELECT ${join(columns, ', ')} FROM ${from} WHERE ${all([...joined, ...where])}`;
 }
 
 /** An order term: a value and its direction. */

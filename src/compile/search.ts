@@ -54,7 +54,12 @@ const concatenated = (texts: readonly Sql[]): Sql => sql`concat_ws(${join([BETWE
 function candidates(context: Context, layout: ResourceLayout, search: Search): Sql | undefined {
   const query = wordQuery(search);
   if (query === undefined || wordCount(query) > MOST_WORDS) return undefined;
-  return context.dialect.withWords?.(layout, recordOf(context, 0).alias, query);
+  const ids = context.dialect.idsWithWords?.(layout, query);
+  if (ids === undefined) return undefined;
+  const { alias } = recordOf(context, 0);
+  return context.narrow.has(alias)
+    ? sql`${column(alias, '_id')} IN (${ids})`
+    : sql`${column(alias, '_key')} IN (SELECT t._key FROM ${name(layout.textsTable)} t WHERE t._id IN (${ids}))`;
 }
 
 /** A query that every matching record satisfies; undefined if there is none. */

@@ -70,7 +70,15 @@ function loadStandardDictionary(): Dictionary {
   const keys = new Map(rows.map(([name = '', key = '']) => [name, key]));
   const closed = new Set<string>();
   const resources = new Map<string, Resource>();
-  for (const [name = '', key = '', published = '', otherNames = '', owner = '', indexes = ''] of rows) {
+  for (const [
+    name = '',
+    key = '',
+    published = '',
+    otherNames = '',
+    owner = '',
+    indexes = '',
+    filtered = '',
+  ] of rows) {
     const fields = new Map<string, Field>();
     const fieldAliases = new Map<string, string>();
     const navigations = new Map<string, Navigation>();
@@ -98,6 +106,7 @@ function loadStandardDictionary(): Dictionary {
       fieldAliases,
       navigations,
       searchedBy: searchedBy(indexes),
+      ...(filtered === '' ? {} : { filteredBy: filtered.split(', ') }),
       ...(parent === undefined ? {} : { parent }),
     });
   }

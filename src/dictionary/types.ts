@@ -83,6 +83,11 @@ export interface Resource {
    * Fields that are compared for equality come first, so that an order by key behind them needs no sort.
    */
   readonly searchedBy: readonly (readonly string[])[];
+  /**
+   * The short fields that filters name, beside those of `searchedBy`; absent for a resource that is not large. Their
+   * values are also in a search table, which filters and orders read in place of whole records.
+   */
+  readonly filteredBy?: readonly string[];
   /** How a record of this resource names the record it is part of; absent for resources that stand alone. */
   readonly parent?: ParentLink;
 }

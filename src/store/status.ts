@@ -1,5 +1,6 @@
 /** What `plat status` reports about the records of a store. */
 import { bind, name, sql } from '../compile/fragment.ts';
+import { indexedTable, tableWith } from '../compile/layout/index.ts';
 import type { StoreModel } from '../compile/model.ts';
 import type { EngineFacts } from './engine.ts';
 import { readMeta } from './meta.ts';
@@ -31,11 +32,14 @@ async function resourceStatus(
   model: StoreModel,
   resource: string,
 ): Promise<ResourceStatus> {
-  const { columnsTable, fields, resource: kind } = model.layout(resource);
+  const layout = model.layout(resource);
+  const { columnsTable, fields, resource: kind } = layout;
   const records = name(columnsTable);
   const isOfIt = sql`resource = ${bind(resource)}`;
   const isStamped = fields.some((field) => field.name === 'ModificationTimestamp');
-  const last = isStamped ? sql`(SELECT max("ModificationTimestamp") FROM ${records})` : sql`NULL`;
+  const last = isStamped
+    ? sql`(SELECT max("ModificationTimestamp") FROM ${name(indexedTable(layout))})`
+    : sql`NULL`;
   const orphans =
     kind.parent === undefined ? sql`0` : sql`(SELECT count(*) FROM ${records} WHERE _visible = 0)`;
   const [row] = await session.rows(sql`SELECT
@@ -51,13 +55,13 @@ async function resourceStatus(
 }
 
 async function findDanglingLinks(session: Session, model: StoreModel): Promise<StoreStatus['danglingLinks']> {
-  const { links, columnsTable } = model.layout('Property');
+  const layout = model.layout('Property');
   const found: { link: string; keys: number; listings: number }[] = [];
-  for (const { field, resource } of links) {
+  for (const { field, resource } of layout.links) {
     const target = name(model.layout(resource).columnsTable);
     const link = sql`r.${name(field)}`;
     const [row] = await session.rows(sql`SELECT count(DISTINCT ${link}) AS keys, count(*) AS listings
-      FROM ${name(columnsTable)} r
+      FROM ${name(tableWith(layout, [field]))} r
       WHERE ${link} IS NOT NULL AND NOT EXISTS (SELECT 1 FROM ${target} t WHERE t._key = ${link})`);
     const keys = Number(row?.keys ?? 0);
     if (keys > 0) found.push({ link: field, keys, listings: Number(row?.listings) });

@@ -14,15 +14,20 @@ export interface RecordTexts {
   readonly texts: readonly string[];
 }
 
+/** Rows by what tells them apart in their table: a search table has the numbers of records as its keys. */
+export type StoredRows =
+  | { readonly by: '_key'; readonly keys: readonly string[] }
+  | { readonly by: '_id'; readonly ids: readonly number[] };
+
 export interface WriteSession extends Session {
   /**
-   * Stores rows in the engine's fastest way; each replaces the row with the same key.
-   * @param stored keys that may be stored already
+   * Stores rows in the engine's fastest way; each replaces the row with the same key, or with the same number.
+   * @param stored the rows that may be stored already
    * @param rows the values of each row in the order of the columns; may be computed while earlier rows are being stored
    */
   replace(
     table: string,
-    stored: readonly string[],
+    stored: StoredRows,
     columns: readonly string[],
     rows: Iterable<readonly BoundValue[]>,
   ): Promise<void>;

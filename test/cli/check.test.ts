@@ -47,14 +47,14 @@ test('a sound store passes; each fault is a line, and --repair mends it', async 
     `UPDATE property_records SET "City" = 'Elsewhere' WHERE _key = 'A'`,
     `UPDATE property_texts SET address_values = '{' WHERE _key = 'B'`,
     `UPDATE plat_counters SET rows = 7 WHERE resource = 'Media'`,
-    'DROP INDEX "property_records_walk"',
+    'DROP INDEX "property_search_walk"',
   );
   const found = await at.run(['check', '--store', 'm.db']);
   assert.equal(found.code, 3);
   assert.deepEqual(found.out.split('\n').slice(0, -3), [
-    'there is no index property_records_walk',
+    'there is no index property_search_walk',
     'the index of words does not have the words of 1 Property, such as A',
-    'Property A: address_values, _hash',
+    'Property A: its search row, address_values, _hash',
     'Property B: address_values',
     'Media (counters): counts are not the rows',
     'Lookup (values): counts of values in use are not the rows',
@@ -68,7 +68,7 @@ test('a sound store passes; each fault is a line, and --repair mends it', async 
     place: 'row',
     resource: 'Property',
     key: 'A',
-    what: ['address_values', '_hash'],
+    what: ['its search row', 'address_values', '_hash'],
   });
   const mended = await at.run(['check', '--store', 'm.db', '--repair']);
   assert.equal(mended.code, 0, mended.out);

@@ -10,8 +10,10 @@ import {
 import type { Profile } from '../../records/profile.ts';
 import type { StoreSettings } from '../../records/settings.ts';
 import { type JoinPiece, joinPieces, type Piece, piecesOf } from './pieces.ts';
+import { type SearchTable, searchTable } from './search-table.ts';
 
 export { type JoinPiece, joinPrefix, NAME_MARK, type Naming, type Piece } from './pieces.ts';
+export type { SearchTable } from './search-table.ts';
 
 /** `PropertyRooms` → `property_rooms`, `OUID` → `ouid`. */
 export function snakeCase(name: string): string {
@@ -26,11 +28,11 @@ const viewName = (resource: string): string => snakeCase(navigationTo(resource) 
 const columnsTable = (resource: string): string => `${snakeCase(resource)}_records`;
 
 /**
- * Listings are wide and numerous, so their texts are in a separate table that searches do not read. All other records
- * have their texts beside their columns.
+ * The records of a large resource are wide and numerous, so their texts are in a separate table, and what searches read is in
+ * another (search-table.ts). All other records have their texts beside their columns.
  */
-const textsTable = (resource: string): string =>
-  resource === 'Property' ? 'property_texts' : columnsTable(resource);
+const textsTable = ({ name, filteredBy }: Resource): string =>
+  filteredBy === undefined ? columnsTable(name) : `${snakeCase(name)}_texts`;
 
 /** Columns that every table has: the record's key, its parent's key, and its parent's resource. */
 type OwnColumn = '_key' | '_parent' | '_parent_resource';
@@ -65,6 +67,9 @@ export interface ResourceLayout {
   /** Fields that name the Member or Office to join. The texts table has these columns, too. */
   readonly links: readonly { readonly field: string; readonly resource: string }[];
   readonly joinPieces: readonly JoinPiece[];
+  /** Absent for resources that are not large. */
+  readonly search?: SearchTable;
+  /** Lists of fields that have an index: on the search table if there is one, else on the table of columns. */
   readonly indexes: readonly (readonly string[])[];
   readonly systemSource: SystemSource;
   readonly rowRules: readonly RowRule[];
@@ -103,10 +108,15 @@ export function resourceLayout({
     ...stored.filter((field) => field.name !== resource.key),
   ];
   const names = new Set(fields.map((field) => field.name));
+  const searchedBy = withReplicaTimestamp(resource.searchedBy);
+  const search = searchTable(`${snakeCase(resource.name)}_search`, resource, {
+    stored: fields.filter((field) => ownColumn(resource, field) === undefined),
+    indexed: searchedBy.flat(),
+  });
   return {
     resource,
     columnsTable: columnsTable(resource.name),
-    textsTable: textsTable(resource.name),
+    textsTable: textsTable(resource),
     viewName: viewName(resource.name),
     fields,
     joinedFields: joined,
@@ -115,9 +125,8 @@ export function resourceLayout({
     joinPieces: joins
       ? joinPieces(resource.name, dictionary, (field) => known(field.resource, field.name) !== undefined)
       : [],
-    indexes: withReplicaTimestamp(resource.searchedBy).filter((columns) =>
-      columns.every((column) => names.has(column)),
-    ),
+    ...(search === undefined ? {} : { search }),
+    indexes: searchedBy.filter((columns) => columns.every((column) => names.has(column))),
     systemSource: systemSource(resource),
     rowRules: rules.rowRules(resource.name),
     withheldRules: rules.withheldRules(resource.name),
@@ -128,6 +137,14 @@ export function resourceLayout({
 /** Whether columns and texts of a resource share a table. */
 export const isOneTable = ({ columnsTable, textsTable }: ResourceLayout): boolean =>
   columnsTable === textsTable;
+
+/** The table that has the indexes of a resource's fields. */
+export const indexedTable = ({ search, columnsTable }: ResourceLayout): string =>
+  search?.table ?? columnsTable;
+
+/** The narrowest table with all of these columns of a record. */
+export const tableWith = ({ search, columnsTable }: ResourceLayout, columns: readonly string[]): string =>
+  search !== undefined && columns.every((column) => search.columns.has(column)) ? search.table : columnsTable;
 
 /** The fields that have a typed column of their own. */
 export function typedFields(layout: ResourceLayout): Field[] {

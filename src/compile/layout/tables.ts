@@ -1,6 +1,6 @@
 /** The columns of the tables of a resource, the same in every engine, which declares them in its own types. */
 import { type ColumnKind, columnKind } from '../column-value.ts';
-import { isOneTable, type ResourceLayout, typedFields } from './index.ts';
+import { isOneTable, type ResourceLayout, type SearchTable, typedFields } from './index.ts';
 
 /** What a column of plat's own tables stores: `count` fits 32 bits, `id` may not. */
 export type StoredKind = ColumnKind | 'count' | 'id';
@@ -14,7 +14,18 @@ export interface StoredColumn {
 
 type StoredColumns = ReadonlyMap<string, StoredColumn>;
 
-/** The tables of a resource by name, with their columns. */
+/** The columns of a search table. */
+export const searchColumns = ({ fields }: SearchTable): StoredColumns =>
+  new Map<string, StoredColumn>([
+    ['_id', { kind: 'id', isNeeded: true }],
+    ['_key', NEEDED],
+    ['_system', TEXT],
+    ['_visible', { kind: 'count', isNeeded: true }],
+    ['_shown', { kind: 'count', isNeeded: true }],
+    ...fields.map((field): [string, StoredColumn] => [field.name, { kind: columnKind(field) }]),
+  ]);
+
+/** The tables of the records of a resource by name, with their columns. */
 export function resourceTables(layout: ResourceLayout): ReadonlyMap<string, StoredColumns> {
   const { columnsTable, textsTable, resource, links, pieces, joinPieces } = layout;
   const isPart = resource.parent !== undefined;

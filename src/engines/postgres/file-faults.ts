@@ -54,5 +54,11 @@ function findMissing(model: StoreModel, found: ReadonlyMap<string, Columns>): st
 
 /** The tables of records. */
 export const tablesOf = (model: StoreModel): string[] => [
-  ...new Set(storedLayouts(model).flatMap(({ columnsTable, textsTable }) => [columnsTable, textsTable])),
+  ...new Set(
+    storedLayouts(model).flatMap(({ columnsTable, textsTable, search }) => [
+      columnsTable,
+      textsTable,
+      ...(search === undefined ? [] : [search.table]),
+    ]),
+  ),
 ];

@@ -1,3 +1,5 @@
+import { sql } from '../../compile/fragment.ts';
+import { fillSearch } from '../../compile/layout/search-table.ts';
 import type { StoreModel } from '../../compile/model.ts';
 import { platError } from '../../errors/index.ts';
 import { readMeta, writeMeta } from '../../store/meta.ts';
@@ -120,6 +122,11 @@ function target(
             changes: new ChangeLog(session),
             source: null,
           });
+        }
+        for (const { search, columnsTable } of storedLayouts(model)) {
+          if (search === undefined) continue;
+          await session.run(`DELETE FROM "${search.table}"`);
+          await session.run(fillSearch(search, columnsTable, sql`TRUE`));
         }
         await writeMeta(session, CURRENT_LAYOUT);
       }),

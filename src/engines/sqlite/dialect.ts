@@ -14,7 +14,7 @@ import {
 } from '../../compile/fragment.ts';
 import type { ScalarType } from '../../dictionary/index.ts';
 import type { LikePart, ValueType } from '../../query/tree.ts';
-import { withWords, wordIndex } from './word-index.ts';
+import { idsWithWords, wordIndex } from './word-index.ts';
 
 function literal(type: ValueType, value: BoundValue): Sql {
   if (type === 'timestamp' && typeof value === 'string') return bind(value.replace(/Z$/, ''));
@@ -185,7 +185,7 @@ const dialect: Dialect = {
     sql`plat_matches(${text}, ${bind(pattern)}, ${bind(ignoreCase ? 1 : 0)})`,
   like: (text, pattern) => sql`(${text} GLOB ${bind(pattern.map(globPart).join(''))})`,
   hasWords: (texts, words) => sql`plat_has_words(${texts}, ${bind(words.join(' '))})`,
-  withWords,
+  idsWithWords,
   wordIndex,
   within: (latitude, longitude, polygon) => {
     const ring = polygon.flatMap((point) => [point.longitude, point.latitude]);

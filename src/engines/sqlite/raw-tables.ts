@@ -22,7 +22,7 @@ import { isMarked, LAYOUT_VERSION, layoutOf, markStore } from './create.ts';
 import { translateError } from './errors.ts';
 import { makeFile } from './new-file.ts';
 import { sessionOn } from './session.ts';
-import { extendTables, OWN } from './tables.ts';
+import { extendTables, fillSearchTable, OWN } from './tables.ts';
 import { recreateView } from './views.ts';
 import { writeAllWords } from './word-index.ts';
 
@@ -86,6 +86,7 @@ export function sqliteTables(path: string, create: boolean): RawTables {
 function finish(database: DatabaseSync, model: StoreModel): void {
   for (const layout of layoutsOf(model)) {
     recreateView(database, model, layout);
+    fillSearchTable(database, layout);
     writeAllWords(database, layout);
   }
   markStore(database);

@@ -25,8 +25,8 @@ export function sessionOn(connection: Connection): Session {
 /** The same for a connection that holds the write lock. */
 export const writeSessionOn = (connection: Connection): WriteSession => ({
   ...sessionOn(connection),
-  async replace(table, _, columns, rows) {
-    const key = columns.includes('_parent') ? ['_parent', '_key'] : ['_key'];
+  async replace(table, { by }, columns, rows) {
+    const key = columns.includes('_parent') ? ['_parent', '_key'] : [by];
     const others = columns.filter((column) => !key.includes(column));
     const statement = connection.prepare(
       `INSERT INTO "${table}" (${columns.map((column) => `"${column}"`).join(', ')})

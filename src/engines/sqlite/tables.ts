@@ -1,9 +1,18 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { type ResourceLayout, snakeCase } from '../../compile/layout/index.ts';
-import { resourceTables, type StoredColumn } from '../../compile/layout/tables.ts';
+import { render, sql } from '../../compile/fragment.ts';
+import {
+  indexedTable,
+  type ResourceLayout,
+  type SearchTable,
+  snakeCase,
+} from '../../compile/layout/index.ts';
+import { fillSearch } from '../../compile/layout/search-table.ts';
+import { resourceTables, type StoredColumn, searchColumns } from '../../compile/layout/tables.ts';
 import type { StoreModel } from '../../compile/model.ts';
 import { creationOf, OWN_TABLES } from '../../store/own-tables.ts';
+import type { Columns } from '../../store/raw-tables.ts';
 import { columnsOf, TYPES } from './columns.ts';
+import { sqliteDialect } from './dialect.ts';
 import { recreateView } from './views.ts';
 import { extendWords } from './word-index.ts';
 
@@ -31,7 +40,6 @@ function tablesOf(layout: ResourceLayout): string {
   return `
     ${tables.join('\n')}
     CREATE UNIQUE INDEX "${textsTable}_id" ON "${textsTable}" (_id);
-    CREATE INDEX "${columnsTable}_walk" ON "${columnsTable}" (_key, _visible, _system, _id);
     ${isPart ? '' : sourceIndex(columnsTable)}
     ${resource.name === 'Media' ? mediaIndexes(columnsTable) : ''}`;
 }
@@ -55,26 +63,89 @@ const mediaIndexes = (columns: string): string => `
  */
 export function extendTables(database: DatabaseSync, layout: ResourceLayout): void {
   const { columnsTable } = layout;
-  if (columnsOf(database, columnsTable).size === 0) database.exec(tablesOf(layout));
+  const before = columnsOf(database, columnsTable);
+  if (before.size === 0) database.exec(tablesOf(layout));
   else {
     const tables = resourceTables(layout);
     const changes = [...tables].flatMap(([table, columns]) => {
       const there = columnsOf(database, table);
-      return [...columns].flatMap((column) =>
-        there.has(column[0]) ? [] : [`ALTER TABLE "${table}" ADD COLUMN ${declared(column)}`],
-      );
+      return [...columns].flatMap((column) => (there.has(column[0]) ? [] : [addition(table, column)]));
     });
     if (changes.length > 1 && isEmpty(database, layout)) {
       for (const table of tables.keys()) database.exec(`DROP TABLE IF EXISTS "${table}"`);
       database.exec(tablesOf(layout));
     } else for (const change of changes) database.exec(change);
   }
-  for (const fields of layout.indexes) {
-    const name = `${columnsTable}_by_${fields.map(snakeCase).join('_')}`;
-    const list = fields.map((field) => `"${field}"`).join(', ');
-    database.exec(`CREATE INDEX IF NOT EXISTS "${name}" ON "${columnsTable}" (${list})`);
-  }
+  if (layout.search !== undefined) extendSearch(database, layout, layout.search, before);
+  extendIndexes(database, layout);
   extendWords(database, layout);
+}
+
+const addition = (table: string, column: readonly [string, StoredColumn]): string =>
+  `ALTER TABLE "${table}" ADD COLUMN ${declared(column)}`;
+
+/**
+ * Gives the search table the columns of its layout. It is made anew unless it only lacks fields of which no record has a
+ * value yet.
+ * @param before the columns that the records had before the layout
+ */
+function extendSearch(
+  database: DatabaseSync,
+  layout: ResourceLayout,
+  search: SearchTable,
+  before: Columns,
+): void {
+  const there = columnsOf(database, search.table);
+  const columns = searchColumns(search);
+  const lacking = [...columns].filter(([column]) => !there.has(column));
+  const isNarrow = there.size + lacking.length === columns.size;
+  const isMissingValues = lacking.some(([column]) => before.has(column));
+  const isExtended = lacking.length < 2 || !isEmpty(database, layout);
+  if (there.size > 0 && isNarrow && !isMissingValues && isExtended) {
+    for (const column of lacking) database.exec(addition(search.table, column));
+    return;
+  }
+  database.exec(`DROP TABLE IF EXISTS "${search.table}"`);
+  database.exec(
+    `CREATE TABLE "${search.table}" (${[...columns].map(declared).join(', ')}, PRIMARY KEY (_id))`,
+  );
+  fillSearchTable(database, layout);
+}
+
+/** Writes the search rows of all records, such as after their tables were copied. */
+export function fillSearchTable(database: DatabaseSync, { search, columnsTable }: ResourceLayout): void {
+  if (search === undefined) return;
+  database.exec(`DELETE FROM "${search.table}"`);
+  const { text } = render(fillSearch(search, columnsTable, sql`TRUE`), sqliteDialect.placeholder);
+  database.exec(text);
+}
+
+/**
+ * Creates the indexes that searches use, and drops those that an earlier layout had on another table. A search table is in the
+ * order of the numbers, so its indexes end with the key, which a table of columns adds to its own.
+ */
+function extendIndexes(database: DatabaseSync, layout: ResourceLayout): void {
+  const { search, columnsTable, indexes } = layout;
+  const table = indexedTable(layout);
+  const wanted = new Map([
+    [`${table}_walk`, ['_key', '_visible', '_system', ...(search === undefined ? ['_id'] : [])]],
+    ...indexes.map((fields): [string, string[]] => [
+      `${table}_by_${fields.map(snakeCase).join('_')}`,
+      [...fields, ...(search === undefined ? [] : ['_key'])],
+    ]),
+  ]);
+  if (search !== undefined) {
+    const others = database
+      .prepare("SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = ? AND sql IS NOT NULL")
+      .all(columnsTable)
+      .map(({ name }) => String(name))
+      .filter((name) => name === `${columnsTable}_walk` || name.startsWith(`${columnsTable}_by_`));
+    for (const name of others) database.exec(`DROP INDEX "${name}"`);
+  }
+  for (const [name, columns] of wanted) {
+    const list = columns.map((column) => `"${column}"`).join(', ');
+    database.exec(`CREATE INDEX IF NOT EXISTS "${name}" ON "${table}" (${list})`);
+  }
 }
 
 function isEmpty(database: DatabaseSync, { columnsTable, textsTable }: ResourceLayout): boolean {

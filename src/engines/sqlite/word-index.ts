@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { WordQuery } from '../../compile/dialect.ts';
-import { bind, column, name, type Sql, sql } from '../../compile/fragment.ts';
+import { bind, name, type Sql, sql } from '../../compile/fragment.ts';
 import { isOneTable, type ResourceLayout, typedFields } from '../../compile/layout/index.ts';
 import { wordsOf } from '../../compile/search.ts';
 import type { RecordTexts } from '../../store/write-session.ts';
@@ -83,12 +83,11 @@ export function wordIndex(
   };
 }
 
-/** "Has these words in some text", for a record under an alias of the columns table. */
-export function withWords(layout: ResourceLayout, alias: string, query: WordQuery): Sql | undefined {
+/** The ids of the records with these words in some text. */
+export function idsWithWords(layout: ResourceLayout, query: WordQuery): Sql | undefined {
   if (!isIndexed(layout)) return undefined;
   const table = name(tableOf(layout));
-  const ids = sql`SELECT rowid FROM ${table} WHERE ${table} MATCH ${bind(expression(query))}`;
-  return sql`${column(alias, '_key')} IN (SELECT t._key FROM ${name(layout.textsTable)} t WHERE t._id IN (${ids}))`;
+  return sql`SELECT rowid FROM ${table} WHERE ${table} MATCH ${bind(expression(query))}`;
 }
 
 /** In the language of FTS5. A word has letters, marks and digits only, so nothing in it needs escaping. */

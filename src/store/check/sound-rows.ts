@@ -2,9 +2,19 @@
  * Which rows are sound, in SQL, so that a check need not read them: `row-faults.ts` would find nothing in such a row. The
  * condition may miss a sound row, which is then read, but never accepts a damaged one.
  */
-import type { Planner } from '../../compile/context.ts';
-import { all, column, compact, constantText, integer, type Sql, sql } from '../../compile/fragment.ts';
+import { besideRow, type Planner } from '../../compile/context.ts';
+import {
+  all,
+  column,
+  compact,
+  constantText,
+  integer,
+  type Sql,
+  sql,
+  name as tableName,
+} from '../../compile/fragment.ts';
 import { isOneTable, PUBLISHED, type ResourceLayout } from '../../compile/layout/index.ts';
+import { isSearchRow } from '../../compile/layout/search-table.ts';
 import { dormantFields, type StoreModel } from '../../compile/model.ts';
 import {
   type CheckedRow,
@@ -106,6 +116,14 @@ export function agreements(planner: Planner, layout: ResourceLayout): Agreement[
     for (const { field } of layout.links) {
       found.push([`text of ${field}`, same(column('t', field), columnNamed(row, field))]);
     }
+  }
+  const { search } = layout;
+  if (search !== undefined) {
+    const isItsRow = all([isSearchRow(search), ...besideRow(planner.dialect, layout, 's', 'r')]);
+    found.push([
+      'its search row',
+      sql`EXISTS (SELECT 1 FROM ${tableName(search.table)} s WHERE ${isItsRow})`,
+    ]);
   }
   return found.map(([what, holds]) => ({ what, holds }));
 }

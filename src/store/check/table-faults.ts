@@ -5,7 +5,7 @@
  */
 import type { Planner } from '../../compile/context.ts';
 import { bind, integer, name, type Sql, sql } from '../../compile/fragment.ts';
-import { isOneTable, PUBLISHED, type ResourceLayout } from '../../compile/layout/index.ts';
+import { isOneTable, PUBLISHED, type ResourceLayout, type SearchTable } from '../../compile/layout/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
 import { valueCounts } from '../../compile/value-counts.ts';
 import { initialFields } from '../../records/profile.ts';
@@ -76,6 +76,7 @@ function tableChecks(planner: Planner, layout: ResourceLayout): TableCheck[] {
   const words = planner.dialect.wordIndex?.(layout);
   return [
     ...(isOneTable(layout) ? [] : [bareTexts(layout)]),
+    ...(layout.search === undefined ? [] : [searchRows(layout, layout.search)]),
     tombstones(layout),
     counters(layout),
     numbers(layout),
@@ -89,6 +90,17 @@ const bareTexts = (layout: ResourceLayout): TableCheck => ({
   find: sql`SELECT _key AS key FROM ${name(layout.textsTable)} WHERE ${isBare(layout)} ORDER BY _key`,
   mend: [],
 });
+
+/** Search rows that are no record's, by the key or by the number. That every record has its own is for the check of rows. */
+function searchRows({ columnsTable }: ResourceLayout, { table }: SearchTable): TableCheck {
+  const isOfRecord = sql`EXISTS (SELECT 1 FROM ${name(columnsTable)} r WHERE r._key = s._key AND r._id = s._id)`;
+  const others = sql`FROM ${name(table)} AS s WHERE NOT ${isOfRecord}`;
+  return {
+    what: 'it has a search row that is not its own',
+    find: sql`SELECT s._key AS key ${others} ORDER BY s._key`,
+    mend: [sql`DELETE ${others}`],
+  };
+}
 
 function tombstones({ resource, columnsTable }: ResourceLayout): TableCheck {
   const isStored = sql`EXISTS (SELECT 1 FROM ${name(columnsTable)} r WHERE r._key = plat_tombstones.key)`;

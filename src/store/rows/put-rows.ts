@@ -4,7 +4,12 @@
  */
 import { cellOf, decode, encode } from '../../compile/column-value.ts';
 import { type BoundValue, bind, join, name, sql } from '../../compile/fragment.ts';
-import { isOneTable, type ResourceLayout, typedFields } from '../../compile/layout/index.ts';
+import {
+  isOneTable,
+  type ResourceLayout,
+  type SearchTable,
+  typedFields,
+} from '../../compile/layout/index.ts';
 import { dormantFields } from '../../compile/model.ts';
 import { rankAndFile, textColumns } from '../../compile/text/text-columns.ts';
 import { type CountedRow, countedFields, countValues } from '../../compile/values-in-use.ts';
@@ -39,7 +44,7 @@ export interface RowPutter {
 
 export function rowPutter(context: WriteContext, layout: ResourceLayout): RowPutter {
   const { session, counters, changes, model } = context;
-  const { columnsTable, textsTable, resource } = layout;
+  const { columnsTable, textsTable, search, resource } = layout;
   const { dialect } = session;
   const one = isOneTable(layout);
   const child = resource.parent !== undefined;
@@ -82,12 +87,22 @@ export function rowPutter(context: WriteContext, layout: ResourceLayout): RowPut
       if (before !== undefined) counters.add(resource.name, before.visible, before.system, -1);
       counters.add(resource.name, visible, row.system, 1);
     }
-    await session.replace(columnsTable, storedKeys(rows), columns, columnRows(placed));
+    const stored = { by: '_key', keys: storedKeys(rows) } as const;
+    await session.replace(columnsTable, stored, columns, columnRows(placed));
     if (!one) {
       const others = ['_key', '_id', '_system', '_visible', '_shown', ...links, ...texts.columns];
       // Texts under the key of a new record may be left from columns that were lost to damage.
       const keys = rows.map(({ key }) => key);
-      await session.replace(textsTable, keys, others, textRows(placed));
+      await session.replace(textsTable, { by: '_key', keys }, others, textRows(placed));
+    }
+    if (search !== undefined) {
+      const ids = placed.map(({ id }) => id);
+      await session.replace(
+        search.table,
+        { by: '_id', ids },
+        [...search.columns],
+        searchRows(search, placed),
+      );
     }
     await session.indexWords?.(layout, searchedTexts(placed));
     const fresh = rows.filter(({ stored }) => stored === undefined).map(({ key }) => key);
@@ -136,6 +151,13 @@ export function rowPutter(context: WriteContext, layout: ResourceLayout): RowPut
     }
   }
 
+  function* searchRows({ fields }: SearchTable, placed: readonly Placed[]): Iterable<BoundValue[]> {
+    for (const { row, id, visibility } of placed) {
+      const values = fields.map((field) => encode(field, row.values[field.name]));
+      yield [id, row.key, row.system, visibility.visible, visibility.shown, ...values];
+    }
+  }
+
   function* searchedTexts(placed: readonly Placed[]): Iterable<RecordTexts> {
     for (const { row, id } of placed) {
       const found = searched.map((field) => encode(field, row.values[field.name]));
@@ -152,6 +174,7 @@ export function rowPutter(context: WriteContext, layout: ResourceLayout): RowPut
     for (const row of gone.values()) countValues(model, layout, row, counters, -1);
     await deleteRows(columnsTable, keys);
     if (!one) await deleteRows(textsTable, keys);
+    if (search !== undefined) await deleteRows(search.table, keys);
     return gone;
   }
 
@@ -161,6 +184,13 @@ export function rowPutter(context: WriteContext, layout: ResourceLayout): RowPut
     if (torn.length === 0) return NOTHING_TORN;
     const settled = settle(torn, await session.rows(textsInTheWay(dialect, layout, torn)));
     await deleteRows(textsTable, settled.gone);
+    // A torn row may get another number.
+    if (search !== undefined) {
+      await deleteRows(
+        search.table,
+        torn.map(({ key }) => key),
+      );
+    }
     return settled;
   }
 

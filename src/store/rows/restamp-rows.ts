@@ -35,7 +35,7 @@ export function restamper(
   stored: StoredRows,
   { put }: RowPutter,
 ): Restamper {
-  const { columnsTable, textsTable } = layout;
+  const { columnsTable, textsTable, search } = layout;
   const isWhole = hasOtherTextsWithStamps(layout);
   const typed = typedFields(layout);
   const stamps = typed.filter(isStamp);
@@ -144,6 +144,9 @@ export function restamper(
     const columns: (readonly [string, ColumnKind])[] = fields.map((field) => [field.name, columnKind(field)]);
     if (hasHashes) columns.push(['_hash', 'text']);
     const textKinds = texts.columns.map((column): readonly [string, ColumnKind] => [column, 'text']);
+    const searched = fields.filter(({ name }) => search?.columns.has(name) === true);
+    const searchKinds = new Map(searched.map((field) => [field.name, columnKind(field)]));
+    const searchRows: BoundValue[][] = [];
     const columnRows: BoundValue[][] = [];
     const textRows: BoundValue[][] = [];
     for (const {
@@ -155,6 +158,7 @@ export function restamper(
       const row = [key, ...fields.map((field) => encode(field, content[field.name]))];
       if (hasHashes) row.push(recounted?.hash ?? hash);
       columnRows.push(row);
+      searchRows.push([key, ...searched.map((field) => encode(field, content[field.name]))]);
       textRows.push([key, ...texts.values(content)]);
     }
     if (isOneTable(layout)) {
@@ -164,5 +168,6 @@ export function restamper(
       if (columns.length > 0) await update(columnsTable, new Map(columns), columnRows);
       await update(textsTable, new Map(textKinds), textRows);
     }
+    if (search !== undefined && searched.length > 0) await update(search.table, searchKinds, searchRows);
   }
 }

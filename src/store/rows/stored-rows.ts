@@ -1,7 +1,7 @@
 /** Reads what a write transaction needs of the stored records of one resource. */
 
-import { bind, column, integer, type Sql, sql } from '../../compile/fragment.ts';
-import type { ResourceLayout } from '../../compile/layout/index.ts';
+import { bind, column, integer, name, type Sql, sql } from '../../compile/fragment.ts';
+import { type ResourceLayout, tableWith } from '../../compile/layout/index.ts';
 import { storedForm } from '../../compile/stored-form.ts';
 import type { FieldValue } from '../../dictionary/index.ts';
 import { DamagedRecord } from '../../records/damage.ts';
@@ -26,18 +26,24 @@ export function storedRows({ dialect, rows }: Session, layout: ResourceLayout): 
   const form = storedForm(layout, dialect);
   const select = async (rest: Sql): Promise<StoredRow[]> =>
     (await rows(sql`${form.rows} ${rest}`)).map((raw) => sure(layout, form.row(raw)));
+  const find: StoredRows['find'] = async (keys) => {
+    if (keys.length === 0) return new Map();
+    const found = await select(sql`WHERE ${dialect.oneOf(KEY, keys)}`);
+    return new Map(found.map((row) => [row.key, row]));
+  };
   return {
-    async find(keys) {
-      if (keys.length === 0) return new Map();
-      const found = await select(sql`WHERE ${dialect.oneOf(KEY, keys)}`);
-      return new Map(found.map((row) => [row.key, row]));
-    },
+    find,
     all: () => select(sql``),
     after: (key, limit) => select(sql`WHERE r._key > ${bind(key)} ORDER BY r._key LIMIT ${integer(limit)}`),
-    stampedAfter: (field, moment, limit) => {
-      const stamp = column('r', field);
+    async stampedAfter(field, moment, limit) {
+      const stamp = column('s', field);
       const after = dialect.literal('timestamp', moment);
-      return select(sql`WHERE ${stamp} > ${after} ORDER BY ${stamp}, r._key LIMIT ${integer(limit)}`);
+      const keys = (
+        await rows(sql`SELECT s._key AS key FROM ${name(tableWith(layout, [field]))} s
+          WHERE ${stamp} > ${after} ORDER BY ${stamp}, s._key LIMIT ${integer(limit)}`)
+      ).map(({ key }) => String(key));
+      const found = await find(keys);
+      return keys.flatMap((key) => found.get(key) ?? []);
     },
     async children(parentResource, parents) {
       if (parents.length === 0) return new Map();

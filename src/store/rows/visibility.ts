@@ -5,7 +5,7 @@
  */
 import { type ColumnKind, columnKind, encode } from '../../compile/column-value.ts';
 import { bind, column, name, type Sql, sql } from '../../compile/fragment.ts';
-import { isOneTable, type ResourceLayout } from '../../compile/layout/index.ts';
+import type { ResourceLayout } from '../../compile/layout/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
 import { countedColumns } from '../../compile/value-counts.ts';
 import { countMoved } from '../../compile/values-in-use.ts';
@@ -141,7 +141,8 @@ async function updateStored(
     ${system} AS system${countedColumns(model, layout)} FROM ${name(layout.columnsTable)} r WHERE ${where}`;
   const changed = await session.rows(sql`SELECT * FROM (${evaluated}) e
     WHERE visible <> was_visible OR shown <> was_shown OR system IS DISTINCT FROM was_system`);
-  const tables = isOneTable(layout) ? [layout.columnsTable] : [layout.columnsTable, layout.textsTable];
+  const { columnsTable, textsTable, search } = layout;
+  const tables = new Set([columnsTable, textsTable, ...(search === undefined ? [] : [search.table])]);
   for (let at = 0; at < changed.length; at += CHANGED_AT_ONCE) {
     const some = changed.slice(at, at + CHANGED_AT_ONCE);
     const list = some.map((row) => ({

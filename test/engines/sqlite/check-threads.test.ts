@@ -25,8 +25,8 @@ test('threads find what the calling thread finds, also in fields that came into 
   const expected = [
     ['Lookup', '(values)', 'counts of values in use are not the rows'],
     ['Media', 'pB', '_kind'],
-    ['Property', 'A', 'address_values', 'address_nulls', '_hash'],
-    ['Property', 'D', 'idx_values', '_hash'],
+    ['Property', 'A', 'its search row', 'address_values', 'address_nulls', '_hash'],
+    ['Property', 'D', 'its search row', 'idx_values', '_hash'],
   ];
   assert.deepEqual((await faultsIn(world.store, 2)).toSorted(), expected);
   const { found } = findAllDamage(world.store, ['Property', 'Media', 'PropertyRooms'], () => undefined);

@@ -221,7 +221,10 @@ async function withStore<T>(path: string, work: (store: Store) => Promise<T>): P
 test('a number that plat never writes is told as a damage, and no request for it makes the store unfit', async (t) => {
   const world = await makeWorld(sqliteEngine(), t);
   await world.write('Property', listing('A'), listing('B'));
-  await world.damage(`UPDATE property_records SET _id = ${2 ** 62} WHERE _key = 'A'`);
+  await world.damage(
+    `UPDATE property_records SET _id = ${2 ** 62} WHERE _key = 'A'`,
+    `UPDATE property_search SET _id = ${2 ** 62} WHERE _key = 'A'`,
+  );
   const told = {
     code: 'storeDamaged',
     message: /is damaged: Property A is not as it was written\. "plat check" /,

@@ -78,7 +78,10 @@ const DAMAGES: readonly Damage[] = [
   },
   {
     statement: `UPDATE property_records SET _id = 1152921504606846976 WHERE _key = '$'`,
-    faults: [['Property', '$', '_id']],
+    faults: [
+      ['Property', '$', '_id', 'its search row'],
+      ['Property', '$', 'it has a search row that is not its own'],
+    ],
   },
   {
     statement: `DELETE FROM property_texts WHERE _key = '$'`,
@@ -88,6 +91,7 @@ const DAMAGES: readonly Damage[] = [
     statement: `DELETE FROM property_records WHERE _key = '$'`,
     faults: [
       ['Property', '$', 'its columns are missing'],
+      ['Property', '$', 'it has a search row that is not its own'],
       COUNTS('Property'),
       ['Media', 'F$', '_visible'],
       ['Media', 'P$', '_visible'],
@@ -97,15 +101,45 @@ const DAMAGES: readonly Damage[] = [
   },
   {
     statement: `UPDATE property_records SET "City" = 'Elsewhere' WHERE _key = '$'`,
-    faults: [['Property', '$', 'address_values', '_hash']],
+    faults: [['Property', '$', 'its search row', 'address_values', '_hash']],
   },
   {
     statement: `UPDATE property_records SET "City" = NULL WHERE _key = '$'`,
-    faults: [['Property', '$', 'address_values', 'address_nulls', '_hash']],
+    faults: [['Property', '$', 'its search row', 'address_values', 'address_nulls', '_hash']],
   },
   {
     statement: `UPDATE property_records SET "YearBuilt" = 1900 WHERE _key = '$'`,
-    faults: [['Property', '$', 'YearBuilt', '_hash']],
+    faults: [['Property', '$', 'YearBuilt', 'its search row', '_hash']],
+  },
+  {
+    statement: `UPDATE property_search SET "City" = 'Elsewhere' WHERE _key = '$'`,
+    faults: [['Property', '$', 'its search row']],
+  },
+  {
+    statement: `UPDATE property_search SET _visible = 0 WHERE _key = '$'`,
+    faults: [['Property', '$', 'its search row']],
+  },
+  {
+    statement: `UPDATE property_search SET _shown = 0 WHERE _key = '$'`,
+    faults: [['Property', '$', 'its search row']],
+  },
+  {
+    statement: `UPDATE property_search SET _id = _id + 1000 WHERE _key = '$'`,
+    faults: [
+      ['Property', '$', 'its search row'],
+      ['Property', '$', 'it has a search row that is not its own'],
+    ],
+  },
+  {
+    statement: `UPDATE property_search SET _key = 'S$' WHERE _key = '$'`,
+    faults: [
+      ['Property', '$', 'its search row'],
+      ['Property', 'S$', 'it has a search row that is not its own'],
+    ],
+  },
+  {
+    statement: `DELETE FROM property_search WHERE _key = '$'`,
+    faults: [['Property', '$', 'its search row']],
   },
   {
     statement: `UPDATE media_records SET "MediaURL" = 'https://elsewhere.example/' WHERE _key = 'P$'`,
@@ -200,7 +234,7 @@ const TORN: readonly Torn[] = [
       "UPDATE property_records SET _key = 'ZZZ' WHERE _key = 'B'",
       "UPDATE property_texts SET _key = 'ZZZ' WHERE _key = 'B'",
     ],
-    found: [['Property', 'ZZZ', 'native_head', 'open_values', '_hash']],
+    found: [['Property', 'ZZZ', 'its search row', 'native_head', 'open_values', '_hash']],
   },
   {
     name: 'a photo under another key than it tells',
@@ -210,7 +244,7 @@ const TORN: readonly Torn[] = [
   {
     name: 'columns under the number of another listing',
     statements: [`UPDATE property_records SET _id = ${NUMBER_OF_A} WHERE _key = 'B'`],
-    found: [['Property', 'B', '_id']],
+    found: [['Property', 'B', '_id', 'its search row']],
   },
   {
     name: 'columns under the number of another listing, and no texts',
@@ -220,7 +254,7 @@ const TORN: readonly Torn[] = [
     ],
     found: [
       ['Property', 'B', 'its texts are missing'],
-      ['Property', 'C', '_id'],
+      ['Property', 'C', '_id', 'its search row'],
     ],
   },
   {

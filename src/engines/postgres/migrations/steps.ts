@@ -30,7 +30,10 @@ const toLayout2: Migration = {
   },
 };
 
-/** The sequence of changes, which every writer appends to. Readers of layout 2 do not know it and need not. */
+/**
+ * The sequence of changes, which every writer appends to, and the search table, which is made and filled as every table that a
+ * layout wants (extend.ts). Readers of layout 2 know neither and go on with the table of columns, which has lost its indexes.
+ */
 const toLayout3: Migration = {
   layout: 3,
   oldestReader: 1,

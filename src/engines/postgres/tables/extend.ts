@@ -1,8 +1,10 @@
-import type { ResourceLayout } from '../../../compile/layout/index.ts';
+import { join, name as quoted, type Sql, sql } from '../../../compile/fragment.ts';
+import type { ResourceLayout, SearchTable } from '../../../compile/layout/index.ts';
+import { fillSearch } from '../../../compile/layout/search-table.ts';
 import type { StoreModel } from '../../../compile/model.ts';
 import type { ServerSession } from '../connection/session.ts';
 import { partitionsOf, partitionTable, readSystems } from '../partitions/partitions.ts';
-import { tablesOf } from './tables.ts';
+import { replacedIndexes, tablesOf } from './tables.ts';
 import { recreateView } from './views.ts';
 
 /** What is in the schema of a store. */
@@ -65,11 +67,46 @@ export async function extendTables(
         await session.run(keptWithRow(name, texts, await compression));
       }
     }
+    if (known === undefined) await partitionTable(session, table, systems);
+    const { layout } = table;
+    if (table.name === layout.search?.table) await extendSearch(session, columns, layout, layout.search);
     for (const [name, index] of table.indexes) {
       if (!indexes.has(name)) await session.run(`CREATE ${index.replace('{}', `"${name}"`)}`);
     }
-    if (known === undefined) await partitionTable(session, table, systems);
   }
+  // Last, since it has readers of these tables wait.
+  for (const index of layouts.flatMap(replacedIndexes)) {
+    if (indexes.has(index)) await session.run(`DROP INDEX "${index}"`);
+  }
+}
+
+/**
+ * Writes into a search table what was not in it before, and drops what its layout no longer has. The table itself stays: a
+ * reader whose snapshot is older would find a new one empty.
+ */
+async function extendSearch(
+  session: ServerSession,
+  before: Catalog['columns'],
+  { columnsTable }: ResourceLayout,
+  search: SearchTable,
+): Promise<void> {
+  const records = before.get(columnsTable);
+  if (records === undefined) return;
+  const known = before.get(search.table);
+  if (known === undefined) {
+    await session.run(fillSearch(search, columnsTable, sql`TRUE`));
+    return;
+  }
+  const late = [...search.columns].filter((each) => !known.includes(each) && records.includes(each));
+  if (late.length > 0) await session.run(fillColumns(search.table, columnsTable, late));
+  const surplus = known.filter((each) => !search.columns.has(each)).map((each) => `DROP "${each}"`);
+  if (surplus.length > 0) await session.run(`ALTER TABLE "${search.table}" ${surplus.join(', ')}`);
+}
+
+function fillColumns(table: string, columnsTable: string, columns: readonly string[]): Sql {
+  const values = columns.map((each) => sql`${quoted(each)} = r.${quoted(each)}`);
+  return sql`UPDATE ${quoted(table)} AS s SET ${join(values, ', ')} FROM ${quoted(columnsTable)} r
+    WHERE r._key = s._key`;
 }
 
 function keptWithRow(name: string, texts: readonly string[], compression: string): string {

@@ -1,10 +1,11 @@
-import { isOneTable, type ResourceLayout } from '../../../compile/layout/index.ts';
-import { resourceTables, type StoredColumn } from '../../../compile/layout/tables.ts';
+import { isOneTable, type ResourceLayout, type SearchTable } from '../../../compile/layout/index.ts';
+import { resourceTables, type StoredColumn, searchColumns } from '../../../compile/layout/tables.ts';
 import { COLUMN_TYPES } from '../column-types.ts';
 import { isPartitioned } from '../dialect.ts';
 
 /** A table as a layout wants it. */
 interface WantedTable {
+  readonly layout: ResourceLayout;
   readonly name: string;
   /** By name, the type and what else is said of a column. */
   readonly columns: ReadonlyMap<string, string>;
@@ -20,18 +21,26 @@ const typeOf = ({ kind, isNeeded, isReady }: StoredColumn): string =>
   `${COLUMN_TYPES[kind]}${isNeeded ? ' NOT NULL' : ''}${isReady ? " DEFAULT ''" : ''}`;
 
 /**
- * The tables of a resource: its typed columns, and its texts where these have a table of their own.
+ * The tables of a resource: its typed columns, its texts where these have a table of their own, and its search table if it
+ * has one.
  * @param isApart whether the large tables of the store are partitioned by originating system
  */
 export function tablesOf(layout: ResourceLayout, isApart: boolean): WantedTable[] {
   const partitioned = isApart && isPartitioned(layout);
-  return [...resourceTables(layout)].map(([name, columns]) => ({
+  const { search } = layout;
+  const tables = new Map([
+    ...resourceTables(layout),
+    ...(search === undefined ? [] : [[search.table, searchColumns(search)] as const]),
+  ]);
+  return [...tables].map(([name, columns]) => ({
+    layout,
     name,
     columns: new Map([...columns].map(([column, form]) => [column, typeOf(form)])),
     texts: [...columns].flatMap(([column, { isReady }]) => (isReady ? [column] : [])),
     indexes: new Map([
       ...(name === layout.columnsTable ? columnIndexes(layout, partitioned) : []),
       ...(name === layout.textsTable ? textIndexes(layout, partitioned) : []),
+      ...(name === search?.table ? searchIndexes(layout, search, partitioned) : []),
     ]),
     isPartitioned: partitioned,
   }));
@@ -63,10 +72,8 @@ const textIndexes = (layout: ResourceLayout, partitioned: boolean): Indexes => {
 /** What a walk over keys looks at stands in the index, which then serves it alone. */
 const WALKED = ['_visible', '_system', '_id'];
 
-function columnIndexes(
-  { columnsTable: name, resource, indexes }: ResourceLayout,
-  partitioned: boolean,
-): Indexes {
+function columnIndexes(layout: ResourceLayout, partitioned: boolean): Indexes {
+  const { columnsTable: name, resource, search } = layout;
   const on = (suffix: string, rest: string): [string, string] => [
     `${name}_${suffix}`,
     `INDEX {} ON "${name}" ${rest}`,
@@ -86,13 +93,31 @@ function columnIndexes(
           on('file', '(_file) WHERE _file IS NOT NULL'),
         ]
       : []),
-    // Null is lowest, as in every order of plat.
-    ...indexes.map((fields): [string, string] => [
-      indexName(name, fields),
-      `INDEX {} ON "${name}" (${fields.map((field) => `"${field}" NULLS FIRST`).join(', ')})`,
-    ]),
+    ...(search === undefined ? fieldIndexes(layout, name) : []),
   ]);
 }
+
+/**
+ * A key may have two rows for as long as one of them is damaged: the number tells which is the record's. Each of them is then
+ * found and mended.
+ */
+const searchIndexes = (layout: ResourceLayout, { table }: SearchTable, partitioned: boolean): Indexes =>
+  new Map([
+    [`${table}_id`, unique(table, '_id', [], partitioned)],
+    [`${table}_walk`, `INDEX {} ON "${table}" (_key) INCLUDE (${WALKED.join(', ')})`],
+    ...fieldIndexes(layout, table),
+  ]);
+
+/** Null is lowest, as in every order of plat. */
+const fieldIndexes = ({ indexes }: ResourceLayout, table: string): [string, string][] =>
+  indexes.map((fields) => [
+    indexName(table, fields),
+    `INDEX {} ON "${table}" (${fields.map((field) => `"${field}" NULLS FIRST`).join(', ')})`,
+  ]);
+
+/** The names of those indexes on another table: a search table that came later has them in its place. */
+export const replacedIndexes = ({ search, columnsTable, indexes }: ResourceLayout): string[] =>
+  search === undefined ? [] : indexes.map((fields) => indexName(columnsTable, fields));
 
 /** Names have 63 characters at the most, so words are cut to three letters. */
 function indexName(name: string, fields: readonly string[]): string {

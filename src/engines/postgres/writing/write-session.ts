@@ -1,8 +1,9 @@
 /** The session of a connection that holds the write lock, which the store's shared modules write through. */
 
 import type { ColumnKind } from '../../../compile/column-value.ts';
-import { bind, join, name, sql } from '../../../compile/fragment.ts';
-import type { WriteSession } from '../../../store/write-session.ts';
+import type { Dialect } from '../../../compile/dialect.ts';
+import { bind, join, name, type Sql, sql } from '../../../compile/fragment.ts';
+import type { StoredRows, WriteSession } from '../../../store/write-session.ts';
 import type { ServerSession } from '../connection/session.ts';
 import { partitionedDialect, postgresDialect } from '../dialect.ts';
 import { placing } from '../partitions/partitions.ts';
@@ -10,15 +11,24 @@ import { copyIn } from './copy-in.ts';
 
 export type ServerWriteSession = ServerSession & WriteSession;
 
+function among({ oneOf, list }: Dialect, stored: StoredRows): Sql | undefined {
+  switch (stored.by) {
+    case '_key':
+      return stored.keys.length === 0 ? undefined : oneOf(sql`_key`, stored.keys);
+    case '_id':
+      return stored.ids.length === 0
+        ? undefined
+        : sql`_id IN (SELECT l.value FROM ${list(bind(JSON.stringify(stored.ids)), 'l')})`;
+  }
+}
+
 /** @param isPartitioned whether large tables are partitioned by originating system */
 export const writeSessionOn = (session: ServerSession, isPartitioned = false): ServerWriteSession => ({
   ...session,
   dialect: isPartitioned ? partitionedDialect : postgresDialect,
   async replace(table, stored, columns, rows) {
-    if (stored.length > 0) {
-      const isStored = session.dialect.oneOf(sql`_key`, stored);
-      await session.run(sql`DELETE FROM ${name(table)} WHERE ${isStored}`);
-    }
+    const isStored = among(session.dialect, stored);
+    if (isStored !== undefined) await session.run(sql`DELETE FROM ${name(table)} WHERE ${isStored}`);
     await copyIn(session, table, columns, rows);
   },
   async update(table, columns, rows) {
