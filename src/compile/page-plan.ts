@@ -32,6 +32,7 @@ import {
   slot,
   sql,
 } from './fragment.ts';
+import { keptPlan, plainName } from './kept-plans.ts';
 import { indexedTable, isOneTable, ownColumn, type ResourceLayout } from './layout/index.ts';
 import { isVisibilityCurrent } from './model.ts';
 import type {
@@ -378,13 +379,21 @@ export function planList(planner: Planner, request: ListPageRequest): PagePlan {
 
 /** Plans the read of one record by key: its text, or no row. */
 export function planRecord(planner: Planner, request: RecordRequest): PlannedStatement {
+  const { query, key, shape } = request;
+  const name = plainName(planner, query, shape);
+  return name === undefined
+    ? composeRecord(planner, request, bind(key))
+    : keptPlan(`record ${name}`, { key }, () => composeRecord(planner, request, slot('key')));
+}
+
+function composeRecord(planner: Planner, request: RecordRequest, key: Sql): PlannedStatement {
   const { dialect, model } = planner;
-  const { query, key } = request;
+  const { query } = request;
   const layout = model.layout(query.resource.name);
   const { from, joined, main, text, context } = baseOf(planner, request, 'by-key');
   const conditions = [
     ...joined,
-    sql`${column(main, '_key')} = ${bind(key)}`,
+    sql`${column(main, '_key')} = ${key}`,
     ...visibleRows(context, layout, main),
     ...membership(context, query, main),
   ];

@@ -60,6 +60,8 @@ export interface Reply {
   readonly body: readonly Part[];
   /** Records in the body, for the use of the key. */
   readonly rows?: number;
+  /** The `Date`, where the store was looked at a moment ago; otherwise its clock is asked once more. */
+  readonly date?: number | undefined;
   /** What the use of the key records of this request. */
   readonly window?: string;
   readonly walk?: WalkStep | undefined;

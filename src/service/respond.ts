@@ -94,27 +94,33 @@ const versionOf = (exchange: Exchange, route: Route): Record<string, string> =>
  * @param isOfSurface whether it came to a host that a surface has; otherwise there is nothing at any path
  */
 export async function respond(responder: Responder, exchange: Exchange, isOfSurface = true): Promise<Reply> {
-  const { context, usage, options } = responder;
+  const { context, date, usage, options } = responder;
   const route: Route = isOfSurface ? routeOf(exchange) : { kind: 'none', path: exchange.path };
   const extra = versionOf(exchange, route);
   let caller = NOBODY;
   let use: RequestUse = { rows: 0, bytes: 0 };
+  let promised: number | undefined;
   try {
     // The key comes first: whatever becomes of the request, it counts, and its answer says where the key stands.
     if (!isOpen(exchange, route)) {
       if (exchange.headers.authorization !== undefined) exchange.timings.start('auth');
       caller = await recognize(context.store, exchange.headers.authorization, mayAssume(exchange, route));
+      const seen = latelySeen(caller);
+      promised = seen && date.promised(seen.now);
       await count(responder, exchange, caller, extra);
     }
     const reply = await answer(responder, exchange, { route, extra, caller });
     if (exchange.method !== 'HEAD') use = useOf(reply);
-    return { ...reply, headers: { ...extra, ...reply.headers } };
+    if (latelySeen(caller) === undefined) promised = undefined;
+    return { ...reply, headers: { ...extra, ...reply.headers }, date: promised };
   } catch (error) {
     return explain(responder, exchange, extra, error);
   } finally {
     if (caller.kind === 'known') await usage.note(caller.key.id, use, options.clock.now());
   }
 }
+
+const latelySeen = (caller: Caller) => (caller.kind === 'known' ? caller.lately?.() : undefined);
 
 /** Whether no key is needed: files carry a signature in their address, and probes have no key. */
 function isOpen({ headers }: Exchange, route: Route): boolean {

@@ -89,7 +89,7 @@ function storeOn(engine: Engine, stored: StoreModel): Store {
     model,
     async look(tokenHash) {
       const seen = await engine.look(tokenHash);
-      return { key: seen.key, model: await live.at(seen), now: engine.now() };
+      return { key: seen.key, now: seen.now, model: await live.at(seen) };
     },
     ...(engine.assume === undefined
       ? {}

@@ -1,18 +1,17 @@
-import type { Meta } from '../../store/meta.ts';
 import type { Horizon } from '../../store/store.ts';
 import type { StoreClock } from '../../store/store-clock.ts';
 import { PROMISE_STANDS } from '../../store/write/commit-timestamps.ts';
 import { begin } from './begin.ts';
 import { type Connection, connect } from './connection.ts';
 import { isBusy } from './errors.ts';
-import type { KeptState } from './kept-state.ts';
+import type { KeptState, Times } from './kept-state.ts';
 import { writeTimes } from './meta.ts';
 
 /** Milliseconds after which the store keeps another promise, while the last one still stands. */
 const PROMISE_EVERY = PROMISE_STANDS / 2;
 
 /** Where the store and its clock stand in time. */
-interface Times extends Pick<Meta, 'newest' | 'settled'> {
+interface Moment extends Pick<Times, 'newest' | 'settled'> {
   readonly now: number;
 }
 
@@ -37,7 +36,13 @@ export class HorizonProbe {
 
   /** The clock that stamps, never before the last timestamp. */
   now(): number {
-    return this.#times().now;
+    return this.at(this.#state.look().times);
+  }
+
+  /** The same, where it was just read what the store keeps of its time. */
+  at({ newest, epoch }: Times): number {
+    this.#clock.inEpoch(epoch);
+    return Math.max(this.#clock.now(), newest);
   }
 
   horizon(): Horizon {
@@ -56,10 +61,9 @@ export class HorizonProbe {
     }
   }
 
-  #times(): Times {
-    const { newest, settled, epoch } = this.#state.times;
-    this.#clock.inEpoch(epoch);
-    return { newest, settled, now: Math.max(this.#clock.now(), newest) };
+  #times(): Moment {
+    const { times } = this.#state.look();
+    return { newest: times.newest, settled: times.settled, now: this.at(times) };
   }
 
   close(): void {
@@ -82,7 +86,7 @@ export class HorizonProbe {
  * The writer at work uses its own clock, but gives no timestamp before the last commit while a promise stands. Where none
  * stands, its timestamps begin at the earliest at the end of the last one (write/commit-timestamps.ts).
  */
-function whileOthersWrite({ now, newest, settled }: Times): Horizon {
+function whileOthersWrite({ now, newest, settled }: Moment): Horizon {
   const standsUntil = settled + PROMISE_STANDS;
   return { now, settled: Math.min(newest, standsUntil), standsUntil };
 }

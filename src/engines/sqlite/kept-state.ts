@@ -13,27 +13,23 @@ import { sqliteDialect } from './dialect.ts';
 
 const STATE = render(metaRows('generation', ...TIMES), sqliteDialect.placeholder);
 
-type Times = Pick<Meta, 'newest' | 'settled' | 'epoch' | 'clockReading'>;
+export type Times = Pick<Meta, 'newest' | 'settled' | 'epoch' | 'clockReading'>;
 
-export class KeptState {
+/** What is stored between two commits. What is read of it may already be newer, and is then read again after the next look. */
+class Kept {
   readonly #connection: Connection;
-  readonly #version: StatementSync;
-  #seen: unknown;
   #meta: Meta | undefined;
   #times: Times | undefined;
   #generation: number | undefined;
   /** By the hashes of their tokens; those that there are. */
   readonly #keys = new Map<string, KeyRecord>();
 
-  /** @param connection one that never writes: its own commits would not show */
   constructor(connection: Connection) {
     this.#connection = connection;
-    this.#version = connection.database.prepare('PRAGMA data_version');
   }
 
   /** What the store keeps of its time. */
   get times(): Times {
-    this.#look();
     if (this.#times === undefined) {
       const { newest, settled, epoch, clockReading } = this.#read();
       this.#times = { newest, settled, epoch, clockReading };
@@ -43,14 +39,12 @@ export class KeptState {
 
   /** As of `Meta`. */
   get generation(): number {
-    this.#look();
     this.#generation ??= this.#read().generation;
     return this.#generation;
   }
 
   /** The key whose token has a hash. */
   key(tokenHash: string): KeyRecord | undefined {
-    this.#look();
     const known = this.#keys.get(tokenHash);
     if (known !== undefined) return known;
     const statement = render(keyRows(tokenHash), sqliteDialect.placeholder);
@@ -63,15 +57,26 @@ export class KeptState {
     this.#meta ??= metaOf(this.#connection.prepare(STATE.text).all(...bindings(STATE)));
     return this.#meta;
   }
+}
 
-  /** What is read after this look may be newer than it, and is then read once more after the next. */
-  #look(): void {
+export class KeptState {
+  readonly #connection: Connection;
+  readonly #version: StatementSync;
+  #seen: unknown;
+  #kept: Kept;
+
+  /** @param connection one that never writes: its own commits would not show */
+  constructor(connection: Connection) {
+    this.#connection = connection;
+    this.#version = connection.database.prepare('PRAGMA data_version');
+    this.#kept = new Kept(connection);
+  }
+
+  /** What is stored now. */
+  look(): Kept {
     const version = this.#version.get()?.data_version;
-    if (version === this.#seen) return;
+    if (version !== this.#seen) this.#kept = new Kept(this.#connection);
     this.#seen = version;
-    this.#meta = undefined;
-    this.#times = undefined;
-    this.#generation = undefined;
-    this.#keys.clear();
+    return this.#kept;
   }
 }

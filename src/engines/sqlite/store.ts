@@ -129,7 +129,7 @@ function sqliteEngine(
   const main = opened({ readOnly: true, busyTimeout: READ_PATIENCE });
   const state = new KeptState(main);
   const clock = storeClock(given, trust, () => {
-    const { clockReading: reading, newest } = state.times;
+    const { clockReading: reading, newest } = state.look().times;
     return { reading, newest };
   });
   const probe = taken.adopt(new HorizonProbe(path, state, clock, () => file.isLost()), closeIt);
@@ -159,15 +159,15 @@ function sqliteEngine(
     caches: () => [pools.pages, pools.searches].flatMap((each) => each?.caches() ?? []),
 
     now: () => probe.now(),
-    ask: async () => ({ generation: state.generation, moment: clock.now() }),
-    look: async (tokenHash) => ({
-      generation: state.generation,
-      moment: clock.now(),
-      key: state.key(tokenHash),
-    }),
+    ask: async () => ({ generation: state.look().generation, moment: clock.now() }),
+    async look(tokenHash) {
+      const kept = state.look();
+      const { generation, times } = kept;
+      return { generation, moment: clock.now(), now: probe.at(times), key: kept.key(tokenHash) };
+    },
     async readModel() {
       const model = await readModel(reading);
-      clock.inEpoch(state.times.epoch);
+      clock.inEpoch(state.look().times.epoch);
       return model;
     },
     async run(live, lane, plan, { damaged, milliseconds, caller }) {

@@ -43,6 +43,8 @@ export type Caller =
       readonly key: KeyRecord;
       /** What the store says now: the look that found the key, or another one where that is not fresh any more. */
       readonly look: () => Promise<Look>;
+      /** The look that found the key, while it is fresh. */
+      readonly lately?: () => Look | undefined;
       /** What the store last said, where that is enough to begin with. */
       readonly assume?: () => AssumedLook | undefined;
     }
@@ -71,8 +73,8 @@ export async function recognize(
   const seen = await store.look(hash);
   const { key } = seen;
   if (key === undefined) return { kind: 'unknown', why: platError('tokenUnknown', {}) };
-  const look = async (): Promise<Look> => (performance.now() - began < FRESH ? seen : store.look(hash));
-  return { kind: 'known', key, look };
+  const lately = (): Look | undefined => (performance.now() - began < FRESH ? seen : undefined);
+  return { kind: 'known', key, look: async () => lately() ?? store.look(hash), lately };
 }
 
 /** Spreadsheets and statistics tools know no scheme but Basic: the token is its password, whatever the user name. */

@@ -241,7 +241,7 @@ async function answerRequest(
     breakOff(response);
   };
   const reply = await replyTo(responder, exchange, dispatched !== undefined, request);
-  const common = { ...(await commonOf(responder, id, surface)), serverTiming: timings.header() };
+  const common = { ...(await commonOf(responder, id, surface, reply.date)), serverTiming: timings.header() };
   const sender = pace.watch(endClient);
   own.defer(sender.end);
   const bytes = await send(response, reply, common, {
@@ -285,7 +285,9 @@ async function commonOf(
   { date, options, context }: Responder,
   requestId: string,
   surface?: SurfaceName,
+  known?: number,
 ): Promise<Common> {
+  if (known !== undefined) return { requestId, now: known };
   try {
     return { requestId, now: await (surface === 'admin' ? context.store.now() : date.now()) };
   } catch {

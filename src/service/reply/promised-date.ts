@@ -33,13 +33,7 @@ export class PromisedDate {
   async now(): Promise<number> {
     for (let waited = 0; ; waited += INTERVAL) {
       const now = await this.#store.now();
-      // In a new epoch the clock may have gone back.
-      if (now < this.#last) this.#standsUntil = Number.NEGATIVE_INFINITY;
-      this.#last = now;
-      if (now <= this.#standsUntil) {
-        if (now > this.#standsUntil - RENEWED_BEFORE) void this.#renew();
-        return now;
-      }
+      if (this.promised(now) !== undefined) return now;
       // Whoever reads from the store reports what is wrong with it.
       if (!(await this.#renew())) return now;
       const lag = now - this.#standsUntil;
@@ -49,6 +43,19 @@ export class PromisedDate {
       if (waited >= (isFirst ? FIRST_PATIENCE : PATIENCE)) return isFirst ? now : this.#standsUntil;
       await this.#clock.sleep(INTERVAL);
     }
+  }
+
+  /**
+   * The date of an answer whose request has just seen the store's clock.
+   * @returns undefined while no promise covers it
+   */
+  promised(now: number): number | undefined {
+    // In a new epoch the clock may have gone back.
+    if (now < this.#last) this.#standsUntil = Number.NEGATIVE_INFINITY;
+    this.#last = now;
+    if (now > this.#standsUntil) return undefined;
+    if (now > this.#standsUntil - RENEWED_BEFORE) void this.#renew();
+    return now;
   }
 
   /** @returns whether the store answered */

@@ -87,7 +87,7 @@ export class Looks {
   async look(tokenHash: string): ReturnType<Engine['look']> {
     const { generation, moment, key: row } = await this.#state.ask(tokenHash);
     const key = row === null ? undefined : this.#keyOf(tokenHash, row, this.#keys.get(tokenHash));
-    return { generation, moment, key };
+    return { generation, moment, now: this.#state.now(), key };
   }
 
   /** A key that was revoked is asked for each time. */

@@ -1,0 +1,67 @@
+/**
+ * Plans that are composed once and serve many requests: the SQL of a whole record is several thousand characters, and
+ * composing it takes longer than the engine needs to read the record (docs/performance.md). It knows no statement; whoever
+ * keeps a plan names all that its text depends on.
+ */
+import { BoundedCache, numberOf } from '../shared/bounded-cache.ts';
+import type { Planner } from './context.ts';
+import type { BoundValue, Slot, Statement } from './fragment.ts';
+import { isVisibilityCurrent } from './model.ts';
+import type { RecordQuery, Shape } from './read.ts';
+import { isWhole } from './text/reso-text.ts';
+
+const kept = new BoundedCache<Statement>('kept plans', { bytes: 8 * 1024 * 1024 });
+
+/**
+ * What the text of a statement depends on that reads whole records by their keys alone; undefined for one that depends on
+ * more, such as the moment of the request, the address of a file, or damage.
+ */
+export function plainName(
+  { dialect, model, damaged }: Planner,
+  { resource, view, under }: RecordQuery,
+  shape: Shape,
+): string | undefined {
+  if (damaged !== undefined || under !== undefined || resource.name === 'Media') return undefined;
+  if (!isVisibilityCurrent(model)) return undefined;
+  const form = formOf(shape);
+  if (form === undefined) return undefined;
+  return `${numberOf(dialect)} ${numberOf(model.layout(resource.name))} ${numberOf(view)} ${form}`;
+}
+
+function formOf(shape: Shape): string | undefined {
+  switch (shape.kind) {
+    case 'reso': {
+      const { computed, expansions, omitNulls, annotateHidden, ownOnly = false } = shape;
+      if (!isWhole(shape) || computed.length > 0 || expansions.length > 0) return undefined;
+      return `reso ${omitNulls} ${annotateHidden} ${ownOnly}`;
+    }
+    case 'native-listing': {
+      const { computed = [], expansions, display } = shape;
+      if (!isWhole(shape) || computed.length > 0 || expansions.length > 0) return undefined;
+      return `native ${display}`;
+    }
+    case 'native-part':
+      return undefined;
+  }
+}
+
+/** The plan of a name, composed if it is asked for the first time, with the values of its slots. */
+export function keptPlan(
+  name: string,
+  values: Readonly<Partial<Record<Slot, BoundValue>>>,
+  compose: () => Statement,
+): Statement {
+  const known = kept.get(name) ?? keep(name, compose());
+  return {
+    text: known.text,
+    values: known.values.map((value) =>
+      typeof value === 'object' && value !== null && 'slot' in value ? (values[value.slot] ?? value) : value,
+    ),
+  };
+}
+
+/** Bytes that a value takes. */
+const VALUE = 40;
+
+const keep = (name: string, plan: Statement): Statement =>
+  kept.put(name, plan, plan.text.length + VALUE * plan.values.length);
