@@ -72,10 +72,17 @@ const LAST = Date.parse('9999-12-31T23:59:59.999Z');
 
 /** @param milliseconds since 1970 */
 export function timestampFrom(milliseconds: number): string {
-  return new Date(milliseconds).toISOString().replace('.000Z', 'Z');
+  const text = new Date(milliseconds).toISOString();
+  return text.endsWith('.000Z') ? `${text.slice(0, -5)}Z` : text;
 }
 
 /** The UTC day of a moment, `YYYY-MM-DD`. @param milliseconds since 1970 */
 export function dayFrom(milliseconds: number): string {
-  return new Date(milliseconds).toISOString().slice(0, 10);
+  const day = Math.floor(milliseconds / DAY);
+  if (day !== lastDay.day) lastDay = { day, text: new Date(milliseconds).toISOString().slice(0, 10) };
+  return lastDay.text;
 }
+
+const DAY = 86_400_000;
+/** Every request asks for the day that it comes on. */
+let lastDay = { day: Number.NaN, text: '' };

@@ -64,8 +64,8 @@ type Route =
   | { readonly kind: 'front'; readonly path: string; readonly front: Front };
 
 function routeOf({ surface, path, headers }: Exchange): Route {
-  const plain = path.replaceAll(/\/{2,}/g, '/');
-  const named = plain === '/' ? plain : plain.replace(/\/$/, '');
+  const plain = path.includes('//') ? path.replaceAll(/\/{2,}/g, '/') : path;
+  const named = plain.length > 1 && plain.endsWith('/') ? plain.slice(0, -1) : plain;
   const front = frontOf(named, headers.accept);
   if (front !== undefined) return { kind: 'front', path: named, front };
   if (surface.name === 'admin') return { kind: 'admin', path: named };

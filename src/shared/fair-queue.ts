@@ -92,6 +92,10 @@ export class FairQueue {
   enter(name: string): Promise<Turn> {
     if (this.#waiting >= this.#bounds.waiting && !this.#makeRoom(name)) return Promise.reject(refused());
     const owner = this.#ownerOf(name);
+    const { turns, long } = this.#bounds;
+    // Nobody waits, and all short turns may go to one name.
+    if (!long && this.#waiting === 0 && this.#running < turns)
+      return Promise.resolve(this.#grant(name, owner));
     return new Promise((resolve, reject) => {
       const one: Waiting = { resolve, reject, timer: undefined };
       const { patience } = this.#bounds;
@@ -124,17 +128,21 @@ export class FairQueue {
   }
 
   #dispatch(): void {
-    while (this.#running < this.#bounds.turns) {
+    while (this.#waiting > 0 && this.#running < this.#bounds.turns) {
       const [name, owner] = this.#next() ?? [];
       const one = owner?.waiting.shift();
       if (name === undefined || owner === undefined || one === undefined) return;
       clearTimeout(one.timer);
       this.#waiting--;
-      this.#running++;
-      owner.running++;
-      this.#level = Math.max(this.#level, owner.used);
-      one.resolve(this.#turnOf(name, owner));
+      one.resolve(this.#grant(name, owner));
     }
+  }
+
+  #grant(name: string, owner: Owner): Turn {
+    this.#running++;
+    owner.running++;
+    this.#level = Math.max(this.#level, owner.used);
+    return this.#turnOf(name, owner);
   }
 
   #next(): [string, Owner] | undefined {

@@ -5,17 +5,23 @@
 
 /** The same object, whose methods throw the translation of their errors: at once, later, or while a result is read. */
 export function watched<T extends object>(part: T, translate: (error: unknown) => unknown): T {
+  /** Every request calls a few methods: each is wrapped once. */
+  const wrapped = new Map<unknown, (...given: unknown[]) => unknown>();
   return new Proxy(part, {
     get(target, name) {
       const value: unknown = Reflect.get(target, name, target);
       if (typeof value !== 'function') return value;
-      return (...given: unknown[]): unknown => {
+      const known = wrapped.get(value);
+      if (known !== undefined) return known;
+      const method = (...given: unknown[]): unknown => {
         try {
           return watchedResult(Reflect.apply(value, target, given), translate);
         } catch (error) {
           throw translate(error);
         }
       };
+      wrapped.set(value, method);
+      return method;
     },
   });
 }

@@ -139,6 +139,7 @@ export function bindOptions(
   resource: ResourceSchema,
   schema: Schema,
 ): CollectionQuery {
+  if (raw.system.size === 0 && kind !== 'custom') return plainQuery(resource, schema);
   refuseOthers(raw, OPTIONS_OF[kind], IN_WORDS[kind]);
   const totals: RequestTotals = { expansions: 0, cost: { terms: 0, characters: 0 } };
   const surroundings = { schema, aliases: new Map(), isExpansion: false, totals };
@@ -148,6 +149,19 @@ export function bindOptions(
   }
   const skipToken = raw.system.get('skiptoken');
   return skipToken === undefined ? query : { ...query, skipToken: keyOfSkipToken('$skiptoken', skipToken) };
+}
+
+/** What a request without options asks of a resource. */
+const plainQueries = new WeakMap<ResourceSchema, CollectionQuery>();
+
+function plainQuery(resource: ResourceSchema, schema: Schema): CollectionQuery {
+  const known = plainQueries.get(resource);
+  if (known !== undefined) return known;
+  const totals: RequestTotals = { expansions: 0, cost: { terms: 0, characters: 0 } };
+  const surroundings = { schema, aliases: new Map(), isExpansion: false, totals };
+  const query = bindQuery(surroundings, resource, parseOptions(new Map(), new Map()));
+  plainQueries.set(resource, query);
+  return query;
 }
 
 /**

@@ -267,7 +267,7 @@ async function replyTo(
   const reason =
     host === undefined && httpVersion !== '1.0'
       ? 'it has no Host header'
-      : rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host').length > 1
+      : countOf(rawHeaders, 'host') > 1
         ? 'it has two Host headers'
         : authority !== undefined && host !== authority
           ? 'its Host header is not its authority'
@@ -275,6 +275,16 @@ async function replyTo(
   return reason === undefined
     ? respond(responder, exchange, isOfSurface)
     : refusal(exchange, platError('requestMalformed', { reason }));
+}
+
+/** @param raw names and values in turn */
+function countOf(raw: readonly string[], wanted: string): number {
+  let count = 0;
+  for (let at = 0; at < raw.length; at += 2) {
+    const name = raw[at];
+    if (name?.length === wanted.length && name.toLowerCase() === wanted) count++;
+  }
+  return count;
 }
 
 /**

@@ -16,7 +16,23 @@ interface Range {
   readonly parameters: readonly string[];
 }
 
-const rangesOf = (header: string): Range[] =>
+/** What clients send is mostly the same: headers that were read, up to a length and a number. */
+const read = new Map<string, readonly Range[]>();
+const LONGEST_KEPT = 200;
+const MOST_KEPT = 500;
+
+function rangesOf(header: string): readonly Range[] {
+  const known = read.get(header);
+  if (known !== undefined) return known;
+  const ranges = readRanges(header);
+  if (header.length <= LONGEST_KEPT) {
+    if (read.size >= MOST_KEPT) read.clear();
+    read.set(header, ranges);
+  }
+  return ranges;
+}
+
+const readRanges = (header: string): readonly Range[] =>
   header.split(',').flatMap((part) => {
     const [name = '', ...parameters] = part.split(';').map((each) => each.trim().toLowerCase());
     const weight = parameters.find((each) => each.startsWith('q='))?.slice(2);
@@ -59,7 +75,8 @@ export function parameterOf(
   type: string,
   names: readonly string[],
 ): string | undefined {
-  const own = rangesOf(header ?? '').filter(({ name, quality }) => name === type && quality > 0);
+  if (header === undefined) return undefined;
+  const own = rangesOf(header).filter(({ name, quality }) => name === type && quality > 0);
   const [best] = own.toSorted((left, right) => right.quality - left.quality);
   const found = best?.parameters.find((each) => names.some((name) => each.startsWith(`${name}=`)));
   return found?.slice(found.indexOf('=') + 1).replaceAll('"', '');
@@ -110,7 +127,10 @@ const ELEMENT = /(?:[^",]|"(?:[^"\\]|\\.)*")+/g;
 /** A preference with its value; what follows a semicolon are parameters, of which none is known here. */
 const PREFERENCE = /^\s*(?:odata\.)?([\w.-]+)\s*(?:=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*)))?\s*(?:;|$)/i;
 
+const NO_PREFERENCES: Preferences = { omitNulls: false, annotations: false };
+
 export function parsePreferences(header = ''): Preferences {
+  if (header === '') return NO_PREFERENCES;
   const given = new Map<string, string>();
   for (const [element] of header.matchAll(ELEMENT)) {
     const [, name = '', quoted, plain = ''] = PREFERENCE.exec(element) ?? [];
