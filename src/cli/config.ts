@@ -48,6 +48,7 @@ export interface ConfigFile {
     readonly customFields?: readonly CustomFieldDeclaration[];
     readonly lookups?: readonly LookupDeclaration[];
     readonly fieldsInUse?: readonly string[];
+    readonly searchFields?: readonly string[];
   };
   readonly roles?: readonly RoleDefinition[];
   readonly withheld?: readonly WithheldDefinition[];

@@ -51,6 +51,8 @@ export interface Declarations {
   readonly lookups?: readonly LookupDeclaration[];
   /** Dictionary fields that records and metadata include before any record has a value: `Resource.Field`. */
   readonly fieldsInUse?: readonly string[];
+  /** Short fields that filters name often, in addition to those of the dictionary: `Resource.Field`. */
+  readonly searchFields?: readonly string[];
 }
 
 /** What a field may be called. */
@@ -83,7 +85,37 @@ export function declare(standard: Dictionary, declarations: Declarations): Dicti
   }
   for (const { resource, fields } of additions.values())
     resources.set(resource.name, { ...resource, fields });
+  for (const path of declarations.searchFields ?? []) {
+    const resource = withSearchField(resources, path);
+    resources.set(resource.name, resource);
+  }
   return { resources, lookups };
+}
+
+/** Longer texts would make the rows of a search table as wide as those that it stands for. */
+const LONGEST_SEARCHED = 255;
+
+function withSearchField(resources: ReadonlyMap<string, Resource>, path: string): Resource {
+  const wrong = (reason: string): never => {
+    throw platError('usage', { reason: `searchFields: ${reason}.` });
+  };
+  const [name = '', fieldName = ''] = path.split('.');
+  const resource = resources.get(name);
+  const field = resource?.fields.get(fieldName);
+  if (resource === undefined || field === undefined) return wrong(`there is no field ${path}`);
+  const { filteredBy } = resource;
+  if (filteredBy === undefined) {
+    const large = [...resources.values()].filter((each) => each.filteredBy !== undefined);
+    const names = large.map((each) => each.name).join(', ');
+    return wrong(`${path} is of a resource without a search table, which only ${names} has`);
+  }
+  const { type, collection, joined } = field;
+  if (joined !== undefined) return wrong(`${path} is stored with ${joined.resource}`);
+  if (collection) return wrong(`${path} holds lists`);
+  if (type.kind === 'string' && (type.maxLength ?? Number.POSITIVE_INFINITY) > LONGEST_SEARCHED) {
+    return wrong(`${path} may hold more than ${LONGEST_SEARCHED} characters`);
+  }
+  return filteredBy.includes(fieldName) ? resource : { ...resource, filteredBy: [...filteredBy, fieldName] };
 }
 
 /** The fields of a resource while more are added, indexed: there may be thousands, and each is compared with all before it. */

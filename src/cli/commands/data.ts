@@ -123,6 +123,7 @@ async function declarationsOf(store: Store, of: string | undefined): Promise<Con
     customFields: declarations.customFields?.filter(({ resource }) => resource === of),
     lookups: declarations.lookups?.filter(({ lookup }) => used.has(lookup)),
     fieldsInUse: declarations.fieldsInUse?.filter((path) => path.startsWith(`${of}.`)),
+    searchFields: declarations.searchFields?.filter((path) => path.startsWith(`${of}.`)),
   };
   const filled = Object.entries(sections).filter(([, list]) => list !== undefined && list.length > 0);
   return { dictionary: Object.fromEntries(filled) };

@@ -22,7 +22,7 @@ const SHORT_READ = 522;
 const BEYOND_NUMBERS = 'too large to be represented as a JavaScript number';
 
 /** No statement of plat names a table or column that its tables should not have. */
-const isMissing = (error: unknown): error is Error =>
+export const isMissing = (error: unknown): error is Error =>
   error instanceof Error && /^no such (?:column|table): /.test(error.message);
 
 /** What SQLite says of a header that names a form of the schema that it never wrote. */

@@ -23,7 +23,7 @@ import { backupFile } from './backup.ts';
 import { bindings, type Connection, connect } from './connection.ts';
 import { createStore, inspect, LAYOUT_VERSION } from './create.ts';
 import { sqliteDialect } from './dialect.ts';
-import { damageIn, translateError } from './errors.ts';
+import { damageIn, isMissing, translateError } from './errors.ts';
 import { findFileFaults, mendFileFaults } from './file-faults.ts';
 import { idBeneath } from './file-id.ts';
 import { registerFileUrl } from './functions.ts';
@@ -171,15 +171,19 @@ function sqliteEngine(
       return model;
     },
     async run(live, lane, plan, { damaged, milliseconds, caller }) {
-      const planner = { dialect: sqliteDialect, model: await live.current(), damaged };
-      const task = () => plan(planner);
-      try {
-        const threadsOfLane = pools[lane];
-        if (threadsOfLane !== undefined) return await threadsOfLane.read({ task, milliseconds, caller });
-        caller?.begin(lane);
-        return runTask(main, task(), { isSent: isSent(caller), milliseconds, bodies });
-      } catch (error) {
-        throw translateError(error, path, milliseconds / 1000);
+      for (;;) {
+        const model = await live.current();
+        const task = () => plan({ dialect: sqliteDialect, model, damaged });
+        try {
+          const threadsOfLane = pools[lane];
+          if (threadsOfLane !== undefined) return await threadsOfLane.read({ task, milliseconds, caller });
+          caller?.begin(lane);
+          return runTask(main, task(), { isSent: isSent(caller), milliseconds, bodies });
+        } catch (error) {
+          // Where a column has gone under a reading, it is planned anew, by the settings that took it away.
+          const isOutdated = isMissing(error) && (await live.current()).generation !== model.generation;
+          if (!isOutdated) throw translateError(error, path, milliseconds / 1000);
+        }
       }
     },
     read: async (live, _lane, _options, work) =>

@@ -13,6 +13,7 @@ import { writeBackup } from '../../../src/engines/sqlite/backup.ts';
 import type { ErrorCode } from '../../../src/errors/index.ts';
 import { listing, photo } from '../../support/builders.ts';
 import { testClock } from '../../support/clock.ts';
+import { faultsIn } from '../../support/faults.ts';
 import { bareDatabase } from '../../support/postgres-engine.ts';
 import { runOn } from '../../support/postgres-server.ts';
 import { operations } from '../../support/world.ts';
@@ -77,7 +78,12 @@ test('a store of layout 1 is brought to this layout once, by however many proces
   assert.deepEqual(await layout(), NOW);
   // Indexes that the store was made before.
   assert.deepEqual(await has('media_records_file'), ['media_records_file']);
+  // Indexes of the columns' fields, which the search table has instead.
+  assert.deepEqual(await has('property_records_by_modtim'), [null]);
+  assert.deepEqual(await has('property_search_by_modtim'), ['property_search_by_modtim']);
   const [first] = opened;
+  assert.deepEqual(await first?.keys('Property', "$filter=City eq 'Ely'"), ['A']);
+  assert.deepEqual(first && (await faultsIn(first.store)), []);
   await first?.write('Property', listing('B', { Media: [photo('M2')] }));
   for (const { keys } of opened) {
     assert.deepEqual(await keys('Property'), ['A', 'B']);

@@ -330,11 +330,21 @@ function touched(plan: string, table: string): string[] {
   return [...found].toSorted();
 }
 
-async function market(t: TestContext) {
+/** Values of fields that filters name, and of one that only whole records have. */
+const SHORT = {
+  City: 'Ely',
+  ListPrice: 5,
+  BedroomsTotal: 3,
+  LivingArea: 50,
+  YearBuilt: 2000,
+  Directions: 'north',
+};
+
+async function market(t: TestContext, values = {}) {
   const world = await partitioned(t);
   const systems = [undefined, 'X', 'Y', 'Z'];
   const records = Array.from({ length: 200 }, (_, index) =>
-    of(systems[index % 4], `L${String(index).padStart(3, '0')}`, { Media: [photo(`M${index}`)] }),
+    of(systems[index % 4], `L${String(index).padStart(3, '0')}`, { ...values, Media: [photo(`M${index}`)] }),
   );
   await world.write('Property', ...records);
   await world.client.query('ANALYZE');
@@ -398,6 +408,28 @@ test('the rows of a list are found by their ids in the search table alone', asyn
   }
 });
 
+test('filters and orders of listings are read from the search table and its indexes', async (t) => {
+  const { client, planner, request } = await market(t, SHORT);
+  const four = "$filter=City eq 'Rome' and ListPrice ge 1 and ListPrice le 2 and BedroomsTotal eq 1";
+  const byCity = /Index Scan (?:Backward )?using "property_search_p\d+_City_ListPrice_idx"/;
+  const plans: readonly (readonly [string, RegExp])[] = [
+    ['$filter=LivingArea gt 60 and YearBuilt lt 1950', /Scan .*on property_search_p/],
+    [four, byCity],
+    [`${four}&$orderby=ListPrice desc`, byCity],
+    ['$orderby=ListPrice', /Index Scan (?:Backward )?using "property_search_p\d+_ListPrice_idx"/],
+    [
+      '$filter=ModificationTimestamp gt 2027-01-01T00:00:00Z and ModificationTimestamp le 2027-01-02T00:00:00Z',
+      /Index Scan (?:Backward )?using "property_search_p\d+_ModificationTimestamp_idx"/,
+    ],
+  ];
+  for (const [options, expected] of plans) {
+    const { query } = await request('Property', options);
+    const shown = await explain(client, planIds(planner, query), {}, 'on');
+    assert.match(shown, expected, options);
+    assert.deepEqual(touched(shown, 'property_(?:records|texts)'), [], options);
+  }
+});
+
 test('what is joined to a row is looked for in its own partition, and where none has a system', async (t) => {
   const { client, planner, request } = await market(t);
   const asked = await request('Property', '$expand=Media', {
@@ -406,8 +438,8 @@ test('what is joined to a row is looked for in its own partition, and where none
   });
   const plan = planPage(planner, asked);
   assert.ok(plan.kind === 'range');
-  // L102 is of Y.
-  assert.deepEqual(touched(await explain(client, plan.page), 'media_records'), ['p0', 'p2']);
+  // L102 is of Y, and L103, which is looked ahead at, of Z.
+  assert.deepEqual(touched(await explain(client, plan.page), 'media_records'), ['p0', 'p2', 'p3']);
 });
 
 test('keys and ids are looked up in the indexes of the partitions', async (t) => {

@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { LAYOUT_VERSION } from '../../../src/engines/sqlite/create.ts';
 import { openStore } from '../../../src/open-store.ts';
+import { findFaults } from '../../../src/store/check/check-store.ts';
 import { listing } from '../../support/builders.ts';
 import { testClock } from '../../support/clock.ts';
 import { temporaryFile } from '../../support/temporary.ts';
@@ -49,6 +50,28 @@ test('words of a file from before their index are found, those that were there a
   await second.store.remove('Property', ['A']);
   for (const { keys } of [first, second]) assert.deepEqual(await keys('Property', '$search=kitchen'), ['B']);
   assert.equal((await first.store.status()).layout, LAYOUT_VERSION);
+});
+
+test('a file from before the search table is given it, and its indexes', async (t) => {
+  const path = await oldFile();
+  const file = new DatabaseSync(path);
+  file.exec(`DROP TABLE property_search;
+    CREATE INDEX property_records_walk ON property_records (_key, _visible, _system, _id);
+    CREATE INDEX property_records_by_modification_timestamp ON property_records ("ModificationTimestamp")`);
+  file.close();
+  const { store, keys, write } = await opened(t, path);
+  await write('Property', listing('B', { City: 'Ely' }));
+  assert.deepEqual(await keys('Property', '$filter=ListPrice eq null'), ['A', 'B']);
+  assert.deepEqual(await Array.fromAsync(findFaults(store)), []);
+  const there = new DatabaseSync(path, { readOnly: true });
+  t.after(() => there.close());
+  const indexes = there
+    .prepare(
+      "SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL AND tbl_name LIKE 'property_records' ORDER BY 1",
+    )
+    .all()
+    .map(({ name }) => name);
+  assert.deepEqual(indexes, ['property_records_source']);
 });
 
 test('a file that cannot be brought up stays as it was, and is when the reason is gone', async (t) => {

@@ -47,3 +47,45 @@ test('a statement that may go through a table ends within some rows of its time'
     await assert.rejects(world.store.page({ ...request, limit: 120 }, outOfTime), late, `a page of ${what}`);
   }
 });
+
+test('filters, orders and keys of listings are read from the search table and its indexes', async (t) => {
+  const world = await makeWorld(sqliteEngine(), t);
+  await world.write(
+    'Property',
+    listing('A', {
+      City: 'Rome',
+      ListPrice: 1,
+      BedroomsTotal: 1,
+      LivingArea: 70,
+      YearBuilt: 1900,
+      Directions: 'N',
+    }),
+  );
+  const planned = await plannedBy(world);
+  const explain = explainer(t, world);
+  const by = (index: string, terms: string): string =>
+    `SEARCH r USING INDEX property_search_by_${index} (${terms})`;
+  const sorted = 'USE TEMP B-TREE FOR ORDER BY';
+  const cityAndPrice = by('city_list_price', 'City=? AND ListPrice>? AND ListPrice<?');
+  const four = "$filter=City eq 'Rome' and ListPrice ge 1 and ListPrice le 2 and BedroomsTotal eq 1";
+  const wide = 'SEARCH r_w USING PRIMARY KEY (_key=?)';
+  const plans: Readonly<Record<string, readonly string[]>> = {
+    '$filter=LivingArea gt 60 and YearBuilt lt 1950': ['SCAN r USING INDEX property_search_walk'],
+    [four]: [cityAndPrice, sorted],
+    [`${four}&$orderby=ListPrice desc`]: [cityAndPrice, 'USE TEMP B-TREE FOR LAST TERM OF ORDER BY'],
+    '$orderby=ListPrice': ['SCAN r USING INDEX property_search_by_list_price'],
+    '$filter=ModificationTimestamp gt 2026-01-01T00:00:00Z and ModificationTimestamp le 2026-01-02T00:00:00Z':
+      [by('modification_timestamp', 'ModificationTimestamp>? AND ModificationTimestamp<?'), sorted],
+    [`${four} and Directions eq 'N'`]: [cityAndPrice, wide, sorted],
+    "$filter=Directions eq 'N'": ['SCAN r USING COVERING INDEX property_search_walk', wide],
+  };
+  for (const [options, plan] of Object.entries(plans)) {
+    const { query } = await world.request('Property', options);
+    assert.deepEqual(explain(planned.ids(query)), [...plan, 'SCAN q'], options);
+  }
+  const position = { kind: 'after-key', key: 'A' } as const;
+  const keys = await world.request('Property', '$select=ListingKey', { position });
+  const page = planned.page(keys);
+  const walk = 'USING COVERING INDEX property_search_walk (_key>?)';
+  assert.deepEqual(explain(page.page ?? assert.fail()), [`SEARCH r ${walk}`, 'SCAN q']);
+});

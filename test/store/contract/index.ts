@@ -28,6 +28,7 @@ import { recordContract } from './records.ts';
 import { restampContract } from './restamp.ts';
 import { roleContract } from './roles.ts';
 import { searchContract } from './search.ts';
+import { searchTableContract } from './search-table.ts';
 import { soundRowsContract } from './sound-rows.ts';
 import { stampContract } from './stamps.ts';
 import { storedSettingsContract } from './stored-settings.ts';
@@ -66,6 +67,7 @@ export function readingContract(engine: Engine): void {
   suite(`${engine.name}: midnight`, () => midnightContract(engine));
   suite(`${engine.name}: withheld addresses`, () => withheldContract(engine));
   suite(`${engine.name}: counts`, () => countContract(engine));
+  suite(`${engine.name}: the search table`, () => searchTableContract(engine));
   suite(`${engine.name}: paging`, () => pagingContract(engine));
   suite(`${engine.name}: orders`, () => orderContract(engine));
   suite(`${engine.name}: lanes`, () => laneContract(engine));

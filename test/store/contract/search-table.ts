@@ -1,0 +1,144 @@
+/** What searches read of listings in place of whole records is always what these say, and which fields it has changes nothing. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Declarations } from '../../../src/dictionary/index.ts';
+import { listing, openHouse } from '../../support/builders.ts';
+import type { Engine } from '../../support/engine.ts';
+import { faultsIn } from '../../support/faults.ts';
+import { IDX } from '../../support/views.ts';
+import { makeWorld, operations, TIME, type World } from '../../support/world.ts';
+
+const declare = (world: World, declarations: Declarations) =>
+  world.store.configure((settings) => ({ ...settings, declarations }));
+
+/** Fields of the search table, fields that only whole records have, and both. */
+const FOUND: readonly (readonly [string, readonly string[]])[] = [
+  ['$filter=BedroomsTotal ge 2', ['B', 'C', 'D']],
+  ['$filter=WaterfrontYN eq true', ['A', 'C']],
+  ['$filter=BedroomsTotal ge 2 and WaterfrontYN eq true', ['C']],
+  ["$filter=City eq 'Ely' or WaterfrontYN eq true", ['A', 'B', 'C']],
+  ["$filter=not (City eq 'Ely' and contains(Directions,'north'))", ['B', 'C', 'D']],
+  ['$orderby=ListPrice desc', ['D', 'C', 'B', 'A']],
+  ['$orderby=Directions desc,ListPrice', ['C', 'A', 'B', 'D']],
+  ['$filter=WaterfrontYN eq true&$orderby=ListPrice desc', ['C', 'A']],
+  ["$filter=ListAgent/MemberCity eq 'Rome'", []],
+  ["$filter=Appliances/any(a:a eq 'Oven') and BedroomsTotal eq 4", ['D']],
+];
+
+async function market(engine: Engine, scope: Parameters<typeof makeWorld>[1]): Promise<World> {
+  const world = await makeWorld(engine, scope);
+  await world.write(
+    'Property',
+    listing('A', { City: 'Ely', ListPrice: 1, BedroomsTotal: 1, WaterfrontYN: true, Directions: 'north' }),
+    listing('B', { City: 'Ely', ListPrice: 2, BedroomsTotal: 2, Directions: 'east' }),
+    listing('C', { City: 'Rome', ListPrice: 3, BedroomsTotal: 3, WaterfrontYN: true, Directions: 'south' }),
+    listing('D', { City: 'Rome', ListPrice: 4, BedroomsTotal: 4, Appliances: ['Oven'] }),
+  );
+  return world;
+}
+
+async function assertFound(world: World): Promise<void> {
+  for (const [options, keys] of FOUND) {
+    assert.deepEqual(await world.keys('Property', options), keys, options);
+    const { query } = await world.request('Property', options);
+    assert.equal(await world.store.count(query, TIME), keys.length, options);
+    assert.equal((await world.store.ids(query, TIME)).length, keys.length, options);
+  }
+  assert.deepEqual(await faultsIn(world.store), []);
+}
+
+const searched = async ({ store }: World): Promise<boolean> =>
+  (await store.model()).layout('Property').search?.columns.has('WaterfrontYN') === true;
+
+export function searchTableContract(engine: Engine): void {
+  test('fields that an operator adds or takes away change what is read, and no row', async (t) => {
+    const world = await market(engine, t);
+    assert.equal(await searched(world), false);
+    await assertFound(world);
+    const other = operations(await world.again(), world.clock);
+    const before = await world.exported('Property');
+    const searchFields = ['Property.WaterfrontYN', 'Property.SubdivisionName'];
+    await declare(world, { searchFields: ['Property.WaterfrontYN'] });
+    assert.equal(await searched(world), true);
+    await assertFound(world);
+    await declare(world, {});
+    await assertFound(world);
+    // What is written while the field is not in the table is in it when the field is again.
+    await world.write(
+      'Property',
+      listing('B', { City: 'Ely', ListPrice: 2, BedroomsTotal: 2, Directions: 'east', WaterfrontYN: true }),
+    );
+    await declare(world, { searchFields });
+    assert.deepEqual(await world.keys('Property', '$filter=WaterfrontYN eq true'), ['A', 'B', 'C']);
+    assert.deepEqual(await other.keys('Property', '$filter=WaterfrontYN eq true'), ['A', 'B', 'C']);
+    await other.write(
+      'Property',
+      listing('B', { City: 'Ely', ListPrice: 2, BedroomsTotal: 2, Directions: 'east' }),
+    );
+    await assertFound(world);
+    const now = await world.exported('Property');
+    assert.deepEqual(
+      now.filter(({ ListingKey }) => ListingKey !== 'B'),
+      before.filter(({ ListingKey }) => ListingKey !== 'B'),
+    );
+  });
+
+  test('a field that comes into use later is searched from then on', async (t) => {
+    const world = await makeWorld(engine, t);
+    await world.write('Property', listing('A', { City: 'Ely' }));
+    await world.write('Property', listing('B', { City: 'Ely', YearBuilt: 1900, LivingArea: 70 }));
+    assert.deepEqual(await world.keys('Property', '$filter=YearBuilt eq null'), ['A']);
+    assert.deepEqual(await world.keys('Property', '$filter=LivingArea lt 80'), ['B']);
+    assert.deepEqual(await faultsIn(world.store), []);
+  });
+
+  test('what belongs to a listing is found by fields of either table', async (t) => {
+    const world = await market(engine, t);
+    await world.write(
+      'OpenHouse',
+      openHouse('HA', { ListingKey: 'A' }),
+      openHouse('HC', { ListingKey: 'C' }),
+    );
+    assert.deepEqual(await world.keys('OpenHouse', "$filter=Listing/City eq 'Rome'"), ['HC']);
+    assert.deepEqual(await world.keys('OpenHouse', "$filter=Listing/Directions eq 'north'"), ['HA']);
+    const both = "$filter=Listing/Directions eq 'south' and Listing/City eq 'Ely'";
+    assert.deepEqual(await world.keys('OpenHouse', both), []);
+    assert.deepEqual(await world.keys('OpenHouse', '$orderby=Listing/ListPrice desc'), ['HC', 'HA']);
+  });
+
+  test('a hidden address stays hidden where it is searched', async (t) => {
+    const world = await makeWorld(engine, t);
+    await world.write(
+      'Property',
+      listing('A', { City: 'Ely', StandardStatus: 'Active', InternetAddressDisplayYN: false }),
+      listing('B', { City: 'Ely', StandardStatus: 'Active' }),
+    );
+    const viewer = { viewer: IDX };
+    assert.deepEqual(await world.keys('Property', "$filter=City eq 'Ely'", viewer), ['B']);
+    assert.deepEqual(await world.keys('Property', '$orderby=City', viewer), ['A', 'B']);
+    assert.deepEqual(await world.rows('Property', '$select=ListingKey,City', viewer), [
+      { ListingKey: 'A', City: null },
+      { ListingKey: 'B', City: 'Ely' },
+    ]);
+  });
+
+  test('fields that a search table cannot have are refused, and nothing is changed', async (t) => {
+    const world = await makeWorld(engine, t);
+    const { generation } = await world.store.model();
+    const refusals = {
+      'Property.Nothing': 'there is no field Property.Nothing',
+      'Member.MemberCity':
+        'Member.MemberCity is of a resource without a search table, which only Property has',
+      'Property.PublicRemarks': 'Property.PublicRemarks may hold more than 255 characters',
+      'Property.Appliances': 'Property.Appliances holds lists',
+      'Property.ListAgentFullName': 'Property.ListAgentFullName is stored with Member',
+    };
+    for (const [field, reason] of Object.entries(refusals)) {
+      await assert.rejects(declare(world, { searchFields: [field] }), {
+        code: 'usage',
+        message: `searchFields: ${reason}.`,
+      });
+    }
+    assert.equal((await world.store.model()).generation, generation);
+  });
+}
