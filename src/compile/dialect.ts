@@ -35,6 +35,8 @@ export interface Dialect {
   readonly inUrl: (text: Sql) => Sql;
   /** A member of a JSON object, as JSON text; null if the object does not have it. */
   readonly member: (object: Sql, name: string) => Sql;
+  /** A text in the form in which the driver returns its bytes with the least work. */
+  readonly bytes: (text: Sql) => Sql;
   /** Aggregates texts, joined by commas, in the order of the rows. */
   readonly joined: (text: Sql) => Sql;
   /** A statement that returns the texts `x` of rows the way the engine's reader expects them: joined, or row by row. */

@@ -36,6 +36,7 @@ import { keptPlan, plainName } from './kept-plans.ts';
 import { indexedTable, isOneTable, ownColumn, type ResourceLayout } from './layout/index.ts';
 import { isVisibilityCurrent } from './model.ts';
 import type {
+  BlocksRequest,
   ListPageRequest,
   MergedRequest,
   MergedSource,
@@ -87,7 +88,7 @@ export type PagePlan =
 /** A row of a `find` statement: id, key, then the values of the order terms. */
 export type FoundRow = readonly [id: number, key: string, ...values: BoundValue[]];
 
-function contextSource(
+export function contextSource(
   planner: Planner,
   query: { readonly view: { readonly scope: RowScope }; readonly now: string },
 ): ContextSource {
@@ -96,7 +97,7 @@ function contextSource(
   return isVisibilityCurrent(model) ? source : { ...source, todaysRules: todaysRules(planner) };
 }
 
-const planned = ({ dialect }: Planner, statement: Sql): PlannedStatement =>
+export const planned = ({ dialect }: Planner, statement: Sql): PlannedStatement =>
   render(statement, dialect.placeholder);
 
 /**
@@ -160,9 +161,9 @@ function isInSearch(shape: ResoShape, { search, resource }: ResourceLayout): boo
   return isPlain && selection.fields.every(isThere);
 }
 
-function baseOf(
+export function baseOf(
   planner: Planner,
-  { query, shape, files }: PageRequest | ListPageRequest | RecordRequest,
+  { query, shape, files }: PageRequest | ListPageRequest | RecordRequest | BlocksRequest,
   find: 'by-key' | 'by-id',
 ): Base {
   const source = contextSource(planner, query);
@@ -252,16 +253,19 @@ function planRange(planner: Planner, request: PageRequest): PagePlan {
   const after =
     'key' in position ? begins.map((alias) => sql`${column(alias, '_key')} > ${bind(position.key)}`) : [];
   const rows = sql`SELECT ${key} AS k, ${text} AS x FROM ${from} WHERE ${all([...visible, ...after])} ORDER BY ${key}`;
-  const follows = (last: Sql): Sql => {
-    const later = all([
-      ...visibleRows(contextSource(planner, query), layout, 'r'),
-      sql`${column('r', '_key')} > ${last}`,
-    ]);
-    return sql`SELECT 1 AS more FROM ${name(indexedTable(layout))} r WHERE ${later} LIMIT 1`;
-  };
-  const { page, more } = dialect.page(rows, limit, follows);
+  const { page, more } = dialect.page(rows, limit, (last) => followingRow(planner, query, last));
   const plan = { kind: 'range', limit, page: planned(planner, page) } as const;
   return more === undefined ? plan : { ...plan, more: planned(planner, more) };
+}
+
+/** A row after a key, if there is one. */
+export function followingRow(planner: Planner, query: RecordQuery, last: Sql): Sql {
+  const layout = planner.model.layout(query.resource.name);
+  const later = all([
+    ...visibleRows(contextSource(planner, query), layout, 'r'),
+    sql`${column('r', '_key')} > ${last}`,
+  ]);
+  return sql`SELECT 1 AS more FROM ${name(indexedTable(layout))} r WHERE ${later} LIMIT 1`;
 }
 
 /** The rows that a query selects, under alias `r`. */

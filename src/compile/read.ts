@@ -10,6 +10,7 @@ import {
 import type { NativeExpansion, SelectedMembers } from '../query/native/selection.ts';
 import type { Computed, Expansion, Selection } from '../query/request.ts';
 import type { Expression, OrderTerm, Search } from '../query/tree.ts';
+import type { DeflatedList } from '../shared/gzip-member.ts';
 import type { BoundValue } from './fragment.ts';
 
 /** Selects records. The role of the view always restricts them. */
@@ -134,6 +135,27 @@ export interface PageRequest {
   readonly files: FileSigning;
 }
 
+/** All records that a view shows after one key up to and including another. */
+export interface KeptRange {
+  readonly after: string;
+  readonly last: string;
+  readonly rows: number;
+  /** The key of the last of the records; empty without any. */
+  readonly lastKey: string;
+}
+
+/** A page in key order of whole records, of which the caller keeps some ranges. */
+export interface BlocksRequest extends Pick<PageRequest, 'query' | 'limit' | 'shape' | 'files'> {
+  /** The position in the sequence of changes at which the ranges were as they are kept. */
+  readonly since: number;
+  /** Where the page begins; empty: at the start. */
+  readonly after: string;
+  /** In key order, all of them after the beginning. */
+  readonly kept: readonly KeptRange[];
+  /** Whether little is to be read beside what is kept. */
+  readonly isSmall: boolean;
+}
+
 /** A page of a list of ids that an earlier search found. Records that are gone or hidden by now are left out. */
 export interface ListPageRequest {
   readonly query: Pick<RecordQuery, 'view' | 'resource' | 'now' | 'order'>;
@@ -195,6 +217,8 @@ export interface Page {
   readonly body: Uint8Array;
   /** What follows the body, if the page is large and the engine can read it while the body is sent. */
   readonly rest?: Rest;
+  /** The body in the form in which it is kept; `body` is empty then. */
+  readonly deflated?: DeflatedList;
   readonly rows: number;
   readonly more: boolean;
   /** Absent if the page has no rows. */

@@ -3,8 +3,10 @@ import type { KeyRecord, View } from '../access/index.ts';
 import type { StoreModel } from '../compile/model.ts';
 import type { FileSigning, Page, RecordQuery, Rest } from '../compile/read.ts';
 import { timestampFrom } from '../dictionary/index.ts';
+import type { DeflatedList } from '../shared/gzip-member.ts';
 import type { RequestAccount } from './access/budget.ts';
 import type { ReadBody } from './http/body.ts';
+import { prefersGzip } from './http/negotiation.ts';
 import type { Timings } from './metrics.ts';
 import type { PageReading } from './paging/read-page.ts';
 import type { Surface } from './surface.ts';
@@ -41,17 +43,23 @@ export interface Session {
   readonly now: number;
 }
 
-/** A part of a body: what is there, or what still comes from the store. */
-export type Part = string | Uint8Array | Rest;
+/** A part of a body: what is there, what still comes from the store, or what is kept in deflated form. */
+export type Part = string | Uint8Array | Rest | DeflatedList;
 
 export const isRest = (part: Part): part is Rest => typeof part === 'object' && Symbol.asyncIterator in part;
+
+export const isDeflated = (part: Part): part is DeflatedList => typeof part === 'object' && 'parts' in part;
 
 export const bytesOf = (part: Part): number =>
   typeof part === 'string' ? Buffer.byteLength(part) : part.length;
 
+/** Whether the client of a request takes gzip, and likes nothing better. */
+export const takesGzip = ({ headers }: Pick<Exchange, 'headers'>): boolean =>
+  prefersGzip(headers['accept-encoding']);
+
 /** The parts of a page's body. */
-export const partsOf = ({ body, rest }: Page): readonly (Uint8Array | Rest)[] =>
-  rest === undefined ? [body] : [body, rest];
+export const partsOf = ({ body, rest, deflated }: Page): readonly (Uint8Array | Rest | DeflatedList)[] =>
+  deflated !== undefined ? [deflated] : rest === undefined ? [body] : [body, rest];
 
 /** An answer. The parts of the body are written one after the other, without being put together first. */
 export interface Reply {

@@ -52,6 +52,8 @@ export interface ServiceOptions {
   readonly connections: ConnectionLimits;
   /** How slowly a client may take its answers. */
   readonly pace: PaceLimits;
+  /** What pages are made of that clients take as gzip, in memory; 0: nothing is kept. */
+  readonly keptPages: { readonly megabytes: number };
   readonly filterIndex: { readonly minutes: number; readonly megabytes: number };
   /** How long one read of the store may take, in seconds. */
   readonly querySeconds: number;
@@ -74,6 +76,7 @@ export const SERVICE_DEFAULTS = {
   budget: { requests: 250, megabytes: 128, totalMegabytes: 512, searchSeconds: 120, windowSeconds: 300 },
   connections: { total: 4000, perAddress: 1000, requestSeconds: 30, idleSeconds: 75 },
   pace: { bytesPerSecond: 8192, seconds: 30 },
+  keptPages: { megabytes: 96 },
   filterIndex: { minutes: 10, megabytes: 64 },
   querySeconds: 30,
   fileHours: 24,

@@ -12,6 +12,7 @@ import { problemsOf, type ReadinessCheck } from './admin/router.ts';
 import type { ServiceContext } from './exchange.ts';
 import { type Listener, reachedAddress } from './http/base-address.ts';
 import { type Dispatch, makeListener } from './http/listener.ts';
+import { KeptBlocks } from './kept/kept-blocks.ts';
 import { type Metrics, makeMetrics } from './metrics.ts';
 import type { ServiceOptions } from './options.ts';
 import { FilterIndexCache } from './paging/filter-index.ts';
@@ -99,7 +100,16 @@ export async function startService(
     return options.publicUrls[surface] ?? (listener === undefined ? '' : reachedAddress(listener, arrival));
   };
   const read = { milliseconds: options.querySeconds * 1000 };
-  const context: ServiceContext = { store, clock, indexes, read, fileHours: options.fileHours, addressOf };
+  const kept = new KeptBlocks(store, options.keptPages.megabytes * 1024 * 1024);
+  const context: ServiceContext = {
+    store,
+    clock,
+    indexes,
+    kept,
+    read,
+    fileHours: options.fileHours,
+    addressOf,
+  };
   const usage = new UsageRecorder(store.keys, log, store.shared);
   const responder: Responder = {
     options,
@@ -151,6 +161,7 @@ export async function startService(
     clearInterval(sweeping);
     pace.close();
     indexes.close();
+    kept.close();
     await Promise.all([usage.close(), limiter.close()]);
   };
   try {

@@ -71,8 +71,13 @@ export class BoundedCache<V extends NonNullable<unknown>> implements Reported {
   readonly #kept: LRUCache<string, V>;
   readonly #end: () => void;
 
-  constructor(name: string, { bytes, entries }: CacheBounds) {
-    this.#kept = new LRUCache({ maxSize: bytes, ...(entries === undefined ? {} : { max: entries }) });
+  /** @param dropped called with each value that leaves the cache */
+  constructor(name: string, { bytes, entries }: CacheBounds, dropped?: (value: V) => void) {
+    this.#kept = new LRUCache({
+      maxSize: bytes,
+      ...(entries === undefined ? {} : { max: entries }),
+      ...(dropped === undefined ? {} : { dispose: dropped }),
+    });
     this.#end = reportCache(name, this);
   }
 
@@ -88,6 +93,10 @@ export class BoundedCache<V extends NonNullable<unknown>> implements Reported {
   put(key: string, value: V, bytes: number): V {
     this.#kept.set(key, value, { size: bytes + bytesOfText(key) + ENTRY });
     return value;
+  }
+
+  delete(key: string): void {
+    this.#kept.delete(key);
   }
 
   clear(): void {

@@ -25,6 +25,9 @@ export type Changes =
 /** The position before the first change. */
 export const BEFORE_ALL = 0;
 
+/** The position of a follower that has nothing yet to be told of: it begins with the last change. */
+export const FROM_NOW = Number.MAX_SAFE_INTEGER;
+
 /** Changes that are followed by key. */
 const FOLLOWED = 20_000;
 
@@ -43,9 +46,10 @@ export const changesSince = (position: number): Sql => {
 export function changesIn(position: number, rows: readonly Row[]): Changes {
   const [first] = rows;
   if (first === undefined) {
-    return position === BEFORE_ALL ? nothingSince(position) : { kind: 'behind' };
+    return position === BEFORE_ALL || position === FROM_NOW ? nothingSince(BEFORE_ALL) : { kind: 'behind' };
   }
   const begins = Number(first.seq);
+  if (position === FROM_NOW) return nothingSince(begins);
   if (begins < position) return { kind: 'behind' };
   const last = Number(rows.at(-1)?.seq);
   const isUnbroken = begins === position || (position === BEFORE_ALL && begins === 1);

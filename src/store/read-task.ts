@@ -3,15 +3,18 @@
  * assembled. The steps yield statements and receive rows, so that an engine may answer at once, on a thread or over a
  * network. They know neither engine nor session.
  */
-import type { BoundValue, Slot } from '../compile/fragment.ts';
+import type { BlocksPlan } from '../compile/blocks-plan.ts';
+import type { BoundValue } from '../compile/fragment.ts';
 import type { FoundRow, PagePlan, PlannedStatement } from '../compile/page-plan.ts';
 import type { Page } from '../compile/read.ts';
 import { DamagedRecord } from '../records/damage.ts';
-import type { Row } from './session.ts';
+import { type BlocksPage, blocksPage } from './blocks-task.ts';
+import type { Ask, Given, Steps } from './read-steps.ts';
 
 /** A read as data, which can be sent to a thread. */
 export type ReadTask =
   | { readonly kind: 'page'; readonly plan: PagePlan }
+  | { readonly kind: 'blocks'; readonly plan: BlocksPlan }
   | {
       readonly kind: 'body';
       readonly statement: PlannedStatement;
@@ -25,41 +28,10 @@ export type ReadTask =
 /** The result of a task. */
 export type ReadResult =
   | { readonly kind: 'page'; readonly page: Page }
+  | { readonly kind: 'blocks'; readonly page: BlocksPage }
   | { readonly kind: 'body'; readonly body: Uint8Array | undefined }
   | { readonly kind: 'number'; readonly value: number }
   | { readonly kind: 'ids'; readonly ids: Uint32Array };
-
-/** The values of the slots of a planned statement. */
-export type Slots = Readonly<Partial<Record<Slot, BoundValue>>>;
-
-/** A statement that a task needs answered. */
-export interface Ask {
-  /**
-   * `rows`: its rows. `body`: the texts of its rows joined to a body; `page`: the same, and one row with the number of rows
-   * and the last key.
-   */
-  readonly gives: 'rows' | 'body' | 'page';
-  readonly statement: PlannedStatement;
-  readonly slots: Slots;
-  /**
-   * Whether a server keeps it prepared. Statements of pages, records and lists recur; a client's filter has values of
-   * its own, and its plan is made for them.
-   */
-  readonly isKept: boolean;
-  /** The rows of a page, where the statement may give one more. */
-  readonly limit?: number;
-}
-
-/** The answer to a statement. */
-export interface Given {
-  readonly rows: Iterable<Row>;
-  /** Checked as its reader requires; absent where no row has a text. */
-  readonly body?: Uint8Array | undefined;
-  /** As in a page. */
-  readonly release?: () => void;
-}
-
-type Steps<T> = Generator<Ask, T, Given>;
 
 /** Runs the steps of a task where each statement is answered at once. */
 export function runNow<T>(steps: Steps<T>, answer: (ask: Ask) => Given): T {
@@ -80,6 +52,8 @@ export function* stepsOf(task: ReadTask, isSent: boolean): Steps<ReadResult> {
   switch (task.kind) {
     case 'page':
       return { kind: 'page', page: yield* pageSteps(task.plan, isSent) };
+    case 'blocks':
+      return { kind: 'blocks', page: yield* blocksPage(task.plan) };
     case 'body': {
       const { statement, isKept } = task;
       return { kind: 'body', body: (yield { gives: 'body', statement, slots: {}, isKept }).body };

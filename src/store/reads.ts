@@ -3,9 +3,11 @@
  * neither SQL nor how an engine runs a task.
  */
 
+import { planBlocks } from '../compile/blocks-plan.ts';
 import type { Planner } from '../compile/context.ts';
 import { planCount, planIds, planList, planMerged, planPage, planRecord } from '../compile/page-plan.ts';
 import type {
+  BlocksRequest,
   ListPageRequest,
   MergedRequest,
   Page,
@@ -13,6 +15,7 @@ import type {
   RecordQuery,
   RecordRequest,
 } from '../compile/read.ts';
+import { changesSince } from './change-follower.ts';
 import type { Lane } from './lanes.ts';
 import { laneOfCount, laneOfList, laneOfPage, laneOfRecord } from './lanes.ts';
 import type { ReadResult, ReadTask } from './read-task.ts';
@@ -27,7 +30,7 @@ interface TaskRunner {
   run(lane: Lane, plan: (planner: Planner) => ReadTask, options: ReadOptions): Promise<ReadResult>;
 }
 
-type Reads = Pick<Store, 'page' | 'listPage' | 'mergedPage' | 'record' | 'count' | 'ids'>;
+type Reads = Pick<Store, 'page' | 'blocks' | 'listPage' | 'mergedPage' | 'record' | 'count' | 'ids'>;
 
 export function readsOf(runner: TaskRunner): Reads {
   const run = async (
@@ -48,6 +51,15 @@ export function readsOf(runner: TaskRunner): Reads {
           options,
         ),
       ),
+    async blocks(request: BlocksRequest, options) {
+      const plan = (planner: Planner): ReadTask => ({
+        kind: 'blocks',
+        plan: planBlocks(planner, request, changesSince(request.since)),
+      });
+      const result = await run(request.isSmall ? 'records' : 'pages', plan, options);
+      if (result.kind !== 'blocks') throw new Error('A page of blocks gives one');
+      return result.page;
+    },
     listPage: async (request: ListPageRequest, options) =>
       pageOf(
         await run(
@@ -103,6 +115,11 @@ function bytesOf(result: ReadResult): number {
       return result.page.body.length;
     case 'body':
       return result.body?.length ?? 0;
+    case 'blocks':
+      return result.page.parts.reduce<number>(
+        (sum, part) => sum + (typeof part === 'number' ? 0 : part.body.length),
+        0,
+      );
     case 'ids':
     case 'number':
       return 0;

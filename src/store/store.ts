@@ -2,6 +2,7 @@ import type { KeyRecord } from '../access/index.ts';
 import type { DamagedRecords } from '../compile/damaged-records.ts';
 import type { StoreModel } from '../compile/model.ts';
 import type {
+  BlocksRequest,
   ListPageRequest,
   MergedRequest,
   Page,
@@ -13,6 +14,7 @@ import type { FieldValues } from '../dictionary/index.ts';
 import type { ParsedRecord } from '../records/parsed-record.ts';
 import type { StoreSettings } from '../records/settings.ts';
 import type { CacheUse } from '../shared/bounded-cache.ts';
+import type { BlocksPage } from './blocks-task.ts';
 import type { Changes } from './change-follower.ts';
 import type { Checks, FileFault, OnProgress } from './check/checks.ts';
 import type { Checkpoints } from './checkpoints.ts';
@@ -158,6 +160,8 @@ export interface Store extends Checks {
   readonly caches?: () => readonly CacheUse[];
 
   page(request: PageRequest, options: ReadOptions): Promise<Page>;
+  /** The same page as `page` gives, where the caller keeps blocks of it (blocks-task.ts). */
+  blocks(request: BlocksRequest, options: ReadOptions): Promise<BlocksPage>;
   listPage(request: ListPageRequest, options: ReadOptions): Promise<Page>;
   /** Records of several resources in one collection; the body's records carry `@resource`. */
   mergedPage(request: MergedRequest, options: ReadOptions): Promise<Uint8Array>;

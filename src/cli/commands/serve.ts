@@ -84,6 +84,7 @@ export async function serveStore(
     publicUrls: publicUrls(settings.publicUrl),
     trustProxy: settings.trustProxy ?? false,
     limits: { ...SERVICE_DEFAULTS.limits, ...config.limits },
+    keptPages: { ...SERVICE_DEFAULTS.keptPages, ...config.keptPages },
     filterIndex: { ...SERVICE_DEFAULTS.filterIndex, ...config.filterIndex },
     budget: { ...SERVICE_DEFAULTS.budget, ...config.budget },
     connections: { ...SERVICE_DEFAULTS.connections, ...config.connections },

@@ -209,6 +209,7 @@ export const postgresDialect: Dialect = {
   computed,
   member: (object, member) => sql`((${object})::json -> ${constantText(member)})::text`,
   joined: (text) => sql`string_agg(${text}, ',')`,
+  bytes: (text) => text,
   answer: (rows) => rows,
   // The reader takes rows one by one, and leaves out the one that shows that more follow.
   page: (rows, limit) => ({ page: sql`${rows} LIMIT ${bind(limit + 1)}` }),

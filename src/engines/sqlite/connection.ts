@@ -1,7 +1,7 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { BoundValue, Statement } from '../../compile/fragment.ts';
 import { BoundedCache } from '../../shared/bounded-cache.ts';
-import type { Slots } from '../../store/read-task.ts';
+import type { Slots } from '../../store/read-steps.ts';
 import { LARGEST_ANSWER } from '../../store/read-task.ts';
 import { type Deadline, registerFunctions } from './functions.ts';
 

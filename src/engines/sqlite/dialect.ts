@@ -160,6 +160,7 @@ const dialect: Dialect = {
   computed,
   member: (object, member) => sql`(${object} -> ${constantText(member)})`,
   joined: (text) => sql`group_concat(${text}, ',')`,
+  bytes: (text) => sql`CAST(${text} AS BLOB)`,
   answer: (rows) => sql`SELECT ${JOINED} AS body FROM (${rows}) q`,
   page: (rows, limit, follows) => ({
     page: sql`SELECT ${JOINED} AS body, count(*) AS n, max(k) AS last FROM (${rows} LIMIT ${bind(limit)}) q`,

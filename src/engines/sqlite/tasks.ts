@@ -1,8 +1,8 @@
 /** How a connection of the embedded engine answers the steps of a read. */
 
 import type { Lane } from '../../store/lanes.ts';
-import type { Given } from '../../store/read-task.ts';
-import { type Ask, type ReadResult, type ReadTask, runNow, stepsOf } from '../../store/read-task.ts';
+import type { Ask, Given } from '../../store/read-steps.ts';
+import { type ReadResult, type ReadTask, runNow, stepsOf } from '../../store/read-task.ts';
 import { ReaderPool } from '../../store/threads/pool.ts';
 import type { SharedBodies } from '../../store/whole/known-bodies.ts';
 import { type BodyCheck, mustBeText, type WholeBodies } from '../../store/whole/whole-bodies.ts';
@@ -40,7 +40,7 @@ export function runTask(
   const check = isSent ? bodies.mustBeWhole : mustBeText;
   connection.deadline.set(milliseconds);
   try {
-    using _ = task.kind === 'page' ? begin(connection.database, 'read') : undefined;
+    using _ = task.kind === 'page' || task.kind === 'blocks' ? begin(connection.database, 'read') : undefined;
     return runNow(stepsOf(task, isSent), (ask) => answer(connection, ask, check));
   } finally {
     connection.deadline.clear();
@@ -59,6 +59,8 @@ function answer(connection: Connection, { gives, statement, slots }: Ask, check:
   switch (gives) {
     case 'rows':
       return { rows: anyRows({ database, prepare: () => prepared }, text, values) };
+    case 'records':
+      return { rows: prepared.iterate(...values), check };
     case 'body':
     case 'page': {
       const row = prepared.get(...values);

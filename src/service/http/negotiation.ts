@@ -86,6 +86,13 @@ export function parameterOf(
 const ENCODINGS = ['zstd', 'br', 'gzip'] as const;
 export type Encoding = (typeof ENCODINGS)[number];
 
+/** The same where a body is kept in the form of gzip, and takes the least work in that. */
+const GZIP_FIRST = ['gzip', 'zstd', 'br'] as const;
+
+/** Whether a client likes no encoding better than gzip. */
+export const prefersGzip = (header: string | undefined): boolean =>
+  header !== undefined && bestOf(header, GZIP_FIRST, (encoding) => [encoding, '*']) === 'gzip';
+
 /** The encoding for a client; undefined: none. */
 export const chooseEncoding = (header: string | undefined): Encoding | undefined =>
   header === undefined ? undefined : bestOf(header, ENCODINGS, (encoding) => [encoding, '*']);

@@ -7,7 +7,7 @@ import { type NativeNames, resourceNames } from '../../query/native/names.ts';
 import type { NativeRequest } from '../../query/native/request.ts';
 import { LISTING_EXPANSIONS, type NativeExpansion } from '../../query/native/selection.ts';
 import { readSkipToken, skipTokenOf } from '../../query/skip-token.ts';
-import { asking, partsOf, type Reply, signingFor, walkStep } from '../exchange.ts';
+import { asking, partsOf, type Reply, signingFor, takesGzip, walkStep } from '../exchange.ts';
 import { indexHeaders, type PageAnswer, readPage } from '../paging/read-page.ts';
 import { windowOf, windowText } from '../paging/window.ts';
 import {
@@ -103,6 +103,7 @@ export async function recordPage(
     shape,
     files: signingFor(context, exchange, session),
     counts,
+    gzip: takesGzip(exchange) ? session.model : undefined,
     taken: exchange.taken,
   });
   exchange.timings.start('encode');

@@ -4,12 +4,14 @@
  * a request is written or how its answer is wrapped.
  */
 import { hash } from 'node:crypto';
+import type { StoreModel } from '../../compile/model.ts';
 import type { FileSigning, Page, Position, RecordQuery, Shape } from '../../compile/read.ts';
 import { platError } from '../../errors/index.ts';
 import { canonicalText } from '../../query/canonical.ts';
 import { readSkipToken, tokenAfter } from '../../query/skip-token.ts';
 import type { Clock } from '../../store/clock.ts';
 import type { ReadOptions, Store } from '../../store/store.ts';
+import type { KeptBlocks } from '../kept/kept-blocks.ts';
 import type { FilterIndex, FilterIndexCache, ListName } from './filter-index.ts';
 import { settle, windowOf } from './window.ts';
 
@@ -25,6 +27,8 @@ export interface PageWish {
   readonly shape: Shape;
   readonly files: FileSigning;
   readonly counts: boolean;
+  /** By what the view was made, where the client takes gzip and the page as it is read: then it may come from what is kept. */
+  readonly gzip?: StoreModel | undefined;
   /** Owns the pages that are read. */
   readonly taken: DisposableStack;
 }
@@ -46,6 +50,7 @@ export interface PageReading {
   readonly store: Store;
   readonly clock: Clock;
   readonly indexes: FilterIndexCache;
+  readonly kept: KeptBlocks;
   readonly read: ReadOptions;
 }
 
@@ -98,14 +103,16 @@ async function owned(taken: DisposableStack, reading: Promise<Page>): Promise<Pa
   return page;
 }
 
-async function readDirect({ store, read }: PageReading, wish: PageWish): Promise<PageAnswer> {
-  const { query, limit, skip, shape, files, taken } = wish;
+async function readDirect({ store, kept, read }: PageReading, wish: PageWish): Promise<PageAnswer> {
+  const { query, limit, skip, shape, files, gzip, taken } = wish;
   const start = readSkipToken(wish.token, query.order);
   const position: Position = start.kind === 'start' && skip > 0 ? { kind: 'offset', skip } : start;
   // Counted first: a page that is still being read keeps what it is read with.
   const count = wish.counts ? await store.count(query, read) : undefined;
-  const reading = () => owned(taken, store.page({ query, position, limit, shape, files }, read));
-  const page = limit === 0 ? NO_ROWS : await reading();
+  const request = { query, position, limit, shape, files };
+  const deflated = gzip === undefined ? undefined : await kept.page(request, gzip, read);
+  const reading = () => owned(taken, store.page(request, read));
+  const page = deflated ?? (limit === 0 ? NO_ROWS : await reading());
   const next = page.more && page.last !== undefined ? tokenAfter(query.order, page.last) : undefined;
   return { page, count, next, ...NO_INDEX };
 }

@@ -6,7 +6,8 @@ import { ServerResponse } from 'node:http';
 import { finished, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Rest } from '../../compile/read.ts';
-import { bytesOf, isRest, type Part, type Reply } from '../exchange.ts';
+import { gzipMember } from '../../shared/gzip-member.ts';
+import { bytesOf, isDeflated, isRest, type Part, type Reply } from '../exchange.ts';
 import { chooseEncoding, type Encoding } from '../http/negotiation.ts';
 import { bodyOf, type HttpResponse, waitingIn, writeHead } from '../http/server.ts';
 import { compressBody, compressor } from './compress.ts';
@@ -81,11 +82,13 @@ export async function send(
   // A part of a file is a part of its bytes as they are.
   const isPart = reply.headers['content-range'] !== undefined;
   const canCompress = isCompressible(reply.headers['content-type'] ?? '') && !isPart;
-  const encoding = canCompress ? chooseEncoding(acceptEncoding) : undefined;
+  // A body that is kept as gzip is only for clients that like nothing better.
+  const kept = keptBody(reply.body);
+  const encoding = kept !== undefined ? 'gzip' : canCompress ? chooseEncoding(acceptEncoding) : undefined;
   const size = reply.body.reduce((sum, part) => sum + bytesOf(part), 0);
-  const whole = wholeOf(reply.body);
+  const whole = kept ?? wholeOf(reply.body);
   taking.holds(sizeOf(whole ?? []));
-  const compressed = whole === undefined ? undefined : await compressBody(encoding, whole);
+  const compressed = kept ?? (whole === undefined ? undefined : await compressBody(encoding, whole));
   if (compressed !== undefined) {
     taking.holds(sizeOf(compressed));
     spent();
@@ -106,11 +109,22 @@ export async function send(
   return sendAsRead(bodyOf(response), reply.body, encoding && { encoding, size }, taking);
 }
 
+/** A body of which a part is kept in deflated form, as one member of gzip. */
+function keptBody(parts: readonly Part[]): readonly Uint8Array[] | undefined {
+  if (!parts.some(isDeflated)) return undefined;
+  return gzipMember(
+    parts.map((part) => {
+      if (isRest(part)) throw new Error('A part of a body that is kept cannot still come from the store');
+      return typeof part === 'string' ? Buffer.from(part) : part;
+    }),
+  );
+}
+
 /** The parts as bytes; undefined when some still come from the store. */
 function wholeOf(parts: readonly Part[]): readonly Uint8Array[] | undefined {
   const whole: Uint8Array[] = [];
   for (const part of parts) {
-    if (isRest(part)) return undefined;
+    if (isRest(part) || isDeflated(part)) return undefined;
     whole.push(typeof part === 'string' ? Buffer.from(part) : part);
   }
   return whole;
@@ -205,6 +219,7 @@ async function sendAsRead(
 /** @throws when the store gives more or less than it announced: a part of an answer must not look like all of it */
 async function* read(parts: readonly Part[]): AsyncGenerator<Uint8Array> {
   for (const part of parts) {
+    if (isDeflated(part)) throw new Error('A part that is kept is not read');
     if (isRest(part)) yield* announced(part);
     else yield typeof part === 'string' ? Buffer.from(part) : part;
   }

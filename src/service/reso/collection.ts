@@ -4,7 +4,7 @@ import { bindOptions } from '../../query/odata/query.ts';
 import type { ResourcePath } from '../../query/odata/resource-path.ts';
 import { checkRelated } from '../../query/related-records.ts';
 import type { CollectionQuery } from '../../query/request.ts';
-import { asking, partsOf, type Reply, signingFor, walkStep } from '../exchange.ts';
+import { asking, partsOf, type Reply, signingFor, takesGzip, walkStep } from '../exchange.ts';
 import {
   indexHeaders,
   NOTHING_STORED,
@@ -123,6 +123,7 @@ async function read(
     query: { ...asking(session), resource, filter, search, order, under },
     shape: await shapeOf(request, query),
     files: signingFor(context, exchange, session),
+    gzip: takesGzip(exchange) && !session.view.enumerations ? session.model : undefined,
     taken: exchange.taken,
   });
 }

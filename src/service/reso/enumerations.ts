@@ -10,6 +10,7 @@ import type { Expansion } from '../../query/request.ts';
 import {
   asking,
   type Exchange,
+  isDeflated,
   isRest,
   type Part,
   partsOf,
@@ -133,6 +134,7 @@ export function valueAsConfigured(
 async function wholeText(parts: readonly Part[]): Promise<string> {
   const chunks: Uint8Array[] = [];
   for (const part of parts) {
+    if (isDeflated(part)) throw new Error('A page whose values are renamed is not kept');
     if (isRest(part)) for await (const piece of part) chunks.push(piece.slice());
     else chunks.push(typeof part === 'string' ? Buffer.from(part) : part);
   }

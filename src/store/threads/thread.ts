@@ -41,11 +41,25 @@ function answer(reader: ThreadReader, request: WorkerRequest, task: ReadTask): v
   try {
     const result = reader.read(task, request.isSent, request.milliseconds);
     if (result.kind === 'page') sendPage(request.id, result);
-    else send({ id: request.id, ok: true, result }, result.kind === 'ids' ? [result.ids.buffer] : []);
+    else send({ id: request.id, ok: true, result }, memoryOf(result));
   } catch (error) {
     send({ id: request.id, ok: false, error: describe(error) }, []);
   } finally {
     reportCaches();
+  }
+}
+
+/** What need not be copied to be sent. */
+function memoryOf(result: ReadResult): ArrayBufferLike[] {
+  switch (result.kind) {
+    case 'ids':
+      return [result.ids.buffer];
+    case 'blocks':
+      return result.page.parts.flatMap((part) => (typeof part === 'number' ? [] : [part.body.buffer]));
+    case 'page':
+    case 'body':
+    case 'number':
+      return [];
   }
 }
 

@@ -1,10 +1,12 @@
+import assert from 'node:assert/strict';
 import { pino } from 'pino';
 import { hashToken, type KeyRecord } from '../../../src/access/index.ts';
 import { Budgets } from '../../../src/service/access/budget.ts';
 import { RateLimiter } from '../../../src/service/access/rate-limits.ts';
 import { UsageRecorder } from '../../../src/service/access/usage.ts';
 import { Views } from '../../../src/service/access/views.ts';
-import { isRest, type ServiceContext } from '../../../src/service/exchange.ts';
+import { isDeflated, isRest, type ServiceContext } from '../../../src/service/exchange.ts';
+import { KeptBlocks } from '../../../src/service/kept/kept-blocks.ts';
 import { makeMetrics, makeTimings } from '../../../src/service/metrics.ts';
 import { SERVICE_DEFAULTS, type ServiceOptions } from '../../../src/service/options.ts';
 import { FilterIndexCache } from '../../../src/service/paging/filter-index.ts';
@@ -53,6 +55,7 @@ export function serve({ store: given, clock, role, base }: ServeOptions): Ask {
     store,
     clock,
     indexes: new FilterIndexCache({ milliseconds: minutes * 60_000, bytes: megabytes * 2 ** 20 }, clock),
+    kept: new KeptBlocks(store, 0), // what compresses does so in real time
     read: { milliseconds: options.querySeconds * 1000 },
     fileHours: options.fileHours,
     addressOf: () => base,
@@ -93,6 +96,7 @@ export function serve({ store: given, clock, role, base }: ServeOptions): Ask {
     const pieces: Uint8Array[] = [];
     for (const part of reply.body) {
       if (isRest(part)) for await (const piece of part) pieces.push(piece);
+      else if (isDeflated(part)) assert.fail('Nothing is kept');
       else pieces.push(Buffer.from(part));
     }
     const body = Buffer.concat(pieces);

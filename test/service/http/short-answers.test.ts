@@ -48,7 +48,10 @@ const engine: Engine = {
     return { ...opened, store: inParts(opened.store) };
   },
 };
-const service = await startTestService({ after }, { engine, fill: fillMarket });
+const service = await startTestService(
+  { after },
+  { engine, fill: fillMarket, service: { keptPages: { megabytes: 0 } } },
+);
 const token = await service.key('replication');
 const ask = (encoding: string, method = 'GET') =>
   service.get('replication', '/Reso/OData/Property', {

@@ -1,6 +1,6 @@
 import type { Pool, PoolClient, QueryResult } from 'pg';
 import { type BoundValue, render, type Sql, type Statement } from '../../../compile/fragment.ts';
-import type { Slots } from '../../../store/read-task.ts';
+import type { Slots } from '../../../store/read-steps.ts';
 import type { Row, Session } from '../../../store/session.ts';
 import { postgresDialect } from '../dialect.ts';
 import { limitOf, patienceOf, takeConnection } from './connect.ts';

@@ -4,14 +4,8 @@ import type { Dialect } from '../../../compile/dialect.ts';
 import type { Engine } from '../../../store/engine.ts';
 import { isSent, type Lane } from '../../../store/lanes.ts';
 import type { LiveModel } from '../../../store/live-model.ts';
-import {
-  type Ask,
-  type Given,
-  type ReadResult,
-  type ReadTask,
-  runLater,
-  stepsOf,
-} from '../../../store/read-task.ts';
+import type { Ask, Given } from '../../../store/read-steps.ts';
+import { type ReadResult, type ReadTask, runLater, stepsOf } from '../../../store/read-task.ts';
 import type { Row } from '../../../store/session.ts';
 import { LookChanged, type ReadOptions } from '../../../store/store.ts';
 import { type BodyCheck, mustBeText, WholeBodies } from '../../../store/whole/whole-bodies.ts';
@@ -152,6 +146,8 @@ async function answer(
   switch (gives) {
     case 'rows':
       return await client.query<Row>(asked);
+    case 'records':
+      return { rows: (await client.query<Row>(asked)).rows, check };
     case 'body':
       return { rows: [], ...checked(await readTexts(session, asked), check) };
     case 'page': {

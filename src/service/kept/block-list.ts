@@ -1,0 +1,117 @@
+/**
+ * The kept blocks of one view, resource and shape, in key order and without overlaps, and which of them a change ends. It does
+ * not know where blocks come from, nor how many there may be.
+ */
+import type { KeptRange } from '../../compile/read.ts';
+import { compareKeys } from '../../shared/compare-keys.ts';
+import type { Deflated } from '../../shared/gzip-member.ts';
+import { linkHash } from '../../store/blocks-task.ts';
+import type { Changes } from '../../store/change-follower.ts';
+
+/** A block is kept from the moment at which it was read, also while it is being compressed. */
+export interface KeptBlock extends KeptRange {
+  readonly id: string;
+  /** Hashes of the keys of the agents and offices in it. */
+  readonly links: Uint32Array;
+  /** Its records, joined by commas; absent without any. */
+  readonly deflated: Promise<Deflated> | undefined;
+  /** The list that has it; absent: none does, since it may have changed. */
+  list: BlockList | undefined;
+}
+
+export class BlockList {
+  readonly #resource: string;
+  #blocks: KeptBlock[] = [];
+
+  constructor(resource: string) {
+    this.#resource = resource;
+  }
+
+  /**
+   * The blocks from which a page is made that begins after a key.
+   * @returns where the page begins: behind the block that has nothing more after the key
+   */
+  from(key: string, limit: number): { readonly after: string; readonly blocks: readonly KeptBlock[] } {
+    let index = this.#indexOf(key);
+    let after = key;
+    const around = this.#blocks[index];
+    if (around !== undefined && compareKeys(around.after, key) < 0) {
+      if (compareKeys(around.lastKey, key) <= 0) after = around.last;
+      index++;
+    }
+    const blocks: KeptBlock[] = [];
+    for (let rows = 0; rows < limit && index < this.#blocks.length; index++) {
+      const block = this.#blocks[index];
+      if (block === undefined) break;
+      blocks.push(block);
+      rows += block.rows;
+    }
+    return { after, blocks };
+  }
+
+  /** Adds a block, unless others have keys of its range. */
+  add(block: KeptBlock): boolean {
+    const index = this.#indexOf(block.after);
+    const next = this.#blocks[index];
+    if (next !== undefined && compareKeys(next.after, block.last) < 0) return false;
+    this.#blocks.splice(index, 0, block);
+    block.list = this;
+    return true;
+  }
+
+  remove(block: KeptBlock): void {
+    if (block.list !== this) return;
+    block.list = undefined;
+    const index = this.#indexOf(block.after);
+    if (this.#blocks[index] === block) this.#blocks.splice(index, 1);
+  }
+
+  /** @returns the blocks that may have changed, which the list no longer has */
+  apply({ keys, resources }: Changes & { kind: 'records' }): readonly KeptBlock[] {
+    if (resources.has(this.#resource)) return this.clear();
+    const ended = new Set<KeptBlock>();
+    for (const key of keys.get(this.#resource) ?? []) {
+      const block = this.#blocks[this.#indexBefore(key)];
+      if (block !== undefined && compareKeys(block.after, key) < 0) ended.add(block);
+    }
+    const links = new Set<number>();
+    for (const [resource, changed] of keys) {
+      if (resource !== this.#resource) for (const key of changed) links.add(linkHash(resource, key));
+    }
+    const isLinked = (block: KeptBlock): boolean => block.links.some((link) => links.has(link));
+    if (resources.size > 0) for (const block of this.#blocks) if (block.links.length > 0) ended.add(block);
+    if (links.size > 0) for (const block of this.#blocks) if (isLinked(block)) ended.add(block);
+    this.#end(ended);
+    return [...ended];
+  }
+
+  clear(): readonly KeptBlock[] {
+    const ended = this.#blocks;
+    this.#end(new Set(ended));
+    return ended;
+  }
+
+  #end(ended: ReadonlySet<KeptBlock>): void {
+    if (ended.size === 0) return;
+    for (const block of ended) block.list = undefined;
+    this.#blocks = this.#blocks.filter((block) => !ended.has(block));
+  }
+
+  /** The index of the first block with keys after this one. */
+  readonly #indexOf = (key: string): number => this.#first((block) => compareKeys(block.last, key) > 0);
+
+  /** The index of the first block that ends with this key or after it. */
+  readonly #indexBefore = (key: string): number => this.#first((block) => compareKeys(block.last, key) >= 0);
+
+  #first(is: (block: KeptBlock) => boolean): number {
+    let low = 0;
+    let high = this.#blocks.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const block = this.#blocks[middle];
+      if (block !== undefined && is(block)) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  }
+}

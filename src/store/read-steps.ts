@@ -1,0 +1,40 @@
+/** How the steps of a read ask an engine for what they need: one statement after another, as data. */
+import type { BoundValue, Slot } from '../compile/fragment.ts';
+import type { PlannedStatement } from '../compile/page-plan.ts';
+import type { Row } from './session.ts';
+import type { BodyCheck } from './whole/whole-bodies.ts';
+
+/** The values of the slots of a planned statement. */
+export type Slots = Readonly<Partial<Record<Slot, BoundValue>>>;
+
+/** A statement that a task needs answered. */
+export interface Ask {
+  /**
+   * `rows`: its rows; `records`: the same, where each has a text that may be large. `body`: the texts of its rows joined to a body; `page`: the same, and one row with the number of rows
+   * and the last key.
+   */
+  readonly gives: 'rows' | 'records' | 'body' | 'page';
+  readonly statement: PlannedStatement;
+  readonly slots: Slots;
+  /**
+   * Whether a server keeps it prepared. Statements of pages, records and lists recur; a client's filter has values of
+   * its own, and its plan is made for them.
+   */
+  readonly isKept: boolean;
+  /** The rows of a page, where the statement may give one more. */
+  readonly limit?: number;
+}
+
+/** The answer to a statement. */
+export interface Given {
+  readonly rows: Iterable<Row>;
+  /** Checked as its reader requires; absent where no row has a text. */
+  readonly body?: Uint8Array | undefined;
+  /** For texts that come record by record. */
+  readonly check?: BodyCheck;
+  /** As in a page. */
+  readonly release?: () => void;
+}
+
+/** Steps that yield statements and receive their answers. */
+export type Steps<T> = Generator<Ask, T, Given>;

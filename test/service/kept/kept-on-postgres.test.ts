@@ -1,0 +1,7 @@
+/** Kept blocks on a server: one history in `npm test`, more with `PLAT_FULL=1`. */
+import { postgresEngine } from '../../support/postgres-engine.ts';
+import { keptContract } from './kept-contract.ts';
+
+const isFull = process.env.PLAT_FULL === '1';
+
+keptContract(postgresEngine(), { steps: isFull ? 60 : 12, seeds: isFull ? [1, 2, 3, 4, 5] : [1] });
