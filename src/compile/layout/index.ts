@@ -10,7 +10,7 @@ import {
 import type { Profile } from '../../records/profile.ts';
 import type { StoreSettings } from '../../records/settings.ts';
 import { type JoinPiece, joinPieces, type Piece, piecesOf } from './pieces.ts';
-import { type SearchTable, searchTable } from './search-table.ts';
+import { OWN_IN_SEARCH, type SearchTable, searchTable } from './search-table.ts';
 
 export { type JoinPiece, joinPrefix, NAME_MARK, type Naming, type Piece } from './pieces.ts';
 export type { SearchTable } from './search-table.ts';
@@ -176,22 +176,36 @@ interface Layouts {
 }
 
 /**
- * The columns of a published view (docs/sql-views.md) by name, as expressions over a row `r` of the columns table:
- * the fields in use, then the joined fields of agents and offices.
+ * The columns of a published view (docs/sql-views.md) by name, as expressions over the rows of `viewTables`: the fields in use,
+ * then the joined fields of agents and offices.
  */
-export function viewColumns(
-  model: Layouts,
-  { resource, fields, joinedFields }: ResourceLayout,
-): ReadonlyMap<string, string> {
+export function viewColumns(model: Layouts, layout: ResourceLayout): ReadonlyMap<string, string> {
+  const { resource, fields, joinedFields } = layout;
+  const own = ownInView(layout);
   return new Map([
-    ...fields.map((field) => [field.name, `r."${ownColumn(resource, field) ?? field.name}"`] as const),
-    ...joinedFields.map((field) => [field.name, joinedColumn(model, field)] as const),
-    ['_id', 'r._id'] as const,
+    ...fields.map((field) => [field.name, own(ownColumn(resource, field) ?? field.name)] as const),
+    ...joinedFields.map((field) => [field.name, joinedColumn(model, field, own)] as const),
+    ['_id', own('_id')] as const,
   ]);
 }
 
-function joinedColumn(model: Layouts, { joined }: Field): string {
+/**
+ * The tables of a published view. Whoever queries the view of a large resource finds rows by the indexes of the search table,
+ * and reads whole records only for what is not in its indexes.
+ */
+export const viewTables = ({ search, columnsTable }: ResourceLayout): string =>
+  search === undefined
+    ? `"${columnsTable}" r`
+    : `"${search.table}" s LEFT JOIN "${columnsTable}" r ON r._key = s._key`;
+
+/** Fields that only the configuration has put into the search table are not read there: it may take them away again. */
+function ownInView({ search, indexes }: ResourceLayout): (column: string) => string {
+  const searched = new Set(search === undefined ? [] : [...OWN_IN_SEARCH, ...indexes.flat()]);
+  return (column) => `${searched.has(column) ? 's' : 'r'}.${column.startsWith('_') ? column : `"${column}"`}`;
+}
+
+function joinedColumn(model: Layouts, { joined }: Field, own: (column: string) => string): string {
   if (joined === undefined) return 'NULL';
   const table = model.layout(joined.resource).columnsTable;
-  return `(SELECT j."${joined.field}" FROM "${table}" j WHERE j._key = r."${joined.link}")`;
+  return `(SELECT j."${joined.field}" FROM "${table}" j WHERE j._key = ${own(joined.link)})`;
 }

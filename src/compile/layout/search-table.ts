@@ -15,7 +15,7 @@ export interface SearchTable {
 }
 
 /** Whose record a row is, and what decides who sees it and which of its values. */
-const OWN_IN_SEARCH = ['_id', '_key', '_system', '_visible', '_shown'] as const;
+export const OWN_IN_SEARCH: readonly string[] = ['_id', '_key', '_system', '_visible', '_shown'];
 
 interface Fields {
   /** Stored fields in use that have a typed column. */

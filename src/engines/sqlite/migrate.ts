@@ -3,7 +3,7 @@ import { connect } from './connection.ts';
 import { LAYOUT_VERSION, layoutOf, markStore } from './create.ts';
 import { LOCK_TIMEOUT, underLock } from './lock.ts';
 import { sessionOn } from './session.ts';
-import { extendTables, OWN } from './tables.ts';
+import { applyTables, OWN } from './tables.ts';
 
 /**
  * Brings the file of an older layout to this one, once, under the write lock: tables and indexes that came since are
@@ -18,9 +18,7 @@ export async function migrateStore(path: string): Promise<void> {
       if (layoutOf(database) === LAYOUT_VERSION) return;
       database.exec(OWN);
       const model = await readModel(sessionOn(connection));
-      for (const resource of model.dictionary.resources.keys()) {
-        if (model.stores(resource)) extendTables(database, model.layout(resource));
-      }
+      applyTables(database, model);
       markStore(database);
     });
   } finally {

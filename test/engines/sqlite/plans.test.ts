@@ -89,3 +89,19 @@ test('filters, orders and keys of listings are read from the search table and it
   const walk = 'USING COVERING INDEX property_search_walk (_key>?)';
   assert.deepEqual(explain(page.page ?? assert.fail()), [`SEARCH r ${walk}`, 'SCAN q']);
 });
+
+test('whoever queries the view of listings finds them by the indexes of the search table', async (t) => {
+  const world = await makeWorld(sqliteEngine(), t);
+  await world.write('Property', listing('A', { City: 'Rome', ListPrice: 1, Directions: 'N' }));
+  const explain = explainer(t, world);
+  const planOf = (rest: string): string[] => explain({ text: `SELECT ${rest}`, values: [] });
+  const record = 'SEARCH r USING PRIMARY KEY (_key=?) LEFT-JOIN';
+  assert.deepEqual(planOf("Directions FROM property WHERE ModificationTimestamp > '2026'"), [
+    'SEARCH s USING COVERING INDEX property_search_by_modification_timestamp (ModificationTimestamp>?)',
+    record,
+  ]);
+  assert.deepEqual(planOf("Directions FROM property WHERE ListingKey = 'A'"), [
+    'SEARCH s USING COVERING INDEX property_search_walk (_key=?)',
+    record,
+  ]);
+});

@@ -6,6 +6,7 @@ import { isLockTimeout } from '../connection/errors.ts';
 import { type ServerSession, withSession } from '../connection/session.ts';
 import { readModel } from '../meta.ts';
 import { extendTables, readCatalog, storedLayouts } from '../tables/extend.ts';
+import { mendView } from '../tables/views.ts';
 import { underLock } from '../writing/lock.ts';
 import { LAYOUT_VERSION } from './layout-version.ts';
 import { MIGRATIONS, type Migration } from './steps.ts';
@@ -81,8 +82,12 @@ function migrateOnce(pool: Pool, migrations: readonly Migration[], isLastTry: bo
   return underLock<Outcome>(pool, move, { known: migrations.at(-1)?.layout });
 }
 
-/** A newer layout may want columns and indexes that a store was made before. */
+/** A newer layout may want columns and indexes that a store was made before, and views of other tables. */
 async function extendAll(session: ServerSession): Promise<void> {
   const model = await readModel(session);
-  await extendTables(session, await readCatalog(session), storedLayouts(model));
+  const layouts = storedLayouts(model);
+  await extendTables(session, await readCatalog(session), layouts);
+  for (const layout of layouts.filter(({ search }) => search !== undefined)) {
+    await mendView(session, model, layout);
+  }
 }

@@ -1,5 +1,5 @@
 import { bind, name, type Sql, sql } from '../../../compile/fragment.ts';
-import { type ResourceLayout, viewColumns } from '../../../compile/layout/index.ts';
+import { type ResourceLayout, viewColumns, viewTables } from '../../../compile/layout/index.ts';
 import type { StoreModel } from '../../../compile/model.ts';
 import type { RowFaults } from '../../../store/check/checks.ts';
 import { viewFault } from '../../../store/check/table-faults.ts';
@@ -49,7 +49,7 @@ function creation(
   const names = [...first, ...[...columns.keys()].filter((name) => !first.includes(name))];
   const list = names.map((name) => `${columns.get(name)} AS "${name}"`).join(', ');
   return {
-    parts: [`CREATE OR REPLACE VIEW "${viewName}" AS SELECT ${list} FROM "${layout.columnsTable}" r`],
+    parts: [`CREATE OR REPLACE VIEW "${viewName}" AS SELECT ${list} FROM ${viewTables(layout)}`],
   };
 }
 
