@@ -6,7 +6,7 @@
 import { hash } from 'node:crypto';
 import type { Role } from '../access/index.ts';
 import type { Field, FieldValue } from '../dictionary/index.ts';
-import { decode } from './column-value.ts';
+import { decode, encode } from './column-value.ts';
 import { PUBLISHED, type ResourceLayout, typedFields } from './layout/index.ts';
 import type { StoreModel } from './model.ts';
 
@@ -67,7 +67,7 @@ interface Standing {
 }
 
 /** A row to count. */
-export interface CountedRow extends Standing {
+interface CountedRow extends Standing {
   /** @param index of the field among the counted fields */
   readonly read: (field: Field, index: number) => FieldValue | undefined;
 }
@@ -77,13 +77,43 @@ interface Counting {
   add(counter: string, visible: number, system: string | null, rows: number): void;
 }
 
-/** Counts the values of a row that is added or removed. */
+/** A stored row to count. */
+export interface StoredCountedRow extends CountedRow {
+  /** The value of a field's column as it is stored. */
+  readonly cell: (field: Field) => unknown;
+}
+
+/** Counts the values of a row that replaces another: those of fields that stay need no counting. */
+export function countReplaced(
+  model: StoreModel,
+  layout: ResourceLayout,
+  before: StoredCountedRow,
+  after: CountedRow,
+  counters: Counting,
+): void {
+  const { visible, shown, system } = before;
+  const stays = visible === after.visible && shown === after.shown && system === after.system;
+  const fields = countedFields(model, layout).map(({ field }, index) => ({ field, index }));
+  const moved = fields.filter(
+    ({ field, index }) => !stays || before.cell(field) !== encode(field, after.read(field, index)),
+  );
+  if (moved.length === 0) return;
+  const indexes = new Set(moved.map(({ index }) => index));
+  countValues(model, layout, before, counters, -1, indexes);
+  countValues(model, layout, after, counters, 1, indexes);
+}
+
+/**
+ * Counts the values of a row that is added or removed.
+ * @param only the indexes of the counted fields to look at; by default all
+ */
 export function countValues(
   model: StoreModel,
   layout: ResourceLayout,
   { visible, shown, system, read }: CountedRow,
   counters: Counting,
   rows: 1 | -1,
+  only?: ReadonlySet<number>,
 ): void {
   const owner = layout.systemSource === 'none' ? ANY_SYSTEM : system;
   const count = ({ lookup, audience, withheld, unhindered }: CountedField, text: string): void => {
@@ -93,6 +123,7 @@ export function countValues(
   // This loop runs for every field of every row, and nearly all values are listed.
   const fields = countedFields(model, layout);
   for (let index = 0; index < fields.length; index++) {
+    if (only?.has(index) === false) continue;
     const counted = fields[index];
     const value = counted && read(counted.field, index);
     if (counted === undefined || value === undefined || value === null) continue;

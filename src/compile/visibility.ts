@@ -5,7 +5,7 @@
 import type { RowScope } from '../access/index.ts';
 import type { Field, FieldValue } from '../dictionary/index.ts';
 import { ownFieldsOf } from '../query/fields-of.ts';
-import type { RowToPut } from '../records/rows.ts';
+import { type RowToPut, valueIn } from '../records/rows.ts';
 import {
   besideRow,
   type Context,
@@ -207,6 +207,6 @@ export function ruleValue(
     case '_parent_resource':
       return row.parentResource;
     case undefined:
-      return row.values[field.name];
+      return valueIn(row, field.name);
   }
 }

@@ -51,9 +51,42 @@ export function contentHash(
   if (counts !== undefined) {
     names.push(...Object.keys(counts).filter((name) => values[name] === undefined));
   }
+  const fields = [...placesOf(names, places)].flatMap((place) => list[place] ?? []);
+  return hashOf(fields, values, system, counts);
+}
+
+/** How the contents of records are hashed that have no fields but some. Its functions are called for each record. */
+export type ContentHasher = (values: FieldValues, system?: string | null, counts?: FieldValues) => string;
+
+type FieldsInUse = ReadonlyMap<string, unknown>;
+const hashers = new WeakMap<Resource, WeakMap<FieldsInUse, Map<Owner, ContentHasher>>>();
+
+/**
+ * The hash of `contentHash` for records whose fields are in use: looking these up in the record takes less time than sorting
+ * the names that it has.
+ * @param inUse the fields in use of the resource; the same object as long as these are the same
+ */
+export function contentHasher(resource: Resource, owner: Owner, inUse: FieldsInUse): ContentHasher {
+  const ofResource = hashers.get(resource) ?? new WeakMap<FieldsInUse, Map<Owner, ContentHasher>>();
+  hashers.set(resource, ofResource);
+  const ofFields = ofResource.get(inUse) ?? new Map<Owner, ContentHasher>();
+  ofResource.set(inUse, ofFields);
+  const known = ofFields.get(owner);
+  if (known !== undefined) return known;
+  const fields = fieldsOf(resource)[owner].list.filter(({ name }) => inUse.has(name));
+  const made: ContentHasher = (values, system, counts) => hashOf(fields, values, system, counts);
+  ofFields.set(owner, made);
+  return made;
+}
+
+function hashOf(
+  fields: readonly HashedField[],
+  values: FieldValues,
+  system: string | null | undefined,
+  counts: FieldValues | undefined,
+): string {
   let text = '';
-  for (const place of placesOf(names, places)) {
-    const { name = '', follows, isCount } = list[place] ?? {};
+  for (const { name, follows, isCount } of fields) {
     const value = isCount === true && counts !== undefined ? counts[name] : values[name];
     if (value === undefined) continue;
     if (follows === 'key' && value === values.ResourceRecordKey) continue;

@@ -39,6 +39,8 @@ interface ParseContext {
   readonly settings: Pick<StoreSettings, 'owner' | 'agentsFrom' | 'onwardTimestamps'>;
   /** How values in other forms than the dictionary's are read. A replica is always lenient. */
   readonly reading?: Reading | undefined;
+  /** Whether the record is known to be nested no deeper than is allowed. */
+  readonly isShallow?: boolean;
 }
 
 /** How an authority reads a record. */
@@ -70,7 +72,7 @@ interface Draft {
  * computes itself, and rejects unknown fields. A replica keeps the fields that it knows and reports the others.
  */
 export function parseRecord(resource: Resource, json: unknown, context: ParseContext): ParseResult {
-  if (isTooDeep(json)) {
+  if (context.isShallow !== true && isTooDeep(json)) {
     const given = isObject(json) ? json[resource.key] : undefined;
     const key = typeof given === 'string' && given !== '' && isStorableKey(given) ? given : undefined;
     return invalid(key, [`The record ${TOO_DEEP}`]);

@@ -2,7 +2,7 @@
  * The rows that writes handle: as they are stored, as they are to be written, and what remains of a deleted record.
  * This module knows neither SQL nor engines.
  */
-import type { FieldValues, MediaKind } from '../dictionary/index.ts';
+import type { FieldValue, FieldValues, MediaKind } from '../dictionary/index.ts';
 
 /** What a write needs to know of a stored record. */
 export interface StoredRow {
@@ -35,9 +35,20 @@ export interface RowToPut {
   readonly hash: string;
   /** The whole content, including timestamps. */
   readonly values: FieldValues;
+  /**
+   * Timestamps and counts that the store itself sets, which stand before those among the values (`valueIn`). Values of a
+   * hundred members would take longer to copy than to hash.
+   */
+  readonly derived?: FieldValues;
   /** The bits of the roles that may know of the row at all; only for rows that the store itself publishes. */
   readonly audience?: number;
 }
+
+/** A value of a record that is to be stored. */
+export const valueIn = (
+  { values, derived }: Pick<RowToPut, 'values' | 'derived'>,
+  name: string,
+): FieldValue | undefined => derived?.[name] ?? values[name];
 
 /** New timestamps of a record whose content does not change, except perhaps for the counts of its children. */
 export interface RowToRestamp {

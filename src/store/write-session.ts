@@ -12,6 +12,8 @@ import type { Session } from './session.ts';
 export interface RecordTexts {
   readonly id: number;
   readonly texts: readonly string[];
+  /** Whether a record is stored under this key and number, and the words of its columns are indexed. */
+  readonly isStored: boolean;
 }
 
 /** Rows by what tells them apart in their table: a search table has the numbers of records as its keys. */
@@ -40,7 +42,7 @@ export interface WriteSession extends Session {
     columns: ReadonlyMap<string, ColumnKind>,
     rows: readonly (readonly BoundValue[])[],
   ): Promise<void>;
-  /** Indexes the words of records, in an engine with such an index. */
+  /** Indexes the words of records before they are stored, in an engine with such an index. */
   indexWords?(layout: ResourceLayout, records: Iterable<RecordTexts>): Promise<void>;
   /** Called before rows are stored, in an engine that prepares for their originating systems. */
   beforePut?(rows: readonly RowToPut[]): Promise<void>;

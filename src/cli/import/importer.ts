@@ -180,7 +180,8 @@ class Importer {
     const resource = this.#model.resource(this.#resource.name);
     const named = mapped(read.value, isRow ? NO_MAP : this.#map, resource, dictionary);
     if (typeof named === 'string') return refuse(named);
-    const context = { dictionary, settings, reading: isRow ? this.#textReading : this.#reading };
+    const reading = isRow ? this.#textReading : this.#reading;
+    const context = { dictionary, settings, reading, isShallow: raw.counted?.isDeep === false };
     const result = parseRecord(resource, named.value, context);
     const isExact = inexact.length === 0;
     if (!isExact && (!this.#reading.isLenient || !result.ok || readsAsNumber(result.record, inexact)))

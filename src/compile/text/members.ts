@@ -1,5 +1,5 @@
 /** Writes the ready texts of a record's members, as they are stored. This module knows no SQL and no sub-resources. */
-import type { Field, FieldValue, FieldValues } from '../../dictionary/index.ts';
+import type { Field, FieldValue } from '../../dictionary/index.ts';
 import { isAbsent } from '../../records/parsed-record.ts';
 import { NAME_MARK, type ResourceLayout } from '../layout/index.ts';
 
@@ -21,12 +21,15 @@ export const label = (name: string): string => `${JSON.stringify(name)}:`;
 /** An empty collection is [], never null. */
 export const absentText = (field: Field): string => (field.collection ? '[]' : 'null');
 
+/** The value of a record's field, by its name. */
+type ReadValue = (name: string) => FieldValue | undefined;
+
 /** Writes fields as members, each with a leading comma. */
-function writeMembers(fields: readonly NamedField[], values: FieldValues): Members {
+function writeMembers(fields: readonly NamedField[], read: ReadValue): Members {
   let present = '';
   let absent = '';
   for (const { field, label: name, write } of fields) {
-    const value = values[field.name];
+    const value = read(field.name);
     if (value === undefined || isAbsent(value)) absent += `,${name}${absentText(field)}`;
     else present += `,${name}${write(value)}`;
   }
@@ -55,7 +58,7 @@ function urlText(url: FieldValue): string {
 type PieceTexts = Readonly<Record<string, string>>;
 
 /** Writes the text columns of a resource's records. Created once per layout. */
-type PieceWriter = (values: FieldValues) => PieceTexts;
+type PieceWriter = (read: ReadValue) => PieceTexts;
 
 /** How to write the two texts of a piece. */
 export interface TextPlan {
@@ -105,10 +108,10 @@ export function textPlans(layout: ResourceLayout, only?: ReadonlySet<string>): T
  */
 export function pieceWriter(layout: ResourceLayout, only?: ReadonlySet<string>): PieceWriter {
   const plans = textPlans(layout, only);
-  return (values) => {
+  return (read) => {
     const texts: Record<string, string> = {};
     for (const plan of plans) {
-      const members = writeMembers(plan.fields, values);
+      const members = writeMembers(plan.fields, read);
       texts[plan.valuesColumn] = plan.first ? members.values.slice(1) : members.values;
       texts[plan.nullsColumn] = members.nulls;
     }

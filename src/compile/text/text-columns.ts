@@ -1,6 +1,6 @@
 /** The columns of ready texts, and how a write computes them from a record. */
 import type { FieldValues } from '../../dictionary/index.ts';
-import type { RowToPut, StoredRow } from '../../records/rows.ts';
+import { type RowToPut, type StoredRow, valueIn } from '../../records/rows.ts';
 import { isStamp } from '../../records/stamps.ts';
 import type { ResourceLayout } from '../layout/index.ts';
 import type { StoreModel } from '../model.ts';
@@ -36,7 +36,7 @@ export function textColumns(model: StoreModel, layout: ResourceLayout): ColumnWr
   return {
     columns: ['_profile', ...native.columns, ...pieceColumns],
     values: (row) => {
-      const texts = write(row.values);
+      const texts = write((name) => valueIn(row, name));
       return [version, ...native.values(row), ...pieceColumns.map((column) => texts[column] ?? '')];
     },
   };
@@ -69,7 +69,7 @@ export function classTextColumns(
   return {
     columns,
     values: (values) => {
-      const texts = write(values);
+      const texts = write((name) => values[name]);
       return columns.map((column) => texts[column] ?? '');
     },
   };

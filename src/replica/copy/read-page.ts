@@ -112,7 +112,9 @@ function readItem({ drift }: CopySettings, model: StoreModel, draft: Draft, item
     return;
   }
   const { json, partial } = clean(item.json);
-  const result = parseRecord(resource, inForms(resource, json, model.dictionary), model);
+  const { dictionary, settings } = model;
+  const context = { dictionary, settings, isShallow: true };
+  const result = parseRecord(resource, inForms(resource, json, dictionary), context);
   if (!result.ok) {
     const name = typeof given === 'string' && !isStorableKey(given) ? nameOfPayload(given) : undefined;
     put(resource.name, result.invalid.key ?? name, result.invalid.reasons, item.json);

@@ -12,9 +12,14 @@ import {
 } from '../../compile/layout/index.ts';
 import { dormantFields } from '../../compile/model.ts';
 import { rankAndFile, textColumns } from '../../compile/text/text-columns.ts';
-import { type CountedRow, countedFields, countValues } from '../../compile/values-in-use.ts';
+import {
+  countedFields,
+  countReplaced,
+  countValues,
+  type StoredCountedRow,
+} from '../../compile/values-in-use.ts';
 import type { Field } from '../../dictionary/index.ts';
-import type { RowToPut, StoredRow } from '../../records/rows.ts';
+import { type RowToPut, type StoredRow, valueIn } from '../../records/rows.ts';
 import type { Row } from '../session.ts';
 import type { RecordTexts } from '../write-session.ts';
 import { NOTHING_TORN, type Settled, settle, textsInTheWay } from './settle-rows.ts';
@@ -23,7 +28,7 @@ import { updateChildren, type Visibility, visibilityOf } from './visibility.ts';
 import { textOf, type WriteContext } from './write-context.ts';
 
 /** A stored row that is replaced or deleted. */
-interface Standing extends CountedRow {
+interface Standing extends StoredCountedRow {
   /** Values of columns whose fields are no longer declared. A row keeps them as long as it is stored. */
   readonly dormant: readonly BoundValue[];
 }
@@ -38,7 +43,8 @@ interface Placed {
 }
 
 export interface RowPutter {
-  put(rows: readonly RowToPut[]): Promise<void>;
+  /** @param renews whether fields of stored values may have come back into use, whose words are not indexed */
+  put(rows: readonly RowToPut[], renews?: boolean): Promise<void>;
   take(rows: readonly StoredRow[]): Promise<ReadonlyMap<string, Standing>>;
 }
 
@@ -67,7 +73,7 @@ export function rowPutter(context: WriteContext, layout: ResourceLayout): RowPut
 
   return { put, take };
 
-  async function put(rows: readonly RowToPut[]): Promise<void> {
+  async function put(rows: readonly RowToPut[], renews = false): Promise<void> {
     if (rows.length === 0) return;
     const placed = await place(rows);
     changes.addParents(rows);
@@ -79,14 +85,16 @@ export function rowPutter(context: WriteContext, layout: ResourceLayout): RowPut
     const moved: string[] = [];
     for (const { row, visibility, before } of placed) {
       const { visible } = visibility;
-      if (before !== undefined) countValues(model, layout, before, counters, -1);
-      const read = ({ name }: Field) => row.values[name];
-      countValues(model, layout, { ...visibility, system: row.system, read }, counters, 1);
+      const read = ({ name }: Field) => valueIn(row, name);
+      const counted = { ...visibility, system: row.system, read };
+      if (before === undefined) countValues(model, layout, counted, counters, 1);
+      else countReplaced(model, layout, before, counted, counters);
       if (before?.visible === visible && before.system === row.system) continue;
       moved.push(row.key);
       if (before !== undefined) counters.add(resource.name, before.visible, before.system, -1);
       counters.add(resource.name, visible, row.system, 1);
     }
+    await session.indexWords?.(layout, searchedTexts(placed, renews));
     const stored = { by: '_key', keys: storedKeys(rows) } as const;
     await session.replace(columnsTable, stored, columns, columnRows(placed));
     if (!one) {
@@ -104,7 +112,6 @@ export function rowPutter(context: WriteContext, layout: ResourceLayout): RowPut
         searchRows(search, placed),
       );
     }
-    await session.indexWords?.(layout, searchedTexts(placed));
     const fresh = rows.filter(({ stored }) => stored === undefined).map(({ key }) => key);
     await removeTombstones(session, resource.name, fresh);
     await updateChildren(context, resource.name, moved);
@@ -136,7 +143,7 @@ export function rowPutter(context: WriteContext, layout: ResourceLayout): RowPut
       const values: BoundValue[] = child ? [row.key, row.parent ?? '', row.parentResource ?? ''] : [row.key];
       values.push(id, row.system, visibility.visible, visibility.shown, row.kind, rank, file, row.hash);
       values.push(row.audience ?? null, source);
-      for (const field of typed) values.push(encode(field, row.values[field.name]));
+      for (const field of typed) values.push(encode(field, valueIn(row, field.name)));
       values.push(...(before?.dormant ?? nothingDormant));
       if (one) values.push(...texts.values(row));
       yield values;
@@ -146,22 +153,23 @@ export function rowPutter(context: WriteContext, layout: ResourceLayout): RowPut
   /** The texts of listings have a table of their own, which also carries the links to their agents. */
   function* textRows(placed: readonly Placed[]): Iterable<BoundValue[]> {
     for (const { row, id, visibility } of placed) {
-      const linked = links.map((link) => textOf(row.values[link]));
+      const linked = links.map((link) => textOf(valueIn(row, link)));
       yield [row.key, id, row.system, visibility.visible, visibility.shown, ...linked, ...texts.values(row)];
     }
   }
 
   function* searchRows({ fields }: SearchTable, placed: readonly Placed[]): Iterable<BoundValue[]> {
     for (const { row, id, visibility } of placed) {
-      const values = fields.map((field) => encode(field, row.values[field.name]));
+      const values = fields.map((field) => encode(field, valueIn(row, field.name)));
       yield [id, row.key, row.system, visibility.visible, visibility.shown, ...values];
     }
   }
 
-  function* searchedTexts(placed: readonly Placed[]): Iterable<RecordTexts> {
+  function* searchedTexts(placed: readonly Placed[], renews: boolean): Iterable<RecordTexts> {
     for (const { row, id } of placed) {
-      const found = searched.map((field) => encode(field, row.values[field.name]));
-      yield { id, texts: [row.key, ...found.filter((text) => typeof text === 'string')] };
+      const found = searched.map((field) => encode(field, valueIn(row, field.name)));
+      const isStored = row.stored !== undefined && row.stored.isTorn !== true && !renews;
+      yield { id, texts: [row.key, ...found.filter((text) => typeof text === 'string')], isStored };
     }
   }
 
@@ -205,6 +213,7 @@ export function rowPutter(context: WriteContext, layout: ResourceLayout): RowPut
       shown: Number(row._shown),
       system: textOf(row._system),
       read: (field) => decode(field, row[field.name]),
+      cell: (field) => row[field.name],
       dormant: dormant.map((column) => cellOf(row[column])),
     });
     return new Map(rows.map((row) => [String(row._key), standingOf(row)]));

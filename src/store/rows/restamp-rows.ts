@@ -65,6 +65,7 @@ export function restamper(
         await rewrite(
           rows.map((row) => ({ stored: row, values: row.values })),
           hashOf,
+          true,
         );
         last = end.key;
       }
@@ -104,6 +105,7 @@ export function restamper(
   async function rewrite(
     rows: readonly RowToRestamp[],
     hashOf: (row: StoredRow, content: FieldValues) => string = ({ hash }) => hash,
+    renews = false,
   ): Promise<void> {
     if (rows.length === 0) return;
     const unread = rows.filter((row) => row.recounted === undefined);
@@ -115,6 +117,7 @@ export function restamper(
         const content = { ...contents.get(row.key), ...values };
         return { ...row, stored: row, hash: hashOf(row, content), values: content };
       }),
+      renews,
     );
   }
 

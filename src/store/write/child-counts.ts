@@ -2,11 +2,10 @@
 
 import type { StoreModel } from '../../compile/model.ts';
 import { COUNTED_CHANGES, type FieldValues } from '../../dictionary/index.ts';
-import { contentHash } from '../../records/content-hash.ts';
 import { COUNTED, type CountedChild, countChildren } from '../../records/media.ts';
 import type { RowToPut, StoredRow } from '../../records/rows.ts';
 import type { ChildChange } from '../../records/stamps.ts';
-import { derivedCounts, type PreparedRecord } from './prepare.ts';
+import { derivedCounts, hasherOf, type PreparedRecord } from './prepare.ts';
 import type { WriteTransaction } from './transaction.ts';
 
 export type ChildCounts = Readonly<Record<string, number>>;
@@ -63,7 +62,7 @@ const NO_COUNTS: FieldValues = {};
 
 /** @param counts of the record from now on; undefined: the stored ones stay */
 export function withCounts(
-  { settings }: StoreModel,
+  model: StoreModel,
   fields: readonly string[],
   { record, hash }: PreparedRecord,
   stored: StoredRow | undefined,
@@ -73,8 +72,8 @@ export function withCounts(
   if (fields.length === 0) {
     return { counts: NO_COUNTS, hash, isSame: isWhole && stored.hash === hash, moved: undefined };
   }
-  const hashWith = (derived: FieldValues): string =>
-    contentHash(record.resource, record.values, settings.owner, undefined, derived);
+  const hashOf = hasherOf(model, record.resource);
+  const hashWith = (derived: FieldValues): string => hashOf(record.values, undefined, derived);
   const before = stored === undefined ? NO_COUNTS : pickCounts(fields, stored.values);
   const moved = counts === undefined || isEqual(before, counts) ? undefined : counts;
   const unmovedHash = isWhole || moved === undefined ? hashWith(before) : '';
@@ -111,8 +110,7 @@ export async function restampCounted(
     resource,
     rows.map(({ stored }) => stored),
   );
-  const hashOf = (values: FieldValues): string =>
-    contentHash(model.resource(resource), values, model.settings.owner);
+  const hashOf = hasherOf(model, model.resource(resource));
   await transaction.restamp(
     resource,
     rows.map(({ stored, values }) => {

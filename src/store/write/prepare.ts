@@ -1,6 +1,6 @@
 import type { StoreModel } from '../../compile/model.ts';
-import { CHILD_COUNTS, type MediaKind } from '../../dictionary/index.ts';
-import { contentHash } from '../../records/content-hash.ts';
+import { CHILD_COUNTS, type MediaKind, type Resource } from '../../dictionary/index.ts';
+import { type ContentHasher, contentHash, contentHasher } from '../../records/content-hash.ts';
 import { COUNTING, mediaKind } from '../../records/media.ts';
 import type { ParsedRecord } from '../../records/parsed-record.ts';
 
@@ -22,6 +22,13 @@ export function derivedCounts({ settings, profile }: StoreModel, resource: strin
   return CHILD_COUNTS.filter((name) => inUse?.has(name) === true);
 }
 
+/** How the contents of a resource's records are hashed once their fields are in use. */
+export function hasherOf({ settings, profile }: StoreModel, resource: Resource): ContentHasher {
+  const inUse = profile.since.get(resource.name);
+  if (inUse !== undefined) return contentHasher(resource, settings.owner, inUse);
+  return (values, system, counts) => contentHash(resource, values, settings.owner, system, counts);
+}
+
 export function prepareRecord(record: ParsedRecord, model: StoreModel): PreparedRecord {
   const { resource, values } = record;
   const children = new Map<string, PreparedRecord[]>();
@@ -33,10 +40,7 @@ export function prepareRecord(record: ParsedRecord, model: StoreModel): Prepared
   }
   return {
     record,
-    hash:
-      derivedCounts(model, resource.name).length > 0
-        ? UNCOUNTED
-        : contentHash(resource, values, model.settings.owner),
+    hash: derivedCounts(model, resource.name).length > 0 ? UNCOUNTED : hasherOf(model, resource)(values),
     kind: resource.name === 'Media' ? mediaKind(values) : null,
     children,
   };

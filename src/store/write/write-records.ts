@@ -5,7 +5,7 @@ import type { ChildChange } from '../../records/stamps.ts';
 import { adoptOrphans, findOrphans } from './adopt.ts';
 import { type ChildCounts, type Counts, countsAfter, restampCounted, withCounts } from './child-counts.ts';
 import { removeWithChildren } from './delete-records.ts';
-import { ownStamps, putStamped, type Unstamped, withStamps } from './own-stamps.ts';
+import { ownStamps, putStamped, type Unstamped } from './own-stamps.ts';
 import { conflictWith, hashUnder, placeChild } from './place-children.ts';
 import { derivedCounts, type PreparedRecord } from './prepare.ts';
 import { emptyTally, type Tally, type WriteReport } from './report.ts';
@@ -301,16 +301,17 @@ async function putParents(
     const stamp = stampOf(record.key);
     if ((content.isSame || record.onlyChildren) && stored !== undefined) {
       const stamps = ownStamps(transaction, stamp, fields, stored.values, undefined, changes);
-      if (content.moved !== undefined) recounted.push({ stored, values: withStamps(content.moved, stamps) });
-      else restamp.push({ stored, values: withStamps(stored.values, stamps) });
+      if (content.moved !== undefined) recounted.push({ stored, values: { ...content.moved, ...stamps } });
+      else restamp.push({ stored, values: { ...stored.values, ...stamps } });
       tally.restamped++;
       continue;
     }
     const { hash } = content;
     const stamps = ownStamps(transaction, stamp, fields, stored?.values, record.values, changes);
     const system = textOf(record.values.OriginatingSystemID) ?? null;
-    const values = withStamps(record.values, content.counts, stamps);
-    put.push({ key: record.key, stored, parent: null, parentResource: null, system, kind, hash, values });
+    const { key, values } = record;
+    const derived = { ...content.counts, ...stamps };
+    put.push({ key, stored, parent: null, parentResource: null, system, kind, hash, values, derived });
     if (stored === undefined) tally.inserted++;
     else tally.changed++;
   }

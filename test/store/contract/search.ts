@@ -107,6 +107,9 @@ export function searchContract(engine: Engine): void {
     assert.deepEqual(await found(world, word('ely')), ['1', '2']);
     await world.write('Property', listing('1', { City: 'Duluth' }));
     assert.deepEqual([await found(world, word('ely')), await found(world, word('duluth'))], [['2'], ['1']]);
+    // A change that leaves every text.
+    await world.write('Property', listing('1', { City: 'Duluth', ListPrice: 7 }));
+    assert.deepEqual([await found(world, word('ely')), await found(world, word('duluth'))], [['2'], ['1']]);
     await world.write('Property', listing('2', { City: 'Ely', StandardStatus: 'Withdrawn' }));
     assert.deepEqual([await found(world, word('ely')), await found(world, word('ely'), IDX)], [['2'], []]);
     await world.store.remove('Property', ['2']);
