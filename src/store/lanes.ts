@@ -31,14 +31,15 @@ export const isSent = (caller: ReadCaller | undefined): boolean =>
   caller !== undefined && caller.sumsUp !== true;
 
 /**
- * One record has few children. A page in key order costs as much as its limit; everything else, `$skip` included, may
- * scan.
+ * One record has few children, and a page of keys, as a sweep asks for it, takes less time than the way to another thread
+ * and back. Any other page in key order costs as much as its limit; everything else, `$skip` included, may scan.
  */
 export function laneOfPage(request: PageRequest): Lane {
   const { query, shape } = request;
   if (!isPlainShape(shape)) return 'searches';
   if (query.under !== undefined) return isPlainQuery(query) ? 'records' : 'searches';
-  return isByKey(request) ? 'pages' : 'searches';
+  if (!isByKey(request)) return 'searches';
+  return isKeyShape(shape, query.resource.key) ? 'records' : 'pages';
 }
 
 export const laneOfList = ({ shape }: ListPageRequest): Lane => (isPlainShape(shape) ? 'pages' : 'searches');
@@ -59,6 +60,13 @@ export function laneOfCount(query: RecordQuery): Lane {
  */
 const isPlainShape = (shape: Shape): boolean =>
   shape.kind !== 'reso' || (shape.computed.length === 0 && shape.expansions.every(isPlainExpansion));
+
+/** Whether nothing is given of a record but its key. */
+const isKeyShape = (shape: Shape, key: string): boolean =>
+  shape.kind === 'reso' &&
+  !shape.selection.all &&
+  shape.selection.fields.every(({ name }) => name === key) &&
+  shape.expansions.length === 0;
 
 /** Whether the cost of finding the children of one record depends only on their number. */
 const isPlainQuery = ({ filter, search, order }: RecordQuery): boolean =>

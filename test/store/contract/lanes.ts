@@ -37,6 +37,8 @@ export function laneContract(engine: Engine): void {
     const pages = {
       'a page by key': await page(''),
       'the next one': await page('', { position: { kind: 'after-key', key: 'A' } }),
+      'a page of keys': await page('$select=ListingKey'),
+      'keys and a field': await page('$select=ListingKey,City'),
       'with media': await page('$expand=Media'),
       'with filtered media': await page("$expand=Media($filter=MediaType eq 'png')"),
       'by a filter': await page('$filter=ListPrice gt 1'),
@@ -49,6 +51,8 @@ export function laneContract(engine: Engine): void {
     assert.deepEqual(pages, {
       'a page by key': 'pages',
       'the next one': 'pages',
+      'a page of keys': 'records',
+      'keys and a field': 'pages',
       'with media': 'pages',
       'with filtered media': 'searches',
       'by a filter': 'searches',
