@@ -35,7 +35,12 @@ export interface Dialect {
   readonly inUrl: (text: Sql) => Sql;
   /** A member of a JSON object, as JSON text; null if the object does not have it. */
   readonly member: (object: Sql, name: string) => Sql;
-  /** A text in the form in which the driver returns its bytes with the least work. */
+  /** Texts, some of which may be null, as one JSON list. */
+  readonly textList: (texts: readonly Sql[]) => Sql;
+  /**
+   * A text in the form in which the driver returns its bytes with the least work, also where a damaged row holds bytes that
+   * are no text.
+   */
   readonly bytes: (text: Sql) => Sql;
   /** Aggregates texts, joined by commas, in the order of the rows. */
   readonly joined: (text: Sql) => Sql;

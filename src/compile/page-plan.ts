@@ -48,6 +48,7 @@ import type {
 } from './read.ts';
 import { type RecordTables, recordTables, searchRows } from './record-rows.ts';
 import { searchCondition } from './search.ts';
+import { type LinkedTexts, linkedTexts } from './text/linked-texts.ts';
 import { mergedText } from './text/merged-text.ts';
 import { nativeListingText, partConditions, partOrder, partText, primaryPhoto } from './text/native-text.ts';
 import { isWhole, needsColumns, resoText } from './text/reso-text.ts';
@@ -62,22 +63,26 @@ export type PlannedStatement = Statement;
  * - `search`: the `find` statements return ids, keys and order values, and run until `limit + 1` rows are found; then
  *   `body` returns the body for the ids.
  * - `list`: `body` returns the body for ids that are known, some of which may no longer exist.
+ * Where a body has marks in place of agents and offices, `linked` says what they stand for.
  */
 export type PagePlan =
   | {
       readonly kind: 'range';
+      readonly linked?: LinkedTexts | undefined;
       readonly limit: number;
       readonly page: PlannedStatement;
       readonly more?: PlannedStatement;
     }
   | {
       readonly kind: 'search';
+      readonly linked?: LinkedTexts | undefined;
       readonly find: readonly PlannedStatement[];
       readonly limit: number;
       readonly body: PlannedStatement;
     }
   | {
       readonly kind: 'list';
+      readonly linked?: LinkedTexts | undefined;
       readonly ids: Uint32Array;
       readonly limit: number;
       /** Which of some ids still belong to a visible row: id, key, position in the list. */
@@ -165,6 +170,7 @@ export function baseOf(
   planner: Planner,
   { query, shape, files }: PageRequest | ListPageRequest | RecordRequest | BlocksRequest,
   find: 'by-key' | 'by-id',
+  linked?: LinkedTexts,
 ): Base {
   const source = contextSource(planner, query);
   const layout = planner.model.layout(query.resource.name);
@@ -184,6 +190,7 @@ export function baseOf(
     alias: whole ? texts : COLUMNS,
     texts,
     files: fileAddress(files),
+    marksLinks: linked !== undefined,
   };
   const text = recordText(textSource, shape);
   return {
@@ -242,10 +249,11 @@ function membership(
 }
 
 function planRange(planner: Planner, request: PageRequest): PagePlan {
+  const linked = linkedIn(planner, request);
   const { query, position, limit } = request;
   const { dialect, model } = planner;
   const layout = model.layout(query.resource.name);
-  const { from, joined, main, keyed, text } = baseOf(planner, request, 'by-key');
+  const { from, joined, main, keyed, text } = baseOf(planner, request, 'by-key', linked);
   const visible = [...joined, ...visibleRows(contextSource(planner, query), layout, main)];
   const key = column(main, '_key');
   // A merge join of two partitioned tables needs the lower bound of the key on both.
@@ -254,7 +262,7 @@ function planRange(planner: Planner, request: PageRequest): PagePlan {
     'key' in position ? begins.map((alias) => sql`${column(alias, '_key')} > ${bind(position.key)}`) : [];
   const rows = sql`SELECT ${key} AS k, ${text} AS x FROM ${from} WHERE ${all([...visible, ...after])} ORDER BY ${key}`;
   const { page, more } = dialect.page(rows, limit, (last) => followingRow(planner, query, last));
-  const plan = { kind: 'range', limit, page: planned(planner, page) } as const;
+  const plan = { kind: 'range', linked, limit, page: planned(planner, page) } as const;
   return more === undefined ? plan : { ...plan, more: planned(planner, more) };
 }
 
@@ -328,7 +336,7 @@ function planSearch(planner: Planner, request: PageRequest): PagePlan {
       sql`SELECT ${columns} FROM ${from} WHERE ${all([...guards, ...joined, ...where, ...range])} ORDER BY ${order.clause} LIMIT ${slot('limit')}${offset}`,
     ),
   );
-  return { kind: 'search', find, limit, body: planBody(planner, request) };
+  return { kind: 'search', find, limit, ...planBody(planner, request) };
 }
 
 /** The columns of a found row. Each has its own name, even if an order term occurs twice. */
@@ -354,17 +362,49 @@ function rangesOf(position: PageRequest['position'], order: ReturnType<typeof or
 }
 
 /** The texts of rows by their ids, in the order of the ids; rows that are not visible are left out. */
-function planBody(planner: Planner, request: PageRequest | ListPageRequest): PlannedStatement {
+function planBody(
+  planner: Planner,
+  request: PageRequest | ListPageRequest,
+): { readonly body: PlannedStatement; readonly linked: LinkedTexts | undefined } {
+  const linked = linkedIn(planner, request);
   const { dialect, model } = planner;
   const { query } = request;
   const layout = model.layout(query.resource.name);
-  const { from, joined, main, ids: idTable, text } = baseOf(planner, request, 'by-id');
+  const { from, joined, main, ids: idTable, text } = baseOf(planner, request, 'by-id', linked);
   const visible = [...joined, ...visibleRows(contextSource(planner, query), layout, main)];
   const ids = dialect.list(slot('ids'), 'j');
   const match = sql`${column(idTable, '_id')} = ${column('j', 'value')}`;
   const rows = sql`SELECT ${text} AS x FROM ${ids} CROSS JOIN ${from} WHERE ${all([match, ...visible])} ORDER BY ${column('j', 'position')} LIMIT ${slot('limit')}`;
-  return planned(planner, dialect.answer(rows));
+  return { body: planned(planner, dialect.answer(rows)), linked };
 }
+
+/**
+ * What the marks of a page stand for. A single record has none: its statement puts its own agents and offices in, since a
+ * second one would take longer.
+ */
+function linkedIn(
+  planner: Planner,
+  { query, shape }: PageRequest | ListPageRequest,
+): LinkedTexts | undefined {
+  if (!hasLinkedMembers(query.resource.name, shape)) return undefined;
+  const omitNulls = shape.kind === 'reso' && shape.omitNulls;
+  return linkedTexts(planner, query.view, planner.model.layout('Property'), omitNulls);
+}
+
+/** Whether a text of this shape may have a whole listing with its agents and offices in it. */
+function hasLinkedMembers(resource: string, shape: Shape): boolean {
+  switch (shape.kind) {
+    case 'native-part':
+      return false;
+    case 'native-listing':
+      return isWhole(shape);
+    case 'reso':
+      return shape.ownOnly !== true && ((resource === 'Property' && isWhole(shape)) || leadToListings(shape));
+  }
+}
+
+const leadToListings = ({ expansions }: Pick<ResoShape, 'expansions'>): boolean =>
+  expansions.some(({ navigation, query }) => navigation.target === 'Property' || leadToListings(query));
 
 /** Plans a page of a list of ids that an earlier search found. */
 export function planList(planner: Planner, request: ListPageRequest): PagePlan {
@@ -378,7 +418,7 @@ export function planList(planner: Planner, request: ListPageRequest): PagePlan {
   const columns = join([...foundColumns('r', []), sql`j.position`, ...orderColumns(order.values)], ', ');
   const conditions = [...joined, ...visible];
   const find = sql`SELECT ${columns} FROM ${from} WHERE ${all(conditions)} ORDER BY j.position LIMIT ${slot('limit')}`;
-  return { kind: 'list', ids, limit, find: planned(planner, find), body: planBody(planner, request) };
+  return { kind: 'list', ids, limit, find: planned(planner, find), ...planBody(planner, request) };
 }
 
 /** Plans the read of one record by key: its text, or no row. */

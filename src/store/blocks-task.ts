@@ -8,7 +8,7 @@ import type { BlocksPlan } from '../compile/blocks-plan.ts';
 import type { KeptRange } from '../compile/read.ts';
 import { DamagedRecord } from '../records/damage.ts';
 import { type Changes, changesIn } from './change-follower.ts';
-import type { Steps } from './read-steps.ts';
+import { ask, type Steps } from './read-steps.ts';
 import type { Row } from './session.ts';
 import type { BodyCheck } from './whole/whole-bodies.ts';
 
@@ -37,9 +37,10 @@ export interface BlocksPage {
 /** A hash of the key of a record that another one includes values of. Two keys with the same hash count as one. */
 export const linkHash = (resource: string, key: string): number => crc32(key, crc32(resource));
 
-export function* blocksPage(plan: BlocksPlan): Steps<BlocksPage> {
+/** @param check of the texts of a block */
+export function* blocksPage(plan: BlocksPlan, check: BodyCheck): Steps<BlocksPage> {
   const { stamp, since, kept, limit } = plan;
-  const { rows: seen } = yield { gives: 'rows', statement: plan.changes, slots: {}, isKept: true };
+  const { rows: seen } = yield* ask({ gives: 'rows', statement: plan.changes, slots: {}, isKept: true });
   const changes = changesIn(since, [...seen]);
   const page = { stamp, changes, rows: 0, last: plan.after, more: false };
   // None of what is kept can be used, so the page is planned anew.
@@ -51,7 +52,7 @@ export function* blocksPage(plan: BlocksPlan): Steps<BlocksPage> {
   for (const [index, range] of [...kept, undefined].entries()) {
     if (left === 0) break;
     const isGap = range === undefined || range.after !== reached;
-    const blocks = isGap ? yield* readRange(plan, reached, range?.after, left) : [];
+    const blocks = isGap ? yield* readRange(plan, check, reached, range?.after, left) : [];
     for (const block of blocks) {
       parts.push(block);
       left -= block.rows;
@@ -65,7 +66,7 @@ export function* blocksPage(plan: BlocksPlan): Steps<BlocksPage> {
       if (range.rows > 0) end = range.lastKey;
       continue;
     }
-    for (const block of yield* readRange(plan, range.after, range.last, left)) {
+    for (const block of yield* readRange(plan, check, range.after, range.last, left)) {
       parts.push(block);
       left -= block.rows;
       end = block.lastKey;
@@ -75,20 +76,21 @@ export function* blocksPage(plan: BlocksPlan): Steps<BlocksPage> {
   const rows = limit - left;
   if (left > 0) return { ...page, parts, rows, last: end };
   const slots = { 'last-key': end };
-  const [next] = (yield { gives: 'rows', statement: plan.more, slots, isKept: true }).rows;
+  const [next] = (yield* ask({ gives: 'rows', statement: plan.more, slots, isKept: true })).rows;
   return { ...page, parts, rows, last: end, more: next !== undefined };
 }
 
 /** The records of a range in blocks, up to a number of them. @param upTo absent: to the end */
 function* readRange(
   plan: BlocksPlan,
+  check: BodyCheck,
   after: string,
   upTo: string | undefined,
   limit: number,
 ): Steps<readonly ReadBlock[]> {
   const statement = upTo === undefined ? plan.beyond : plan.within;
   const slots = { 'after-key': after, limit, ...(upTo === undefined ? {} : { 'up-to': upTo }) };
-  const { rows, check } = yield { gives: 'records', statement, slots, isKept: true };
+  const { rows } = yield* ask({ gives: 'records', statement, slots, isKept: true });
   const blocks: ReadBlock[] = [];
   let begin = after;
   let found: Row[] = [];
@@ -116,7 +118,7 @@ const COMMA = 0x2c;
 function contentOf(
   { links }: BlocksPlan,
   rows: readonly Row[],
-  check: BodyCheck | undefined,
+  check: BodyCheck,
 ): Pick<ReadBlock, 'body' | 'links'> {
   const texts = rows.map(({ k, x }) => textOf(k, x));
   const size = texts.reduce((sum, { length }) => sum + length + 1, 0);
@@ -127,7 +129,7 @@ function contentOf(
     body.set(text, at);
     at += text.length;
   }
-  if (rows.length > 0) check?.(body);
+  if (rows.length > 0) check(body);
   const hashes = new Set<number>();
   for (const row of rows) {
     for (const [index, resource] of links.entries()) {

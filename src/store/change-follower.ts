@@ -3,7 +3,7 @@
  * sees it. Whatever keeps something that it has read asks this before it uses it again. It knows no engine, and nothing of
  * what is kept.
  */
-import { bind, integer, type Sql, sql } from '../compile/fragment.ts';
+import { integer, type Sql, sql } from '../compile/fragment.ts';
 import { EVERYTHING } from './rows/change-log.ts';
 import type { Row } from './session.ts';
 
@@ -35,10 +35,10 @@ const FOLLOWED = 20_000;
  * The statement that finds what has changed. The last entry is never removed from the log, so the entry at the position
  * itself shows that nothing between is missing.
  */
-export const changesSince = (position: number): Sql => {
+export const changesSince = (position: Sql): Sql => {
   const last = sql`(SELECT coalesce(max(seq), 0) FROM plat_changes)`;
   return sql`SELECT seq, resource, key FROM plat_changes
-    WHERE seq >= CASE WHEN ${last} < ${bind(position)} THEN ${last} ELSE ${bind(position)} END
+    WHERE seq >= CASE WHEN ${last} < ${position} THEN ${last} ELSE ${position} END
     ORDER BY seq LIMIT ${integer(FOLLOWED + 1)}`;
 };
 

@@ -4,12 +4,21 @@
  */
 import { type Reported, reportCache } from '../shared/bounded-cache.ts';
 
+/** A body, and how its memory is given back; absent: it has memory of its own. */
+export interface OwnedBody {
+  readonly body: Uint8Array;
+  readonly release?: () => void;
+}
+
 /** Smaller bodies have memory of their own. */
 export const SMALLEST = 64 * 1024;
 /** Larger memory is not kept. */
 const LARGEST_KEPT = 64 * 1024 * 1024;
 /** Pieces of memory that are kept for reuse. */
 const KEPT = 3;
+
+/** Memory that a body does not give back: of a process that reads few pages. */
+export const ownMemory = (length: number): OwnedBody => ({ body: new Uint8Array(length) });
 
 export class PageMemory<T extends ArrayBufferLike> implements Reported {
   readonly #make: (length: number) => T;
@@ -27,6 +36,19 @@ export class PageMemory<T extends ArrayBufferLike> implements Reported {
       bytes: this.#free.reduce((sum, { byteLength }) => sum + byteLength, 0),
     };
   }
+
+  /** Memory for a body of exactly this length. */
+  readonly body = (length: number): OwnedBody => {
+    if (length < SMALLEST) return ownMemory(length);
+    const memory = this.take(length);
+    let isOut = true;
+    const release = (): void => {
+      // Memory that was returned twice would be given to two pages.
+      if (isOut) this.release(memory);
+      isOut = false;
+    };
+    return { body: new Uint8Array(memory, 0, length), release };
+  };
 
   /** Memory of at least this length. Whoever takes it releases it once, or leaves it to the garbage collector. */
   take(length: number): T {

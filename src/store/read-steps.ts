@@ -1,8 +1,7 @@
-/** How the steps of a read ask an engine for what they need: one statement after another, as data. */
+/** How the steps of a read ask an engine for what they need: statements as data. */
 import type { BoundValue, Slot } from '../compile/fragment.ts';
 import type { PlannedStatement } from '../compile/page-plan.ts';
 import type { Row } from './session.ts';
-import type { BodyCheck } from './whole/whole-bodies.ts';
 
 /** The values of the slots of a planned statement. */
 export type Slots = Readonly<Partial<Record<Slot, BoundValue>>>;
@@ -10,8 +9,8 @@ export type Slots = Readonly<Partial<Record<Slot, BoundValue>>>;
 /** A statement that a task needs answered. */
 export interface Ask {
   /**
-   * `rows`: its rows; `records`: the same, where each has a text that may be large. `body`: the texts of its rows joined to a body; `page`: the same, and one row with the number of rows
-   * and the last key.
+   * `rows`: its rows; `records`: the same, where each has a text that may be large. `body`: the texts of its rows joined to
+   * a body; `page`: the same, and one row with the number of rows and the last key.
    */
   readonly gives: 'rows' | 'records' | 'body' | 'page';
   readonly statement: PlannedStatement;
@@ -28,13 +27,19 @@ export interface Ask {
 /** The answer to a statement. */
 export interface Given {
   readonly rows: Iterable<Row>;
-  /** Checked as its reader requires; absent where no row has a text. */
+  /** Absent where no row has a text. */
   readonly body?: Uint8Array | undefined;
-  /** For texts that come record by record. */
-  readonly check?: BodyCheck;
   /** As in a page. */
   readonly release?: () => void;
 }
 
-/** Steps that yield statements and receive their answers. */
-export type Steps<T> = Generator<Ask, T, Given>;
+/** Steps that yield statements, several of which may be asked at once, and receive their answers. */
+export type Steps<T> = Generator<readonly Ask[], T, readonly Given[]>;
+
+export const NOTHING: Given = { rows: [] };
+
+/** A step of one statement. */
+export function* ask(asked: Ask): Steps<Given> {
+  const [given = NOTHING] = yield [asked];
+  return given;
+}

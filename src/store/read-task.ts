@@ -9,11 +9,18 @@ import type { FoundRow, PagePlan, PlannedStatement } from '../compile/page-plan.
 import type { Page } from '../compile/read.ts';
 import { DamagedRecord } from '../records/damage.ts';
 import { type BlocksPage, blocksPage } from './blocks-task.ts';
-import type { Ask, Given, Steps } from './read-steps.ts';
+import { LinkedBody } from './linked-body.ts';
+import { type BodyMaking, checkedBody, filledBody } from './made-body.ts';
+import { type Ask, ask, type Given, NOTHING, type Steps } from './read-steps.ts';
 
 /** A read as data, which can be sent to a thread. */
 export type ReadTask =
-  | { readonly kind: 'page'; readonly plan: PagePlan }
+  | {
+      readonly kind: 'page';
+      readonly plan: PagePlan;
+      /** Gives what has changed since the slot `position`, where the plan has agents and offices to put in. */
+      readonly changes?: PlannedStatement;
+    }
   | { readonly kind: 'blocks'; readonly plan: BlocksPlan }
   | {
       readonly kind: 'body';
@@ -36,35 +43,43 @@ export type ReadResult =
 /** Runs the steps of a task where each statement is answered at once. */
 export function runNow<T>(steps: Steps<T>, answer: (ask: Ask) => Given): T {
   let step = steps.next();
-  while (step.done !== true) step = steps.next(answer(step.value));
+  while (step.done !== true) step = steps.next(step.value.map(answer));
   return step.value;
 }
 
-/** The same where an answer takes time. The first statement is issued before this returns. */
+/** The same where an answer takes time. The first statements are issued before this returns. */
 export async function runLater<T>(steps: Steps<T>, answer: (ask: Ask) => Promise<Given>): Promise<T> {
   let step = steps.next();
-  while (step.done !== true) step = steps.next(await answer(step.value));
+  while (step.done !== true) step = steps.next(await Promise.all(step.value.map(answer)));
   return step.value;
 }
 
-/** @param isSent whether the result leaves the service, so that nothing damaged may be in it (lanes.ts) */
-export function* stepsOf(task: ReadTask, isSent: boolean): Steps<ReadResult> {
+/** What is read with, beside the statements. */
+export interface Making extends BodyMaking {
+  /** Whether the result leaves the service, so that nothing damaged may be in it (lanes.ts). */
+  readonly isSent: boolean;
+}
+
+export function* stepsOf(task: ReadTask, making: Making): Steps<ReadResult> {
+  const { isSent } = making;
   switch (task.kind) {
     case 'page':
-      return { kind: 'page', page: yield* pageSteps(task.plan, isSent) };
+      return { kind: 'page', page: yield* pageSteps(task.plan, bodyStep(task, making), isSent) };
     case 'blocks':
-      return { kind: 'blocks', page: yield* blocksPage(task.plan) };
+      return { kind: 'blocks', page: yield* blocksPage(task.plan, making.check) };
     case 'body': {
       const { statement, isKept } = task;
-      return { kind: 'body', body: (yield { gives: 'body', statement, slots: {}, isKept }).body };
+      const { body } = yield* ask({ gives: 'body', statement, slots: {}, isKept });
+      return { kind: 'body', body: body && making.check(body) };
     }
     case 'number': {
       const { statement, isKept } = task;
-      const [row] = (yield { gives: 'rows', statement, slots: {}, isKept }).rows;
+      const [row] = (yield* ask({ gives: 'rows', statement, slots: {}, isKept })).rows;
       return { kind: 'number', value: Number(row?.n ?? 0) };
     }
     case 'ids': {
-      const [row] = (yield { gives: 'rows', statement: task.statement, slots: {}, isKept: false }).rows;
+      const { statement } = task;
+      const [row] = (yield* ask({ gives: 'rows', statement, slots: {}, isKept: false })).rows;
       return { kind: 'ids', ids: idsIn(String(row?.ids ?? ''), isSent) };
     }
   }
@@ -92,48 +107,74 @@ export const LARGEST_ANSWER = 256;
 
 const EMPTY = new Uint8Array(0);
 
-function pageSteps(plan: PagePlan, isSent: boolean): Steps<Page> {
+/** Asks for the body of a page, and gives it as it is to be sent. */
+type BodyStep = (asked: Ask) => Steps<Given>;
+
+/** Agents and offices are put in, and what has changed of them is asked for beside the body. */
+function bodyStep({ plan: { linked }, changes }: ReadTask & { kind: 'page' }, making: Making): BodyStep {
+  return function* (asked) {
+    if (linked === undefined || changes === undefined) return checkedBody(yield* ask(asked), making);
+    const { position } = making.fragments;
+    const [given = NOTHING, changed = NOTHING] = yield [
+      asked,
+      { gives: 'rows', statement: changes, slots: { position }, isKept: true },
+    ];
+    const { body } = given;
+    if (body === undefined) return given;
+    const page = new LinkedBody(body, linked, making.fragments.seenBy(linked, position, [...changed.rows]));
+    const { lacking } = page;
+    if (lacking.length > 0) {
+      const slots = { links: JSON.stringify(lacking) };
+      const found = yield* ask({ gives: 'rows', statement: linked.fragments, slots, isKept: true });
+      page.supply([...found.rows]);
+    }
+    return checkedBody({ rows: given.rows, ...filledBody(given, page, making) }, making);
+  };
+}
+
+function pageSteps(plan: PagePlan, bodyOf: BodyStep, isSent: boolean): Steps<Page> {
   switch (plan.kind) {
     case 'range':
-      return rangePage(plan);
+      return rangePage(plan, bodyOf);
     case 'search':
-      return searchPage(plan, isSent);
+      return searchPage(plan, bodyOf, isSent);
     case 'list':
-      return listPage(plan, isSent);
+      return listPage(plan, bodyOf, isSent);
   }
 }
 
-function* rangePage({ limit, page, more }: PagePlan & { kind: 'range' }): Steps<Page> {
+function* rangePage({ limit, page, more }: PagePlan & { kind: 'range' }, bodyOf: BodyStep): Steps<Page> {
   const asked: Ask = { gives: 'page', statement: page, slots: {}, isKept: true, limit };
-  const { rows: known, body = EMPTY, ...rest } = yield asked;
+  const { rows: known, body = EMPTY, ...rest } = yield* bodyOf(asked);
   const [first] = known;
   const rows = Number(first?.n ?? 0);
   if (rows === 0) return { body: EMPTY, rows, more: false };
   const key = String(first?.last);
   const last = { key, values: [] };
   if (more === undefined) return { body, ...rest, rows, more: first?.more === true, last };
-  const [next] = (yield { gives: 'rows', statement: more, slots: { 'last-key': key }, isKept: true }).rows;
+  const slots = { 'last-key': key };
+  const [next] = (yield* ask({ gives: 'rows', statement: more, slots, isKept: true })).rows;
   return { body, ...rest, rows, more: next !== undefined, last };
 }
 
-function* searchPage(plan: PagePlan & { kind: 'search' }, isSent: boolean): Steps<Page> {
+function* searchPage(plan: PagePlan & { kind: 'search' }, bodyOf: BodyStep, isSent: boolean): Steps<Page> {
   const found: FoundRow[] = [];
   for (const statement of plan.find) {
     const limit = plan.limit + 1 - found.length;
     if (limit <= 0) break;
-    const { rows } = yield { gives: 'rows', statement, slots: { limit }, isKept: false };
+    const { rows } = yield* ask({ gives: 'rows', statement, slots: { limit }, isKept: false });
     for (const row of rows) {
       const [id, key, ...values] = Object.values(row);
       found.push(...foundRow(id, key, values, isSent));
     }
   }
-  return yield* foundPage(plan, found);
+  return yield* foundPage(plan, found, bodyOf);
 }
 
 /** Ids that are looked up beyond those of the page, since some rows may be deleted by now. */
 const SPARE = 100;
 
-function* listPage(plan: PagePlan & { kind: 'list' }, isSent: boolean): Steps<Page> {
+function* listPage(plan: PagePlan & { kind: 'list' }, bodyOf: BodyStep, isSent: boolean): Steps<Page> {
   const { ids, limit } = plan;
   const found: FoundRow[] = [];
   const places: number[] = [];
@@ -141,7 +182,7 @@ function* listPage(plan: PagePlan & { kind: 'list' }, isSent: boolean): Steps<Pa
     const lacking = limit + 1 - found.length;
     const chunk = [...ids.subarray(start, start + lacking + SPARE)];
     const slots = { ids: JSON.stringify(chunk), limit: lacking };
-    for (const row of (yield { gives: 'rows', statement: plan.find, slots, isKept: true }).rows) {
+    for (const row of (yield* ask({ gives: 'rows', statement: plan.find, slots, isKept: true })).rows) {
       const [id, key, position, ...values] = Object.values(row);
       for (const each of foundRow(id, key, values, isSent)) {
         found.push(each);
@@ -150,7 +191,7 @@ function* listPage(plan: PagePlan & { kind: 'list' }, isSent: boolean): Steps<Pa
     }
     start += chunk.length;
   }
-  const page = yield* foundPage(plan, found);
+  const page = yield* foundPage(plan, found, bodyOf);
   return page.last === undefined ? page : { ...page, consumed: (places[page.rows - 1] ?? 0) + 1 };
 }
 
@@ -174,13 +215,15 @@ function orderValue(raw: unknown): BoundValue {
 function* foundPage(
   { limit, body: statement }: PagePlan & { kind: 'search' | 'list' },
   found: readonly FoundRow[],
+  bodyOf: BodyStep,
 ): Steps<Page> {
   const page = found.slice(0, limit);
   const more = found.length > limit;
   const last = page.at(-1);
   if (last === undefined) return { body: EMPTY, rows: 0, more: found.length > 0 };
   const slots = { ids: JSON.stringify(page.map(([id]) => id)), limit: page.length };
-  const { rows: _, body = EMPTY, ...rest } = yield { gives: 'body', statement, slots, isKept: true };
+  const asked: Ask = { gives: 'body', statement, slots, isKept: true };
+  const { rows: _, body = EMPTY, ...rest } = yield* bodyOf(asked);
   const [, key, ...values] = last;
   return { body, ...rest, rows: page.length, more, last: { key, values } };
 }

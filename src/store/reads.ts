@@ -5,7 +5,16 @@
 
 import { planBlocks } from '../compile/blocks-plan.ts';
 import type { Planner } from '../compile/context.ts';
-import { planCount, planIds, planList, planMerged, planPage, planRecord } from '../compile/page-plan.ts';
+import { bind, render, slot } from '../compile/fragment.ts';
+import {
+  type PagePlan,
+  planCount,
+  planIds,
+  planList,
+  planMerged,
+  planPage,
+  planRecord,
+} from '../compile/page-plan.ts';
 import type {
   BlocksRequest,
   ListPageRequest,
@@ -45,16 +54,12 @@ export function readsOf(runner: TaskRunner): Reads {
   return {
     page: async (request: PageRequest, options) =>
       pageOf(
-        await run(
-          laneOfPage(request),
-          (planner) => ({ kind: 'page', plan: planPage(planner, request) }),
-          options,
-        ),
+        await run(laneOfPage(request), (planner) => pageTask(planner, planPage(planner, request)), options),
       ),
     async blocks(request: BlocksRequest, options) {
       const plan = (planner: Planner): ReadTask => ({
         kind: 'blocks',
-        plan: planBlocks(planner, request, changesSince(request.since)),
+        plan: planBlocks(planner, request, changesSince(bind(request.since))),
       });
       const result = await run(request.isSmall ? 'records' : 'pages', plan, options);
       if (result.kind !== 'blocks') throw new Error('A page of blocks gives one');
@@ -62,11 +67,7 @@ export function readsOf(runner: TaskRunner): Reads {
     },
     listPage: async (request: ListPageRequest, options) =>
       pageOf(
-        await run(
-          laneOfList(request),
-          (planner) => ({ kind: 'page', plan: planList(planner, request) }),
-          options,
-        ),
+        await run(laneOfList(request), (planner) => pageTask(planner, planList(planner, request)), options),
       ),
     async mergedPage(request: MergedRequest, options) {
       const plan = (planner: Planner): ReadTask => ({
@@ -107,6 +108,12 @@ export function readsOf(runner: TaskRunner): Reads {
       return result.ids;
     },
   };
+}
+
+function pageTask({ dialect }: Planner, plan: PagePlan): ReadTask {
+  if (plan.linked === undefined) return { kind: 'page', plan };
+  const changes = render(changesSince(slot('position')), dialect.placeholder);
+  return { kind: 'page', plan, changes };
 }
 
 function bytesOf(result: ReadResult): number {

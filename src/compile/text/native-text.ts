@@ -11,11 +11,12 @@ import type { Dialect } from '../dialect.ts';
 import { childOf, value } from '../expression.ts';
 import { all, bind, column, concat, constantText, integer, join, name, type Sql, sql } from '../fragment.ts';
 import { type NativeListingShape, type NativePartExpansion, partNamed } from '../read.ts';
+import { linkedMembers } from './linked-texts.ts';
 import { label, URL_MARK } from './members.ts';
 import { PHOTO_END, PHOTO_URIS, renditionQuery, SERVED_PHOTO_END } from './native-parts.ts';
 import { isWhole } from './reso-text.ts';
 import { jsonOf, keptMembers, type TextSource, withFileAddresses } from './source.ts';
-import { joinedMembers, piecesText } from './stored-members.ts';
+import { piecesText } from './stored-members.ts';
 import { ELEMENTS, HTML_CHARACTERS, UNNAMED_VIDEO, VIDEO_FORMS } from './video-html.ts';
 
 /** Replaces a value that the role may not see (reference: native-v1, A listing). */
@@ -40,7 +41,7 @@ export function nativeListingText(source: TextSource, shape: NativeListingShape)
 const wholeMembers = (source: TextSource): readonly Sql[] =>
   keptMembers(source, 'native', () => [
     ...piecesText(source, { naming: 'native', custom: false, omitNulls: false }),
-    ...joinedMembers(source, false),
+    ...linkedMembers(source, false),
     ...masks(source.view.hiddenOf(source.layout.resource)),
   ]);
 

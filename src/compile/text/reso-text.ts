@@ -13,9 +13,10 @@ import { isOneTable, type ResourceLayout } from '../layout/index.ts';
 import { partShape, type ResoShape } from '../read.ts';
 import { searchCondition } from '../search.ts';
 import { addressText, controlMembers, fieldsOf, typeOfComputed, typeOfField, withKey } from './control.ts';
+import { linkedMembers } from './linked-texts.ts';
 import { label } from './members.ts';
 import { type FileAddress, jsonOf, keptMembers, type TextSource, withFileAddresses } from './source.ts';
-import { joinedMembers, piecesText } from './stored-members.ts';
+import { piecesText } from './stored-members.ts';
 
 /**
  * Whether a record is returned from its stored texts. Otherwise its members are written from the columns: the
@@ -70,7 +71,7 @@ function wholeMembers(source: TextSource, { omitNulls, ownOnly = false }: ResoSh
   }
   return keptMembers(source, omitNulls ? 'reso without nulls' : 'reso', () => [
     ...piecesText(source, { naming: 'reso', custom: true, omitNulls }),
-    ...joinedMembers(source, omitNulls),
+    ...linkedMembers(source, omitNulls),
   ]);
 }
 

@@ -19,6 +19,8 @@ export interface TextSource {
   /** The alias of the texts table; equal to `alias` for a whole record. */
   readonly texts: string;
   readonly files: FileAddress;
+  /** Whether the places of agents and offices are marked, and not filled by the statement (linked-texts.ts). */
+  readonly marksLinks: boolean;
 }
 
 /** Makes SQL of the absolute address of a served file from SQL of its path. */
@@ -62,14 +64,14 @@ const kept = new BoundedCache<readonly Sql[]>('composed statements', { bytes: 24
  * The members of whole records, composed once per view of a layout: composing takes longer than the engine needs to
  * read a record (docs/performance.md).
  * @param kind distinguishes entries of the same layout, view and alias
- * @param make depends on layout, view, alias and kind alone
+ * @param make depends on the source and the kind alone
  */
 export function keptMembers(
-  { layout, view, alias }: Pick<TextSource, 'layout' | 'view' | 'alias'>,
+  { layout, view, alias, marksLinks }: Pick<TextSource, 'layout' | 'view' | 'alias' | 'marksLinks'>,
   kind: string,
   make: () => readonly Sql[],
 ): readonly Sql[] {
-  const id = `${numberOf(layout)} ${numberOf(view)} ${alias} ${kind}`;
+  const id = `${numberOf(layout)} ${numberOf(view)} ${alias} ${kind} ${marksLinks}`;
   const known = kept.get(id);
   if (known !== undefined) return known;
   const made = make().map(compact);

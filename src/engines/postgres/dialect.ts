@@ -31,7 +31,7 @@ const placeholder: Placeholder = (position, value) => {
   if (value === null) return `$${position}`;
   if (typeof value === 'object') {
     if ('texts' in value) return `$${position}::text[]`;
-    return `$${position}::${value.slot === 'limit' ? 'bigint' : 'text'}`;
+    return `$${position}::${value.slot === 'limit' || value.slot === 'position' ? 'bigint' : 'text'}`;
   }
   switch (typeof value) {
     case 'string':
@@ -208,8 +208,9 @@ export const postgresDialect: Dialect = {
   inUrl,
   computed,
   member: (object, member) => sql`((${object})::json -> ${constantText(member)})::text`,
-  joined: (text) => sql`string_agg(${text}, ',')`,
+  textList: (texts) => sql`json_build_array(${join(texts, ', ')})`,
   bytes: (text) => text,
+  joined: (text) => sql`string_agg(${text}, ',')`,
   answer: (rows) => rows,
   // The reader takes rows one by one, and leaves out the one that shows that more follow.
   page: (rows, limit) => ({ page: sql`${rows} LIMIT ${bind(limit + 1)}` }),

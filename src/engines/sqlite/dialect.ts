@@ -159,8 +159,13 @@ const dialect: Dialect = {
   inUrl: (text) => sql`plat_in_path(${text})`,
   computed,
   member: (object, member) => sql`(${object} -> ${constantText(member)})`,
-  joined: (text) => sql`group_concat(${text}, ',')`,
+  textList: (texts) =>
+    sql`json_array(${join(
+      texts.map((text) => sql`CAST(${text} AS TEXT)`),
+      ', ',
+    )})`,
   bytes: (text) => sql`CAST(${text} AS BLOB)`,
+  joined: (text) => sql`group_concat(${text}, ',')`,
   answer: (rows) => sql`SELECT ${JOINED} AS body FROM (${rows}) q`,
   page: (rows, limit, follows) => ({
     page: sql`SELECT ${JOINED} AS body, count(*) AS n, max(k) AS last FROM (${rows} LIMIT ${bind(limit)}) q`,

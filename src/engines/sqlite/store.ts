@@ -12,7 +12,9 @@ import type { Engine } from '../../store/engine.ts';
 import { openOn } from '../../store/engine-store.ts';
 import { StoreFile } from '../../store/files/store-file.ts';
 import { isSent, type Lane } from '../../store/lanes.ts';
+import { LinkedFragments } from '../../store/linked-fragments.ts';
 import { metaOf, metaRows, readModel } from '../../store/meta.ts';
+import { ownMemory } from '../../store/page-memory.ts';
 import type { Session } from '../../store/session.ts';
 import type { Store } from '../../store/store.ts';
 import { storeClock } from '../../store/store-clock.ts';
@@ -138,6 +140,7 @@ function sqliteEngine(
   file.remember();
   const writer = writerOn(write, main, clock, limits);
   const bodies = new WholeBodies();
+  const fragments = new LinkedFragments();
   const pool = { ...shared, secret, busyTimeout: READ_PATIENCE, bodies: bodies.shared };
   const threads = (lane: Lane, size: number) => (size > 0 ? readerPool(pool, lane, size) : undefined);
   const pools = {
@@ -178,7 +181,8 @@ function sqliteEngine(
           const threadsOfLane = pools[lane];
           if (threadsOfLane !== undefined) return await threadsOfLane.read({ task, milliseconds, caller });
           caller?.begin(lane);
-          return runTask(main, task(), { isSent: isSent(caller), milliseconds, bodies });
+          const making = { isSent: isSent(caller), bodies, fragments, memory: ownMemory };
+          return runTask(main, task(), { ...making, milliseconds });
         } catch (error) {
           // Where a column has gone under a reading, it is planned anew, by the settings that took it away.
           const isOutdated = isMissing(error) && (await live.current()).generation !== model.generation;

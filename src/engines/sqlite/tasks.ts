@@ -2,10 +2,10 @@
 
 import type { Lane } from '../../store/lanes.ts';
 import type { Ask, Given } from '../../store/read-steps.ts';
-import { type ReadResult, type ReadTask, runNow, stepsOf } from '../../store/read-task.ts';
+import { type Making, type ReadResult, type ReadTask, runNow, stepsOf } from '../../store/read-task.ts';
 import { ReaderPool } from '../../store/threads/pool.ts';
 import type { SharedBodies } from '../../store/whole/known-bodies.ts';
-import { type BodyCheck, mustBeText, type WholeBodies } from '../../store/whole/whole-bodies.ts';
+import { mustBeText, type WholeBodies } from '../../store/whole/whole-bodies.ts';
 import { begin } from './begin.ts';
 import { anyRows, bindings, type Connection } from './connection.ts';
 
@@ -25,8 +25,7 @@ export function readerPool(data: ThreadOptions, lane: Lane, size: number): Reade
 }
 
 /** How a task is read. */
-interface Reading {
-  readonly isSent: boolean;
+interface Reading extends Omit<Making, 'check'> {
   readonly milliseconds: number;
   readonly bodies: WholeBodies;
 }
@@ -35,13 +34,13 @@ interface Reading {
 export function runTask(
   connection: Connection,
   task: ReadTask,
-  { isSent, milliseconds, bodies }: Reading,
+  { milliseconds, bodies, ...reading }: Reading,
 ): ReadResult {
-  const check = isSent ? bodies.mustBeWhole : mustBeText;
+  const making = { ...reading, check: reading.isSent ? bodies.mustBeWhole : mustBeText };
   connection.deadline.set(milliseconds);
   try {
     using _ = task.kind === 'page' || task.kind === 'blocks' ? begin(connection.database, 'read') : undefined;
-    return runNow(stepsOf(task, isSent), (ask) => answer(connection, ask, check));
+    return runNow(stepsOf(task, making), (ask) => answer(connection, ask));
   } finally {
     connection.deadline.clear();
   }
@@ -50,7 +49,7 @@ export function runTask(
 /** Characters of values beyond which a statement is not kept: with it the engine would keep what was bound last. */
 const KEPT_VALUES = 32 * 1024;
 
-function answer(connection: Connection, { gives, statement, slots }: Ask, check: BodyCheck): Given {
+function answer(connection: Connection, { gives, statement, slots }: Ask): Given {
   const { text } = statement;
   const { database } = connection;
   const values = bindings(statement, slots);
@@ -60,11 +59,11 @@ function answer(connection: Connection, { gives, statement, slots }: Ask, check:
     case 'rows':
       return { rows: anyRows({ database, prepare: () => prepared }, text, values) };
     case 'records':
-      return { rows: prepared.iterate(...values), check };
+      return { rows: prepared.iterate(...values) };
     case 'body':
     case 'page': {
       const row = prepared.get(...values);
-      const body = row?.body instanceof Uint8Array ? check(row.body) : undefined;
+      const body = row?.body instanceof Uint8Array ? row.body : undefined;
       return { rows: row === undefined ? [] : [row], body };
     }
   }

@@ -2,6 +2,7 @@
 import { workerData } from 'node:worker_threads';
 import type { StoreModel } from '../../compile/model.ts';
 import { checksOn } from '../../store/check/check-store.ts';
+import { LinkedFragments } from '../../store/linked-fragments.ts';
 import { readModel } from '../../store/meta.ts';
 import { answerTasks } from '../../store/threads/thread.ts';
 import { WholeBodies } from '../../store/whole/whole-bodies.ts';
@@ -14,10 +15,11 @@ const options: ThreadOptions = workerData;
 const connection = connect({ ...options, readOnly: true });
 registerFileUrl(connection.database, options.secret);
 const bodies = new WholeBodies(options.bodies);
+const fragments = new LinkedFragments();
 let model: StoreModel | undefined;
 
 answerTasks({
-  read: (task, isSent, milliseconds) => runTask(connection, task, { isSent, milliseconds, bodies }),
+  read: (task, how) => runTask(connection, task, { ...how, bodies, fragments }),
   async checks(generation) {
     const session = sessionOn(connection);
     if (model === undefined || model.generation < generation) model = await readModel(session);

@@ -1,8 +1,8 @@
 /**
- * The shared memory in which a thread passes pages to the main thread, without a copy and without garbage there. It does not
- * know what a page consists of.
+ * The shared memory in which a thread passes pages to the main thread, without garbage there. It does not know what a page
+ * consists of.
  */
-import { PageMemory, SMALLEST } from '../page-memory.ts';
+import { type OwnedBody, PageMemory, SMALLEST } from '../page-memory.ts';
 
 /** A body that is in shared memory until that is returned. */
 export interface SharedBody {
@@ -11,7 +11,9 @@ export interface SharedBody {
 }
 
 interface Outbox {
-  /** Copies a body to shared memory; undefined when it is too small to be worth it. */
+  /** Makes memory for a body that is to be sent. */
+  body(length: number): OwnedBody;
+  /** A body in shared memory, to which it is copied if it is not there; undefined when it is too small to be worth it. */
   put(body: Uint8Array): SharedBody | undefined;
   /** Takes back memory that the main thread has finished with. */
   release(memory: SharedArrayBuffer): void;
@@ -20,11 +22,14 @@ interface Outbox {
 export function makeOutbox(): Outbox {
   const memory = new PageMemory((length) => new SharedArrayBuffer(length));
   return {
+    body: memory.body,
     put(body) {
-      if (body.length < SMALLEST) return undefined;
-      const shared = memory.take(body.length);
+      const { buffer, length } = body;
+      if (buffer instanceof SharedArrayBuffer) return { memory: buffer, length };
+      if (length < SMALLEST) return undefined;
+      const shared = memory.take(length);
       new Uint8Array(shared).set(body);
-      return { memory: shared, length: body.length };
+      return { memory: shared, length };
     },
     release: (shared) => memory.release(shared),
   };

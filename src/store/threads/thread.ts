@@ -3,15 +3,17 @@ import { parentPort } from 'node:worker_threads';
 import { Damage, DamagedRecord } from '../../records/damage.ts';
 import { cachesInUse } from '../../shared/bounded-cache.ts';
 import type { Checks } from '../check/checks.ts';
-import type { ReadResult, ReadTask } from '../read-task.ts';
+import type { Making, ReadResult, ReadTask } from '../read-task.ts';
 import { type CheckTask, runCheck } from './check-task.ts';
 import { makeOutbox, type SharedBody } from './outbox.ts';
 import type { WorkerError, WorkerMessage, WorkerReply, WorkerRequest } from './pool.ts';
 
 /** How a thread reads on its own connection. */
 interface ThreadReader {
-  /** @param isSent as in lanes.ts @param milliseconds the time limit */
-  read(task: ReadTask, isSent: boolean, milliseconds: number): ReadResult;
+  read(
+    task: ReadTask,
+    how: Pick<Making, 'isSent' | 'memory'> & { readonly milliseconds: number },
+  ): ReadResult;
   /** The checks, by a model of at least this generation. */
   checks(generation: number): Promise<Checks>;
 }
@@ -39,7 +41,8 @@ async function answerCheck(reader: ThreadReader, id: number, task: CheckTask): P
 
 function answer(reader: ThreadReader, request: WorkerRequest, task: ReadTask): void {
   try {
-    const result = reader.read(task, request.isSent, request.milliseconds);
+    const { isSent, milliseconds } = request;
+    const result = reader.read(task, { isSent, milliseconds, memory: outbox.body });
     if (result.kind === 'page') sendPage(request.id, result);
     else send({ id: request.id, ok: true, result }, memoryOf(result));
   } catch (error) {
@@ -75,9 +78,11 @@ function reportCaches(): void {
 
 /** A page's body goes through shared memory if it is large; the rest of the page is sent as it is. */
 function sendPage(id: number, result: ReadResult & { kind: 'page' }): void {
-  const shared: SharedBody | undefined = outbox.put(result.page.body);
-  if (shared === undefined) send({ id, ok: true, result }, []);
-  else send({ id, ok: true, result: { ...result, page: { ...result.page, body: EMPTY } }, shared }, []);
+  // The main thread returns the memory (pool.ts).
+  const { release: _, body, ...page } = result.page;
+  const shared: SharedBody | undefined = outbox.put(body);
+  if (shared === undefined) send({ id, ok: true, result: { kind: 'page', page: { ...page, body } } }, []);
+  else send({ id, ok: true, result: { kind: 'page', page: { ...page, body: EMPTY } }, shared }, []);
 }
 
 function send(reply: WorkerReply, transferred: ArrayBufferLike[]): void {

@@ -15,6 +15,7 @@ import { fileContract } from './files.ts';
 import { heavyContract } from './heavy.ts';
 import { keyContract } from './keys.ts';
 import { laneContract } from './lanes.ts';
+import { linkedContract } from './linked.ts';
 import { listContract } from './lists.ts';
 import { mediaContract } from './media.ts';
 import { mergedContract } from './merged.ts';
@@ -71,6 +72,7 @@ export function readingContract(engine: Engine): void {
   suite(`${engine.name}: paging`, () => pagingContract(engine));
   suite(`${engine.name}: orders`, () => orderContract(engine));
   suite(`${engine.name}: lanes`, () => laneContract(engine));
+  suite(`${engine.name}: agents and offices`, () => linkedContract(engine));
   suite(`${engine.name}: lists`, () => listContract(engine));
   suite(`${engine.name}: searches`, () => searchContract(engine));
   suite(`${engine.name}: expansions`, () => expansionContract(engine));

@@ -3,9 +3,10 @@ import type { Planner } from '../../../compile/context.ts';
 import type { Dialect } from '../../../compile/dialect.ts';
 import type { Engine } from '../../../store/engine.ts';
 import { isSent, type Lane } from '../../../store/lanes.ts';
+import { LinkedFragments } from '../../../store/linked-fragments.ts';
 import type { LiveModel } from '../../../store/live-model.ts';
 import type { Ask, Given } from '../../../store/read-steps.ts';
-import { type ReadResult, type ReadTask, runLater, stepsOf } from '../../../store/read-task.ts';
+import { type Making, type ReadResult, type ReadTask, runLater, stepsOf } from '../../../store/read-task.ts';
 import type { Row } from '../../../store/session.ts';
 import { LookChanged, type ReadOptions } from '../../../store/store.ts';
 import { type BodyCheck, mustBeText, WholeBodies } from '../../../store/whole/whole-bodies.ts';
@@ -18,7 +19,7 @@ import type { LiveState } from './live-state.ts';
 import { withLook } from './look-row.ts';
 import { OpenLook } from './looks.ts';
 import { type Reading, readInTransaction, readRow, readSnapshot, type Snapshot } from './reader.ts';
-import { mustNotBeTooLarge, readTexts, type Texts } from './texts.ts';
+import { memories, mustNotBeTooLarge, readTexts } from './texts.ts';
 
 /** What records are read with. */
 interface ReadSource {
@@ -34,6 +35,7 @@ interface ReadSource {
 export class Servers {
   readonly #source: ReadSource;
   readonly #bodies = new WholeBodies();
+  readonly #fragments = new LinkedFragments();
 
   constructor(source: ReadSource) {
     this.#source = source;
@@ -42,12 +44,13 @@ export class Servers {
   readonly run: Engine['run'] = async (live, lane, plan, options) => {
     const sent = isSent(options.caller);
     const check = sent ? this.#bodies.mustBeWhole : mustBeText;
+    const making: Making = { isSent: sent, check, fragments: this.#fragments, memory: memories.body };
     return this.#read(live, lane, options, (loan, reading, planner) => {
       const task = plan(planner);
       return isRow(task)
         ? rowOf(loan, reading, task, check)
         : readInTransaction(loan, reading, (session) =>
-            runLater(stepsOf(task, sent), (ask) => answer(session, ask, check)),
+            runLater(stepsOf(task, making), (ask) => answer(session, ask)),
           );
     });
   };
@@ -137,7 +140,6 @@ function resultOf(task: RowTask, row: Row, check: BodyCheck): ReadResult {
 async function answer(
   session: ServerSession,
   { gives, statement, slots, isKept, limit }: Ask,
-  check: BodyCheck,
 ): Promise<Given> {
   const { client } = session;
   const { text } = statement;
@@ -145,28 +147,13 @@ async function answer(
   const asked: QueryConfig = isKept ? { name: keepPrepared(client, text), text, values } : { text, values };
   switch (gives) {
     case 'rows':
-      return await client.query<Row>(asked);
     case 'records':
-      return { rows: (await client.query<Row>(asked)).rows, check };
+      return await client.query<Row>(asked);
     case 'body':
-      return { rows: [], ...checked(await readTexts(session, asked), check) };
+      return { ...(await readTexts(session, asked)), rows: [] };
     case 'page': {
       const { rows: n, last, more, ...texts } = await readTexts(session, asked, limit);
-      return { rows: [{ n, last, more }], ...checked(texts, check) };
+      return { ...texts, rows: [{ n, last, more }] };
     }
-  }
-}
-
-/** A body that must not be used gives its memory back. */
-function checked(
-  { body, release }: Pick<Texts, 'body' | 'release'>,
-  check: BodyCheck,
-): Pick<Given, 'body' | 'release'> {
-  if (body === undefined) return {};
-  try {
-    return { body: check(body), ...(release === undefined ? {} : { release }) };
-  } catch (error) {
-    release?.();
-    throw error;
   }
 }

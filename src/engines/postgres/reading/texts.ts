@@ -9,7 +9,7 @@ import type { Row } from '../../../store/session.ts';
 import type { ServerSession } from '../connection/session.ts';
 
 /** The texts of rows, joined by commas. */
-export interface Texts {
+interface Texts {
   /** Absent where there are none. */
   readonly body?: Uint8Array;
   readonly rows: number;
@@ -26,7 +26,8 @@ class TooLarge extends Error {
   readonly code = '54000';
 }
 
-const memories = new PageMemory((length) => new ArrayBuffer(length));
+/** Of the pages that this process reads. */
+export const memories = new PageMemory((length) => new ArrayBuffer(length));
 
 const MOST_BYTES = LARGEST_ANSWER * 1_000_000;
 

@@ -1,0 +1,169 @@
+/**
+ * The members that a listing has of its agents and offices: for each link, the fragment that the Member or Office stores, or
+ * nulls if the link leads to no record (specification 2.4, rule 1). A statement either puts the fragments in itself, or marks
+ * the place with the keys of the links, so that fragments that are kept are not looked up for each listing again
+ * (store/linked-fragments.ts).
+ */
+import type { View } from '../../access/index.ts';
+import { BoundedCache, bytesOfText, numberOf } from '../../shared/bounded-cache.ts';
+import type { Dialect } from '../dialect.ts';
+import {
+  bind,
+  column,
+  concat,
+  constantText,
+  join,
+  name,
+  render,
+  type Sql,
+  type Statement,
+  slot,
+  sql,
+} from '../fragment.ts';
+import { type JoinPiece, joinPrefix, NAME_MARK, type ResourceLayout } from '../layout/index.ts';
+import type { StoreModel } from '../model.ts';
+import { absentText } from './members.ts';
+import type { TextSource } from './source.ts';
+import { gapText } from './version-nulls.ts';
+
+/** Stands before and behind the JSON list of a listing's link keys. JSON texts never contain the bare character. */
+export const LINK_MARK = '\u0002';
+
+/** What a mark stands for: one fragment for each link. */
+export interface LinkedTexts {
+  /** The same for the same links and fragments. */
+  readonly id: string;
+  /** In the order of the keys in a mark. */
+  readonly links: readonly PlannedLink[];
+  /** Gives `link`, `key` and `text` of the fragments of the slot `links`, a JSON list of such links and keys. */
+  readonly fragments: Statement;
+}
+
+interface PlannedLink {
+  /** Names the fragments of the link: links with the same name have the same. */
+  readonly name: string;
+  /** The resource that the link leads to. */
+  readonly resource: string;
+  /** In place of each name mark of a fragment. */
+  readonly prefix: string;
+  /** The text if the link leads to no record. */
+  readonly without: string;
+}
+
+/** A link of a listing, with the pieces that the role sees of what it leads to. */
+interface SeenLink {
+  readonly field: string;
+  readonly target: ResourceLayout;
+  readonly pieces: readonly JoinPiece[];
+  readonly prefix: string;
+  readonly without: string;
+}
+
+/** The links that a role sees something of. */
+function seenLinks(model: StoreModel, view: View, layout: ResourceLayout, omitNulls: boolean): SeenLink[] {
+  return layout.links.flatMap(({ field, resource }) => {
+    const target = model.layout(resource);
+    const pieces = visiblePieces(view, target.joinPieces, field);
+    if (pieces.length === 0) return [];
+    const prefix = joinPrefix(field);
+    const nulls = pieces
+      .flatMap((piece) => piece.fields)
+      .map(({ field: each, suffix }) => `,"${prefix}${suffix}":${absentText(each)}`);
+    return [{ field, target, pieces, prefix, without: omitNulls ? '' : nulls.join('') }];
+  });
+}
+
+/** The fragments whose fields the role sees in the listing under this link. */
+function visiblePieces(view: View, pieces: readonly JoinPiece[], link: string): JoinPiece[] {
+  const listing = view.schema.of('Property').resource;
+  const prefix = joinPrefix(link);
+  return pieces.filter((piece) =>
+    piece.fields.some(({ suffix }) => {
+      const field = listing.fields.get(`${prefix}${suffix}`);
+      return field !== undefined && view.role.seesField(field);
+    }),
+  );
+}
+
+/** The fragment of a Member or Office, with marks in place of the beginnings of names. */
+function fragmentText({ target, pieces }: SeenLink, alias: string, omitNulls: boolean): Sql {
+  const columns = pieces.flatMap((piece) => [
+    column(alias, piece.valuesColumn),
+    ...(omitNulls ? [] : [column(alias, piece.nullsColumn)]),
+  ]);
+  const fields = pieces.flatMap((piece) => piece.fields);
+  const suffixes = new Map(fields.map(({ field, suffix }) => [field, suffix]));
+  const gap = omitNulls
+    ? undefined
+    : gapText(
+        alias,
+        fields.map(({ field }) => field),
+        (field) => target.since(field),
+        (field) => `,"${NAME_MARK}${suffixes.get(field)}":${absentText(field)}`,
+      );
+  return concat(gap === undefined ? columns : [...columns, gap]);
+}
+
+const isAt = (alias: string, key: Sql): Sql => sql`${column(alias, '_key')} = ${key}`;
+
+const targetTable = ({ target }: SeenLink, alias: string): Sql =>
+  sql`${name(target.textsTable)} ${name(alias)}`;
+
+/** The members of a listing's agents and offices, or the mark in their place. */
+export function linkedMembers(source: TextSource, omitNulls: boolean): Sql[] {
+  const { context, view, layout, alias, marksLinks } = source;
+  const links = seenLinks(context.model, view, layout, omitNulls);
+  if (marksLinks) {
+    if (links.length === 0) return [];
+    const mark = constantText(LINK_MARK);
+    return [mark, context.dialect.textList(links.map(({ field }) => column(alias, field))), mark];
+  }
+  return links.map((link) => {
+    const other = `${alias}_${link.field}`; // no other table of a statement has this alias
+    const text = fragmentText(link, other, omitNulls);
+    const fragment = sql`replace(${text}, ${bind(NAME_MARK)}, ${constantText(link.prefix)})`;
+    const found = sql`(SELECT ${fragment} FROM ${targetTable(link, other)} WHERE ${isAt(other, column(alias, link.field))})`;
+    return sql`coalesce(${found}, ${constantText(link.without)})`;
+  });
+}
+
+/** One for each role and form of listings that is in use. */
+const kept = new BoundedCache<LinkedTexts>('composed statements', { bytes: 4 * 1024 * 1024 });
+
+/** What the marks of a statement over these listings stand for; undefined if the role sees nothing of agents and offices. */
+export function linkedTexts(
+  { dialect, model }: { readonly dialect: Dialect; readonly model: StoreModel },
+  view: View,
+  layout: ResourceLayout,
+  omitNulls: boolean,
+): LinkedTexts | undefined {
+  const id = `${dialect.name} ${numberOf(layout)} ${numberOf(view)} ${omitNulls}`;
+  const known = kept.get(id);
+  if (known !== undefined) return known;
+  const links = seenLinks(model, view, layout, omitNulls);
+  if (links.length === 0) return undefined;
+  const made = planLinked(dialect, links, omitNulls);
+  return kept.put(id, made, 2 * bytesOfText(made.id));
+}
+
+function planLinked(dialect: Dialect, links: readonly SeenLink[], omitNulls: boolean): LinkedTexts {
+  /** Links that have the same pieces of the same records share their fragments. */
+  const forms = new Map<string, SeenLink>();
+  const named = links.map((link) => {
+    const columns = link.pieces.map(({ valuesColumn }) => valuesColumn);
+    const form = `${link.target.resource.name} ${columns.join(' ')}`;
+    if (!forms.has(form)) forms.set(form, link);
+    return { name: form, resource: link.target.resource.name, prefix: link.prefix, without: link.without };
+  });
+  const columns = new Map([
+    ['link', 'text'],
+    ['key', 'text'],
+  ] as const);
+  const statements = [...forms].map(([form, link]) => {
+    const asked = dialect.rowsOf(slot('links'), 'l', columns);
+    const text = dialect.bytes(fragmentText(link, 'f', omitNulls));
+    return sql`SELECT l.link AS link, l.key AS key, ${text} AS text FROM ${asked} CROSS JOIN ${targetTable(link, 'f')} WHERE l.link = ${constantText(form)} AND ${isAt('f', sql`l.key`)}`;
+  });
+  const fragments = render(join(statements, ' UNION ALL '), dialect.placeholder);
+  return { id: JSON.stringify([named, fragments.text]), links: named, fragments };
+}

@@ -1,0 +1,149 @@
+/**
+ * A body with marks in place of agents and offices, and the same with their fragments. The marks were written by
+ * compile/text/linked-texts.ts. It does not know where fragments come from.
+ */
+import { NAME_MARK } from '../compile/layout/index.ts';
+import { LINK_MARK, type LinkedTexts } from '../compile/text/linked-texts.ts';
+import type { SeenFragments } from './linked-fragments.ts';
+import type { Row } from './session.ts';
+
+/** A mark of a body, and the fragments in its place. */
+interface Place {
+  readonly start: number;
+  readonly end: number;
+  readonly fragments: (Uint8Array | undefined)[];
+  readonly keys: readonly (string | null)[];
+}
+
+/** A fragment to be read: the name of its link, and a key. */
+interface Lacking {
+  readonly link: string;
+  readonly key: string;
+}
+
+const MARK = LINK_MARK.charCodeAt(0);
+
+export class LinkedBody {
+  readonly #body: Buffer;
+  readonly #linked: LinkedTexts;
+  readonly #seen: SeenFragments;
+  readonly #without: readonly Uint8Array[];
+  readonly #places: Place[] = [];
+  /** Keys of fragments that are to be read, by the name of the link. */
+  readonly #lacking = new Map<string, Set<string>>();
+
+  constructor(body: Uint8Array, linked: LinkedTexts, seen: SeenFragments) {
+    this.#body = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+    this.#linked = linked;
+    this.#seen = seen;
+    this.#without = linked.links.map(({ without }) => Buffer.from(without));
+    for (let start = this.#body.indexOf(MARK); start >= 0; ) {
+      const end = this.#body.indexOf(MARK, start + 1) + 1;
+      const keys = end === 0 ? undefined : keysIn(this.#body.toString('utf8', start + 1, end - 1), linked);
+      // A mark that plat did not write is damage, which shows when the body is checked.
+      if (keys !== undefined) this.#places.push({ start, end, keys, fragments: keys.map(this.#find) });
+      start = this.#body.indexOf(MARK, keys === undefined ? start + 1 : end);
+    }
+  }
+
+  /** What must be read before the body can be filled. */
+  get lacking(): readonly Lacking[] {
+    return [...this.#lacking].flatMap(([link, keys]) => [...keys].map((key) => ({ link, key })));
+  }
+
+  /** @param rows the fragments that were lacking; those that are not among them do not exist */
+  supply(rows: readonly Row[]): void {
+    const texts = new Map<string, Map<string, Uint8Array>>();
+    for (const { link, key, text } of rows) {
+      const byKey = texts.get(String(link)) ?? new Map<string, Uint8Array>();
+      texts.set(String(link), byKey.set(String(key), bytesOf(text)));
+    }
+    const { links } = this.#linked;
+    const made = links.map(() => new Map<string, Uint8Array>());
+    for (const { keys, fragments } of this.#places) {
+      for (const [index, key] of keys.entries()) {
+        const link = links[index];
+        if (link === undefined || key === null || fragments[index] !== undefined) continue;
+        const known = made[index]?.get(key);
+        const found = texts.get(link.name)?.get(key);
+        const fragment = known ?? (found === undefined ? this.#without[index] : named(found, link.prefix));
+        if (fragment === undefined) continue;
+        fragments[index] = fragment;
+        if (known !== undefined) continue;
+        made[index]?.set(key, fragment);
+        this.#seen.put(index, key, fragment);
+      }
+    }
+  }
+
+  /** The bytes of the body with its fragments. */
+  get length(): number {
+    let length = this.#body.length;
+    for (const { start, end, fragments } of this.#places) {
+      length -= end - start;
+      for (const fragment of fragments) length += fragment?.length ?? 0;
+    }
+    return length;
+  }
+
+  /** Writes the body with its fragments. */
+  write(to: Uint8Array): void {
+    let [from, at] = [0, 0];
+    const put = (bytes: Uint8Array): void => {
+      to.set(bytes, at);
+      at += bytes.length;
+    };
+    for (const { start, end, fragments } of this.#places) {
+      put(this.#body.subarray(from, start));
+      for (const fragment of fragments) if (fragment !== undefined && fragment.length > 0) put(fragment);
+      from = end;
+    }
+    put(this.#body.subarray(from));
+  }
+
+  readonly #find = (key: string | null, index: number): Uint8Array | undefined => {
+    if (key === null) return this.#without[index];
+    const found = this.#seen.get(index, key);
+    if (found !== undefined) return found;
+    const name = this.#linked.links[index]?.name ?? '';
+    const keys = this.#lacking.get(name) ?? new Set<string>();
+    this.#lacking.set(name, keys.add(key));
+    return undefined;
+  };
+}
+
+/** The keys of a mark; undefined for a text that is none. */
+function keysIn(text: string, { links }: LinkedTexts): (string | null)[] | undefined {
+  let list: unknown;
+  try {
+    list = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (!Array.isArray(list) || list.length !== links.length) return undefined;
+  const keys: (string | null)[] = [];
+  for (const each of list) {
+    if (each !== null && typeof each !== 'string') return undefined;
+    keys.push(each);
+  }
+  return keys;
+}
+
+/** A text of a row, as the engine's driver gives it. */
+const bytesOf = (text: unknown): Uint8Array =>
+  text instanceof Uint8Array ? text : Buffer.from(String(text ?? ''));
+
+const MARK_OF_NAME = Buffer.from(NAME_MARK);
+
+/** A fragment with the names that it has under a link. */
+function named(fragment: Uint8Array, prefix: string): Uint8Array {
+  const bytes = Buffer.from(fragment.buffer, fragment.byteOffset, fragment.byteLength);
+  const begin = Buffer.from(prefix);
+  const parts: Uint8Array[] = [];
+  let from = 0;
+  for (let at = bytes.indexOf(MARK_OF_NAME); at >= 0; at = bytes.indexOf(MARK_OF_NAME, from)) {
+    parts.push(bytes.subarray(from, at), begin);
+    from = at + MARK_OF_NAME.length;
+  }
+  return Buffer.concat([...parts, bytes.subarray(from)]);
+}

@@ -1,0 +1,136 @@
+/**
+ * Keeps the fragments of agents and offices that listings have (compile/text/linked-texts.ts). A fragment is used only in a
+ * snapshot that shows no later change of its Member or Office (change-follower.ts), so that a change shows in every listing
+ * at the next request (I3). It knows neither engine nor SQL.
+ */
+import type { LinkedTexts } from '../compile/text/linked-texts.ts';
+import { type Reported, reportCache } from '../shared/bounded-cache.ts';
+import { type Changes, changesIn } from './change-follower.ts';
+import type { Row } from './session.ts';
+
+/** The position before anything is kept: a snapshot that is asked for changes since then tells where it is itself. */
+const NOWHERE = Number.MAX_SAFE_INTEGER;
+
+/** Bytes of the fragments that were used lately; as many again are kept of those used before. */
+const KEPT = 16 * 1024 * 1024;
+/** Estimated bytes of a fragment beside its text. */
+const FRAGMENT = 200;
+
+/** The fragments that one snapshot may use, by the link's place and the key that it leads to. */
+export interface SeenFragments {
+  get(link: number, key: string): Uint8Array | undefined;
+  put(link: number, key: string, fragment: Uint8Array): void;
+}
+
+/** For a snapshot that is behind what is kept. */
+const NOTHING: SeenFragments = { get: () => undefined, put: () => undefined };
+
+export class LinkedFragments implements Reported {
+  #recent = new Generation();
+  #before = new Generation();
+  #position = NOWHERE;
+
+  constructor() {
+    reportCache('agents and offices', this);
+  }
+
+  get use(): Reported['use'] {
+    const [recent, before] = [this.#recent, this.#before];
+    return { entries: recent.entries + before.entries, bytes: recent.bytes + before.bytes };
+  }
+
+  /** Since when a snapshot is to be asked for changes. */
+  get position(): number {
+    return this.#position;
+  }
+
+  /** @param rows what the snapshot sees of the changes since that position */
+  seenBy(linked: LinkedTexts, since: number, rows: readonly Row[]): SeenFragments {
+    const position = this.#follow(since, rows);
+    if (position !== this.#position) return NOTHING;
+    if (this.#recent.bytes > KEPT) {
+      this.#before = this.#recent;
+      this.#recent = new Generation();
+    }
+    const [recent, before] = [this.#recent, this.#before];
+    const [fragments, earlier] = [recent.of(linked), before.of(linked)];
+    const put = (link: number, key: string, fragment: Uint8Array): void => {
+      // Another snapshot may have shown a later change meanwhile.
+      if (position === this.#position) recent.bytes += fragments[link]?.put(key, fragment) ?? 0;
+    };
+    return {
+      get(link, key) {
+        const found = fragments[link]?.byKey.get(key);
+        if (found !== undefined) return found;
+        const moved = earlier[link]?.byKey.get(key);
+        if (moved !== undefined) put(link, key, moved);
+        return moved;
+      },
+      put,
+    };
+  }
+
+  /** Forgets everything: something that was read is damaged. */
+  forget(): void {
+    this.#recent = new Generation();
+    this.#before = new Generation();
+  }
+
+  /** Drops what has changed. @returns the position of the snapshot */
+  #follow(since: number, rows: readonly Row[]): number {
+    if (since === NOWHERE) {
+      const last = Number(rows.at(-1)?.seq ?? 0);
+      if (this.#position === NOWHERE) this.#position = last;
+      return last;
+    }
+    const changes = changesIn(since, rows);
+    if (changes.kind === 'behind') return NOWHERE;
+    if (changes.position > this.#position) {
+      this.#position = changes.position;
+      for (const generation of [this.#recent, this.#before]) generation.drop(changes);
+    }
+    return changes.position;
+  }
+}
+
+/** The fragments of one link. */
+class OfLink {
+  readonly resource: string;
+  readonly byKey = new Map<string, Uint8Array>();
+
+  constructor(resource: string) {
+    this.resource = resource;
+  }
+
+  /** @returns bytes by which it grew */
+  put(key: string, fragment: Uint8Array): number {
+    const size = this.byKey.has(key) ? 0 : fragment.length + key.length + FRAGMENT;
+    this.byKey.set(key, fragment);
+    return size;
+  }
+}
+
+/** Fragments that were used at about the same time. */
+class Generation {
+  readonly #links = new Map<string, readonly OfLink[]>();
+  bytes = 0;
+
+  get entries(): number {
+    return [...this.#links.values()].flat().reduce((sum, { byKey }) => sum + byKey.size, 0);
+  }
+
+  of({ id, links }: LinkedTexts): readonly OfLink[] {
+    const known = this.#links.get(id);
+    if (known !== undefined) return known;
+    const made = links.map(({ resource }) => new OfLink(resource));
+    this.#links.set(id, made);
+    return made;
+  }
+
+  drop(changes: Exclude<Changes, { readonly kind: 'behind' }>): void {
+    for (const { resource, byKey } of [...this.#links.values()].flat()) {
+      if (changes.kind === 'everything' || changes.resources.has(resource)) byKey.clear();
+      else for (const key of changes.keys.get(resource) ?? []) byKey.delete(key);
+    }
+  }
+}

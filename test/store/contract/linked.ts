@@ -1,0 +1,126 @@
+/** Agents and offices inside listings: a page has them as each of its records has them by itself, whatever has changed. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { PageRequest, Shape } from '../../../src/compile/read.ts';
+import { SELECT_ALL } from '../../../src/query/request.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { listing, member, office, room } from '../../support/builders.ts';
+import type { Engine } from '../../support/engine.ts';
+import { type Json, makeWorld, operations, type ReadWish, TIME, type World } from '../../support/world.ts';
+
+const NATIVE: Shape = { kind: 'native-listing', display: 'Detail', selection: SELECT_ALL, expansions: [] };
+
+/** Keys with everything that JSON, marks and lists write in their own way. */
+const MEMBERS = ['M1', 'M"2', 'M,\\3', 'Mé😀'];
+const OFFICES = ['O1', 'O[2]'];
+/** Links that lead to no record; no key has a control character. */
+const NOWHERE = ['gone', '\u0002["M1"]\u0002', 'M1\n', '\u0001'];
+
+const LISTINGS: readonly Json[] = [
+  listing('none'),
+  listing('all', {
+    Rooms: [room('R1'), room('R2')],
+    ListAgentKey: 'M1',
+    CoListAgentKey: 'M"2',
+    BuyerAgentKey: 'M,\\3',
+    CoBuyerAgentKey: 'Mé😀',
+  }),
+  listing('offices', { ListOfficeKey: 'O1', CoListOfficeKey: 'O[2]', BuyerOfficeKey: 'O1' }),
+  ...NOWHERE.map((key, index) => listing(`to nowhere ${index}`, { ListAgentKey: key, BuyerAgentKey: 'M1' })),
+  ...Array.from({ length: 20 }, (_, index) =>
+    listing(`many ${index}`, { ListAgentKey: MEMBERS[index % 5], ListOfficeKey: OFFICES[index % 3] }),
+  ),
+];
+
+async function fill({ write }: Pick<World, 'write'>): Promise<void> {
+  await write('Office', ...OFFICES.map((key) => office(key, { OfficePhone: '"1"' })));
+  await write('Member', ...MEMBERS.map((key) => member(key, { MemberEmail: `${key}@example.com` })));
+  await write('Property', ...LISTINGS);
+}
+
+async function textOf(store: Store, request: PageRequest): Promise<string> {
+  const { body, release } = await store.page(request, TIME);
+  const text = Buffer.from(body).toString();
+  release?.();
+  return text;
+}
+
+/** The records of a page, each read by itself. */
+async function oneByOne(
+  store: Store,
+  { query, shape, files }: PageRequest,
+  keys: readonly string[],
+): Promise<string> {
+  const records: string[] = [];
+  for (const key of keys) {
+    const body = await store.record({ query, key, shape, files }, TIME);
+    if (body !== undefined) records.push(Buffer.from(body).toString());
+  }
+  return records.join(',');
+}
+
+export function linkedContract(engine: Engine): void {
+  test('a page has the agents and offices of each listing as the listing by itself, for every role and form', async (t) => {
+    const world = await makeWorld(engine, t);
+    const { store, keys, request } = world;
+    await fill(world);
+    // A field that comes into use later is null in the texts of before.
+    await world.write('Member', member('M9', { MemberPreferredPhone: '9' }));
+    const asked: (readonly [resource: string, options: string, wish: ReadWish])[] = [
+      ['Property', '', {}],
+      ['Property', '', { omitNulls: true }],
+      ['Property', '$expand=ListAgent,Rooms($expand=Listing)', {}],
+      ['Property', '$select=ListingKey&$expand=Rooms($expand=Listing)', { omitNulls: true }],
+      ['Property', '$select=ListAgentFullName,ListOfficeName', {}],
+      ['PropertyRooms', '$expand=Listing', {}],
+    ];
+    const { rules } = await store.model();
+    let compared = 0;
+    for (const role of rules.roles.keys()) {
+      for (const [resource, options, wish] of asked) {
+        const page = await request(resource, options, { ...wish, viewer: { role } });
+        const shapes = resource === 'Property' && options === '' ? [page.shape, NATIVE] : [page.shape];
+        const names = await keys(resource, '', { viewer: { role } });
+        for (const shape of shapes) {
+          const one = { ...page, shape };
+          const expected = await oneByOne(store, one, names);
+          assert.equal(await textOf(store, one), expected, `${role} ${options}, first read`);
+          assert.equal(await textOf(store, one), expected, `${role} ${options}, read again`);
+          compared += names.length;
+        }
+      }
+    }
+    assert.ok(compared > 50 * rules.roles.size, `${compared} records`);
+  });
+
+  test('a change of a Member or an Office shows in every listing at the next request, whichever process wrote it', async (t) => {
+    const world = await makeWorld(engine, t);
+    const { store, again, clock } = world;
+    await fill(world);
+    const other = await again();
+    const [here, there] = [operations(store, clock), operations(other, clock)];
+    const shown = async (): Promise<readonly unknown[]> => {
+      const all = await Promise.all([here, there].map(({ rows }) => rows('Property')));
+      const found = all.map((rows) => {
+        const row = rows.find(({ ListingKey }) => ListingKey === 'many 0');
+        return [row?.ListAgentFullName, row?.ListOfficeName];
+      });
+      assert.deepEqual(found[0], found[1]);
+      return found[0] ?? [];
+    };
+    const before = await here.rows('Property', '$select=ListingKey,ModificationTimestamp');
+    assert.deepEqual(await shown(), ['Agent M1', 'Office O1']);
+    await there.write('Member', member('M1', { MemberFullName: 'Renamed there' }));
+    assert.deepEqual(await shown(), ['Renamed there', 'Office O1']);
+    await here.write('Office', office('O1', { OfficeName: 'Renamed here' }));
+    assert.deepEqual(await shown(), ['Renamed there', 'Renamed here']);
+    await there.write('Property', listing('another'));
+    await other.remove('Member', ['M1']);
+    assert.deepEqual(await shown(), [null, 'Renamed here']);
+    await here.write('Member', member('M1'));
+    assert.deepEqual(await shown(), ['Agent M1', 'Renamed here']);
+    const after = await here.rows('Property', '$select=ListingKey,ModificationTimestamp');
+    const moved = after.filter(({ ListingKey }) => ListingKey !== 'another');
+    assert.deepEqual(moved, before, 'no listing moves');
+  });
+}
