@@ -25,12 +25,16 @@ export interface DeflatedList {
 
 const deflating = promisify(deflateRaw);
 
+/** Output that comes at once: each piece costs a turn of the event loop. */
+const SMALLEST_CHUNK = 1024;
+
 /** Deflates a part off the calling thread. */
 export async function deflatePart(text: Uint8Array, level: number): Promise<Deflated> {
-  const bytes = await deflating(text, { level, finishFlush: constants.Z_FULL_FLUSH });
+  const chunkSize = Math.max(SMALLEST_CHUNK, text.length >> 1);
+  const bytes = await deflating(text, { level, chunkSize, finishFlush: constants.Z_FULL_FLUSH });
   const { length } = text;
   // Without the spare memory of the compressor.
-  return { bytes: Uint8Array.from(bytes), crc: crc32(text), length, shift: shiftOf(length) };
+  return { bytes: new Uint8Array(bytes), crc: crc32(text), length, shift: shiftOf(length) };
 }
 
 /** @param parts none of which is empty */

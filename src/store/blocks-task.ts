@@ -3,7 +3,6 @@
  * the ranges that it does not keep, and whether a record follows, all on one snapshot. Once for every engine; it does not know
  * how blocks are kept.
  */
-import { crc32 } from 'node:zlib';
 import type { BlocksPlan } from '../compile/blocks-plan.ts';
 import type { KeptRange } from '../compile/read.ts';
 import { DamagedRecord } from '../records/damage.ts';
@@ -35,7 +34,17 @@ export interface BlocksPage {
 }
 
 /** A hash of the key of a record that another one includes values of. Two keys with the same hash count as one. */
-export const linkHash = (resource: string, key: string): number => crc32(key, crc32(resource));
+export const linkHash = (resource: string, key: string): number => hashed(key, hashed(resource, OFFSET));
+
+/** FNV-1a over the characters: a call of the engine's own would cost more than such short texts. */
+function hashed(text: string, start: number): number {
+  let hash = start;
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), PRIME);
+  return hash >>> 0;
+}
+
+const OFFSET = 0x811c9dc5;
+const PRIME = 0x01000193;
 
 /** @param check of the texts of a block */
 export function* blocksPage(plan: BlocksPlan, check: BodyCheck): Steps<BlocksPage> {

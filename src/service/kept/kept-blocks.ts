@@ -24,8 +24,8 @@ const FEWEST_ROWS = 64;
 const FEW_ROWS = 64;
 /** How often a page is planned whose blocks are found to have changed; then it is read as if none were kept. */
 const TRIES = 3;
-/** About as fast as the level of pages that are compressed as they are sent, whose window is a whole page. */
-const LEVEL = 4;
+/** As of pages that are compressed as they are sent: the first client to walk a collection waits for it. */
+const LEVEL = 2;
 /** Bytes that a block takes beside what it holds. */
 const BLOCK = 500;
 /** Blocks that are compressed at once, each of which takes memory of its own. */
@@ -52,7 +52,7 @@ export class KeptBlocks {
   constructor(store: Pick<Store, 'blocks'>, bytes: number) {
     this.#store = store;
     this.#bytes = bytes;
-    this.#blocks = new BoundedCache('kept blocks', { bytes: Math.max(1, bytes) }, (block) =>
+    this.#blocks = new BoundedCache('kept blocks', { bytes: Math.max(1, Math.floor(bytes)) }, (block) =>
       block.list?.remove(block),
     );
   }
