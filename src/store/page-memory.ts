@@ -14,14 +14,15 @@ export interface OwnedBody {
 export const SMALLEST = 64 * 1024;
 /** Larger memory is not kept. */
 const LARGEST_KEPT = 64 * 1024 * 1024;
-/** Pieces of memory that are kept for reuse. */
-const KEPT = 3;
+/** Pieces of memory that are kept for reuse: the largest, since pages are of about one size. */
+const KEPT = 4;
 
 /** Memory that a body does not give back: of a process that reads few pages. */
 export const ownMemory = (length: number): OwnedBody => ({ body: new Uint8Array(length) });
 
 export class PageMemory<T extends ArrayBufferLike> implements Reported {
   readonly #make: (length: number) => T;
+  /** The smallest first. */
   readonly #free: T[] = [];
 
   /** @param make makes memory of a length */
@@ -59,6 +60,9 @@ export class PageMemory<T extends ArrayBufferLike> implements Reported {
   }
 
   release(memory: T): void {
-    if (this.#free.length < KEPT && memory.byteLength <= LARGEST_KEPT) this.#free.push(memory);
+    if (memory.byteLength > LARGEST_KEPT) return;
+    this.#free.push(memory);
+    this.#free.sort((one, other) => one.byteLength - other.byteLength);
+    if (this.#free.length > KEPT) this.#free.shift();
   }
 }

@@ -40,9 +40,12 @@ const COMMA = 0x2c;
 /** Bytes of UTF-8 that a character of a string takes at most. */
 const WIDEST = 3;
 
+/** Bytes of the last page, for the memory of the next one, so that it need not grow. */
+let usual = SMALLEST;
+
 /** Collects texts in memory that grows with them. */
 class Body {
-  #bytes = Buffer.from(memories.take(SMALLEST));
+  #bytes = Buffer.from(memories.take(usual));
   #length = 0;
   #texts = 0;
 
@@ -63,6 +66,7 @@ class Body {
       return {};
     }
     const whole = this.#bytes.subarray(0, this.#length);
+    if (this.#length >= SMALLEST) usual = this.#length;
     if (this.#length >= SMALLEST) return { body: whole, release: () => this.release() };
     const body = Buffer.from(whole);
     this.release();
