@@ -25,7 +25,7 @@ export function writerOn(
       refusal: refusalIn,
       reading: sessionOn(reading),
       readModel: () => readModel(sessionOn(reading)),
-      underLock: (work, { patience } = {}) => underLock(writing, () => work(session), patience),
+      underLock: (work, { patience } = {}) => underLock(writing, () => work(session), { patience, limits }),
       async timeState(asked) {
         const state = stateIn(await readMeta(asked, ...STATE));
         clock.inEpoch(state.epoch);

@@ -4,7 +4,7 @@
  * ahead as the work will take, and the commit waits until the clock reaches it. Either way no reader sees a timestamp that
  * is older than a usual transaction or that lies in the future.
  */
-import type { Clock } from '../clock.ts';
+import { type Clock, systemClock } from '../clock.ts';
 import type { Span } from './allot-timestamps.ts';
 import type { CommitTimestamps } from './commit-timestamps.ts';
 import type { WriteTransaction } from './transaction.ts';
@@ -19,6 +19,8 @@ export interface WriteLimits {
   readonly rowsAtOnce: number;
   /** Milliseconds of a clock that cannot be set. */
   readonly elapsed: () => number;
+  /** Waits for whoever has the lock: other processes take real time, whichever clock stamps. */
+  readonly sleep: Clock['sleep'];
 }
 
 export const WRITE_LIMITS: WriteLimits = {
@@ -26,6 +28,7 @@ export const WRITE_LIMITS: WriteLimits = {
   alone: 20_000,
   rowsAtOnce: 5000,
   elapsed: () => performance.now(),
+  sleep: systemClock.sleep,
 };
 
 /** What one transaction may take. */

@@ -77,7 +77,7 @@ export const WRONGS: readonly Wrong[] = [
   },
   {
     name: 'a sweep that stopped half way deletes',
-    seed: 4,
+    seed: 6,
     make: () => ({
       checkpoints: (checkpoints) => ({
         ...checkpoints,
@@ -98,7 +98,7 @@ export const WRONGS: readonly Wrong[] = [
   },
   {
     name: 'what is stored while a sweep is under way is not marked',
-    seed: 4,
+    seed: 20,
     make: () => changed((change) => [(change.records ?? []).length > 0 ? { ...change, seen: [] } : change]),
     breaks: /what came after a sweep began is not deleted|no key that the source shows is deleted/,
     plan: {

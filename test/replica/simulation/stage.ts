@@ -64,8 +64,8 @@ export async function setStage(plan: Plan, ground: Ground, most = MOST): Promise
     [...new Set([ground, sourceGround])].flatMap((one) => one.underWay());
   const grain = plan.wholeSeconds ? 1000 : 1;
   const time = new VirtualTime({ start: START, grain, quiet, most, underWay });
-  // However slow the machine is, no transaction takes too long.
-  const limits = { ...WRITE_LIMITS, elapsed: () => time.now };
+  // However slow the machine is, no transaction takes too long, and whoever waits for a lock does so in this time.
+  const limits = { ...WRITE_LIMITS, elapsed: () => time.now, sleep: time.clock().sleep };
   const log: string[] = [];
   const say = (line: string): void => {
     log.push(`${new Date(time.now).toISOString()} ${line}`);
