@@ -93,12 +93,14 @@ async function extendSearch(
   const records = before.get(columnsTable);
   if (records === undefined) return;
   const known = before.get(search.table);
-  if (known === undefined) {
-    await session.run(fillSearch(search, columnsTable, sql`TRUE`));
-    return;
-  }
-  const late = [...search.columns].filter((each) => !known.includes(each) && records.includes(each));
-  if (late.length > 0) await session.run(fillColumns(search.table, columnsTable, late));
+  const late = [...search.columns].filter(
+    (each) => known?.includes(each) === false && records.includes(each),
+  );
+  if (known === undefined) await session.run(fillSearch(search, columnsTable, sql`TRUE`));
+  else if (late.length > 0) await session.run(fillColumns(search.table, columnsTable, late));
+  // Until the server does so by itself, it would plan searches by nothing.
+  if (known === undefined || late.length > 0) await session.run(`ANALYZE "${search.table}"`);
+  if (known === undefined) return;
   const surplus = known.filter((each) => !search.columns.has(each)).map((each) => `DROP "${each}"`);
   if (surplus.length > 0) await session.run(`ALTER TABLE "${search.table}" ${surplus.join(', ')}`);
 }
