@@ -73,9 +73,15 @@ const LAST = Date.parse('9999-12-31T23:59:59.999Z');
 
 /** @param milliseconds since 1970 */
 export function timestampFrom(milliseconds: number): string {
-  const text = new Date(milliseconds).toISOString();
-  return text.endsWith('.000Z') ? `${text.slice(0, -5)}Z` : text;
+  if (milliseconds !== lastMoment.milliseconds) {
+    const text = new Date(milliseconds).toISOString();
+    lastMoment = { milliseconds, text: text.endsWith('.000Z') ? `${text.slice(0, -5)}Z` : text };
+  }
+  return lastMoment.text;
 }
+
+/** A request asks for its own moment several times. */
+let lastMoment = { milliseconds: Number.NaN, text: '' };
 
 /** The UTC day of a moment, `YYYY-MM-DD`. @param milliseconds since 1970 */
 export function dayFrom(milliseconds: number): string {

@@ -24,7 +24,7 @@ export interface Common {
 
 export function commonHeaders({ requestId, now, serverTiming = '' }: Common): Record<string, string> {
   return {
-    date: new Date(now).toUTCString(),
+    date: dateText(now),
     'x-request-id': requestId,
     ...(serverTiming === '' ? {} : { 'server-timing': serverTiming }),
     'cache-control': 'private, no-cache',
@@ -34,6 +34,15 @@ export function commonHeaders({ requestId, now, serverTiming = '' }: Common): Re
     'x-content-type-options': 'nosniff',
   };
 }
+
+/** The `Date` of a moment, which has whole seconds. */
+function dateText(now: number): string {
+  const second = Math.floor(now / 1000);
+  if (second !== lastDate.second) lastDate = { second, text: new Date(now).toUTCString() };
+  return lastDate.text;
+}
+
+let lastDate = { second: Number.NaN, text: '' };
 
 /** Other content is packed already, or too rarely asked for to be worth it. */
 const COMPRESSIBLE = /^(?:application\/(?:json|xml)|text\/|image\/svg)/;
