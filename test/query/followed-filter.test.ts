@@ -13,8 +13,9 @@ const schema = makeSchema(standardDictionary());
 const property = schema.of('Property');
 
 // Before each language had one parser and one binder: 16 files and 451 stays, and 16 files and 271 stays.
+// Since the tree alone says the type of an expression, a filter of OData asks it: 209 stays in place of 190.
 
-test('a filter of OData is read through four files of the query room', async () => {
+test('a filter of OData is read through four files of the query room and the tree', async () => {
   const filter =
     "ListPrice gt 100000 and City eq 'Rome' and contains(PublicRemarks,'pool') and BedroomsTotal ge 3";
   const way = await follow<OData>(SOURCE, 'odata/query.ts', (module) =>
@@ -25,8 +26,9 @@ test('a filter of OData is read through four files of the query room', async () 
     'odata/parser.ts',
     'odata/values.ts',
     'odata/expression.ts',
+    'tree.ts',
   ]);
-  assert.ok(way.stays <= 190, `${way.stays} stays`);
+  assert.ok(way.stays <= 210, `${way.stays} stays`);
 });
 
 test('a native filter is read through four files of the query room', async () => {
