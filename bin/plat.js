@@ -20,7 +20,10 @@ const main = existsSync(source) ? source : built;
 // and what a service has given back of its large pages stays in as many arenas as it has threads.
 const ARENAS = { replicate: '1', serve: '2', demo: '2' };
 const command = process.argv[2];
-const flags = command === 'replicate' ? ['--memory-saver-mode', '--max-semi-space-size=1'] : [];
+const flags =
+  command === 'replicate'
+    ? ['--memory-saver-mode', '--min-semi-space-size=4', '--max-semi-space-size=4']
+    : [];
 const arenas = Object.hasOwn(ARENAS, command) ? { MALLOC_ARENA_MAX: ARENAS[command] } : {};
 const environment = { ...arenas, ...process.env };
 // This file again, so that what is compiled is kept there, too.
