@@ -61,6 +61,11 @@ export interface Dialect {
   readonly members: (collection: Sql, alias: string) => Sql;
   /** A table `alias(value, position)` of a bound JSON list. */
   readonly list: (json: Sql, alias: string) => Sql;
+  /**
+   * The clause by which rows that a list is joined with (CROSS JOIN) come in the order of the list. Empty where they do so
+   * anyway: sorting them would move their texts twice.
+   */
+  readonly inListOrder: (alias: string) => Sql;
   /** A table `alias(column, …)` of a bound JSON list of objects, whose members are named like the columns. */
   readonly rowsOf: (objects: Sql, alias: string, columns: ReadonlyMap<string, ColumnKind>) => Sql;
   /** Whether a value is one of the texts. */

@@ -374,7 +374,7 @@ function planBody(
   const visible = [...joined, ...visibleRows(contextSource(planner, query), layout, main)];
   const ids = dialect.list(slot('ids'), 'j');
   const match = sql`${column(idTable, '_id')} = ${column('j', 'value')}`;
-  const rows = sql`SELECT ${text} AS x FROM ${ids} CROSS JOIN ${from} WHERE ${all([match, ...visible])} ORDER BY ${column('j', 'position')} LIMIT ${slot('limit')}`;
+  const rows = sql`SELECT ${text} AS x FROM ${ids} CROSS JOIN ${from} WHERE ${all([match, ...visible])}${dialect.inListOrder('j')} LIMIT ${slot('limit')}`;
   return { body: planned(planner, dialect.answer(rows)), linked };
 }
 

@@ -20,6 +20,9 @@ const KEPT = 4;
 /** Memory that a body does not give back: of a process that reads few pages. */
 export const ownMemory = (length: number): OwnedBody => ({ body: new Uint8Array(length) });
 
+/** How many times as large as asked for memory may be. */
+const MOST_ROOM = 4;
+
 export class PageMemory<T extends ArrayBufferLike> implements Reported {
   readonly #make: (length: number) => T;
   /** The smallest first. */
@@ -53,7 +56,9 @@ export class PageMemory<T extends ArrayBufferLike> implements Reported {
 
   /** Memory of at least this length. Whoever takes it releases it once, or leaves it to the garbage collector. */
   take(length: number): T {
-    const index = this.#free.findIndex((memory) => memory.byteLength >= length);
+    // A small page in the memory of a large one would keep that for as long as it is sent.
+    const most = Math.max(length, SMALLEST) * MOST_ROOM;
+    const index = this.#free.findIndex(({ byteLength }) => byteLength >= length && byteLength <= most);
     const [found] = index < 0 ? [] : this.#free.splice(index, 1);
     // Somewhat larger than requested, so that the next page fits as well.
     return found ?? this.#make(Math.ceil(length * 1.25));

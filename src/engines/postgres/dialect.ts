@@ -219,6 +219,7 @@ export const postgresDialect: Dialect = {
     sql`(SELECT value COLLATE "C" AS value FROM json_array_elements_text((${collection})::json)) ${name(alias)}`,
   list: (values, alias) =>
     sql`(SELECT value, position - 1 AS position FROM unnest(translate(${values}, '[]', '{}')::bigint[]) WITH ORDINALITY l(value, position)) ${name(alias)}`,
+  inListOrder: (alias) => sql` ORDER BY ${column(alias, 'position')}`,
   rowsOf: (objects, alias, columns) => {
     const typed = [...columns].map(
       ([column, kind]) => sql`${name(column)} ${{ parts: [COLUMN_TYPES[kind]] }}`,

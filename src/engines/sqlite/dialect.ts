@@ -174,6 +174,8 @@ const dialect: Dialect = {
   lateral: sql``,
   members: (collection, alias) => sql`json_each(${collection}) ${name(alias)}`,
   list: (values, alias) => sql`(SELECT value, key AS position FROM json_each(${values})) ${name(alias)}`,
+  // The list is the outer loop, and its members come in their order.
+  inListOrder: () => sql``,
   rowsOf: (objects, alias, columns) => {
     const members = [...columns.keys()].map(
       (column) => sql`value ->> ${constantText(column)} AS ${name(column)}`,

@@ -42,6 +42,7 @@ const WIDEST = 3;
 
 /** Bytes of the last page, for the memory of the next one, so that it need not grow. */
 let usual = SMALLEST;
+const LARGEST_USUAL = 16 * 1024 * 1024;
 
 /** Collects texts in memory that grows with them. */
 class Body {
@@ -66,8 +67,9 @@ class Body {
       return {};
     }
     const whole = this.#bytes.subarray(0, this.#length);
-    if (this.#length >= SMALLEST) usual = this.#length;
-    if (this.#length >= SMALLEST) return { body: whole, release: () => this.release() };
+    const isLarge = this.#length >= Math.max(SMALLEST, this.#bytes.length / 4);
+    usual = Math.min(Math.max(this.#length, SMALLEST), LARGEST_USUAL);
+    if (isLarge) return { body: whole, release: () => this.release() };
     const body = Buffer.from(whole);
     this.release();
     return { body };
