@@ -12,7 +12,14 @@ export const TOGETHER = {
   /** Pure functions. */
   pure: ['query', 'dictionary', 'demo'],
   /** What each interface answers. */
-  interfaces: ['service/reso', 'service/native', 'service/access', 'service/admin', 'service/floorplans'],
+  interfaces: [
+    'service/reso',
+    'service/native',
+    'service/access',
+    'service/admin',
+    'service/floorplans',
+    'service/kept',
+  ],
   /** What every request has, and rules that hold for all interfaces. */
   connections: [
     'service/http',

@@ -4,4 +4,4 @@ import { keptContract } from './kept-contract.ts';
 
 const isFull = process.env.PLAT_FULL === '1';
 
-keptContract(postgresEngine(), { steps: isFull ? 60 : 12, seeds: isFull ? [1, 2, 3, 4, 5] : [1] });
+keptContract(postgresEngine(), { steps: isFull ? 60 : 6, seeds: isFull ? [1, 2, 3, 4, 5] : [1] });
