@@ -55,6 +55,8 @@ export interface Dialect {
     limit: number,
     follows: (last: Sql) => Sql,
   ) => { readonly page: Sql; readonly more?: Sql };
+  /** The same as `answer` where the reader needs the key `k` of each row and the bytes of its text as well. */
+  readonly records: (rows: Sql) => Sql;
   /** A keyword required before a table of members that refers to columns of the same FROM clause. */
   readonly lateral: Sql;
   /** A table `alias(value)` of the members of a multi-valued column. */

@@ -382,9 +382,9 @@ function planBody(
  * What the marks of a page stand for. A single record has none: its statement puts its own agents and offices in, since a
  * second one would take longer.
  */
-function linkedIn(
+export function linkedIn(
   planner: Planner,
-  { query, shape }: PageRequest | ListPageRequest,
+  { query, shape }: PageRequest | ListPageRequest | BlocksRequest,
 ): LinkedTexts | undefined {
   if (!hasLinkedMembers(query.resource.name, shape)) return undefined;
   const omitNulls = shape.kind === 'reso' && shape.omitNulls;

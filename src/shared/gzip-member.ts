@@ -4,7 +4,7 @@
  * checksum is combined from those of the parts. This module knows nothing of what the parts are.
  */
 import { promisify } from 'node:util';
-import { constants, crc32, deflateRaw } from 'node:zlib';
+import { constants, crc32, deflateRaw, deflateRawSync, type ZlibOptions } from 'node:zlib';
 
 /** A part that was deflated. */
 export interface Deflated {
@@ -30,8 +30,20 @@ const SMALLEST_CHUNK = 1024;
 
 /** Deflates a part off the calling thread. */
 export async function deflatePart(text: Uint8Array, level: number): Promise<Deflated> {
-  const chunkSize = Math.max(SMALLEST_CHUNK, text.length >> 1);
-  const bytes = await deflating(text, { level, chunkSize, finishFlush: constants.Z_FULL_FLUSH });
+  return deflatedOf(text, await deflating(text, optionsOf(text, level)));
+}
+
+/** Deflates a part. */
+export const deflatePartNow = (text: Uint8Array, level: number): Deflated =>
+  deflatedOf(text, deflateRawSync(text, optionsOf(text, level)));
+
+const optionsOf = ({ length }: Uint8Array, level: number): ZlibOptions => ({
+  level,
+  chunkSize: Math.max(SMALLEST_CHUNK, length >> 1),
+  finishFlush: constants.Z_FULL_FLUSH,
+});
+
+function deflatedOf(text: Uint8Array, bytes: Uint8Array): Deflated {
   const { length } = text;
   // Without the spare memory of the compressor.
   return { bytes: new Uint8Array(bytes), crc: crc32(text), length, shift: shiftOf(length) };

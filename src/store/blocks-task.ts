@@ -5,21 +5,32 @@
  */
 import type { BlocksPlan } from '../compile/blocks-plan.ts';
 import type { KeptRange } from '../compile/read.ts';
-import { DamagedRecord } from '../records/damage.ts';
+import { Damage, DamagedRecord } from '../records/damage.ts';
+import type { Deflated } from '../shared/gzip-member.ts';
+import { readBody } from './body-step.ts';
 import { type Changes, changesIn } from './change-follower.ts';
+import type { Deflating } from './deflating.ts';
+import type { Piece } from './linked-body.ts';
+import type { BodyMaking } from './made-body.ts';
 import { ask, type Steps } from './read-steps.ts';
 import type { Row } from './session.ts';
-import type { BodyCheck } from './whole/whole-bodies.ts';
 
-/** Records of a block: so many cost a seventh more than a page that is deflated whole, and little where a page begins in one. */
-const RECORDS = 16;
+/** Records of a block: so many take a thirtieth more than a page that is deflated whole, and 16 a fifteenth. */
+const RECORDS = 32;
 
 /** A block that was read. */
 export interface ReadBlock extends KeptRange {
-  /** Their texts, joined by commas. */
-  readonly body: Uint8Array;
+  /** What was read, with commas between records; absent where there are none. */
+  readonly deflated?: Deflated | Promise<Deflated>;
+  /** Bytes of its records before they were deflated. */
+  readonly bytes: number;
   /** Hashes of the keys of the records whose values are among theirs (`linkHash`). */
   readonly links: Uint32Array;
+}
+
+/** What blocks are made with. */
+export interface BlocksMaking extends BodyMaking {
+  readonly deflate: Deflating;
 }
 
 /** A page of blocks: of those that are kept by their number, and those that were read. */
@@ -46,8 +57,7 @@ function hashed(text: string, start: number): number {
 const OFFSET = 0x811c9dc5;
 const PRIME = 0x01000193;
 
-/** @param check of the texts of a block */
-export function* blocksPage(plan: BlocksPlan, check: BodyCheck): Steps<BlocksPage> {
+export function* blocksPage(plan: BlocksPlan, making: BlocksMaking): Steps<BlocksPage> {
   const { stamp, since, kept, limit } = plan;
   const { rows: seen } = yield* ask({ gives: 'rows', statement: plan.changes, slots: {}, isKept: true });
   const changes = changesIn(since, [...seen]);
@@ -61,7 +71,7 @@ export function* blocksPage(plan: BlocksPlan, check: BodyCheck): Steps<BlocksPag
   for (const [index, range] of [...kept, undefined].entries()) {
     if (left === 0) break;
     const isGap = range === undefined || range.after !== reached;
-    const blocks = isGap ? yield* readRange(plan, check, reached, range?.after, left) : [];
+    const blocks = isGap ? yield* readRange(plan, making, reached, range?.after, left) : [];
     for (const block of blocks) {
       parts.push(block);
       left -= block.rows;
@@ -75,7 +85,7 @@ export function* blocksPage(plan: BlocksPlan, check: BodyCheck): Steps<BlocksPag
       if (range.rows > 0) end = range.lastKey;
       continue;
     }
-    for (const block of yield* readRange(plan, check, range.after, range.last, left)) {
+    for (const block of yield* readRange(plan, making, range.after, range.last, left)) {
       parts.push(block);
       left -= block.rows;
       end = block.lastKey;
@@ -92,66 +102,77 @@ export function* blocksPage(plan: BlocksPlan, check: BodyCheck): Steps<BlocksPag
 /** The records of a range in blocks, up to a number of them. @param upTo absent: to the end */
 function* readRange(
   plan: BlocksPlan,
-  check: BodyCheck,
+  making: BlocksMaking,
   after: string,
   upTo: string | undefined,
   limit: number,
 ): Steps<readonly ReadBlock[]> {
   const statement = upTo === undefined ? plan.beyond : plan.within;
   const slots = { 'after-key': after, limit, ...(upTo === undefined ? {} : { 'up-to': upTo }) };
-  const { rows } = yield* ask({ gives: 'records', statement, slots, isKept: true });
-  const blocks: ReadBlock[] = [];
+  const asked = { gives: 'records', statement, slots, isKept: true } as const;
+  const { given, marked } = yield* readBody(asked, plan.linking, making);
+  const { rows, body = EMPTY, release } = given;
+  const records = [...rows].map(recordOf);
+  // That nothing lies between is kept, too.
+  if (records.length === 0) return upTo === undefined || upTo === after ? [] : [emptyBlock(after, upTo)];
+  const ranges: KeptRange[] = [];
+  const ends: number[] = [];
   let begin = after;
-  let found: Row[] = [];
-  let read = 0;
-  const close = (last: string): void => {
-    const lastKey = String(found.at(-1)?.k ?? '');
-    blocks.push({ after: begin, last, rows: found.length, lastKey, ...contentOf(plan, found, check) });
+  let end = -1;
+  for (let first = 0; first < records.length; first += RECORDS) {
+    const found = records.slice(first, first + RECORDS);
+    const lastKey = found.at(-1)?.key ?? '';
+    const isEnd = first + RECORDS >= records.length && records.length < limit;
+    const last = isEnd && upTo !== undefined ? upTo : lastKey;
+    ranges.push({ after: begin, last, rows: found.length, lastKey });
+    end = found.reduce((at, { size }) => at + 1 + size, end);
+    ends.push(end);
     begin = last;
-    found = [];
-  };
-  for (const row of rows) {
-    found.push(row);
-    read++;
-    if (found.length === RECORDS) close(String(row.k));
   }
-  const isEnd = read < limit;
-  if (found.length > 0) close(isEnd && upTo !== undefined ? upTo : String(found.at(-1)?.k));
-  // The rest of the range is known to be empty.
-  else if (isEnd && upTo !== undefined && begin !== upTo) close(upTo);
+  const texts = textsIn(body, marked?.pieces(ends) ?? piecesBetween(ends));
+  const blocks = texts.flatMap(({ text, links }, index) => {
+    const range = ranges[index];
+    if (range === undefined) return [];
+    const hashes = new Set(links.map(({ resource, key }) => linkHash(resource, key)));
+    const deflated = making.deflate(text);
+    return [{ ...range, deflated, bytes: text.length, links: Uint32Array.from(hashes) }];
+  });
+  if (release !== undefined) void Promise.allSettled(blocks.map(({ deflated }) => deflated)).then(release);
   return blocks;
 }
 
+const EMPTY = new Uint8Array(0);
 const COMMA = 0x2c;
 
-function contentOf(
-  { links }: BlocksPlan,
-  rows: readonly Row[],
-  check: BodyCheck,
-): Pick<ReadBlock, 'body' | 'links'> {
-  const texts = rows.map(({ k, x }) => textOf(k, x));
-  const size = texts.reduce((sum, { length }) => sum + length + 1, 0);
-  const body = new Uint8Array(Math.max(0, size - 1));
+const emptyBlock = (after: string, last: string): ReadBlock => ({
+  ...{ after, last, rows: 0, lastKey: '', bytes: 0 },
+  links: new Uint32Array(0),
+});
+
+/** The parts of a body in which nothing was put in. */
+const piecesBetween = (ends: readonly number[]): readonly Piece[] =>
+  ends.map((end, index) => ({ length: end - (ends[index - 1] ?? -1) - 1, links: [] }));
+
+/** The parts of a body, between which are commas. @throws Damage where they are not */
+function textsIn(
+  body: Uint8Array,
+  pieces: readonly Piece[],
+): readonly { readonly text: Uint8Array; readonly links: Piece['links'] }[] {
   let at = 0;
-  for (const text of texts) {
-    if (at > 0) body[at++] = COMMA;
-    body.set(text, at);
-    at += text.length;
-  }
-  if (rows.length > 0) check(body);
-  const hashes = new Set<number>();
-  for (const row of rows) {
-    for (const [index, resource] of links.entries()) {
-      const key = row[`l${index}`];
-      if (typeof key === 'string') hashes.add(linkHash(resource, key));
-    }
-  }
-  return { body, links: Uint32Array.from(hashes) };
+  const texts = pieces.map(({ length, links }) => {
+    const text = body.subarray(at, at + length);
+    at += length;
+    if (text.length < length || (at < body.length && body[at++] !== COMMA)) throw new Damage(NOT_WHOLE);
+    return { text, links };
+  });
+  if (at !== body.length) throw new Damage(NOT_WHOLE);
+  return texts;
 }
 
+const NOT_WHOLE = 'a page of it has other texts than its records';
+
 /** @throws DamagedRecord for a record without a text */
-function textOf(key: unknown, text: unknown): Uint8Array {
-  if (text instanceof Uint8Array) return text;
-  if (typeof text === 'string') return Buffer.from(text);
-  throw new DamagedRecord(`The record with the key ${String(key)}`);
+function recordOf({ k, size }: Row): { readonly key: string; readonly size: number } {
+  if (typeof size === 'number') return { key: String(k), size };
+  throw new DamagedRecord(`The record with the key ${String(k)}`);
 }

@@ -15,6 +15,12 @@ interface Place {
   readonly keys: readonly (string | null)[];
 }
 
+/** A part of a body: its bytes with its fragments, and what these are of. */
+export interface Piece {
+  readonly length: number;
+  readonly links: readonly { readonly resource: string; readonly key: string }[];
+}
+
 /** A fragment to be read: the name of its link, and a key. */
 interface Lacking {
   readonly link: string;
@@ -78,12 +84,27 @@ export class LinkedBody {
 
   /** The bytes of the body with its fragments. */
   get length(): number {
-    let length = this.#body.length;
-    for (const { start, end, fragments } of this.#places) {
-      length -= end - start;
-      for (const fragment of fragments) length += fragment?.length ?? 0;
-    }
-    return length;
+    return this.#places.reduce((length, place) => length + growthOf(place), this.#body.length);
+  }
+
+  /** @param ends of the parts in the body as it was given; a comma stands between two */
+  pieces(ends: readonly number[]): readonly Piece[] {
+    let from = 0;
+    let index = 0;
+    return ends.map((end) => {
+      let length = end - from;
+      const links: { resource: string; key: string }[] = [];
+      for (let place = this.#places[index]; place !== undefined && place.end <= end; ) {
+        length += growthOf(place);
+        for (const [link, key] of place.keys.entries()) {
+          const resource = this.#linked.links[link]?.resource;
+          if (key !== null && resource !== undefined) links.push({ resource, key });
+        }
+        place = this.#places[++index];
+      }
+      from = end + 1;
+      return { length, links };
+    });
   }
 
   /** Writes the body with its fragments. */
@@ -111,6 +132,10 @@ export class LinkedBody {
     return undefined;
   };
 }
+
+/** Bytes by which the fragments are longer than their mark. */
+const growthOf = ({ start, end, fragments }: Place): number =>
+  fragments.reduce((sum, fragment) => sum + (fragment?.length ?? 0), start - end);
 
 /** The keys of a mark; undefined for a text that is none. */
 function keysIn(text: string, { links }: LinkedTexts): (string | null)[] | undefined {

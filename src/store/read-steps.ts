@@ -9,10 +9,10 @@ export type Slots = Readonly<Partial<Record<Slot, BoundValue>>>;
 /** A statement that a task needs answered. */
 export interface Ask {
   /**
-   * `rows`: its rows; `records`: the same, where each has a text that may be large. `body`: the texts of its rows joined to
-   * a body; `page`: the same, and one row with the number of rows and the last key.
+   * `rows`: its rows. `body`: the texts of its rows joined to a body; `page`: the same, and one row with the number of rows
+   * and the last key; `records`: the same as `body`, and for each row its key `k` and the bytes of its text `size`.
    */
-  readonly gives: 'rows' | 'records' | 'body' | 'page';
+  readonly gives: 'rows' | 'body' | 'page' | 'records';
   readonly statement: PlannedStatement;
   readonly slots: Slots;
   /**

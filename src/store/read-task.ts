@@ -8,10 +8,9 @@ import type { BoundValue } from '../compile/fragment.ts';
 import type { FoundRow, PagePlan, PlannedStatement } from '../compile/page-plan.ts';
 import type { Page } from '../compile/read.ts';
 import { DamagedRecord } from '../records/damage.ts';
-import { type BlocksPage, blocksPage } from './blocks-task.ts';
-import { LinkedBody } from './linked-body.ts';
-import { type BodyMaking, checkedBody, filledBody } from './made-body.ts';
-import { type Ask, ask, type Given, NOTHING, type Steps } from './read-steps.ts';
+import { type BlocksMaking, type BlocksPage, blocksPage } from './blocks-task.ts';
+import { readBody } from './body-step.ts';
+import { type Ask, ask, type Given, type Steps } from './read-steps.ts';
 
 /** A read as data, which can be sent to a thread. */
 export type ReadTask =
@@ -55,7 +54,7 @@ export async function runLater<T>(steps: Steps<T>, answer: (ask: Ask) => Promise
 }
 
 /** What is read with, beside the statements. */
-export interface Making extends BodyMaking {
+export interface Making extends BlocksMaking {
   /** Whether the result leaves the service, so that nothing damaged may be in it (lanes.ts). */
   readonly isSent: boolean;
 }
@@ -66,7 +65,7 @@ export function* stepsOf(task: ReadTask, making: Making): Steps<ReadResult> {
     case 'page':
       return { kind: 'page', page: yield* pageSteps(task.plan, bodyStep(task, making), isSent) };
     case 'blocks':
-      return { kind: 'blocks', page: yield* blocksPage(task.plan, making.check) };
+      return { kind: 'blocks', page: yield* blocksPage(task.plan, making) };
     case 'body': {
       const { statement, isKept } = task;
       const { body } = yield* ask({ gives: 'body', statement, slots: {}, isKept });
@@ -110,25 +109,10 @@ const EMPTY = new Uint8Array(0);
 /** Asks for the body of a page, and gives it as it is to be sent. */
 type BodyStep = (asked: Ask) => Steps<Given>;
 
-/** Agents and offices are put in, and what has changed of them is asked for beside the body. */
 function bodyStep({ plan: { linked }, changes }: ReadTask & { kind: 'page' }, making: Making): BodyStep {
+  const linking = linked === undefined || changes === undefined ? undefined : { linked, changes };
   return function* (asked) {
-    if (linked === undefined || changes === undefined) return checkedBody(yield* ask(asked), making);
-    const { position } = making.fragments;
-    const [given = NOTHING, changed = NOTHING] = yield [
-      asked,
-      { gives: 'rows', statement: changes, slots: { position }, isKept: true },
-    ];
-    const { body } = given;
-    if (body === undefined) return given;
-    const page = new LinkedBody(body, linked, making.fragments.seenBy(linked, position, [...changed.rows]));
-    const { lacking } = page;
-    if (lacking.length > 0) {
-      const slots = { links: JSON.stringify(lacking) };
-      const found = yield* ask({ gives: 'rows', statement: linked.fragments, slots, isKept: true });
-      page.supply([...found.rows]);
-    }
-    return checkedBody({ rows: given.rows, ...filledBody(given, page, making) }, making);
+    return (yield* readBody(asked, linking, making)).given;
   };
 }
 

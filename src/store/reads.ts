@@ -5,7 +5,7 @@
 
 import { planBlocks } from '../compile/blocks-plan.ts';
 import type { Planner } from '../compile/context.ts';
-import { bind, render, slot } from '../compile/fragment.ts';
+import { render, slot } from '../compile/fragment.ts';
 import {
   type PagePlan,
   planCount,
@@ -59,7 +59,7 @@ export function readsOf(runner: TaskRunner): Reads {
     async blocks(request: BlocksRequest, options) {
       const plan = (planner: Planner): ReadTask => ({
         kind: 'blocks',
-        plan: planBlocks(planner, request, changesSince(bind(request.since))),
+        plan: planBlocks(planner, request, changesSince),
       });
       const result = await run(request.isSmall ? 'records' : 'pages', plan, options);
       if (result.kind !== 'blocks') throw new Error('A page of blocks gives one');
@@ -124,7 +124,7 @@ function bytesOf(result: ReadResult): number {
       return result.body?.length ?? 0;
     case 'blocks':
       return result.page.parts.reduce<number>(
-        (sum, part) => sum + (typeof part === 'number' ? 0 : part.body.length),
+        (sum, part) => sum + (typeof part === 'number' ? 0 : part.bytes),
         0,
       );
     case 'ids':

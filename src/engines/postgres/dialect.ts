@@ -214,6 +214,7 @@ export const postgresDialect: Dialect = {
   answer: (rows) => rows,
   // The reader takes rows one by one, and leaves out the one that shows that more follow.
   page: (rows, limit) => ({ page: sql`${rows} LIMIT ${bind(limit + 1)}` }),
+  records: (rows) => rows,
   lateral: sql`LATERAL `,
   members: (collection, alias) =>
     sql`(SELECT value COLLATE "C" AS value FROM json_array_elements_text((${collection})::json)) ${name(alias)}`,

@@ -171,6 +171,8 @@ const dialect: Dialect = {
     page: sql`SELECT ${JOINED} AS body, count(*) AS n, max(k) AS last FROM (${rows} LIMIT ${bind(limit)}) q`,
     more: follows(slot('last-key')),
   }),
+  records: (rows) =>
+    sql`SELECT ${JOINED} AS body, json_group_array(CAST(k AS TEXT)) AS keys, json_group_array(octet_length(x)) AS sizes FROM (${rows}) q`,
   lateral: sql``,
   members: (collection, alias) => sql`json_each(${collection}) ${name(alias)}`,
   list: (values, alias) => sql`(SELECT value, key AS position FROM json_each(${values})) ${name(alias)}`,

@@ -8,6 +8,7 @@ import type { StoreSettings } from '../../records/settings.ts';
 import { checksOn } from '../../store/check/check-store.ts';
 import { type Clock, systemClock } from '../../store/clock.ts';
 import { type ClockTrust, thisMachine } from '../../store/clock-jump.ts';
+import { deflatingLater } from '../../store/deflating.ts';
 import type { Engine } from '../../store/engine.ts';
 import { openOn } from '../../store/engine-store.ts';
 import { StoreFile } from '../../store/files/store-file.ts';
@@ -141,6 +142,7 @@ function sqliteEngine(
   const writer = writerOn(write, main, clock, limits);
   const bodies = new WholeBodies();
   const fragments = new LinkedFragments();
+  const deflate = deflatingLater();
   const pool = { ...shared, secret, busyTimeout: READ_PATIENCE, bodies: bodies.shared };
   const threads = (lane: Lane, size: number) => (size > 0 ? readerPool(pool, lane, size) : undefined);
   const pools = {
@@ -181,7 +183,7 @@ function sqliteEngine(
           const threadsOfLane = pools[lane];
           if (threadsOfLane !== undefined) return await threadsOfLane.read({ task, milliseconds, caller });
           caller?.begin(lane);
-          const making = { isSent: isSent(caller), bodies, fragments, memory: ownMemory };
+          const making = { isSent: isSent(caller), bodies, fragments, memory: ownMemory, deflate };
           return runTask(main, task(), { ...making, milliseconds });
         } catch (error) {
           // Where a column has gone under a reading, it is planned anew, by the settings that took it away.

@@ -58,13 +58,22 @@ function answer(connection: Connection, { gives, statement, slots }: Ask): Given
   switch (gives) {
     case 'rows':
       return { rows: anyRows({ database, prepare: () => prepared }, text, values) };
-    case 'records':
-      return { rows: prepared.iterate(...values) };
     case 'body':
     case 'page': {
       const row = prepared.get(...values);
       const body = row?.body instanceof Uint8Array ? row.body : undefined;
       return { rows: row === undefined ? [] : [row], body };
     }
+    case 'records': {
+      const row = prepared.get(...values);
+      const body = row?.body instanceof Uint8Array ? row.body : undefined;
+      const sizes = listIn(row?.sizes);
+      return { rows: listIn(row?.keys).map((k, index) => ({ k, size: sizes[index] })), body };
+    }
   }
+}
+
+function listIn(text: unknown): readonly unknown[] {
+  const list: unknown = JSON.parse(String(text ?? '[]'));
+  return Array.isArray(list) ? list : [];
 }

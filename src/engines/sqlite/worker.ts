@@ -2,6 +2,7 @@
 import { workerData } from 'node:worker_threads';
 import type { StoreModel } from '../../compile/model.ts';
 import { checksOn } from '../../store/check/check-store.ts';
+import { deflatingNow } from '../../store/deflating.ts';
 import { LinkedFragments } from '../../store/linked-fragments.ts';
 import { readModel } from '../../store/meta.ts';
 import { answerTasks } from '../../store/threads/thread.ts';
@@ -19,7 +20,7 @@ const fragments = new LinkedFragments();
 let model: StoreModel | undefined;
 
 answerTasks({
-  read: (task, how) => runTask(connection, task, { ...how, bodies, fragments }),
+  read: (task, how) => runTask(connection, task, { ...how, bodies, fragments, deflate: deflatingNow }),
   async checks(generation) {
     const session = sessionOn(connection);
     if (model === undefined || model.generation < generation) model = await readModel(session);

@@ -10,8 +10,7 @@ import { isByKey } from '../../compile/page-plan.ts';
 import type { Page, PageRequest, Shape } from '../../compile/read.ts';
 import { isWhole } from '../../compile/text/reso-text.ts';
 import { BoundedCache, bytesOfText } from '../../shared/bounded-cache.ts';
-import { deflatedList, deflatePart } from '../../shared/gzip-member.ts';
-import { PromiseQueue } from '../../shared/promise-queue.ts';
+import { deflatedList } from '../../shared/gzip-member.ts';
 import type { ReadBlock } from '../../store/blocks-task.ts';
 import { type Changes, FROM_NOW } from '../../store/change-follower.ts';
 import { isSent } from '../../store/lanes.ts';
@@ -24,13 +23,8 @@ const FEWEST_ROWS = 64;
 const FEW_ROWS = 64;
 /** How often a page is planned whose blocks are found to have changed; then it is read as if none were kept. */
 const TRIES = 3;
-/** As of pages that are compressed as they are sent: the first client to walk a collection waits for it. */
-const LEVEL = 2;
 /** Bytes that a block takes beside what it holds. */
 const BLOCK = 500;
-/** Blocks that are compressed at once, each of which takes memory of its own. */
-const AT_ONCE = 4;
-
 /** Views of a store whose blocks are kept: roles, sets of systems and shapes. Others drop all. */
 const MOST_LISTS = 200;
 
@@ -40,7 +34,6 @@ export class KeptBlocks {
   readonly #store: Pick<Store, 'blocks'>;
   readonly #bytes: number;
   readonly #blocks: BoundedCache<KeptBlock>;
-  readonly #compressing = Array.from({ length: AT_ONCE }, () => new PromiseQueue());
   /** Each of a view, a resource and a shape. */
   readonly #lists = new Map<string, BlockList>();
   #stamp = '';
@@ -109,12 +102,10 @@ export class KeptBlocks {
     return { body: EMPTY, deflated, rows: found.rows, more: found.more, last };
   }
 
-  /** The block of records that were read, which are compressed a few blocks at a time. */
-  #blockOf({ body, ...read }: ReadBlock): KeptBlock {
-    const id = ++this.#made;
-    const queue = this.#compressing[id % AT_ONCE] ?? new PromiseQueue();
-    const deflated = read.rows === 0 ? undefined : queue.run(() => deflatePart(body, LEVEL));
-    return { ...read, id: String(id), deflated, list: undefined };
+  /** The block of records that were read, which may still be compressed. */
+  #blockOf({ bytes: _, deflated, ...read }: ReadBlock): KeptBlock {
+    const id = String(++this.#made);
+    return { ...read, id, deflated: deflated && Promise.resolve(deflated), list: undefined };
   }
 
   #keep(list: BlockList, block: KeptBlock): void {

@@ -2,6 +2,7 @@
 import { parentPort } from 'node:worker_threads';
 import { Damage, DamagedRecord } from '../../records/damage.ts';
 import { cachesInUse } from '../../shared/bounded-cache.ts';
+import type { ReadBlock } from '../blocks-task.ts';
 import type { Checks } from '../check/checks.ts';
 import type { Making, ReadResult, ReadTask } from '../read-task.ts';
 import { type CheckTask, runCheck } from './check-task.ts';
@@ -58,13 +59,16 @@ function memoryOf(result: ReadResult): ArrayBufferLike[] {
     case 'ids':
       return [result.ids.buffer];
     case 'blocks':
-      return result.page.parts.flatMap((part) => (typeof part === 'number' ? [] : [part.body.buffer]));
+      return result.page.parts.flatMap((part) => (typeof part === 'number' ? [] : memoryOfBlock(part)));
     case 'page':
     case 'body':
     case 'number':
       return [];
   }
 }
+
+const memoryOfBlock = ({ deflated }: ReadBlock): ArrayBufferLike[] =>
+  deflated === undefined || deflated instanceof Promise ? [] : [deflated.bytes.buffer];
 
 /** Milliseconds between two reports of this thread's caches. */
 const REPORT_EVERY = 1000;

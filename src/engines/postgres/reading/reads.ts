@@ -1,6 +1,7 @@
 import type { QueryConfig } from 'pg';
 import type { Planner } from '../../../compile/context.ts';
 import type { Dialect } from '../../../compile/dialect.ts';
+import { deflatingLater } from '../../../store/deflating.ts';
 import type { Engine } from '../../../store/engine.ts';
 import { isSent, type Lane } from '../../../store/lanes.ts';
 import { LinkedFragments } from '../../../store/linked-fragments.ts';
@@ -36,6 +37,7 @@ export class Servers {
   readonly #source: ReadSource;
   readonly #bodies = new WholeBodies();
   readonly #fragments = new LinkedFragments();
+  readonly #deflate = deflatingLater();
 
   constructor(source: ReadSource) {
     this.#source = source;
@@ -44,7 +46,10 @@ export class Servers {
   readonly run: Engine['run'] = async (live, lane, plan, options) => {
     const sent = isSent(options.caller);
     const check = sent ? this.#bodies.mustBeWhole : mustBeText;
-    const making: Making = { isSent: sent, check, fragments: this.#fragments, memory: memories.body };
+    const making: Making = {
+      ...{ isSent: sent, check, fragments: this.#fragments },
+      ...{ memory: memories.body, deflate: this.#deflate },
+    };
     return this.#read(live, lane, options, (loan, reading, planner) => {
       const task = plan(planner);
       return isRow(task)
@@ -147,13 +152,17 @@ async function answer(
   const asked: QueryConfig = isKept ? { name: keepPrepared(client, text), text, values } : { text, values };
   switch (gives) {
     case 'rows':
-    case 'records':
       return await client.query<Row>(asked);
     case 'body':
       return { ...(await readTexts(session, asked)), rows: [] };
     case 'page': {
       const { rows: n, last, more, ...texts } = await readTexts(session, asked, limit);
       return { ...texts, rows: [{ n, last, more }] };
+    }
+    case 'records': {
+      const rows: Row[] = [];
+      const { body, release } = await readTexts(session, asked, limit, (k, size) => rows.push({ k, size }));
+      return { rows, body, ...(release === undefined ? {} : { release }) };
     }
   }
 }

@@ -50,14 +50,16 @@ class Body {
   #length = 0;
   #texts = 0;
 
-  /** @throws TooLarge */
-  add(text: string): void {
+  /** @returns bytes of the text @throws TooLarge */
+  add(text: string): number {
     const most = this.#length + 1 + text.length * WIDEST;
     if (most > this.#bytes.length)
       this.#grow(Math.max(this.#length + 1 + Buffer.byteLength(text), 2 * this.#bytes.length));
     if (this.#texts++ > 0) this.#bytes[this.#length++] = COMMA;
-    this.#length += this.#bytes.write(text, this.#length);
+    const written = this.#bytes.write(text, this.#length);
+    this.#length += written;
     mustNotBeTooLarge(this.#length);
+    return written;
   }
 
   /** What was collected; its memory is free again when it is released. */
@@ -92,11 +94,13 @@ class Body {
 /**
  * @param statement gives texts `x`, with keys `k` or without
  * @param limit of rows; one more tells that more follow, and its text is left out
+ * @param each is told of the rows of the body: key, and bytes of the text, if there is one
  */
 export function readTexts(
   { client }: ServerSession,
   statement: QueryConfig,
   limit = Number.POSITIVE_INFINITY,
+  each: (key: unknown, size: number | undefined) => void = () => undefined,
 ): Promise<Texts> {
   const query = new Query<Row>(statement);
   const body = new Body();
@@ -113,7 +117,7 @@ export function readTexts(
     if (hasFailed || ++rows > limit) return;
     if (typeof k === 'string') last = k;
     try {
-      if (typeof x === 'string') body.add(x);
+      each(k, typeof x === 'string' ? body.add(x) : undefined);
     } catch (error) {
       fail(error);
       // What the server would still send is not wanted.

@@ -1,0 +1,24 @@
+/**
+ * How blocks of records are deflated: at once on a thread that has nothing else to do, or a few at a time beside the thread that
+ * answers requests. It knows nothing of what they say.
+ */
+import { type Deflated, deflatePart, deflatePartNow } from '../shared/gzip-member.ts';
+import { PromiseQueue } from '../shared/promise-queue.ts';
+
+export type Deflating = (text: Uint8Array) => Deflated | Promise<Deflated>;
+
+/** As of pages that are compressed as they are sent: the first client to walk a collection waits for it. */
+const LEVEL = 2;
+/** Texts that are deflated at once, each of which takes memory of its own. */
+const AT_ONCE = 4;
+
+export const deflatingNow = (text: Uint8Array): Deflated => deflatePartNow(text, LEVEL);
+
+export function deflatingLater(): Deflating {
+  const queues = Array.from({ length: AT_ONCE }, () => new PromiseQueue());
+  let next = 0;
+  return (text) => {
+    const queue = queues[next++ % AT_ONCE] ?? new PromiseQueue();
+    return queue.run(() => deflatePart(text, LEVEL));
+  };
+}
