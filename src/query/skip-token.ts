@@ -71,8 +71,8 @@ export function readSkipToken(token: string | undefined, order: readonly OrderTe
 
 const invalid = () => platError('skipTokenInvalid', {}, { target: '$skiptoken' });
 
-const isValue = (value: unknown): value is string | number | null =>
-  value === null || typeof value === 'string' || typeof value === 'number';
+const isValue = (value: unknown): value is Row['values'][number] =>
+  value === null || ['string', 'number', 'boolean'].includes(typeof value);
 
 function parse(token: string): readonly unknown[] {
   let content: unknown;

@@ -6,7 +6,7 @@ import { expectedNative, makeNativeQuery, type NativeQuery, writeNativeQuery } f
 import { makeRandom, PLAIN } from './random.ts';
 import { smallerFilters } from './shrink.ts';
 import { FUNCTIONS } from './term.ts';
-import { emptyTally, isWhole, runTrial, seeds, type Trial, useBench } from './trial.ts';
+import { emptyTally, isWhole, runTrial, seeds, type Trial, useBench, walkingOf } from './trial.ts';
 
 const ELSEWHERE = new Set([
   ...['contains', 'startswith', 'endswith', 'now', 'mindatetime', 'maxdatetime'],
@@ -71,7 +71,7 @@ export function nativeOracle(engine: Engine): void {
           expect: () => expectedNative(asked, world, now),
         };
       };
-      await runTrial(seed, query, tally, bench(), trialOf, smaller, seed % 6 === 0 ? (seed % 5) + 1 : 0);
+      await runTrial(seed, query, tally, bench(), trialOf, smaller, walkingOf(seed));
     }
     assert.equal(
       tally.failures.length,

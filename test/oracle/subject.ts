@@ -16,6 +16,8 @@ import { testClock } from '../support/clock.ts';
 import type { Engine, Scope } from '../support/engine.ts';
 import { viewOf } from '../support/views.ts';
 import { DECLARATIONS, NOW, type Records } from './data/records.ts';
+import { differingWalk, readingsOf } from './lists.ts';
+import { makeRandom } from './random.ts';
 import { timestampText } from './values.ts';
 import type { Viewer } from './world.ts';
 
@@ -38,6 +40,8 @@ export interface Subject {
     limit: number,
     most: number,
   ): Promise<readonly string[]>;
+  /** How walks over the list that the filter finds differ from `keys`; undefined if they do not. */
+  lists(asked: Asked, resource: string, viewer: Viewer, seed: number): Promise<string | undefined>;
 }
 
 const PATIENCE = { milliseconds: 20_000 };
@@ -47,7 +51,8 @@ const SETTINGS = { ...DEFAULT_SETTINGS, owner: 'replica', declarations: DECLARAT
 
 /** A store of the engine with all records. */
 export async function openSubject(engine: Engine, scope: Scope, records: Records): Promise<Subject> {
-  const { store } = await engine.open(scope, { settings: SETTINGS, clock: testClock(timestampText(NOW)) });
+  const opened = await engine.open(scope, { settings: SETTINGS, clock: testClock(timestampText(NOW)) });
+  const { store } = opened;
   const model = await store.model();
   for (const [name, list] of records.byResource) {
     const resource = model.resource(name);
@@ -57,7 +62,7 @@ export async function openSubject(engine: Engine, scope: Scope, records: Records
     );
     if (report.rejected.length > 0) throw new Error(JSON.stringify(report.rejected[0]));
   }
-  return makeSubject(store, await store.model());
+  return makeSubject(store, await opened.again(), await store.model());
 }
 
 function parse(resource: Resource, json: unknown, { dictionary, settings }: StoreModel): ParsedRecord {
@@ -66,7 +71,9 @@ function parse(resource: Resource, json: unknown, { dictionary, settings }: Stor
   throw new Error(`${result.invalid.key}: ${result.invalid.reasons.join('; ')}`);
 }
 
-function makeSubject(store: Store, model: StoreModel): Subject {
+/** @param other the same store, in another process's place */
+function makeSubject(store: Store, other: Store, model: StoreModel): Subject {
+  const readings = readingsOf([store, other]);
   const views = new Map<string, View>();
   const viewFor = ({ role, system }: Viewer): View => {
     const id = `${role} ${system}`;
@@ -90,6 +97,12 @@ function makeSubject(store: Store, model: StoreModel): Subject {
     pageOf,
   );
 
+  const keysFor = async (query: RecordQuery): Promise<readonly string[]> => {
+    const ids = await store.ids(query, PATIENCE);
+    const known = await keysOf(query.resource.name);
+    return [...ids].map((id) => known.get(id) ?? `? ${id}`);
+  };
+
   return {
     bindOData: (query, resource, viewer) => {
       const { schema } = viewFor(viewer);
@@ -100,10 +113,16 @@ function makeSubject(store: Store, model: StoreModel): Subject {
       const names = resourceNames('listings', schema.of('Property'), schema);
       return { filter: bindFilter(filter, names, { now: new Date(NOW) }), order: bindOrder(order, names) };
     },
-    keys: async (asked, resource, viewer) => {
-      const ids = await store.ids(queryOf(asked, resource, viewer), PATIENCE);
-      const known = await keysOf(resource);
-      return [...ids].map((id) => known.get(id) ?? `? ${id}`);
+    keys: (asked, resource, viewer) => keysFor(queryOf(asked, resource, viewer)),
+    lists: (asked, resource, viewer, seed) => {
+      const query = queryOf(asked, resource, viewer);
+      return differingWalk({
+        readings,
+        wish: { keyId: `K${seed}`, query, shape: keyOnly(query.resource), files: FILES },
+        random: makeRandom(seed),
+        expected: keysFor,
+        keysIn: (body) => keysIn(body, query.resource),
+      });
     },
     walk: async (asked, resource, viewer, limit, most) => {
       const query = queryOf(asked, resource, viewer);

@@ -62,8 +62,21 @@ export type Outcome =
 
 const SHOWN = 5;
 
-/** @param pages also walks through the result in about so many pages, when it is not 0 */
-export async function compare(trial: Trial, { subject }: Bench, pages: number): Promise<Outcome> {
+/** How much is tried of a query beside its keys. */
+export interface Walking {
+  /** About so many pages of the result are read one after another; 0: none. */
+  readonly pages: number;
+  /** With this number, walks over the list that its filter finds are made. */
+  readonly lists?: number | undefined;
+}
+
+/** What is tried of the query of a seed: pages of one in six, and lists of one in eighteen. */
+export const walkingOf = (seed: number): Walking => ({
+  pages: seed % 6 === 0 ? (seed % 5) + 1 : 0,
+  lists: seed % 18 === 7 ? seed : undefined,
+});
+
+export async function compare(trial: Trial, { subject }: Bench, { pages, lists }: Walking): Promise<Outcome> {
   let wanted: Expected;
   try {
     wanted = trial.expect();
@@ -86,6 +99,10 @@ export async function compare(trial: Trial, { subject }: Bench, pages: number): 
       const walked = await subject.walk(asked, resource, viewer, limit, found.length);
       const gap = difference(found, walked);
       if (gap !== undefined) return { kind: 'different', how: `page by page: ${gap}` };
+    }
+    if (lists !== undefined && asked.filter !== undefined) {
+      const how = await subject.lists(asked, resource, viewer, lists);
+      if (how !== undefined) return { kind: 'different', how };
     }
   } catch (error) {
     return { kind: 'different', how: error instanceof Error ? error.message : String(error) };
@@ -129,10 +146,10 @@ export async function runTrial<Query>(
   bench: Bench,
   trialOf: (query: Query) => Trial,
   smaller: (query: Query) => Iterable<Query>,
-  pages: number,
+  walking: Walking,
 ): Promise<void> {
   const trial = trialOf(query);
-  const outcome = await compare(trial, bench, pages);
+  const outcome = await compare(trial, bench, walking);
   switch (outcome.kind) {
     case 'open':
       tally.open += 1;
@@ -144,7 +161,7 @@ export async function runTrial<Query>(
       return;
     case 'different': {
       if (tally.failures.length < TOLD) {
-        const least = await smallest(query, bench, trialOf, smaller, pages);
+        const least = await smallest(query, bench, trialOf, smaller, walking);
         tally.failures.push(
           [
             `PLAT_SEED=${seed} (${JSON.stringify(trial.viewer)}, ${trial.resource}): ${outcome.how}`,
@@ -163,7 +180,7 @@ async function smallest<Query>(
   bench: Bench,
   trialOf: (query: Query) => Trial,
   smaller: (query: Query) => Iterable<Query>,
-  pages: number,
+  walking: Walking,
 ): Promise<{ readonly text: string; readonly how: string } | undefined> {
   let told: { readonly text: string; readonly how: string } | undefined;
   let at = failing;
@@ -172,7 +189,7 @@ async function smallest<Query>(
     for (const next of smaller(at)) {
       if (++tries > TRIES) return told;
       const trial = trialOf(next);
-      const outcome = await compare(trial, bench, pages);
+      const outcome = await compare(trial, bench, walking);
       if (outcome.kind !== 'different') continue;
       told = { text: trial.text, how: outcome.how };
       at = next;

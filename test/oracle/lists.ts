@@ -1,0 +1,75 @@
+/**
+ * Walks over the list that a filter found, as the service reads it (`service/paging`): in several orders of one kept list,
+ * in any of the processes, from any row, and on from tokens whose list is no longer kept.
+ */
+import type { RecordQuery } from '../../src/compile/read.ts';
+import type { OrderTerm } from '../../src/query/tree.ts';
+import { FilterIndexCache } from '../../src/service/paging/filter-index.ts';
+import { type PageReading, type PageWish, readPage } from '../../src/service/paging/read-page.ts';
+import { systemClock } from '../../src/store/clock.ts';
+import type { Store } from '../../src/store/store.ts';
+import type { Random } from './random.ts';
+
+/** How pages are read in each process, and in one that keeps no lists. */
+export function readingsOf(stores: readonly Store[]): readonly PageReading[] {
+  const reading = (store: Store, milliseconds: number): PageReading => ({
+    store,
+    clock: systemClock,
+    indexes: new FilterIndexCache({ milliseconds, bytes: 2 ** 24 }, systemClock, store.shared),
+    read: { milliseconds: 20_000 },
+  });
+  const [first] = stores;
+  if (first === undefined) throw new Error('a list is of a store');
+  return [...stores.map((store) => reading(store, 600_000)), reading(first, 0)];
+}
+
+interface Walks {
+  readonly readings: readonly PageReading[];
+  readonly wish: Pick<PageWish, 'keyId' | 'query' | 'shape' | 'files'>;
+  readonly random: Random;
+  /** The keys of a query, in its order. */
+  readonly expected: (query: RecordQuery) => Promise<readonly string[]>;
+  readonly keysIn: (body: Uint8Array) => readonly string[];
+}
+
+const reversed = (order: readonly OrderTerm[]): OrderTerm[] =>
+  order.map((term) => ({ ...term, descending: !term.descending }));
+
+/** @returns how a walk differs from what it should give; undefined if none does */
+export async function differingWalk(walks: Walks): Promise<string | undefined> {
+  const { random, wish } = walks;
+  const { order } = wish.query;
+  const orders = [order, [], reversed(order), order];
+  // Whatever is asked for first, the list is kept in that order.
+  const first = random.between(0, orders.length - 1);
+  for (const each of [...orders.slice(first), ...orders.slice(0, first)]) {
+    const how = await walk(walks, { ...wish.query, order: each });
+    if (how !== undefined) return `list ${each === order ? '' : 'in another order '}${how}`;
+  }
+  return undefined;
+}
+
+async function walk(
+  { readings, wish, random, expected, keysIn }: Walks,
+  query: RecordQuery,
+): Promise<string | undefined> {
+  const wanted = await expected(query);
+  const skip = random.chance(0.5) ? random.between(0, wanted.length) : 0;
+  const limit = Math.max(1, Math.ceil((wanted.length - skip) / random.between(1, 4)));
+  const rest = wanted.slice(skip);
+  let found = 0;
+  for (let token: string | undefined; ; ) {
+    using taken = new DisposableStack();
+    const asked = { ...wish, query, limit, skip: token === undefined ? skip : 0, token, counts: true, taken };
+    const { page, count, next } = await readPage(random.pick(readings), asked);
+    if (count !== wanted.length) return `counts ${count} of ${wanted.length}`;
+    const keys = keysIn(page.body);
+    const part = rest.slice(found, found + limit);
+    if (keys.join('\n') !== part.join('\n'))
+      return `gives ${JSON.stringify(keys)} after ${skip + found}, not ${JSON.stringify(part)}`;
+    found += keys.length;
+    if (next === undefined) return found === rest.length ? undefined : `ends after ${skip + found}`;
+    if (found >= rest.length) return 'goes on behind its end';
+    token = next;
+  }
+}
