@@ -79,7 +79,7 @@ export function* stepsOf(task: ReadTask, making: Making): Steps<ReadResult> {
     case 'ids': {
       const { statement } = task;
       const [row] = (yield* ask({ gives: 'rows', statement, slots: {}, isKept: false })).rows;
-      return { kind: 'ids', ids: idsIn(String(row?.ids ?? ''), isSent) };
+      return { kind: 'ids', ids: idsIn(row, isSent) };
     }
   }
 }
@@ -87,11 +87,11 @@ export function* stepsOf(task: ReadTask, making: Making): Steps<ReadResult> {
 const isId = (id: number): boolean => Number.isInteger(id) && id >= 0 && id < 2 ** 32;
 
 /**
- * The ids in a text, joined by commas. A number that no writer of plat sets is left out of what operators' commands read.
+ * The ids in the row of their statement, joined by commas. A number that no writer of plat sets is left out of what operators' commands read.
  * @throws DamagedRecord for one in a list of which pages are sent
  */
-function idsIn(text: string, isSent: boolean): Uint32Array {
-  const given = text === '' ? [] : text.split(',').map(Number);
+export function idsIn(row: Row | undefined, isSent: boolean): Uint32Array {
+  const given = typeof row?.ids === 'string' ? row.ids.split(',').map(Number) : [];
   const damaged = given.find((id) => !isId(id));
   if (damaged === undefined) return Uint32Array.from(given);
   if (isSent) throw new DamagedRecord(`The record with the number ${damaged}`);

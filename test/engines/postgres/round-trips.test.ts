@@ -77,7 +77,14 @@ describe('a request', () => {
     [
       'for a page by a new filter',
       () => `Property?$top=10&$filter=ListPrice gt ${1000 + (++filters % 20)}.${filters}`,
-      8,
+      6,
+      3,
+    ],
+    [
+      'for a page by a new filter with an order',
+      () =>
+        `Property?$top=10&$orderby=City,ListPrice desc&$filter=ListPrice gt ${1000 + (++filters % 20)}.${filters}`,
+      6,
       3,
     ],
   ];

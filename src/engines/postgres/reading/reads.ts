@@ -7,7 +7,7 @@ import { isSent, type Lane } from '../../../store/lanes.ts';
 import { LinkedFragments } from '../../../store/linked-fragments.ts';
 import type { LiveModel } from '../../../store/live-model.ts';
 import type { Ask, Given } from '../../../store/read-steps.ts';
-import { type Making, type ReadResult, type ReadTask, runLater, stepsOf } from '../../../store/read-task.ts';
+import { idsIn, type Making, type ReadResult, type ReadTask, runLater, stepsOf } from '../../../store/read-task.ts';
 import type { Row } from '../../../store/session.ts';
 import { LookChanged, type ReadOptions } from '../../../store/store.ts';
 import { type BodyCheck, mustBeText, WholeBodies } from '../../../store/whole/whole-bodies.ts';
@@ -53,7 +53,7 @@ export class Servers {
     return this.#read(live, lane, options, (loan, reading, planner) => {
       const task = plan(planner);
       return isRow(task)
-        ? rowOf(loan, reading, task, check)
+        ? rowOf(loan, reading, task, { isSent: sent, check })
         : readInTransaction(loan, reading, (session) =>
             runLater(stepsOf(task, making), (ask) => answer(session, ask)),
           );
@@ -114,32 +114,49 @@ export class Servers {
 /** Plans a reading, and does it on a connection to some server. */
 type Attempt<T> = (loan: Loan, reading: Reading, planner: Planner) => Promise<Snapshot<T>>;
 
+/** Whether a result is sent (lanes.ts), and how its body is checked. */
+interface HowSent {
+  readonly isSent: boolean;
+  readonly check: BodyCheck;
+}
+
 /** A task of one statement that gives one row. */
-type RowTask = Extract<ReadTask, { readonly kind: 'body' | 'number' }>;
+type RowTask = Extract<ReadTask, { readonly kind: keyof typeof COLUMNS }>;
 
 const isRow = (task: ReadTask): task is RowTask =>
-  task.kind === 'number' || (task.kind === 'body' && task.isRecord);
+  task.kind === 'number' || task.kind === 'ids' || (task.kind === 'body' && task.isRecord);
+
+/** The column that has the result of a task. */
+const COLUMNS = { number: 'n', ids: 'ids', body: 'x' } as const;
 
 async function rowOf(
   loan: Loan,
   reading: Reading,
   task: RowTask,
-  check: BodyCheck,
+  how: HowSent,
 ): Promise<Snapshot<ReadResult>> {
-  const { statement, isKept } = task;
-  const column = task.kind === 'number' ? 'n' : 'x';
-  const text = withLook(statement.text, column, statement.values.length);
+  const { statement } = task;
+  // The filter of a list is a client's.
+  const isKept = task.kind !== 'ids' && task.isKept;
+  const text = withLook(statement.text, COLUMNS[task.kind], statement.values.length);
   const values = [...bindings(statement), reading.tokenHash, reading.keyRow];
   const { result, ...snapshot } = await readRow(loan, { text, values, isKept });
-  return { ...snapshot, result: resultOf(task, result, check) };
+  return { ...snapshot, result: resultOf(task, result, how) };
 }
 
-function resultOf(task: RowTask, row: Row, check: BodyCheck): ReadResult {
-  if (task.kind === 'number') return { kind: 'number', value: Number(row.n ?? 0) };
-  if (typeof row.x !== 'string') return { kind: 'body', body: undefined };
-  const body = Buffer.from(row.x);
-  mustNotBeTooLarge(body.length);
-  return { kind: 'body', body: check(body) };
+function resultOf({ kind }: RowTask, row: Row, { isSent, check }: HowSent): ReadResult {
+  switch (kind) {
+    case 'number':
+      return { kind, value: Number(row.n ?? 0) };
+    case 'ids':
+      return { kind, ids: idsIn(row, isSent) };
+    case 'body': {
+      if (typeof row.x !== 'string') return { kind, body: undefined };
+      const body = Buffer.from(row.x);
+      mustNotBeTooLarge(body.length);
+      return { kind, body: check(body) };
+    }
+  }
 }
 
 async function answer(
