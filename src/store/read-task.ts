@@ -11,6 +11,7 @@ import { DamagedRecord } from '../records/damage.ts';
 import { type BlocksMaking, type BlocksPage, blocksPage } from './blocks-task.ts';
 import { readBody } from './body-step.ts';
 import { type Ask, ask, type Given, type Steps } from './read-steps.ts';
+import type { Row } from './session.ts';
 
 /** A read as data, which can be sent to a thread. */
 export type ReadTask =
@@ -87,7 +88,8 @@ export function* stepsOf(task: ReadTask, making: Making): Steps<ReadResult> {
 const isId = (id: number): boolean => Number.isInteger(id) && id >= 0 && id < 2 ** 32;
 
 /**
- * The ids in the row of their statement, joined by commas. A number that no writer of plat sets is left out of what operators' commands read.
+ * The ids in the row of their statement, joined by commas. A number that no writer of plat sets is left out of what
+ * operators' commands read.
  * @throws DamagedRecord for one in a list of which pages are sent
  */
 export function idsIn(row: Row | undefined, isSent: boolean): Uint32Array {

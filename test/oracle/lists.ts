@@ -4,6 +4,7 @@
  */
 import type { RecordQuery } from '../../src/compile/read.ts';
 import type { OrderTerm } from '../../src/query/tree.ts';
+import { KeptBlocks } from '../../src/service/kept/kept-blocks.ts';
 import { FilterIndexCache } from '../../src/service/paging/filter-index.ts';
 import { type PageReading, type PageWish, readPage } from '../../src/service/paging/read-page.ts';
 import { systemClock } from '../../src/store/clock.ts';
@@ -16,6 +17,7 @@ export function readingsOf(stores: readonly Store[]): readonly PageReading[] {
     store,
     clock: systemClock,
     indexes: new FilterIndexCache({ milliseconds, bytes: 2 ** 24 }, systemClock, store.shared),
+    kept: new KeptBlocks(store, 0),
     read: { milliseconds: 20_000 },
   });
   const [first] = stores;

@@ -7,10 +7,17 @@ import { isSent, type Lane } from '../../../store/lanes.ts';
 import { LinkedFragments } from '../../../store/linked-fragments.ts';
 import type { LiveModel } from '../../../store/live-model.ts';
 import type { Ask, Given } from '../../../store/read-steps.ts';
-import { idsIn, type Making, type ReadResult, type ReadTask, runLater, stepsOf } from '../../../store/read-task.ts';
+import {
+  idsIn,
+  type Making,
+  type ReadResult,
+  type ReadTask,
+  runLater,
+  stepsOf,
+} from '../../../store/read-task.ts';
 import type { Row } from '../../../store/session.ts';
 import { LookChanged, type ReadOptions } from '../../../store/store.ts';
-import { type BodyCheck, mustBeText, WholeBodies } from '../../../store/whole/whole-bodies.ts';
+import { mustBeText, WholeBodies } from '../../../store/whole/whole-bodies.ts';
 import { isMissing, translateError } from '../connection/errors.ts';
 import type { Lanes } from '../connection/lanes.ts';
 import { keepPrepared } from '../connection/prepared.ts';
@@ -53,7 +60,7 @@ export class Servers {
     return this.#read(live, lane, options, (loan, reading, planner) => {
       const task = plan(planner);
       return isRow(task)
-        ? rowOf(loan, reading, task, { isSent: sent, check })
+        ? rowOf(loan, reading, task, making)
         : readInTransaction(loan, reading, (session) =>
             runLater(stepsOf(task, making), (ask) => answer(session, ask)),
           );
@@ -114,12 +121,6 @@ export class Servers {
 /** Plans a reading, and does it on a connection to some server. */
 type Attempt<T> = (loan: Loan, reading: Reading, planner: Planner) => Promise<Snapshot<T>>;
 
-/** Whether a result is sent (lanes.ts), and how its body is checked. */
-interface HowSent {
-  readonly isSent: boolean;
-  readonly check: BodyCheck;
-}
-
 /** A task of one statement that gives one row. */
 type RowTask = Extract<ReadTask, { readonly kind: keyof typeof COLUMNS }>;
 
@@ -133,7 +134,7 @@ async function rowOf(
   loan: Loan,
   reading: Reading,
   task: RowTask,
-  how: HowSent,
+  making: Making,
 ): Promise<Snapshot<ReadResult>> {
   const { statement } = task;
   // The filter of a list is a client's.
@@ -141,10 +142,10 @@ async function rowOf(
   const text = withLook(statement.text, COLUMNS[task.kind], statement.values.length);
   const values = [...bindings(statement), reading.tokenHash, reading.keyRow];
   const { result, ...snapshot } = await readRow(loan, { text, values, isKept });
-  return { ...snapshot, result: resultOf(task, result, how) };
+  return { ...snapshot, result: resultOf(task, result, making) };
 }
 
-function resultOf({ kind }: RowTask, row: Row, { isSent, check }: HowSent): ReadResult {
+function resultOf({ kind }: RowTask, row: Row, { isSent, check }: Making): ReadResult {
   switch (kind) {
     case 'number':
       return { kind, value: Number(row.n ?? 0) };
