@@ -58,7 +58,8 @@ const ask = (path: string, as = token) => get('api', `/Reso/OData/${path}`, { to
 async function traffic(path: () => string, as = token): Promise<Traffic> {
   const tries: Traffic[] = [];
   for (let time = 0; time < 5; time++) tries.push(await relay.during(() => ask(path(), as)));
-  return tries.reduce((least, each) => (each.commands.length < least.commands.length ? each : least));
+  const cost = ({ commands, waits }: Traffic): number => commands.length * 100 + waits;
+  return tries.reduce((least, each) => (cost(each) < cost(least) ? each : least));
 }
 
 let filters = 0;
@@ -71,20 +72,20 @@ describe('a request', () => {
     ['for nothing that there is', () => 'Nothing', 1, 1],
     ['for a count', () => 'Property/$count', 1, 1],
     ['for a page of keys', () => 'Property?$select=ListingKey&$top=10&$skiptoken=L105', 4, 2],
-    ['for a page', () => 'Property?$top=10&$skiptoken=L105', 4, 2],
-    ['for a page with a count', () => 'Property?$top=10&$count=true&$skiptoken=L105', 5, 3],
-    ['for a page by a filter that is kept', () => 'Property?$top=10&$filter=ListPrice gt 1005', 5, 3],
+    ['for a page', () => 'Property?$top=10&$skiptoken=L105', 5, 2],
+    ['for a page with a count', () => 'Property?$top=10&$count=true&$skiptoken=L105', 6, 3],
+    ['for a page by a filter that is kept', () => 'Property?$top=10&$filter=ListPrice gt 1005', 6, 3],
     [
       'for a page by a new filter',
       () => `Property?$top=10&$filter=ListPrice gt ${1000 + (++filters % 20)}.${filters}`,
-      6,
+      7,
       3,
     ],
     [
       'for a page by a new filter with an order',
       () =>
         `Property?$top=10&$orderby=City,ListPrice desc&$filter=ListPrice gt ${1000 + (++filters % 20)}.${filters}`,
-      6,
+      7,
       3,
     ],
   ];
