@@ -61,7 +61,7 @@ export interface Dialect {
   readonly lateral: Sql;
   /** A table `alias(value)` of the members of a multi-valued column. */
   readonly members: (collection: Sql, alias: string) => Sql;
-  /** A table `alias(value, position)` of a bound JSON list. */
+  /** A table `alias(value, position)` of a bound JSON list of integers, with positions from 1. */
   readonly list: (json: Sql, alias: string) => Sql;
   /**
    * The clause by which rows that a list is joined with (CROSS JOIN) come in the order of the list. Empty where they do so

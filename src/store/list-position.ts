@@ -23,7 +23,7 @@ export async function positionAfter(
       min(p.position) FILTER (WHERE t._key > ${bind(key)}) AS first
       FROM ${list} CROSS JOIN ${name(textsTable)} t WHERE t._id = p.value`);
     const placeOf = (probe: unknown, none: number): number =>
-      probe === undefined || probe === null ? none : (places[Number(probe)] ?? none);
+      probe === undefined || probe === null ? none : (places[Number(probe) - 1] ?? none);
     return { last: placeOf(row?.last, -1), first: placeOf(row?.first, Number.POSITIVE_INFINITY) };
   };
   let low = 0;

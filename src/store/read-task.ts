@@ -178,7 +178,7 @@ function* listPage(plan: PagePlan & { kind: 'list' }, bodyOf: BodyStep, isSent: 
     start += chunk.length;
   }
   const page = yield* foundPage(plan, found, bodyOf);
-  return page.last === undefined ? page : { ...page, consumed: (places[page.rows - 1] ?? 0) + 1 };
+  return page.last === undefined ? page : { ...page, consumed: places[page.rows - 1] ?? 1 };
 }
 
 /**

@@ -219,7 +219,8 @@ export const postgresDialect: Dialect = {
   members: (collection, alias) =>
     sql`(SELECT value COLLATE "C" AS value FROM json_array_elements_text((${collection})::json)) ${name(alias)}`,
   list: (values, alias) =>
-    sql`(SELECT value, position - 1 AS position FROM unnest(translate(${values}, '[]', '{}')::bigint[]) WITH ORDINALITY l(value, position)) ${name(alias)}`,
+    sql`unnest(translate(${values}, '[]', '{}')::bigint[]) WITH ORDINALITY ${name(alias)}(value, position)`,
+  // The server knows that positions as they are, without any arithmetic, come in order, and sorts nothing.
   inListOrder: (alias) => sql` ORDER BY ${column(alias, 'position')}`,
   rowsOf: (objects, alias, columns) => {
     const typed = [...columns].map(

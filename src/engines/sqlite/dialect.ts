@@ -175,7 +175,7 @@ const dialect: Dialect = {
     sql`SELECT ${JOINED} AS body, json_group_array(CAST(k AS TEXT)) AS keys, json_group_array(octet_length(x)) AS sizes FROM (${rows}) q`,
   lateral: sql``,
   members: (collection, alias) => sql`json_each(${collection}) ${name(alias)}`,
-  list: (values, alias) => sql`(SELECT value, key AS position FROM json_each(${values})) ${name(alias)}`,
+  list: (values, alias) => sql`(SELECT value, key + 1 AS position FROM json_each(${values})) ${name(alias)}`,
   // The list is the outer loop, and its members come in their order.
   inListOrder: () => sql``,
   rowsOf: (objects, alias, columns) => {
