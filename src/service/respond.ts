@@ -116,7 +116,7 @@ export async function respond(responder: Responder, exchange: Exchange, isOfSurf
   } catch (error) {
     return explain(responder, exchange, extra, error);
   } finally {
-    if (caller.kind === 'known') await usage.note(caller.key.id, use, options.clock.now());
+    if (caller.kind === 'known') usage.note(caller.key.id, use, options.clock.now());
   }
 }
 

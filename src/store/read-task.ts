@@ -22,15 +22,27 @@ export type ReadTask =
       readonly changes?: PlannedStatement;
     }
   | { readonly kind: 'blocks'; readonly plan: BlocksPlan }
-  | {
-      readonly kind: 'body';
-      readonly statement: PlannedStatement;
-      readonly isKept: boolean;
-      /** Whether it is of one record, so that the statement gives one row at most. */
-      readonly isRecord: boolean;
-    }
+  | { readonly kind: 'body'; readonly statement: PlannedStatement; readonly isKept: boolean }
   | { readonly kind: 'number'; readonly statement: PlannedStatement; readonly isKept: boolean }
   | { readonly kind: 'ids'; readonly statement: PlannedStatement };
+
+/** Whether agents and offices are put into a page. */
+const isLinked = ({ plan, changes }: ReadTask & { kind: 'page' }): boolean =>
+  plan.linked !== undefined && changes !== undefined;
+
+/** Whether a task takes one statement, which has one snapshot by itself. */
+export function isOneStatement(task: ReadTask): boolean {
+  switch (task.kind) {
+    case 'page':
+      return task.plan.kind === 'range' && task.plan.more === undefined && !isLinked(task);
+    case 'blocks':
+      return false;
+    case 'body':
+    case 'number':
+    case 'ids':
+      return true;
+  }
+}
 
 /** The result of a task. */
 export type ReadResult =
@@ -92,7 +104,7 @@ const isId = (id: number): boolean => Number.isInteger(id) && id >= 0 && id < 2 
  * operators' commands read.
  * @throws DamagedRecord for one in a list of which pages are sent
  */
-export function idsIn(row: Row | undefined, isSent: boolean): Uint32Array {
+function idsIn(row: Row | undefined, isSent: boolean): Uint32Array {
   const given = typeof row?.ids === 'string' ? row.ids.split(',').map(Number) : [];
   const damaged = given.find((id) => !isId(id));
   if (damaged === undefined) return Uint32Array.from(given);

@@ -74,7 +74,6 @@ export function readsOf(runner: TaskRunner): Reads {
         kind: 'body',
         statement: planMerged(planner, request),
         isKept: false,
-        isRecord: false,
       });
       return bodyOf(await run('searches', plan, options)) ?? new Uint8Array(0);
     },
@@ -85,7 +84,6 @@ export function readsOf(runner: TaskRunner): Reads {
         kind: 'body',
         statement: planRecord(planner, request),
         isKept,
-        isRecord: true,
       });
       return bodyOf(await run(lane, plan, options));
     },

@@ -11,8 +11,11 @@ export interface Shared {
   findList(name: string): Promise<SharedList | undefined>;
   /** Whether that list is the one with this id. */
   isListCurrent(name: string, id: string): Promise<boolean>;
-  /** Records a page of a key's walk over all listings. @returns whether it completes a walk that skipped nothing */
-  noteSweep(key: string, step: SweepStep): Promise<boolean>;
+  /**
+   * Records a page of a key's walk over all listings.
+   * @returns `complete` if it ends a walk that skipped nothing; `unknown` if no page has been recorded that it follows
+   */
+  noteSweep(key: string, step: SweepStep): Promise<'noted' | 'complete' | 'unknown'>;
   /** Stores a list under a name, unless one is there already. @returns the one that is stored now */
   keepList(name: string, list: KeptList, bounds: ListBounds): Promise<SharedList>;
   /**

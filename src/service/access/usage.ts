@@ -1,4 +1,5 @@
 /** The use of each key: what its requests took, its last window, and its last sweep over all listings. */
+import { setTimeout } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { timestampFrom } from '../../dictionary/index.ts';
 import { type Reported, reportCache } from '../../shared/bounded-cache.ts';
@@ -17,6 +18,9 @@ export interface RequestUse {
 /** How often uses are written to the store, in milliseconds. */
 const EVERY = 2000;
 
+/** Milliseconds after which a step is noted again whose predecessor another process may still be noting. */
+const AGAIN = [50, 250];
+
 /** Bytes that a use or a step takes beside its tokens. */
 const ENTRY = 400;
 
@@ -31,6 +35,10 @@ export class UsageRecorder implements Reported {
   #pending = new Map<string, KeyUse>();
   /** The last step of each key's walk over all listings, where all its pages come to this process. */
   readonly #walks = new Map<string, WalkStep>();
+  /** The last step of each key's walk that does not go on from a known one, so that no further step of it is noted. */
+  readonly #astray = new Map<string, WalkStep>();
+  /** The latest step of each key that is being noted where all processes find it. */
+  readonly #sharing = new Map<string, Promise<void>>();
 
   constructor(keys: Pick<KeyStore, 'recordUse'>, log: Logger, shared?: Shared) {
     this.#keys = keys;
@@ -42,37 +50,59 @@ export class UsageRecorder implements Reported {
 
   /** At most one entry of each kind for a key. */
   get use(): Reported['use'] {
-    const tokens = this.#walks
-      .values()
-      .reduce((sum, { from, reached }) => sum + lengthOf([from, ...reached]), 0);
-    const entries = this.#pending.size + this.#walks.size;
+    const steps = [...this.#walks.values(), ...this.#astray.values()];
+    const tokens = steps.reduce((sum, { from, reached }) => sum + lengthOf([from, ...reached]), 0);
+    const entries = this.#pending.size + steps.length;
     return { entries, bytes: entries * ENTRY + tokens };
   }
 
   /** @param now milliseconds since 1970 */
-  async note(keyId: string, { rows, bytes, window, walk }: RequestUse, now: number): Promise<void> {
+  note(keyId: string, { rows, bytes, window, walk }: RequestUse, now: number): void {
     const at = timestampFrom(now);
-    const ends = walk === undefined ? false : this.#endsSweep(keyId, walk);
-    const endsSweep = typeof ends === 'boolean' ? ends : await ends;
-    const use: KeyUse = {
-      requests: 1,
-      rows,
-      bytes,
-      lastRequestAt: at,
-      lastWindow: window ?? null,
-      lastSweepAt: endsSweep ? at : null,
-    };
+    const use = { ...NO_USE, requests: 1, rows, bytes, lastRequestAt: at, lastWindow: window ?? null };
+    if (walk !== undefined && this.#shared !== undefined) this.#share(this.#shared, keyId, walk, at);
+    const endsSweep = walk !== undefined && this.#shared === undefined && this.#endsSweep(keyId, walk);
+    this.#add(keyId, endsSweep ? { ...use, lastSweepAt: at } : use);
+  }
+
+  #add(keyId: string, use: KeyUse): void {
     this.#pending.set(keyId, addUse(this.#pending.get(keyId) ?? NO_USE, use));
   }
 
-  /** Whether the step is the last of a walk that began at the start and left nothing out. */
-  #endsSweep(keyId: string, step: WalkStep): boolean | Promise<boolean> {
-    if (this.#shared !== undefined) {
-      return this.#shared.noteSweep(keyId, step).catch((error: unknown) => {
-        this.#log.warn({ err: error }, 'a step of a walk over all listings could not be noted');
-        return false;
+  /** Notes a step where every process finds it. No answer waits for that, and the steps of a key keep their order. */
+  #share(shared: Shared, keyId: string, step: WalkStep, at: string): void {
+    const before = this.#sharing.get(keyId) ?? Promise.resolve();
+    const sharing = before
+      .then(() => this.#noteStep(shared, keyId, step))
+      .then(
+        (isComplete) => {
+          if (isComplete) this.#add(keyId, { ...NO_USE, lastSweepAt: at });
+        },
+        (error: unknown) =>
+          this.#log.warn({ err: error }, 'a step of a walk over all listings could not be noted'),
+      )
+      .finally(() => {
+        if (this.#sharing.get(keyId) === sharing) this.#sharing.delete(keyId);
       });
+    this.#sharing.set(keyId, sharing);
+  }
+
+  /** @returns whether the step completes a walk that skipped nothing */
+  async #noteStep(shared: Shared, keyId: string, step: WalkStep): Promise<boolean> {
+    const goesOnAstray = this.#astray.get(keyId)?.reached.includes(step.from) === true;
+    this.#astray.delete(keyId);
+    let noted = goesOnAstray ? 'unknown' : await shared.noteSweep(keyId, step);
+    for (const pause of goesOnAstray ? [] : AGAIN) {
+      if (noted !== 'unknown') break;
+      await setTimeout(pause);
+      noted = await shared.noteSweep(keyId, step);
     }
+    if (noted === 'unknown' && !step.ended) this.#astray.set(keyId, step);
+    return noted === 'complete';
+  }
+
+  /** Whether the step is the last of a walk that began at the start and left nothing out. */
+  #endsSweep(keyId: string, step: WalkStep): boolean {
     const before = this.#walks.get(keyId);
     if (step.from !== '' && !before?.reached.includes(step.from)) return false;
     if (step.ended) this.#walks.delete(keyId);
@@ -81,6 +111,7 @@ export class UsageRecorder implements Reported {
   }
 
   async flush(): Promise<void> {
+    await Promise.all(this.#sharing.values());
     if (this.#pending.size === 0) return;
     const uses = this.#pending;
     this.#pending = new Map();

@@ -4,6 +4,7 @@ import { PlatError } from '../../errors/index.ts';
 import { type Reported, reportCache } from '../../shared/bounded-cache.ts';
 import type { Clock } from '../../store/clock.ts';
 import type { KeptList, Shared } from '../../store/shared.ts';
+import { LookChanged } from '../../store/store.ts';
 
 /** The records that a filter found when it was first asked, as ids in the order in which they were asked for first. */
 export type FilterIndex = KeptList;
@@ -263,9 +264,13 @@ export class FilterIndexCache implements Reported {
   }
 }
 
-/** A client that left while its list was being made leaves it to the next request. */
+/**
+ * A client that left while its list was being made leaves it to the next request, and so does a request that is answered
+ * anew.
+ */
 function unlessGone(error: unknown): undefined {
-  if (!(error instanceof PlatError) || error.code !== 'clientGone') throw error;
+  const isGone = error instanceof PlatError && error.code === 'clientGone';
+  if (!isGone && !(error instanceof LookChanged)) throw error;
 }
 
 /**

@@ -110,7 +110,7 @@ test('a query whose time is up is ended by the server, and the connection goes o
   const client = await holder(
     t,
     world.address,
-    'BEGIN; LOCK TABLE plat.property_records IN ACCESS EXCLUSIVE MODE',
+    'BEGIN; LOCK TABLE plat.property_records, plat.property_search IN ACCESS EXCLUSIVE MODE',
   );
   await assert.rejects(count(world.store, world.request, 50), {
     code: 'queryTimedOut' satisfies ErrorCode,
@@ -128,7 +128,7 @@ test('searches that take all connections hold up no page, and a crowd of them is
   const client = await holder(
     t,
     world.address,
-    'BEGIN; LOCK TABLE plat.property_records IN ACCESS EXCLUSIVE MODE',
+    'BEGIN; LOCK TABLE plat.property_records, plat.property_search IN ACCESS EXCLUSIVE MODE',
   );
   const searches = Array.from({ length: 600 }, () => world.store.count(query, { milliseconds: 2000 }));
   const outcomes = Promise.allSettled(searches);

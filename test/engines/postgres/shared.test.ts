@@ -189,20 +189,20 @@ describe('a walk over all listings', () => {
     const key = newName();
     const [one, two, three] = shares;
     assert.ok(one !== undefined && two !== undefined && three !== undefined);
-    assert.equal(await one.noteSweep(key, step('', ['skip 7', 'after G'])), false);
-    assert.equal(await two.noteSweep(key, step('after G', ['skip 14', 'after N'])), false);
-    assert.equal(await three.noteSweep(key, step('after N', [], true)), true);
-    assert.equal(await three.noteSweep(key, step('after N', [], true)), false, 'it has ended');
+    assert.equal(await one.noteSweep(key, step('', ['skip 7', 'after G'])), 'noted');
+    assert.equal(await two.noteSweep(key, step('after G', ['skip 14', 'after N'])), 'noted');
+    assert.equal(await three.noteSweep(key, step('after N', [], true)), 'complete');
+    assert.equal(await three.noteSweep(key, step('after N', [], true)), 'unknown', 'it has ended');
   });
 
   it('that left a page out is none, and one page may be all', async () => {
     const key = newName();
     await shared.noteSweep(key, step('', ['after G']));
-    await shared.noteSweep(key, step('after N', ['after T']));
-    assert.equal(await shared.noteSweep(key, step('after T', [], true)), false);
-    assert.equal(await shared.noteSweep(newName(), step('after T', [], true)), false);
-    assert.equal(await shared.noteSweep(key, step('', [], true)), true);
-    assert.equal(await shared.noteSweep(newName(), step('', [], true)), true);
+    assert.equal(await shared.noteSweep(key, step('after N', ['after T'])), 'unknown');
+    assert.equal(await shared.noteSweep(key, step('after T', [], true)), 'unknown');
+    assert.equal(await shared.noteSweep(newName(), step('after T', [], true)), 'unknown');
+    assert.equal(await shared.noteSweep(key, step('', [], true)), 'complete');
+    assert.equal(await shared.noteSweep(newName(), step('', [], true)), 'complete');
   });
 });
 

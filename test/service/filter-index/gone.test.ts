@@ -3,24 +3,30 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { platError } from '../../../src/errors/index.ts';
 import { FilterIndexCache } from '../../../src/service/paging/filter-index.ts';
+import { LookChanged } from '../../../src/store/store.ts';
 import { testClock } from '../../support/clock.ts';
 
-test('who asks for a list that nobody looks for any more looks for it itself', async () => {
-  const cache = new FilterIndexCache({ milliseconds: 60_000, bytes: 1_000_000 }, testClock());
-  const list = { key: 'a', text: 'f' };
-  const turn = Promise.withResolvers<void>();
-  const gone = cache.take(list, async () => {
-    await turn.promise;
-    throw platError('clientGone', {});
+for (const [why, error] of [
+  ['is gone', platError('clientGone', {})],
+  ['is answered anew', new LookChanged()],
+] as const) {
+  test(`a list whose request ${why} is looked for by the next one`, async () => {
+    const cache = new FilterIndexCache({ milliseconds: 60_000, bytes: 1_000_000 }, testClock());
+    const list = { key: 'a', text: 'f' };
+    const turn = Promise.withResolvers<void>();
+    const gone = cache.take(list, async () => {
+      await turn.promise;
+      throw error;
+    });
+    const ids = Uint32Array.of(1, 2);
+    const retried = cache.take(list, async () => ({ ids, order: '', openWindow: false }));
+    turn.resolve();
+    await assert.rejects(gone, error);
+    const found = await retried;
+    assert.deepEqual([found.index.ids, found.state], [ids, 'fresh']);
+    cache.close();
   });
-  const ids = Uint32Array.of(1, 2);
-  const retried = cache.take(list, async () => ({ ids, order: '', openWindow: false }));
-  turn.resolve();
-  await assert.rejects(gone, { code: 'clientGone' });
-  const found = await retried;
-  assert.deepEqual([found.index.ids, found.state], [ids, 'fresh']);
-  cache.close();
-});
+}
 
 test('what else goes wrong is told to all who wait for it', async () => {
   const cache = new FilterIndexCache({ milliseconds: 60_000, bytes: 1_000_000 }, testClock());

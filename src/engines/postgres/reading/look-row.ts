@@ -6,6 +6,7 @@
 import { bind, sql } from '../../../compile/fragment.ts';
 import type { ClockReading } from '../../../store/clock-jump.ts';
 import { type Meta, metaOf, namesOf, STATE, type StoredState, stateIn } from '../../../store/meta.ts';
+import type { Ask } from '../../../store/read-steps.ts';
 import type { Row, Session } from '../../../store/session.ts';
 import type { TimeState } from '../../../store/writer.ts';
 import { mustKnow } from '../migrations/layout-version.ts';
@@ -35,27 +36,54 @@ const columns = (tokenHash: string): string =>
 /** The row by itself. $1: the hash of a token, or null. */
 export const LOOK = `SELECT ${columns('$1')}`;
 
-/** Statements with a look, by what they read. */
-const texts = new Map<string, string>();
+/** What a statement gives (store/read-steps.ts). The row is in each of the rows, and before all texts. */
+type Gives = Ask['gives'];
+
+/** Statements with a look, by their own texts. */
+const made: Readonly<Record<Gives, Map<string, string>>> = {
+  rows: new Map(),
+  records: new Map(),
+  body: new Map(),
+  page: new Map(),
+};
 
 /** Statements that recur are few; the others are made each time. */
 const MOST_TEXTS = 500;
 
 /**
- * A statement that reads one value, and with it the row. Two values follow those of the statement: the hash of a token,
- * and the row of its key as last known. If the key has another by now, nothing is read, so that not even the time that it
- * takes says anything.
- * @param column the value's name
+ * A statement with the row: in each of its rows, or as a text of its own before all others, which `lookIn` reads. Two values
+ * follow those of the statement: the hash of a token, and the row of its key as last known. If the key has another by now,
+ * nothing else is read, so that not even the time that it takes says anything.
  * @param values how many the statement has
  */
-export function withLook(statement: string, column: string, values: number): string {
+export function withLook(statement: string, gives: Gives, values: number): string {
+  const texts = made[gives];
   const known = texts.get(statement);
   if (known !== undefined) return known;
-  const made = `WITH look AS MATERIALIZED (SELECT ${columns(`$${values + 1}`)}) SELECT look.*,
-    CASE WHEN look.key IS NOT DISTINCT FROM $${values + 2} THEN (SELECT ${column} FROM (${statement}) q) END AS ${column} FROM look`;
+  const look = `WITH look AS MATERIALIZED (SELECT ${columns(`$${values + 1}`)})`;
+  const isSame = `(SELECT key FROM look) IS NOT DISTINCT FROM $${values + 2}`;
+  const text = `${look} ${selections[gives](`(${statement}) q WHERE ${isSame}`)}`;
   if (texts.size >= MOST_TEXTS) texts.clear();
-  texts.set(statement, made);
-  return made;
+  texts.set(statement, text);
+  return text;
+}
+
+const TEXT = 'json_build_array(state, clock, follows, key)::text AS x FROM look';
+
+const keyed = (from: string): string => `SELECT NULL AS k, ${TEXT} UNION ALL SELECT q.k, q.x FROM ${from}`;
+
+/** In a join, only what has an OFFSET is a plan of its own, which the server leaves out where it must not read. */
+const selections: Readonly<Record<Gives, (from: string) => string>> = {
+  rows: (from) => `SELECT * FROM look LEFT JOIN (SELECT q.* FROM ${from} OFFSET 0) found ON true`,
+  body: (from) => `SELECT ${TEXT} UNION ALL SELECT q.x FROM ${from}`,
+  page: keyed,
+  records: keyed,
+};
+
+/** The row in the text that comes before all others. */
+export function lookIn(text: string): Row {
+  const [state, clock, follows, key]: readonly unknown[] = JSON.parse(text);
+  return { state, clock, follows, key };
 }
 
 /** The state that was read last: nearly always it is the same text as the one before. */

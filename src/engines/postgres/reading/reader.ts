@@ -1,7 +1,5 @@
 import type { Lane, ReadCaller } from '../../../store/lanes.ts';
-import type { Row } from '../../../store/session.ts';
 import type { Lanes } from '../connection/lanes.ts';
-import { keepPrepared } from '../connection/prepared.ts';
 import { borrow, type Loan, type ServerSession } from '../connection/session.ts';
 import { SILENT } from '../connection/unresponsive.ts';
 import { LOOK, type Seen, seenIn } from './look-row.ts';
@@ -70,22 +68,4 @@ export async function readInTransaction<T>(
   if (read.status === 'rejected') throw read.reason;
   const [row] = state.value;
   return { seen: seenIn(row), asked, result: read.value };
-}
-
-/** A statement that gives one row, with a look (look-row.ts). */
-interface RowStatement {
-  readonly text: string;
-  readonly values: unknown[];
-  /** See `Ask`. */
-  readonly isKept: boolean;
-}
-
-/** Reads one row: a statement has one snapshot by itself. */
-export async function readRow(loan: Loan, { text, values, isKept }: RowStatement): Promise<Snapshot<Row>> {
-  const asked = performance.now();
-  const { rows } = await loan.run(({ client }) =>
-    client.query<Row>(isKept ? { name: keepPrepared(client, text), text, values } : { text, values }),
-  );
-  const [result = {}] = rows;
-  return { seen: seenIn(result), asked, result };
 }

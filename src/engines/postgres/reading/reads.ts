@@ -6,15 +6,8 @@ import type { Engine } from '../../../store/engine.ts';
 import { isSent, type Lane } from '../../../store/lanes.ts';
 import { LinkedFragments } from '../../../store/linked-fragments.ts';
 import type { LiveModel } from '../../../store/live-model.ts';
-import type { Ask, Given } from '../../../store/read-steps.ts';
-import {
-  idsIn,
-  type Making,
-  type ReadResult,
-  type ReadTask,
-  runLater,
-  stepsOf,
-} from '../../../store/read-task.ts';
+import type { Ask, Given, Steps } from '../../../store/read-steps.ts';
+import { isOneStatement, type Making, type ReadResult, runLater, stepsOf } from '../../../store/read-task.ts';
 import type { Row } from '../../../store/session.ts';
 import { LookChanged, type ReadOptions } from '../../../store/store.ts';
 import { mustBeText, WholeBodies } from '../../../store/whole/whole-bodies.ts';
@@ -24,10 +17,10 @@ import { keepPrepared } from '../connection/prepared.ts';
 import { bindings, type Loan, type ServerSession } from '../connection/session.ts';
 import type { ReadServers } from '../standbys/read-servers.ts';
 import type { LiveState } from './live-state.ts';
-import { withLook } from './look-row.ts';
+import { lookIn, seenIn, withLook } from './look-row.ts';
 import { OpenLook } from './looks.ts';
-import { type Reading, readInTransaction, readRow, readSnapshot, type Snapshot } from './reader.ts';
-import { memories, mustNotBeTooLarge, readTexts } from './texts.ts';
+import { type Reading, readInTransaction, readSnapshot, type Snapshot } from './reader.ts';
+import { memories, readTexts } from './texts.ts';
 
 /** What records are read with. */
 interface ReadSource {
@@ -59,11 +52,10 @@ export class Servers {
     };
     return this.#read(live, lane, options, (loan, reading, planner) => {
       const task = plan(planner);
-      return isRow(task)
-        ? rowOf(loan, reading, task, making)
-        : readInTransaction(loan, reading, (session) =>
-            runLater(stepsOf(task, making), (ask) => answer(session, ask)),
-          );
+      const steps = stepsOf(task, making);
+      return isOneStatement(task)
+        ? readAlone(loan, reading, steps)
+        : readInTransaction(loan, reading, (session) => runLater(steps, (ask) => answer(session, ask)));
     });
   };
 
@@ -121,65 +113,55 @@ export class Servers {
 /** Plans a reading, and does it on a connection to some server. */
 type Attempt<T> = (loan: Loan, reading: Reading, planner: Planner) => Promise<Snapshot<T>>;
 
-/** A task of one statement that gives one row. */
-type RowTask = Extract<ReadTask, { readonly kind: keyof typeof COLUMNS }>;
-
-const isRow = (task: ReadTask): task is RowTask =>
-  task.kind === 'number' || task.kind === 'ids' || (task.kind === 'body' && task.isRecord);
-
-/** The column that has the result of a task. */
-const COLUMNS = { number: 'n', ids: 'ids', body: 'x' } as const;
-
-async function rowOf(
+/** Reads with one statement, which has one snapshot by itself, and says with it what that sees of the store. */
+async function readAlone(
   loan: Loan,
   reading: Reading,
-  task: RowTask,
-  making: Making,
+  steps: Steps<ReadResult>,
 ): Promise<Snapshot<ReadResult>> {
-  const { statement } = task;
-  // The filter of a list is a client's.
-  const isKept = task.kind !== 'ids' && task.isKept;
-  const text = withLook(statement.text, COLUMNS[task.kind], statement.values.length);
-  const values = [...bindings(statement), reading.tokenHash, reading.keyRow];
-  const { result, ...snapshot } = await readRow(loan, { text, values, isKept });
-  return { ...snapshot, result: resultOf(task, result, making) };
+  const asked = performance.now();
+  let look: Row | undefined;
+  const saw = (row: Row | undefined): void => {
+    look = row;
+  };
+  const result = await loan.run((session) =>
+    runLater(steps, (ask) => answer(session, ask, { ...reading, saw })),
+  );
+  return { seen: seenIn(look), asked, result };
 }
 
-function resultOf({ kind }: RowTask, row: Row, { isSent, check }: Making): ReadResult {
-  switch (kind) {
-    case 'number':
-      return { kind, value: Number(row.n ?? 0) };
-    case 'ids':
-      return { kind, ids: idsIn(row, isSent) };
-    case 'body': {
-      if (typeof row.x !== 'string') return { kind, body: undefined };
-      const body = Buffer.from(row.x);
-      mustNotBeTooLarge(body.length);
-      return { kind, body: check(body) };
-    }
-  }
+/** The look that a statement takes along (look-row.ts). */
+interface Along extends Pick<Reading, 'tokenHash' | 'keyRow'> {
+  readonly saw: (row: Row | undefined) => void;
 }
 
 async function answer(
   session: ServerSession,
   { gives, statement, slots, isKept, limit }: Ask,
+  along?: Along,
 ): Promise<Given> {
   const { client } = session;
-  const { text } = statement;
-  const values = bindings(statement, slots);
+  const own = bindings(statement, slots);
+  const text = along === undefined ? statement.text : withLook(statement.text, gives, own.length);
+  const values = along === undefined ? own : [...own, along.tokenHash, along.keyRow];
   const asked: QueryConfig = isKept ? { name: keepPrepared(client, text), text, values } : { text, values };
+  const before = along && ((look: string) => along.saw(lookIn(look)));
   switch (gives) {
-    case 'rows':
-      return await client.query<Row>(asked);
+    case 'rows': {
+      const { rows } = await client.query<Row>(asked);
+      along?.saw(rows[0]);
+      return { rows };
+    }
     case 'body':
-      return { ...(await readTexts(session, asked)), rows: [] };
+      return { ...(await readTexts(session, asked, { before })), rows: [] };
     case 'page': {
-      const { rows: n, last, more, ...texts } = await readTexts(session, asked, limit);
+      const { rows: n, last, more, ...texts } = await readTexts(session, asked, { limit, before });
       return { ...texts, rows: [{ n, last, more }] };
     }
     case 'records': {
       const rows: Row[] = [];
-      const { body, release } = await readTexts(session, asked, limit, (k, size) => rows.push({ k, size }));
+      const each = (k: unknown, size: number | undefined) => rows.push({ k, size });
+      const { body, release } = await readTexts(session, asked, { limit, before, each });
       return { rows, body, ...(release === undefined ? {} : { release }) };
     }
   }

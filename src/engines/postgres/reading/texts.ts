@@ -26,15 +26,15 @@ class TooLarge extends Error {
   readonly code = '54000';
 }
 
+/** @throws TooLarge */
+function mustNotBeTooLarge(bytes: number): void {
+  if (bytes > MOST_BYTES) throw new TooLarge(`An answer of more than ${MOST_BYTES} bytes`);
+}
+
 /** Of the pages that this process reads. */
 export const memories = new PageMemory((length) => new ArrayBuffer(length));
 
 const MOST_BYTES = LARGEST_ANSWER * 1_000_000;
-
-/** @throws TooLarge */
-export function mustNotBeTooLarge(bytes: number): void {
-  if (bytes > MOST_BYTES) throw new TooLarge(`An answer of more than ${MOST_BYTES} bytes`);
-}
 
 const COMMA = 0x2c;
 /** Bytes of UTF-8 that a character of a string takes at most. */
@@ -44,30 +44,49 @@ const WIDEST = 3;
 let usual = SMALLEST;
 const LARGEST_USUAL = 16 * 1024 * 1024;
 
-/** Collects texts in memory that grows with them. */
+/** Collects texts in memory that grows with them. One text, such as that of a record, has memory of its own. */
 class Body {
-  #bytes = Buffer.from(memories.take(usual));
+  #only: string | undefined;
+  #bytes = Buffer.alloc(0);
   #length = 0;
   #texts = 0;
+  /** Of the texts. */
+  #written = 0;
 
   /** @returns bytes of the text @throws TooLarge */
   add(text: string): number {
-    const most = this.#length + 1 + text.length * WIDEST;
-    if (most > this.#bytes.length)
-      this.#grow(Math.max(this.#length + 1 + Buffer.byteLength(text), 2 * this.#bytes.length));
-    if (this.#texts++ > 0) this.#bytes[this.#length++] = COMMA;
-    const written = this.#bytes.write(text, this.#length);
-    this.#length += written;
+    if (this.#texts++ === 0) {
+      this.#only = text;
+      return Buffer.byteLength(text);
+    }
+    if (this.#only !== undefined) {
+      this.#bytes = Buffer.from(memories.take(usual));
+      this.#append(this.#only);
+      this.#only = undefined;
+    }
+    const written = this.#append(text);
     mustNotBeTooLarge(this.#length);
     return written;
   }
 
-  /** What was collected; its memory is free again when it is released. */
+  #append(text: string): number {
+    const most = this.#length + 1 + text.length * WIDEST;
+    if (most > this.#bytes.length)
+      this.#grow(Math.max(this.#length + 1 + Buffer.byteLength(text), 2 * this.#bytes.length));
+    if (this.#written++ > 0) this.#bytes[this.#length++] = COMMA;
+    const written = this.#bytes.write(text, this.#length);
+    this.#length += written;
+    return written;
+  }
+
+  /** What was collected; its memory is free again when it is released. @throws TooLarge */
   end(): Pick<Texts, 'body' | 'release'> {
-    if (this.#texts === 0) {
-      this.release();
-      return {};
+    if (this.#only !== undefined) {
+      const body = Buffer.from(this.#only);
+      mustNotBeTooLarge(body.length);
+      return { body };
     }
+    if (this.#texts === 0) return {};
     const whole = this.#bytes.subarray(0, this.#length);
     const isLarge = this.#length >= Math.max(SMALLEST, this.#bytes.length / 4);
     usual = Math.min(Math.max(this.#length, SMALLEST), LARGEST_USUAL);
@@ -91,22 +110,27 @@ class Body {
   }
 }
 
-/**
- * @param statement gives texts `x`, with keys `k` or without
- * @param limit of rows; one more tells that more follow, and its text is left out
- * @param each is told of the rows of the body: key, and bytes of the text, if there is one
- */
+interface TextsWish {
+  /** Of rows; one more tells that more follow, and its text is left out. */
+  readonly limit?: number | undefined;
+  /** Takes the text of the first row, which belongs to no body. */
+  readonly before?: ((text: string) => void) | undefined;
+  /** Is told of the rows of the body: key, and bytes of the text, if there is one. */
+  readonly each?: (key: unknown, size: number | undefined) => void;
+}
+
+/** @param statement gives texts `x`, with keys `k` or without */
 export function readTexts(
   { client }: ServerSession,
   statement: QueryConfig,
-  limit = Number.POSITIVE_INFINITY,
-  each: (key: unknown, size: number | undefined) => void = () => undefined,
+  { limit = Number.POSITIVE_INFINITY, before, each = () => undefined }: TextsWish = {},
 ): Promise<Texts> {
   const query = new Query<Row>(statement);
   const body = new Body();
   let rows = 0;
   let last: string | undefined;
   let hasFailed = false;
+  let isBefore = before !== undefined;
   const { promise, resolve, reject } = Promise.withResolvers<Texts>();
   const fail = (error: unknown): void => {
     hasFailed = true;
@@ -114,6 +138,11 @@ export function readTexts(
     reject(error);
   };
   query.on('row', ({ k, x }) => {
+    if (isBefore) {
+      isBefore = false;
+      before?.(String(x));
+      return;
+    }
     if (hasFailed || ++rows > limit) return;
     if (typeof k === 'string') last = k;
     try {
@@ -126,8 +155,13 @@ export function readTexts(
   });
   query.on('error', fail);
   query.on('end', () => {
+    if (hasFailed) return;
     const known = { rows: Math.min(rows, limit), more: rows > limit };
-    resolve({ ...known, ...(last === undefined ? {} : { last }), ...body.end() });
+    try {
+      resolve({ ...known, ...(last === undefined ? {} : { last }), ...body.end() });
+    } catch (error) {
+      fail(error);
+    }
   });
   client.query(query);
   return promise;

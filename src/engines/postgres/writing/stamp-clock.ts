@@ -19,7 +19,7 @@ export interface StampClock extends StoreClock {
 }
 
 /** Milliseconds after which an answer of the server is no reading of its clock any more: the one before still goes on. */
-const SOON = 50;
+const SOON = 10;
 
 /** Milliseconds by which a clock may differ from what its readings before say, and was not set. */
 const IN_STEP = 1000;
