@@ -42,11 +42,9 @@ export const nativeShape = (expansions: NativeListingShape['expansions'] = []): 
   expansions,
 });
 
-async function told({ body, rest, rows, release }: Page): Promise<string> {
-  let length = body.byteLength;
-  if (rest !== undefined) for await (const part of rest) length += part.byteLength;
+function told({ body, rows, release }: Page): string {
   release?.();
-  return `${rows} rows, ${megabytes(length)}`;
+  return `${rows} rows, ${megabytes(body.byteLength)}`;
 }
 
 /** The key in the middle of a resource's, so that a page by key is not at the beginning of the tables. */

@@ -203,27 +203,16 @@ interface LastRow {
   readonly values: readonly BoundValue[];
 }
 
-/**
- * The rest of a body, which the store delivers as fast as it is consumed, once. It holds a connection until it is
- * consumed or the page is released.
- */
-export interface Rest extends AsyncIterable<Uint8Array> {
-  /** Total size in bytes. */
-  readonly length: number;
-}
-
 export interface Page {
-  /** The JSON texts of the records, joined by commas: all of them, or the first. */
+  /** The JSON texts of the records, joined by commas. */
   readonly body: Uint8Array;
-  /** What follows the body, if the page is large and the engine can read it while the body is sent. */
-  readonly rest?: Rest;
   /** The body in the form in which it is kept; `body` is empty then. */
   readonly deflated?: DeflatedList;
   readonly rows: number;
   readonly more: boolean;
   /** Absent if the page has no rows. */
   readonly last?: LastRow;
-  /** To be called once body and rest are no longer needed, so that memory and connection can be used again. */
+  /** To be called once the body is no longer needed, so that its memory can be used again. */
   readonly release?: () => void;
   /** For a page of a list: how many of its ids have been consumed. */
   readonly consumed?: number;

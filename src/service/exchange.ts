@@ -1,7 +1,7 @@
 /** A request and its answer as handlers see them, free of the server that carries them. */
 import type { KeyRecord, View } from '../access/index.ts';
 import type { StoreModel } from '../compile/model.ts';
-import type { FileSigning, Page, RecordQuery, Rest } from '../compile/read.ts';
+import type { FileSigning, Page, RecordQuery } from '../compile/read.ts';
 import { timestampFrom } from '../dictionary/index.ts';
 import type { DeflatedList } from '../shared/gzip-member.ts';
 import type { RequestAccount } from './access/budget.ts';
@@ -43,10 +43,8 @@ export interface Session {
   readonly now: number;
 }
 
-/** A part of a body: what is there, what still comes from the store, or what is kept in deflated form. */
-export type Part = string | Uint8Array | Rest | DeflatedList;
-
-export const isRest = (part: Part): part is Rest => typeof part === 'object' && Symbol.asyncIterator in part;
+/** A part of a body: as it is, or as it is kept in deflated form. */
+export type Part = string | Uint8Array | DeflatedList;
 
 export const isDeflated = (part: Part): part is DeflatedList => typeof part === 'object' && 'parts' in part;
 
@@ -57,9 +55,8 @@ export const bytesOf = (part: Part): number =>
 export const takesGzip = ({ headers }: Pick<Exchange, 'headers'>): boolean =>
   prefersGzip(headers['accept-encoding']);
 
-/** The parts of a page's body. */
-export const partsOf = ({ body, rest, deflated }: Page): readonly (Uint8Array | Rest | DeflatedList)[] =>
-  deflated !== undefined ? [deflated] : rest === undefined ? [body] : [body, rest];
+/** The records of a page. */
+export const recordsOf = ({ body, deflated }: Page): Uint8Array | DeflatedList => deflated ?? body;
 
 /** An answer. The parts of the body are written one after the other, without being put together first. */
 export interface Reply {

@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Page, PageRequest, ResoShape } from '../compile/read.ts';
+import type { PageRequest, ResoShape } from '../compile/read.ts';
 import { REPLICA_TIMESTAMP } from '../dictionary/index.ts';
 import type { ReadOptions, Store } from './store.ts';
 
@@ -46,6 +46,7 @@ export async function digestRange(
     root: '/',
   };
   const page = await store.page({ query, position, limit, shape, files }, read);
+  const { body } = page;
   const hash = createHash('sha256');
   const members = expansions.map(({ name, query: { resource } }) => ({
     name,
@@ -53,7 +54,7 @@ export async function digestRange(
     number: 0,
   }));
   try {
-    const text = await whole(page);
+    const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
     for (let at = 0; at < text.length; ) {
       const end = endOfPortion(text, at);
       const portion = text.subarray(at, end);
@@ -73,13 +74,6 @@ export async function digestRange(
     digest: hash.digest('base64url'),
     more: page.more,
   };
-}
-
-async function whole({ body, rest }: Page): Promise<Buffer> {
-  if (rest === undefined) return Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  const parts = [body];
-  for await (const part of rest) parts.push(part);
-  return Buffer.concat(parts);
 }
 
 /** Bytes that are processed at once. */

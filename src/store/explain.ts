@@ -1,7 +1,7 @@
 /** What an engine's error means to a user, once for every engine; the engine only says what kind of error it is. */
 import { PlatError, platError } from '../errors/index.ts';
 import { conflictOf, Damage, DamagedRecord } from '../records/damage.ts';
-import { LARGEST_ANSWER } from './read-task.ts';
+import { answerTooLarge } from './largest-answer.ts';
 
 /** What an engine knows about an error; `error` is one that the user gets as it is. */
 export type Trouble =
@@ -51,7 +51,7 @@ export function explained(
     case 'full':
       return platError('storeFull', { store }, cause);
     case 'too-large':
-      return platError('answerTooLarge', { megabytes: LARGEST_ANSWER }, cause);
+      return answerTooLarge(error);
     case 'out-of-range':
       return platError('usage', { reason: 'A number of the query leaves the range of numbers.' }, cause);
     case 'error':

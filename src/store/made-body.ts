@@ -1,4 +1,5 @@
 /** The memory of bodies that are made of others, and their check. It does not know what a body says. */
+import { MOST_BYTES, mustNotBeTooLarge } from './largest-answer.ts';
 import type { LinkedBody } from './linked-body.ts';
 import type { LinkedFragments } from './linked-fragments.ts';
 import { type OwnedBody, SMALLEST } from './page-memory.ts';
@@ -28,13 +29,27 @@ export function checkedBody<T extends Partial<OwnedBody>>(given: T, { check, fra
   }
 }
 
-/** A body with agents and offices in it. The memory of the given one is free then. */
-export function filledBody(given: Partial<OwnedBody>, page: LinkedBody, { memory }: BodyMaking): OwnedBody {
-  const made = memory(page.length);
-  page.write(made.body);
-  if (given.release !== undefined) given.release();
-  else if (given.body !== undefined) discard(given.body);
-  return made;
+/**
+ * A body with agents and offices in it. The memory of the given one is free then.
+ * @param most bytes of the body
+ * @throws PlatError `answerTooLarge`
+ */
+export function filledBody(
+  given: Partial<OwnedBody>,
+  page: LinkedBody,
+  { memory }: Pick<BodyMaking, 'memory'>,
+  most = MOST_BYTES,
+): OwnedBody {
+  try {
+    const { length } = page;
+    mustNotBeTooLarge(length, most);
+    const made = memory(length);
+    page.write(made.body);
+    return made;
+  } finally {
+    if (given.release !== undefined) given.release();
+    else if (given.body !== undefined) discard(given.body);
+  }
 }
 
 /** Frees a large body at once, not only when the garbage collector finds it. */

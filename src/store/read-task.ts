@@ -112,12 +112,6 @@ function idsIn(row: Row | undefined, isSent: boolean): Uint32Array {
   return Uint32Array.from(given.filter(isId));
 }
 
-/**
- * Megabytes of the largest answer that a store makes. Expansions inside expansions multiply, and no client would read the
- * result; 1000 listings with all of their parts are 30.
- */
-export const LARGEST_ANSWER = 256;
-
 const EMPTY = new Uint8Array(0);
 
 /** Asks for the body of a page, and gives it as it is to be sent. */

@@ -14,7 +14,7 @@ import { startTestService } from '../support/service.ts';
 import { sqliteEngine } from '../support/sqlite-engine.ts';
 
 const KEYS = Array.from({ length: 210 }, (_, index) => `L${1000 + index}`);
-/** A page of all is sent while it is read, where the engine can. */
+/** Long, so that a page of all takes a megabyte. */
 const remarks = (key: string): string => `granite of ${key} ${'and a garden. '.repeat(270)}`;
 
 /** What is asked in every state of the store; the paths begin with the collection. */

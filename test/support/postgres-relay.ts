@@ -13,6 +13,19 @@ export interface Traffic {
 export interface Relay {
   readonly address: string;
   during(work: () => Promise<unknown>): Promise<Traffic>;
+  /**
+   * Lets so many bytes more of the server pass on one connection, and nothing else of it: once they have, the work is done
+   * and the connection ends. Resolves then.
+   */
+  breakAfter(bytes: number, work: () => Promise<void>): Promise<void>;
+}
+
+/** A connection that is to be broken in the middle of an answer. */
+interface Break {
+  readonly bytes: number;
+  /** Bytes that have passed on each connection. */
+  readonly passed: Map<Socket, number>;
+  readonly end: (near: Socket) => void;
 }
 
 const STARTUP_LENGTH = 4;
@@ -55,6 +68,7 @@ export async function relayTo(scope: Scope, address: string): Promise<Relay> {
   let commands: string[] = [];
   let waits = 0;
   let isAnswered = true;
+  let breaking: Break | undefined;
   const ran = (text: string): void => {
     if (text === 'COMMIT') return;
     commands.push(text);
@@ -71,9 +85,18 @@ export async function relayTo(scope: Scope, address: string): Promise<Relay> {
       read(chunk);
       far.write(chunk);
     });
-    far.on('data', (chunk) => {
+    far.on('data', (chunk: Buffer) => {
       isAnswered = true;
-      near.write(chunk);
+      const left = breaking && breaking.bytes - (breaking.passed.get(near) ?? 0);
+      if (breaking === undefined || left === undefined || chunk.length < left) {
+        breaking?.passed.set(near, (breaking.passed.get(near) ?? 0) + chunk.length);
+        near.write(chunk);
+        return;
+      }
+      far.pause();
+      near.write(chunk.subarray(0, left));
+      breaking.end(near);
+      breaking = undefined;
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -91,6 +114,16 @@ export async function relayTo(scope: Scope, address: string): Promise<Relay> {
       isAnswered = true;
       await work();
       return { commands, waits };
+    },
+    breakAfter(bytes, work) {
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      const end = (near: Socket): void => {
+        work()
+          .finally(() => near.destroySoon())
+          .then(resolve, reject);
+      };
+      breaking = { bytes, passed: new Map(), end };
+      return promise;
     },
   };
 }

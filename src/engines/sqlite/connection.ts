@@ -1,8 +1,8 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { BoundValue, Statement } from '../../compile/fragment.ts';
 import { BoundedCache } from '../../shared/bounded-cache.ts';
+import { MOST_BYTES } from '../../store/largest-answer.ts';
 import type { Slots } from '../../store/read-steps.ts';
-import { LARGEST_ANSWER } from '../../store/read-task.ts';
 import { type Deadline, registerFunctions } from './functions.ts';
 
 /** A value as `node:sqlite` gives it. */
@@ -36,7 +36,7 @@ export function connect(options: ConnectionOptions): Connection {
     timeout: options.busyTimeout,
     enableForeignKeyConstraints: false,
     // The engine joins the texts of a page in memory.
-    ...(options.readOnly ? { limits: { length: LARGEST_ANSWER * 1_000_000 } } : {}),
+    ...(options.readOnly ? { limits: { length: MOST_BYTES } } : {}),
   });
   taken.defer(() => database.close());
   database.exec(`PRAGMA cache_size = -${options.cacheMegabytes * 1024}; PRAGMA temp_store = MEMORY;`);

@@ -82,9 +82,7 @@ export async function servedRecords(
     },
     READ,
   );
-  const parts = [page.body];
-  if (page.rest !== undefined) for await (const part of page.rest) parts.push(part);
-  const text = Buffer.concat(parts).toString();
+  const text = Buffer.from(page.body).toString();
   page.release?.();
   const records = parsedJson(`[${text}]`);
   if (!Array.isArray(records)) {

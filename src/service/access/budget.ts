@@ -39,8 +39,6 @@ export interface RequestAccount extends ReadCaller {
   exempt(): void;
   /** Sets what is in memory for the client. */
   holds(bytes: number): void;
-  /** Whether the key holds more than it may. */
-  isOver(): boolean;
   close(): void;
 }
 
@@ -150,7 +148,6 @@ export class Budgets implements Reported {
         if (lane === 'searches') this.#window(owner).searched += milliseconds;
       },
       holds: (bytes) => add(bytes - held),
-      isOver: () => !isExempt && owner.bytes > this.#limits.megabytes * MEGABYTE,
       close: () => {
         if (!isOpen) return;
         add(-held);

@@ -247,7 +247,7 @@ async function answerRequest(
   const bytes = await send(response, reply, common, {
     method,
     acceptEncoding: headers['accept-encoding'],
-    taking: { holds: account.holds, isOver: account.isOver, sender, cut: endClient },
+    taking: { holds: account.holds, sender },
     spent: () => exchange.taken.dispose(),
   });
   const seconds = (performance.now() - started) / 1000;

@@ -7,7 +7,7 @@ import { type NativeNames, resourceNames } from '../../query/native/names.ts';
 import type { NativeRequest } from '../../query/native/request.ts';
 import { LISTING_EXPANSIONS, type NativeExpansion } from '../../query/native/selection.ts';
 import { readSkipToken, skipTokenOf } from '../../query/skip-token.ts';
-import { asking, partsOf, type Reply, signingFor, takesGzip, walkStep } from '../exchange.ts';
+import { asking, type Reply, recordsOf, signingFor, takesGzip, walkStep } from '../exchange.ts';
 import { indexHeaders, type PageAnswer, readPage } from '../paging/read-page.ts';
 import { windowOf, windowText } from '../paging/window.ts';
 import {
@@ -108,7 +108,7 @@ export async function recordPage(
   });
   exchange.timings.start('encode');
   const { page, count } = answer;
-  const reply = success(partsOf(page), page.rows, {
+  const reply = success([recordsOf(page)], page.rows, {
     skipToken: takes.includes('_skiptoken') ? nextToken(asked, answer) : undefined,
     pagination:
       count === undefined

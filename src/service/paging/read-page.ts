@@ -226,9 +226,8 @@ async function cutPage(
       store.listPage({ query, ids: list.subarray(first, first + length), limit: most, shape, files }, read),
     );
   for (let first = start; first < list.length; first += limit + SPARE) {
-    let page = await readIds(first, limit + SPARE, limit);
+    const page = await readIds(first, limit + SPARE, limit);
     if (page.rows === 0) continue;
-    if (!page.more && first + limit + SPARE < list.length) page = await withRest(page);
     let more = page.more;
     for (let next = first + limit + SPARE; !more && next < list.length; next += SPARE) {
       const following = await readIds(next, SPARE, 1);
@@ -238,16 +237,4 @@ async function cutPage(
     return { ...page, more, consumed: first - start + (page.consumed ?? 0) };
   }
   return NO_ROWS;
-}
-
-/** A page that is read to its end, before anything else is asked of the store. */
-async function withRest({ rest, body, ...page }: Page): Promise<Page> {
-  if (rest === undefined) return { ...page, body };
-  const parts = [body];
-  for await (const part of rest) parts.push(part);
-  const whole = Buffer.concat(parts);
-  const announced = body.length + rest.length;
-  if (whole.length !== announced)
-    throw new Error(`The store gave ${whole.length} bytes of the ${announced} that it announced`);
-  return { ...page, body: whole };
 }

@@ -1,4 +1,4 @@
-/** Compresses bodies, whole or while they are read. It must not know what is in them. */
+/** Compresses bodies. It must not know what is in them. */
 import type { Transform } from 'node:stream';
 import { constants, createBrotliCompress, createGzip, createZstdCompress } from 'node:zlib';
 import type { Encoding } from '../http/negotiation.ts';
@@ -14,7 +14,7 @@ const SHARE = 4;
  * A compressor of a level that takes much less time than reading the page; higher ones would cost more than they save.
  * @param size bytes to compress
  */
-export function compressor(encoding: Encoding, size: number): Transform {
+function compressor(encoding: Encoding, size: number): Transform {
   const chunkSize = Math.min(LARGEST_PIECE, Math.max(SMALLEST, Math.ceil(size / SHARE)));
   switch (encoding) {
     case 'gzip':

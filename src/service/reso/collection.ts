@@ -4,7 +4,7 @@ import { bindOptions } from '../../query/odata/query.ts';
 import type { ResourcePath } from '../../query/odata/resource-path.ts';
 import { checkRelated } from '../../query/related-records.ts';
 import type { CollectionQuery } from '../../query/request.ts';
-import { asking, partsOf, type Reply, signingFor, takesGzip, walkStep } from '../exchange.ts';
+import { asking, type Reply, recordsOf, signingFor, takesGzip, walkStep } from '../exchange.ts';
 import {
   indexHeaders,
   NOTHING_STORED,
@@ -71,7 +71,7 @@ export async function collection(request: ResoRequest, path: CollectionPath): Pr
     ...contextMember(request, `#${path.resource.resource.name}${contextFields(query)}`),
     ...(query.count && answer.count !== undefined ? { '@odata.count': answer.count } : {}),
   };
-  const records = await asConfigured(request, query, partsOf(page));
+  const records = asConfigured(request, query, recordsOf(page));
   const tail = link === undefined ? ']}' : `],"@odata.nextLink":${JSON.stringify(link)}}`;
   const window = windowOf(query.filter);
   return {
@@ -82,7 +82,7 @@ export async function collection(request: ResoRequest, path: CollectionPath): Pr
       ...indexHeaders(answer),
       ...(cut === undefined ? {} : { 'x-plat-window': 'partial' }),
     },
-    body: [begun(head, '"value":['), ...records, tail],
+    body: [begun(head, '"value":['), records, tail],
     rows: page.rows,
     ...(window === undefined ? {} : { window: windowText(window) }),
     walk: isWalk(path, query) ? walkStep(token, skip, page) : undefined,

@@ -7,13 +7,13 @@ import type { Page, Position, ResoShape } from '../../compile/read.ts';
 import type { LookupMember } from '../../dictionary/csdl/document.ts';
 import { type Field, memberName, type Resource } from '../../dictionary/index.ts';
 import type { Expansion } from '../../query/request.ts';
+import type { DeflatedList } from '../../shared/gzip-member.ts';
 import {
   asking,
   type Exchange,
   isDeflated,
-  isRest,
   type Part,
-  partsOf,
+  recordsOf,
   type ServiceContext,
   type Session,
   signingFor,
@@ -73,7 +73,7 @@ async function lookupValues(resource: Resource, { context, exchange, session }: 
   const files = signingFor(context, exchange, session);
   for (let position: Position | undefined = { kind: 'start' }; position !== undefined; ) {
     const page: Page = await context.store.page({ ...asked, position, files }, context.read);
-    const text = await wholeText(partsOf(page));
+    const text = textOf(recordsOf(page));
     page.release?.();
     const records: Record<string, string>[] = JSON.parse(`[${text}]`);
     found.push(...records.map(({ LookupName = '', LookupValue = '' }) => [LookupName, LookupValue]));
@@ -97,15 +97,14 @@ interface Given {
   readonly expansions: readonly Expansion[];
 }
 
-/** The parts of a body of records, as the service writes values. */
-export async function asConfigured(
+/** The texts of records, as the service writes values. */
+export function asConfigured(
   request: Pick<Asked, 'session'>,
   query: Given,
-  parts: readonly Part[],
-): Promise<readonly Part[]> {
-  if (!request.session.view.enumerations) return parts;
-  const ruleOf = rulesOf(request, query);
-  return [withNames(await wholeText(parts), ruleOf)];
+  records: Uint8Array | DeflatedList,
+): Part {
+  if (!request.session.view.enumerations) return records;
+  return withNames(textOf(records), rulesOf(request, query));
 }
 
 /** The text of one record, as the service writes values. */
@@ -130,15 +129,9 @@ export function valueAsConfigured(
   return Array.isArray(value) ? value.map(nameOf) : nameOf(value);
 }
 
-/** Names may be longer than their values, so a body is joined before its length is known. */
-async function wholeText(parts: readonly Part[]): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  for (const part of parts) {
-    if (isDeflated(part)) throw new Error('A page whose values are renamed is not kept');
-    if (isRest(part)) for await (const piece of part) chunks.push(piece.slice());
-    else chunks.push(typeof part === 'string' ? Buffer.from(part) : part);
-  }
-  return Buffer.concat(chunks).toString();
+function textOf(records: Uint8Array | DeflatedList): string {
+  if (isDeflated(records)) throw new Error('A page whose values are renamed is not kept');
+  return Buffer.from(records).toString();
 }
 
 function rulesOf(request: Pick<Asked, 'session'>, { resource, expansions }: Given): RuleOf {

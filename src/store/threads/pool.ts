@@ -5,6 +5,7 @@ import { Damage, DamagedRecord } from '../../records/damage.ts';
 import type { CacheUse } from '../../shared/bounded-cache.ts';
 import { FairQueue } from '../../shared/fair-queue.ts';
 import { isSent, type Lane, type ReadCaller } from '../lanes.ts';
+import { answerTooLarge } from '../largest-answer.ts';
 import type { ReadResult, ReadTask } from '../read-task.ts';
 import type { CheckResult, CheckTask } from './check-task.ts';
 import type { SharedBody } from './outbox.ts';
@@ -35,6 +36,7 @@ export type WorkerMessage = WorkerRequest | { readonly release: SharedArrayBuffe
 export type WorkerError =
   | { readonly kind: 'damage'; readonly message: string }
   | { readonly kind: 'record'; readonly record: string }
+  | { readonly kind: 'too-large' }
   | { readonly kind: 'other'; readonly message: string; readonly errcode?: number };
 
 export type WorkerReply =
@@ -203,6 +205,8 @@ function errorOf(error: WorkerError): Error {
       return new Damage(error.message);
     case 'record':
       return new DamagedRecord(error.record);
+    case 'too-large':
+      return answerTooLarge();
     case 'other':
       return Object.assign(new Error(error.message), { errcode: error.errcode });
   }

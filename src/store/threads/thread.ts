@@ -1,5 +1,6 @@
 /** What a thread of a pool does: it answers one task after another. It knows no engine. */
 import { parentPort } from 'node:worker_threads';
+import { PlatError } from '../../errors/index.ts';
 import { Damage, DamagedRecord } from '../../records/damage.ts';
 import { cachesInUse } from '../../shared/bounded-cache.ts';
 import type { ReadBlock } from '../blocks-task.ts';
@@ -100,6 +101,7 @@ function describe(error: unknown): WorkerError {
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof Damage) return { kind: 'damage', message };
   if (error instanceof DamagedRecord) return { kind: 'record', record: error.record };
+  if (error instanceof PlatError && error.code === 'answerTooLarge') return { kind: 'too-large' };
   const errcode =
     typeof error === 'object' && error !== null && 'errcode' in error ? error.errcode : undefined;
   return { kind: 'other', message, ...(typeof errcode === 'number' ? { errcode } : {}) };

@@ -10,9 +10,12 @@ import { DEFAULT_SETTINGS } from '../../../src/records/settings.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { listing } from '../../support/builders.ts';
 import { testClock } from '../../support/clock.ts';
-import { emptyDatabase } from '../../support/postgres-engine.ts';
+import type { Engine } from '../../support/engine.ts';
+import { emptyDatabase, postgresEngine } from '../../support/postgres-engine.ts';
+import { relayTo } from '../../support/postgres-relay.ts';
 import { ownServer, placeOf, runOn, shown } from '../../support/postgres-server.ts';
 import { told } from '../../support/reports.ts';
+import { startTestService } from '../../support/service.ts';
 import { operations } from '../../support/world.ts';
 
 /** Which it stops and whose connections it cuts. */
@@ -102,6 +105,62 @@ test('a transaction that is cut in its middle leaves nothing behind, and is done
   await client.query('ROLLBACK');
   assert.deepEqual(await world.keys('Property'), []);
   assert.deepEqual(told(await world.write('Property', listing('A'), listing('B'))), { inserted: 2 });
+});
+
+test('a page in whose middle the connection is cut, or the server dies: 503, and nothing of the page leaves', async (t) => {
+  const { address, drop } = await emptyDatabase(DEFAULT_SETTINGS);
+  t.after(drop);
+  const relay = await relayTo(t, address);
+  const keys = Array.from({ length: 300 }, (_, index) => String(1000 + index));
+  const PublicRemarks = 'A house with a view. '.repeat(190);
+  const behindRelay: Engine = {
+    ...postgresEngine(),
+    open: async () => {
+      const store = await openStore(relay.address);
+      t.after(() => store.close());
+      return {
+        store,
+        again: () => openStore(address),
+        hold: () => assert.fail('nobody writes meanwhile'),
+        copy: () => assert.fail('nothing is copied'),
+        damage: (...statements) => runOn(address, ...statements),
+      };
+    },
+  };
+  const service = await startTestService(t, {
+    engine: behindRelay,
+    fill: async ({ write }) => {
+      await write('Property', ...keys.map((key) => listing(key, { PublicRemarks })));
+    },
+  });
+  const token = await service.key('replication');
+  const ask = (path: string, encoding: string) =>
+    service.get('replication', path, { token, headers: { 'accept-encoding': encoding } });
+  const restart = async (): Promise<void> => {
+    // Servers of tests write their log some time after a commit.
+    await runOn(server.address('postgres'), 'CHECKPOINT');
+    await server.stop('crash');
+    await server.start();
+  };
+  const cut = async (): Promise<void> => undefined;
+  const PAGE = '/Reso/OData/Property?$orderby=City';
+  const cases = [
+    ['/v1/listings?_limit=300', 'identity', cut],
+    ['/Reso/OData/Property', 'gzip', cut],
+    [PAGE, 'gzip', cut],
+    [PAGE, 'identity', restart],
+  ] as const;
+  for (const [path, encoding, work] of cases) {
+    const broken = relay.breakAfter(500_000, work);
+    const [refused] = await Promise.all([ask(path, encoding), broken]);
+    assert.equal(refused.status, 503, path);
+    assert.equal(refused.headers['retry-after'], '5');
+    assert.ok(!refused.text.includes('house'), refused.text);
+    assert.match(refused.text, /The store cannot be reached at the moment\./);
+    const next = await ask(path, 'identity');
+    assert.equal(next.status, 200);
+    assert.equal(next.text.split(PublicRemarks).length - 1, keys.length);
+  }
 });
 
 test('a query whose time is up is ended by the server, and the connection goes on', async (t) => {

@@ -5,7 +5,7 @@ import { Budgets } from '../../../src/service/access/budget.ts';
 import { RateLimiter } from '../../../src/service/access/rate-limits.ts';
 import { UsageRecorder } from '../../../src/service/access/usage.ts';
 import { Views } from '../../../src/service/access/views.ts';
-import { isDeflated, isRest, type ServiceContext } from '../../../src/service/exchange.ts';
+import { isDeflated, type ServiceContext } from '../../../src/service/exchange.ts';
 import { KeptBlocks } from '../../../src/service/kept/kept-blocks.ts';
 import { makeMetrics, makeTimings } from '../../../src/service/metrics.ts';
 import { SERVICE_DEFAULTS, type ServiceOptions } from '../../../src/service/options.ts';
@@ -95,8 +95,7 @@ export function serve({ store: given, clock, role, base }: ServeOptions): Ask {
     const reply = await respond(responder, exchange);
     const pieces: Uint8Array[] = [];
     for (const part of reply.body) {
-      if (isRest(part)) for await (const piece of part) pieces.push(piece);
-      else if (isDeflated(part)) assert.fail('Nothing is kept');
+      if (isDeflated(part)) assert.fail('Nothing is kept');
       else pieces.push(Buffer.from(part));
     }
     const body = Buffer.concat(pieces);

@@ -3,8 +3,8 @@
  * them is sent. It must not know what the texts say.
  */
 import { Query, type QueryConfig } from 'pg';
+import { mustNotBeTooLarge } from '../../../store/largest-answer.ts';
 import { PageMemory, SMALLEST } from '../../../store/page-memory.ts';
-import { LARGEST_ANSWER } from '../../../store/read-task.ts';
 import type { Row } from '../../../store/session.ts';
 import type { ServerSession } from '../connection/session.ts';
 
@@ -21,20 +21,8 @@ interface Texts {
   readonly release?: () => void;
 }
 
-/** An answer that outgrew what is sent, with the code that a server has for it. */
-class TooLarge extends Error {
-  readonly code = '54000';
-}
-
-/** @throws TooLarge */
-function mustNotBeTooLarge(bytes: number): void {
-  if (bytes > MOST_BYTES) throw new TooLarge(`An answer of more than ${MOST_BYTES} bytes`);
-}
-
 /** Of the pages that this process reads. */
 export const memories = new PageMemory((length) => new ArrayBuffer(length));
-
-const MOST_BYTES = LARGEST_ANSWER * 1_000_000;
 
 const COMMA = 0x2c;
 /** Bytes of UTF-8 that a character of a string takes at most. */
@@ -53,7 +41,7 @@ class Body {
   /** Of the texts. */
   #written = 0;
 
-  /** @returns bytes of the text @throws TooLarge */
+  /** @returns bytes of the text @throws PlatError `answerTooLarge` */
   add(text: string): number {
     if (this.#texts++ === 0) {
       this.#only = text;
@@ -79,7 +67,7 @@ class Body {
     return written;
   }
 
-  /** What was collected; its memory is free again when it is released. @throws TooLarge */
+  /** What was collected; its memory is free again when it is released. @throws PlatError `answerTooLarge` */
   end(): Pick<Texts, 'body' | 'release'> {
     if (this.#only !== undefined) {
       const body = Buffer.from(this.#only);
