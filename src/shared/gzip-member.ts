@@ -39,7 +39,7 @@ export const deflatePartNow = (text: Uint8Array, level: number): Deflated =>
 
 const optionsOf = ({ length }: Uint8Array, level: number): ZlibOptions => ({
   level,
-  chunkSize: Math.max(SMALLEST_CHUNK, length >> 1),
+  chunkSize: Math.max(SMALLEST_CHUNK, Math.ceil(length / 3)),
   finishFlush: constants.Z_FULL_FLUSH,
 });
 
