@@ -127,6 +127,14 @@ function mustBeWhole(partitions: PartitionField | undefined): void {
   throw platError('usage', { reason: 'partitions are for a store on a server, not for a file.' });
 }
 
+/** What tells the file of an embedded store from a backup that was put in its place; empty for a store on a server. */
+export async function storeFileId(address: string): Promise<string> {
+  const found = storeAddress(address);
+  if (found.engine === 'postgres') return '';
+  const { idBeneath } = await import('./engines/sqlite/file-id.ts');
+  return idBeneath(found.path) ?? '';
+}
+
 /**
  * The tables of a store as they are, for a copy to another engine.
  * @param create whether to create a file or schema that does not exist

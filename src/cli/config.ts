@@ -33,7 +33,11 @@ export interface ConfigFile {
   readonly [option: string]: unknown;
   readonly hosts?: Readonly<Partial<Record<SurfaceName, string>>>;
   readonly limits?: Readonly<Partial<Record<SurfaceName, RateLimit>>>;
-  readonly keptPages?: { readonly megabytes?: number };
+  readonly keptPages?: {
+    readonly megabytes?: number;
+    readonly fileMegabytes?: number;
+    readonly folder?: string;
+  };
   readonly filterIndex?: { readonly minutes?: number; readonly megabytes?: number };
   readonly budget?: Partial<BudgetLimits>;
   readonly connections?: Partial<ConnectionLimits>;

@@ -1,10 +1,10 @@
 /** The command line: every command by name, loaded only when it is called. It knows nothing of what commands do. */
-import { readFileSync } from 'node:fs';
 import { Command, CommanderError, Help } from 'commander';
 import { describe } from './help.ts';
 import { readFlags } from './options.ts';
 import { EXIT, fail } from './output.ts';
 import { reportText, writeText } from './terminal.ts';
+import { version } from './version.ts';
 
 /** A command as `plat --help` lists it. */
 interface Listed {
@@ -170,13 +170,6 @@ export async function runCli(argv: readonly string[]): Promise<number> {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.wrongUse;
     return fail(error);
   }
-}
-
-/** The version of this package. */
-function version(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  const { version: found }: { version: string } = JSON.parse(text);
-  return found;
 }
 
 export function* everyCommand(command: Command): Generator<Command> {

@@ -6,6 +6,7 @@ import type { ReadCaller } from '../store/lanes.ts';
 import type { Store } from '../store/store.ts';
 import type { BudgetLimits } from './access/budget.ts';
 import type { ConnectionLimits } from './access/connections.ts';
+import type { FilePlace } from './kept/kept-file.ts';
 import type { PaceLimits } from './reply/pace.ts';
 import type { SurfaceName } from './surface.ts';
 
@@ -53,7 +54,11 @@ export interface ServiceOptions {
   /** How slowly a client may take its answers. */
   readonly pace: PaceLimits;
   /** What pages are made of that clients take as gzip, in memory; 0: nothing is kept. */
-  readonly keptPages: { readonly megabytes: number };
+  readonly keptPages: {
+    readonly megabytes: number;
+    /** Where it is kept beside memory; absent: nowhere. */
+    readonly file?: FilePlace & { readonly megabytes: number };
+  };
   readonly filterIndex: { readonly minutes: number; readonly megabytes: number };
   /** How long one read of the store may take, in seconds. */
   readonly querySeconds: number;

@@ -13,6 +13,7 @@ import type { ServiceContext } from './exchange.ts';
 import { type Listener, reachedAddress } from './http/base-address.ts';
 import { type Dispatch, makeListener } from './http/listener.ts';
 import { KeptBlocks } from './kept/kept-blocks.ts';
+import { KeptFile } from './kept/kept-file.ts';
 import { type Metrics, makeMetrics } from './metrics.ts';
 import type { ServiceOptions } from './options.ts';
 import { FilterIndexCache } from './paging/filter-index.ts';
@@ -100,7 +101,7 @@ export async function startService(
     return options.publicUrls[surface] ?? (listener === undefined ? '' : reachedAddress(listener, arrival));
   };
   const read = { milliseconds: options.querySeconds * 1000 };
-  const kept = new KeptBlocks(store, options.keptPages.megabytes * 1024 * 1024);
+  const kept = keptBlocks(options);
   const context: ServiceContext = {
     store,
     clock,
@@ -183,6 +184,15 @@ export async function startService(
   };
   return { addresses, metrics, close };
 }
+
+/** What pages are made of; what is wrong with its file is logged, since no client notices. */
+function keptBlocks({ store, log, keptPages: { megabytes, file } }: ServiceOptions): KeptBlocks {
+  const warn = (message: string, err: unknown): void => log.warn({ err }, message);
+  const place = file === undefined ? undefined : { ...file, bytes: file.megabytes * MEGABYTE, warn };
+  return new KeptBlocks(store, megabytes * MEGABYTE, place === undefined ? undefined : new KeptFile(place));
+}
+
+const MEGABYTE = 1024 * 1024;
 
 /** The connections of the public surfaces. The log says that some were closed, but not once for each of a crowd. */
 function connectionsOf({ connections: limits, log }: ServiceOptions, metrics: Metrics): Connections {

@@ -44,10 +44,14 @@ const optionsOf = ({ length }: Uint8Array, level: number): ZlibOptions => ({
 });
 
 function deflatedOf(text: Uint8Array, bytes: Uint8Array): Deflated {
-  const { length } = text;
   // Without the spare memory of the compressor.
-  return { bytes: new Uint8Array(bytes), crc: crc32(text), length, shift: shiftOf(length) };
+  return deflatedAs(new Uint8Array(bytes), crc32(text), text.length);
 }
+
+/** A part that was deflated before. @param crc of the part as it was @param length of the part as it was */
+export const deflatedAs = (bytes: Uint8Array, crc: number, length: number): Deflated => {
+  return { bytes, crc, length, shift: shiftOf(length) };
+};
 
 /** @param parts none of which is empty */
 export function deflatedList(parts: readonly Deflated[]): DeflatedList {

@@ -91,6 +91,7 @@ export const TOGETHER = {
     'cli/import-infer.test.ts',
     'cli/import-tables.test.ts',
     'cli/import.test.ts',
+    'cli/kept-pages.test.ts',
     'cli/nothing-in-silence.test.ts',
     'cli/open-patiently.test.ts',
     'cli/partitions.test.ts',

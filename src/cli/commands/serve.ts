@@ -14,6 +14,7 @@ import { SCRUB_DEFAULTS, Scrub } from '../../store/check/scrub.ts';
 import { systemClock } from '../../store/clock.ts';
 import type { Store } from '../../store/store.ts';
 import type { ConfigFile } from '../config.ts';
+import { keptPages } from '../kept-pages.ts';
 import { linkLines } from '../link-lines.ts';
 import { withStore } from '../open-store.ts';
 import { addOptions, applyConfig, CONFIG_OPTION, option, STORE_OPTION, wholeNumber } from '../options.ts';
@@ -62,7 +63,7 @@ export interface ServeSettings {
 /** Starts the service of a store. */
 export async function serveStore(
   store: Store,
-  settings: ServeSettings,
+  settings: ServeSettings & { readonly store: string },
   config: ConfigFile,
 ): Promise<Service> {
   const log = makeLog(settings.logLevel);
@@ -84,7 +85,7 @@ export async function serveStore(
     publicUrls: publicUrls(settings.publicUrl),
     trustProxy: settings.trustProxy ?? false,
     limits: { ...SERVICE_DEFAULTS.limits, ...config.limits },
-    keptPages: { ...SERVICE_DEFAULTS.keptPages, ...config.keptPages },
+    keptPages: await keptPages(settings.store, config),
     filterIndex: { ...SERVICE_DEFAULTS.filterIndex, ...config.filterIndex },
     budget: { ...SERVICE_DEFAULTS.budget, ...config.budget },
     connections: { ...SERVICE_DEFAULTS.connections, ...config.connections },

@@ -59,6 +59,12 @@ export class BlockList {
     return true;
   }
 
+  /** Whether it has the block of a range. */
+  has({ after, last }: Pick<KeptRange, 'after' | 'last'>): boolean {
+    const block = this.#blocks[this.#indexOf(after)];
+    return block?.after === after && block.last === last;
+  }
+
   remove(block: KeptBlock): void {
     if (block.list !== this) return;
     block.list = undefined;

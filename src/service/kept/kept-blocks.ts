@@ -10,12 +10,14 @@ import { isByKey } from '../../compile/page-plan.ts';
 import type { Page, PageRequest, Shape } from '../../compile/read.ts';
 import { isWhole } from '../../compile/text/reso-text.ts';
 import { BoundedCache, bytesOfText } from '../../shared/bounded-cache.ts';
-import { deflatedList } from '../../shared/gzip-member.ts';
+import { type Deflated, deflatedList } from '../../shared/gzip-member.ts';
 import type { ReadBlock } from '../../store/blocks-task.ts';
 import { type Changes, FROM_NOW } from '../../store/change-follower.ts';
 import { isSent } from '../../store/lanes.ts';
 import type { ReadOptions, Store } from '../../store/store.ts';
 import { BlockList, type KeptBlock } from './block-list.ts';
+import type { ListName } from './file-tables.ts';
+import type { KeptFile } from './kept-file.ts';
 
 /** Pages of fewer rows would cut blocks that are too small to be worth keeping. */
 const FEWEST_ROWS = 64;
@@ -31,19 +33,27 @@ const MOST_LISTS = 200;
 const EMPTY = new Uint8Array(0);
 
 export class KeptBlocks {
-  readonly #store: Pick<Store, 'blocks'>;
+  readonly #store: Pick<Store, 'blocks' | 'readStores'>;
+  readonly #file: KeptFile | undefined;
+  #isWriting = false;
   readonly #bytes: number;
   readonly #blocks: BoundedCache<KeptBlock>;
   /** Each of a view, a resource and a shape. */
-  readonly #lists = new Map<string, BlockList>();
+  readonly #lists = new Map<string, NamedList>();
   #stamp = '';
   /** The position in the sequence of changes at which all that is kept holds. */
   #position = FROM_NOW;
+  /** The position at which the newest blocks of the file held: a snapshot of a time before it must not have them. */
+  #newest = 0;
   #made = 0;
 
-  /** @param bytes the limit of what is kept; 0: nothing is */
-  constructor(store: Pick<Store, 'blocks'>, bytes: number) {
+  /**
+   * @param bytes the limit of what is kept in memory; 0: nothing is kept
+   * @param file where it is kept, too; absent: nowhere
+   */
+  constructor(store: Pick<Store, 'blocks' | 'readStores'>, bytes: number, file?: KeptFile) {
     this.#store = store;
+    this.#file = file;
     this.#bytes = bytes;
     this.#blocks = new BoundedCache('kept blocks', { bytes: Math.max(1, Math.floor(bytes)) }, (block) =>
       block.list?.remove(block),
@@ -55,21 +65,24 @@ export class KeptBlocks {
     if (this.#bytes === 0 || !isKept(request, model, read)) return undefined;
     const stamp = keptStamp(model);
     for (let tries = 0; tries < TRIES; tries++) {
-      const list = this.#listOf(request, stamp);
+      const list = this.#listOf(request, model, stamp);
+      this.#fill(request, list, stamp);
       const page = await this.#read(request, list, stamp, read);
-      if (page !== 'changed') return page;
+      if (page === 'changed') continue;
+      this.#writeLater();
+      return page;
     }
     return undefined;
   }
 
   async #read(
     { query, position, limit, shape, files }: PageRequest,
-    list: BlockList,
+    named: NamedList,
     stamp: string,
     read: ReadOptions,
   ): Promise<Page | undefined | 'changed'> {
-    const begin = 'key' in position ? position.key : '';
-    const { after, blocks } = list.from(begin, limit);
+    const { list } = named;
+    const { after, blocks } = list.from(beginOf(position), limit);
     const since = this.#position;
     const rows = blocks.reduce((sum, block) => sum + block.rows, 0);
     const found = await this.#store.blocks(
@@ -84,7 +97,13 @@ export class KeptBlocks {
       read,
     );
     const { changes } = found;
-    if (found.stamp !== stamp || this.#stamp !== stamp || changes.kind === 'behind') return undefined;
+    if (found.stamp !== stamp || this.#stamp !== stamp) return undefined;
+    if (changes.kind === 'behind') {
+      // Without a standby that may be late, the store is not the one that it was.
+      if (this.#store.readStores === undefined) this.#startOver();
+      return undefined;
+    }
+    if (changes.position < this.#newest) return undefined;
     this.#apply(since, changes);
     if (blocks.some(({ list: of }) => of === undefined)) return 'changed';
     // Blocks of a snapshot before that of what is kept may have changed meanwhile.
@@ -92,7 +111,7 @@ export class KeptBlocks {
     const parts = found.parts.flatMap((part) => {
       const block = typeof part === 'number' ? blocks[part] : this.#blockOf(part);
       if (block === undefined) return [];
-      if (typeof part !== 'number' && isNew) this.#keep(list, block);
+      if (typeof part !== 'number' && isNew) this.#keep(named, block);
       return block.deflated ?? [];
     });
     if (found.rows === 0) return { body: EMPTY, rows: 0, more: false };
@@ -108,28 +127,78 @@ export class KeptBlocks {
     return { ...read, id, deflated: deflated && Promise.resolve(deflated), list: undefined };
   }
 
-  #keep(list: BlockList, block: KeptBlock): void {
+  #keep({ list, name }: NamedList, block: KeptBlock): void {
     if (!list.add(block)) return;
-    const keep = (bytes: number): void => {
-      if (block.list === list) this.#blocks.put(block.id, block, sizeOf(block) + bytes);
-      // What alone exceeds the limit is not kept.
-      if (this.#blocks.get(block.id) === undefined) list.remove(block);
+    const keep = (deflated?: Deflated): void => {
+      this.#putInMemory(list, block, deflated);
+      // In a list that was dropped meanwhile, nothing is told of what changes.
+      const holds = (): boolean => block.list === list && this.#lists.get(name.id)?.list === list;
+      this.#file?.add(name, { ...block, deflated }, holds);
     };
-    if (block.deflated === undefined) keep(0);
-    else
-      block.deflated.then(
-        ({ bytes }) => keep(bytes.length),
-        () => list.remove(block), // whoever waits for it is told
-      );
+    if (block.deflated === undefined) keep();
+    else block.deflated.then(keep, () => list.remove(block)); // whoever waits for it is told
+  }
+
+  #putInMemory(list: BlockList, block: KeptBlock, deflated: Deflated | undefined): void {
+    const bytes = deflated?.bytes.length ?? 0;
+    if (block.list === list) this.#blocks.put(block.id, block, sizeOf(block) + bytes);
+    // What alone exceeds the limit is not kept.
+    if (this.#blocks.get(block.id) === undefined) list.remove(block);
+  }
+
+  /** Takes the blocks of a page that are not in memory from the file. */
+  #fill({ position, limit }: PageRequest, { list, name }: NamedList, stamp: string): void {
+    if (this.#file === undefined) return;
+    const { after, blocks } = list.from(beginOf(position), limit);
+    const gap = gapIn(after, blocks, limit);
+    if (gap === undefined) return;
+    const kept = { stamp, position: this.#position };
+    const found = this.#file.find(kept, name, gap, (range) => list.has(range));
+    if (found === undefined) return;
+    if (this.#position === FROM_NOW) this.#position = found.position;
+    this.#newest = Math.max(this.#newest, found.position);
+    const stored = new BlockList(name.resource);
+    for (const block of found.blocks) {
+      const deflated = block.deflated === undefined ? undefined : Promise.resolve(block.deflated);
+      stored.add({ ...block, id: String(++this.#made), deflated, list: undefined });
+    }
+    // What has changed since, and the file was not told of yet.
+    if (found.changes !== undefined) stored.apply(found.changes);
+    const sizes = new Map(found.blocks.map((block) => [block.last, block.deflated]));
+    for (const block of stored.clear()) {
+      if (list.add(block)) this.#putInMemory(list, block, sizes.get(block.last));
+    }
+  }
+
+  /** Lets the file know what was made and what has changed, once the page is sent. */
+  #writeLater(): void {
+    if (this.#file === undefined || this.#isWriting) return;
+    this.#isWriting = true;
+    setImmediate(() => {
+      this.#isWriting = false;
+      const isMore = this.#file?.write({ stamp: this.#stamp, position: this.#position });
+      if (isMore === true) this.#writeLater();
+    });
+  }
+
+  /** Forgets all that is kept, wherever. */
+  #startOver(): void {
+    const position = this.#position;
+    this.#clear();
+    this.#position = FROM_NOW;
+    this.#newest = 0;
+    this.#file?.note(FROM_NOW, { kind: 'everything', position });
   }
 
   /** @param since where the changes begin, which is never after what is kept */
   #apply(since: number, changes: Exclude<Changes, { kind: 'behind' }>): void {
     // Where two pages began with the last change, the one that comes second does not tell what lies between them.
     if (since === FROM_NOW && this.#position !== FROM_NOW) return;
+    // What comes late was noted with what came before it.
+    if (changes.kind === 'everything' || changes.position > this.#position) this.#file?.note(since, changes);
     if (changes.kind === 'everything') this.#clear();
     else {
-      for (const list of this.#lists.values()) {
+      for (const { list } of this.#lists.values()) {
         for (const { id } of list.apply(changes)) this.#blocks.delete(id);
       }
     }
@@ -138,32 +207,62 @@ export class KeptBlocks {
   }
 
   #clear(): void {
-    for (const list of this.#lists.values()) list.clear();
+    for (const { list } of this.#lists.values()) list.clear();
     this.#lists.clear();
     this.#blocks.clear();
   }
 
-  #listOf({ query: { view, resource }, shape }: PageRequest, stamp: string): BlockList {
+  #listOf({ query: { view, resource }, shape }: PageRequest, model: StoreModel, stamp: string): NamedList {
     if (stamp !== this.#stamp) {
       this.#clear();
       this.#stamp = stamp;
       // In another epoch the numbers of the sequence are others, too.
       this.#position = FROM_NOW;
+      this.#newest = 0;
+      this.#file?.forget();
     }
     const { role, scope } = view;
     const id = JSON.stringify([role.name, scope, resource.name, shapeOf(shape)]);
     const known = this.#lists.get(id);
     if (known !== undefined) return known;
     if (this.#lists.size >= MOST_LISTS) this.#clear();
-    const made = new BlockList(resource.name);
+    const linked = model.layout(resource.name).links.map((link) => link.resource);
+    const name = { id, resource: resource.name, linked };
+    const made = { name, list: new BlockList(resource.name) };
     this.#lists.set(id, made);
     return made;
   }
 
   close(): void {
+    while (this.#file?.write({ stamp: this.#stamp, position: this.#position }) === true);
+    this.#file?.close();
     this.#clear();
     this.#blocks.close();
   }
+}
+
+/** The blocks of a view, a resource and a shape. */
+interface NamedList {
+  readonly name: ListName;
+  readonly list: BlockList;
+}
+
+const beginOf = (position: PageRequest['position']): string => ('key' in position ? position.key : '');
+
+/** Where the blocks of a page have their first gap, and how many records are missing from there on. */
+function gapIn(
+  after: string,
+  blocks: readonly KeptBlock[],
+  limit: number,
+): { readonly from: string; readonly limit: number } | undefined {
+  let from = after;
+  let missing = limit;
+  for (const block of blocks) {
+    if (block.after !== from) break;
+    from = block.last;
+    missing -= block.rows;
+  }
+  return missing <= 0 ? undefined : { from, limit: missing };
 }
 
 /** Bytes that a block takes beside its records. */

@@ -13,6 +13,7 @@ import { listing, member, office, photo } from '../../support/builders.ts';
 import { testClock } from '../../support/clock.ts';
 import type { Engine, Scope } from '../../support/engine.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
+import { temporaryFile } from '../../support/temporary.ts';
 import { type Json, operations } from '../../support/world.ts';
 
 const SILENT = pino({ level: 'silent' });
@@ -20,10 +21,12 @@ const ANY_PORT = { api: 0, replication: 0, floorplans: 0, admin: 0 };
 const GZIP = { 'accept-encoding': 'gzip' };
 const DAY = 86_400_000;
 
-/** Two processes that serve one store, each with what it keeps. */
+/** Two processes that serve one store, each with what it keeps in memory, and with one file. */
 async function twoServices(t: Scope, engine: Engine) {
   const clock = testClock('2026-05-30T12:00:00Z');
-  const first = await startTestService(t, { engine, clock });
+  const file = { path: temporaryFile('.db-pages'), identity: '', megabytes: 8 };
+  const keptPages = { ...SERVICE_DEFAULTS.keptPages, file };
+  const first = await startTestService(t, { engine, clock, service: { keptPages } });
   const other = await first.again();
   const pages: BlocksPage[] = [];
   const noting: Store = Object.assign(Object.create(other), {
@@ -34,7 +37,7 @@ async function twoServices(t: Scope, engine: Engine) {
     },
   });
   const second = await startService(
-    { ...SERVICE_DEFAULTS, store: noting, clock, log: SILENT },
+    { ...SERVICE_DEFAULTS, store: noting, clock, log: SILENT, keptPages },
     { host: '127.0.0.1', adminHost: '127.0.0.1', ports: ANY_PORT },
   );
   t.after(() => second.close());

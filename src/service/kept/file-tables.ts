@@ -1,0 +1,320 @@
+/**
+ * What is in a file of kept blocks, and how it is known to be right: each block has a checksum over its content and all that
+ * it was made of, and so has the state, which says at which position in the sequence of changes all blocks hold. What is odd
+ * throws `OddFile`. It knows neither when the file is read or written, nor what becomes of an odd one.
+ */
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { crc32 } from 'node:zlib';
+import type { KeptRange } from '../../compile/read.ts';
+import { compareKeys } from '../../shared/compare-keys.ts';
+import { type Deflated, deflatedAs } from '../../shared/gzip-member.ts';
+import { linkHash } from '../../store/blocks-task.ts';
+import type { Changes } from '../../store/change-follower.ts';
+
+/** The file is not as plat writes it. */
+class OddFile extends Error {}
+
+/** A block as it is stored. */
+export interface StoredBlock extends KeptRange {
+  readonly links: Uint32Array;
+  /** Absent without records. */
+  readonly deflated: Deflated | undefined;
+}
+
+/** A view, resource and shape whose blocks are kept. */
+export interface ListName {
+  readonly id: string;
+  readonly resource: string;
+  /** The resources that its records have values of. */
+  readonly linked: readonly string[];
+}
+
+/** What all blocks have in common. */
+export interface FileState {
+  /** What they were made of. */
+  readonly stamp: string;
+  /** At which none of them has changed but by a link. */
+  readonly position: number;
+}
+
+/** A number of records for a gap between blocks, of which nothing is known. */
+const GAP = 16;
+/** Links that have changed are kept by hash; the file is made anew beyond so many. */
+export const MOST_LINKS = 20_000;
+/** Milliseconds that another process's write is waited for. It blocks the thread, which has requests to answer. */
+const PATIENCE = 3;
+
+/** "plat" in the header of the file, so that nothing else that lies there is taken for it. */
+const APPLICATION_ID = 0x706c6174;
+const APPLICATION_ID_AT = 68;
+
+const SCHEMA = `
+  PRAGMA application_id = ${APPLICATION_ID};
+  CREATE TABLE IF NOT EXISTS state (id INTEGER PRIMARY KEY, stamp TEXT, position INTEGER, facts_sum INTEGER, sum INTEGER) STRICT;
+  CREATE TABLE IF NOT EXISTS facts (id INTEGER PRIMARY KEY, text TEXT) STRICT;
+  CREATE TABLE IF NOT EXISTS heads (id INTEGER PRIMARY KEY, list INTEGER, begins TEXT, ends TEXT, last_key TEXT, records INTEGER,
+    position INTEGER, links BLOB, length INTEGER, crc INTEGER, bytes_sum INTEGER, sum INTEGER) STRICT;
+  CREATE UNIQUE INDEX IF NOT EXISTS heads_ends ON heads (list, ends);
+  CREATE TABLE IF NOT EXISTS bodies (id INTEGER PRIMARY KEY, bytes BLOB) STRICT;`;
+
+/** The lists by their numbers, and the links that have changed, with the last position at which they did. */
+interface Facts {
+  readonly lists: ListName[];
+  readonly links: Map<number, number>;
+}
+
+type Row = Record<string, unknown>;
+
+/** Whether a file is one of these, however damaged. */
+export function isKeptFile(path: string): boolean {
+  const id = Buffer.alloc(4);
+  const file = openSync(path, 'r');
+  try {
+    return readSync(file, id, 0, 4, APPLICATION_ID_AT) === 4 && id.readUInt32BE() === APPLICATION_ID;
+  } finally {
+    closeSync(file);
+  }
+}
+
+export class FileTables {
+  readonly #database: DatabaseSync;
+  readonly #find;
+  readonly #fetch;
+  readonly #overlapping;
+  readonly #insert;
+  readonly #insertBody;
+  readonly #state;
+  /** What the file says besides, and its checksum. */
+  #facts: { readonly sum: number; readonly facts: Facts } | undefined;
+
+  /** @param path of an empty file, or of one of these @param isSafe whether it must outlive the machine's failure */
+  constructor(path: string, isSafe: boolean) {
+    using taken = new DisposableStack();
+    const database = new DatabaseSync(path, { timeout: PATIENCE });
+    taken.defer(() => database.close());
+    database.exec(
+      `PRAGMA page_size = 8192; PRAGMA synchronous = ${isSafe ? 'FULL' : 'OFF'}; PRAGMA cache_size = -2048;`,
+    );
+    if (statSync(path).size === 0) database.exec(`BEGIN IMMEDIATE; ${SCHEMA} COMMIT;`);
+    // Which index entry leads to which block is all that no checksum tells.
+    const faults = database.prepare("PRAGMA integrity_check('heads')").all();
+    if (faults.length !== 1 || faults[0]?.integrity_check !== 'ok') throw new OddFile('an index is damaged');
+    this.#database = database;
+    this.#state = database.prepare('SELECT stamp, position, facts_sum, sum FROM state WHERE id = 1');
+    this.#find = database.prepare(
+      'SELECT id, begins, ends, last_key, records FROM heads WHERE list = ? AND ends > ? ORDER BY ends',
+    );
+    this.#fetch = database.prepare(
+      `SELECT heads.*, bytes FROM json_each(?) AS wanted JOIN heads ON heads.id = wanted.value
+        LEFT JOIN bodies ON bodies.id = heads.id ORDER BY wanted.key`,
+    );
+    this.#overlapping = database.prepare(
+      'SELECT id, begins, position, links FROM heads WHERE list = ? AND ends > ? ORDER BY ends',
+    );
+    this.#insert = database.prepare(
+      `INSERT INTO heads (list, begins, ends, last_key, records, position, links, length, crc, bytes_sum, sum)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    );
+    this.#insertBody = database.prepare('INSERT OR REPLACE INTO bodies (id, bytes) VALUES (?, ?)');
+    taken.move(); // whoever has the tables closes them
+  }
+
+  /** Runs work in a transaction, which is undone if it throws. */
+  within<T>(kind: 'read' | 'write', work: () => T): T {
+    this.#database.exec(kind === 'read' ? 'BEGIN' : 'BEGIN IMMEDIATE');
+    try {
+      const result = work();
+      this.#database.exec('COMMIT');
+      return result;
+    } catch (error) {
+      this.#facts = undefined; // of what is undone
+      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+      throw error;
+    }
+  }
+
+  /** Undefined before the first `save`. */
+  state(): FileState | undefined {
+    const row: Row | undefined = this.#state.get();
+    if (row === undefined) return undefined;
+    const { stamp, position, facts_sum: factsSum, sum } = row;
+    mustBe(sum === sumOf([stamp, position, factsSum]), 'its state is damaged');
+    if (this.#facts?.sum !== factsSum) {
+      const text = String(this.#database.prepare('SELECT text FROM facts WHERE id = 1').get()?.text ?? '');
+      mustBe(factsSum === crc32(text), 'its facts are damaged');
+      const { lists, links }: { lists: ListName[]; links: [number, number][] } = JSON.parse(text);
+      this.#facts = { sum: Number(factsSum), facts: { lists, links: new Map(links) } };
+    }
+    return { stamp: String(stamp), position: Number(position) };
+  }
+
+  save({ stamp, position }: FileState): void {
+    const { lists, links } = this.#known;
+    const text = JSON.stringify({ lists, links: [...links] });
+    const factsSum = crc32(text);
+    if (factsSum !== this.#facts?.sum) {
+      this.#database.prepare('INSERT OR REPLACE INTO facts (id, text) VALUES (1, ?)').run(text);
+    }
+    this.#facts = { sum: factsSum, facts: { lists, links } };
+    this.#database
+      .prepare('INSERT OR REPLACE INTO state (id, stamp, position, facts_sum, sum) VALUES (1, ?, ?, ?, ?)')
+      .run(stamp, position, factsSum, sumOf([stamp, position, factsSum]));
+  }
+
+  get #known(): Facts {
+    return this.#facts?.facts ?? { lists: [], links: new Map() };
+  }
+
+  /**
+   * The blocks of a page that begins after a key. The state must have been read in the same transaction.
+   * @param isKept whether the caller has the block of a range
+   */
+  find(
+    state: FileState,
+    list: ListName,
+    from: string,
+    limit: number,
+    isKept: (range: Pick<KeptRange, 'after' | 'last'>) => boolean,
+  ): readonly StoredBlock[] {
+    const number = this.#known.lists.findIndex(({ id }) => id === list.id);
+    if (number < 0) return [];
+    const wanted = new Map<number, string>();
+    let reached = from;
+    let records = 0;
+    for (const row of this.#find.iterate(number, from)) {
+      const [after, last] = [String(row.begins), String(row.ends)];
+      const isAround = compareKeys(after, from) < 0;
+      mustBe(
+        compareKeys(last, reached) > 0 && (isAround || compareKeys(after, reached) >= 0),
+        'its order is damaged',
+      );
+      // Of a block in which the page begins only the end is known, and only behind its last record.
+      const isOfUse = !isAround || compareKeys(String(row.last_key), from) <= 0;
+      if (isOfUse && !isKept({ after, last })) wanted.set(Number(row.id), last);
+      records += (after === reached ? 0 : GAP) + (isAround ? 0 : Number(row.records));
+      reached = last;
+      if (records >= limit) break;
+    }
+    if (wanted.size === 0) return [];
+    const rows = this.#fetch.all(JSON.stringify([...wanted.keys()]));
+    mustBe(rows.length === wanted.size, 'its index is damaged');
+    return rows.flatMap((row) => {
+      mustBe(wanted.get(Number(row.id)) === row.ends, 'its index is damaged');
+      const block = storedBlock(row, state, list);
+      const isLinkChanged = block.links.some(
+        (link) => (this.#known.links.get(link) ?? 0) > Number(row.position),
+      );
+      return isLinkChanged ? [] : [block];
+    });
+  }
+
+  /** Adds a block that holds at the position of the state, unless others have keys of its range. */
+  add(
+    { stamp, position }: FileState,
+    list: ListName,
+    { after, last, lastKey, rows, links, deflated }: StoredBlock,
+  ): void {
+    const { lists } = this.#known;
+    let number = lists.findIndex(({ id }) => id === list.id);
+    if (number < 0) number = lists.push(list) - 1;
+    if (!this.#makeRoom(number, after, last)) return;
+    const linkBytes = new Uint8Array(links.buffer, links.byteOffset, links.byteLength);
+    const bytesSum = deflated === undefined ? 0 : crc32(deflated.bytes);
+    const facts = [after, last, lastKey, rows, position] as const;
+    const content = [deflated?.length ?? 0, deflated?.crc ?? 0, bytesSum] as const;
+    const sum = crc32(linkBytes, sumOf([stamp, list.id, ...facts, ...content]));
+    const { lastInsertRowid: id } = this.#insert.run(number, ...facts, linkBytes, ...content, sum);
+    if (deflated !== undefined) this.#insertBody.run(id, deflated.bytes);
+  }
+
+  /** Removes the blocks with keys of a range that no longer hold. @returns whether the range is free then */
+  #makeRoom(list: number, after: string, last: string): boolean {
+    const ended: Row[] = [];
+    for (const row of this.#overlapping.iterate(list, after)) {
+      if (compareKeys(String(row.begins), last) >= 0) break;
+      if (!this.#isLinkChanged(row, linksOf(row))) return false;
+      ended.push(row);
+    }
+    if (ended.length === 0) return true;
+    const ids = JSON.stringify(ended.map(({ id }) => id));
+    this.#database.prepare('DELETE FROM heads WHERE id IN (SELECT value FROM json_each(?))').run(ids);
+    this.#removeBodies(ended);
+    return true;
+  }
+
+  #isLinkChanged({ position }: Row, links: Uint32Array): boolean {
+    return links.some((link) => (this.#known.links.get(link) ?? 0) > Number(position));
+  }
+
+  /** Removes what has changed. @returns whether it could be found; otherwise nothing in the file may be used */
+  apply({ keys, resources, position }: Changes & { kind: 'records' }): boolean {
+    if (resources.size > 0) return false;
+    const { lists, links } = this.#known;
+    const removal = this.#database.prepare(
+      `DELETE FROM heads WHERE id IN (SELECT (SELECT CASE WHEN begins < changed.value THEN id END FROM heads
+        WHERE list = ?1 AND ends >= changed.value ORDER BY ends LIMIT 1) FROM json_each(?2) AS changed) RETURNING id`,
+    );
+    for (const [resource, changed] of keys) {
+      for (const [number, list] of lists.entries()) {
+        if (list.resource !== resource) continue;
+        this.#removeBodies(removal.all(number, JSON.stringify([...changed])));
+      }
+      if (lists.some(({ linked }) => linked.includes(resource))) {
+        for (const key of changed) links.set(linkHash(resource, key), position);
+      }
+    }
+    return links.size <= MOST_LINKS;
+  }
+
+  /** Removes the oldest blocks until the file needs no more than so many bytes. */
+  bound(bytes: number): void {
+    const oldest = this.#database.prepare(
+      'DELETE FROM heads WHERE id = (SELECT min(id) FROM heads) RETURNING id',
+    );
+    while (this.#bytesInUse() > bytes) {
+      const removed = oldest.all();
+      if (removed.length === 0) return;
+      this.#removeBodies(removed);
+    }
+  }
+
+  #removeBodies(removed: readonly Row[]): void {
+    if (removed.length === 0) return;
+    const ids = JSON.stringify(removed.map(({ id }) => id));
+    this.#database.prepare('DELETE FROM bodies WHERE id IN (SELECT value FROM json_each(?))').run(ids);
+  }
+
+  #bytesInUse(): number {
+    const pragma = (name: string): number => Number(this.#database.prepare(`PRAGMA ${name}`).get()?.[name]);
+    return (pragma('page_count') - pragma('freelist_count')) * pragma('page_size');
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+}
+
+function storedBlock(row: Row, { stamp }: FileState, list: ListName): StoredBlock {
+  const { begins, ends, last_key: lastKey, records, position, length, crc, bytes_sum: bytesSum } = row;
+  const links = row.links instanceof Uint8Array ? row.links : new Uint8Array(0);
+  const head = sumOf([stamp, list.id, begins, ends, lastKey, records, position, length, crc, bytesSum]);
+  mustBe(row.sum === crc32(links, head), 'a block is damaged');
+  const bytes = row.bytes instanceof Uint8Array ? row.bytes : undefined;
+  mustBe((records === 0) === (bytes === undefined), 'a block is incomplete');
+  if (bytes !== undefined) mustBe(crc32(bytes) === bytesSum, 'a block is damaged');
+  return {
+    ...{ after: String(begins), last: String(ends), lastKey: String(lastKey), rows: Number(records) },
+    links: linksOf(row),
+    deflated: bytes === undefined ? undefined : deflatedAs(bytes, Number(crc), Number(length)),
+  };
+}
+
+const linksOf = ({ links }: Row): Uint32Array =>
+  links instanceof Uint8Array ? new Uint32Array(Uint8Array.from(links).buffer) : new Uint32Array(0);
+
+const sumOf = (facts: readonly unknown[]): number => crc32(JSON.stringify(facts));
+
+function mustBe(isRight: boolean, fault: string): void {
+  if (!isRight) throw new OddFile(fault);
+}

@@ -1,0 +1,346 @@
+/**
+ * The file of kept blocks beside a store: for collections that memory is too small for, for the time after a restart, and for
+ * all processes of a machine. It may be deleted, replaced or damaged at any time, and is then made anew; where it cannot be
+ * written, one warning says so, and memory has to do. It has a rollback journal and no log beside it, since a process that has
+ * a deleted file open would share the log of the next one. It does not know what blocks are made of.
+ */
+import { existsSync, mkdirSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { KeptRange } from '../../compile/read.ts';
+import { type Changes, FROM_NOW } from '../../store/change-follower.ts';
+import { makePrivateFile, PRIVATE_FOLDER_MODE } from '../../store/files/private-file.ts';
+import {
+  type FileState,
+  FileTables,
+  isKeptFile,
+  type ListName,
+  MOST_LINKS,
+  type StoredBlock,
+} from './file-tables.ts';
+
+/** The file of a store. */
+export interface FilePlace {
+  readonly path: string;
+  /** What decides how records are written, beside what the store says of itself. */
+  readonly identity: string;
+}
+
+interface KeptFileOptions extends FilePlace {
+  readonly bytes: number;
+  /** Tells the operator what is wrong with the file, which no client notices. */
+  readonly warn: (message: string, error: unknown) => void;
+}
+
+/** A block that waits to be written. */
+interface Waiting {
+  readonly list: ListName;
+  readonly block: StoredBlock;
+  /** Whether it holds where all that is kept in memory does. */
+  readonly holds: () => boolean;
+}
+
+type Followed = Changes & { readonly kind: 'records' };
+
+/** Changes that the file was not told of yet. */
+type Pending =
+  | { readonly kind: 'everything' }
+  | { readonly kind: 'since'; readonly since: number; readonly changes: Followed };
+
+/** Of this module's own format, and of the texts that pages of this version have. */
+const FORMAT = 1;
+/** Blocks that are written in one turn of the event loop. */
+const AT_ONCE = 16;
+/** Blocks that wait: beyond it the oldest are only kept in memory. */
+const MOST_WAITING = 2048;
+/** How often a file is made anew for what is wrong with it. */
+const MOST_FAULTS = 5;
+/** How far a file may exceed a limit that was lowered. */
+const SPARE = 1.25;
+const SPARE_BYTES = 1024 * 1024;
+
+/** Result codes of SQLite: the file is locked; the file system refuses. */
+const BUSY = new Set([5, 6]);
+const REFUSED = new Set([3, 8, 10, 13, 14, 23]);
+/** The file has another name by now; it ends too early. */
+const MOVED = 1032;
+const TOO_SHORT = 522;
+
+/**
+ * The start of this machine. What was written without waiting for the disk is whole as long as the machine runs. Undefined where
+ * the system does not tell.
+ */
+function startOfMachine(): string | undefined {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  } catch {
+    return undefined;
+  }
+}
+
+export class KeptFile {
+  readonly #path: string;
+  readonly #bytes: number;
+  readonly #warn: KeptFileOptions['warn'];
+  readonly #isSafe: boolean;
+  readonly #identity: string;
+  #open: { readonly tables: FileTables; readonly file: string } | undefined;
+  #isOff = false;
+  #faults = 0;
+  #waiting: Waiting[] = [];
+  #pending: Pending | undefined;
+  /** The stamp for which a file of another one was replaced: two processes must not replace each other's. */
+  #replacedFor = '';
+  /** Where the file was when it could not be brought to the present. */
+  #stuckAt = -1;
+
+  constructor({ path, identity, bytes, warn }: KeptFileOptions) {
+    this.#path = path;
+    this.#bytes = bytes;
+    this.#warn = warn;
+    const start = startOfMachine();
+    this.#isSafe = start === undefined;
+    this.#identity = JSON.stringify([FORMAT, identity, start]);
+  }
+
+  /**
+   * The blocks of a page that begins after a key, and the position at which they hold once the changes are applied to them.
+   * @param position at which all in memory holds
+   * @param isKept whether the block of a range is in memory
+   */
+  find(
+    { stamp, position }: FileState,
+    list: ListName,
+    { from, limit }: { readonly from: string; readonly limit: number },
+    isKept: (range: Pick<KeptRange, 'after' | 'last'>) => boolean,
+  ):
+    | { readonly position: number; readonly blocks: readonly StoredBlock[]; readonly changes?: Followed }
+    | undefined {
+    if (this.#pending?.kind === 'everything') return undefined;
+    return this.#attempt(() => {
+      const tables = this.#opened();
+      return tables?.within('read', () => {
+        const state = tables.state();
+        if (state?.stamp !== this.#stampOf(stamp)) return undefined;
+        const changes = this.#missing(state.position, position);
+        if (changes === 'unknown') return undefined;
+        const blocks = tables.find(state, list, from, limit, isKept);
+        return { position: state.position, blocks, ...(changes === undefined ? {} : { changes }) };
+      });
+    });
+  }
+
+  /** Changes between the file and what is kept in memory. */
+  #missing(file: number, memory: number): Followed | 'unknown' | undefined {
+    if (file >= memory || memory === FROM_NOW) return undefined;
+    const pending = this.#pending;
+    return pending?.kind === 'since' && pending.since <= file ? pending.changes : 'unknown';
+  }
+
+  /** Notes changes, which `write` tells the file. @param since where they begin */
+  note(since: number, changes: Exclude<Changes, { kind: 'behind' }>): void {
+    const pending = this.#pending;
+    if (this.#isOff || pending?.kind === 'everything') return;
+    if (changes.kind === 'everything') this.#pending = { kind: 'everything' };
+    else if (since !== FROM_NOW && changes.position > since) {
+      const merged = pending === undefined ? changes : mergedChanges(pending.changes, changes);
+      const count = [...merged.keys.values()].reduce((sum, { size }) => sum + size, 0);
+      this.#pending =
+        count > MOST_LINKS
+          ? { kind: 'everything' }
+          : { kind: 'since', since: Math.min(since, pending?.since ?? since), changes: merged };
+    }
+  }
+
+  /** Lets a block be written. @param holds tells whether it still holds where all that is kept in memory does */
+  add(list: ListName, block: StoredBlock, holds: () => boolean): void {
+    if (this.#isOff) return;
+    this.#waiting.push({ list, block, holds });
+    if (this.#waiting.length > MOST_WAITING) this.#waiting.shift();
+  }
+
+  /** All that waits is of another stamp than what follows. */
+  forget(): void {
+    this.#waiting = [];
+    this.#pending = undefined;
+    this.#stuckAt = -1;
+  }
+
+  /**
+   * Writes some of what waits. What a busy file does not take waits for the next call.
+   * @param state what all in memory has in common
+   * @returns whether there is more to write at once
+   */
+  write({ stamp, position }: FileState): boolean {
+    if (position === FROM_NOW) return false;
+    this.#waiting = this.#waiting.filter(({ holds }) => holds());
+    if (this.#waiting.length === 0 && this.#pending === undefined) return false;
+    const state = { stamp: this.#stampOf(stamp), position };
+    return this.#attempt(() => this.#write(state)) === true;
+  }
+
+  #write(state: FileState): boolean {
+    let tables = this.#opened();
+    const isOurs = tables?.within('read', () => tables?.state())?.stamp === state.stamp;
+    if (tables !== undefined && !isOurs && this.#replacedFor === state.stamp) return false;
+    if (tables === undefined || !isOurs || this.#pending?.kind === 'everything') {
+      if (this.#waiting.length === 0) {
+        // Nothing in it may be used any more.
+        if (this.#pending?.kind === 'everything' && isOurs) this.#remove();
+        this.#pending = undefined;
+        return false;
+      }
+      if (tables !== undefined && !isOurs) this.#replacedFor = state.stamp;
+      this.#remove();
+      this.#pending = undefined;
+      tables = this.#made(state);
+    }
+    const written = this.#waiting.slice(0, AT_ONCE);
+    const outcome = this.#told(tables, state, written);
+    switch (outcome) {
+      case 'written':
+        this.#pending = undefined;
+        this.#stuckAt = -1;
+        this.#waiting = this.#waiting.slice(written.length);
+        return this.#waiting.length > 0;
+      case 'ahead':
+        return false;
+      case 'lost':
+        this.#remove();
+        return this.#waiting.length > 0;
+    }
+  }
+
+  /** Tells the file what has changed, and adds blocks. */
+  #told(tables: FileTables, state: FileState, written: readonly Waiting[]): 'written' | 'ahead' | 'lost' {
+    return tables.within('write', () => {
+      const before = tables.state();
+      // Another process has just made the file anew, or knows more than this one.
+      if (before?.stamp !== state.stamp || before.position > state.position) return 'ahead';
+      const changes = this.#missing(before.position, state.position);
+      if (changes === 'unknown') {
+        const isStuck = this.#stuckAt === before.position;
+        this.#stuckAt = before.position;
+        return isStuck ? 'lost' : 'ahead';
+      }
+      if (changes !== undefined && !tables.apply(changes)) return 'lost';
+      for (const { list, block } of written) tables.add(state, list, block);
+      tables.save(state);
+      tables.bound(this.#bytes);
+      return 'written';
+    });
+  }
+
+  close(): void {
+    this.#close();
+    this.#isOff = true;
+    this.forget();
+  }
+
+  readonly #stampOf = (stamp: string): string => `${this.#identity} ${stamp}`;
+
+  /** The tables of the file that lies at the path; undefined without one. */
+  #opened(): FileTables | undefined {
+    const file = idOf(this.#path);
+    if (this.#open !== undefined && this.#open.file === file) return this.#open.tables;
+    this.#close();
+    if (file === undefined) return undefined;
+    const { size, uid } = statSync(this.#path);
+    if (uid !== (process.getuid?.() ?? uid)) throw new Refused('it belongs to another user');
+    if (size === 0) return undefined;
+    if (!isKeptFile(this.#path)) throw new Refused('it is another file: move it away');
+    if (size > this.#bytes * SPARE + SPARE_BYTES) {
+      this.#remove();
+      return undefined;
+    }
+    const tables = new FileTables(this.#path, this.#isSafe);
+    this.#open = { tables, file };
+    return tables;
+  }
+
+  #made(state: FileState): FileTables {
+    const folder = dirname(this.#path);
+    if (!existsSync(folder)) mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER_MODE });
+    makePrivateFile(this.#path);
+    const tables = new FileTables(this.#path, this.#isSafe);
+    this.#open = { tables, file: idOf(this.#path) ?? '' };
+    tables.within('write', () => {
+      if (tables.state() === undefined) tables.save(state);
+    });
+    return tables;
+  }
+
+  /** Takes the file out of the way. Its room is freed off this thread. */
+  #remove(): void {
+    this.#close();
+    if (!existsSync(this.#path)) return;
+    const aside = `${this.#path}-old`;
+    renameSync(this.#path, aside);
+    rm(aside, { force: true }).catch(() => undefined);
+  }
+
+  #close(): void {
+    const open = this.#open;
+    this.#open = undefined;
+    try {
+      open?.tables.close();
+    } catch {
+      // Nothing in it is worth an error.
+    }
+  }
+
+  /** Does something with the file, which no client may notice if it fails. */
+  #attempt<T>(work: () => T): T | undefined {
+    if (this.#isOff) return undefined;
+    try {
+      return work();
+    } catch (error) {
+      if (isPassing(error)) return undefined;
+      try {
+        if (isRefusal(error)) throw error;
+        this.#remove();
+        if (++this.#faults === 1) this.#warn(`${this.#path} was damaged, and is made anew`, error);
+        this.#isOff = this.#faults >= MOST_FAULTS;
+      } catch (refusal) {
+        this.#isOff = true;
+        this.#warn(`${this.#path} cannot be used: pages are kept in memory only`, refusal);
+      }
+      if (this.#isOff) this.close();
+      return undefined;
+    }
+  }
+}
+
+/** The file is not for this process. */
+class Refused extends Error {}
+
+/** Which file lies at a path. */
+function idOf(path: string): string | undefined {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found === undefined ? undefined : `${found.dev} ${found.ino}`;
+}
+
+const codeOf = (error: unknown): number =>
+  error instanceof Error && 'errcode' in error ? Number(error.errcode) : 0;
+
+/** Whether another process has the file, or has just put another one in its place. */
+const isPassing = (error: unknown): boolean => codeOf(error) === MOVED || BUSY.has(codeOf(error) & 0xff);
+
+/** Whether the file system refuses, of which SQLite tells by its own codes. */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof Refused ||
+  (codeOf(error) !== TOO_SHORT && REFUSED.has(codeOf(error) & 0xff)) ||
+  (error instanceof Error && 'syscall' in error);
+
+function mergedChanges(first: Followed, second: Followed): Followed {
+  const keys = new Map<string, ReadonlySet<string>>(first.keys);
+  for (const [resource, changed] of second.keys) {
+    keys.set(resource, (keys.get(resource) ?? new Set()).union(changed));
+  }
+  return {
+    kind: 'records',
+    position: Math.max(first.position, second.position),
+    keys,
+    resources: first.resources.union(second.resources),
+  };
+}

@@ -1,0 +1,28 @@
+/** Where a service keeps blocks of pages in a file. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { keptPages } from '../../src/cli/kept-pages.ts';
+import { temporaryFile } from '../support/temporary.ts';
+
+test('the file lies beside an SQLite store, in the folder of the configuration, or nowhere', async () => {
+  const store = temporaryFile();
+  const usual = await keptPages(`sqlite:${store}`, {});
+  assert.equal(usual.megabytes, 96);
+  assert.equal(usual.file?.path, `${store}-pages`);
+  assert.equal(usual.file?.megabytes, 1024);
+  assert.deepEqual(await keptPages(store, { keptPages: { megabytes: 5, fileMegabytes: 0 } }), {
+    megabytes: 5,
+  });
+  const server = 'postgres://plat:secret@db.example/market';
+  assert.deepEqual(await keptPages(server, {}), { megabytes: 96 });
+  const config = { keptPages: { folder: '/var/cache/plat', fileMegabytes: 7 } };
+  const [first, second, other] = await Promise.all(
+    [server, server.replace('secret', 'renewed'), `${server}2`].map((text) => keptPages(text, config)),
+  );
+  assert.match(first?.file?.path ?? '', /^\/var\/cache\/plat\/[0-9a-f]{16}-pages$/);
+  assert.equal(first?.file?.megabytes, 7);
+  assert.equal(second?.file?.path, first?.file?.path);
+  assert.notEqual(other?.file?.path, first?.file?.path);
+  const enumerations = await keptPages(store, { lookups: 'enumerations' });
+  assert.notEqual(enumerations.file?.identity, usual.file?.identity);
+});

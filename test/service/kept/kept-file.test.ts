@@ -1,0 +1,270 @@
+/** The file of kept blocks: what it saves a process that starts, and that nothing that befalls it changes a page. */
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { type TestContext, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { gunzipSync } from 'node:zlib';
+import { pino } from 'pino';
+import { SERVICE_DEFAULTS } from '../../../src/service/options.ts';
+import { startService } from '../../../src/service/service.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { makeRandom } from '../../oracle/random.ts';
+import { listing, member, office } from '../../support/builders.ts';
+import { startTestService } from '../../support/service.ts';
+import { temporaryFile } from '../../support/temporary.ts';
+import type { Json } from '../../support/world.ts';
+
+const ANY_PORT = { api: 0, replication: 0, floorplans: 0, admin: 0 };
+const LISTINGS = 200;
+/** Records of a block, at most. */
+const BLOCK = 32;
+
+const house = (index: number, more: Json = {}): Json =>
+  listing(`L${1000 + index}`, {
+    StandardStatus: 'Active',
+    ListPrice: index + 1,
+    ListOfficeKey: index < 100 ? 'O1' : 'O2',
+    ListAgentKey: 'A1',
+    PublicRemarks: `House ${index}. `.repeat(30),
+    ...more,
+  });
+
+interface Process {
+  /** Walks all listings, and compares each page with the one that is read. @returns the records that were read */
+  walk(): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** A store, and processes that serve it with a file of kept blocks. */
+async function market(t: TestContext, path = temporaryFile('.db-pages')) {
+  const world = await startTestService(t, {
+    fill: async ({ write }) => {
+      await write('Office', office('O1'), office('O2'));
+      await write('Member', member('A1'));
+      await write('Property', ...Array.from({ length: LISTINGS }, (_, index) => house(index)));
+    },
+  });
+  const token = await world.key('replication');
+  const warnings: string[] = [];
+  const log = pino({ level: 'warn' }, { write: (line: string) => void warnings.push(JSON.parse(line).msg) });
+  const serve = async ({ fileMegabytes = 8, identity = '', size = 100 } = {}): Promise<Process> => {
+    let read = 0;
+    const noting: Store = Object.assign(Object.create(world.store), {
+      blocks: async (...given: Parameters<Store['blocks']>) => {
+        const page = await world.store.blocks(...given);
+        for (const part of page.parts) read += typeof part === 'number' ? 0 : part.rows;
+        return page;
+      },
+    });
+    const file = { path, identity, megabytes: fileMegabytes };
+    const service = await startService(
+      { ...SERVICE_DEFAULTS, store: noting, clock: world.clock, log, keptPages: { megabytes: 8, file } },
+      { host: '127.0.0.1', adminHost: '127.0.0.1', ports: ANY_PORT },
+    );
+    const walk = async (): Promise<number> => {
+      read = 0;
+      const headers = { 'accept-encoding': 'gzip' };
+      let url = `${service.addresses.replication}/Reso/OData/Property?$top=${size}`;
+      for (let more = true; more; ) {
+        const packed = await world.get('replication', url, { token, headers });
+        const plain = await world.get('replication', url, { token });
+        assert.equal(packed.headers['content-encoding'], 'gzip');
+        assert.equal(gunzipSync(packed.bytes).toString(), plain.text, url);
+        const { '@odata.nextLink': next }: Json = plain.json;
+        more = typeof next === 'string';
+        url = String(next);
+        // The file is written after the answer.
+        for (let turn = 0; turn < 10; turn++) await setImmediate();
+      }
+      return read;
+    };
+    let isClosed = false;
+    const close = async (): Promise<void> => {
+      if (!isClosed) await service.close();
+      isClosed = true;
+    };
+    t.after(close);
+    return { walk, close };
+  };
+  return { ...world, path, warnings, serve };
+}
+
+/** Whether a walk read the blocks of few changes, and not all. */
+const isFew = (read: number, most = 2 * BLOCK): boolean => read > 0 && read <= most;
+
+test('a process that starts, and one that serves at the same time, compress nothing that the file has', async (t) => {
+  const { serve, path, warnings } = await market(t);
+  const first = await serve();
+  assert.equal(await first.walk(), LISTINGS);
+  assert.equal(statSync(path).mode & 0o777, 0o600);
+  const beside = await serve();
+  assert.equal(await beside.walk(), 0);
+  await first.close();
+  await beside.close();
+  assert.deepEqual(
+    readdirSync(dirname(path)).filter((name) => join(dirname(path), name).startsWith(path)),
+    [path.slice(dirname(path).length + 1)],
+  );
+  const again = await serve();
+  assert.equal(await again.walk(), 0);
+  const edges = await (await serve({ size: 70 })).walk();
+  assert.ok(isFew(edges, 3 * BLOCK), `${edges} records of blocks in which pages begin or end were read`);
+  assert.equal(await (await serve({ identity: 'another version' })).walk(), LISTINGS);
+  assert.deepEqual(warnings, []);
+});
+
+test('what changed while no process ran, or another one did, is read anew', async (t) => {
+  const { serve, write, store, clock } = await market(t);
+  const first = await serve();
+  await first.walk();
+  await first.close();
+  await write('Property', house(50, { ListPrice: 5 }));
+  await store.remove('Property', ['L1150']);
+  const second = await serve();
+  const read = await second.walk();
+  assert.ok(isFew(read), `${read} records were read`);
+  const beside = await serve();
+  assert.equal(await beside.walk(), 0);
+  await write('Property', house(20, { ListPrice: 7 }));
+  assert.ok(isFew(await beside.walk(), BLOCK));
+  assert.equal(await second.walk(), 0, 'the other process has stored what it read');
+  await write('Office', office('O2', { OfficeName: 'Renamed' }));
+  const renamed = await second.walk();
+  assert.ok(renamed >= 99 && renamed <= 100 + BLOCK, `${renamed} records were read`);
+  for (const each of [second, beside]) await each.close();
+  assert.equal(await (await serve()).walk(), 0);
+  await write('Office', office('O1', { OfficeName: 'Renamed, too' }));
+  const last = await serve();
+  const again = await last.walk();
+  assert.ok(again >= 99 && again <= 100 + BLOCK, `${again} records were read`);
+  await last.close();
+  await store.beginEpoch({});
+  const other = await serve();
+  assert.equal(await other.walk(), LISTINGS - 1, 'another epoch');
+  assert.equal(await other.walk(), 0);
+  await store.mend(undefined);
+  assert.equal(await other.walk(), LISTINGS - 1, 'a repair');
+  await other.close();
+  clock.advance(86_400_000);
+  // The page that finds the new day is read without blocks.
+  assert.ok((await (await serve()).walk()) >= LISTINGS / 2 - 1, 'another day');
+});
+
+test('a file that is deleted, replaced or foreign never changes a page', async (t) => {
+  const { serve, path, warnings, write } = await market(t);
+  const first = await serve();
+  await first.walk();
+  const old = readFileSync(path);
+  rmSync(path);
+  assert.equal(await first.walk(), 0, 'memory has it');
+  const second = await serve();
+  assert.equal(await second.walk(), LISTINGS);
+  assert.ok(existsSync(path));
+  await write('Property', house(3, { ListPrice: 9 }));
+  assert.ok(isFew(await second.walk(), BLOCK));
+  await second.close();
+  writeFileSync(path, old);
+  const third = await serve();
+  assert.ok(isFew(await third.walk()), 'an older file is followed from where it was');
+  await third.close();
+  writeFileSync(path, 'what somebody else keeps here'.repeat(10));
+  assert.equal(await (await serve()).walk(), LISTINGS);
+  assert.equal(readFileSync(path, 'utf8'), 'what somebody else keeps here'.repeat(10));
+  assert.deepEqual(warnings, [`${path} cannot be used: pages are kept in memory only`]);
+});
+
+test('a folder that cannot be written is warned of once', async (t) => {
+  const nowhere = join(temporaryFile('.txt'), 'pages');
+  writeFileSync(dirname(nowhere), '');
+  const { serve, warnings } = await market(t, nowhere);
+  const process = await serve();
+  assert.equal(await process.walk(), LISTINGS);
+  assert.equal(await process.walk(), 0);
+  assert.deepEqual(warnings, [`${nowhere} cannot be used: pages are kept in memory only`]);
+});
+
+test('a missing folder is made, for the owner only; a link is followed', async (t) => {
+  const folder = temporaryFile('');
+  const { serve, path } = await market(t, join(folder, 'deep', 'x-pages'));
+  await (await serve()).walk();
+  assert.equal(statSync(folder).mode & 0o777, 0o700);
+  const linked = temporaryFile('-link');
+  symlinkSync(folder, linked);
+  assert.ok(existsSync(join(linked, 'deep', 'x-pages')) && existsSync(path));
+});
+
+test('another process that writes the file delays no page', async (t) => {
+  const { serve, path, write } = await market(t);
+  const first = await serve();
+  await first.walk();
+  const other = new DatabaseSync(path);
+  t.after(() => other.close());
+  other.exec('BEGIN EXCLUSIVE');
+  await write('Property', house(3, { ListPrice: 9 }));
+  assert.ok(isFew(await first.walk(), BLOCK));
+  assert.equal(await first.walk(), 0);
+  other.exec('COMMIT');
+  await first.close();
+  assert.equal(await (await serve()).walk(), 0, 'what waited was written in the end');
+});
+
+test('the oldest blocks go first where the file is full', async (t) => {
+  const { serve, path, write } = await market(t);
+  const random = makeRandom(3);
+  // Such texts cannot be compressed.
+  const noise = (): string => Array.from({ length: 300 }, () => random.between(0, 1e9).toString(36)).join('');
+  const houses = (price: number): Json[] =>
+    Array.from({ length: LISTINGS }, (_, index) =>
+      house(index, { ListPrice: price, PublicRemarks: noise() }),
+    );
+  await write('Property', ...houses(1));
+  const before = await serve();
+  await before.walk();
+  await before.close();
+  const bytes = statSync(path).size;
+  const limit = Math.ceil(bytes / 2);
+  const small = await serve({ fileMegabytes: limit / 1024 / 1024 });
+  for (let round = 0; round < 4; round++) {
+    await write('Property', ...houses(round + 2));
+    await small.walk();
+  }
+  await small.close();
+  assert.ok(statSync(path).size <= limit * 1.25 + 1024 * 1024, `${statSync(path).size} bytes`);
+  const database = new DatabaseSync(path);
+  const kept = database.prepare('SELECT count(*) AS count, min(ends) AS first FROM heads').get();
+  database.close();
+  assert.ok(Number(kept?.count) > 0 && Number(kept?.count) < LISTINGS / BLOCK, JSON.stringify(kept));
+});
+
+test('flipped bytes never show: pages are the same, and the file is made anew', async (t) => {
+  const random = makeRandom(7);
+  const { serve, path, warnings, write } = await market(t);
+  const full = process.env.PLAT_FULL === '1';
+  await (await serve()).walk();
+  for (let round = 0; round < (full ? 200 : 12); round++) {
+    const before = await serve();
+    await before.walk();
+    await before.close();
+    const bytes = readFileSync(path);
+    for (let flips = random.between(1, 40); flips > 0; flips--) {
+      // Where the file says what it is of, in the first pages, more often than in the middle of a block.
+      const most = random.chance(0.5) ? Math.min(bytes.length, 60_000) : bytes.length;
+      const at = random.between(0, most - 1);
+      if (at >= 68 && at < 72) continue;
+      bytes[at] = (bytes[at] ?? 0) ^ random.between(1, 255);
+    }
+    writeFileSync(path, random.chance(0.2) ? bytes.subarray(0, random.between(80, bytes.length)) : bytes);
+    if (random.chance(0.5))
+      await write('Property', house(random.between(0, LISTINGS - 1), { ListPrice: round + 2 }));
+    if (random.chance(0.3)) await write('Office', office('O1', { OfficeName: `Round ${round}` }));
+    const after = await serve();
+    await after.walk(); // compares each page
+    await after.close();
+  }
+  assert.ok(
+    warnings.some((warning) => warning === `${path} was damaged, and is made anew`),
+    warnings.join('\n'),
+  );
+});
