@@ -10,6 +10,15 @@ export type WordQuery =
   | { readonly kind: 'phrase'; readonly words: readonly string[] }
   | { readonly kind: 'and' | 'or'; readonly terms: readonly WordQuery[] };
 
+/** A page as an engine reads it. */
+interface PageSql {
+  readonly page: Sql;
+  /** Finds out whether a row follows, if `page` does not. */
+  readonly more?: Sql;
+  /** Whether `page` gives one row, with all texts joined as `x`, their number `n`, the last key `last`, and `more`. */
+  readonly isJoined?: true;
+}
+
 /** What each engine writes in its own way. The compiler writes everything else once, for all engines. */
 export interface Dialect {
   readonly name: 'sqlite' | 'postgres';
@@ -47,14 +56,10 @@ export interface Dialect {
   /** A statement that returns the texts `x` of rows the way the engine's reader expects them: joined, or row by row. */
   readonly answer: (rows: Sql) => Sql;
   /**
-   * The same for the first rows of many, with keys `k`, so that their number and the last key are known, too. `more` is
-   * the statement that finds out whether a row follows, if `page` does not.
+   * The same for the first rows of many, with keys `k`, so that their number and the last key are known, too.
+   * @param areSmall whether the texts are few fields, of which a page takes little memory
    */
-  readonly page: (
-    rows: Sql,
-    limit: number,
-    follows: (last: Sql) => Sql,
-  ) => { readonly page: Sql; readonly more?: Sql };
+  readonly page: (rows: Sql, limit: number, areSmall: boolean, follows: (last: Sql) => Sql) => PageSql;
   /** The same as `answer` where the reader needs the key `k` of each row and the bytes of its text as well. */
   readonly records: (rows: Sql) => Sql;
   /** A keyword required before a table of members that refers to columns of the same FROM clause. */

@@ -72,6 +72,7 @@ export type PagePlan =
       readonly limit: number;
       readonly page: PlannedStatement;
       readonly more?: PlannedStatement;
+      readonly isJoined?: true;
     }
   | {
       readonly kind: 'search';
@@ -261,10 +262,22 @@ function planRange(planner: Planner, request: PageRequest): PagePlan {
   const after =
     'key' in position ? begins.map((alias) => sql`${column(alias, '_key')} > ${bind(position.key)}`) : [];
   const rows = sql`SELECT ${key} AS k, ${text} AS x FROM ${from} WHERE ${all([...visible, ...after])} ORDER BY ${key}`;
-  const { page, more } = dialect.page(rows, limit, (last) => followingRow(planner, query, last));
-  const plan = { kind: 'range', linked, limit, page: planned(planner, page) } as const;
+  const { page, more, isJoined } = dialect.page(rows, limit, isSmall(request.shape), (last) =>
+    followingRow(planner, query, last),
+  );
+  const plan = {
+    kind: 'range',
+    linked,
+    limit,
+    page: planned(planner, page),
+    ...(isJoined === undefined ? {} : { isJoined }),
+  } as const;
   return more === undefined ? plan : { ...plan, more: planned(planner, more) };
 }
+
+/** Whether records are written as some of their own fields. */
+const isSmall = (shape: Shape): boolean =>
+  shape.kind !== 'native-part' && !isWhole(shape) && shape.expansions.length === 0;
 
 /** A row after a key, if there is one. */
 export function followingRow(planner: Planner, query: RecordQuery, last: Sql): Sql {

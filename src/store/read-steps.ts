@@ -10,9 +10,9 @@ export type Slots = Readonly<Partial<Record<Slot, BoundValue>>>;
 export interface Ask {
   /**
    * `rows`: its rows. `body`: the texts of its rows joined to a body; `page`: the same, and one row with the number of rows
-   * and the last key; `records`: the same as `body`, and for each row its key `k` and the bytes of its text `size`.
+   * and the last key; `joined`: the same of a statement that gives all of it in one row; `records`: the same as `body`, and for each row its key `k` and the bytes of its text `size`.
    */
-  readonly gives: 'rows' | 'body' | 'page' | 'records';
+  readonly gives: 'rows' | 'body' | 'page' | 'joined' | 'records';
   readonly statement: PlannedStatement;
   readonly slots: Slots;
   /**

@@ -135,8 +135,12 @@ function pageSteps(plan: PagePlan, bodyOf: BodyStep, isSent: boolean): Steps<Pag
   }
 }
 
-function* rangePage({ limit, page, more }: PagePlan & { kind: 'range' }, bodyOf: BodyStep): Steps<Page> {
-  const asked: Ask = { gives: 'page', statement: page, slots: {}, isKept: true, limit };
+function* rangePage(
+  { limit, page, more, isJoined }: PagePlan & { kind: 'range' },
+  bodyOf: BodyStep,
+): Steps<Page> {
+  const gives = isJoined === true ? 'joined' : 'page';
+  const asked: Ask = { gives, statement: page, slots: {}, isKept: true, limit };
   const { rows: known, body = EMPTY, ...rest } = yield* bodyOf(asked);
   const [first] = known;
   const rows = Number(first?.n ?? 0);

@@ -167,7 +167,7 @@ const dialect: Dialect = {
   bytes: (text) => sql`CAST(${text} AS BLOB)`,
   joined: (text) => sql`group_concat(${text}, ',')`,
   answer: (rows) => sql`SELECT ${JOINED} AS body FROM (${rows}) q`,
-  page: (rows, limit, follows) => ({
+  page: (rows, limit, _, follows) => ({
     page: sql`SELECT ${JOINED} AS body, count(*) AS n, max(k) AS last FROM (${rows} LIMIT ${bind(limit)}) q`,
     more: follows(slot('last-key')),
   }),

@@ -59,7 +59,8 @@ function answer(connection: Connection, { gives, statement, slots }: Ask): Given
     case 'rows':
       return { rows: anyRows({ database, prepare: () => prepared }, text, values) };
     case 'body':
-    case 'page': {
+    case 'page':
+    case 'joined': {
       const row = prepared.get(...values);
       const body = row?.body instanceof Uint8Array ? row.body : undefined;
       return { rows: row === undefined ? [] : [row], body };

@@ -168,16 +168,17 @@ describe('what a request assumed', () => {
     const value = '(1 / ($1::integer + (0 * random())::integer))';
     const statements = {
       rows: `SELECT count(${value}) AS n FROM plat_meta`,
+      joined: `SELECT count(${value}) AS n FROM plat_meta`,
       body: `SELECT ${value}::text AS x FROM plat_meta LIMIT 1`,
       page: `SELECT name AS k, ${value}::text AS x FROM plat_meta ORDER BY name LIMIT 2`,
     } as const;
-    for (const gives of ['rows', 'body', 'page'] as const) {
+    for (const gives of ['rows', 'joined', 'body', 'page'] as const) {
       const text = withLook(statements[gives], gives, 1);
       const ask = async (...values: readonly unknown[]) => (await client.query(text, [...values])).rows;
       const [look, ...nothing] = await ask(0, hash, 'another');
       assert.deepEqual([nothing, look?.n ?? null], [[], null], gives);
       const [, ...found] = await ask(1, hash, row?.key);
-      assert.equal(found.length, { rows: 0, body: 1, page: 2 }[gives]);
+      assert.equal(found.length, { rows: 0, joined: 0, body: 1, page: 2 }[gives]);
       await assert.rejects(ask(0, hash, row?.key), { code: '22012' }, gives);
     }
   });

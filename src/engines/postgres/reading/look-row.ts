@@ -42,6 +42,7 @@ type Gives = Ask['gives'];
 /** Statements with a look, by their own texts. */
 const made: Readonly<Record<Gives, Map<string, string>>> = {
   rows: new Map(),
+  joined: new Map(),
   records: new Map(),
   body: new Map(),
   page: new Map(),
@@ -73,8 +74,12 @@ const TEXT = 'json_build_array(state, clock, follows, key)::text AS x FROM look'
 const keyed = (from: string): string => `SELECT NULL AS k, ${TEXT} UNION ALL SELECT q.k, q.x FROM ${from}`;
 
 /** In a join, only what has an OFFSET is a plan of its own, which the server leaves out where it must not read. */
+const inOneRow = (from: string): string =>
+  `SELECT * FROM look LEFT JOIN (SELECT q.* FROM ${from} OFFSET 0) found ON true`;
+
 const selections: Readonly<Record<Gives, (from: string) => string>> = {
-  rows: (from) => `SELECT * FROM look LEFT JOIN (SELECT q.* FROM ${from} OFFSET 0) found ON true`,
+  rows: inOneRow,
+  joined: inOneRow,
   body: (from) => `SELECT ${TEXT} UNION ALL SELECT q.x FROM ${from}`,
   page: keyed,
   records: keyed,

@@ -20,7 +20,7 @@ import type { LiveState } from './live-state.ts';
 import { lookIn, seenIn, withLook } from './look-row.ts';
 import { OpenLook } from './looks.ts';
 import { type Reading, readInTransaction, readSnapshot, type Snapshot } from './reader.ts';
-import { memories, readTexts } from './texts.ts';
+import { bodyOf, memories, readTexts } from './texts.ts';
 
 /** What records are read with. */
 interface ReadSource {
@@ -157,6 +157,11 @@ async function answer(
     case 'page': {
       const { rows: n, last, more, ...texts } = await readTexts(session, asked, { limit, before });
       return { ...texts, rows: [{ n, last, more }] };
+    }
+    case 'joined': {
+      const [row = {}] = (await client.query<Row>(asked)).rows;
+      along?.saw(row);
+      return { rows: [row], body: typeof row.x === 'string' ? bodyOf(row.x) : undefined };
     }
     case 'records': {
       const rows: Row[] = [];

@@ -21,6 +21,13 @@ interface Texts {
   readonly release?: () => void;
 }
 
+/** A body of one text. @throws TooLarge */
+export function bodyOf(text: string): Buffer {
+  const body = Buffer.from(text);
+  mustNotBeTooLarge(body.length);
+  return body;
+}
+
 /** Of the pages that this process reads. */
 export const memories = new PageMemory((length) => new ArrayBuffer(length));
 
@@ -69,11 +76,7 @@ class Body {
 
   /** What was collected; its memory is free again when it is released. @throws PlatError `answerTooLarge` */
   end(): Pick<Texts, 'body' | 'release'> {
-    if (this.#only !== undefined) {
-      const body = Buffer.from(this.#only);
-      mustNotBeTooLarge(body.length);
-      return { body };
-    }
+    if (this.#only !== undefined) return { body: bodyOf(this.#only) };
     if (this.#texts === 0) return {};
     const whole = this.#bytes.subarray(0, this.#length);
     const isLarge = this.#length >= Math.max(SMALLEST, this.#bytes.length / 4);
