@@ -66,6 +66,8 @@ export interface SqliteStoreOptions extends ClockTrust {
 const CREATE_PATIENCE = 30_000;
 const READ_PATIENCE = 5000;
 const CACHE_MEGABYTES = 64;
+/** Pages are read once in the order of the keys, and each commit of another connection empties a cache. */
+const PAGES_CACHE_MEGABYTES = 16;
 
 export const defaultReaders = (): number => Math.max(1, availableParallelism() - 1);
 
@@ -144,10 +146,12 @@ function sqliteEngine(
   const fragments = new LinkedFragments();
   const deflate = deflatingLater();
   const pool = { ...shared, secret, busyTimeout: READ_PATIENCE, bodies: bodies.shared };
-  const threads = (lane: Lane, size: number) => (size > 0 ? readerPool(pool, lane, size) : undefined);
+  const threads = (lane: Lane, size: number, own = {}) =>
+    size > 0 ? readerPool({ ...pool, ...own }, lane, size) : undefined;
+  const ofPages = { cacheMegabytes: Math.min(cacheMegabytes, PAGES_CACHE_MEGABYTES) };
   const pools = {
     records: undefined,
-    pages: threads('pages', pageReaders),
+    pages: threads('pages', pageReaders, ofPages),
     searches: threads('searches', searchReaders),
   };
   // All of them for whoever asks: nobody else does.
