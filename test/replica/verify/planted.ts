@@ -218,6 +218,20 @@ const PLANTED: readonly Planted[] = [
   {
     name: 'a row whose columns are gone',
     statements: [`DELETE FROM property_records WHERE _key = '$'`],
+    // The listing is still found by what the search table has of it.
+    found: [damaged('Property', '$')],
+  },
+  {
+    name: 'a row whose search row is gone',
+    statements: [`DELETE FROM property_search WHERE _key = '$'`],
+    found: [damaged('Property', '$')],
+  },
+  {
+    name: 'a row whose columns and search row are gone',
+    statements: [
+      `DELETE FROM property_records WHERE _key = '$'`,
+      `DELETE FROM property_search WHERE _key = '$'`,
+    ],
     found: [['Property', '$', 'missing'], damaged('Property', '$')],
   },
   {
@@ -228,7 +242,7 @@ const PLANTED: readonly Planted[] = [
   {
     name: 'columns of a listing under another key',
     statements: [`UPDATE property_records SET _key = 'z$' WHERE _key = '$'`],
-    found: [['Property', '$', 'missing'], damaged('Property', '$')],
+    found: [damaged('Property', '$')],
   },
   {
     name: 'a photo under another key',
