@@ -8,7 +8,7 @@ import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Dialect } from '../../src/compile/dialect.ts';
 import type { Statement } from '../../src/compile/fragment.ts';
-import { planCount, planIds, planPage, planRecord } from '../../src/compile/page-plan.ts';
+import { planCount, planIds, planList, planPage, planRecord } from '../../src/compile/page-plan.ts';
 import type { PageRequest } from '../../src/compile/read.ts';
 import { bindFilter } from '../../src/query/native/filter.ts';
 import { resourceNames } from '../../src/query/native/names.ts';
@@ -76,6 +76,10 @@ async function statements(world: World, dialect: Dialect, wish: Wish): Promise<r
       return [planCount(planner, request.query)];
     case 'record':
       return [planRecord(planner, { ...request, key: '4711' })];
+    case 'list': {
+      const plan = planList(planner, { ...request, ids: Uint32Array.of(3, 1, 2) });
+      return plan.kind === 'list' ? [plan.find, plan.body] : [];
+    }
     case 'page': {
       const plan = planPage(planner, request);
       if (plan.kind === 'range') return plan.more === undefined ? [plan.page] : [plan.page, plan.more];

@@ -4,7 +4,7 @@ import type { Position } from '../../src/compile/read.ts';
 import type { Search } from '../../src/query/tree.ts';
 
 export interface Wish {
-  readonly plan: 'ids' | 'count' | 'page' | 'record';
+  readonly plan: 'ids' | 'count' | 'page' | 'list' | 'record';
   readonly query: string;
   readonly language?: 'odata' | 'native';
   readonly search?: Search;
@@ -103,6 +103,9 @@ export const REQUESTS: readonly Wish[] = [
   { plan: 'page', query: ordered, position: { kind: 'after-row', values: [4711, 'Rome'], key: '4711' } },
   { plan: 'page', query: ordered, position: { kind: 'after-row', values: [null, null], key: '4711' } },
   { plan: 'page', query: '$select=ListingKey&$orderby=City', position: { kind: 'offset', skip: 4711 } },
+  { plan: 'list', role: 'idx', query: '$select=ListingKey,City&$orderby=City' },
+  // An address is signed only for a file that is served.
+  { plan: 'list', resource: 'Media', role: 'idx', query: '$select=MediaKey,MediaURL' },
   {
     plan: 'record',
     role: 'idx',
