@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { CUSTOM_FIELDS, CUSTOM_LOOKUPS, marketRecords } from 'plat-demo';
 import { childrenOf } from '../../packages/demo/src/records.ts';
 
-const SEED = 20260601;
+export const SEED = 20260601;
 /** The collections that a listing of the market brings. */
-const CHILDREN = ['Media', 'Rooms', 'UnitTypes', 'OpenHouses'] as const;
+export const CHILDREN = ['Media', 'Rooms', 'UnitTypes', 'OpenHouses'] as const;
 
 /** A file of records as `plat import` takes it. */
 export interface MarketFile {
