@@ -39,5 +39,6 @@ export function* readBody(asked: Ask, linking: Linking | undefined, making: Body
     const found = yield* ask({ gives: 'rows', statement: linked.fragments, slots, isKept: true });
     marked.supply([...found.rows]);
   }
-  return { given: checkedBody({ rows, ...filledBody(given, marked, making) }, making), marked };
+  const filled = { rows, ...filledBody(given, marked, making) };
+  return { given: checkedBody(filled, making, (page) => marked.commasIn(page)), marked };
 }

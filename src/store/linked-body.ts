@@ -28,6 +28,7 @@ interface Lacking {
 }
 
 const MARK = LINK_MARK.charCodeAt(0);
+const [COMMA, OBJECT, OBJECT_END] = [0x2c, 0x7b, 0x7d];
 
 export class LinkedBody {
   readonly #body: Buffer;
@@ -120,6 +121,17 @@ export class LinkedBody {
       from = end;
     }
     put(this.#body.subarray(from));
+  }
+
+  /** The commas of the filled body that follow a mark after nothing but the ends of objects: there, one record may end. */
+  commasIn(filled: Uint8Array): readonly number[] {
+    let grown = 0;
+    return this.#places.flatMap((place) => {
+      grown += growthOf(place);
+      let at = place.end + grown;
+      while (filled[at] === OBJECT_END) at++;
+      return filled[at] === COMMA && filled[at + 1] === OBJECT ? [at] : [];
+    });
   }
 
   readonly #find = (key: string | null, index: number): Uint8Array | undefined => {

@@ -14,13 +14,19 @@ export interface BodyMaking {
 }
 
 /**
- * A body that must not be used gives its memory back, and what it may have been made of is read anew. @throws as the check
- * does
+ * A body that must not be used gives its memory back, and what it may have been made of is read anew.
+ * @param commas as the check has them
+ * @throws as the check does
  */
-export function checkedBody<T extends Partial<OwnedBody>>(given: T, { check, fragments }: BodyMaking): T {
-  if (given.body === undefined) return given;
+export function checkedBody<T extends Partial<OwnedBody>>(
+  given: T,
+  { check, fragments }: BodyMaking,
+  commas?: (body: Uint8Array) => readonly number[],
+): T {
+  const { body } = given;
+  if (body === undefined) return given;
   try {
-    check(given.body);
+    check(body, commas && (() => commas(body)));
     return given;
   } catch (error) {
     fragments.forget();

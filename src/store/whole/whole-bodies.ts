@@ -8,8 +8,13 @@ import { Damage, DamagedRecord } from '../../records/damage.ts';
 import { faultIn } from './json-list.ts';
 import { KnownBodies, type SharedBodies } from './known-bodies.ts';
 
-/** Checks a body, or a part of one. @throws Damage for one that must not be used */
-export type BodyCheck = (body: Uint8Array, follows?: boolean) => Uint8Array;
+/**
+ * Checks a body.
+ * @param commas gives the places of commas, in their order, at which it may be checked in parts. None is trusted: parts
+ * that are whole by themselves make a whole body, wherever it was cut
+ * @throws Damage for one that must not be used
+ */
+export type BodyCheck = (body: Uint8Array, commas?: () => readonly number[]) => Uint8Array;
 
 /** Up to this size a body is checked each time, which takes no longer than computing its tag. */
 const SMALL = 16 * 1024;
@@ -19,11 +24,19 @@ const SMALL = 16 * 1024;
  * @throws Damage for a body that is not UTF-8 or contains a zero byte, as a lost disk block does
  */
 export const mustBeText: BodyCheck = (body) => {
-  if (!isUtf8(body) || asBuffer(body).includes(0)) throw new Damage('a text of it is not as it was written');
+  if (!isText(body)) throw new Damage('a text of it is not as it was written');
   return body;
 };
 
-/** For what a service sends. A large body that was checked once is recognized by its tag. */
+const isText = (body: Uint8Array): boolean => isUtf8(body) && !asBuffer(body).includes(0);
+
+/** Of this many records, one ends a part on average. */
+const PART = 32;
+
+/**
+ * For what a service sends. A large body that was checked once is recognized by its tag, and so are the parts of a page that
+ * has records of other pages.
+ */
 export class WholeBodies {
   readonly #known: KnownBodies;
 
@@ -36,21 +49,45 @@ export class WholeBodies {
     return this.#known.shared;
   }
 
-  /**
-   * @param follows whether it continues an earlier part, with a comma
-   * @throws DamagedRecord for a record that is marked as damaged; Damage for a body that is not JSON
-   */
-  readonly mustBeWhole: BodyCheck = (body, follows = false) => {
+  /** @throws DamagedRecord for a record that is marked as damaged; Damage for a body that is not JSON */
+  readonly mustBeWhole: BodyCheck = (body, commas = () => []) => {
     const tag = body.length > SMALL ? this.#known.tagOf(body) : undefined;
-    // Only a continuation begins with a comma, so the first byte distinguishes the two kinds.
-    if (tag !== undefined && this.#known.has(tag) && follows === startsWithComma(body)) return body;
-    mustBeText(body);
-    const fault = faultIn(body, follows);
-    if (fault !== undefined) throw damageAt(body, fault);
+    if (tag !== undefined && this.#isKnown(tag, body, false)) return body;
+    if (tag === undefined || !this.#isWholeInParts(body, partEnds(commas()))) {
+      mustBeText(body);
+      const fault = faultIn(body);
+      if (fault !== undefined) throw damageAt(body, fault);
+    }
     if (tag !== undefined) this.#known.add(tag);
     return body;
   };
+
+  /** False, too, for a body that was cut inside a record. */
+  #isWholeInParts(body: Uint8Array, ends: readonly number[]): boolean {
+    if (ends.length === 0) return false;
+    return [...ends, body.length].every((end, index) => {
+      const start = ends[index - 1] ?? 0;
+      return this.#isWholePart(body.subarray(start, end), start > 0);
+    });
+  }
+
+  #isWholePart(part: Uint8Array, goesOn: boolean): boolean {
+    const tag = this.#known.tagOf(part);
+    if (this.#isKnown(tag, part, goesOn)) return true;
+    if (!isText(part) || faultIn(part, goesOn) !== undefined) return false;
+    this.#known.add(tag);
+    return true;
+  }
+
+  /** Only what goes on begins with a comma, so the first byte distinguishes it from a beginning. */
+  #isKnown(tag: bigint, body: Uint8Array, goesOn: boolean): boolean {
+    return this.#known.has(tag) && goesOn === startsWithComma(body);
+  }
 }
+
+/** The commas that end parts. The length of a record decides, so that pages that begin elsewhere have the same parts. */
+const partEnds = (commas: readonly number[]): readonly number[] =>
+  commas.filter((at, index) => (at - (commas[index - 1] ?? -1)) % PART === 0);
 
 const startsWithComma = (body: Uint8Array): boolean => body[0] === 0x2c;
 

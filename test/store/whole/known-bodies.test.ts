@@ -61,14 +61,58 @@ test('what is no JSON is refused with the record that it is in, also after the s
   }
 });
 
-test('a part that goes on is no beginning, and the other way round', () => {
+/** Records of different lengths, and where they end in their body. */
+const page = (from: number, count: number) => {
+  const texts = Array.from({ length: count }, (_, index) =>
+    JSON.stringify({
+      ListingKey: `K${from + index}`,
+      PublicRemarks: 'x'.repeat(500 + ((from + index) % 97)),
+    }),
+  );
+  const commas = texts.slice(0, -1).map((_, index) => texts.slice(0, index + 1).join(',').length);
+  return { body: Buffer.from(texts.join(',')), commas: () => commas };
+};
+const tagsOf = ({ shared }: WholeBodies): number => new KnownBodies(shared).use.entries;
+
+test('of a page that has records of another one, what both have is known', () => {
   const bodies = new WholeBodies();
-  const next = Buffer.concat([Buffer.from(','), body('K1')]);
-  assert.equal(bodies.mustBeWhole(next, true), next);
-  assert.throws(() => bodies.mustBeWhole(next), Damage);
-  assert.throws(() => bodies.mustBeWhole(body('K1'), true), Damage);
-  assert.ok(bodies.mustBeWhole(body('K1')));
-  assert.throws(() => bodies.mustBeWhole(body('K1'), true), Damage);
+  const [one, next] = [page(0, 200), page(1, 200)];
+  bodies.mustBeWhole(one.body, one.commas);
+  assert.equal(tagsOf(bodies), 9);
+  // Another page, another first part and another last one.
+  bodies.mustBeWhole(next.body, next.commas);
+  assert.equal(tagsOf(bodies), 12);
+});
+
+test('a byte that is wrong is found in a part, also between parts that are known', () => {
+  const bodies = new WholeBodies();
+  const { body: whole, commas } = page(0, 200);
+  bodies.mustBeWhole(whole, commas);
+  for (const place of [whole.indexOf('"K0"'), whole.indexOf('"K100"'), whole.indexOf('"K199"')]) {
+    for (const [byte, message] of [
+      [0, 'a text of it is not as it was written'],
+      [0x0a, /^a text of it is no JSON any more, in or after the record whose ListingKey is K\d+$/],
+    ] as const) {
+      const broken = Buffer.from(whole);
+      broken[place + 10] = byte;
+      assert.throws(() => bodies.mustBeWhole(broken, commas), { name: Damage.name, message });
+    }
+  }
+});
+
+test('a body that was cut inside a record is whole, and a part that goes on is none by itself', () => {
+  const bodies = new WholeBodies();
+  const { body: inner, commas } = page(0, 200);
+  const nested = Buffer.from(`{"Listing":[${inner}]}`);
+  const within = (): number[] => commas().map((at) => at + '{"Listing":['.length);
+  assert.equal(bodies.mustBeWhole(nested, within), nested);
+  bodies.mustBeWhole(inner, commas);
+  const known = tagsOf(bodies);
+  for (const from of commas()) {
+    const rest = inner.subarray(from);
+    if (rest.length > 20_000) assert.throws(() => bodies.mustBeWhole(rest), Damage);
+  }
+  assert.equal(tagsOf(bodies), known);
 });
 
 test('a record that is marked is refused by its name, in small bodies and large ones', () => {
