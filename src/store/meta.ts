@@ -215,13 +215,20 @@ const PAIR: ReadonlyMap<string, ColumnKind> = new Map([
   ['value', 'text'],
 ]);
 
+/**
+ * The number of changes again, written before it by whoever appends to the sequence of changes and writes search tables. A
+ * file refuses the change of a writer that does not (engines/sqlite/tables.ts).
+ */
+export const LOGGED = 'logged';
+
 /** The members of a change that are not undefined, as they are stored. */
 export function storedRows(change: MetaChange): { readonly name: string; readonly value: string }[] {
-  return Object.entries(NAMES).flatMap(([each, name]) => {
+  const rows = Object.entries(NAMES).flatMap(([each, name]) => {
     const value: unknown = Reflect.get(change, each);
     if (value === undefined) return [];
     return [{ name, value: typeof value === 'object' ? JSON.stringify(value) : String(value) }];
   });
+  return change.changes === undefined ? rows : [{ name: LOGGED, value: String(change.changes) }, ...rows];
 }
 
 export async function writeMeta(session: Session, change: MetaChange): Promise<void> {

@@ -7,6 +7,7 @@ import type { ColumnKind } from '../compile/column-value.ts';
 import { bind, integer, join, name, type Sql, sql } from '../compile/fragment.ts';
 import type { StoreModel } from '../compile/model.ts';
 import type { OnProgress } from './check/checks.ts';
+import { LOGGED } from './meta.ts';
 import { OWN_TABLES } from './own-tables.ts';
 import type { Session } from './session.ts';
 
@@ -78,7 +79,16 @@ export function rawTables(model: StoreModel, columnsOf: (table: string) => Colum
 }
 
 /** Rows that concern only one engine are not copied. */
-const OWN_META = ['layout', 'oldest_reader', 'oldest_writer', 'partitions', 'functions', 'changes', 'file'];
+const OWN_META = [
+  'layout',
+  'oldest_reader',
+  'oldest_writer',
+  'partitions',
+  'functions',
+  'changes',
+  LOGGED,
+  'file',
+];
 
 const listed = (columns: readonly string[]): Sql => join(columns.map(name), ', ');
 

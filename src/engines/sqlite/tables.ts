@@ -9,6 +9,7 @@ import {
 import { fillSearch } from '../../compile/layout/search-table.ts';
 import { resourceTables, type StoredColumn, searchColumns } from '../../compile/layout/tables.ts';
 import type { StoreModel } from '../../compile/model.ts';
+import { LOGGED } from '../../store/meta.ts';
 import { creationOf, OWN_TABLES } from '../../store/own-tables.ts';
 import type { Columns } from '../../store/raw-tables.ts';
 import { columnsOf, TYPES } from './columns.ts';
@@ -16,8 +17,18 @@ import { sqliteDialect } from './dialect.ts';
 import { recreateView } from './views.ts';
 import { extendWords } from './word-index.ts';
 
+/**
+ * Refuses the transactions of a process of plat that has opened the file before layout 3 and would leave the search tables and
+ * the sequence of changes behind. Every transaction that changes records or settings counts itself.
+ */
+const REFUSE_OLDER = `CREATE TRIGGER IF NOT EXISTS plat_older_writers BEFORE UPDATE ON plat_meta
+  WHEN new.name = 'changes' AND new.value IS NOT (SELECT value FROM plat_meta WHERE name = '${LOGGED}')
+  BEGIN SELECT RAISE(ABORT, 'a newer plat has migrated the store: end this process, and use the newer one'); END;`;
+
 /** plat's own tables. */
-export const OWN = OWN_TABLES.map((table) => `${creationOf(table)} WITHOUT ROWID;`).join('\n');
+export const OWN = [...OWN_TABLES.map((table) => `${creationOf(table)} WITHOUT ROWID;`), REFUSE_OLDER].join(
+  '\n',
+);
 
 export function applyTables(database: DatabaseSync, model: StoreModel): void {
   const layouts = [...model.dictionary.resources.keys()].filter(model.stores).map(model.layout);

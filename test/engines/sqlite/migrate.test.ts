@@ -20,7 +20,8 @@ async function oldFile(): Promise<string> {
   await store.close();
   const file = new DatabaseSync(path);
   file.exec(
-    `DROP TRIGGER ${WORDS}_gone; DROP TABLE ${WORDS}; DROP TABLE plat_changes; PRAGMA user_version = 1`,
+    `DROP TRIGGER ${WORDS}_gone; DROP TABLE ${WORDS}; DROP TABLE plat_changes; DROP TRIGGER plat_older_writers;
+      PRAGMA user_version = 1`,
   );
   file.close();
   return path;
@@ -87,4 +88,24 @@ test('a file that cannot be brought up stays as it was, and is when the reason i
   file.close();
   const { keys } = await opened(t, path);
   assert.deepEqual(await keys('Property', '$search=kitchen'), ['A']);
+});
+
+test('what a process of an older layout writes after the migration is refused, and nothing of it stays', async (t) => {
+  const path = await oldFile();
+  // A writer of layout 2 has the file open, and counts its transaction as it always did.
+  const older = new DatabaseSync(path);
+  t.after(() => older.close());
+  const count = (): void => {
+    older.exec(`INSERT INTO plat_meta SELECT name, value + 1 FROM plat_meta WHERE name = 'changes'
+      ON CONFLICT (name) DO UPDATE SET value = excluded.value`);
+  };
+  count();
+  const { keys, write } = await opened(t, path);
+  for (const key of ['B', 'C']) {
+    older.exec("BEGIN IMMEDIATE; UPDATE property_records SET StandardStatus = 'Ely'");
+    assert.throws(count, /a newer plat has migrated the store/);
+    older.exec('ROLLBACK');
+    await write('Property', listing(key));
+  }
+  assert.deepEqual(await keys('Property', "$filter=StandardStatus eq 'Active'"), ['A', 'B', 'C']);
 });
