@@ -5,7 +5,7 @@
 
 import type { Planner } from './context.ts';
 import { visibleRows } from './context.ts';
-import { all, bind, column, type Sql, slot, sql } from './fragment.ts';
+import { all, column, type Sql, slot, sql } from './fragment.ts';
 import type { StoreModel } from './model.ts';
 import {
   baseOf,
@@ -62,7 +62,7 @@ export function planBlocks(
   return {
     stamp: keptStamp(model),
     ...{ since, after, kept, limit },
-    changes: planned(planner, changesSince(bind(since))),
+    changes: planned(planner, changesSince(slot('position'))),
     within: rows([...begin, ...end]),
     beyond: rows(begin),
     more: planned(planner, followingRow(planner, query, slot('last-key'))),

@@ -59,7 +59,8 @@ const PRIME = 0x01000193;
 
 export function* blocksPage(plan: BlocksPlan, making: BlocksMaking): Steps<BlocksPage> {
   const { stamp, since, kept, limit } = plan;
-  const { rows: seen } = yield* ask({ gives: 'rows', statement: plan.changes, slots: {}, isKept: true });
+  const from = { position: since };
+  const { rows: seen } = yield* ask({ gives: 'rows', statement: plan.changes, slots: from, isKept: true });
   const changes = changesIn(since, [...seen]);
   const page = { stamp, changes, rows: 0, last: plan.after, more: false };
   // None of what is kept can be used, so the page is planned anew.

@@ -34,6 +34,7 @@ const FOLLOWED = 20_000;
 /**
  * The statement that finds what has changed. The last entry is never removed from the log, so the entry at the position
  * itself shows that nothing between is missing.
+ * @param position an integer: an engine does not look a number of another type up in the index
  */
 export const changesSince = (position: Sql): Sql => {
   const last = sql`(SELECT coalesce(max(seq), 0) FROM plat_changes)`;

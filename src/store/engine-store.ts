@@ -1,5 +1,5 @@
 /** The store over an engine: everything in `store.ts` that is the same for all engines. It knows no engine. */
-import { bind } from '../compile/fragment.ts';
+import { integer } from '../compile/fragment.ts';
 import type { StoreModel } from '../compile/model.ts';
 import { planShowsFile } from '../compile/page-plan.ts';
 import { declare, standardDictionary } from '../dictionary/index.ts';
@@ -105,7 +105,7 @@ function storeOn(engine: Engine, stored: StoreModel): Store {
       engine.read(live, 'records', { milliseconds: SMALL }, (session, planner) =>
         positionAfter(session, planner.model.layout(resource), ids, key),
       ),
-    changes: async (since) => changesIn(since, await reading.small.rows(changesSince(bind(since)))),
+    changes: async (since) => changesIn(since, await reading.small.rows(changesSince(integer(since)))),
     async showsFile(path, role) {
       const shown = planShowsFile({ dialect: engine.dialect, model: await model() }, path, role);
       return (await reading.small.rows(shown)).length > 0;

@@ -6,12 +6,14 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { planBlocks } from '../../src/compile/blocks-plan.ts';
 import type { Dialect } from '../../src/compile/dialect.ts';
 import type { Statement } from '../../src/compile/fragment.ts';
 import { planCount, planIds, planList, planPage, planRecord } from '../../src/compile/page-plan.ts';
 import type { PageRequest } from '../../src/compile/read.ts';
 import { bindFilter } from '../../src/query/native/filter.ts';
 import { resourceNames } from '../../src/query/native/names.ts';
+import { changesSince } from '../../src/store/change-follower.ts';
 import { fillListings } from '../service/reso/odata-listings.ts';
 import { sqliteEngine } from '../support/sqlite-engine.ts';
 import { viewOf } from '../support/views.ts';
@@ -79,6 +81,11 @@ async function statements(world: World, dialect: Dialect, wish: Wish): Promise<r
     case 'list': {
       const plan = planList(planner, { ...request, ids: Uint32Array.of(3, 1, 2) });
       return plan.kind === 'list' ? [plan.find, plan.body] : [];
+    }
+    case 'blocks': {
+      const blocks = { ...request, after: '', since: 0, kept: [], isSmall: false };
+      const { changes, beyond, more } = planBlocks(planner, blocks, changesSince);
+      return [changes, beyond, more];
     }
     case 'page': {
       const plan = planPage(planner, request);

@@ -4,7 +4,7 @@ import type { Position } from '../../src/compile/read.ts';
 import type { Search } from '../../src/query/tree.ts';
 
 export interface Wish {
-  readonly plan: 'ids' | 'count' | 'page' | 'list' | 'record';
+  readonly plan: 'ids' | 'count' | 'page' | 'list' | 'record' | 'blocks';
   readonly query: string;
   readonly language?: 'odata' | 'native';
   readonly search?: Search;
@@ -104,6 +104,7 @@ export const REQUESTS: readonly Wish[] = [
   { plan: 'page', query: ordered, position: { kind: 'after-row', values: [null, null], key: '4711' } },
   { plan: 'page', query: '$select=ListingKey&$orderby=City', position: { kind: 'offset', skip: 4711 } },
   { plan: 'list', role: 'idx', query: '$select=ListingKey,City&$orderby=City' },
+  { plan: 'blocks', resource: 'Office', role: 'idx', query: '' },
   // An address is signed only for a file that is served.
   { plan: 'list', resource: 'Media', role: 'idx', query: '$select=MediaKey,MediaURL' },
   {
