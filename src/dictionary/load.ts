@@ -3,7 +3,16 @@ import { readFileSync } from 'node:fs';
 import { type FieldLine, parseFieldLine } from './field-line.ts';
 import { PARTS_OF_LISTINGS } from './listing-parts.ts';
 import { nativeName } from './names.ts';
-import type { Dictionary, Field, Lookup, LookupValue, Navigation, ParentLink, Resource } from './types.ts';
+import type {
+  Dictionary,
+  Field,
+  Lookup,
+  LookupValue,
+  Navigation,
+  ParentLink,
+  Resource,
+  SearchIndex,
+} from './types.ts';
 
 const DATA = new URL('./data/', import.meta.url);
 
@@ -40,12 +49,16 @@ function parentOf(resource: string, column: string): ParentLink | undefined {
 }
 
 /** The usual index beside the key: replication reads what changed. */
-export const BY_TIMESTAMP: readonly (readonly string[])[] = [['ModificationTimestamp']];
+export const BY_TIMESTAMP: readonly SearchIndex[] = [{ fields: ['ModificationTimestamp'], covers: [] }];
 
-/** Reads `City, ListPrice; PostalCode`. */
-function searchedBy(column: string): readonly (readonly string[])[] {
+/** Reads `City, ListPrice + BedroomsTotal, LivingArea; PostalCode`. */
+function searchedBy(column: string): readonly SearchIndex[] {
   if (column === '') return BY_TIMESTAMP;
-  return column === '-' ? [] : column.split('; ').map((fields) => fields.split(', '));
+  if (column === '-') return [];
+  return column.split('; ').map((index) => {
+    const [fields = '', covers] = index.split(' + ');
+    return { fields: fields.split(', '), covers: covers?.split(', ') ?? [] };
+  });
 }
 
 function makeField(resource: string, line: FieldLine & { kind: 'field' }): Field {

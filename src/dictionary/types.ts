@@ -67,6 +67,13 @@ export interface Navigation {
   readonly remote: string;
 }
 
+/** An index of a resource, as soon as its fields are in use. */
+export interface SearchIndex {
+  readonly fields: readonly string[];
+  /** Fields that searches by this index also name: with their values in it, such a search reads no record. */
+  readonly covers: readonly string[];
+}
+
 export interface Resource {
   readonly name: string;
   readonly key: string;
@@ -79,10 +86,10 @@ export interface Resource {
   readonly fieldAliases: ReadonlyMap<string, string>;
   readonly navigations: ReadonlyMap<string, Navigation>;
   /**
-   * What the resource is searched by beside its key: lists of fields, each an index as soon as its fields are in use.
-   * Fields that are compared for equality come first, so that an order by key behind them needs no sort.
+   * What the resource is searched by beside its key. Fields that are compared for equality come first, so that an order by
+   * key behind them needs no sort.
    */
-  readonly searchedBy: readonly (readonly string[])[];
+  readonly searchedBy: readonly SearchIndex[];
   /**
    * The short fields that filters name, beside those of `searchedBy`; absent for a resource that is not large. Their
    * values are also in a search table, which filters and orders read in place of whole records.

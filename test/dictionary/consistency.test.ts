@@ -29,6 +29,21 @@ describe('the standard dictionary', () => {
     }
   });
 
+  it('covers in its indexes fields of the resource, whose initials differ since they name the index', () => {
+    const covering = [...resources.values()].flatMap(({ name, searchedBy }) =>
+      searchedBy.filter(({ covers }) => covers.length > 0).map((index) => ({ name, ...index })),
+    );
+    assert.deepEqual(
+      covering.map(({ name, fields }) => `${name}: ${fields.join()}`),
+      ['Property: City,ListPrice', 'Property: ListPrice'],
+    );
+    for (const { name, fields, covers } of covering) {
+      for (const field of [...fields, ...covers]) fieldOf(name, field);
+      const initials = new Set(covers.map((field) => field.replace(/[^A-Z]/g, '')));
+      assert.equal(initials.size, covers.length, fields.join());
+    }
+  });
+
   it('publishes at all times what the service is asked for first', () => {
     const always = [...resources.values()].filter((resource) => resource.always).map(({ name }) => name);
     assert.deepEqual(always, [

@@ -9,6 +9,7 @@ import {
 } from '../../dictionary/index.ts';
 import type { Profile } from '../../records/profile.ts';
 import type { StoreSettings } from '../../records/settings.ts';
+import { columnsOf, type FieldIndex, fieldIndexes } from './field-indexes.ts';
 import { type JoinPiece, joinPieces, type Piece, piecesOf } from './pieces.ts';
 import { OWN_IN_SEARCH, type SearchTable, searchTable } from './search-table.ts';
 
@@ -69,8 +70,8 @@ export interface ResourceLayout {
   readonly joinPieces: readonly JoinPiece[];
   /** Absent for resources that are not large. */
   readonly search?: SearchTable;
-  /** Lists of fields that have an index: on the search table if there is one, else on the table of columns. */
-  readonly indexes: readonly (readonly string[])[];
+  /** On the search table if there is one, else on the table of columns. */
+  readonly indexes: readonly FieldIndex[];
   readonly systemSource: SystemSource;
   readonly rowRules: readonly RowRule[];
   readonly withheldRules: readonly WithheldRule[];
@@ -111,7 +112,7 @@ export function resourceLayout({
   const searchedBy = withReplicaTimestamp(resource.searchedBy);
   const search = searchTable(`${snakeCase(resource.name)}_search`, resource, {
     stored: fields.filter((field) => ownColumn(resource, field) === undefined),
-    indexed: searchedBy.flat(),
+    indexed: searchedBy.flatMap(({ fields, covers }) => [...fields, ...covers]),
   });
   return {
     resource,
@@ -126,7 +127,7 @@ export function resourceLayout({
       ? joinPieces(resource.name, dictionary, (field) => known(field.resource, field.name) !== undefined)
       : [],
     ...(search === undefined ? {} : { search }),
-    indexes: searchedBy.filter((columns) => columns.every((column) => names.has(column))),
+    indexes: fieldIndexes(searchedBy, names),
     systemSource: systemSource(resource),
     rowRules: rules.rowRules(resource.name),
     withheldRules: rules.withheldRules(resource.name),
@@ -167,8 +168,10 @@ function systemSource(resource: Resource): SystemSource {
  * indexed.
  */
 const withReplicaTimestamp = (indexes: Resource['searchedBy']): Resource['searchedBy'] =>
-  indexes.flatMap((fields) =>
-    fields[0] === 'ModificationTimestamp' ? [fields, [REPLICA_TIMESTAMP]] : [fields],
+  indexes.flatMap((index) =>
+    index.fields[0] === 'ModificationTimestamp'
+      ? [index, { ...index, fields: [REPLICA_TIMESTAMP] }]
+      : [index],
   );
 
 interface Layouts {
@@ -200,7 +203,7 @@ export const viewTables = ({ search, columnsTable }: ResourceLayout): string =>
 
 /** Fields that only the configuration has put into the search table are not read there: it may take them away again. */
 function ownInView({ search, indexes }: ResourceLayout): (column: string) => string {
-  const searched = new Set(search === undefined ? [] : [...OWN_IN_SEARCH, ...indexes.flat()]);
+  const searched = new Set(search === undefined ? [] : [...OWN_IN_SEARCH, ...indexes.flatMap(columnsOf)]);
   return (column) => `${searched.has(column) ? 's' : 'r'}.${column.startsWith('_') ? column : `"${column}"`}`;
 }
 

@@ -20,12 +20,12 @@ export const OWN_IN_SEARCH: readonly string[] = ['_id', '_key', '_system', '_vis
 interface Fields {
   /** Stored fields in use that have a typed column. */
   readonly stored: readonly Field[];
-  /** Names of fields with an index. */
+  /** Names of fields in an index. */
   readonly indexed: readonly string[];
 }
 
 /**
- * The rule by which fields are chosen: those with an index, and those that the dictionary lists. Undefined for a resource
+ * The rule by which fields are chosen: those in an index, and those that the dictionary lists. Undefined for a resource
  * for which it lists none: its rows are short enough to be read themselves.
  */
 export function searchTable(

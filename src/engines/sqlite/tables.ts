@@ -132,27 +132,29 @@ export function fillSearchTable(database: DatabaseSync, { search, columnsTable }
 }
 
 /**
- * Creates the indexes that searches use, and drops those that an earlier layout had on another table. A search table is in the
- * order of the numbers, so its indexes end with the key, which a table of columns adds to its own.
+ * Creates the indexes that searches use, and drops those that an earlier layout or fewer fields in use had in their place. A
+ * search table is in the order of the numbers, so its indexes have the key behind the fields, which a table of columns adds to
+ * its own.
  */
 function extendIndexes(database: DatabaseSync, layout: ResourceLayout): void {
   const { search, columnsTable, indexes } = layout;
   const table = indexedTable(layout);
   const wanted = new Map([
     [`${table}_walk`, ['_key', '_visible', '_system', ...(search === undefined ? ['_id'] : [])]],
-    ...indexes.map((fields): [string, string[]] => [
-      `${table}_by_${fields.map(snakeCase).join('_')}`,
-      [...fields, ...(search === undefined ? [] : ['_key'])],
+    ...indexes.map(({ fields, covered, suffix }): [string, string[]] => [
+      `${table}_by_${fields.map(snakeCase).join('_')}${suffix}`,
+      [...fields, ...(search === undefined ? [] : ['_key', ...covered])],
     ]),
   ]);
-  if (search !== undefined) {
-    const others = database
-      .prepare("SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = ? AND sql IS NOT NULL")
-      .all(columnsTable)
-      .map(({ name }) => String(name))
-      .filter((name) => name === `${columnsTable}_walk` || name.startsWith(`${columnsTable}_by_`));
-    for (const name of others) database.exec(`DROP INDEX "${name}"`);
-  }
+  const isFieldIndex = (name: string): boolean =>
+    [columnsTable, table].some((each) => name.startsWith(`${each}_by_`));
+  const surplus = database
+    .prepare("SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name IN (?, ?) AND sql IS NOT NULL")
+    .all(columnsTable, table)
+    .map(({ name }) => String(name))
+    .filter((name) => name === `${columnsTable}_walk` || isFieldIndex(name))
+    .filter((name) => !wanted.has(name));
+  for (const name of surplus) database.exec(`DROP INDEX "${name}"`);
   for (const [name, columns] of wanted) {
     const list = columns.map((column) => `"${column}"`).join(', ');
     database.exec(`CREATE INDEX IF NOT EXISTS "${name}" ON "${table}" (${list})`);

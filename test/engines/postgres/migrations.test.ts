@@ -91,6 +91,20 @@ test('a store of layout 1 is brought to this layout once, by however many proces
   }
 });
 
+test('an index is made anew when a field that it covers comes into use', async (t) => {
+  const { open, has } = await oldStore(t);
+  const { write, keys } = await open();
+  const filter = "$filter=City eq 'Rome' and ListPrice gt 1 and BedroomsTotal ge 3&$orderby=ListPrice desc";
+  const indexes = ['property_search_by_cit_lispri_with_ss', 'property_search_by_cit_lispri_with_ss_bt_la'];
+  const found = async () => (await Promise.all(indexes.map(has))).flat();
+  await write('Property', listing('B', { City: 'Rome', ListPrice: 2 }));
+  assert.deepEqual(await found(), [indexes[0], null]);
+  await write('Property', listing('C', { City: 'Rome', ListPrice: 3, BedroomsTotal: 3, LivingArea: 70 }));
+  await write('Property', listing('D', { City: 'Rome', ListPrice: 4, BedroomsTotal: 4 }));
+  assert.deepEqual(await found(), [null, indexes[1]]);
+  assert.deepEqual(await keys('Property', filter), ['D', 'C']);
+});
+
 test('a step runs once, also where many begin it at once', async (t) => {
   const { migrate, layout } = await oldStore(t);
   let runs = 0;

@@ -63,17 +63,22 @@ test('filters, orders and keys of listings are read from the search table and it
   );
   const planned = await plannedBy(world);
   const explain = explainer(t, world);
-  const by = (index: string, terms: string): string =>
-    `SEARCH r USING INDEX property_search_by_${index} (${terms})`;
+  const by = (index: string, terms: string, covers = ''): string =>
+    `SEARCH r USING ${covers}INDEX property_search_by_${index} (${terms})`;
   const sorted = 'USE TEMP B-TREE FOR ORDER BY';
-  const cityAndPrice = by('city_list_price', 'City=? AND ListPrice>? AND ListPrice<?');
+  const terms = 'City=? AND ListPrice>? AND ListPrice<?';
+  const cityAndPrice = by('city_list_price_with_ss_bt_la', terms, 'COVERING ');
   const four = "$filter=City eq 'Rome' and ListPrice ge 1 and ListPrice le 2 and BedroomsTotal eq 1";
   const wide = 'SEARCH r_w USING PRIMARY KEY (_key=?)';
   const plans: Readonly<Record<string, readonly string[]>> = {
     '$filter=LivingArea gt 60 and YearBuilt lt 1950': ['SCAN r USING INDEX property_search_walk'],
     [four]: [cityAndPrice, sorted],
     [`${four}&$orderby=ListPrice desc`]: [cityAndPrice, 'USE TEMP B-TREE FOR LAST TERM OF ORDER BY'],
-    '$orderby=ListPrice': ['SCAN r USING INDEX property_search_by_list_price'],
+    [`${four} and YearBuilt eq 1900`]: [by('city_list_price_with_ss_bt_la', terms), sorted],
+    '$filter=ListPrice ge 1 and LivingArea gt 60&$orderby=ListPrice': [
+      by('list_price_with_ss_bt_la', 'ListPrice>?', 'COVERING '),
+    ],
+    '$orderby=ListPrice': ['SCAN r USING COVERING INDEX property_search_by_list_price_with_ss_bt_la'],
     '$filter=ModificationTimestamp gt 2026-01-01T00:00:00Z and ModificationTimestamp le 2026-01-02T00:00:00Z':
       [by('modification_timestamp', 'ModificationTimestamp>? AND ModificationTimestamp<?'), sorted],
     [`${four} and Directions eq 'N'`]: [cityAndPrice, wide, sorted],

@@ -10,7 +10,12 @@ import { faultsIn } from '../../support/faults.ts';
 import { emptyStoreFile } from '../../support/sqlite-engine.ts';
 import { operations, TIME } from '../../support/world.ts';
 
-const FIELDS = ['Property.Basement', 'Property.PublicRemarks', 'Property.TaxYear', 'Media.ImageHeight'];
+/** An index covers two of them, and so has another name. */
+const COVERED = ['Property.BedroomsTotal', 'Property.LivingArea'];
+const FIELDS = [
+  ...['Property.Basement', 'Property.PublicRemarks', 'Property.TaxYear', 'Media.ImageHeight'],
+  ...COVERED,
+];
 
 /** Everything in a file by its name, tables with their columns. */
 function schemaOf(file: string): string[] {
@@ -41,7 +46,7 @@ test('the tables of a store that grows without records are those of one that gro
     const store = await openSqliteStore({ path, clock });
     t.after(() => store.close());
     const world = operations(store, clock);
-    const record = listing('A', { City: 'Ely', Media: [photo('M')] });
+    const record = listing('A', { City: 'Ely', ListPrice: 1, Media: [photo('M')] });
     if (records) await world.write('Property', record);
     await store.configure((settings) => ({
       ...settings,
@@ -52,6 +57,13 @@ test('the tables of a store that grows without records are those of one that gro
   };
   const [first, second] = [await grown(false), await grown(true)];
   assert.deepEqual(schemaOf(first.path), schemaOf(second.path));
+  assert.deepEqual(
+    schemaOf(second.path).filter((entry) => /^index.*_by_.*list_price/.test(entry)),
+    [
+      'index|property_search_by_city_list_price_with_ss_bt_la',
+      'index|property_search_by_list_price_with_ss_bt_la',
+    ],
+  );
   for (const { write, keys, rows, request, store } of [first, second]) {
     const found = async (text: string): Promise<number> => {
       const { query } = await request('Property');

@@ -75,8 +75,8 @@ export async function extendTables(
     }
   }
   // Last, since it has readers of these tables wait.
-  for (const index of layouts.flatMap(replacedIndexes)) {
-    if (indexes.has(index)) await session.run(`DROP INDEX "${index}"`);
+  for (const index of layouts.flatMap((layout) => replacedIndexes(layout, indexes))) {
+    await session.run(`DROP INDEX "${index}"`);
   }
 }
 

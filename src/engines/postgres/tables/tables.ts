@@ -1,4 +1,9 @@
-import { isOneTable, type ResourceLayout, type SearchTable } from '../../../compile/layout/index.ts';
+import {
+  indexedTable,
+  isOneTable,
+  type ResourceLayout,
+  type SearchTable,
+} from '../../../compile/layout/index.ts';
 import { resourceTables, type StoredColumn, searchColumns } from '../../../compile/layout/tables.ts';
 import { COLUMN_TYPES } from '../column-types.ts';
 import { isPartitioned } from '../dialect.ts';
@@ -108,19 +113,30 @@ const searchIndexes = (layout: ResourceLayout, { table }: SearchTable, partition
     ...fieldIndexes(layout, table),
   ]);
 
-/** Null is lowest, as in every order of plat. */
-const fieldIndexes = ({ indexes }: ResourceLayout, table: string): [string, string][] =>
-  indexes.map((fields) => [
-    indexName(table, fields),
-    `INDEX {} ON "${table}" (${fields.map((field) => `"${field}" NULLS FIRST`).join(', ')})`,
-  ]);
+/** Null is lowest, as in every order of plat. What finds no row needs the number and the key of each one as well. */
+const fieldIndexes = ({ indexes, search }: ResourceLayout, table: string): [string, string][] =>
+  indexes.map(({ fields, covered, suffix }) => {
+    const beside = search === undefined || covered.length === 0 ? [] : ['_key', '_id', ...covered];
+    const include = beside.length === 0 ? '' : ` INCLUDE (${beside.map((each) => `"${each}"`).join(', ')})`;
+    const found = fields.map((field) => `"${field}" NULLS FIRST`).join(', ');
+    return [indexName(table, fields, suffix), `INDEX {} ON "${table}" (${found})${include}`];
+  });
 
-/** The names of those indexes on another table: a search table that came later has them in its place. */
-export const replacedIndexes = ({ search, columnsTable, indexes }: ResourceLayout): string[] =>
-  search === undefined ? [] : indexes.map((fields) => indexName(columnsTable, fields));
+/**
+ * Which of some indexes are in place of those that a layout wants: on the table of columns where a search table came later, or
+ * with fewer fields.
+ */
+export function replacedIndexes(layout: ResourceLayout, found: ReadonlySet<string>): string[] {
+  const { columnsTable, search } = layout;
+  const wanted = new Set(fieldIndexes(layout, indexedTable(layout)).map(([name]) => name));
+  const tables = [columnsTable, ...(search === undefined ? [] : [search.table])];
+  return [...found].filter(
+    (name) => tables.some((table) => name.startsWith(`${table}_by_`)) && !wanted.has(name),
+  );
+}
 
 /** Names have 63 characters at the most, so words are cut to three letters. */
-function indexName(name: string, fields: readonly string[]): string {
+function indexName(name: string, fields: readonly string[], suffix: string): string {
   const short = (field: string): string => field.replace(/(?<=[A-Z][a-z]{2})[a-z]+/g, '').toLowerCase();
-  return `${name}_by_${fields.map(short).join('_')}`.slice(0, 63);
+  return `${name}_by_${fields.map(short).join('_')}${suffix}`.slice(0, 63);
 }

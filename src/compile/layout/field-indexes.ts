@@ -1,0 +1,36 @@
+/**
+ * The indexes on fields of a resource, the same in every engine: which there are, what each holds, and its name. How an engine
+ * declares one, it knows itself.
+ */
+import type { SearchIndex } from '../../dictionary/index.ts';
+
+export interface FieldIndex {
+  /** What rows are found by, in this order. */
+  readonly fields: readonly string[];
+  /** Columns whose values an index of a search table also holds, so that a search which names no other reads no row. */
+  readonly covered: readonly string[];
+  /** What its name ends with; an index that covers other columns has another name, so that it is made in place of this one. */
+  readonly suffix: string;
+}
+
+/** What decides who sees a row and which of its values: every search names some of it. */
+const SEEN_BY = ['_visible', '_shown', '_system'];
+
+/** @param inUse the names of the fields in use */
+export function fieldIndexes(declared: readonly SearchIndex[], inUse: ReadonlySet<string>): FieldIndex[] {
+  const isInUse = (field: string): boolean => inUse.has(field);
+  return declared
+    .filter(({ fields }) => fields.every(isInUse))
+    .map(({ fields, covers }) => {
+      const found = covers.filter(isInUse);
+      return found.length === 0
+        ? { fields, covered: [], suffix: '' }
+        : { fields, covered: [...SEEN_BY, ...found], suffix: `_with_${found.map(initials).join('_')}` };
+    });
+}
+
+/** `BedroomsTotal` → `bt` */
+const initials = (field: string): string => field.replace(/[^A-Z]/g, '').toLowerCase();
+
+/** All columns of an index. */
+export const columnsOf = ({ fields, covered }: FieldIndex): readonly string[] => [...fields, ...covered];
