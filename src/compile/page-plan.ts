@@ -62,7 +62,7 @@ export type PlannedStatement = Statement;
  * - `range`: one statement returns body, row count and last key, and shows whether a row follows; or `more` does.
  * - `search`: the `find` statements return ids, keys and order values, and run until `limit + 1` rows are found; then
  *   `body` returns the body for the ids.
- * - `list`: `body` returns the body for ids that are known, some of which may no longer exist.
+ * - `list`: `body` returns the body for ids that are known, without those of rows that are `gone`, and `row` is its last row.
  * Where a body has marks in place of agents and offices, `linked` says what they stand for.
  */
 export type PagePlan =
@@ -86,8 +86,10 @@ export type PagePlan =
       readonly linked?: LinkedTexts | undefined;
       readonly ids: Uint32Array;
       readonly limit: number;
-      /** Which of some ids still belong to a visible row: id, key, position in the list. */
-      readonly find: PlannedStatement;
+      /** Gives the `position` of those among some ids that belong to no visible row any more: usually of none. */
+      readonly gone: PlannedStatement;
+      /** Gives the visible row of an id, as a `FoundRow`. */
+      readonly row: PlannedStatement;
       readonly body: PlannedStatement;
     };
 
@@ -426,12 +428,33 @@ export function planList(planner: Planner, request: ListPageRequest): PagePlan {
   const context = makeContext(contextSource(planner, query), 'r', query.resource.name);
   searchRows(context, layout, 'r');
   const order = orderOf(context, query, 'r');
+  const columns = join(foundColumns('r', order.values), ', ');
   const { from, joined } = listed(planner.dialect, recordTables(context, layout, 'r'), slot('ids'));
   const visible = visibleRows(context, layout, 'r');
-  const columns = join([...foundColumns('r', []), sql`j.position`, ...orderColumns(order.values)], ', ');
-  const conditions = [...joined, ...visible];
-  const find = sql`SELECT ${columns} FROM ${from} WHERE ${all(conditions)} ORDER BY j.position LIMIT ${slot('limit')}`;
-  return { kind: 'list', ids, limit, find: planned(planner, find), ...planBody(planner, request) };
+  const row = sql`SELECT ${columns} FROM ${from} WHERE ${all([...joined, ...visible])}`;
+  return {
+    kind: 'list',
+    ids,
+    limit,
+    gone: planned(planner, goneOf(planner, query)),
+    row: planned(planner, row),
+    ...planBody(planner, request),
+  };
+}
+
+/**
+ * Finds which ids belong to no row that the role sees. Each is looked up by itself: a join of them would let an engine read
+ * the whole table.
+ */
+function goneOf(planner: Planner, query: RecordQuery): Sql {
+  const { dialect, model } = planner;
+  const layout = model.layout(query.resource.name);
+  const context = makeContext(contextSource(planner, query), 'r', query.resource.name);
+  searchRows(context, layout, 'r');
+  const visible = visibleRows(context, layout, 'r');
+  const { from, joined } = recordTables(context, layout, 'r');
+  const found = sql`SELECT 1 FROM ${from} WHERE ${all([sql`r._id = j.value`, ...joined, ...visible])} LIMIT 1`;
+  return sql`SELECT j.position AS position FROM ${dialect.list(slot('ids'), 'j')} WHERE (${found}) IS NULL`;
 }
 
 /** Plans the read of one record by key: its text, or no row. */

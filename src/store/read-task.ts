@@ -10,7 +10,7 @@ import type { Page } from '../compile/read.ts';
 import { DamagedRecord } from '../records/damage.ts';
 import { type BlocksMaking, type BlocksPage, blocksPage } from './blocks-task.ts';
 import { readBody } from './body-step.ts';
-import { type Ask, ask, type Given, type Steps } from './read-steps.ts';
+import { type Ask, ask, type Given, NOTHING, type Steps } from './read-steps.ts';
 import type { Row } from './session.ts';
 
 /** A read as data, which can be sent to a thread. */
@@ -159,12 +159,15 @@ function* searchPage(plan: PagePlan & { kind: 'search' }, bodyOf: BodyStep, isSe
     const limit = plan.limit + 1 - found.length;
     if (limit <= 0) break;
     const { rows } = yield* ask({ gives: 'rows', statement, slots: { limit }, isKept: false });
-    for (const row of rows) {
-      const [id, key, ...values] = Object.values(row);
-      found.push(...foundRow(id, key, values, isSent));
-    }
+    for (const row of rows) found.push(...rowIn(row, isSent));
   }
-  return yield* foundPage(plan, found, bodyOf);
+  // One row beyond the limit means that more rows follow.
+  const page = found.slice(0, plan.limit);
+  const more = found.length > plan.limit;
+  const last = page.at(-1);
+  if (last === undefined) return { body: EMPTY, rows: 0, more };
+  const ids = page.map(([id]) => id);
+  return { ...(yield* foundBody(plan, ids, last, bodyOf)), more };
 }
 
 /** Ids that are looked up beyond those of the page, since some rows may be deleted by now. */
@@ -172,31 +175,49 @@ const SPARE = 100;
 
 function* listPage(plan: PagePlan & { kind: 'list' }, bodyOf: BodyStep, isSent: boolean): Steps<Page> {
   const { ids, limit } = plan;
-  const found: FoundRow[] = [];
   const places: number[] = [];
-  for (let start = 0; start < ids.length && found.length <= limit; ) {
-    const lacking = limit + 1 - found.length;
-    const chunk = [...ids.subarray(start, start + lacking + SPARE)];
-    const slots = { ids: JSON.stringify(chunk), limit: lacking };
-    for (const row of (yield* ask({ gives: 'rows', statement: plan.find, slots, isKept: true })).rows) {
-      const [id, key, position, ...values] = Object.values(row);
-      for (const each of foundRow(id, key, values, isSent)) {
-        found.push(each);
-        places.push(start + Number(position));
-      }
-    }
+  // Most likely all are there, so that the last row of the page is known from the beginning.
+  const likely = Math.min(limit, ids.length) - 1;
+  let row: Given | undefined;
+  for (let start = 0; start < ids.length && places.length <= limit; ) {
+    const chunk = ids.subarray(start, start + limit + 1 - places.length + SPARE);
+    const asked = rowsOf(plan.gone, chunk);
+    const [{ rows } = NOTHING, found] = yield row === undefined ? [asked, rowAt(plan, likely)] : [asked];
+    row ??= found;
+    const gone = new Set([...rows].map(({ position }) => Number(position) - 1));
+    for (const index of chunk.keys()) if (!gone.has(index)) places.push(start + index);
     start += chunk.length;
   }
-  const page = yield* foundPage(plan, found, bodyOf);
-  return page.last === undefined ? page : { ...page, consumed: places[page.rows - 1] ?? 1 };
+  const page = places.slice(0, limit);
+  const last = page.at(-1);
+  if (last === undefined) return { body: EMPTY, rows: 0, more: places.length > 0 };
+  const { rows = [] } = last === likely && row !== undefined ? row : yield* ask(rowAt(plan, last));
+  const [found] = [...rows].flatMap((each) => rowIn(each, isSent));
+  if (found === undefined) throw new Error('A page of a list ends with a row that is there');
+  const listed = page.map((place) => Number(ids[place]));
+  return {
+    ...(yield* foundBody(plan, listed, found, bodyOf)),
+    more: places.length > limit,
+    consumed: last + 1,
+  };
 }
+
+const rowsOf = (statement: PlannedStatement, ids: Uint32Array): Ask => {
+  const slots = { ids: JSON.stringify([...ids]) };
+  return { gives: 'rows', statement, slots, isKept: true };
+};
+
+/** The row at a place of a list. */
+const rowAt = ({ row, ids }: PagePlan & { kind: 'list' }, place: number): Ask =>
+  rowsOf(row, ids.subarray(place, place + 1));
 
 /**
  * A row of a find statement, whose members are in the order of its columns. A row with a number that no writer of plat
  * sets has no text: operators' commands skip it.
  * @throws DamagedRecord for such a row on a page that is sent
  */
-function foundRow(id: unknown, key: unknown, values: readonly unknown[], isSent: boolean): FoundRow[] {
+function rowIn(row: Row, isSent: boolean): FoundRow[] {
+  const [id, key, ...values] = Object.values(row);
   if (Number.isSafeInteger(Number(id))) return [[Number(id), String(key), ...values.map(orderValue)]];
   if (isSent) throw new DamagedRecord(`The record with the key ${String(key)}`);
   return [];
@@ -207,19 +228,15 @@ function orderValue(raw: unknown): BoundValue {
   return typeof raw === 'string' || typeof raw === 'number' || typeof raw === 'boolean' ? raw : null;
 }
 
-/** The page of the rows that were found. One row beyond the limit means that more rows follow. */
-function* foundPage(
-  { limit, body: statement }: PagePlan & { kind: 'search' | 'list' },
-  found: readonly FoundRow[],
+/** The page of the rows with these ids, in their order. */
+function* foundBody(
+  { body: statement }: PagePlan & { kind: 'search' | 'list' },
+  ids: readonly number[],
+  [, key, ...values]: FoundRow,
   bodyOf: BodyStep,
-): Steps<Page> {
-  const page = found.slice(0, limit);
-  const more = found.length > limit;
-  const last = page.at(-1);
-  if (last === undefined) return { body: EMPTY, rows: 0, more: found.length > 0 };
-  const slots = { ids: JSON.stringify(page.map(([id]) => id)), limit: page.length };
+): Steps<Omit<Page, 'more'>> {
+  const slots = { ids: JSON.stringify(ids), limit: ids.length };
   const asked: Ask = { gives: 'body', statement, slots, isKept: true };
   const { rows: _, body = EMPTY, ...rest } = yield* bodyOf(asked);
-  const [, key, ...values] = last;
-  return { body, ...rest, rows: page.length, more, last: { key, values } };
+  return { body, ...rest, rows: ids.length, last: { key, values } };
 }

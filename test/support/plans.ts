@@ -36,7 +36,7 @@ function statementsOf(plan: PagePlan): Record<string, Statement> {
         body: plan.body,
       };
     case 'list':
-      return { find: plan.find, body: plan.body };
+      return { gone: plan.gone, row: plan.row, body: plan.body };
   }
 }
 
