@@ -18,15 +18,31 @@ const kept = new BoundedCache<Statement>('kept plans', { bytes: 8 * 1024 * 1024 
  */
 export function plainName(
   { dialect, model, damaged }: Planner,
-  { resource, view, under }: RecordQuery,
+  query: RecordQuery,
   shape: Shape,
 ): string | undefined {
-  if (damaged !== undefined || under !== undefined || resource.name === 'Media') return undefined;
-  if (!isVisibilityCurrent(model)) return undefined;
-  const form = formOf(shape);
+  const { resource, view } = query;
+  const form = isPlainRead({ model, damaged }, query) ? formOf(shape) : undefined;
   if (form === undefined) return undefined;
   return `${numberOf(dialect)} ${numberOf(model.layout(resource.name))} ${numberOf(view)} ${form}`;
 }
+
+/** What decides whether rows are read as they are stored. */
+export type ReadBy = Pick<Planner, 'model' | 'damaged'>;
+
+/** Whether a record is read whole, and its text depends on its row and those of its agents and offices alone. */
+export const isPlainRecord = (
+  by: ReadBy,
+  query: Pick<RecordQuery, 'resource' | 'under'>,
+  shape: Shape,
+): boolean => isPlainRead(by, query) && formOf(shape) !== undefined;
+
+/** Whether rows are the same, and look the same, whenever and wherever they are read. */
+export const isPlainRead = (
+  { model, damaged }: ReadBy,
+  { resource, under }: Pick<RecordQuery, 'resource' | 'under'>,
+): boolean =>
+  damaged === undefined && under === undefined && resource.name !== 'Media' && isVisibilityCurrent(model);
 
 function formOf(shape: Shape): string | undefined {
   switch (shape.kind) {

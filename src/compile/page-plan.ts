@@ -117,7 +117,7 @@ export function planPage(planner: Planner, request: PageRequest): PagePlan {
 }
 
 /** Whether the page is a range of keys, so that no rows have to be found first. */
-export function isByKey({ query, position }: PageRequest): boolean {
+export function isByKey({ query, position }: Pick<PageRequest, 'query' | 'position'>): boolean {
   const { filter, search, order, part, under } = query;
   const isWhole = [filter, search, part, under].every((each) => each === undefined) && order.length === 0;
   return isWhole && position.kind !== 'offset';
@@ -281,14 +281,14 @@ function planRange(planner: Planner, request: PageRequest): PagePlan {
 const isSmall = (shape: Shape): boolean =>
   shape.kind !== 'native-part' && !isWhole(shape) && shape.expansions.length === 0;
 
-/** A row after a key, if there is one. */
+/** The key of a row after a key, if there is one. */
 export function followingRow(planner: Planner, query: RecordQuery, last: Sql): Sql {
   const layout = planner.model.layout(query.resource.name);
   const later = all([
     ...visibleRows(contextSource(planner, query), layout, 'r'),
     sql`${column('r', '_key')} > ${last}`,
   ]);
-  return sql`SELECT 1 AS more FROM ${name(indexedTable(layout))} r WHERE ${later} LIMIT 1`;
+  return sql`SELECT ${column('r', '_key')} AS more FROM ${name(indexedTable(layout))} r WHERE ${later} LIMIT 1`;
 }
 
 /** The rows that a query selects, under alias `r`. */

@@ -210,6 +210,8 @@ export interface Page {
   readonly deflated?: DeflatedList;
   readonly rows: number;
   readonly more: boolean;
+  /** The key of a row that follows, where it is known. */
+  readonly follower?: string;
   /** Absent if the page has no rows. */
   readonly last?: LastRow;
   /** To be called once the body is no longer needed, so that its memory can be used again. */

@@ -7,6 +7,7 @@ import type { DeflatedList } from '../shared/gzip-member.ts';
 import type { RequestAccount } from './access/budget.ts';
 import type { ReadBody } from './http/body.ts';
 import { prefersGzip } from './http/negotiation.ts';
+import type { Basis } from './kept/basis.ts';
 import type { Timings } from './metrics.ts';
 import type { PageReading } from './paging/read-page.ts';
 import type { Surface } from './surface.ts';
@@ -70,6 +71,8 @@ export interface Reply {
   /** What the use of the key records of this request. */
   readonly window?: string;
   readonly walk?: WalkStep | undefined;
+  /** Where the answer may be kept: what it was made of. */
+  readonly basis?: Basis | undefined;
 }
 
 /** A page of a walk over all listings, whose end is a sweep as a purge needs it (specification 4.4, rule 4). */

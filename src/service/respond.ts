@@ -27,6 +27,7 @@ import { describedBy, documentReply, type Front, frontOf } from './front/paths.t
 import { meaningOf, methodNotAllowed, type RequestMeaning } from './http/methods.ts';
 import { negotiateVersion, ODATA_VERSION } from './http/negotiation.ts';
 import { LONGEST_URL, withPostedQuery, withUnpackedQuery } from './http/posted-query.ts';
+import type { KeptReplies } from './kept/kept-replies.ts';
 import { native } from './native/routes.ts';
 import type { ServiceOptions } from './options.ts';
 import { isNativePath, type LoggedDamages, nativeError, resoError } from './reply/errors.ts';
@@ -53,6 +54,7 @@ export interface Responder {
   readonly queue: Pick<RequestQueue, 'enter'>;
   readonly usage: UsageRecorder;
   readonly views: Views;
+  readonly replies: KeptReplies;
   readonly log: Logger;
   /** Every reader meets the same damage of a store; it is logged once. */
   readonly damages: LoggedDamages;
@@ -214,7 +216,8 @@ async function answer(responder: Responder, exchange: Exchange, begun: Begun): P
         const look = 'holds' in seen ? seen : undefined;
         const read = { ...context.read, caller: exchange.account, damaged, look };
         const asked = await withWholeQuery(exchange, meaning);
-        return serve({ ...context, read }, asked, session, routeOf(asked).path);
+        const make = () => serve({ ...context, read }, asked, session, routeOf(asked).path);
+        return damaged === undefined ? responder.replies.of(asked, session, seen.commit, make) : make();
       });
     }
   }

@@ -14,6 +14,7 @@ import { type Listener, reachedAddress } from './http/base-address.ts';
 import { type Dispatch, makeListener } from './http/listener.ts';
 import { KeptBlocks } from './kept/kept-blocks.ts';
 import { KeptFile } from './kept/kept-file.ts';
+import { KeptReplies } from './kept/kept-replies.ts';
 import { type Metrics, makeMetrics } from './metrics.ts';
 import type { ServiceOptions } from './options.ts';
 import { FilterIndexCache } from './paging/filter-index.ts';
@@ -122,6 +123,7 @@ export async function startService(
     queue,
     usage,
     views: new Views(options.lookups),
+    replies: new KeptReplies(store),
     damages: new LoggedDamages(),
     log,
   };

@@ -90,7 +90,7 @@ function storeOn(engine: Engine, stored: StoreModel): Store {
     model,
     async look(tokenHash) {
       const seen = await engine.look(tokenHash);
-      return { key: seen.key, now: seen.now, model: await live.at(seen) };
+      return { key: seen.key, now: seen.now, commit: seen.commit, model: await live.at(seen) };
     },
     ...(engine.assume === undefined
       ? {}

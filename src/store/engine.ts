@@ -37,7 +37,7 @@ export interface EngineWriter extends RestampWriter {
 }
 
 /** What an engine says of a `Look`. */
-interface Seen extends Pick<Look, 'key' | 'now'> {
+interface Seen extends Pick<Look, 'key' | 'now' | 'commit'> {
   readonly generation: number;
   /** The clock that sets timestamps; milliseconds since 1970. */
   readonly moment: number;

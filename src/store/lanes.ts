@@ -62,10 +62,11 @@ const isPlainShape = (shape: Shape): boolean =>
   shape.kind !== 'reso' || (shape.computed.length === 0 && shape.expansions.every(isPlainExpansion));
 
 /** Whether nothing is given of a record but its key. */
-const isKeyShape = (shape: Shape, key: string): boolean =>
+export const isKeyShape = (shape: Shape, key: string): boolean =>
   shape.kind === 'reso' &&
   !shape.selection.all &&
   shape.selection.fields.every(({ name }) => name === key) &&
+  shape.computed.length === 0 &&
   shape.expansions.length === 0;
 
 /** Whether the cost of finding the children of one record depends only on their number. */

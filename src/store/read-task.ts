@@ -150,7 +150,8 @@ function* rangePage(
   if (more === undefined) return { body, ...rest, rows, more: first?.more === true, last };
   const slots = { 'last-key': key };
   const [next] = (yield* ask({ gives: 'rows', statement: more, slots, isKept: true })).rows;
-  return { body, ...rest, rows, more: next !== undefined, last };
+  const follower = next === undefined ? {} : { follower: String(next.more) };
+  return { body, ...rest, rows, more: next !== undefined, ...follower, last };
 }
 
 function* searchPage(plan: PagePlan & { kind: 'search' }, bodyOf: BodyStep, isSent: boolean): Steps<Page> {

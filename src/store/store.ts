@@ -117,6 +117,8 @@ export interface Look {
   readonly model: StoreModel;
   /** As of `Store.now`. */
   readonly now: number;
+  /** The same for as long as nothing is committed. Absent where a look does not show it. */
+  readonly commit?: number | undefined;
 }
 
 /** A look as it was last known, which the next read confirms, from the snapshot that it reads. */

@@ -27,7 +27,7 @@ export function readingsOf(stores: readonly Store[]): readonly PageReading[] {
 
 interface Walks {
   readonly readings: readonly PageReading[];
-  readonly wish: Pick<PageWish, 'keyId' | 'query' | 'shape' | 'files'>;
+  readonly wish: Pick<PageWish, 'keyId' | 'query' | 'shape' | 'files' | 'model' | 'gzip'>;
   readonly random: Random;
   /** The keys of a query, in its order. */
   readonly expected: (query: RecordQuery) => Promise<readonly string[]>;

@@ -17,6 +17,8 @@ export type Times = Pick<Meta, 'newest' | 'settled' | 'epoch' | 'clockReading'>;
 
 /** What is stored between two commits. What is read of it may already be newer, and is then read again after the next look. */
 class Kept {
+  /** Another one after each commit. */
+  readonly commit: number;
   readonly #connection: Connection;
   #meta: Meta | undefined;
   #times: Times | undefined;
@@ -24,8 +26,9 @@ class Kept {
   /** By the hashes of their tokens; those that there are. */
   readonly #keys = new Map<string, KeyRecord>();
 
-  constructor(connection: Connection) {
+  constructor(connection: Connection, commit: number) {
     this.#connection = connection;
+    this.commit = commit;
   }
 
   /** What the store keeps of its time. */
@@ -69,13 +72,13 @@ export class KeptState {
   constructor(connection: Connection) {
     this.#connection = connection;
     this.#version = connection.database.prepare('PRAGMA data_version');
-    this.#kept = new Kept(connection);
+    this.#kept = new Kept(connection, 0);
   }
 
   /** What is stored now. */
   look(): Kept {
     const version = this.#version.get()?.data_version;
-    if (version !== this.#seen) this.#kept = new Kept(this.#connection);
+    if (version !== this.#seen) this.#kept = new Kept(this.#connection, this.#kept.commit + 1);
     this.#seen = version;
     return this.#kept;
   }

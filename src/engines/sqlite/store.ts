@@ -171,8 +171,8 @@ function sqliteEngine(
     ask: async () => ({ generation: state.look().generation, moment: clock.now() }),
     async look(tokenHash) {
       const kept = state.look();
-      const { generation, times } = kept;
-      return { generation, moment: clock.now(), now: probe.at(times), key: kept.key(tokenHash) };
+      const { generation, times, commit } = kept;
+      return { generation, moment: clock.now(), now: probe.at(times), key: kept.key(tokenHash), commit };
     },
     async readModel() {
       const model = await readModel(reading);

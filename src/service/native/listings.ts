@@ -1,5 +1,11 @@
 /** Listings in the native interface (specification 4.3), and what every page of the interface has. */
-import { type NativeListingShape, partNamed, type RecordQuery, type Shape } from '../../compile/read.ts';
+import {
+  type NativeListingShape,
+  partNamed,
+  type RecordQuery,
+  type RecordRequest,
+  type Shape,
+} from '../../compile/read.ts';
 import { partMembers } from '../../compile/text/native-parts.ts';
 import type { Resource } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
@@ -8,6 +14,7 @@ import type { NativeRequest } from '../../query/native/request.ts';
 import { LISTING_EXPANSIONS, type NativeExpansion } from '../../query/native/selection.ts';
 import { readSkipToken, skipTokenOf } from '../../query/skip-token.ts';
 import { asking, type Reply, recordsOf, signingFor, takesGzip, walkStep } from '../exchange.ts';
+import { basisOfRecord } from '../kept/basis.ts';
 import { indexHeaders, type PageAnswer, readPage } from '../paging/read-page.ts';
 import { windowOf, windowText } from '../paging/window.ts';
 import {
@@ -103,7 +110,8 @@ export async function recordPage(
     shape,
     files: signingFor(context, exchange, session),
     counts,
-    gzip: takesGzip(exchange) ? session.model : undefined,
+    model: session.model,
+    gzip: takesGzip(exchange),
     taken: exchange.taken,
   });
   exchange.timings.start('encode');
@@ -167,14 +175,10 @@ export async function listing(request: RoutedExchange, key: string): Promise<Rep
   const { selection, expansions, members } = bindListings(request);
   request.exchange.timings.start('store');
   const { computed } = selection;
-  const body = await readListing(request, key, {
-    display: 'Detail',
-    selection,
-    computed,
-    expansions,
-    members,
-  });
-  return taggedResult(request, body);
+  const shape = { display: 'Detail', selection, computed, expansions, members } as const;
+  const body = await readListing(request, key, shape);
+  const by = { model: request.session.model, damaged: request.context.read.damaged };
+  return taggedResult(request, body, basisOfRecord(by, listingRequest(request, key, shape)));
 }
 
 /**
@@ -187,19 +191,26 @@ export async function readListing(
   key: string,
   shape: Partial<NativeListingShape> = {},
 ): Promise<Uint8Array> {
+  const { store, read } = request.context;
+  const body = await store.record(listingRequest(request, key, shape), read);
+  if (body === undefined) throw platError('recordNotFound', { resource: 'listing' });
+  return body;
+}
+
+/** How the store is asked for a listing. */
+function listingRequest(
+  request: NativeExchange,
+  key: string,
+  shape: Partial<NativeListingShape>,
+): RecordRequest {
   const { context, exchange, session } = request;
   const resource = listingResource(request);
   const identity = resource.fields.get(resource.key);
   const selection = { all: false, fields: identity === undefined ? [] : [identity], hidden: [] };
-  const body = await context.store.record(
-    {
-      query: { ...asking(session), resource },
-      key,
-      shape: { kind: 'native-listing', display: 'Summary', selection, expansions: [], ...shape },
-      files: signingFor(context, exchange, session),
-    },
-    context.read,
-  );
-  if (body === undefined) throw platError('recordNotFound', { resource: 'listing' });
-  return body;
+  return {
+    query: { ...asking(session), resource },
+    key,
+    shape: { kind: 'native-listing', display: 'Summary', selection, expansions: [], ...shape },
+    files: signingFor(context, exchange, session),
+  };
 }

@@ -14,7 +14,8 @@ import {
   type ServiceContext,
   type Session,
 } from '../exchange.ts';
-import { tagged, weakTag } from '../reply/conditions.ts';
+import type { Basis } from '../kept/basis.ts';
+import { unlessKnown, weakTag } from '../reply/conditions.ts';
 
 export interface NativeExchange {
   readonly context: ServiceContext;
@@ -106,8 +107,8 @@ export const results = (values: readonly unknown[], headers?: Readonly<Record<st
   success([values.map((value) => JSON.stringify(value)).join(',')], values.length, {}, headers);
 
 /** One record as the only result, or 304 when the client has it already. */
-export const taggedResult = ({ exchange }: NativeExchange, body: string | Uint8Array): Reply =>
-  tagged(exchange.headers, { etag: weakTag(body) }, success([body], 1));
+export const taggedResult = ({ exchange }: NativeExchange, body: string | Uint8Array, basis?: Basis): Reply =>
+  unlessKnown(exchange.headers, { ...success([body], 1, {}, { etag: weakTag(body) }), basis });
 
 /** @param where the number of rows before the first, or the number of the page */
 export function pagination(

@@ -11,6 +11,7 @@ import { canonicalText } from '../../query/canonical.ts';
 import { readSkipToken, tokenAfter } from '../../query/skip-token.ts';
 import type { Clock } from '../../store/clock.ts';
 import type { ReadOptions, Store } from '../../store/store.ts';
+import { type Basis, basisOfPage } from '../kept/basis.ts';
 import type { KeptBlocks } from '../kept/kept-blocks.ts';
 import type { FilterIndex, FilterIndexCache, ListName } from './filter-index.ts';
 import { settle, windowOf } from './window.ts';
@@ -27,8 +28,10 @@ export interface PageWish {
   readonly shape: Shape;
   readonly files: FileSigning;
   readonly counts: boolean;
-  /** By what the view was made, where the client takes gzip and the page as it is read: then it may come from what is kept. */
-  readonly gzip?: StoreModel | undefined;
+  /** By what the view was made. */
+  readonly model: StoreModel;
+  /** Whether the client takes gzip, and the page as it is read: then it may come from what is kept. */
+  readonly gzip: boolean;
   /** Owns the pages that are read. */
   readonly taken: DisposableStack;
 }
@@ -43,6 +46,8 @@ export interface PageAnswer {
   readonly index: { readonly state: 'fresh' | 'cached' | 'none'; readonly age: number };
   /** Whether the window ends in the future, so that records may still enter it. */
   readonly openWindow: boolean;
+  /** What the answer was made of, where it may be kept. */
+  readonly basis?: Basis | undefined;
 }
 
 /** What pages are read with. */
@@ -104,17 +109,19 @@ async function owned(taken: DisposableStack, reading: Promise<Page>): Promise<Pa
 }
 
 async function readDirect({ store, kept, read }: PageReading, wish: PageWish): Promise<PageAnswer> {
-  const { query, limit, skip, shape, files, gzip, taken } = wish;
+  const { query, limit, skip, shape, files, model, gzip, taken } = wish;
   const start = readSkipToken(wish.token, query.order);
   const position: Position = start.kind === 'start' && skip > 0 ? { kind: 'offset', skip } : start;
   // Counted first: a page that is still being read keeps what it is read with.
   const count = wish.counts ? await store.count(query, read) : undefined;
   const request = { query, position, limit, shape, files };
-  const deflated = gzip === undefined ? undefined : await kept.page(request, gzip, read);
+  const deflated = gzip ? await kept.page(request, model, read) : undefined;
   const reading = () => owned(taken, store.page(request, read));
   const page = deflated ?? (limit === 0 ? NO_ROWS : await reading());
   const next = page.more && page.last !== undefined ? tokenAfter(query.order, page.last) : undefined;
-  return { page, count, next, ...NO_INDEX };
+  const by = { model, damaged: read.damaged };
+  const basis = wish.counts ? undefined : basisOfPage(by, request, page);
+  return { page, count, next, ...NO_INDEX, basis };
 }
 
 /** A page of the list that a filter found. The list is frozen, the records are live (I5). */

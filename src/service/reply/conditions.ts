@@ -17,15 +17,11 @@ export function hasTag(header: string | undefined, tag: string): boolean {
   return header.split(',').some((each) => strip(each) === strip(tag));
 }
 
-/** The reply with the headers of its content, or 304 with them alone where the client has that content already. */
-export function tagged(
-  asked: Asked,
-  headers: Readonly<Record<string, string>> & { readonly etag: string },
-  reply: Reply,
-): Reply {
-  return hasTag(asked['if-none-match'], headers.etag)
-    ? { status: 304, headers, body: [] }
-    : { ...reply, headers: { ...reply.headers, ...headers } };
+/** The reply, or 304 with the headers of its content but its type where the client has that content already. */
+export function unlessKnown(asked: Asked, reply: Reply): Reply {
+  const { etag, 'content-type': _, ...headers } = reply.headers;
+  if (etag === undefined || !hasTag(asked['if-none-match'], etag)) return reply;
+  return { status: 304, headers: { etag, ...headers }, body: [] };
 }
 
 /** Which part of a file is asked for. A server may ignore `Range`, so several ranges at once get the whole file. */

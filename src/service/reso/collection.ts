@@ -86,6 +86,7 @@ export async function collection(request: ResoRequest, path: CollectionPath): Pr
     rows: page.rows,
     ...(window === undefined ? {} : { window: windowText(window) }),
     walk: isWalk(path, query) ? walkStep(token, skip, page) : undefined,
+    basis: cut === undefined ? answer.basis : undefined,
   };
 }
 
@@ -123,7 +124,8 @@ async function read(
     query: { ...asking(session), resource, filter, search, order, under },
     shape: await shapeOf(request, query),
     files: signingFor(context, exchange, session),
-    gzip: takesGzip(exchange) && !session.view.enumerations ? session.model : undefined,
+    model: session.model,
+    gzip: takesGzip(exchange) && !session.view.enumerations,
     taken: exchange.taken,
   });
 }

@@ -9,7 +9,7 @@ import { withViewTag } from '../access/views.ts';
 import type { Reply } from '../exchange.ts';
 import { describedBy } from '../front/paths.ts';
 import { chooseType, negotiateVersion } from '../http/negotiation.ts';
-import { tagged, weakTag } from '../reply/conditions.ts';
+import { unlessKnown, weakTag } from '../reply/conditions.ts';
 import { type Enumerations, enumerationsOf } from './enumerations.ts';
 import { contextMember, negotiate, type ResoRequest, requireJson, resoJson } from './resource-request.ts';
 
@@ -32,9 +32,9 @@ export async function metadata(request: ResoRequest): Promise<Reply> {
   const version = negotiateVersion(exchange.headers);
   const format = formatOf(request, version);
   const { text, etag } = documentOf(session, version, format, await enumerationsOf(request));
-  const headers = { 'content-type': `${format}; charset=utf-8` };
+  const headers = { 'content-type': `${format}; charset=utf-8`, etag };
   const reply: Reply = { status: 200, headers, body: [text] };
-  return withViewTag(tagged(exchange.headers, { etag }, reply), session);
+  return withViewTag(unlessKnown(exchange.headers, reply), session);
 }
 
 /**

@@ -7,9 +7,10 @@ import { platError } from '../../errors/index.ts';
 import { bindOptions, hasCustomFields } from '../../query/odata/query.ts';
 import type { ResourcePath } from '../../query/odata/resource-path.ts';
 import type { Reply } from '../exchange.ts';
-import { tagged, weakTag } from '../reply/conditions.ts';
+import { basisOfRecord } from '../kept/basis.ts';
+import { unlessKnown, weakTag } from '../reply/conditions.ts';
 import { recordAsConfigured, valueAsConfigured } from './enumerations.ts';
-import { readRecord, resolve, type Target } from './resolve.ts';
+import { readRecord, recordRequest, resolve, type Target } from './resolve.ts';
 import {
   begun,
   contextFields,
@@ -38,7 +39,8 @@ export async function record(request: ResoRequest, path: RecordPath): Promise<Re
   if (found.kind === 'nothing') return NOTHING;
   if (found.kind !== 'record') throw new Error('A path to a record leads to one');
   exchange.timings.start('store');
-  const stored = await requireText(request, found.target, await shapeOf(request, query));
+  const shape = await shapeOf(request, query);
+  const stored = await requireText(request, found.target, shape);
   exchange.timings.start('encode');
   const text = recordAsConfigured(request, query, stored);
   const etag = weakTag(text);
@@ -46,7 +48,11 @@ export async function record(request: ResoRequest, path: RecordPath): Promise<Re
     ...contextMember(request, `#${path.resource.resource.name}${contextFields(query)}/$entity`),
     ...(request.level === 'full' ? { '@odata.etag': etag } : {}),
   };
-  return taggedJson(request, etag, [begun(head, ''), text.subarray(1)], 1);
+  const reply = taggedJson(request, etag, [begun(head, ''), text.subarray(1)], 1);
+  // Another record on the way decides where a longer path leads.
+  if (path.steps.length > 0) return reply;
+  const by = { model: session.model, damaged: request.context.read.damaged };
+  return { ...reply, basis: basisOfRecord(by, recordRequest(request, found.target, shape)) };
 }
 
 /**
@@ -76,9 +82,8 @@ export async function customFields(request: ResoRequest, path: CustomPath): Prom
 }
 
 function taggedJson(request: ResoRequest, etag: string, body: Reply['body'], rows: number): Reply {
-  const headers = { etag, ...preferenceHeaders(request.preferences) };
-  const reply = { status: 200, headers: { 'content-type': resoJson(request) }, body, rows };
-  return tagged(request.exchange.headers, headers, reply);
+  const headers = { 'content-type': resoJson(request), etag, ...preferenceHeaders(request.preferences) };
+  return unlessKnown(request.exchange.headers, { status: 200, headers, body, rows });
 }
 
 /** @throws PlatError `recordNotFound` */

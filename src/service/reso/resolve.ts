@@ -1,5 +1,5 @@
 /** Where a path with its keys leads: every record on the way must be one that the key may see (I4). */
-import type { Parent, RecordQuery, ResoShape } from '../../compile/read.ts';
+import type { Parent, RecordQuery, RecordRequest, ResoShape } from '../../compile/read.ts';
 import type { Resource } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import type { PathStep, ResourcePath } from '../../query/odata/resource-path.ts';
@@ -108,16 +108,25 @@ const keyShape = ({ root }: ResoRequest, resource: Resource): ResoShape => ({
 });
 
 /** @returns undefined for a record that the key may not see, or that is not there */
-export function readRecord(
+export const readRecord = (
+  request: ResoRequest,
+  target: Target,
+  shape: ResoShape,
+): Promise<Uint8Array | undefined> => {
+  const { store, read } = request.context;
+  return store.record(recordRequest(request, target, shape), read);
+};
+
+/** How the store is asked for a record. */
+export function recordRequest(
   { context, exchange, session }: ResoRequest,
   { resource, key, under }: Target,
   shape: ResoShape,
-): Promise<Uint8Array | undefined> {
+): RecordRequest {
   const query: RecordQuery = {
     ...asking(session),
     resource,
     ...(under === undefined ? {} : { under }),
   };
-  const files = signingFor(context, exchange, session);
-  return context.store.record({ query, key, shape, files }, context.read);
+  return { query, key, shape, files: signingFor(context, exchange, session) };
 }

@@ -7,6 +7,7 @@ import { UsageRecorder } from '../../../src/service/access/usage.ts';
 import { Views } from '../../../src/service/access/views.ts';
 import { isDeflated, type ServiceContext } from '../../../src/service/exchange.ts';
 import { KeptBlocks } from '../../../src/service/kept/kept-blocks.ts';
+import { KeptReplies } from '../../../src/service/kept/kept-replies.ts';
 import { makeMetrics, makeTimings } from '../../../src/service/metrics.ts';
 import { SERVICE_DEFAULTS, type ServiceOptions } from '../../../src/service/options.ts';
 import { FilterIndexCache } from '../../../src/service/paging/filter-index.ts';
@@ -72,6 +73,7 @@ export function serve({ store: given, clock, role, base }: ServeOptions): Ask {
     queue: { enter: () => Promise.resolve() }, // turns end by real time
     usage,
     views: new Views(),
+    replies: new KeptReplies(store),
     damages: new LoggedDamages(),
     log: SILENT,
   };

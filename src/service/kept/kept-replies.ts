@@ -1,0 +1,117 @@
+/**
+ * Keeps small answers whole: records by their keys, and pages of keys. Whoever sees the same and asks in the same words gets
+ * a kept answer for as long as the sequence of changes has none of the records that it was made of, so that a change shows
+ * in the next answer (I3). It must not know how an answer is made.
+ */
+import type { StoreModel } from '../../compile/model.ts';
+import { BoundedCache, numberOf } from '../../shared/bounded-cache.ts';
+import { FROM_NOW } from '../../store/change-follower.ts';
+import type { Store } from '../../store/store.ts';
+import { bytesOf, type Exchange, isDeflated, type Reply, type Session } from '../exchange.ts';
+import { unlessKnown } from '../reply/conditions.ts';
+import { type Basis, isTouched } from './basis.ts';
+
+interface Kept {
+  readonly reply: Reply;
+  readonly basis: Basis;
+  readonly bytes: number;
+}
+
+const MOST = { bytes: 16 * 1024 * 1024 };
+/** Bytes of the largest body that is kept, and of what stands beside one. */
+const LARGEST = 64 * 1024;
+const BESIDE = 1500;
+
+export class KeptReplies {
+  readonly #store: Pick<Store, 'changes'>;
+  readonly #replies: BoundedCache<Kept>;
+  /** The names of the answers that the cache holds. */
+  readonly #names = new Map<Kept, string>();
+  #model: StoreModel | undefined;
+  /** The commit at which all kept answers hold; undefined before it is known. */
+  #commit: number | undefined;
+  /** The position in the sequence of changes up to which they have been dropped. */
+  #position = FROM_NOW;
+
+  constructor(store: Pick<Store, 'changes'>) {
+    this.#store = store;
+    this.#replies = new BoundedCache('kept answers', MOST, (kept) => void this.#names.delete(kept));
+  }
+
+  /**
+   * The kept answer to a request, or a new one.
+   * @param commit as of the look at the store that the request rests on; undefined: it does not show what has changed
+   */
+  async of(
+    exchange: Exchange,
+    { view, model }: Pick<Session, 'view' | 'model'>,
+    commit: number | undefined,
+    make: () => Promise<Reply> | Reply,
+  ): Promise<Reply> {
+    if (commit === undefined || exchange.isPosted === true) return make();
+    if (this.#model !== model) this.#startOver(model);
+    if (this.#commit !== commit) await this.#follow(commit);
+    const name = nameOf(exchange, view);
+    const known = this.#replies.get(name);
+    if (known !== undefined) {
+      const { account, timings, headers } = exchange;
+      timings.start('store');
+      account.begin('records');
+      account.made(known.bytes);
+      return unlessKnown(headers, known.reply);
+    }
+    const position = this.#position;
+    const reply = await make();
+    // Meanwhile a change may have been followed that the answer does not show.
+    const holds = this.#model === model && this.#commit !== undefined && this.#position === position;
+    if (holds && reply.basis !== undefined) this.#keep(name, reply, reply.basis);
+    return reply;
+  }
+
+  #startOver(model?: StoreModel): void {
+    this.#replies.clear();
+    this.#model = model;
+    this.#commit = undefined;
+    this.#position = FROM_NOW;
+  }
+
+  /** Drops what has changed up to a commit. */
+  async #follow(commit: number): Promise<void> {
+    const model = this.#model;
+    const changes = await this.#store.changes(this.#position);
+    if (this.#model !== model) return;
+    switch (changes.kind) {
+      case 'behind':
+        this.#startOver();
+        return;
+      case 'everything':
+        this.#replies.clear();
+        break;
+      case 'records':
+        if (changes.keys.size > 0 || changes.resources.size > 0) {
+          for (const [{ basis }, name] of this.#names) {
+            if (isTouched(basis, changes)) this.#replies.delete(name);
+          }
+        }
+        break;
+    }
+    this.#position = changes.position;
+    this.#commit = commit;
+  }
+
+  #keep(name: string, reply: Reply, basis: Basis): void {
+    const { status, body } = reply;
+    const bytes = body.reduce((sum, part) => sum + bytesOf(part), 0);
+    if (status !== 200 || bytes > LARGEST || body.some(isDeflated)) return;
+    const whole = Buffer.concat(body.flatMap((part) => (isDeflated(part) ? [] : Buffer.from(part))));
+    const kept: Kept = { reply: { ...reply, body: [whole] }, basis, bytes };
+    this.#names.set(kept, name);
+    this.#replies.put(name, kept, bytes + BESIDE);
+  }
+}
+
+/** All that an answer depends on beside the model and the records. */
+function nameOf({ surface, base, path, query, headers }: Exchange, view: Session['view']): string {
+  const { accept = '', prefer = '', 'odata-version': version = '', 'odata-maxversion': most = '' } = headers;
+  return [numberOf(view), surface.name, base, path, query, accept, prefer, version, most].join('\n');
+}
