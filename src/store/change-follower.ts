@@ -4,8 +4,14 @@
  * what is kept.
  */
 import { integer, type Sql, sql } from '../compile/fragment.ts';
-import { EVERYTHING } from './rows/change-log.ts';
+import { COMMIT, EVERYTHING } from './rows/change-log.ts';
 import type { Row } from './session.ts';
+
+/** A position, and the name of the commit that it is the end of; empty: it is the end of none. */
+export interface Place {
+  readonly position: number;
+  readonly commit: string;
+}
 
 /** What a snapshot sees beyond a position. */
 export type Changes =
@@ -16,9 +22,11 @@ export type Changes =
       readonly keys: ReadonlyMap<string, ReadonlySet<string>>;
       /** Resources of which any record may have changed. */
       readonly resources: ReadonlySet<string>;
+      /** The names of the commits at the position where it begins and since, by the positions of their ends. */
+      readonly commits: ReadonlyMap<number, string>;
     }
   /** What has changed is no longer known, or is more than it is worth to follow. */
-  | { readonly kind: 'everything'; readonly position: number }
+  | { readonly kind: 'everything'; readonly position: number; readonly commits: ReadonlyMap<number, string> }
   /** The snapshot is of a time before the position, on a server that is behind. */
   | { readonly kind: 'behind' };
 
@@ -27,6 +35,21 @@ export const BEFORE_ALL = 0;
 
 /** The position of a follower that has nothing yet to be told of: it begins with the last change. */
 export const FROM_NOW = Number.MAX_SAFE_INTEGER;
+
+/** Where changes lead to. */
+export const endOf = ({ position, commits }: Exclude<Changes, { kind: 'behind' }>): Place => {
+  return { position, commit: commits.get(position) ?? '' };
+};
+
+/**
+ * Whether a snapshot has the commit that a follower knows under a position. Otherwise it is of a store that was brought back,
+ * and nothing that the follower has kept is of use.
+ * @param commits of the changes since that position, or an earlier one
+ */
+export const isThere = (
+  { position, commit }: Place,
+  { commits }: Exclude<Changes, { kind: 'behind' }>,
+): boolean => (commits.get(position) ?? '') === commit;
 
 /** Changes that are followed by key. */
 const FOLLOWED = 20_000;
@@ -47,29 +70,34 @@ export const changesSince = (position: Sql): Sql => {
 export function changesIn(position: number, rows: readonly Row[]): Changes {
   const [first] = rows;
   if (first === undefined) {
-    return position === BEFORE_ALL || position === FROM_NOW ? nothingSince(BEFORE_ALL) : { kind: 'behind' };
+    return position === BEFORE_ALL || position === FROM_NOW
+      ? nothingSince(BEFORE_ALL, new Map())
+      : { kind: 'behind' };
   }
   const begins = Number(first.seq);
-  if (position === FROM_NOW) return nothingSince(begins);
+  const ends = rows.filter(({ resource }) => resource === COMMIT);
+  const commits = new Map(ends.map(({ seq, key }) => [Number(seq), String(key)]));
+  if (position === FROM_NOW) return nothingSince(begins, commits);
   if (begins < position) return { kind: 'behind' };
   const last = Number(rows.at(-1)?.seq);
   const isUnbroken = begins === position || (position === BEFORE_ALL && begins === 1);
-  if (!isUnbroken || rows.length > FOLLOWED) return { kind: 'everything', position: last };
+  if (!isUnbroken || rows.length > FOLLOWED) return { kind: 'everything', position: last, commits };
   const keys = new Map<string, Set<string>>();
   const resources = new Set<string>();
   for (const { seq, resource, key } of rows) {
-    if (Number(seq) === position) continue;
     const named = String(resource);
-    if (named === EVERYTHING) return { kind: 'everything', position: last };
+    if (Number(seq) === position || named === COMMIT) continue;
+    if (named === EVERYTHING) return { kind: 'everything', position: last, commits };
     if (key === EVERYTHING) resources.add(named);
     else keys.set(named, (keys.get(named) ?? new Set()).add(String(key)));
   }
-  return { kind: 'records', position: last, keys, resources };
+  return { kind: 'records', position: last, keys, resources, commits };
 }
 
-const nothingSince = (position: number): Changes => ({
+const nothingSince = (position: number, commits: ReadonlyMap<number, string>): Changes => ({
   kind: 'records',
   position,
   keys: new Map(),
   resources: new Set(),
+  commits,
 });

@@ -5,11 +5,8 @@
  */
 import type { LinkedTexts } from '../compile/text/linked-texts.ts';
 import { type Reported, reportCache } from '../shared/bounded-cache.ts';
-import { type Changes, changesIn } from './change-follower.ts';
+import { type Changes, changesIn, endOf, FROM_NOW, isThere, type Place } from './change-follower.ts';
 import type { Row } from './session.ts';
-
-/** The position before anything is kept: a snapshot that is asked for changes since then tells where it is itself. */
-const NOWHERE = Number.MAX_SAFE_INTEGER;
 
 /** Bytes of the fragments that were used lately; as many again are kept of those used before. */
 const KEPT = 16 * 1024 * 1024;
@@ -22,13 +19,16 @@ export interface SeenFragments {
   put(link: number, key: string, fragment: Uint8Array): void;
 }
 
+const NOTHING_KEPT: Place = { position: FROM_NOW, commit: '' };
+
 /** For a snapshot that is behind what is kept. */
 const NOTHING: SeenFragments = { get: () => undefined, put: () => undefined };
 
 export class LinkedFragments implements Reported {
   #recent = new Generation();
   #before = new Generation();
-  #position = NOWHERE;
+  /** Where all that is kept holds. */
+  #place = NOTHING_KEPT;
 
   constructor() {
     reportCache('agents and offices', this);
@@ -41,13 +41,13 @@ export class LinkedFragments implements Reported {
 
   /** Since when a snapshot is to be asked for changes. */
   get position(): number {
-    return this.#position;
+    return this.#place.position;
   }
 
   /** @param rows what the snapshot sees of the changes since that position */
   seenBy(linked: LinkedTexts, since: number, rows: readonly Row[]): SeenFragments {
     const position = this.#follow(since, rows);
-    if (position !== this.#position) return NOTHING;
+    if (position !== this.#place.position) return NOTHING;
     if (this.#recent.bytes > KEPT) {
       this.#before = this.#recent;
       this.#recent = new Generation();
@@ -56,7 +56,7 @@ export class LinkedFragments implements Reported {
     const [fragments, earlier] = [recent.of(linked), before.of(linked)];
     const put = (link: number, key: string, fragment: Uint8Array): void => {
       // Another snapshot may have shown a later change meanwhile.
-      if (position === this.#position) recent.bytes += fragments[link]?.put(key, fragment) ?? 0;
+      if (position === this.#place.position) recent.bytes += fragments[link]?.put(key, fragment) ?? 0;
     };
     return {
       get(link, key) {
@@ -76,17 +76,22 @@ export class LinkedFragments implements Reported {
     this.#before = new Generation();
   }
 
-  /** Drops what has changed. @returns the position of the snapshot */
-  #follow(since: number, rows: readonly Row[]): number {
-    if (since === NOWHERE) {
-      const last = Number(rows.at(-1)?.seq ?? 0);
-      if (this.#position === NOWHERE) this.#position = last;
-      return last;
-    }
+  /** Drops what has changed. @returns the position of the snapshot; undefined: nothing that is kept holds there */
+  #follow(since: number, rows: readonly Row[]): number | undefined {
     const changes = changesIn(since, rows);
-    if (changes.kind === 'behind') return NOWHERE;
-    if (changes.position > this.#position) {
-      this.#position = changes.position;
+    if (changes.kind === 'behind') return undefined;
+    const { position, commit } = this.#place;
+    if (since === FROM_NOW) {
+      if (position === FROM_NOW) this.#place = endOf(changes);
+      return changes.position;
+    }
+    if (since === position && !isThere({ position, commit }, changes)) {
+      this.forget();
+      this.#place = NOTHING_KEPT;
+      return undefined;
+    }
+    if (changes.position > position) {
+      this.#place = endOf(changes);
       for (const generation of [this.#recent, this.#before]) generation.drop(changes);
     }
     return changes.position;

@@ -10,7 +10,7 @@ import type { KeptRange } from '../../compile/read.ts';
 import { compareKeys } from '../../shared/compare-keys.ts';
 import { type Deflated, deflatedAs } from '../../shared/gzip-member.ts';
 import { linkHash } from '../../store/blocks-task.ts';
-import type { Changes } from '../../store/change-follower.ts';
+import type { Changes, Place } from '../../store/change-follower.ts';
 
 /** The file is not as plat writes it. */
 class OddFile extends Error {}
@@ -31,11 +31,9 @@ export interface ListName {
 }
 
 /** What all blocks have in common. */
-export interface FileState {
-  /** What they were made of. */
+export interface FileState extends Place {
+  /** What they were made of; at the place none of them has changed but by a link. */
   readonly stamp: string;
-  /** At which none of them has changed but by a link. */
-  readonly position: number;
 }
 
 /** A number of records for a gap between blocks, of which nothing is known. */
@@ -51,7 +49,7 @@ const APPLICATION_ID_AT = 68;
 
 const SCHEMA = `
   PRAGMA application_id = ${APPLICATION_ID};
-  CREATE TABLE IF NOT EXISTS state (id INTEGER PRIMARY KEY, stamp TEXT, position INTEGER, facts_sum INTEGER, sum INTEGER) STRICT;
+  CREATE TABLE IF NOT EXISTS state (id INTEGER PRIMARY KEY, stamp TEXT, position INTEGER, commit_name TEXT, facts_sum INTEGER, sum INTEGER) STRICT;
   CREATE TABLE IF NOT EXISTS facts (id INTEGER PRIMARY KEY, text TEXT) STRICT;
   CREATE TABLE IF NOT EXISTS heads (id INTEGER PRIMARY KEY, list INTEGER, begins TEXT, ends TEXT, last_key TEXT, records INTEGER,
     position INTEGER, links BLOB, length INTEGER, crc INTEGER, bytes_sum INTEGER, sum INTEGER) STRICT;
@@ -101,7 +99,9 @@ export class FileTables {
     const faults = database.prepare("PRAGMA integrity_check('heads')").all();
     if (faults.length !== 1 || faults[0]?.integrity_check !== 'ok') throw new OddFile('an index is damaged');
     this.#database = database;
-    this.#state = database.prepare('SELECT stamp, position, facts_sum, sum FROM state WHERE id = 1');
+    this.#state = database.prepare(
+      'SELECT stamp, position, commit_name, facts_sum, sum FROM state WHERE id = 1',
+    );
     this.#find = database.prepare(
       'SELECT id, begins, ends, last_key, records FROM heads WHERE list = ? AND ends > ? ORDER BY ends',
     );
@@ -138,18 +138,18 @@ export class FileTables {
   state(): FileState | undefined {
     const row: Row | undefined = this.#state.get();
     if (row === undefined) return undefined;
-    const { stamp, position, facts_sum: factsSum, sum } = row;
-    mustBe(sum === sumOf([stamp, position, factsSum]), 'its state is damaged');
+    const { stamp, position, commit_name: commit, facts_sum: factsSum, sum } = row;
+    mustBe(sum === sumOf([stamp, position, commit, factsSum]), 'its state is damaged');
     if (this.#facts?.sum !== factsSum) {
       const text = String(this.#database.prepare('SELECT text FROM facts WHERE id = 1').get()?.text ?? '');
       mustBe(factsSum === crc32(text), 'its facts are damaged');
       const { lists, links }: { lists: ListName[]; links: [number, number][] } = JSON.parse(text);
       this.#facts = { sum: Number(factsSum), facts: { lists, links: new Map(links) } };
     }
-    return { stamp: String(stamp), position: Number(position) };
+    return { stamp: String(stamp), position: Number(position), commit: String(commit) };
   }
 
-  save({ stamp, position }: FileState): void {
+  save({ stamp, position, commit }: FileState): void {
     const { lists, links } = this.#known;
     const text = JSON.stringify({ lists, links: [...links] });
     const factsSum = crc32(text);
@@ -158,8 +158,10 @@ export class FileTables {
     }
     this.#facts = { sum: factsSum, facts: { lists, links } };
     this.#database
-      .prepare('INSERT OR REPLACE INTO state (id, stamp, position, facts_sum, sum) VALUES (1, ?, ?, ?, ?)')
-      .run(stamp, position, factsSum, sumOf([stamp, position, factsSum]));
+      .prepare(
+        'INSERT OR REPLACE INTO state (id, stamp, position, commit_name, facts_sum, sum) VALUES (1, ?, ?, ?, ?, ?)',
+      )
+      .run(stamp, position, commit, factsSum, sumOf([stamp, position, commit, factsSum]));
   }
 
   get #known(): Facts {

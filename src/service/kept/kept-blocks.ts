@@ -12,7 +12,7 @@ import { isWhole } from '../../compile/text/reso-text.ts';
 import { BoundedCache, bytesOfText } from '../../shared/bounded-cache.ts';
 import { type Deflated, deflatedList } from '../../shared/gzip-member.ts';
 import type { ReadBlock } from '../../store/blocks-task.ts';
-import { type Changes, FROM_NOW } from '../../store/change-follower.ts';
+import { type Changes, endOf, FROM_NOW, isThere, type Place } from '../../store/change-follower.ts';
 import { isSent } from '../../store/lanes.ts';
 import type { ReadOptions, Store } from '../../store/store.ts';
 import { BlockList, type KeptBlock } from './block-list.ts';
@@ -31,6 +31,7 @@ const BLOCK = 500;
 const MOST_LISTS = 200;
 
 const EMPTY = new Uint8Array(0);
+const NOWHERE: Place = { position: FROM_NOW, commit: '' };
 
 export class KeptBlocks {
   readonly #store: Pick<Store, 'blocks' | 'readStores'>;
@@ -41,10 +42,10 @@ export class KeptBlocks {
   /** Each of a view, a resource and a shape. */
   readonly #lists = new Map<string, NamedList>();
   #stamp = '';
-  /** The position in the sequence of changes at which all that is kept holds. */
-  #position = FROM_NOW;
-  /** The position at which the newest blocks of the file held: a snapshot of a time before it must not have them. */
-  #newest = 0;
+  /** The place in the sequence of changes at which all that is kept holds. */
+  #place = NOWHERE;
+  /** The place at which the newest blocks of the file held: a snapshot of a time before it must not have them. */
+  #newest: Place | undefined;
   #made = 0;
 
   /**
@@ -83,7 +84,8 @@ export class KeptBlocks {
   ): Promise<Page | undefined | 'changed'> {
     const { list } = named;
     const { after, blocks } = list.from(beginOf(position), limit);
-    const since = this.#position;
+    const [from, newest] = [this.#place, this.#newest];
+    const since = from.position;
     const rows = blocks.reduce((sum, block) => sum + block.rows, 0);
     const found = await this.#store.blocks(
       {
@@ -98,16 +100,22 @@ export class KeptBlocks {
     );
     const { changes } = found;
     if (found.stamp !== stamp || this.#stamp !== stamp) return undefined;
-    if (changes.kind === 'behind') {
+    if (changes.kind === 'behind' || (newest !== undefined && changes.position < newest.position)) {
       // Without a standby that may be late, the store is not the one that it was.
       if (this.#store.readStores === undefined) this.#startOver();
       return undefined;
     }
-    if (changes.position < this.#newest) return undefined;
+    // A place that was passed while it was not confirmed is not found either.
+    const known = [from, newest ?? from].filter(({ position }) => position !== FROM_NOW);
+    if (changes.kind === 'records' && !known.every((place) => isThere(place, changes))) {
+      this.#startOver();
+      return undefined;
+    }
+    if (this.#newest === newest) this.#newest = undefined;
     this.#apply(since, changes);
     if (blocks.some(({ list: of }) => of === undefined)) return 'changed';
     // Blocks of a snapshot before that of what is kept may have changed meanwhile.
-    const isNew = changes.position === this.#position;
+    const isNew = changes.position === this.#place.position;
     const parts = found.parts.flatMap((part) => {
       const block = typeof part === 'number' ? blocks[part] : this.#blockOf(part);
       if (block === undefined) return [];
@@ -152,11 +160,12 @@ export class KeptBlocks {
     const { after, blocks } = list.from(beginOf(position), limit);
     const gap = gapIn(after, blocks, limit);
     if (gap === undefined) return;
-    const kept = { stamp, position: this.#position };
+    const kept = { stamp, ...this.#place };
     const found = this.#file.find(kept, name, gap, (range) => list.has(range));
     if (found === undefined) return;
-    if (this.#position === FROM_NOW) this.#position = found.position;
-    this.#newest = Math.max(this.#newest, found.position);
+    const place = { position: found.position, commit: found.commit };
+    if (this.#place.position === FROM_NOW) this.#place = place;
+    if (place.position > (this.#newest ?? this.#place).position) this.#newest = place;
     const stored = new BlockList(name.resource);
     for (const block of found.blocks) {
       const deflated = block.deflated === undefined ? undefined : Promise.resolve(block.deflated);
@@ -176,34 +185,34 @@ export class KeptBlocks {
     this.#isWriting = true;
     setImmediate(() => {
       this.#isWriting = false;
-      const isMore = this.#file?.write({ stamp: this.#stamp, position: this.#position });
+      const isMore = this.#file?.write({ stamp: this.#stamp, ...this.#place });
       if (isMore === true) this.#writeLater();
     });
   }
 
   /** Forgets all that is kept, wherever. */
   #startOver(): void {
-    const position = this.#position;
+    const { position } = this.#place;
     this.#clear();
-    this.#position = FROM_NOW;
-    this.#newest = 0;
-    this.#file?.note(FROM_NOW, { kind: 'everything', position });
+    this.#place = NOWHERE;
+    this.#newest = undefined;
+    this.#file?.note(FROM_NOW, { kind: 'everything', position, commits: new Map() });
   }
 
   /** @param since where the changes begin, which is never after what is kept */
   #apply(since: number, changes: Exclude<Changes, { kind: 'behind' }>): void {
     // Where two pages began with the last change, the one that comes second does not tell what lies between them.
-    if (since === FROM_NOW && this.#position !== FROM_NOW) return;
+    const { position } = this.#place;
+    if (since === FROM_NOW && position !== FROM_NOW) return;
     // What comes late was noted with what came before it.
-    if (changes.kind === 'everything' || changes.position > this.#position) this.#file?.note(since, changes);
+    if (changes.kind === 'everything' || changes.position > position) this.#file?.note(since, changes);
     if (changes.kind === 'everything') this.#clear();
     else {
       for (const { list } of this.#lists.values()) {
         for (const { id } of list.apply(changes)) this.#blocks.delete(id);
       }
     }
-    const { position } = changes;
-    this.#position = this.#position === FROM_NOW ? position : Math.max(this.#position, position);
+    if (position === FROM_NOW || changes.position > position) this.#place = endOf(changes);
   }
 
   #clear(): void {
@@ -217,8 +226,8 @@ export class KeptBlocks {
       this.#clear();
       this.#stamp = stamp;
       // In another epoch the numbers of the sequence are others, too.
-      this.#position = FROM_NOW;
-      this.#newest = 0;
+      this.#place = NOWHERE;
+      this.#newest = undefined;
       this.#file?.forget();
     }
     const { role, scope } = view;
@@ -234,7 +243,7 @@ export class KeptBlocks {
   }
 
   close(): void {
-    while (this.#file?.write({ stamp: this.#stamp, position: this.#position }) === true);
+    while (this.#file?.write({ stamp: this.#stamp, ...this.#place }) === true);
     this.#file?.close();
     this.#clear();
     this.#blocks.close();

@@ -8,7 +8,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, statSync } from 'node:
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { KeptRange } from '../../compile/read.ts';
-import { type Changes, FROM_NOW } from '../../store/change-follower.ts';
+import { type Changes, FROM_NOW, isThere, type Place } from '../../store/change-follower.ts';
 import { makePrivateFile, PRIVATE_FOLDER_MODE } from '../../store/files/private-file.ts';
 import {
   type FileState,
@@ -48,7 +48,7 @@ type Pending =
   | { readonly kind: 'since'; readonly since: number; readonly changes: Followed };
 
 /** Of this module's own format, and of the texts that pages of this version have. */
-const FORMAT = 1;
+const FORMAT = 2;
 /** Blocks that are written in one turn of the event loop. */
 const AT_ONCE = 16;
 /** Blocks that wait: beyond it the oldest are only kept in memory. */
@@ -109,32 +109,34 @@ export class KeptFile {
    * @param isKept whether the block of a range is in memory
    */
   find(
-    { stamp, position }: FileState,
+    { stamp, ...memory }: FileState,
     list: ListName,
     { from, limit }: { readonly from: string; readonly limit: number },
     isKept: (range: Pick<KeptRange, 'after' | 'last'>) => boolean,
-  ):
-    | { readonly position: number; readonly blocks: readonly StoredBlock[]; readonly changes?: Followed }
-    | undefined {
+  ): (Place & { readonly blocks: readonly StoredBlock[]; readonly changes?: Followed }) | undefined {
     if (this.#pending?.kind === 'everything') return undefined;
     return this.#attempt(() => {
       const tables = this.#opened();
       return tables?.within('read', () => {
         const state = tables.state();
         if (state?.stamp !== this.#stampOf(stamp)) return undefined;
-        const changes = this.#missing(state.position, position);
+        const changes = this.#missing(state, memory);
         if (changes === 'unknown') return undefined;
         const blocks = tables.find(state, list, from, limit, isKept);
-        return { position: state.position, blocks, ...(changes === undefined ? {} : { changes }) };
+        const { position, commit } = state;
+        return { position, commit, blocks, ...(changes === undefined ? {} : { changes }) };
       });
     });
   }
 
-  /** Changes between the file and what is kept in memory. */
-  #missing(file: number, memory: number): Followed | 'unknown' | undefined {
-    if (file >= memory || memory === FROM_NOW) return undefined;
+  /** Changes between the file and what is kept in memory; who has less than the file finds out if it is of another store. */
+  #missing(file: Place, memory: Place): Followed | 'unknown' | undefined {
+    if (file.position > memory.position || memory.position === FROM_NOW) return undefined;
+    if (file.position === memory.position) return file.commit === memory.commit ? undefined : 'unknown';
     const pending = this.#pending;
-    return pending?.kind === 'since' && pending.since <= file ? pending.changes : 'unknown';
+    const isKnown =
+      pending?.kind === 'since' && pending.since <= file.position && isThere(file, pending.changes);
+    return isKnown ? pending.changes : 'unknown';
   }
 
   /** Notes changes, which `write` tells the file. @param since where they begin */
@@ -144,7 +146,7 @@ export class KeptFile {
     if (changes.kind === 'everything') this.#pending = { kind: 'everything' };
     else if (since !== FROM_NOW && changes.position > since) {
       const merged = pending === undefined ? changes : mergedChanges(pending.changes, changes);
-      const count = [...merged.keys.values()].reduce((sum, { size }) => sum + size, 0);
+      const count = [...merged.keys.values()].reduce((sum, { size }) => sum + size, merged.commits.size);
       this.#pending =
         count > MOST_LINKS
           ? { kind: 'everything' }
@@ -171,11 +173,11 @@ export class KeptFile {
    * @param state what all in memory has in common
    * @returns whether there is more to write at once
    */
-  write({ stamp, position }: FileState): boolean {
-    if (position === FROM_NOW) return false;
+  write({ stamp, ...place }: FileState): boolean {
+    if (place.position === FROM_NOW) return false;
     this.#waiting = this.#waiting.filter(({ holds }) => holds());
     if (this.#waiting.length === 0 && this.#pending === undefined) return false;
-    const state = { stamp: this.#stampOf(stamp), position };
+    const state = { stamp: this.#stampOf(stamp), ...place };
     return this.#attempt(() => this.#write(state)) === true;
   }
 
@@ -217,7 +219,7 @@ export class KeptFile {
       const before = tables.state();
       // Another process has just made the file anew, or knows more than this one.
       if (before?.stamp !== state.stamp || before.position > state.position) return 'ahead';
-      const changes = this.#missing(before.position, state.position);
+      const changes = this.#missing(before, state);
       if (changes === 'unknown') {
         const isStuck = this.#stuckAt === before.position;
         this.#stuckAt = before.position;
@@ -342,5 +344,6 @@ function mergedChanges(first: Followed, second: Followed): Followed {
     position: Math.max(first.position, second.position),
     keys,
     resources: first.resources.union(second.resources),
+    commits: new Map([...first.commits, ...second.commits]),
   };
 }

@@ -1,8 +1,11 @@
 /**
  * The sequence of changes: one entry for each record that a transaction writes, deletes, restamps or shows to other
  * roles, in the transaction itself. One writer at a time has the lock of the store, and a number is taken under it, so
- * the numbers are in commit order: who has seen one never finds a smaller one later. It knows no engine.
+ * the numbers are in commit order: who has seen one never finds a smaller one later. Behind the entries of a commit stands one
+ * with its name, by which a follower notices that the store was brought back without plat and has other changes under the
+ * numbers that it knows. It knows no engine.
  */
+import { randomBytes } from 'node:crypto';
 import { bind, integer, sql } from '../../compile/fragment.ts';
 import type { Session } from '../session.ts';
 
@@ -14,6 +17,10 @@ export const KEPT_CHANGES = 250_000;
 
 /** In place of a key: all records of the resource; in place of a resource: of all resources. */
 export const EVERYTHING = '';
+/** In place of a resource: the key is the name of the commit, which no other one has. */
+export const COMMIT = '.';
+
+const nameOfCommit = (): string => randomBytes(9).toString('base64url');
 
 /**
  * Added to the sequence by a new epoch: followers that outlived a restore know numbers of the abandoned timeline, and none
@@ -76,13 +83,14 @@ async function append(
   changed: readonly { readonly resource: string; readonly key: string }[],
 ): Promise<void> {
   if (changed.length === 0) return;
-  const first = await takeNumbers(session, changed.length);
-  const entries = changed.map(({ resource, key }, index) => ({ seq: first + index, resource, key }));
+  const appended = [...changed, { resource: COMMIT, key: nameOfCommit() }];
+  const first = await takeNumbers(session, appended.length);
+  const entries = appended.map(({ resource, key }, index) => ({ seq: first + index, resource, key }));
   const { run, dialect } = session;
   const last = entries.slice(-KEPT_CHANGES);
   await run(sql`INSERT INTO plat_changes (seq, resource, key) SELECT v.seq, v.resource, v.key
     FROM ${dialect.rowsOf(bind(JSON.stringify(last)), 'v', COLUMNS)}`);
-  await run(sql`DELETE FROM plat_changes WHERE seq < ${integer(first + changed.length - KEPT_CHANGES)}`);
+  await run(sql`DELETE FROM plat_changes WHERE seq < ${integer(first + appended.length - KEPT_CHANGES)}`);
 }
 
 /** @returns the first of the numbers */

@@ -7,14 +7,16 @@ import { type TestContext, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { pino } from 'pino';
+import { openStore } from '../../../src/open-store.ts';
 import { SERVICE_DEFAULTS } from '../../../src/service/options.ts';
 import { startService } from '../../../src/service/service.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { makeRandom } from '../../oracle/random.ts';
 import { listing, member, office } from '../../support/builders.ts';
-import { startTestService } from '../../support/service.ts';
+import { testClock } from '../../support/clock.ts';
+import { makeKey, startTestService } from '../../support/service.ts';
 import { temporaryFile } from '../../support/temporary.ts';
-import type { Json } from '../../support/world.ts';
+import { type Json, operations } from '../../support/world.ts';
 
 const ANY_PORT = { api: 0, replication: 0, floorplans: 0, admin: 0 };
 const LISTINGS = 200;
@@ -150,6 +152,48 @@ test('what changed while no process ran, or another one did, is read anew', asyn
   clock.advance(86_400_000);
   // The page that finds the new day is read without blocks.
   assert.ok((await (await serve()).walk()) >= LISTINGS / 2 - 1, 'another day');
+});
+
+test('a store that was brought back without plat, and has other changes since, is read anew', async () => {
+  for (const rewritten of [house(150, { ListPrice: 6 }), house(50, { ListPrice: 6 })]) {
+    const path = temporaryFile();
+    const file = { path: `${path}-pages`, identity: '', megabytes: 8 };
+    const clock = testClock();
+    const fill = await openStore(path, { create: 'authority', clock });
+    await operations(fill, clock).write(
+      'Property',
+      ...Array.from({ length: LISTINGS }, (_, index) => house(index)),
+    );
+    const token = await makeKey(fill, 'replication');
+    await fill.close();
+    const before = readFileSync(path);
+    const prices: unknown[] = [];
+    for (const changes of [[house(50, { ListPrice: 5 })], [rewritten, house(60, { ListPrice: 7 })]]) {
+      writeFileSync(path, before);
+      const store = await openStore(path, { clock });
+      for (const each of changes) await operations(store, clock).write('Property', each);
+      const service = await startService(
+        {
+          ...SERVICE_DEFAULTS,
+          store,
+          clock,
+          log: pino({ level: 'silent' }),
+          keptPages: { megabytes: 8, file },
+        },
+        { host: '127.0.0.1', adminHost: '127.0.0.1', ports: ANY_PORT },
+      );
+      const headers = { authorization: `Bearer ${token}`, 'accept-encoding': 'gzip' };
+      for (let asked = 0; asked < 2; asked++) {
+        const answer = await fetch(`${service.addresses.replication}/Reso/OData/Property`, { headers });
+        const { value }: { value: Json[] } = JSON.parse(await answer.text());
+        prices.push([50, 60, 150].map((index) => value[index]?.ListPrice));
+      }
+      await service.close();
+      await store.close();
+    }
+    const now = rewritten.ListingKey === 'L1050' ? [6, 7, 151] : [51, 7, 6];
+    assert.deepEqual(prices, [[5, 61, 151], [5, 61, 151], now, now]);
+  }
 });
 
 test('a file that is deleted, replaced or foreign never changes a page', async (t) => {
