@@ -21,12 +21,20 @@ const COLUMNS = new Map([
   ['rows', 'number'],
 ] as const);
 
+const idOf = ({ resource, visible, system }: Omit<Count, 'rows'>): string =>
+  `${visible} ${system.length} ${system}${resource}`;
+
+/** Rows that are written in the order of their table find the pages that they need in memory. */
+const byResource = (one: Count, other: Count): number =>
+  one.resource < other.resource ? -1 : Number(one.resource > other.resource);
+
 /** The changes of one transaction to the counters. */
 export class Counters {
   readonly #session: Session;
   readonly #pending = new Map<string, Count>();
-  /** The counters of values that were written since `valuesChanged` was last called. */
+  /** The counters of values that began or ended since `valuesChanged` was last called; whether some of them ended. */
   readonly #values = new Set<string>();
+  #haveEnded = false;
 
   constructor(session: Session) {
     this.#session = session;
@@ -34,7 +42,7 @@ export class Counters {
 
   add(resource: string, visible: number, system: string | null, rows: number): void {
     const owner = system ?? '';
-    const id = `${visible} ${owner.length} ${owner}${resource}`;
+    const id = idOf({ resource, visible, system: owner });
     const before = this.#pending.get(id);
     if (before === undefined) this.#pending.set(id, { resource, visible, system: owner, rows });
     else before.rows += rows;
@@ -42,24 +50,39 @@ export class Counters {
 
   /** Writes what was added since the last flush. */
   async flush(): Promise<void> {
-    const changed = [...this.#pending.values()].filter(({ rows }) => rows !== 0);
+    const changed = [...this.#pending.values()].filter(({ rows }) => rows !== 0).sort(byResource);
     this.#pending.clear();
     if (changed.length === 0) return;
-    for (const { resource } of changed) if (isOfValue(resource)) this.#values.add(resource);
     const counts = this.#session.dialect.rowsOf(bind(JSON.stringify(changed)), 'v', COLUMNS);
-    await this.#session.run(sql`INSERT INTO plat_counters (resource, visible, system, rows)
+    const insert = sql`INSERT INTO plat_counters (resource, visible, system, rows)
       SELECT v.resource, v.visible, v.system, v.rows FROM ${counts} WHERE TRUE
-      ON CONFLICT (resource, visible, system) DO UPDATE SET rows = plat_counters.rows + excluded.rows`);
+      ON CONFLICT (resource, visible, system) DO UPDATE SET rows = plat_counters.rows + excluded.rows`;
+    if (!changed.some(({ resource }) => isOfValue(resource))) {
+      await this.#session.run(insert);
+      return;
+    }
+    // Of a value that stays in use, nothing that is published changes.
+    const added = new Map(changed.map((each) => [idOf(each), each.rows]));
+    for (const row of await this.#session.rows(sql`${insert} RETURNING resource, visible, system, rows`)) {
+      const resource = String(row.resource);
+      if (!isOfValue(resource)) continue;
+      const rows = Number(row.rows);
+      if (rows === 0) this.#haveEnded = true;
+      const id = idOf({ resource, visible: Number(row.visible), system: String(row.system) });
+      if (rows === 0 || rows === added.get(id)) this.#values.add(resource);
+    }
   }
 
-  /** The values whose counters were written since the last call, and who can see that they are in use. */
+  /** The values that came into use or went out of use, for some role, since the last call; and who can see that they are. */
   async valuesChanged(): Promise<ValueInUse[]> {
-    const changed = [...this.#values];
+    const changed = [...this.#values].sort();
+    const haveEnded = this.#haveEnded;
     this.#values.clear();
+    this.#haveEnded = false;
     if (changed.length === 0) return [];
     const { dialect, run, rows } = this.#session;
     const isChanged = dialect.oneOf(sql`resource`, changed);
-    await run(sql`DELETE FROM plat_counters WHERE rows = 0 AND ${isChanged}`);
+    if (haveEnded) await run(sql`DELETE FROM plat_counters WHERE rows = 0 AND ${isChanged}`);
     return valuesOf(await rows(sql`SELECT resource, visible FROM plat_counters WHERE ${isChanged}`), changed);
   }
 
