@@ -1,6 +1,6 @@
 /**
  * Builds the published form: JavaScript and declarations in dist/, with the data that the sources read beside them. The
- * package of the demonstration market comes first, in packages/demo/dist, from where it is published.
+ * package of the demonstration market comes first, in packages/demo/dist, from where it is published; the console comes last.
  */
 import { execFileSync } from 'node:child_process';
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -23,3 +23,4 @@ cpSync(`${root}LICENSE`, `${demo}dist/LICENSE`);
 rmSync(`${root}dist`, { recursive: true, force: true });
 compile(`${root}tsconfig.build.json`);
 cpSync(`${root}src/dictionary/data`, `${root}dist/dictionary/data`, { recursive: true });
+run('node', 'scripts/console.ts');

@@ -61,6 +61,17 @@ export const catalogue = {
     message: ({ role }) =>
       `The permissions of this key are unknown: its role ${role} is no longer configured.`,
   }),
+  hostUnknown: entry<{ host: string }>({
+    status: 421,
+    native: 1500,
+    message: ({ host }) =>
+      `The console is not served under the name ${host}. Open it by an address of this machine or by --public-url admin=….`,
+  }),
+  otherSite: entry({
+    status: 403,
+    native: 1500,
+    message: () => 'The request comes from a page of another site. A session serves the console alone.',
+  }),
   rateLimited: entry<{ limit: number; window: number; seconds: number }>({
     status: 429,
     native: 1550,
@@ -104,6 +115,11 @@ export const catalogue = {
     status: 404,
     native: 404,
     message: ({ path }) => `There is nothing at ${path}.`,
+  }),
+  consoleMissing: entry({
+    status: 404,
+    native: 404,
+    message: () => 'The console was not built. In a checkout, "npm run build:console" builds it.',
   }),
   resourceUnknown: entry<UnknownName>({
     status: 404,

@@ -12,6 +12,11 @@ import type { Timings } from './metrics.ts';
 import type { PageReading } from './paging/read-page.ts';
 import type { Surface } from './surface.ts';
 
+/** Whose eyes an operator of the console uses (console/see-as.ts). */
+export type SeenAs =
+  | { readonly kind: 'role'; readonly role: string }
+  | { readonly kind: 'key'; readonly id: string };
+
 export interface Exchange {
   readonly id: string;
   readonly method: string;
@@ -23,6 +28,9 @@ export interface Exchange {
   readonly isPosted?: boolean;
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly surface: Surface;
+  readonly as?: SeenAs;
+  /** The address of the client; empty once its connection is closed. */
+  readonly client: string;
   /** The address of the surface as clients reach it, without a slash at the end. */
   readonly base: string;
   /** The address of this machine that its connection came in on. */

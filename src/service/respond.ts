@@ -6,12 +6,20 @@ import { performance } from 'node:perf_hooks';
 import type { Logger } from 'pino';
 import { PlatError, platError } from '../errors/index.ts';
 import { type AssumedLook, type Look, LookChanged } from '../store/store.ts';
-import { authenticate, type Caller, recognize, refuseTokenInQuery } from './access/authenticate.ts';
+import {
+  authenticate,
+  type Caller,
+  recognize,
+  refuseTokenInQuery,
+  sentTokenHash,
+} from './access/authenticate.ts';
 import type { RequestQueue } from './access/budget.ts';
 import { type RequestLimiter, rateLimited, rateLimitHeaders } from './access/rate-limits.ts';
 import type { RequestUse, UsageRecorder } from './access/usage.ts';
 import type { Views } from './access/views.ts';
-import { type AdminContext, admin, isOpenAdminPath } from './admin/router.ts';
+import { type AdminContext, admin, allowedOf, isOpenAdminPath } from './admin/router.ts';
+import { CONSOLE_ROOT, consoleReply } from './console/pages.ts';
+import { keySeen, seenAs } from './console/see-as.ts';
 import { description } from './description/openapi.ts';
 import {
   bytesOf,
@@ -34,6 +42,7 @@ import { isNativePath, type LoggedDamages, nativeError, resoError } from './repl
 import type { PromisedDate } from './reply/promised-date.ts';
 import { enumerationsOf } from './reso/enumerations.ts';
 import { reso } from './reso/router.ts';
+import { SURFACE } from './surface.ts';
 
 const MEDIA = '/media/';
 
@@ -62,7 +71,7 @@ export interface Responder {
 
 /** The interface that a request is for, and its path there. */
 type Route =
-  | { readonly kind: 'reso' | 'native' | 'media' | 'admin' | 'none'; readonly path: string }
+  | { readonly kind: 'reso' | 'native' | 'media' | 'admin' | 'console' | 'none'; readonly path: string }
   | { readonly kind: 'front'; readonly path: string; readonly front: Front };
 
 function routeOf({ surface, path, headers }: Exchange): Route {
@@ -70,7 +79,10 @@ function routeOf({ surface, path, headers }: Exchange): Route {
   const named = plain.length > 1 && plain.endsWith('/') ? plain.slice(0, -1) : plain;
   const front = frontOf(named, headers.accept);
   if (front !== undefined) return { kind: 'front', path: named, front };
-  if (surface.name === 'admin') return { kind: 'admin', path: named };
+  if (surface.name === 'admin') {
+    if (!`${named}/`.startsWith(`${CONSOLE_ROOT}/`)) return { kind: 'admin', path: named };
+    return { kind: 'console', path: named.slice(CONSOLE_ROOT.length + 1) };
+  }
   if (path.startsWith(MEDIA)) return { kind: 'media', path: path.slice(MEDIA.length) };
   for (const [kind, root] of [['reso', surface.resoRoot] as const, ['native', surface.nativeRoot] as const]) {
     if (root === undefined) continue;
@@ -95,8 +107,9 @@ const versionOf = (exchange: Exchange, route: Route): Record<string, string> =>
  * Answers a request, always in the envelope of the interface that was asked.
  * @param isOfSurface whether it came to a host that a surface has; otherwise there is nothing at any path
  */
-export async function respond(responder: Responder, exchange: Exchange, isOfSurface = true): Promise<Reply> {
+export async function respond(responder: Responder, came: Exchange, isOfSurface = true): Promise<Reply> {
   const { context, date, usage, options } = responder;
+  const exchange = seenAs(came);
   const route: Route = isOfSurface ? routeOf(exchange) : { kind: 'none', path: exchange.path };
   const extra = versionOf(exchange, route);
   let caller = NOBODY;
@@ -106,7 +119,8 @@ export async function respond(responder: Responder, exchange: Exchange, isOfSurf
     // The key comes first: whatever becomes of the request, it counts, and its answer says where the key stands.
     if (!isOpen(exchange, route)) {
       if (exchange.headers.authorization !== undefined) exchange.timings.start('auth');
-      caller = await recognize(context.store, exchange.headers.authorization, mayAssume(exchange, route));
+      const tokenHash = await tokenHashOf(responder, came);
+      caller = await recognize(context.store, tokenHash, mayAssume(exchange, route));
       const seen = latelySeen(caller);
       promised = seen && date.promised(seen.now);
       await count(responder, exchange, caller, extra);
@@ -122,18 +136,26 @@ export async function respond(responder: Responder, exchange: Exchange, isOfSurf
   }
 }
 
+/** The hash of the token of a request: of its own, or of the session of the console that it belongs to. */
+async function tokenHashOf({ admin }: Responder, came: Exchange): Promise<string | undefined> {
+  const { authorization } = came.headers;
+  if (authorization !== undefined || came.surface.name !== 'admin') return sentTokenHash(authorization);
+  return admin.logIn.tokenHashOf(came);
+}
+
 const latelySeen = (caller: Caller) => (caller.kind === 'known' ? caller.lately?.() : undefined);
 
 /** Whether no key is needed: files carry a signature in their address, and probes have no key. */
-function isOpen({ headers }: Exchange, route: Route): boolean {
+function isOpen(exchange: Exchange, route: Route): boolean {
   switch (route.kind) {
     case 'media':
+    case 'console':
       return true;
     case 'admin':
-      return isOpenAdminPath(route.path);
+      return isOpenAdminPath(exchange, route.path);
     case 'front':
       // With a key, an interface is described as the key sees it.
-      return route.front.kind !== 'description' || headers.authorization === undefined;
+      return route.front.kind !== 'description' || exchange.headers.authorization === undefined;
     default:
       return false;
   }
@@ -187,6 +209,14 @@ async function answer(responder: Responder, exchange: Exchange, begun: Begun): P
   const { route, extra } = begun;
   const { context } = responder;
   const { method, headers, path, query } = exchange;
+  if (route.kind === 'admin' && method !== 'OPTIONS') {
+    refuseTokenInQuery(query);
+    extra.allow = allowedOf(route.path);
+    if (!isOpen(exchange, route)) await sessionOf(responder, exchange, begun);
+    const reply = await admin(responder.admin, exchange, route.path);
+    delete extra.allow;
+    return reply;
+  }
   const meaning = meaningOf(exchange, route.kind === 'reso' || route.kind === 'native');
   if (meaning.kind === 'options') return preflight(extra, meaning.allow);
   if (meaning.kind === 'refused') {
@@ -205,14 +235,15 @@ async function answer(responder: Responder, exchange: Exchange, begun: Begun): P
     case 'media':
       return servedFile(responder.files, exchange, route.path, await context.store.now());
     case 'admin':
-      if (!isOpen(exchange, route)) await sessionOf(responder, exchange, begun);
-      return admin(responder.admin, route.path);
+      return preflight(extra, allowedOf(route.path));
+    case 'console':
+      return consoleReply(route.path);
     case 'reso':
     case 'native': {
       const damaged = responder.options.damaged?.();
       const serve = route.kind === 'reso' ? reso : native;
       return surely(begun.caller, async (seen) => {
-        const session = sessionBy(responder, exchange, begun, seen);
+        const session = await sessionBy(responder, exchange, begun, seen);
         const look = 'holds' in seen ? seen : undefined;
         const read = { ...context.read, caller: exchange.account, damaged, look };
         const asked = await withWholeQuery(exchange, meaning);
@@ -285,14 +316,17 @@ async function sessionOf(responder: Responder, exchange: Exchange, begun: Begun)
   return sessionBy(responder, exchange, begun, await caller.look());
 }
 
-function sessionBy(
+async function sessionBy(
   { context, views }: Responder,
-  { surface, arrival }: Exchange,
+  exchange: Exchange,
   { extra }: Begun,
   seen: Look,
-): Session {
+): Promise<Session> {
   const { model, now } = seen;
-  const key = authenticate(seen, surface, () => context.addressOf('replication', arrival));
+  const { as, arrival } = exchange;
+  const surface = as === undefined ? exchange.surface : SURFACE.admin;
+  const own = authenticate(seen, surface, () => context.addressOf('replication', arrival));
+  const key = as === undefined ? own : await keySeen(as, own, exchange, context.store.keys);
   extra[EPOCH_HEADER] = model.epoch;
   return { key, model, view: views.of(key, model), now };
 }

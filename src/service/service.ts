@@ -9,6 +9,7 @@ import { RateLimiter, SharedLimiter } from './access/rate-limits.ts';
 import { UsageRecorder } from './access/usage.ts';
 import { Views } from './access/views.ts';
 import { problemsOf, type ReadinessCheck } from './admin/router.ts';
+import { LogIn } from './console/log-in.ts';
 import type { ServiceContext } from './exchange.ts';
 import { type Listener, reachedAddress } from './http/base-address.ts';
 import { type Dispatch, makeListener } from './http/listener.ts';
@@ -118,7 +119,7 @@ export async function startService(
     context,
     date: new PromisedDate(store, clock),
     files: { store, files: options.files },
-    admin: { store, metrics, usage, readiness },
+    admin: { store, metrics, usage, readiness, addressOf, logIn: new LogIn(store) },
     limiter,
     queue,
     usage,

@@ -138,8 +138,8 @@ export function surfaceLines(service: Service, settings: ServeSettings, config: 
     floorplans: `${addresses.floorplans}/Reso/`,
     admin: `${addresses.admin}/`,
   };
-  // A browser cannot send a token; the origin serves a page for people.
-  const page = `In a browser: ${addresses.api}/`;
+  // A browser cannot send a token: the console asks for one, and the origin of the interfaces serves a page for people.
+  const page = `In a browser: ${addresses.admin}/console/ (the console) and ${addresses.api}/`;
   const lines = [...SURFACES.map((name) => `${name.padEnd(12)} ${roots[name]}`), page];
   const links = linkLinesOf(service, settings, config);
   return links.length === 0 ? lines : [...lines, '', ...links];

@@ -56,17 +56,16 @@ const FRESH = 50;
 /**
  * Finds the key of a request, whether or not it may use the surface. On a server that is a round trip, so one look says all
  * that a request must know of the store; a request that has waited longer looks again.
+ * @param hash of its token; undefined: it has none
  * @param mayAssume whether the request may begin with what was last known, and end with it only if that holds
  */
 export async function recognize(
   store: Pick<Store, 'look' | 'assume'>,
-  authorization: string | undefined,
+  hash: string | undefined,
   mayAssume = false,
 ): Promise<Caller> {
-  const token = tokenIn(authorization ?? '');
-  if (token === undefined) return { kind: 'unknown', why: platError('tokenMissing', {}) };
+  if (hash === undefined) return { kind: 'unknown', why: platError('tokenMissing', {}) };
   const began = performance.now();
-  const hash = hashToken(token);
   const assume = () => store.assume?.(hash);
   const assumed = mayAssume ? assume() : undefined;
   if (assumed !== undefined) return { kind: 'known', key: assumed.key, look: () => store.look(hash), assume };
@@ -75,6 +74,12 @@ export async function recognize(
   if (key === undefined) return { kind: 'unknown', why: platError('tokenUnknown', {}) };
   const lately = (): Look | undefined => (performance.now() - began < FRESH ? seen : undefined);
   return { kind: 'known', key, look: async () => lately() ?? store.look(hash), lately };
+}
+
+/** The hash of the token that the header `Authorization` of a request holds. */
+export function sentTokenHash(authorization: string | undefined): string | undefined {
+  const token = tokenIn(authorization ?? '');
+  return token === undefined ? undefined : hashToken(token);
 }
 
 /** Spreadsheets and statistics tools know no scheme but Basic: the token is its password, whatever the user name. */

@@ -1,11 +1,17 @@
-/** The operator's port: readiness, metrics, status and keys. */
+/**
+ * The operator's port: probes, and what the console and an operator's own programs ask. The table of its paths is what answers
+ * them and what describes them.
+ */
 import { platError } from '../../errors/index.ts';
 import { spanText } from '../../store/clock-jump.ts';
 import type { Store } from '../../store/store.ts';
 import { aheadText } from '../../store/write/bring-back.ts';
 import type { UsageRecorder } from '../access/usage.ts';
-import { json, type Reply } from '../exchange.ts';
+import type { LogIn } from '../console/log-in.ts';
+import { type Exchange, json, type Reply } from '../exchange.ts';
+import { ALLOWED, methodNotAllowed } from '../http/methods.ts';
 import type { Metrics } from '../metrics.ts';
+import { PUBLIC_SURFACES, SURFACE, type SurfaceName } from '../surface.ts';
 import { PROBES, type Probed } from './probes.ts';
 
 /** What the admin port reports on. */
@@ -14,6 +20,9 @@ export interface AdminContext {
   readonly metrics: Metrics;
   /** Keeps what keys did since their accounts were last written. */
   readonly usage: UsageRecorder;
+  readonly logIn: LogIn;
+  /** The address of a surface as a client reaches it that came in on an address of this machine. */
+  readonly addressOf: (surface: SurfaceName, arrival?: string) => string;
   /** Further conditions of readiness, such as the freshness of a replica. */
   readonly readiness: readonly ReadinessCheck[];
 }
@@ -24,75 +33,159 @@ export interface ReadinessCheck {
   check(): Promise<string | undefined>;
 }
 
+/** A request of the admin port, once its path is known. */
+interface AdminRequest {
+  readonly exchange: Exchange;
+  /** The parts of the path that the route has in braces. */
+  readonly names: Readonly<Record<string, string>>;
+}
+
 interface AdminRoute {
-  /** What it gives, for people. */
+  /** With its variable parts in braces. */
+  readonly path: string;
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** What it gives or does, for people. */
   readonly gives: string;
   readonly type: string;
+  /** The members of the JSON object that it takes, each a text. */
+  readonly body?: readonly string[];
   /** Whether it needs no token: probes and scrapers have none. */
   readonly isOpen: boolean;
-  readonly answer: (context: AdminContext) => Reply | Promise<Reply>;
+  readonly answer: (context: AdminContext, request: AdminRequest) => Reply | Promise<Reply>;
 }
 
 const JSON_NAME = 'application/json';
 
-/** The paths of the admin port: what answers them, and what describes them, both read this table. */
-export const ADMIN_ROUTES: ReadonlyMap<string, AdminRoute> = new Map<string, AdminRoute>([
-  [
-    '/live',
-    {
-      gives: 'that the process runs',
-      type: JSON_NAME,
-      isOpen: true,
-      answer: PROBES['/live'],
+export const ADMIN_ROUTES: readonly AdminRoute[] = [
+  {
+    path: '/live',
+    method: 'GET',
+    gives: 'that the process runs',
+    type: JSON_NAME,
+    isOpen: true,
+    answer: PROBES['/live'],
+  },
+  {
+    path: '/ready',
+    method: 'GET',
+    gives: 'whether it can answer, and if not (503), why',
+    type: JSON_NAME,
+    isOpen: true,
+    answer: (context) => PROBES['/ready'](probed(context)),
+  },
+  {
+    path: '/metrics',
+    method: 'GET',
+    gives: 'figures for Prometheus',
+    type: 'text/plain',
+    isOpen: true,
+    answer: (context) => PROBES['/metrics'](probed(context)),
+  },
+  {
+    path: '/session',
+    method: 'POST',
+    gives: 'a session of the console, for the token in the body',
+    type: JSON_NAME,
+    body: ['token'],
+    isOpen: true,
+    answer: ({ logIn }, { exchange }) => logIn.begin(exchange),
+  },
+  {
+    path: '/session',
+    method: 'DELETE',
+    gives: 'the end of a session of the console',
+    type: JSON_NAME,
+    isOpen: true,
+    answer: ({ logIn }, { exchange }) => logIn.end(exchange),
+  },
+  {
+    path: '/about',
+    method: 'GET',
+    gives: 'where the interfaces are, and which roles there are',
+    type: JSON_NAME,
+    isOpen: false,
+    answer: async ({ store, addressOf }, { exchange }) => json(await about(store, addressOf, exchange)),
+  },
+  {
+    path: '/status',
+    method: 'GET',
+    gives: 'counts, lag and settings of the store',
+    type: JSON_NAME,
+    isOpen: false,
+    answer: async ({ store }) => json(await store.status()),
+  },
+  {
+    path: '/keys',
+    method: 'GET',
+    gives: 'every key with what it has used',
+    type: JSON_NAME,
+    isOpen: false,
+    answer: async ({ usage, store }) => {
+      await usage.flush();
+      return json({ keys: await store.keys.list() });
     },
-  ],
-  [
-    '/ready',
-    {
-      gives: 'whether it can answer, and if not (503), why',
-      type: JSON_NAME,
-      isOpen: true,
-      answer: (context) => PROBES['/ready'](probed(context)),
-    },
-  ],
-  [
-    '/metrics',
-    {
-      gives: 'figures for Prometheus',
-      type: 'text/plain',
-      isOpen: true,
-      answer: (context) => PROBES['/metrics'](probed(context)),
-    },
-  ],
-  [
-    '/status',
-    {
-      gives: 'counts, lag and settings of the store',
-      type: JSON_NAME,
-      isOpen: false,
-      answer: async ({ store }) => json(await store.status()),
-    },
-  ],
-  [
-    '/keys',
-    {
-      gives: 'every key with what it has used',
-      type: JSON_NAME,
-      isOpen: false,
-      answer: async ({ usage, store }) => {
-        await usage.flush();
-        return json({ keys: await store.keys.list() });
-      },
-    },
-  ],
-]);
+  },
+];
 
-export const isOpenAdminPath = (path: string): boolean => ADMIN_ROUTES.get(path)?.isOpen ?? false;
+/** A route with the variable parts of its path. */
+interface Found {
+  readonly route: AdminRoute;
+  readonly names: AdminRequest['names'];
+}
 
-export async function admin(context: AdminContext, path: string): Promise<Reply> {
-  const route = ADMIN_ROUTES.get(path);
-  if (route === undefined) throw platError('pathNotFound', { path });
-  return route.answer(context);
+/** The routes of a path, one for each method that it takes. */
+function routesOf(path: string): Found[] {
+  const parts = path.split('/');
+  return ADMIN_ROUTES.flatMap((route) => {
+    const names = namesIn(route.path.split('/'), parts);
+    return names === undefined ? [] : [{ route, names }];
+  });
+}
+
+function namesIn(wanted: readonly string[], parts: readonly string[]): AdminRequest['names'] | undefined {
+  if (wanted.length !== parts.length) return undefined;
+  const names: Record<string, string> = {};
+  for (const [at, part] of wanted.entries()) {
+    const given = parts[at] ?? '';
+    if (part.startsWith('{')) names[part.slice(1, -1)] = given;
+    else if (part !== given) return undefined;
+  }
+  return names;
+}
+
+const isReading = (method: string): boolean => method === 'GET' || method === 'HEAD';
+const takes = ({ route }: Found, method: string): boolean =>
+  route.method === method || (isReading(method) && route.method === 'GET');
+
+/** Whether a request needs no token. */
+export const isOpenAdminPath = ({ method }: Pick<Exchange, 'method'>, path: string): boolean =>
+  routesOf(path).find((found) => takes(found, method))?.route.isOpen ?? false;
+
+/** The methods that a path of the admin port takes, as `Allow` names them. */
+export function allowedOf(path: string): string {
+  const methods = routesOf(path).flatMap(({ route: { method } }) =>
+    method === 'GET' ? ['GET', 'HEAD'] : [method],
+  );
+  return methods.length === 0 ? ALLOWED : [...methods, 'OPTIONS'].join(', ');
+}
+
+/** @throws PlatError `pathNotFound`, `methodNotAllowed` */
+export async function admin(context: AdminContext, exchange: Exchange, path: string): Promise<Reply> {
+  const routes = routesOf(path);
+  if (routes.length === 0) throw platError('pathNotFound', { path });
+  const found = routes.find((each) => takes(each, exchange.method));
+  if (found === undefined) throw methodNotAllowed(exchange.method, allowedOf(path));
+  return found.route.answer(context, { exchange, names: found.names });
+}
+
+/** What the console must know before it asks anything else. */
+async function about(store: Store, addressOf: AdminContext['addressOf'], { arrival }: Exchange) {
+  const { settings, rules } = await store.model();
+  const surfaces = PUBLIC_SURFACES.map((name) => {
+    const { resoRoot, nativeRoot } = SURFACE[name];
+    return { name, address: addressOf(name, arrival), resoRoot, nativeRoot };
+  });
+  return { store: store.name, owner: settings.owner, surfaces, roles: [...rules.roles.keys()] };
 }
 
 /** What is wrong with the clock, or was when the store was last written to. */

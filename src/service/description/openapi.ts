@@ -166,17 +166,36 @@ function openPaths({ name }: Surface): Paths {
   return { ...Object.fromEntries(front), '/media/{signature}/{file}': { get: file } };
 }
 
+const adminBody = (members: readonly string[]): Json => ({
+  required: true,
+  content: content('application/json', {
+    type: 'object',
+    required: members,
+    properties: Object.fromEntries(members.map((name) => [name, TEXT])),
+  }),
+});
+
+/** `keys` for reading /keys, `deleteKeysId` for deleting /keys/{id}. */
+const adminId = (method: string, path: string): string => {
+  const words = path.split(/\W+/).filter((word) => word !== '');
+  const all = method === 'GET' ? words : [method.toLowerCase(), ...words];
+  return all.map((word, at) => (at === 0 ? word : word.charAt(0).toUpperCase() + word.slice(1))).join('');
+};
+
 function adminPaths(): Paths {
-  const paths = [...ADMIN_ROUTES].map(([path, { gives, type, isOpen }]) => {
+  const paths: Record<string, Record<string, Json>> = {};
+  for (const { path, method, gives, type, body, isOpen } of ADMIN_ROUTES) {
     const described = operation({
-      id: path.slice(1),
+      id: adminId(method, path),
       summary: gives,
       tag: 'Admin',
+      parameters: namedIn(path),
+      ...(body === undefined ? {} : { body: adminBody(body) }),
       answer: content(type, type === 'application/json' ? { type: 'object' } : TEXT),
       fault: 'ResoFault',
       isOpen,
     });
-    return [path, { get: described }];
-  });
-  return Object.fromEntries(paths);
+    paths[path] = { ...paths[path], [method.toLowerCase()]: described };
+  }
+  return paths;
 }

@@ -3,6 +3,7 @@
  * but its own address.
  */
 import { hash } from 'node:crypto';
+import { CONSOLE_ROOT } from '../console/pages.ts';
 import type { Exchange, Reply } from '../exchange.ts';
 import type { Surface, SurfaceName } from '../surface.ts';
 import { DOCUMENTS, describedBy } from './paths.ts';
@@ -83,6 +84,7 @@ export function greeting({ base, surface }: Pick<Exchange, 'base' | 'surface'>):
 <main>
 <h1>${escaped(name)}</h1>
 ${roots === '' ? '' : `<h2>Roots</h2>\n<dl>\n${roots}\n</dl>`}
+${surface.name === 'admin' ? `<p>${link(`${base}${CONSOLE_ROOT}/`, 'Open the console')}, which shows what the feed holds and how it is.</p>` : ''}
 <h2>Token</h2>
 <p>Every question needs a token. Whoever runs this service makes one, and it is shown once:</p>
 <pre>${escaped(createdBy(surface))}</pre>

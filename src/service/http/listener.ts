@@ -226,6 +226,7 @@ async function answerRequest(
     path: mark < 0 ? url : url.slice(0, mark),
     query: mark < 0 ? '' : url.slice(mark + 1),
     surface: SURFACE[surface],
+    client: carrier.socket?.remoteAddress ?? '',
     base: baseAddress(where(surface), options.publicUrls[surface], options.trustProxy, came),
     arrival,
     account,

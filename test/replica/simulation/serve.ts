@@ -5,6 +5,7 @@ import { Budgets } from '../../../src/service/access/budget.ts';
 import { RateLimiter } from '../../../src/service/access/rate-limits.ts';
 import { UsageRecorder } from '../../../src/service/access/usage.ts';
 import { Views } from '../../../src/service/access/views.ts';
+import { LogIn } from '../../../src/service/console/log-in.ts';
 import { isDeflated, type ServiceContext } from '../../../src/service/exchange.ts';
 import { KeptBlocks } from '../../../src/service/kept/kept-blocks.ts';
 import { KeptReplies } from '../../../src/service/kept/kept-replies.ts';
@@ -68,7 +69,14 @@ export function serve({ store: given, clock, role, base }: ServeOptions): Ask {
     context,
     date: new PromisedDate(store, clock),
     files: { store, files: [] },
-    admin: { store, metrics: makeMetrics(), usage, readiness: [] },
+    admin: {
+      store,
+      metrics: makeMetrics(),
+      usage,
+      readiness: [],
+      addressOf: () => base,
+      logIn: new LogIn(store),
+    },
     limiter: new RateLimiter(),
     queue: { enter: () => Promise.resolve() }, // turns end by real time
     usage,
@@ -88,6 +96,7 @@ export function serve({ store: given, clock, role, base }: ServeOptions): Ask {
       query: search.slice(1),
       headers,
       surface: SURFACE.replication,
+      client: 'simulated',
       base,
       timings: makeTimings(),
       taken,

@@ -254,7 +254,10 @@ test('every route of the tables is described', async () => {
   const pathsOf = async (surface: SurfaceName): Promise<string[]> =>
     Object.keys((await describe(surface, TOKENS[surface])).paths);
   const front = FRONT_PATHS.map(({ path }) => path);
-  assert.deepEqual((await pathsOf('admin')).toSorted(), [...front, ...ADMIN_ROUTES.keys()].toSorted());
+  assert.deepEqual(
+    (await pathsOf('admin')).toSorted(),
+    [...new Set([...front, ...ADMIN_ROUTES.map(({ path }) => path)])].toSorted(),
+  );
   for (const surface of ['api', 'replication'] as const) {
     const paths = new Set(await pathsOf(surface));
     for (const { path } of NATIVE_ROUTES) assert.ok(paths.has(`/v1/${path}`), path);
@@ -328,6 +331,8 @@ test('every path that is described answers, with every parameter that it names',
     const described = await describe(surface, TOKENS[surface]);
     for (const [path, item] of Object.entries(described.paths)) {
       for (const [method, operation] of Object.entries(item)) {
+        // What changes something has tests of its own (test/service/console/).
+        if (surface === 'admin' && method !== 'get') continue;
         const parameters = (operation.parameters ?? []).flatMap(({ $ref, name }) => {
           if (name !== undefined) return [];
           const found = described.components.parameters[String($ref).split('/').at(-1) ?? ''];

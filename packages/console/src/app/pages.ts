@@ -1,0 +1,21 @@
+/** The pages of the console, in the order of the navigation. A page is a line here and a file in `pages/`. */
+import type { ComponentType } from 'preact';
+import { lazily } from '../parts/lazily.tsx';
+
+interface ConsolePage {
+  /** The first part of its address. */
+  readonly name: string;
+  readonly title: string;
+  /** Whether the navigation shows it; others are reached from records. */
+  readonly isListed: boolean;
+  readonly Page: ComponentType;
+}
+
+export const PAGES: readonly ConsolePage[] = [
+  {
+    name: 'explore',
+    title: 'Explore',
+    isListed: true,
+    Page: lazily(async () => (await import('../pages/explore/explore.tsx')).Explore),
+  },
+];

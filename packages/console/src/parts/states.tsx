@@ -1,0 +1,34 @@
+/** What a part of a page shows before there is anything to show, or when there is nothing, or when it failed. */
+import type { ComponentChildren } from 'preact';
+
+export const Loading = ({ what }: { readonly what: string }) => (
+  <output class="state">Loading {what} …</output>
+);
+
+/** @param again what the button does; absent: there is none */
+export function Problem({ error, again }: { readonly error: unknown; readonly again?: () => void }) {
+  const text = error instanceof Error ? error.message : String(error);
+  return (
+    <div class="state problem" role="alert">
+      <p>{text}</p>
+      {again === undefined ? null : (
+        <button type="button" onClick={again}>
+          Try again
+        </button>
+      )}
+    </div>
+  );
+}
+
+export const Empty = ({
+  title,
+  children,
+}: {
+  readonly title: string;
+  readonly children?: ComponentChildren;
+}) => (
+  <section class="state empty">
+    <p class="empty-title">{title}</p>
+    {children}
+  </section>
+);

@@ -1,0 +1,32 @@
+/** An answer of the service as a part of a page shows it: asked for again when the address changes, and never out of order. */
+import { useEffect, useState } from 'preact/hooks';
+import { type Answer, ask } from '../app/api.ts';
+
+export type Asked<T> =
+  | { readonly kind: 'loading'; readonly before?: Answer<T> }
+  | { readonly kind: 'answered'; readonly answer: Answer<T> }
+  | { readonly kind: 'failed'; readonly error: unknown };
+
+/**
+ * @param path on the admin port; undefined: nothing is asked yet
+ * @returns the answer, and what asks again
+ */
+export function useAnswer<T>(path: string | undefined): readonly [Asked<T>, () => void] {
+  const [asked, setAsked] = useState<Asked<T>>({ kind: 'loading' });
+  const [turn, setTurn] = useState(0);
+  useEffect(() => {
+    if (path === undefined) return undefined;
+    const gone = new AbortController();
+    setAsked((was) => ({ kind: 'loading', ...(was.kind === 'answered' ? { before: was.answer } : {}) }));
+    ask<T>(path, { signal: gone.signal }).then(
+      (answer) => {
+        if (!gone.signal.aborted) setAsked({ kind: 'answered', answer });
+      },
+      (error: unknown) => {
+        if (!gone.signal.aborted) setAsked({ kind: 'failed', error });
+      },
+    );
+    return () => gone.abort();
+  }, [path, turn]);
+  return [asked, () => setTurn((before) => before + 1)];
+}

@@ -1,0 +1,94 @@
+/**
+ * Logging in to the console: the token of an admin key is sent once and exchanged for a cookie that no script can read. It must
+ * not know what the console shows.
+ */
+import { hashToken } from '../../access/index.ts';
+import { platError } from '../../errors/index.ts';
+import type { Store } from '../../store/store.ts';
+import { authenticate } from '../access/authenticate.ts';
+import { RateLimiter, rateLimited } from '../access/rate-limits.ts';
+import { type Exchange, json, type Reply } from '../exchange.ts';
+import { SURFACE } from '../surface.ts';
+import { refuseOtherSites } from './same-site.ts';
+import { Sessions } from './sessions.ts';
+
+/** Attempts of one address; a token cannot be guessed, and this keeps logs and the store quiet. */
+const ATTEMPTS = { requests: 10, seconds: 60 };
+
+/** Longer than any token with its member name. */
+const LONGEST_BODY = 4096;
+
+export class LogIn {
+  readonly #store: Pick<Store, 'look' | 'now'>;
+  readonly #sessions = new Sessions();
+  readonly #attempts = new RateLimiter();
+
+  constructor(store: Pick<Store, 'look' | 'now'>) {
+    this.#store = store;
+  }
+
+  /**
+   * Begins a session with the token in the body, `{"token":"…"}`.
+   * @throws PlatError as of `authenticate` and `refuseOtherSites`; `rateLimited` for an address that tries too often
+   */
+  async begin(exchange: Exchange): Promise<Reply> {
+    refuseOtherSites(exchange);
+    const allowance = this.#attempts.take(exchange.client, ATTEMPTS, performance.now());
+    if (allowance.exceeded) throw rateLimited(allowance);
+    const tokenHash = hashToken(tokenIn(await exchange.body(LONGEST_BODY)));
+    const seen = await this.#store.look(tokenHash);
+    const { id, name, role } = authenticate(seen, SURFACE.admin, () => '');
+    const secret = this.#sessions.open(tokenHash, seen.now);
+    return json({ key: { id, name, role } }, { 'set-cookie': cookie(exchange, secret) });
+  }
+
+  /** Ends the session of a request, if it has one. */
+  end(exchange: Exchange): Reply {
+    refuseOtherSites(exchange);
+    const secret = secretIn(exchange);
+    if (secret !== undefined) this.#sessions.end(secret);
+    return { status: 204, headers: { 'set-cookie': `${cookie(exchange, '')}; Max-Age=0` }, body: [] };
+  }
+
+  /**
+   * The hash of the token that the cookie of a request stands for; undefined without a session.
+   * @throws PlatError as of `refuseOtherSites`, for a request that has one
+   */
+  async tokenHashOf(exchange: Exchange): Promise<string | undefined> {
+    const secret = secretIn(exchange);
+    if (secret === undefined) return undefined;
+    const tokenHash = this.#sessions.tokenHashOf(secret, await this.#store.now());
+    if (tokenHash !== undefined) refuseOtherSites(exchange);
+    return tokenHash;
+  }
+}
+
+/** Cookies of one host are shared by all its ports, where other services may run. */
+const cookieName = ({ base }: Pick<Exchange, 'base'>): string =>
+  `plat-console-${new URL(base).port || 'https'}`;
+
+function cookie(exchange: Exchange, secret: string): string {
+  const isSecure = exchange.base.startsWith('https:');
+  const rules = `HttpOnly; SameSite=Strict; Path=/${isSecure ? '; Secure' : ''}`;
+  return `${cookieName(exchange)}=${secret}; ${rules}`;
+}
+
+function secretIn(exchange: Exchange): string | undefined {
+  const name = `${cookieName(exchange)}=`;
+  const pairs = exchange.headers.cookie?.split(/; */) ?? [];
+  const secret = pairs.find((pair) => pair.startsWith(name))?.slice(name.length);
+  return secret === '' ? undefined : secret;
+}
+
+/** @throws PlatError `requestMalformed` */
+function tokenIn(body: Buffer): string {
+  try {
+    const given: unknown = JSON.parse(body.toString());
+    if (typeof given === 'object' && given !== null && 'token' in given && typeof given.token === 'string') {
+      return given.token;
+    }
+  } catch {
+    // It is no JSON: the same answer as for JSON without a token.
+  }
+  throw platError('requestMalformed', { reason: 'the body is not {"token": "…"}' });
+}

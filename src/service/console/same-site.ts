@@ -1,0 +1,41 @@
+/**
+ * Which requests a session's cookie counts for: those of the console's own pages. A browser sends the cookie by itself, so a
+ * page of another site, or a name that was pointed at this machine (DNS rebinding), must not be able to use it.
+ */
+import { isIP } from 'node:net';
+import { platError } from '../../errors/index.ts';
+import type { Exchange } from '../exchange.ts';
+
+type Asking = Pick<Exchange, 'method' | 'headers' | 'base'>;
+
+/** The host of an address, without its port and without the brackets of IPv6. */
+const nameOf = (host: string): string =>
+  host
+    .replace(/:\d*$/, '')
+    .replace(/^\[(.*)\]$/, '$1')
+    .toLowerCase();
+
+/** Whether a browser that asked this host cannot have been led here by a name of somebody else's. */
+function isOwnHost(host: string, base: string): boolean {
+  const name = nameOf(host);
+  const isLocal = name === 'localhost' || name.endsWith('.localhost');
+  return isLocal || isIP(name) > 0 || name === nameOf(new URL(base).host);
+}
+
+/**
+ * Refuses what does not come from the console's own pages.
+ * @throws PlatError 421 for a host that is not this service's, 403 for a request of another site
+ */
+export function refuseOtherSites({ method, headers, base }: Asking): void {
+  const { host = '', origin, 'sec-fetch-site': site } = headers;
+  if (!isOwnHost(host, base)) throw platError('hostUnknown', { host: nameOf(host) });
+  const isOwnOrigin = origin !== undefined && URL.canParse(origin) && new URL(origin).host === host;
+  const isReading = method === 'GET' || method === 'HEAD';
+  // A browser of today says where a request comes from; one that says nothing may read, since no other page sees the answer.
+  const isOwn =
+    site === undefined ? isOwnOrigin || (isReading && origin === undefined) : OWN_SITES.includes(site);
+  if (!isOwn || (origin !== undefined && !isOwnOrigin)) throw platError('otherSite', {});
+}
+
+/** `none`: a person typed the address. */
+const OWN_SITES = ['same-origin', 'none'];

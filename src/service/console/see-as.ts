@@ -1,0 +1,54 @@
+/**
+ * The interfaces as another key sees them: `/as/role/<role>/<surface>/…` and `/as/key/<id>/…` on the admin port lead to the
+ * paths of that surface, with the rows and fields of that role or key, and with the operator's own session.
+ */
+import type { KeyRecord } from '../../access/index.ts';
+import { platError } from '../../errors/index.ts';
+import type { Store } from '../../store/store.ts';
+import type { Exchange, SeenAs } from '../exchange.ts';
+import { PUBLIC_SURFACES, SURFACE } from '../surface.ts';
+
+const PATH = /^\/as\/(role|key)\/([^/]+)\/([a-z]+)(\/.*)$/;
+
+/** The exchange with the surface that it asks for through another key's eyes; any other exchange as it is. */
+export function seenAs(exchange: Exchange): Exchange {
+  if (exchange.surface.name !== 'admin') return exchange;
+  const [, kind, text = '', surface = '', path = ''] = PATH.exec(exchange.path) ?? [];
+  const name = PUBLIC_SURFACES.find((each) => each === surface);
+  if (name === undefined) return exchange;
+  const who = decodedName(text);
+  const as: SeenAs = kind === 'role' ? { kind, role: who } : { kind: 'key', id: who };
+  const base = exchange.base + exchange.path.slice(0, exchange.path.length - path.length);
+  return { ...exchange, surface: SURFACE[name], base, path, as };
+}
+
+/** @throws PlatError `requestMalformed` */
+function decodedName(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw platError('requestMalformed', { reason: 'its path has a percent sign that encodes nothing' });
+  }
+}
+
+/**
+ * The key whose rows and fields a request gets.
+ * @param own the operator's
+ * @throws PlatError `keyUnknown`
+ */
+export async function keySeen(
+  as: SeenAs,
+  own: KeyRecord,
+  { surface }: Pick<Exchange, 'surface'>,
+  keys: Pick<Store['keys'], 'list'>,
+): Promise<KeyRecord> {
+  switch (as.kind) {
+    case 'role':
+      return { ...own, role: as.role, kind: surface.keyKind, systems: [] };
+    case 'key': {
+      const found = (await keys.list()).find(({ id }) => id === as.id);
+      if (found === undefined) throw platError('recordNotFound', { resource: 'key' });
+      return { ...found, kind: surface.keyKind };
+    }
+  }
+}

@@ -1,0 +1,51 @@
+/**
+ * Sessions of people who look at the console: a cookie stands for the token of an admin key, which the browser sends once and
+ * never keeps. A session ends with its key. Sessions live in the memory of one process, as its admin port does.
+ */
+import { hash, randomBytes } from 'node:crypto';
+import { BoundedCache } from '../../shared/bounded-cache.ts';
+
+/** Milliseconds for which a session lasts without a request. */
+const IDLE = 12 * 3_600_000;
+
+/** Far more than the people who operate a service; each takes about this many bytes. */
+const KEPT = { entries: 1000, bytes: 1024 * 1024 };
+const ENTRY = 500;
+
+interface Opened {
+  readonly tokenHash: string;
+  /** Milliseconds since 1970. */
+  seen: number;
+}
+
+export class Sessions {
+  readonly #opened = new BoundedCache<Opened>('console sessions', KEPT);
+
+  /**
+   * Begins a session of a key.
+   * @param now milliseconds since 1970
+   * @returns the secret that the cookie holds; only its hash is kept
+   */
+  open(tokenHash: string, now: number): string {
+    const secret = randomBytes(32).toString('base64url');
+    this.#opened.put(hash('sha256', secret), { tokenHash, seen: now }, ENTRY);
+    return secret;
+  }
+
+  /** The hash of the token that a session stands for; undefined where there is none, or it was idle for too long. */
+  tokenHashOf(secret: string, now: number): string | undefined {
+    const id = hash('sha256', secret);
+    const session = this.#opened.get(id);
+    if (session === undefined) return undefined;
+    if (now - session.seen > IDLE) {
+      this.#opened.delete(id);
+      return undefined;
+    }
+    session.seen = now;
+    return session.tokenHash;
+  }
+
+  end(secret: string): void {
+    this.#opened.delete(hash('sha256', secret));
+  }
+}
