@@ -1,12 +1,14 @@
 /**
- * The benchmark (docs/performance.md): `npm run bench -- [--listings 50000] [--only TITLE] [--store postgres]`.
- * Prints a table for each subject; ratios are of wall times, to the floors of the same run. With `--store postgres`
- * everything runs on a file and on a server of its own, one after the other, and the tables have both.
+ * The benchmark (docs/performance.md). `npm run bench` compares plat on both engines with floors and a plain server, with
+ * the targets: after a change it says in two minutes which of them are met. `--only TITLE` runs the subjects whose title has
+ * this in it, or `all`, in place of that: each prints a table of its own, with ratios of wall times to the floors of the same
+ * run; with `--store postgres` on a file and on a server of its own, one after the other.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { compare } from './compare/comparison.ts';
 import { floors } from './floors.ts';
 import { imports } from './imports.ts';
 import { replica } from './replica.ts';
@@ -17,6 +19,7 @@ import { serviceShares } from './service-shares.ts';
 import { storePages } from './store-pages.ts';
 import { storeSearches } from './store-searches.ts';
 import { fileEngine } from './support/file-engine.ts';
+import { withFewMedia } from './support/market-files.ts';
 import { type MarketStore, makeMarket, makeMarketStore } from './support/market-store.ts';
 import type { Measurement } from './support/measure.ts';
 import { serverEngine } from './support/server-engine.ts';
@@ -36,43 +39,47 @@ const SUBJECTS: readonly Subject[] = [
 
 const { values } = parseArgs({
   options: {
-    listings: { type: 'string', default: '50000' },
-    only: { type: 'string', default: '' },
-    store: { type: 'string', default: 'sqlite' },
+    listings: { type: 'string' },
+    only: { type: 'string' },
+    store: { type: 'string' },
   },
 });
-const listings = Number(values.listings);
+const { only } = values;
+const isComparison = only === undefined;
+const listings = Number(values.listings ?? (isComparison ? 5000 : 50_000));
+const engineName = values.store ?? (isComparison ? 'postgres' : 'sqlite');
 if (!Number.isInteger(listings) || listings < 2000) {
   throw new Error('--listings takes a whole number, 2000 or more');
 }
-if (!['sqlite', 'postgres'].includes(values.store)) throw new Error('--store takes sqlite or postgres');
+if (!['sqlite', 'postgres'].includes(engineName)) throw new Error('--store takes sqlite or postgres');
 
 const tellLoad = (): string => `a load of ${loadavg()[0]?.toFixed(1)}`;
 console.log(
   `plat bench: ${listings} listings, Node ${process.version}, ${availableParallelism()} cores of ${cpus()[0]?.model}, ${tellLoad()}`,
 );
 const folder = mkdtempSync(join(tmpdir(), 'plat-bench-'));
-const engines = [fileEngine(folder), ...(values.store === 'postgres' ? [await serverEngine()] : [])];
+const engines = [fileEngine(folder), ...(engineName === 'postgres' ? [await serverEngine()] : [])];
 try {
-  const market = makeMarket(folder, listings);
+  const market = makeMarket(folder, listings, isComparison ? withFewMedia : undefined);
   const stores: MarketStore[] = [];
   for (const engine of engines) {
     stores.push(await makeMarketStore(market, engine, (text) => console.error(text)));
   }
-  await run(stores);
+  if (only === undefined) for (const store of stores) console.log(`\n${await compare(store)}`);
+  else await run(stores, only === 'all' ? '' : only);
   for (const { store } of stores) await store.close();
 } finally {
   for (const engine of engines) await engine.dispose();
   rmSync(folder, { recursive: true });
 }
-console.log(`\nAt the end, ${tellLoad()}.`);
+console.log(`\nAt the end, ${tellLoad()}, after ${Math.round(process.uptime())} s.`);
 
-async function run(stores: readonly MarketStore[]): Promise<void> {
+async function run(stores: readonly MarketStore[], title: string): Promise<void> {
   const [first] = stores;
   const bottom = first === undefined ? [] : await floors.run(first);
   console.log(`\n${renderSection(sectionOf(floors, bottom, bottom))}`);
   for (const subject of SUBJECTS) {
-    if (!subject.title.includes(values.only)) continue;
+    if (!subject.title.includes(title)) continue;
     const sections: Section[] = [];
     for (const store of stores) {
       const measurements = await subject.run(store);

@@ -1,6 +1,6 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { CUSTOM_FIELDS, CUSTOM_LOOKUPS, marketRecords } from 'plat-demo';
+import { CUSTOM_FIELDS, CUSTOM_LOOKUPS, type ImportRecord, marketRecords } from 'plat-demo';
 import { childrenOf } from '../../packages/demo/src/records.ts';
 
 export const SEED = 20260601;
@@ -24,15 +24,36 @@ interface Open extends MarketFile {
   bytes: number;
 }
 
+/** Media of a listing in the comparison with other servers. */
+const FEW = 4;
+
+/** A listing as other servers have it, too: four media whose files lie elsewhere, and no other parts. */
+export function withFewMedia(record: ImportRecord): ImportRecord {
+  const fields = { ...record };
+  for (const collection of CHILDREN) delete fields[collection];
+  const media = childrenOf(record, 'Media').slice(0, FEW);
+  return {
+    ...fields,
+    Media: media.map((medium) => ({ ...medium, MediaURL: `https://media.example/${medium.MediaURL}` })),
+  };
+}
+
 /**
  * Writes a market as JSON lines.
  * @param lately how many listings go to a file of their own, the last one
+ * @param shape what becomes of each listing
  * @returns the files in the order in which they are imported
  */
-export function writeMarket(folder: string, listings: number, lately: number): MarketFile[] {
+export function writeMarket(
+  folder: string,
+  listings: number,
+  lately: number,
+  shape = (record: ImportRecord): ImportRecord => record,
+): MarketFile[] {
   const files = new Map<string, Open>();
   let done = 0;
-  for (const { resource, record } of marketRecords({ seed: SEED, listings })) {
+  for (const { resource, record: drawn } of marketRecords({ seed: SEED, listings })) {
+    const record = resource === 'Property' ? shape(drawn) : drawn;
     const isLate = resource === 'Property' && done++ >= listings - lately;
     const name = isLate ? `${resource}-late` : resource;
     const path = join(folder, `${name}.ndjson`);

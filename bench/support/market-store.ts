@@ -36,10 +36,15 @@ export interface MarketStore extends Market {
   readonly lately: string;
 }
 
-export function makeMarket(folder: string, listings: number): Market {
+/** @param shape as of `writeMarket` */
+export function makeMarket(
+  folder: string,
+  listings: number,
+  shape?: Parameters<typeof writeMarket>[3],
+): Market {
   const config = join(folder, 'plat.config.json');
   writeFileSync(config, JSON.stringify(marketConfig()));
-  return { folder, config, files: writeMarket(folder, listings, LATE), listings };
+  return { folder, config, files: writeMarket(folder, listings, LATE, shape), listings };
 }
 
 /** A store of a market, made by `plat import`. */

@@ -8,7 +8,7 @@ export interface RunningService {
   /** Roots of the replication surface; they end with a slash. */
   readonly reso: string;
   readonly native: string;
-  readonly tokens: Readonly<Record<'private' | 'idx', string>>;
+  readonly tokens: Readonly<Record<'private' | 'second' | 'idx', string>>;
 }
 
 /** Options by which a service listens on any ports. */
@@ -17,13 +17,17 @@ export const FREE_PORTS = ['api', 'replication', 'floorplans', 'admin'].flatMap(
   '0',
 ]);
 
-/** Starts `plat serve` on free ports. */
+/** Starts `plat serve` on free ports, with two keys of the role `private`. */
 export async function startService({ store, path, config }: MarketStore): Promise<RunningService> {
   const token = async (role: string): Promise<string> => {
     const wanted = { name: 'bench', kind: 'replication', role, systems: [], expiresAt: null } as const;
     return (await createKey(store, wanted)).token;
   };
-  const tokens = { private: await token('private'), idx: await token('idx') };
+  const tokens = {
+    private: await token('private'),
+    second: await token('private'),
+    idx: await token('idx'),
+  };
   const process = startPlat([
     ...['serve', '--store', path, '--config', config],
     ...[...FREE_PORTS, '--log-level', 'warn'],

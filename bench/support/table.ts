@@ -12,8 +12,8 @@ export interface Section {
   readonly floors: readonly Floor[];
 }
 
-const milliseconds = (value: number): string => value.toFixed(value < 1 ? 3 : value < 100 ? 2 : 0);
-const ratio = (value: number, floor: number): string => {
+export const milliseconds = (value: number): string => value.toFixed(value < 1 ? 3 : value < 100 ? 2 : 0);
+export const ratio = (value: number, floor: number): string => {
   const times = value / floor;
   return times.toFixed(times < 10 ? 2 : 0);
 };
@@ -57,7 +57,11 @@ export function renderTwo(file: Section, server: Section): string {
 }
 
 /** @param last columns of text at the end; so is the first */
-function tableOf(head: readonly string[], rows: readonly (readonly string[])[], last: number): string[] {
+export function tableOf(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  last: number,
+): string[] {
   const isText = (column: number): boolean => column === 0 || column >= head.length - last;
   const widths = head.map((cell, column) =>
     Math.max(cell.length, ...rows.map((row) => row[column]?.length ?? 0)),
