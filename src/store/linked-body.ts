@@ -11,7 +11,7 @@ import type { Row } from './session.ts';
 interface Place {
   readonly start: number;
   readonly end: number;
-  readonly fragments: (Uint8Array | undefined)[];
+  readonly fragments: (Buffer | undefined)[];
   readonly keys: readonly (string | null)[];
 }
 
@@ -34,7 +34,7 @@ export class LinkedBody {
   readonly #body: Buffer;
   readonly #linked: LinkedTexts;
   readonly #seen: SeenFragments;
-  readonly #without: readonly Uint8Array[];
+  readonly #without: readonly Buffer[];
   readonly #places: Place[] = [];
   /** Keys of fragments that are to be read, by the name of the link. */
   readonly #lacking = new Map<string, Set<string>>();
@@ -66,7 +66,7 @@ export class LinkedBody {
       texts.set(String(link), byKey.set(String(key), bytesOf(text)));
     }
     const { links } = this.#linked;
-    const made = links.map(() => new Map<string, Uint8Array>());
+    const made = links.map(() => new Map<string, Buffer>());
     for (const { keys, fragments } of this.#places) {
       for (const [index, key] of keys.entries()) {
         const link = links[index];
@@ -108,19 +108,15 @@ export class LinkedBody {
     });
   }
 
-  /** Writes the body with its fragments. */
+  /** Writes the body with its fragments. `set` would copy byte by byte to shared memory, for most parts begin at odd places. */
   write(to: Uint8Array): void {
     let [from, at] = [0, 0];
-    const put = (bytes: Uint8Array): void => {
-      to.set(bytes, at);
-      at += bytes.length;
-    };
     for (const { start, end, fragments } of this.#places) {
-      put(this.#body.subarray(from, start));
-      for (const fragment of fragments) if (fragment !== undefined && fragment.length > 0) put(fragment);
+      at += this.#body.copy(to, at, from, start);
+      for (const fragment of fragments) if (fragment !== undefined) at += fragment.copy(to, at);
       from = end;
     }
-    put(this.#body.subarray(from));
+    this.#body.copy(to, at, from);
   }
 
   /** The commas of the filled body that follow a mark after nothing but the ends of objects: there, one record may end. */
@@ -134,7 +130,7 @@ export class LinkedBody {
     });
   }
 
-  readonly #find = (key: string | null, index: number): Uint8Array | undefined => {
+  readonly #find = (key: string | null, index: number): Buffer | undefined => {
     if (key === null) return this.#without[index];
     const found = this.#seen.get(index, key);
     if (found !== undefined) return found;
@@ -173,7 +169,7 @@ const bytesOf = (text: unknown): Uint8Array =>
 const MARK_OF_NAME = Buffer.from(NAME_MARK);
 
 /** A fragment with the names that it has under a link. */
-function named(fragment: Uint8Array, prefix: string): Uint8Array {
+function named(fragment: Uint8Array, prefix: string): Buffer {
   const bytes = Buffer.from(fragment.buffer, fragment.byteOffset, fragment.byteLength);
   const begin = Buffer.from(prefix);
   const parts: Uint8Array[] = [];

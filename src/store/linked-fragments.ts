@@ -15,8 +15,8 @@ const FRAGMENT = 200;
 
 /** The fragments that one snapshot may use, by the link's place and the key that it leads to. */
 export interface SeenFragments {
-  get(link: number, key: string): Uint8Array | undefined;
-  put(link: number, key: string, fragment: Uint8Array): void;
+  get(link: number, key: string): Buffer | undefined;
+  put(link: number, key: string, fragment: Buffer): void;
 }
 
 const NOTHING_KEPT: Place = { position: FROM_NOW, commit: '' };
@@ -54,7 +54,7 @@ export class LinkedFragments implements Reported {
     }
     const [recent, before] = [this.#recent, this.#before];
     const [fragments, earlier] = [recent.of(linked), before.of(linked)];
-    const put = (link: number, key: string, fragment: Uint8Array): void => {
+    const put = (link: number, key: string, fragment: Buffer): void => {
       // Another snapshot may have shown a later change meanwhile.
       if (position === this.#place.position) recent.bytes += fragments[link]?.put(key, fragment) ?? 0;
     };
@@ -101,14 +101,14 @@ export class LinkedFragments implements Reported {
 /** The fragments of one link. */
 class OfLink {
   readonly resource: string;
-  readonly byKey = new Map<string, Uint8Array>();
+  readonly byKey = new Map<string, Buffer>();
 
   constructor(resource: string) {
     this.resource = resource;
   }
 
   /** @returns bytes by which it grew */
-  put(key: string, fragment: Uint8Array): number {
+  put(key: string, fragment: Buffer): number {
     const size = this.byKey.has(key) ? 0 : fragment.length + key.length + FRAGMENT;
     this.byKey.set(key, fragment);
     return size;

@@ -27,9 +27,11 @@ export interface WorkerRequest {
   readonly milliseconds: number;
   /** As lanes.ts has it. */
   readonly isSent: boolean;
+  /** Memory of an earlier answer, to be used again. */
+  readonly returned: SharedArrayBuffer | undefined;
 }
 
-/** A task, or memory of an earlier answer that is returned. */
+/** A task, or memory of an earlier answer that is returned without one. */
 export type WorkerMessage = WorkerRequest | { readonly release: SharedArrayBuffer };
 
 /** An error of a thread, as far as it can be sent. */
@@ -68,6 +70,8 @@ interface Thread {
   worker: Worker | undefined;
   job: Job | undefined;
   caches: readonly CacheUse[];
+  /** Memory that returns to the worker with its next task: waking it for that alone costs more. */
+  returned: SharedArrayBuffer | undefined;
 }
 
 /**
@@ -100,7 +104,7 @@ export class ReaderPool {
     this.#lane = lane;
     this.#queue = new FairQueue({ turns: size, waiting: LONGEST_QUEUE, long: lane === 'searches' });
     for (let index = 0; index < size; index++) {
-      const thread: Thread = { worker: undefined, job: undefined, caches: [] };
+      const thread: Thread = { worker: undefined, job: undefined, caches: [], returned: undefined };
       this.#threads.push(thread);
       thread.worker = this.#start(thread);
     }
@@ -156,13 +160,14 @@ export class ReaderPool {
       if (thread.worker !== worker) return;
       thread.worker = undefined;
       thread.caches = [];
+      thread.returned = undefined;
       this.#fail(thread, reason ?? new Error(`A thread that reads the store ended with ${code}`));
     });
     worker.unref();
     return worker;
   }
 
-  #ask(read: Omit<WorkerRequest, 'id'>): Promise<ThreadResult> {
+  #ask(read: Omit<WorkerRequest, 'id' | 'returned'>): Promise<ThreadResult> {
     const thread = this.#threads.find(({ job }) => job === undefined);
     if (this.#closed || thread === undefined) throw platError('storeUnavailable', {});
     return new Promise((resolve, reject) => {
@@ -170,7 +175,9 @@ export class ReaderPool {
       thread.job = { id, resolve, reject };
       try {
         thread.worker ??= this.#start(thread);
-        thread.worker.postMessage({ id, ...read } satisfies WorkerRequest);
+        const { returned } = thread;
+        thread.returned = undefined;
+        thread.worker.postMessage({ id, ...read, returned } satisfies WorkerRequest);
         thread.worker.ref();
       } catch (error) {
         // The thread could not be started, or the task could not be sent.
@@ -182,7 +189,7 @@ export class ReaderPool {
   #finish(thread: Thread, worker: Worker, reply: WorkerAnswer): void {
     if (thread.job?.id !== reply.id) return;
     const job = this.#free(thread);
-    if (reply.ok) job?.resolve(withBody(worker, reply));
+    if (reply.ok) job?.resolve(withBody(reply, (memory) => takeBack(thread, worker, memory)));
     else job?.reject(errorOf(reply.error));
   }
 
@@ -215,14 +222,24 @@ function errorOf(error: WorkerError): Error {
 const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
 
 /** A page whose body is in the thread's memory, to be returned after it was sent. */
-function withBody(worker: Worker, { result, shared }: WorkerAnswer & { ok: true }): ThreadResult {
+function withBody(
+  { result, shared }: WorkerAnswer & { ok: true },
+  give: (memory: SharedArrayBuffer) => void,
+): ThreadResult {
   if (shared === undefined || result.kind !== 'page') return result;
   const { memory, length } = shared;
   // Memory that was returned twice would be given to two pages.
   let isOut = true;
   const release = (): void => {
-    if (isOut) worker.postMessage({ release: memory } satisfies WorkerMessage);
+    if (isOut) give(memory);
     isOut = false;
   };
   return { kind: 'page', page: { ...result.page, body: new Uint8Array(memory, 0, length), release } };
+}
+
+/** One piece waits for the next task; of more, the thread decides what it keeps. */
+function takeBack(thread: Thread, worker: Worker, memory: SharedArrayBuffer): void {
+  if (thread.worker !== worker) return;
+  if (thread.returned === undefined) thread.returned = memory;
+  else worker.postMessage({ release: memory } satisfies WorkerMessage);
 }

@@ -26,8 +26,12 @@ const EMPTY = new Uint8Array(0);
 export function answerTasks(reader: ThreadReader): void {
   if (parentPort === null) throw new Error('This runs in a thread of its own only');
   parentPort.on('message', (message: WorkerMessage) => {
-    if ('release' in message) outbox.release(message.release);
-    else if (message.task.kind === 'check') void answerCheck(reader, message.id, message.task);
+    if ('release' in message) {
+      outbox.release(message.release);
+      return;
+    }
+    if (message.returned !== undefined) outbox.release(message.returned);
+    if (message.task.kind === 'check') void answerCheck(reader, message.id, message.task);
     else answer(reader, message, message.task);
   });
 }

@@ -60,6 +60,41 @@ test('a thread that dies takes its task with it, and is started again with the n
   assert.equal(await run(ONE), 1);
 });
 
+test('memory of pages that were sent is used for the next ones, and that of the others is not', async (t) => {
+  const { pool } = poolOn(t, await emptyStoreFile(DEFAULT_SETTINGS));
+  const page = async (letter: string) => {
+    const text = `SELECT CAST('"' || replace(hex(zeroblob(50000)), '0', '${letter}') || '"' AS BLOB) AS body, 1 AS n`;
+    const task = (): ReadTask => ({
+      kind: 'page',
+      plan: { kind: 'range', limit: 1, page: statement(text) },
+    });
+    const result = await pool.read({ task, milliseconds: 5000, caller: undefined });
+    assert.equal(result.kind, 'page');
+    const { body, release } = result.page;
+    return { letter: () => String.fromCharCode(body.at(-2) ?? 0), release: () => release?.() };
+  };
+  const pages = [await page('a'), await page('b'), await page('c')];
+  const letters = (): string =>
+    pages
+      .map(({ letter }) => letter())
+      .sort()
+      .join('');
+  assert.equal(letters(), 'abc');
+  for (const { release } of pages) for (let time = 0; time < 2; time++) release();
+  const next = [await page('d'), await page('e')];
+  assert.match(letters(), /^[abc]de$/);
+  next[0]?.release();
+  next[0]?.release();
+  for (const [letter, shown] of [
+    ['f', 'def'],
+    ['g', 'efg'],
+    ['h', 'efg'],
+  ] as const) {
+    await page(letter);
+    assert.equal(letters(), shown);
+  }
+});
+
 test('what waits when a pool is closed hears of it', async (t) => {
   const { pool, run } = poolOn(t, await emptyStoreFile(DEFAULT_SETTINGS));
   const forever = number(
