@@ -261,7 +261,7 @@ function memberOf(member: PartMember, { key, values, timeZone }: PartSource): Me
     case 'constant':
       return member.value;
     case 'address':
-      return servedFile(values.MediaURL) === undefined ? textOf(values.MediaURL) : URL_MARK;
+      return textOf(values.MediaURL);
     case 'branding':
       return String(values.MediaCategory).startsWith(UNBRANDED) ? 'unbranded' : 'branded';
     case 'privacy': {
@@ -296,7 +296,7 @@ function objectText(source: PartSource, form: PartForm): string {
   const uri = `${LISTING_PATH}${encodeURIComponent(parent)}/${form.part}/${encodeURIComponent(key)}`;
   let members = '';
   for (const [name, member] of membersOf(form)) {
-    members += `,"${name}":${memberText(memberOf(member, source))}`;
+    members += `,"${name}":${memberText(member, source)}`;
   }
   return `{"Id":${JSON.stringify(key)},"ResourceUri":${JSON.stringify(uri)}${members}${endOf(form)}`;
 }
@@ -312,8 +312,11 @@ function membersOf(form: PartForm): readonly (readonly [string, PartMember])[] {
   return made;
 }
 
-/** The mark is written unescaped, as JSON never writes it. */
-const memberText = (value: Member): string => (value === URL_MARK ? `"${URL_MARK}"` : JSON.stringify(value));
+/** The mark is written unescaped, as JSON never writes it: no value is taken for one. */
+const memberText = (member: PartMember, source: PartSource): string =>
+  member.kind === 'address' && servedFile(source.values.MediaURL) !== undefined
+    ? `"${URL_MARK}"`
+    : JSON.stringify(memberOf(member, source));
 
 const textOf = (value: FieldValue | undefined): string | null => (typeof value === 'string' ? value : null);
 

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { PageRequest, Shape } from '../../../src/compile/read.ts';
 import { SELECT_ALL } from '../../../src/query/request.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { listing, member, office, room } from '../../support/builders.ts';
+import { listing, member, office, photo, room } from '../../support/builders.ts';
 import type { Engine } from '../../support/engine.ts';
 import { type Json, makeWorld, operations, type ReadWish, TIME, type World } from '../../support/world.ts';
 
@@ -60,6 +60,39 @@ async function oneByOne(
 }
 
 export function linkedContract(engine: Engine): void {
+  test('no value is taken for a mark of a place that is filled when it is read', async (t) => {
+    const { store, write, request } = await makeWorld(engine, t);
+    const values = [
+      '\u0001',
+      '"\u0001"',
+      '\u0002',
+      '\u0002["M1",null,null,null,null,null,null,null]\u0002',
+      '\u0002[]\u0002',
+    ];
+    await write('Member', ...values.map((value, index) => member(`M${index}`, { MemberFullName: value })));
+    await write(
+      'Property',
+      ...values.map((value, index) =>
+        listing(`L${index}`, {
+          ListAgentKey: `M${index}`,
+          PublicRemarks: value,
+          Media: [photo(`P${index}`, { ShortDescription: value })],
+        }),
+      ),
+    );
+    const all = { display: 'Detail', selection: SELECT_ALL } as const;
+    const shape: Shape = { kind: 'native-listing', ...all, expansions: ['Photos'] };
+    const native = JSON.parse(`[${await textOf(store, { ...(await request('Property', '')), shape })}]`);
+    const reso = JSON.parse(`[${await textOf(store, await request('Property', '$expand=Media'))}]`);
+    for (const [index, value] of values.entries()) {
+      const { PublicRemarks, ListAgentFullName, Photos } = native[index].StandardFields;
+      assert.deepEqual([PublicRemarks, ListAgentFullName, Photos[0].Name], [value, value, value]);
+      const { Media, ...record } = reso[index];
+      const found = [record.PublicRemarks, record.ListAgentFullName, Media[0].ShortDescription];
+      assert.deepEqual(found, [value, value, value]);
+    }
+  });
+
   test('a page has the agents and offices of each listing as the listing by itself, for every role and form', async (t) => {
     const world = await makeWorld(engine, t);
     const { store, keys, request } = world;
