@@ -1,5 +1,6 @@
 /** Processes that the benchmark starts, and what they used. */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /** What a process used from its start to its end. */
@@ -33,20 +34,18 @@ export interface Running {
 const PRELOAD = new URL('./report-usage.ts', import.meta.url).href;
 const PLAT = fileURLToPath(new URL('../../bin/plat.js', import.meta.url));
 
-/** How `bin/plat.js` begins itself anew for a consumer, and for a service. */
-const ANEW = new Map([
-  [
-    'replicate',
-    {
-      flags: ['--memory-saver-mode', '--max-semi-space-size=1'],
-      environment: { MALLOC_ARENA_MAX: '1' },
-    },
-  ],
-  ['serve', { flags: [], environment: { MALLOC_ARENA_MAX: '2' } }],
-]);
+/** How `bin/plat.js` begins itself anew, which it does not where another process holds a channel to it. */
+const MEMORY: Readonly<Record<string, { flags: readonly string[]; isAnew?: boolean; arenas?: string }>> =
+  JSON.parse(readFileSync(new URL('../../bin/memory.json', import.meta.url), 'utf8'));
 
 /** Runs a command of plat, as it would begin itself anew: its usage is told by this process. */
-export const startPlat = (args: readonly string[]): Running => startNode(PLAT, args, ANEW.get(args[0] ?? ''));
+export function startPlat(args: readonly string[]): Running {
+  const { flags = [], isAnew = false, arenas } = MEMORY[args[0] ?? ''] ?? {};
+  return startNode(PLAT, args, {
+    flags: isAnew ? flags : [],
+    environment: arenas === undefined ? {} : { MALLOC_ARENA_MAX: arenas },
+  });
+}
 
 /** Runs a program of the benchmark that stands in this folder. */
 export const startHelper = (file: string, args: readonly string[]): Running =>

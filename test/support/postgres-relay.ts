@@ -18,6 +18,11 @@ export interface Relay {
    * and the connection ends. Resolves then.
    */
   breakAfter(bytes: number, work: () => Promise<void>): Promise<void>;
+  /**
+   * From the next commit on nothing comes back from the server on its connection; the commit itself is passed on or not.
+   * Later connections are as they should be once the work is done.
+   */
+  losingCommit(isPassedOn: boolean, work: () => Promise<unknown>): Promise<void>;
 }
 
 /** A connection that is to be broken in the middle of an answer. */
@@ -69,6 +74,7 @@ export async function relayTo(scope: Scope, address: string): Promise<Relay> {
   let waits = 0;
   let isAnswered = true;
   let breaking: Break | undefined;
+  let losing: { readonly isPassedOn: boolean } | undefined;
   const ran = (text: string): void => {
     if (text === 'COMMIT') return;
     commands.push(text);
@@ -81,11 +87,17 @@ export async function relayTo(scope: Scope, address: string): Promise<Relay> {
     links.add(near).add(far);
     near.on('error', () => far.destroy()).on('close', () => far.destroy());
     far.on('error', () => near.destroy()).on('close', () => near.destroy());
+    let isSilent = false;
     near.on('data', (chunk: Buffer) => {
       read(chunk);
+      if (losing !== undefined && chunk.includes('COMMIT\0')) {
+        isSilent = true;
+        if (!losing.isPassedOn) return;
+      }
       far.write(chunk);
     });
     far.on('data', (chunk: Buffer) => {
+      if (isSilent) return;
       isAnswered = true;
       const left = breaking && breaking.bytes - (breaking.passed.get(near) ?? 0);
       if (breaking === undefined || left === undefined || chunk.length < left) {
@@ -124,6 +136,11 @@ export async function relayTo(scope: Scope, address: string): Promise<Relay> {
       };
       breaking = { bytes, passed: new Map(), end };
       return promise;
+    },
+    async losingCommit(isPassedOn, work) {
+      losing = { isPassedOn };
+      await work();
+      losing = undefined;
     },
   };
 }

@@ -1,6 +1,5 @@
 /** A server that stands still, packets that are dropped, and commits whose end nobody hears of. */
 import assert from 'node:assert/strict';
-import { connect, createServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { Client } from 'pg';
 import type { Patience } from '../../../src/engines/postgres/connection/connect.ts';
@@ -11,6 +10,7 @@ import { DEFAULT_SETTINGS } from '../../../src/records/settings.ts';
 import { listing } from '../../support/builders.ts';
 import { testClock } from '../../support/clock.ts';
 import { emptyDatabase } from '../../support/postgres-engine.ts';
+import { relayTo } from '../../support/postgres-relay.ts';
 import { ownServer, placeOf, shown } from '../../support/postgres-server.ts';
 import { told } from '../../support/reports.ts';
 import { operations } from '../../support/world.ts';
@@ -67,52 +67,6 @@ async function whileFrozen(address: string, work: () => Promise<unknown>): Promi
   }
 }
 
-/** What passes between the store and the server, and may be kept back. */
-interface Relay {
-  readonly address: string;
-  /** From the next commit on nothing comes back from the server; the commit itself goes on or not. */
-  loseNextCommit(isPassedOn: boolean): void;
-  /** New connections are as they should be. */
-  heal(): void;
-}
-
-async function relayTo(t: TestContext, address: string): Promise<Relay> {
-  const path = `${new URL(address).searchParams.get('host')}/.s.PGSQL.5432`;
-  const links: Socket[] = [];
-  let losing: { readonly isPassedOn: boolean } | undefined;
-  const server = createServer((near) => {
-    const far = connect(path);
-    links.push(near, far);
-    let isSilent = false;
-    near.on('error', () => far.destroy()).on('close', () => far.destroy());
-    far.on('error', () => near.destroy()).on('close', () => near.destroy());
-    near.on('data', (chunk) => {
-      if (losing !== undefined && chunk.includes('COMMIT\0')) {
-        isSilent = true;
-        if (!losing.isPassedOn) return;
-      }
-      far.write(chunk);
-    });
-    far.on('data', (chunk) => void (isSilent || near.write(chunk)));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.after(() => {
-    for (const link of links) link.destroy();
-    server.close();
-  });
-  const bound = server.address();
-  assert.ok(bound !== null && typeof bound === 'object');
-  return {
-    address: `postgres://plat@127.0.0.1:${bound.port}${new URL(address).pathname}`,
-    loseNextCommit: (isPassedOn) => {
-      losing = { isPassedOn };
-    },
-    heal: () => {
-      losing = undefined;
-    },
-  };
-}
-
 test('a server that stands still: 503 when its time is up, and everything as before when it goes on', async (t) => {
   const address = await database(t);
   const world = await openAt(t, address);
@@ -154,9 +108,9 @@ test('a commit whose end nobody hears of: the caller is told so, and repeating i
     const world = await openAt(t, relay.address, { write: 500 });
     const key = `committed ${isPassedOn}`;
     const record = await world.parse('Property', listing(key));
-    relay.loseNextCommit(isPassedOn);
-    await assert.rejects(world.store.write('Property', [record]), unknown);
-    relay.heal();
+    await relay.losingCommit(isPassedOn, () =>
+      assert.rejects(world.store.write('Property', [record]), unknown),
+    );
     const report = told(await world.store.write('Property', [record]));
     assert.deepEqual(report, isPassedOn ? { unchanged: 1 } : { inserted: 1 });
     assert.deepEqual(await world.keys('Property', `$filter=ListingKey eq '${key}'`), [key]);

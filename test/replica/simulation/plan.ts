@@ -25,6 +25,8 @@ export interface Plan {
   readonly processes: number;
   /** How many of them go on until they are told to stop, from 0 to 1. */
   readonly watches: number;
+  /** Whether they look for what the source deleted, too; otherwise only the last one does. */
+  readonly sweeps: boolean;
   /** How many of them are killed or held up, and how many requests go wrong, from 0 to 1. */
   readonly mortality: number;
   readonly faults: number;
@@ -41,6 +43,11 @@ export interface Plan {
   readonly misnamed: boolean;
   /** Changes of the source from a backup to the moment at which it is restored; absent: it never goes back. */
   readonly restored: { readonly after: number; readonly changes: number } | undefined;
+  /**
+   * Changes of the source until the key's rights are narrowed, and from then to the moment at which that is taken back;
+   * absent: they change only as anything does.
+   */
+  readonly narrowed: { readonly after: number; readonly changes: number } | undefined;
   /** How the consumer's clock is set meanwhile: when, from the beginning on, and by how much, in milliseconds. */
   readonly steps: readonly ClockStep[];
   /** How the source's clock is set meanwhile; absent: it is right. */
@@ -93,6 +100,7 @@ export function drawPlan(seed: number): Plan {
     pace: random.pick([1, 1, 0.1]),
     often: random.chance(0.3) ? random.pick(CHANGES)[0] : undefined,
     processes: random.integer(1, 4),
+    sweeps: true,
     mortality: random.pick([0, 0.5, 0.9]),
     faults: random.pick([0, 0.02, 0.08, 0.25]),
     watches: random.pick([0.1, 0.3, 0.8]),
@@ -110,6 +118,7 @@ export function drawPlan(seed: number): Plan {
       : {},
     misnamed: random.chance(0.2),
     restored: random.chance(0.2) ? { after: random.integer(0, 9), changes: random.integer(1, 9) } : undefined,
+    narrowed: undefined,
     steps: random.chance(0.2)
       ? Array.from({ length: random.integer(1, 3) }, () => ({
           at: random.integer(0, 8 * 3_600_000),

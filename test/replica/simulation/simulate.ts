@@ -59,6 +59,7 @@ export async function simulate({
 async function play(stage: Stage, mutant: Mutant | undefined): Promise<void> {
   const { plan, source, network, time, market, observer, accuse } = stage;
   await source.fill(plan.listings);
+  if (plan.narrowed !== undefined) await source.happen('rule');
   let isOver = false;
   const changing = changeSource(stage, () => isOver);
   changing.catch(() => undefined); // told below
@@ -95,12 +96,14 @@ async function changeSource(
   { plan, source, random, time, backUp }: Stage,
   isOver: () => boolean,
 ): Promise<void> {
-  const { restored } = plan;
+  const { restored, narrowed } = plan;
   let restore: (() => Promise<void>) | undefined;
   for (let left = plan.changes; left > 0; left--) {
     const done = plan.changes - left;
     if (done === restored?.after) restore = await backUp();
     if (restored !== undefined && done === restored.after + restored.changes) await restore?.();
+    if (narrowed !== undefined && (done === narrowed.after || done === narrowed.after + narrowed.changes))
+      await source.happen('rule');
     const pause = random.weighted([
       [random.integer(0, SECOND), 6],
       [random.integer(SECOND, MINUTE), 3],
@@ -135,21 +138,27 @@ function drawErrand(
   const cuts = drawCuts(plan, number);
   const isTold = makeRandom(plan.seed, `told ${number}`).chance(0.5);
   const name = `process ${number}`;
-  const step = random.chance(0.5)
+  const fatal = random.chance(0.5)
     ? random.integer(1, 500)
     : Math.ceil(Math.exp(random.between(0, Math.log(1000))));
   const unlucky: Fate = random.chance(plan.standstills)
-    ? { kind: 'held-up', step, milliseconds: random.integer(1, 20) * MINUTE }
-    : { kind: 'killed', step };
+    ? { kind: 'held-up', step: fatal, milliseconds: random.integer(1, 20) * MINUTE }
+    : { kind: 'killed', step: fatal };
   const fate = random.chance(plan.mortality) ? unlucky : ({ kind: 'lives' } as const);
   const kind = random.chance(plan.watches) ? 'watch' : random.pick(['once', 'once', 'once', 'step']);
+  const sweeping = (milliseconds: number): number => (plan.sweeps ? milliseconds : Number.MAX_SAFE_INTEGER);
   if (kind === 'once')
-    return { name, fate, cuts, isTold, options: { purgeEvery: random.pick([0, 6 * HOUR]) } };
-  if (kind === 'step')
-    return { name, fate, cuts, isTold, options: { step: random.pick(['initial', 'update', 'purge']) } };
+    return { name, fate, cuts, isTold, options: { purgeEvery: sweeping(random.pick([0, 6 * HOUR])) } };
+  if (kind === 'step') {
+    const step = random.pick(['initial', 'update', plan.sweeps ? 'purge' : 'update'] as const);
+    return { name, fate, cuts, isTold, options: { step } };
+  }
   const stop = new AbortController();
   void time.sleep(random.integer(1, 45) * MINUTE).then(() => stop.abort());
-  const every = { updateEvery: random.integer(1, 15) * MINUTE, purgeEvery: random.integer(5, 60) * MINUTE };
+  const every = {
+    updateEvery: random.integer(1, 15) * MINUTE,
+    purgeEvery: sweeping(random.integer(5, 60) * MINUTE),
+  };
   return {
     name,
     fate,

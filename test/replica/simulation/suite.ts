@@ -39,7 +39,7 @@ export function replaySuite({ ground, interface: kind }: SuiteOptions): void {
 const ENOUGH = 80;
 
 export function wrongSuite(ground: Ground, wrongs: readonly Wrong[]): void {
-  for (const { name, make, breaks, seed = 1, plan = {} } of wrongs) {
+  for (const { name, make, breaks, seed = 1, plan = {}, isRare = false } of wrongs) {
     test(`caught on ${ground.name}: ${name}`, async () => {
       const failure = await campaign({
         ground,
@@ -49,6 +49,9 @@ export function wrongSuite(ground: Ground, wrongs: readonly Wrong[]): void {
         plan,
       });
       assert.match(failure?.outcome.failure ?? `nothing in ${ENOUGH} histories`, breaks);
+      if (!isRare || failure === undefined) return;
+      const right = await simulate({ seed: failure.seed, ground, plan });
+      assert.equal(right.failure, undefined);
     });
   }
 }
