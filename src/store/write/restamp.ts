@@ -7,6 +7,10 @@ import { ownStamps } from './own-stamps.ts';
 import type { Tally } from './report.ts';
 import type { WriteTransaction } from './transaction.ts';
 
+/** Names a record among those of every resource. */
+export const idOf = ({ resource, key }: { readonly resource: string; readonly key: string }): string =>
+  `${resource}\u0000${key}`;
+
 /** A record with changed children. */
 export interface TouchedParent {
   readonly resource: string;
@@ -17,21 +21,21 @@ export interface TouchedParent {
 /**
  * Moves the timestamps of parents whose children changed, and of their parents in turn (I3). A replica moves only its own
  * timestamp. Parents that are not stored have none.
+ * @param known parents that the transaction has found and not written since; reading a thousand listings takes as long as
+ *   storing their media
  */
 export async function restampParents(
   transaction: WriteTransaction,
   touched: readonly TouchedParent[],
   tally: Tally,
+  known: ReadonlyMap<string, StoredRow> = new Map(),
 ): Promise<void> {
   if (touched.length === 0) return;
   const above: TouchedParent[] = [];
   for (const [resource, parents] of Map.groupBy(touched, (each) => each.resource)) {
     if (!transaction.model.dictionary.resources.has(resource)) continue;
     const { fields } = transaction.model.resource(resource);
-    const found = await transaction.find(
-      resource,
-      parents.map(({ key }) => key),
-    );
+    const found = await findUnknown(transaction, resource, parents, known);
     const stampOf = transaction.timestamps.of(resource, [...found.keys()]);
     const moved = await movedCounts(transaction, resource, parents, found);
     const recounted: Counts[] = [];
@@ -52,6 +56,19 @@ export async function restampParents(
   await restampParents(transaction, merge(above), tally);
 }
 
+/** The stored rows of records of one resource: the known ones, and the others as they are found. */
+async function findUnknown(
+  transaction: WriteTransaction,
+  resource: string,
+  parents: readonly TouchedParent[],
+  known: ReadonlyMap<string, StoredRow>,
+): Promise<ReadonlyMap<string, StoredRow>> {
+  const rows = parents.flatMap((parent) => known.get(idOf(parent)) ?? []);
+  const unread = parents.filter((parent) => !known.has(idOf(parent))).map(({ key }) => key);
+  const found = await transaction.find(resource, unread);
+  return new Map([...rows.map((row) => [row.key, row] as const), ...found]);
+}
+
 function parentOf(resource: string, { parent, parentResource, kind }: StoredRow): TouchedParent[] {
   if (parent === null || parentResource === null) return [];
   return [{ resource: parentResource, key: parent, changes: new Set([changedBy(resource, kind)]) }];
@@ -63,7 +80,7 @@ const isStamped = ({ values }: StoredRow, stamps: FieldValues): boolean =>
 
 /** Each record once, with all changes of its children. */
 export function merge(touched: readonly TouchedParent[]): TouchedParent[] {
-  const groups = Map.groupBy(touched, ({ resource, key }) => `${resource}\u0000${key}`);
+  const groups = Map.groupBy(touched, idOf);
   return [...groups.values()].flatMap((group) => {
     const [first] = group;
     return first === undefined ? [] : [{ ...first, changes: union(group) }];

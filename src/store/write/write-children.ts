@@ -6,7 +6,7 @@ import { putStamped, type Unstamped } from './own-stamps.ts';
 import { conflictWith, hashUnder, type ParentName, parentOf, placeChild } from './place-children.ts';
 import type { PreparedRecord } from './prepare.ts';
 import { emptyTally, type WriteReport } from './report.ts';
-import { restampParents } from './restamp.ts';
+import { idOf, restampParents } from './restamp.ts';
 import type { WriteTransaction } from './transaction.ts';
 
 /**
@@ -75,12 +75,11 @@ export async function writeChildren(
     transaction,
     [...touched.values()].map(({ parent, changes }) => ({ ...parent, changes })),
     tally,
+    parents,
   );
   tally.stamp = transaction.timestamps.newest;
   return tally;
 }
-
-const idOf = ({ resource, key }: ParentName): string => `${resource}\u0000${key}`;
 
 const isUnder = (row: StoredRow, parent: ParentName): boolean =>
   row.parent === parent.key && row.parentResource === parent.resource;
