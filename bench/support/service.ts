@@ -1,4 +1,4 @@
-import { createKey } from '../../src/cli/commands/keys.ts';
+import { createKey } from '../../src/store/new-key.ts';
 import type { MarketStore } from './market-store.ts';
 import { type Running, startHelper, startPlat } from './process.ts';
 

@@ -71,7 +71,8 @@ export interface Responder {
 
 /** The interface that a request is for, and its path there. */
 type Route =
-  | { readonly kind: 'reso' | 'native' | 'media' | 'admin' | 'console' | 'none'; readonly path: string }
+  | { readonly kind: 'reso' | 'native' | 'media' | 'console' | 'none'; readonly path: string }
+  | { readonly kind: 'admin'; readonly path: string }
   | { readonly kind: 'front'; readonly path: string; readonly front: Front };
 
 function routeOf({ surface, path, headers }: Exchange): Route {
@@ -209,14 +210,7 @@ async function answer(responder: Responder, exchange: Exchange, begun: Begun): P
   const { route, extra } = begun;
   const { context } = responder;
   const { method, headers, path, query } = exchange;
-  if (route.kind === 'admin' && method !== 'OPTIONS') {
-    refuseTokenInQuery(query);
-    extra.allow = allowedOf(route.path);
-    if (!isOpen(exchange, route)) await sessionOf(responder, exchange, begun);
-    const reply = await admin(responder.admin, exchange, route.path);
-    delete extra.allow;
-    return reply;
-  }
+  if (route.kind === 'admin') return operate(responder, exchange, begun, route.path);
   const meaning = meaningOf(exchange, route.kind === 'reso' || route.kind === 'native');
   if (meaning.kind === 'options') return preflight(extra, meaning.allow);
   if (meaning.kind === 'refused') {
@@ -234,8 +228,6 @@ async function answer(responder: Responder, exchange: Exchange, begun: Begun): P
       return front(responder, exchange, begun, route.front);
     case 'media':
       return servedFile(responder.files, exchange, route.path, await context.store.now());
-    case 'admin':
-      return preflight(extra, allowedOf(route.path));
     case 'console':
       return consoleReply(route.path);
     case 'reso':
@@ -251,6 +243,21 @@ async function answer(responder: Responder, exchange: Exchange, begun: Begun): P
         return damaged === undefined ? responder.replies.of(asked, session, seen.commit, make) : make();
       });
     }
+  }
+}
+
+/** What an operator asks or does. */
+async function operate(responder: Responder, exchange: Exchange, begun: Begun, path: string): Promise<Reply> {
+  const { method, query } = exchange;
+  const allow = allowedOf(path);
+  if (method === 'OPTIONS') return preflight(begun.extra, allow);
+  refuseTokenInQuery(query);
+  if (!isOpen(exchange, begun.route)) await sessionOf(responder, exchange, begun);
+  try {
+    return await admin(responder.admin, exchange, path);
+  } catch (error) {
+    if (error instanceof PlatError && error.status === 405) begun.extra.allow = allow;
+    throw error;
   }
 }
 

@@ -9,6 +9,7 @@ import { RateLimiter, SharedLimiter } from './access/rate-limits.ts';
 import { UsageRecorder } from './access/usage.ts';
 import { Views } from './access/views.ts';
 import { problemsOf, type ReadinessCheck } from './admin/router.ts';
+import { History } from './console/history.ts';
 import { LogIn } from './console/log-in.ts';
 import type { ServiceContext } from './exchange.ts';
 import { type Listener, reachedAddress } from './http/base-address.ts';
@@ -67,6 +68,7 @@ export async function startService(
   const plans = planListeners(listen);
   if (tls !== undefined) checkTls(tls);
   const metrics = makeMetrics();
+  const history = new History(clock.now());
   const indexes = new FilterIndexCache(
     { milliseconds: filterIndex.minutes * 60_000, bytes: filterIndex.megabytes * 1024 * 1024 },
     clock,
@@ -119,7 +121,7 @@ export async function startService(
     context,
     date: new PromisedDate(store, clock),
     files: { store, files: options.files },
-    admin: { store, metrics, usage, readiness, addressOf, logIn: new LogIn(store) },
+    admin: { store, metrics, usage, readiness, addressOf, logIn: new LogIn(store), history, clock },
     limiter,
     queue,
     usage,

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { createKey } from '../../src/cli/commands/keys.ts';
 import { openStore } from '../../src/open-store.ts';
+import { createKey } from '../../src/store/new-key.ts';
 import { sqliteEngine } from '../support/sqlite-engine.ts';
 import { makeWorld } from '../support/world.ts';
 import { type Place, place } from './run.ts';

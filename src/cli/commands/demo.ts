@@ -15,6 +15,7 @@ import { platError } from '../../errors/index.ts';
 import type { StoreSettings } from '../../records/settings.ts';
 import type { Service } from '../../service/service.ts';
 import { systemClock } from '../../store/clock.ts';
+import { createKey } from '../../store/new-key.ts';
 import type { PartitionField, Store } from '../../store/store.ts';
 import { liveReport } from '../live-report.ts';
 import { marketStore, parseMarketRecord } from '../market-store.ts';
@@ -23,7 +24,6 @@ import { addOptions, applyConfig, CLOCK_OPTION, option, wholeNumber } from '../o
 import { type Progress, withProgress } from '../progress.ts';
 import { onShutdown } from '../shutdown.ts';
 import { writeLines } from '../terminal.ts';
-import { createKey } from './keys.ts';
 import { addServeOptions, type ServeSettings, serveStore, surfaceLines } from './serve.ts';
 
 const SEED = 1;

@@ -1,15 +1,8 @@
 import type { Command } from 'commander';
-import {
-  hashToken,
-  KEY_KINDS,
-  type KeyKind,
-  type KeyRecord,
-  keyValidity,
-  makeKeyId,
-  makeToken,
-} from '../../access/index.ts';
-import { canonicalTimestamp, timestampFrom } from '../../dictionary/index.ts';
+import { KEY_KINDS, type KeyRecord, keyValidity } from '../../access/index.ts';
+import { timestampFrom } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
+import { createKey, expiry, revokeKey } from '../../store/new-key.ts';
 import type { Store } from '../../store/store.ts';
 import { withStore } from '../open-store.ts';
 import {
@@ -25,48 +18,6 @@ import {
 } from '../options.ts';
 import { print, table } from '../output.ts';
 import { writeLines } from '../terminal.ts';
-
-interface NewKey {
-  readonly name: string;
-  readonly kind: KeyKind;
-  readonly role: string;
-  readonly systems: readonly string[];
-  readonly expiresAt: string | null;
-}
-
-/** Creates a key. @returns its record and the token, which is not stored */
-export async function createKey(store: Store, asked: NewKey): Promise<{ key: KeyRecord; token: string }> {
-  const { rules } = await store.model();
-  if (!rules.roles.has(asked.role)) {
-    const known = [...rules.roles.keys()].join(', ');
-    throw platError('usage', { reason: `There is no role ${asked.role}; there are ${known}.` });
-  }
-  if (asked.kind === 'floorplans' && asked.systems.length === 0) {
-    throw platError('usage', { reason: 'A floorplans key needs at least one --system.' });
-  }
-  const token = makeToken();
-  const createdAt = timestampFrom(Date.now());
-  const key = { id: makeKeyId(), ...asked, createdAt, revokedAt: null };
-  await store.keys.add(key, hashToken(token));
-  return { key, token };
-}
-
-/** The timestamp from which on a key is rejected. @param now milliseconds since 1970 */
-function expiry(text: string | undefined, now: number): string | null {
-  if (text === undefined) return null;
-  const timestamp = canonicalTimestamp(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text);
-  if (timestamp === undefined) {
-    throw platError('usage', {
-      reason: `--expires is ${text}, but takes a date or a timestamp with a zone.`,
-    });
-  }
-  if (Date.parse(timestamp) <= now) {
-    throw platError('usage', {
-      reason: `--expires is ${text}, which is in the past: the key would never be valid.`,
-    });
-  }
-  return timestamp;
-}
 
 export function defineKeys(key: Command): void {
   addOptions(
@@ -111,9 +62,7 @@ export function defineKeys(key: Command): void {
   ).action(async (id: string, _options, command: Command) => {
     await applyConfig(command);
     await withStore(command.opts().store, { create: false }, async (store) => {
-      // The clock by which services validate keys.
-      const { now } = await store.horizon();
-      if (!(await store.keys.revoke(id, timestampFrom(now)))) throw unknownKey(id);
+      if (!(await revokeKey(store, id))) throw unknownKey(id);
       writeLines(`${id} is revoked`);
     });
   });

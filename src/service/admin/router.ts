@@ -2,12 +2,17 @@
  * The operator's port: probes, and what the console and an operator's own programs ask. The table of its paths is what answers
  * them and what describes them.
  */
+import { KEY_KINDS } from '../../access/index.ts';
 import { platError } from '../../errors/index.ts';
+import type { Clock } from '../../store/clock.ts';
 import { spanText } from '../../store/clock-jump.ts';
 import type { Store } from '../../store/store.ts';
 import { aheadText } from '../../store/write/bring-back.ts';
 import type { UsageRecorder } from '../access/usage.ts';
+import type { History } from '../console/history.ts';
+import { endKey, newKey } from '../console/keys.ts';
 import type { LogIn } from '../console/log-in.ts';
+import { type Json, TEXT } from '../description/parts.ts';
 import { type Exchange, json, type Reply } from '../exchange.ts';
 import { ALLOWED, methodNotAllowed } from '../http/methods.ts';
 import type { Metrics } from '../metrics.ts';
@@ -21,6 +26,8 @@ export interface AdminContext {
   /** Keeps what keys did since their accounts were last written. */
   readonly usage: UsageRecorder;
   readonly logIn: LogIn;
+  readonly history: History;
+  readonly clock: Clock;
   /** The address of a surface as a client reaches it that came in on an address of this machine. */
   readonly addressOf: (surface: SurfaceName, arrival?: string) => string;
   /** Further conditions of readiness, such as the freshness of a replica. */
@@ -40,6 +47,11 @@ interface AdminRequest {
   readonly names: Readonly<Record<string, string>>;
 }
 
+interface BodySchema {
+  readonly required: readonly string[];
+  readonly properties: Readonly<Record<string, Json>>;
+}
+
 interface AdminRoute {
   /** With its variable parts in braces. */
   readonly path: string;
@@ -47,8 +59,8 @@ interface AdminRoute {
   /** What it gives or does, for people. */
   readonly gives: string;
   readonly type: string;
-  /** The members of the JSON object that it takes, each a text. */
-  readonly body?: readonly string[];
+  /** The JSON object that it takes (JSON Schema). */
+  readonly body?: BodySchema;
   /** Whether it needs no token: probes and scrapers have none. */
   readonly isOpen: boolean;
   readonly answer: (context: AdminContext, request: AdminRequest) => Reply | Promise<Reply>;
@@ -86,7 +98,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     method: 'POST',
     gives: 'a session of the console, for the token in the body',
     type: JSON_NAME,
-    body: ['token'],
+    body: { required: ['token'], properties: { token: TEXT } },
     isOpen: true,
     answer: ({ logIn }, { exchange }) => logIn.begin(exchange),
   },
@@ -124,6 +136,48 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
       await usage.flush();
       return json({ keys: await store.keys.list() });
     },
+  },
+  {
+    path: '/keys',
+    method: 'POST',
+    gives: 'a new key, with its token, which is shown this once',
+    type: JSON_NAME,
+    body: {
+      required: ['name', 'kind', 'role'],
+      properties: {
+        name: TEXT,
+        kind: { enum: KEY_KINDS },
+        role: TEXT,
+        systems: { type: 'array', items: TEXT },
+        expires: TEXT,
+      },
+    },
+    isOpen: false,
+    answer: ({ store }, { exchange }) => newKey(store, exchange),
+  },
+  {
+    path: '/keys/{id}',
+    method: 'DELETE',
+    gives: 'the end of a key, at once, in every process',
+    type: JSON_NAME,
+    isOpen: false,
+    answer: ({ store }, { names }) => endKey(store, names.id ?? ''),
+  },
+  {
+    path: '/keys/{id}/history',
+    method: 'GET',
+    gives: 'what a key used in each minute of the last day, as far as this process saw it',
+    type: JSON_NAME,
+    isOpen: false,
+    answer: ({ history, clock }, { names }) => json(history.key(names.id ?? '', clock.now())),
+  },
+  {
+    path: '/history',
+    method: 'GET',
+    gives: 'requests, refusals, failures and times of each surface in each minute of the last day',
+    type: JSON_NAME,
+    isOpen: false,
+    answer: ({ history, clock }) => json(history.surfaces(clock.now())),
   },
 ];
 

@@ -166,15 +166,6 @@ function openPaths({ name }: Surface): Paths {
   return { ...Object.fromEntries(front), '/media/{signature}/{file}': { get: file } };
 }
 
-const adminBody = (members: readonly string[]): Json => ({
-  required: true,
-  content: content('application/json', {
-    type: 'object',
-    required: members,
-    properties: Object.fromEntries(members.map((name) => [name, TEXT])),
-  }),
-});
-
 /** `keys` for reading /keys, `deleteKeysId` for deleting /keys/{id}. */
 const adminId = (method: string, path: string): string => {
   const words = path.split(/\W+/).filter((word) => word !== '');
@@ -190,7 +181,9 @@ function adminPaths(): Paths {
       summary: gives,
       tag: 'Admin',
       parameters: namedIn(path),
-      ...(body === undefined ? {} : { body: adminBody(body) }),
+      ...(body === undefined
+        ? {}
+        : { body: { required: true, content: content('application/json', { type: 'object', ...body }) } }),
       answer: content(type, type === 'application/json' ? { type: 'object' } : TEXT),
       fault: 'ResoFault',
       isOpen,

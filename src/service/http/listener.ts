@@ -254,6 +254,9 @@ async function answerRequest(
   const seconds = (performance.now() - started) / 1000;
   const { status, rows = 0 } = reply;
   metrics.observe({ surface, status, rows, bytes, seconds, timings });
+  const key = account.key?.replace(/^key /, '');
+  const ended = { surface, status, seconds, key, rows, bytes };
+  responder.admin.history.note(ended, options.clock.now());
   log.debug({ requestId: id, surface, method, path, status, bytes, seconds }, 'request');
 }
 

@@ -5,6 +5,7 @@ import { Budgets } from '../../../src/service/access/budget.ts';
 import { RateLimiter } from '../../../src/service/access/rate-limits.ts';
 import { UsageRecorder } from '../../../src/service/access/usage.ts';
 import { Views } from '../../../src/service/access/views.ts';
+import { History } from '../../../src/service/console/history.ts';
 import { LogIn } from '../../../src/service/console/log-in.ts';
 import { isDeflated, type ServiceContext } from '../../../src/service/exchange.ts';
 import { KeptBlocks } from '../../../src/service/kept/kept-blocks.ts';
@@ -76,6 +77,8 @@ export function serve({ store: given, clock, role, base }: ServeOptions): Ask {
       readiness: [],
       addressOf: () => base,
       logIn: new LogIn(store),
+      history: new History(clock.now()),
+      clock,
     },
     limiter: new RateLimiter(),
     queue: { enter: () => Promise.resolve() }, // turns end by real time

@@ -1,0 +1,55 @@
+/** Keys that an operator makes and ends through the admin port, by the rules of the command line (store/new-key.ts). */
+import { KEY_KINDS } from '../../access/index.ts';
+import { platError } from '../../errors/index.ts';
+import { createKey, expiry, revokeKey } from '../../store/new-key.ts';
+import type { Store } from '../../store/store.ts';
+import { type Exchange, json, type Reply } from '../exchange.ts';
+
+const LONGEST_BODY = 64 * 1024;
+
+/** @throws PlatError `requestMalformed`; `optionInvalid` for a kind that there is not; `usage` as of `createKey` */
+export async function newKey(store: Store, exchange: Exchange): Promise<Reply> {
+  const given = objectIn(await exchange.body(LONGEST_BODY));
+  const name = textIn(given, 'name');
+  const kindText = textIn(given, 'kind');
+  const kind = KEY_KINDS.find((each) => each === kindText);
+  if (kind === undefined) {
+    throw platError('optionInvalid', { name: 'kind', value: kindText, expected: KEY_KINDS.join(', ') });
+  }
+  const { systems = [], expires } = given;
+  if (!Array.isArray(systems) || !systems.every((each) => typeof each === 'string')) {
+    throw platError('requestMalformed', { reason: 'systems is no list of texts' });
+  }
+  const until = expires === undefined || expires === '' ? undefined : textIn(given, 'expires');
+  const expiresAt = expiry(until, await store.now());
+  const { key, token } = await createKey(store, {
+    name,
+    kind,
+    role: textIn(given, 'role'),
+    systems,
+    expiresAt,
+  });
+  return { ...json({ key, token }), status: 201 };
+}
+
+/** @throws PlatError `recordNotFound` */
+export async function endKey(store: Store, id: string): Promise<Reply> {
+  if (!(await revokeKey(store, id))) throw platError('recordNotFound', { resource: 'key' });
+  return { status: 204, headers: {}, body: [] };
+}
+
+function objectIn(body: Buffer): Readonly<Record<string, unknown>> {
+  try {
+    const given: unknown = JSON.parse(body.toString());
+    if (typeof given === 'object' && given !== null && !Array.isArray(given)) return { ...given };
+  } catch {
+    // The same answer as for JSON that is no object.
+  }
+  throw platError('requestMalformed', { reason: 'the body is no JSON object' });
+}
+
+function textIn(given: Readonly<Record<string, unknown>>, name: string): string {
+  const value = given[name];
+  if (typeof value === 'string' && value.trim() !== '') return value.trim();
+  throw platError('requestMalformed', { reason: `the body has no text ${name}` });
+}
