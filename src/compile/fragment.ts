@@ -6,7 +6,7 @@
 export type BoundValue = string | number | boolean | null;
 
 /** A value that is known only after an earlier statement of the same plan has run. */
-export type Slot = 'key' | 'last-key' | 'after-key' | 'up-to' | 'ids' | 'limit' | 'links' | 'position';
+export type Slot = 'key' | 'id' | 'last-key' | 'after-key' | 'up-to' | 'ids' | 'limit' | 'links' | 'position';
 
 /** A parameter of a statement, until the engine binds it. */
 type Unbound = { readonly slot: Slot } | { readonly texts: readonly string[] };

@@ -62,7 +62,7 @@ export type PlannedStatement = Statement;
  * - `range`: one statement returns body, row count and last key, and shows whether a row follows; or `more` does.
  * - `search`: the `find` statements return ids, keys and order values, and run until `limit + 1` rows are found; then
  *   `body` returns the body for the ids.
- * - `list`: `body` returns the body for ids that are known, without those of rows that are `gone`, and `row` is its last row.
+ * - `list`: `body` returns the body for ids that are known, and `look` says which of these have no row, and what its last row is.
  * Where a body has marks in place of agents and offices, `linked` says what they stand for.
  */
 export type PagePlan =
@@ -86,10 +86,11 @@ export type PagePlan =
       readonly linked?: LinkedTexts | undefined;
       readonly ids: Uint32Array;
       readonly limit: number;
-      /** Gives the `position` of those among some ids that belong to no visible row any more: usually of none. */
-      readonly gone: PlannedStatement;
-      /** Gives the visible row of an id, as a `FoundRow`. */
-      readonly row: PlannedStatement;
+      /**
+       * Gives, in one row, the positions of those among some ids that belong to no visible row any more, usually none, joined
+       * by commas; and the row of the slot `id`, if it is there.
+       */
+      readonly look: PlannedStatement;
       readonly body: PlannedStatement;
     };
 
@@ -429,17 +430,11 @@ export function planList(planner: Planner, request: ListPageRequest): PagePlan {
   searchRows(context, layout, 'r');
   const order = orderOf(context, query, 'r');
   const columns = join(foundColumns('r', order.values), ', ');
-  const { from, joined } = listed(planner.dialect, recordTables(context, layout, 'r'), slot('ids'));
-  const visible = visibleRows(context, layout, 'r');
-  const row = sql`SELECT ${columns} FROM ${from} WHERE ${all([...joined, ...visible])}`;
-  return {
-    kind: 'list',
-    ids,
-    limit,
-    gone: planned(planner, goneOf(planner, query)),
-    row: planned(planner, row),
-    ...planBody(planner, request),
-  };
+  const { from, joined } = recordTables(context, layout, 'r');
+  const last = all([sql`r._id = ${slot('id')}`, ...joined, ...visibleRows(context, layout, 'r')]);
+  const row = sql`SELECT ${columns} FROM ${from} WHERE ${last}`;
+  const look = sql`SELECT g.gone, l.* FROM (${goneOf(planner, query)}) g LEFT JOIN (${row}) l ON TRUE`;
+  return { kind: 'list', ids, limit, look: planned(planner, look), ...planBody(planner, request) };
 }
 
 /**
@@ -454,7 +449,8 @@ function goneOf(planner: Planner, query: RecordQuery): Sql {
   const visible = visibleRows(context, layout, 'r');
   const { from, joined } = recordTables(context, layout, 'r');
   const found = sql`SELECT 1 FROM ${from} WHERE ${all([sql`r._id = j.value`, ...joined, ...visible])} LIMIT 1`;
-  return sql`SELECT j.position AS position FROM ${dialect.list(slot('ids'), 'j')} WHERE (${found}) IS NULL`;
+  const positions = dialect.joined(sql`CAST(j.position AS TEXT)`);
+  return sql`SELECT ${positions} AS gone FROM ${dialect.list(slot('ids'), 'j')} WHERE (${found}) IS NULL`;
 }
 
 /** Plans the read of one record by key: its text, or no row. */

@@ -43,3 +43,19 @@ export function* ask(asked: Ask): Steps<Given> {
   const [given = NOTHING] = yield [asked];
   return given;
 }
+
+/** Steps that ask something more along with what they ask first. */
+export function* along<T>(
+  asks: readonly Ask[],
+  steps: Steps<T>,
+): Steps<{ given: readonly Given[]; result: T }> {
+  let step = steps.next();
+  let given: readonly Given[] = [];
+  if (step.done !== true) {
+    const answers = yield [...asks, ...step.value];
+    given = answers.slice(0, asks.length);
+    step = steps.next(answers.slice(asks.length));
+  } else given = yield asks;
+  while (step.done !== true) step = steps.next(yield step.value);
+  return { given, result: step.value };
+}

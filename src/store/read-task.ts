@@ -10,7 +10,7 @@ import type { Page } from '../compile/read.ts';
 import { DamagedRecord } from '../records/damage.ts';
 import { type BlocksMaking, type BlocksPage, blocksPage } from './blocks-task.ts';
 import { readBody } from './body-step.ts';
-import { type Ask, ask, type Given, NOTHING, type Steps } from './read-steps.ts';
+import { type Ask, along, ask, type Given, NOTHING, type Steps } from './read-steps.ts';
 import type { Row } from './session.ts';
 
 /** A read as data, which can be sent to a thread. */
@@ -168,49 +168,66 @@ function* searchPage(plan: PagePlan & { kind: 'search' }, bodyOf: BodyStep, isSe
   const last = page.at(-1);
   if (last === undefined) return { body: EMPTY, rows: 0, more };
   const ids = page.map(([id]) => id);
-  return { ...(yield* foundBody(plan, ids, last, bodyOf)), more };
+  const given = yield* bodyOf(bodyAsk(plan, ids));
+  return { ...pageOf(given, page.length, last), more };
 }
 
-/** Ids that are looked up beyond those of the page, since some rows may be deleted by now. */
+/** Ids that are looked up beyond those of the page, where some rows are gone by now. */
 const SPARE = 100;
 
+/**
+ * Most likely all rows of a page are there, so that its last row is known from the beginning: then everything is asked for at
+ * once.
+ */
 function* listPage(plan: PagePlan & { kind: 'list' }, bodyOf: BodyStep, isSent: boolean): Steps<Page> {
   const { ids, limit } = plan;
-  const places: number[] = [];
-  // Most likely all are there, so that the last row of the page is known from the beginning.
   const likely = Math.min(limit, ids.length) - 1;
-  let row: Given | undefined;
-  for (let start = 0; start < ids.length && places.length <= limit; ) {
+  if (likely < 0) return { body: EMPTY, rows: 0, more: ids.length > 0 };
+  const first = ids.subarray(0, limit + 1);
+  const whole = yield* along(
+    [lookAt(plan, first, likely)],
+    bodyOf(bodyAsk(plan, [...ids.subarray(0, limit)])),
+  );
+  const { places, last } = placesIn(whole.given, first, 0, isSent);
+  if (last !== undefined && places.length === first.length) {
+    return { ...pageOf(whole.result, likely + 1, last), more: places.length > limit, consumed: likely + 1 };
+  }
+  whole.result.release?.();
+  for (let start = first.length; start < ids.length && places.length <= limit; ) {
     const chunk = ids.subarray(start, start + limit + 1 - places.length + SPARE);
-    const asked = rowsOf(plan.gone, chunk);
-    const [{ rows } = NOTHING, found] = yield row === undefined ? [asked, rowAt(plan, likely)] : [asked];
-    row ??= found;
-    const gone = new Set([...rows].map(({ position }) => Number(position) - 1));
-    for (const index of chunk.keys()) if (!gone.has(index)) places.push(start + index);
+    const given = yield* ask(lookAt(plan, chunk, start));
+    places.push(...placesIn([given], chunk, start, isSent).places);
     start += chunk.length;
   }
   const page = places.slice(0, limit);
-  const last = page.at(-1);
-  if (last === undefined) return { body: EMPTY, rows: 0, more: places.length > 0 };
-  const { rows = [] } = last === likely && row !== undefined ? row : yield* ask(rowAt(plan, last));
-  const [found] = [...rows].flatMap((each) => rowIn(each, isSent));
-  if (found === undefined) throw new Error('A page of a list ends with a row that is there');
+  const end = page.at(-1);
+  if (end === undefined) return { body: EMPTY, rows: 0, more: false };
   const listed = page.map((place) => Number(ids[place]));
-  return {
-    ...(yield* foundBody(plan, listed, found, bodyOf)),
-    more: places.length > limit,
-    consumed: last + 1,
-  };
+  const rest = yield* along([lookAt(plan, ids.subarray(end, end + 1), end)], bodyOf(bodyAsk(plan, listed)));
+  const found = placesIn(rest.given, ids.subarray(end, end + 1), end, isSent).last;
+  if (found === undefined) throw new Error('A page of a list ends with a row that is there');
+  return { ...pageOf(rest.result, page.length, found), more: places.length > limit, consumed: end + 1 };
 }
 
-const rowsOf = (statement: PlannedStatement, ids: Uint32Array): Ask => {
-  const slots = { ids: JSON.stringify([...ids]) };
-  return { gives: 'rows', statement, slots, isKept: true };
-};
+/** Looks which of some ids of a list have a row, and what the row at a place of the list is. */
+function lookAt({ look, ids }: PagePlan & { kind: 'list' }, some: Uint32Array, place: number): Ask {
+  const slots = { ids: JSON.stringify([...some]), id: ids[place] ?? null };
+  return { gives: 'rows', statement: look, slots, isKept: true };
+}
 
-/** The row at a place of a list. */
-const rowAt = ({ row, ids }: PagePlan & { kind: 'list' }, place: number): Ask =>
-  rowsOf(row, ids.subarray(place, place + 1));
+/** The places in the list of those of some ids that have a row, and the row that was looked for. */
+function placesIn(
+  [given = NOTHING]: readonly Given[],
+  ids: Uint32Array,
+  start: number,
+  isSent: boolean,
+): { readonly places: number[]; readonly last: FoundRow | undefined } {
+  const [{ gone: positions, ...row } = {}] = [...given.rows];
+  const gone = new Set(typeof positions === 'string' ? positions.split(',').map(Number) : []);
+  const there = [...ids.keys()].filter((index) => !gone.has(index + 1));
+  const [last] = row.id === null || row.id === undefined ? [] : rowIn(row, isSent);
+  return { places: there.map((index) => start + index), last };
+}
 
 /**
  * A row of a find statement, whose members are in the order of its columns. A row with a number that no writer of plat
@@ -229,15 +246,13 @@ function orderValue(raw: unknown): BoundValue {
   return typeof raw === 'string' || typeof raw === 'number' || typeof raw === 'boolean' ? raw : null;
 }
 
-/** The page of the rows with these ids, in their order. */
-function* foundBody(
-  { body: statement }: PagePlan & { kind: 'search' | 'list' },
-  ids: readonly number[],
-  [, key, ...values]: FoundRow,
-  bodyOf: BodyStep,
-): Steps<Omit<Page, 'more'>> {
+/** Asks for the texts of the rows with these ids, in their order. */
+function bodyAsk({ body: statement }: PagePlan & { kind: 'search' | 'list' }, ids: readonly number[]): Ask {
   const slots = { ids: JSON.stringify(ids), limit: ids.length };
-  const asked: Ask = { gives: 'body', statement, slots, isKept: true };
-  const { rows: _, body = EMPTY, ...rest } = yield* bodyOf(asked);
-  return { body, ...rest, rows: ids.length, last: { key, values } };
+  return { gives: 'body', statement, slots, isKept: true };
+}
+
+function pageOf(given: Given, rows: number, [, key, ...values]: FoundRow): Omit<Page, 'more'> {
+  const { rows: _, body = EMPTY, ...rest } = given;
+  return { body, ...rest, rows, last: { key, values } };
 }

@@ -80,7 +80,7 @@ async function statements(world: World, dialect: Dialect, wish: Wish): Promise<r
       return [planRecord(planner, { ...request, key: '4711' })];
     case 'list': {
       const plan = planList(planner, { ...request, ids: Uint32Array.of(3, 1, 2) });
-      return plan.kind === 'list' ? [plan.gone, plan.row, plan.body] : [];
+      return plan.kind === 'list' ? [plan.look, plan.body] : [];
     }
     case 'blocks': {
       const blocks = { ...request, after: '', since: 0, kept: [], isSmall: false };
@@ -90,7 +90,7 @@ async function statements(world: World, dialect: Dialect, wish: Wish): Promise<r
     case 'page': {
       const plan = planPage(planner, request);
       if (plan.kind === 'range') return plan.more === undefined ? [plan.page] : [plan.page, plan.more];
-      return plan.kind === 'search' ? plan.find : [plan.gone];
+      return plan.kind === 'search' ? plan.find : [plan.look];
     }
   }
 

@@ -36,7 +36,7 @@ function statementsOf(plan: PagePlan): Record<string, Statement> {
         body: plan.body,
       };
     case 'list':
-      return { gone: plan.gone, row: plan.row, body: plan.body };
+      return { look: plan.look, body: plan.body };
   }
 }
 

@@ -10,6 +10,7 @@ import {
   join,
   name,
   type Placeholder,
+  type Slot,
   type Sql,
   sql,
 } from '../../compile/fragment.ts';
@@ -26,12 +27,15 @@ import { serverPattern } from './pattern/index.ts';
 export const isPartitioned = ({ resource, systemSource }: ResourceLayout): boolean =>
   resource.name === 'Property' || systemSource === 'parent';
 
+/** The slots of whole numbers. */
+const NUMBERS: ReadonlySet<Slot> = new Set(['id', 'limit', 'position']);
+
 /** The statement declares the type of every bound value; a null takes the type of its context. */
 const placeholder: Placeholder = (position, value) => {
   if (value === null) return `$${position}`;
   if (typeof value === 'object') {
     if ('texts' in value) return `$${position}::text[]`;
-    return `$${position}::${value.slot === 'limit' || value.slot === 'position' ? 'bigint' : 'text'}`;
+    return `$${position}::${NUMBERS.has(value.slot) ? 'bigint' : 'text'}`;
   }
   switch (typeof value) {
     case 'string':

@@ -230,7 +230,8 @@ async function cutPage(
   const readIds = (first: number, length: number, most: number): Promise<Page> =>
     owned(
       taken,
-      store.listPage({ query, ids: list.subarray(first, first + length), limit: most, shape, files }, read),
+      // A copy: a view would take all ids of the list along to a thread.
+      store.listPage({ query, ids: list.slice(first, first + length), limit: most, shape, files }, read),
     );
   for (let first = start; first < list.length; first += limit + SPARE) {
     const page = await readIds(first, limit + SPARE, limit);
