@@ -11,7 +11,7 @@ import { median } from '../support/measure.ts';
 import { type Running, startHelper } from '../support/process.ts';
 import { type RunningService, startService } from '../support/service.ts';
 import { milliseconds, ratio, tableOf } from '../support/table.ts';
-import { type Figures, measureLoad } from './load-loop.ts';
+import { type Figures, measureLoad, sum } from './load-loop.ts';
 import { type PlainRecord, writePlainMarket } from './plain-market.ts';
 import { MEMORY, POSTGRES_TARGETS, SQLITE_TARGETS, type Target } from './targets.ts';
 import { factsOf, type Request, WHAT, WORK_NAMES, type WorkName, worksOf } from './works.ts';
@@ -34,7 +34,7 @@ const MANY = 100_000;
 /** A server that takes part. */
 interface Contestant {
   readonly process: Running;
-  used(): Promise<number>;
+  used(): Promise<readonly number[]>;
   /** The address of a request; undefined if it has no such work. */
   address(name: WorkName, request: Request): string | undefined;
 }
@@ -74,17 +74,17 @@ async function startAll(
   return {
     plat: {
       process: service.process,
-      used: async () => (await cpuOf(service)) + engine.used(),
+      used: async () => [await cpuOf(service), engine.used()],
       address: (_, { plat }) => service.reso + plat,
     },
     plain: {
       process: plain.process,
-      used: async () => (await cpuOf(plain)) + engine.used(),
+      used: async () => [await cpuOf(plain), engine.used()],
       address: (name, request) => (name === 'page-gzip-second' ? undefined : plain.root + request.plain),
     },
     floor: {
       process: floor.process,
-      used: () => cpuOf(floor),
+      used: async () => [await cpuOf(floor)],
       address: (name) => (FLOORS[name] === undefined ? undefined : floor.root + FLOORS[name]),
     },
   };
@@ -126,7 +126,10 @@ function render({ engine, listings }: MarketStore, figures: Figured, peak: numbe
     rowOf(WHAT[name], targets[name], (side) => {
       const rounds = figures.get(name)?.get(side);
       if (rounds === undefined) return undefined;
-      return { cpu: median(rounds.map(({ cpu }) => cpu)), wall: median(rounds.map(({ wall }) => wall)) };
+      return {
+        cpu: median(rounds.map(({ cpu }) => sum(cpu))),
+        wall: median(rounds.map(({ wall }) => wall)),
+      };
     }),
   );
   const head = [
@@ -144,16 +147,22 @@ function render({ engine, listings }: MarketStore, figures: Figured, peak: numbe
   return [`${title}, ${listings} listings:`, '', ...tableOf(head, rows, 1), '', memory].join('\n');
 }
 
+/** Medians of the rounds, in milliseconds. */
+interface Middle {
+  readonly cpu: number;
+  readonly wall: number;
+}
+
 function rowOf(
   what: string,
   target: Target | undefined,
-  middle: (side: Side) => Figures | undefined,
+  middle: (side: Side) => Middle | undefined,
 ): string[] {
   const [plat, plain, floor] = SIDES.map(middle);
   if (plat === undefined) throw new Error(`${what} was not measured`);
-  const times = (other: Figures | undefined): string =>
+  const times = (other: Middle | undefined): string =>
     other === undefined ? '' : ratio(plat.cpu, other.cpu);
-  const shown = (other: Figures | undefined): string => (other === undefined ? '' : milliseconds(other.cpu));
+  const shown = (other: Middle | undefined): string => (other === undefined ? '' : milliseconds(other.cpu));
   return [
     ...[what, shown(plat), shown(floor), shown(plain), times(floor), times(plain)],
     ...[milliseconds(plat.wall), verdict(plat, target, { plain, floor })],
@@ -161,7 +170,11 @@ function rowOf(
 }
 
 /** What a target asks for, and whether it is met. */
-function verdict(plat: Figures, target: Target | undefined, others: Partial<Record<Side, Figures>>): string {
+function verdict(
+  plat: Middle,
+  target: Target | undefined,
+  others: Readonly<Partial<Record<Side, Middle | undefined>>>,
+): string {
   const limits = (['floor', 'plain'] as const).flatMap((side) => {
     const [most, other] = [target?.[side], others[side]];
     return most === undefined || other === undefined

@@ -4,19 +4,26 @@ import { median } from '../support/measure.ts';
 
 /** What is asked of one server. */
 export interface Load {
-  /** CPU time so far in milliseconds, of all processes that work for the server. */
-  used(): Promise<number>;
+  /** CPU time so far in milliseconds, of each of the processes that work for it. */
+  used(): Promise<readonly number[]>;
   readonly asking: Asking;
+  /** Requests at once; absent: one. */
+  readonly connections?: number;
   /** The address of the next request. */
   next(): string;
 }
 
 export interface Figures {
-  /** Milliseconds of CPU for a request. */
-  readonly cpu: number;
+  /** Milliseconds of CPU for a request, of each of the processes. */
+  readonly cpu: readonly number[];
   /** Milliseconds that a request takes, the median. */
   readonly wall: number;
+  /** Requests in a second. */
+  readonly rate: number;
 }
+
+export const sum = (numbers: readonly number[]): number =>
+  numbers.reduce((total, number) => total + number, 0);
 
 /** Requests at least, however long they take. */
 const LEAST = 4;
@@ -28,13 +35,22 @@ const LOOKS = 20;
 
 /** Runs for half the time without measuring, so that connections, plans and compiled code are there. */
 export async function measureLoad(load: Load, client: Client, milliseconds: number): Promise<Figures> {
-  await ask(load, client, milliseconds / 2);
+  await askAll(load, client, milliseconds / 2);
   await settle(load);
   const before = await load.used();
-  const walls = await ask(load, client, milliseconds);
+  const start = performance.now();
+  const walls = await askAll(load, client, milliseconds);
+  const spent = performance.now() - start;
   await settle(load);
-  const cpu = ((await load.used()) - before) / walls.length;
-  return { cpu, wall: median(walls) };
+  const after = await load.used();
+  const cpu = after.map((used, index) => (used - (before[index] ?? 0)) / walls.length);
+  return { cpu, wall: median(walls), rate: (walls.length * 1000) / spent };
+}
+
+async function askAll(load: Load, client: Client, milliseconds: number): Promise<number[]> {
+  const { connections = 1 } = load;
+  const each = Array.from({ length: connections }, () => ask(load, client, milliseconds));
+  return (await Promise.all(each)).flat();
 }
 
 async function ask({ next, asking }: Load, client: Client, milliseconds: number): Promise<number[]> {
@@ -49,12 +65,12 @@ async function ask({ next, asking }: Load, client: Client, milliseconds: number)
 }
 
 async function settle({ used }: Load): Promise<void> {
-  let before = await used();
+  let before = sum(await used());
   for (let look = 0; look < LOOKS; look++) {
     const { promise, resolve } = Promise.withResolvers<void>();
     setTimeout(resolve, PAUSE);
     await promise;
-    const now = await used();
+    const now = sum(await used());
     if (now - before < IDLE) return;
     before = now;
   }

@@ -70,7 +70,8 @@ const plain = (path: string, ...values: readonly (string | number)[]): string =>
 
 export function worksOf({ keys, timestamps, cities }: Facts): Readonly<Record<WorkName, Work>> {
   const pages = Math.max(1, Math.floor(keys.length / PAGE) - 1);
-  const before = (number: number): string => keys[(number % pages) * PAGE - 1] ?? '';
+  /** The key before a page; pages that follow each other lie far apart. */
+  const before = (number: number): string => keys[((number * 97) % pages) * PAGE - 1] ?? '';
   const page = (number: number): Request => ({
     plat: `Property?$top=${PAGE}&$skiptoken=${before(number)}`,
     plain: plain('page', before(number)),
@@ -88,7 +89,7 @@ export function worksOf({ keys, timestamps, cities }: Facts): Readonly<Record<Wo
     page,
     'page-gzip-second': page,
     window(number) {
-      const start = (number % pages) * PAGE;
+      const start = ((number * 97) % pages) * PAGE;
       const [first = '', last = ''] = [timestamps[start], timestamps[start + PAGE]];
       const from = new Date(Date.parse(first) - Math.floor(number / pages)).toISOString();
       const terms = `ModificationTimestamp ge ${from} and ModificationTimestamp lt ${last}`;
@@ -112,7 +113,7 @@ export function worksOf({ keys, timestamps, cities }: Facts): Readonly<Record<Wo
       return { plat: `Property?$top=200&$expand=Media&$skiptoken=${key}`, plain: plain('expand', key) };
     },
     key(number) {
-      const key = at(keys, number * 617) ?? '';
+      const key = at(keys, number * 4999) ?? '';
       return { plat: `Property('${key}')`, plain: plain('key', key) };
     },
     keys: (number) => ({

@@ -1,4 +1,5 @@
 import { createKey } from '../../src/store/new-key.ts';
+import type { Store } from '../../src/store/store.ts';
 import type { MarketStore } from './market-store.ts';
 import { type Running, startHelper, startPlat } from './process.ts';
 
@@ -19,21 +20,32 @@ export const FREE_PORTS = ['api', 'replication', 'floorplans', 'admin'].flatMap(
 
 /** Starts `plat serve` on free ports, with two keys of the role `private`. */
 export async function startService({ store, path, config }: MarketStore): Promise<RunningService> {
-  const token = async (role: string): Promise<string> => {
-    const wanted = { name: 'bench', kind: 'replication', role, systems: [], expiresAt: null } as const;
-    return (await createKey(store, wanted)).token;
-  };
   const tokens = {
-    private: await token('private'),
-    second: await token('private'),
-    idx: await token('idx'),
+    private: await makeToken(store, 'private'),
+    second: await makeToken(store, 'private'),
+    idx: await makeToken(store, 'idx'),
   };
+  return { ...(await startServe(path, config)), tokens };
+}
+
+/** @param systems originating systems that the key is restricted to */
+export async function makeToken(
+  store: Store,
+  role: string,
+  systems: readonly string[] = [],
+): Promise<string> {
+  const wanted = { name: 'bench', kind: 'replication', role, systems, expiresAt: null } as const;
+  return (await createKey(store, wanted)).token;
+}
+
+/** @param path the address of the store */
+export async function startServe(path: string, config: string): Promise<Omit<RunningService, 'tokens'>> {
   const process = startPlat([
     ...['serve', '--store', path, '--config', config],
     ...[...FREE_PORTS, '--log-level', 'warn'],
   ]);
   const [, reso = '', native = ''] = await process.said(/^replication\s+(\S+)\s+(\S+)$/m);
-  return { process, reso, native, tokens };
+  return { process, reso, native };
 }
 
 /** A bare server that sends these files. */
