@@ -20,6 +20,8 @@ export const FRONT_PATHS: readonly FrontPath[] = [
   { path: '/documents/{name}', gives: 'a document that explains an interface', type: 'text/plain' },
 ];
 
+const FOLDER_PATH = '/documents/';
+
 /** The documents that explain the interfaces to those who ask them. */
 export const DOCUMENTS = [
   'odata.md',
@@ -46,7 +48,8 @@ const wantsPage = (accept: string | undefined): boolean =>
 export function frontOf(path: string, accept: string | undefined): Front | undefined {
   if (path === '/') return wantsPage(accept) ? { kind: 'greeting' } : undefined;
   if (path === '/openapi.json') return { kind: 'description' };
-  const name = DOCUMENTS.find((each) => path === `/documents/${each}`);
+  if (!path.startsWith(FOLDER_PATH)) return undefined;
+  const name = DOCUMENTS.find((each) => path === FOLDER_PATH + each);
   return name === undefined ? undefined : { kind: 'document', name };
 }
 

@@ -1,7 +1,8 @@
 /**
  * Keeps small answers whole: records by their keys, and pages of keys. Whoever sees the same and asks in the same words gets
  * a kept answer for as long as the sequence of changes has none of the records that it was made of, so that a change shows
- * in the next answer (I3). It must not know how an answer is made.
+ * in the next answer (I3). Only what is asked for a second time is kept, so that a client that reads every record once drops
+ * nothing. It must not know how an answer is made.
  */
 import type { StoreModel } from '../../compile/model.ts';
 import { BoundedCache, numberOf } from '../../shared/bounded-cache.ts';
@@ -18,6 +19,8 @@ interface Kept {
 }
 
 const MOST = { bytes: 16 * 1024 * 1024 };
+/** Characters of the names that are remembered of what was asked for once. */
+const MOST_ASKED = 512 * 1024;
 /** Bytes of the largest body that is kept, and of what stands beside one. */
 const LARGEST = 64 * 1024;
 const BESIDE = 1500;
@@ -27,6 +30,9 @@ export class KeptReplies {
   readonly #replies: BoundedCache<Kept>;
   /** The names of the answers that the cache holds. */
   readonly #names = new Map<Kept, string>();
+  /** What was asked for lately and not kept. */
+  readonly #asked = new Set<string>();
+  #askedLength = 0;
   #model: StoreModel | undefined;
   /** The commit at which all kept answers hold; undefined before it is known. */
   #commit: number | undefined;
@@ -64,7 +70,7 @@ export class KeptReplies {
     const reply = await make();
     // Meanwhile a change may have been followed that the answer does not show.
     const holds = this.#model === model && this.#commit !== undefined && this.#position === position;
-    if (holds && reply.basis !== undefined) this.#keep(name, reply, reply.basis);
+    if (holds && reply.basis !== undefined && this.#isAskedAgain(name)) this.#keep(name, reply, reply.basis);
     return reply;
   }
 
@@ -97,6 +103,20 @@ export class KeptReplies {
     }
     this.#position = changes.position;
     this.#commit = commit;
+  }
+
+  #isAskedAgain(name: string): boolean {
+    if (this.#asked.delete(name)) {
+      this.#askedLength -= name.length;
+      return true;
+    }
+    if (this.#askedLength + name.length > MOST_ASKED) {
+      this.#asked.clear();
+      this.#askedLength = 0;
+    }
+    this.#asked.add(name);
+    this.#askedLength += name.length;
+    return false;
   }
 
   #keep(name: string, reply: Reply, basis: Basis): void {

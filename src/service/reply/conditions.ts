@@ -19,9 +19,10 @@ export function hasTag(header: string | undefined, tag: string): boolean {
 
 /** The reply, or 304 with the headers of its content but its type where the client has that content already. */
 export function unlessKnown(asked: Asked, reply: Reply): Reply {
-  const { etag, 'content-type': _, ...headers } = reply.headers;
+  const { etag } = reply.headers;
   if (etag === undefined || !hasTag(asked['if-none-match'], etag)) return reply;
-  return { status: 304, headers: { etag, ...headers }, body: [] };
+  const { 'content-type': _, ...headers } = reply.headers;
+  return { status: 304, headers, body: [] };
 }
 
 /** Which part of a file is asked for. A server may ignore `Range`, so several ranges at once get the whole file. */

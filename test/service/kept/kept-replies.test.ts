@@ -134,14 +134,14 @@ test('kept answers are those that are made, through writes of both processes, ro
 
 const record = `${ROOT}Property('L50')`;
 
-test('the second request for a record or for a page of keys does not read the store', async () => {
+test('what was asked for twice is not read a third time: a record, and a page of keys', async () => {
   await keeping.write('Property', listing('L50'), listing('L51'));
   const page = `${ROOT}Property?$select=ListingKey&$top=2`;
   for (const path of [record, '/v1/listings/L50', page]) {
-    const seen = [await both(path, tokens[0]), await both(path, tokens[0])];
+    const seen = [await both(path, tokens[0]), await both(path, tokens[0]), await both(path, tokens[0])];
     assert.deepEqual(
       seen.map(({ isRead }) => isRead),
-      [true, false],
+      [true, true, false],
       path,
     );
   }
@@ -155,8 +155,9 @@ test('whoever asks in other words, or sees something else, gets an answer of the
     { accept: '*/*' },
   ];
   for (const headers of wishes) {
-    assert.equal((await both(record, tokens[0], headers)).isRead, true);
-    assert.equal((await both(record, tokens[0], headers)).isRead, false);
+    const seen = [];
+    for (let time = 0; time < 3; time++) seen.push((await both(record, tokens[0], headers)).isRead);
+    assert.deepEqual(seen, [true, true, false]);
   }
   assert.equal((await both(record, tokens[1])).isRead, true);
   assert.equal((await both(`${record}?$select=ListPrice`, tokens[0])).isRead, true);
@@ -196,7 +197,7 @@ test('what depends on more than its records is made each time', async () => {
     const reading = reads.length;
     await both(path, tokens[0]);
     const first = reads.length - reading;
-    await both(path, tokens[0]);
-    assert.equal(reads.length - reading, 2 * first, path);
+    for (let time = 0; time < 2; time++) await both(path, tokens[0]);
+    assert.equal(reads.length - reading, 3 * first, path);
   }
 });
