@@ -83,6 +83,14 @@ export interface Reply {
   readonly basis?: Basis | undefined;
 }
 
+/** An answer without an end. */
+export interface EventReply extends Reply {
+  /** The events as they are written. They end when the signal is aborted. */
+  readonly events: (until: AbortSignal) => AsyncIterable<string>;
+}
+
+export const hasEvents = (reply: Reply): reply is EventReply => 'events' in reply;
+
 /** A page of a walk over all listings, whose end is a sweep as a purge needs it (specification 4.4, rule 4). */
 export interface WalkStep {
   /** Where the page begins, in the walk's own terms; empty at the start. */

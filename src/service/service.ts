@@ -10,6 +10,7 @@ import { UsageRecorder } from './access/usage.ts';
 import { Views } from './access/views.ts';
 import { problemsOf, type ReadinessCheck } from './admin/router.ts';
 import { History } from './console/history.ts';
+import { Live } from './console/live.ts';
 import { LogIn } from './console/log-in.ts';
 import type { ServiceContext } from './exchange.ts';
 import { type Listener, reachedAddress } from './http/base-address.ts';
@@ -69,6 +70,12 @@ export async function startService(
   if (tls !== undefined) checkTls(tls);
   const metrics = makeMetrics();
   const history = new History(clock.now());
+  const closing = new AbortController();
+  const live = new Live(async () => ({
+    at: clock.now(),
+    problems: await problemsOf({ store, readiness }),
+    surfaces: history.present(clock.now()),
+  }));
   const indexes = new FilterIndexCache(
     { milliseconds: filterIndex.minutes * 60_000, bytes: filterIndex.megabytes * 1024 * 1024 },
     clock,
@@ -121,7 +128,7 @@ export async function startService(
     context,
     date: new PromisedDate(store, clock),
     files: { store, files: options.files },
-    admin: { store, metrics, usage, readiness, addressOf, logIn: new LogIn(store), history, clock },
+    admin: { store, metrics, usage, readiness, addressOf, logIn: new LogIn(store), history, live, clock },
     limiter,
     queue,
     usage,
@@ -139,6 +146,7 @@ export async function startService(
       budgets,
       pace,
       cut,
+      closing: closing.signal,
       dispatch: plan.dispatch,
       connections: plan.surfaces.includes('admin') ? ofOperators : connections,
       where: (surface) => listening.get(surface) ?? { host: plan.host, port: plan.port, secure },
@@ -158,6 +166,7 @@ export async function startService(
     indexes.sweep().catch((error: unknown) => log.warn({ err: error }, 'expired lists could not be swept'));
   }, SWEEP_EVERY).unref();
   const close = async (): Promise<void> => {
+    closing.abort();
     const idle = setInterval(() => {
       for (const each of [connections, ofOperators]) each.closeIdle();
     }, CLOSING_INTERVAL);

@@ -11,6 +11,7 @@ import { aheadText } from '../../store/write/bring-back.ts';
 import type { UsageRecorder } from '../access/usage.ts';
 import type { History } from '../console/history.ts';
 import { endKey, newKey } from '../console/keys.ts';
+import type { Live } from '../console/live.ts';
 import type { LogIn } from '../console/log-in.ts';
 import { type Json, TEXT } from '../description/parts.ts';
 import { type Exchange, json, type Reply } from '../exchange.ts';
@@ -27,6 +28,7 @@ export interface AdminContext {
   readonly usage: UsageRecorder;
   readonly logIn: LogIn;
   readonly history: History;
+  readonly live: Live;
   readonly clock: Clock;
   /** The address of a surface as a client reaches it that came in on an address of this machine. */
   readonly addressOf: (surface: SurfaceName, arrival?: string) => string;
@@ -178,6 +180,17 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     type: JSON_NAME,
     isOpen: false,
     answer: ({ history, clock }) => json(history.surfaces(clock.now())),
+  },
+  {
+    path: '/stream',
+    method: 'GET',
+    gives: 'figures of the present every two seconds, as server-sent events',
+    type: 'text/event-stream',
+    isOpen: false,
+    answer: ({ live }) => {
+      if (live.isFull) throw platError('overloaded', { seconds: 10 }, { retryAfter: 10 });
+      return { status: 200, headers: {}, body: [], events: (until: AbortSignal) => live.events(until) };
+    },
   },
 ];
 

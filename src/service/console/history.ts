@@ -124,6 +124,14 @@ export class History {
     return { from: from * MINUTE, surfaces };
   }
 
+  /** The requests of the present minute, by surface. */
+  present(now: number): Partial<Record<SurfaceName, { readonly requests: number; readonly failed: number }>> {
+    const { surfaces } = this.#minuteOf(now);
+    return Object.fromEntries(
+      [...surfaces].map(([name, { requests, failed }]) => [name, { requests, failed }]),
+    );
+  }
+
   /** The use of a key, an entry for each minute. */
   key(id: string, now: number): { readonly from: number } & Readonly<Record<keyof OfKey, number[]>> {
     const { from, minutes } = this.#span(now);

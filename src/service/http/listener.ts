@@ -9,10 +9,11 @@ import { setImmediate } from 'node:timers/promises';
 import { platError } from '../../errors/index.ts';
 import type { Budgets, RequestAccount } from '../access/budget.ts';
 import type { Connection, Connections } from '../access/connections.ts';
-import type { Exchange, Reply } from '../exchange.ts';
+import { type Exchange, hasEvents, type Reply } from '../exchange.ts';
 import { type Metrics, makeTimings } from '../metrics.ts';
 import type { Pace } from '../reply/pace.ts';
 import { type Common, send } from '../reply/send.ts';
+import { sendEvents } from '../reply/send-events.ts';
 import { type Responder, refusal, respond } from '../respond.ts';
 import { SURFACE, type SurfaceName } from '../surface.ts';
 import { baseAddress, forwardedHost, type Listener } from './base-address.ts';
@@ -40,6 +41,8 @@ interface ListenerOptions {
   readonly budgets: Budgets;
   readonly connections: Connections;
   readonly pace: Pace;
+  /** Aborted when the service closes: answers without an end then end. */
+  readonly closing: AbortSignal;
   /** Counts a client that was cut because it took its answer too slowly. */
   readonly cut: (surface: SurfaceName) => void;
   readonly dispatch: Dispatch;
@@ -203,7 +206,7 @@ async function handle(
 }
 
 async function answerRequest(
-  { responder, metrics, dispatch, where, pace, cut }: ListenerOptions,
+  { responder, metrics, dispatch, where, pace, cut, closing }: ListenerOptions,
   { account, request, response, carrier, headers, id }: Arrived,
 ): Promise<void> {
   const started = performance.now();
@@ -243,6 +246,10 @@ async function answerRequest(
   };
   const reply = await replyTo(responder, exchange, dispatched !== undefined, request);
   const common = { ...(await commonOf(responder, id, surface, reply.date)), serverTiming: timings.header() };
+  if (hasEvents(reply) && method === 'GET') {
+    await sendEvents(response, reply, common, closing);
+    return;
+  }
   const sender = pace.watch(endClient);
   own.defer(sender.end);
   const bytes = await send(response, reply, common, {

@@ -6,6 +6,7 @@ import { RateLimiter } from '../../../src/service/access/rate-limits.ts';
 import { UsageRecorder } from '../../../src/service/access/usage.ts';
 import { Views } from '../../../src/service/access/views.ts';
 import { History } from '../../../src/service/console/history.ts';
+import { Live } from '../../../src/service/console/live.ts';
 import { LogIn } from '../../../src/service/console/log-in.ts';
 import { isDeflated, type ServiceContext } from '../../../src/service/exchange.ts';
 import { KeptBlocks } from '../../../src/service/kept/kept-blocks.ts';
@@ -78,6 +79,7 @@ export function serve({ store: given, clock, role, base }: ServeOptions): Ask {
       addressOf: () => base,
       logIn: new LogIn(store),
       history: new History(clock.now()),
+      live: new Live(async () => ({})),
       clock,
     },
     limiter: new RateLimiter(),
