@@ -224,9 +224,12 @@ const isReading = (method: string): boolean => method === 'GET' || method === 'H
 const takes = ({ route }: Found, method: string): boolean =>
   route.method === method || (isReading(method) && route.method === 'GET');
 
-/** Whether a request needs no token. */
-export const isOpenAdminPath = ({ method }: Pick<Exchange, 'method'>, path: string): boolean =>
-  routesOf(path).find((found) => takes(found, method))?.route.isOpen ?? false;
+/** Whether a request needs no token. A method that an open path does not take is refused without one, too. */
+export function isOpenAdminPath({ method }: Pick<Exchange, 'method'>, path: string): boolean {
+  const routes = routesOf(path);
+  const found = routes.find((each) => takes(each, method)) ?? routes[0];
+  return found?.route.isOpen ?? false;
+}
 
 /** The methods that a path of the admin port takes, as `Allow` names them. */
 export function allowedOf(path: string): string {
