@@ -231,11 +231,12 @@ export function isOpenAdminPath({ method }: Pick<Exchange, 'method'>, path: stri
   return found?.route.isOpen ?? false;
 }
 
+const methodsOf = (path: string): string[] =>
+  routesOf(path).flatMap(({ route: { method } }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+
 /** The methods that a path of the admin port takes, as `Allow` names them. */
 export function allowedOf(path: string): string {
-  const methods = routesOf(path).flatMap(({ route: { method } }) =>
-    method === 'GET' ? ['GET', 'HEAD'] : [method],
-  );
+  const methods = methodsOf(path);
   return methods.length === 0 ? ALLOWED : [...methods, 'OPTIONS'].join(', ');
 }
 
@@ -244,7 +245,7 @@ export async function admin(context: AdminContext, exchange: Exchange, path: str
   const routes = routesOf(path);
   if (routes.length === 0) throw platError('pathNotFound', { path });
   const found = routes.find((each) => takes(each, exchange.method));
-  if (found === undefined) throw methodNotAllowed(exchange.method, allowedOf(path));
+  if (found === undefined) throw methodNotAllowed(exchange.method, methodsOf(path).join(' and '));
   return found.route.answer(context, { exchange, names: found.names });
 }
 
