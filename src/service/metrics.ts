@@ -46,7 +46,22 @@ export interface Metrics {
   /** A number of events since the start, by a label. @returns counts one more */
   counter(name: string, help: string, label: string): (value: string) => void;
   text(): Promise<string>;
+  /** What `text` says, as data. */
+  figures(): Promise<readonly Figure[]>;
   readonly contentType: string;
+}
+
+/** A metric with its values, one for each combination of its labels. */
+export interface Figure {
+  readonly name: string;
+  readonly help: string;
+  readonly type: string;
+  readonly values: readonly {
+    /** Of a histogram, the name of the part that the value is of; otherwise that of the metric. */
+    readonly name: string;
+    readonly labels: Readonly<Partial<Record<string, string | number>>>;
+    readonly value: number;
+  }[];
 }
 
 interface ObservedRequest {
@@ -109,6 +124,17 @@ export function makeMetrics(): Metrics {
       return (value) => counter.inc({ [label]: value });
     },
     text: () => registry.metrics(),
+    async figures() {
+      const metrics = await registry.getMetricsAsJSON();
+      return metrics.map(({ name, help, type, values }) => ({
+        ...{ name, help, type: String(type) },
+        values: values.map((each) => {
+          const { labels, value } = each;
+          const part = 'metricName' in each && typeof each.metricName === 'string' ? each.metricName : name;
+          return { name: part, labels, value };
+        }),
+      }));
+    },
     contentType: registry.contentType,
   };
 }

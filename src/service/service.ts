@@ -128,7 +128,11 @@ export async function startService(
     context,
     date: new PromisedDate(store, clock),
     files: { store, files: options.files },
-    admin: { store, metrics, usage, readiness, addressOf, logIn: new LogIn(store), history, live, clock },
+    admin: {
+      ...{ store, metrics, usage, readiness, addressOf, history, live, clock },
+      logIn: new LogIn(store),
+      limits: options.limits,
+    },
     limiter,
     queue,
     usage,

@@ -10,13 +10,14 @@ import type { Store } from '../../store/store.ts';
 import { aheadText } from '../../store/write/bring-back.ts';
 import type { UsageRecorder } from '../access/usage.ts';
 import type { History } from '../console/history.ts';
-import { endKey, newKey } from '../console/keys.ts';
+import { allKeys, endKey, newKey } from '../console/keys.ts';
 import type { Live } from '../console/live.ts';
 import type { LogIn } from '../console/log-in.ts';
 import { type Json, TEXT } from '../description/parts.ts';
 import { type Exchange, json, type Reply } from '../exchange.ts';
 import { ALLOWED, methodNotAllowed } from '../http/methods.ts';
 import type { Metrics } from '../metrics.ts';
+import type { RateLimit } from '../options.ts';
 import { PUBLIC_SURFACES, SURFACE, type SurfaceName } from '../surface.ts';
 import { PROBES, type Probed } from './probes.ts';
 
@@ -30,6 +31,8 @@ export interface AdminContext {
   readonly history: History;
   readonly live: Live;
   readonly clock: Clock;
+  /** Requests of a key, by its kind. */
+  readonly limits: Readonly<Record<SurfaceName, RateLimit>>;
   /** The address of a surface as a client reaches it that came in on an address of this machine. */
   readonly addressOf: (surface: SurfaceName, arrival?: string) => string;
   /** Further conditions of readiness, such as the freshness of a replica. */
@@ -131,12 +134,12 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   {
     path: '/keys',
     method: 'GET',
-    gives: 'every key with what it has used',
+    gives: 'every key with what it has used, in all and in the last day, and the limits of each kind',
     type: JSON_NAME,
     isOpen: false,
-    answer: async ({ usage, store }) => {
-      await usage.flush();
-      return json({ keys: await store.keys.list() });
+    answer: async (context) => {
+      await context.usage.flush();
+      return allKeys(context.store, context, context.clock.now());
     },
   },
   {
@@ -180,6 +183,14 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     type: JSON_NAME,
     isOpen: false,
     answer: ({ history, clock }) => json(history.surfaces(clock.now())),
+  },
+  {
+    path: '/figures',
+    method: 'GET',
+    gives: 'the figures of /metrics as JSON',
+    type: JSON_NAME,
+    isOpen: false,
+    answer: async ({ metrics }) => json({ figures: await metrics.figures() }),
   },
   {
     path: '/stream',

@@ -38,6 +38,12 @@ interface OfKey {
   bytes: number;
 }
 
+/** What a key did in the last day. */
+export interface DayOfKey extends Readonly<OfKey> {
+  /** Requests in the busiest of the windows over which they are limited. */
+  readonly busiest: number;
+}
+
 interface Minute {
   /** Minutes since 1970. */
   readonly at: number;
@@ -132,6 +138,20 @@ export class History {
     );
   }
 
+  /**
+   * What each key did in the span, of the keys that did anything.
+   * @param windowOf the minutes over which a key's requests are limited
+   */
+  keys(now: number, windowOf: (id: string) => number): ReadonlyMap<string, DayOfKey> {
+    const { from, minutes } = this.#span(now);
+    const tallies = new Map<string, Tally>();
+    for (const [ahead, minute] of minutes.entries()) {
+      for (const [id, use] of minute?.keys ?? [])
+        found(tallies, id, newTally).add(from + ahead, use, windowOf(id));
+    }
+    return new Map([...tallies].map(([id, { day }]) => [id, day]));
+  }
+
   /** The use of a key, an entry for each minute. */
   key(id: string, now: number): { readonly from: number } & Readonly<Record<keyof OfKey, number[]>> {
     const { from, minutes } = this.#span(now);
@@ -152,6 +172,38 @@ const newSurface = (): OfSurface => ({
   times: new Uint32Array(TIMES.length),
 });
 const newKey = (): OfKey => ({ requests: 0, rows: 0, bytes: 0 });
+
+/** Adds up the minutes of a key, in their order. */
+class Tally {
+  readonly #day = { requests: 0, rows: 0, bytes: 0, busiest: 0 };
+  readonly #recent: { readonly at: number; readonly requests: number }[] = [];
+  #inWindow = 0;
+
+  get day(): DayOfKey {
+    return this.#day;
+  }
+
+  /** @param window the minutes over which requests are limited */
+  add(at: number, { requests, rows, bytes }: OfKey, window: number): void {
+    this.#recent.push({ at, requests });
+    this.#inWindow += requests;
+    for (
+      let first = this.#recent[0];
+      first !== undefined && first.at <= at - window;
+      first = this.#recent[0]
+    ) {
+      this.#recent.shift();
+      this.#inWindow -= first.requests;
+    }
+    const day = this.#day;
+    day.requests += requests;
+    day.rows += rows;
+    day.bytes += bytes;
+    day.busiest = Math.max(day.busiest, this.#inWindow);
+  }
+}
+
+const newTally = (): Tally => new Tally();
 
 function found<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   const known = map.get(key);

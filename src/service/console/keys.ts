@@ -4,8 +4,28 @@ import { platError } from '../../errors/index.ts';
 import { createKey, expiry, revokeKey } from '../../store/new-key.ts';
 import type { Store } from '../../store/store.ts';
 import { type Exchange, json, type Reply } from '../exchange.ts';
+import type { RateLimit } from '../options.ts';
+import type { SurfaceName } from '../surface.ts';
+import type { DayOfKey, History } from './history.ts';
 
 const LONGEST_BODY = 64 * 1024;
+
+const IDLE: DayOfKey = { requests: 0, rows: 0, bytes: 0, busiest: 0 };
+
+/** Every key with what it has used, what of that in the last day, and the limits of each kind. */
+export async function allKeys(
+  { keys }: Pick<Store, 'keys'>,
+  {
+    history,
+    limits,
+  }: { readonly history: History; readonly limits: Readonly<Record<SurfaceName, RateLimit>> },
+  now: number,
+): Promise<Reply> {
+  const records = await keys.list();
+  const kinds = new Map(records.map(({ id, kind }) => [id, kind]));
+  const days = history.keys(now, (id) => Math.ceil(limits[kinds.get(id) ?? 'api'].seconds / 60));
+  return json({ keys: records.map((key) => ({ ...key, lastDay: days.get(key.id) ?? IDLE })), limits });
+}
 
 /** @throws PlatError `requestMalformed`; `optionInvalid` for a kind that there is not; `usage` as of `createKey` */
 export async function newKey(store: Store, exchange: Exchange): Promise<Reply> {

@@ -81,6 +81,7 @@ export function serve({ store: given, clock, role, base }: ServeOptions): Ask {
       history: new History(clock.now()),
       live: new Live(async () => ({})),
       clock,
+      limits,
     },
     limiter: new RateLimiter(),
     queue: { enter: () => Promise.resolve() }, // turns end by real time

@@ -111,6 +111,7 @@ test('/keys tells of each key what it may and what it did, but neither token nor
     'expiresAt',
     'id',
     'kind',
+    'lastDay',
     'name',
     'revokedAt',
     'role',
@@ -118,6 +119,26 @@ test('/keys tells of each key what it may and what it did, but neither token nor
     'use',
   ]);
   assert.doesNotMatch(text, /plat_|[\da-f]{64}/);
+});
+
+test('/figures says as JSON what /metrics says as text', async () => {
+  assert.equal((await get('/figures')).status, 401);
+  const { figures } = (await get('/figures', token)).json;
+  assert.ok(Array.isArray(figures));
+  const named = (name: string) => figures.map(objectIn).find((each) => each.name === name);
+  assert.deepEqual(named('plat_filter_indexes'), {
+    name: 'plat_filter_indexes',
+    help: 'Filters whose results are kept',
+    type: 'gauge',
+    values: [{ name: 'plat_filter_indexes', labels: {}, value: 0 }],
+  });
+  const seconds = named('plat_request_seconds')?.values;
+  assert.ok(Array.isArray(seconds));
+  const parts = seconds.map((each) => objectIn(each).name);
+  assert.deepEqual(
+    [...new Set(parts)],
+    ['plat_request_seconds_bucket', 'plat_request_seconds_sum', 'plat_request_seconds_count'],
+  );
 });
 
 /** The samples of the metrics, by name and labels. */

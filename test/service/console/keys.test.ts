@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { History } from '../../../src/service/console/history.ts';
+import { SERVICE_DEFAULTS } from '../../../src/service/options.ts';
 import { listing } from '../../support/builders.ts';
 import { startTestService } from '../../support/service.ts';
 import { resoFault } from '../http/envelopes.ts';
@@ -34,8 +35,12 @@ test('a key is made, works, and is ended', async () => {
   );
   const used = async () => (await service.get('api', '/Reso/OData/Property?$top=1', { token: own })).status;
   assert.equal(await used(), 200);
-  const history = await service.get('admin', `/keys/${key.id}/history`, { token });
-  assert.deepEqual(history.json.requests, [1]);
+  const history = JSON.parse((await service.get('admin', `/keys/${key.id}/history`, { token })).text);
+  assert.deepEqual(history.requests, [1]);
+  const list = (await service.get('admin', '/keys', { token })).json;
+  const lastDay = Array.isArray(list.keys) ? list.keys.find(({ id }) => id === key.id)?.lastDay : undefined;
+  assert.deepEqual(lastDay, { requests: 1, rows: 0, bytes: history.bytes[0], busiest: 1 });
+  assert.deepEqual(list.limits, SERVICE_DEFAULTS.limits);
   const end = () => service.get('admin', `/keys/${key.id}`, { token, method: 'DELETE' });
   assert.equal((await end()).status, 204);
   assert.equal(await used(), 401);
@@ -104,4 +109,19 @@ test('of a crowd of keys in one minute the later ones are summed up', () => {
   for (let at = 0; at < 205; at++) history.note({ ...ended, key: `k${at}` }, 0);
   assert.deepEqual([history.key('k199', 0).requests, history.key('k200', 0).requests], [[1], [0]]);
   assert.deepEqual(history.key('others', 0).requests, [5]);
+});
+
+test('of the last day, the busiest window counts against the limit', () => {
+  const minute = 60_000;
+  const history = new History(0);
+  const note = (key: string, at: number, times: number): void => {
+    const ended = { surface: 'api', status: 200, seconds: 0, key, rows: 2, bytes: 3 } as const;
+    for (let time = 0; time < times; time++) history.note(ended, at * minute);
+  };
+  for (const [at, times] of [1, 5, 2, 0, 4].entries()) note('a', at, times);
+  note('b', 4, 1);
+  const days = (windowed: number) => Object.fromEntries(history.keys(4 * minute, () => windowed));
+  const b = { requests: 1, rows: 2, bytes: 3, busiest: 1 };
+  assert.deepEqual(days(2), { a: { requests: 12, rows: 24, bytes: 36, busiest: 7 }, b });
+  assert.deepEqual(days(4), { a: { requests: 12, rows: 24, bytes: 36, busiest: 11 }, b });
 });
