@@ -52,7 +52,7 @@ export interface Metrics {
 }
 
 /** A metric with its values, one for each combination of its labels. */
-export interface Figure {
+interface Figure {
   readonly name: string;
   readonly help: string;
   readonly type: string;
