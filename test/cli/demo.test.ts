@@ -53,6 +53,18 @@ test('demo makes a market, prints addresses, tokens and curl lines that work, an
     assert.match(picture, /^<svg /, 'its MediaURL opens');
   });
 
+  await t.test('the console opens at its line, with the token that the line names', async () => {
+    const [, page = ''] = /with the admin token at the log-in:\n {2}(http:.*)\n/.exec(first.text) ?? [];
+    assert.equal(page, `${admin.address}/console/`);
+    assert.match(first.text, new RegExp(`^console +${page} `, 'm'));
+    const entered = await fetch(`${admin.address}/session`, {
+      method: 'POST',
+      body: JSON.stringify({ token: admin.token }),
+      headers: { origin: admin.address },
+    });
+    assert.equal(entered.status, 200);
+  });
+
   await t.test('each token opens its surface and no other', async () => {
     const open = '/Reso/OData/Property';
     assert.equal(await statusOf({ address: admin.address, token: '' }, '/ready'), 200);

@@ -36,6 +36,7 @@ test('one line a surface; keys are made, listed with their use, rotated and revo
       `replication  ${replication}/Reso/OData/  ${replication}/v1/`,
       `floorplans   ${floorplans}/Reso/`,
       `admin        ${admin}/`,
+      `console      ${admin}/console/  (log in with the token of an admin key)`,
       `In a browser: ${api}/\n`,
     ].join('\n'),
   );
@@ -65,6 +66,10 @@ test('one line a surface; keys are made, listed with their use, rotated and revo
     [made.kind, made.role, made.systems, made.expiresAt, made.revokedAt],
     ['api', 'vow', ['X', 'Y'], '2999-01-01T00:00:00Z', null],
   );
+  const operator = await at.run(['key', 'create', '--store', 'm.db', '--name', 'O', '--kind', 'admin']);
+  assert.match(operator.out, /^plat_[\w-]{43}\n$/);
+  const hint = 'Log in with it at the console, at the address that "plat serve" prints.\n';
+  assert.equal(operator.err, hint);
   const window = '_filter=ModificationTimestamp bt 2020-01-01T00:00:00Z,2021-01-01T00:00:00Z';
   assert.equal((await ask(`${replication}/v1/listings?${window}`, usual))[0], 200);
   assert.equal((await ask(`${replication}/v1/listings?_limit=1000&_select=ListingKey`, usual))[0], 200);

@@ -24,7 +24,7 @@ import { addOptions, applyConfig, CLOCK_OPTION, option, wholeNumber } from '../o
 import { type Progress, withProgress } from '../progress.ts';
 import { onShutdown } from '../shutdown.ts';
 import { writeLines } from '../terminal.ts';
-import { addServeOptions, type ServeSettings, serveStore, surfaceLines } from './serve.ts';
+import { addServeOptions, consoleAddress, type ServeSettings, serveStore, surfaceLines } from './serve.ts';
 
 const SEED = 1;
 const DEMO_KEY = 'demo';
@@ -222,6 +222,9 @@ async function welcome(
     `  replication  ${tokens.replication}`,
     `  floorplans   ${tokens.floorplans}`,
     `  admin        ${tokens.admin}`,
+    '',
+    'Look: listings, floor plans and keys in a browser, with the admin token at the log-in:',
+    `  ${consoleAddress(service)}`,
     '',
     'Try:',
     curl(tokens.replication, `${addresses.replication}/Reso/OData/Property?$top=2&$count=true`),

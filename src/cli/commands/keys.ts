@@ -17,7 +17,9 @@ import {
   STORE_OPTION,
 } from '../options.ts';
 import { print, table } from '../output.ts';
-import { writeLines } from '../terminal.ts';
+import { reportLines, writeLines } from '../terminal.ts';
+
+const CONSOLE_HINT = 'Log in with it at the console, at the address that "plat serve" prints.';
 
 export function defineKeys(key: Command): void {
   addOptions(
@@ -37,6 +39,8 @@ export function defineKeys(key: Command): void {
       const expiresAt = expiry(expires, Date.now());
       const made = await createKey(store, { name, kind, role, systems, expiresAt });
       print({ ...made.key, token: made.token }, made.token, json);
+      // On stderr, since scripts take the token from stdout.
+      if (kind === 'admin' && json !== true) reportLines(CONSOLE_HINT);
     });
   });
   addOptions(

@@ -6,6 +6,7 @@ import { platError } from '../../errors/index.ts';
 import { replicaSources } from '../../replica/checkpoint/checkpoint.ts';
 import { sourceStatus } from '../../replica/status.ts';
 import type { ReadinessCheck } from '../../service/admin/router.ts';
+import { CONSOLE_ROOT } from '../../service/console/pages.ts';
 import { isAnyHost } from '../../service/http/base-address.ts';
 import { type FileSource, SERVICE_DEFAULTS, type ServiceOptions } from '../../service/options.ts';
 import { type ListenOptions, type Service, startService } from '../../service/service.ts';
@@ -129,6 +130,10 @@ const replicaFreshness = (store: Store): ReadinessCheck => ({
   },
 });
 
+/** Where the console opens. */
+export const consoleAddress = ({ addresses }: Pick<Service, 'addresses'>): string =>
+  `${addresses.admin}${CONSOLE_ROOT}/`;
+
 /** The lines with the addresses of the surfaces. */
 export function surfaceLines(service: Service, settings: ServeSettings, config: ConfigFile): string[] {
   const { addresses } = service;
@@ -139,8 +144,11 @@ export function surfaceLines(service: Service, settings: ServeSettings, config: 
     admin: `${addresses.admin}/`,
   };
   // A browser cannot send a token: the console asks for one, and the origin of the interfaces serves a page for people.
-  const page = `In a browser: ${addresses.admin}/console/ (the console) and ${addresses.api}/`;
-  const lines = [...SURFACES.map((name) => `${name.padEnd(12)} ${roots[name]}`), page];
+  const lines = [
+    ...SURFACES.map((name) => `${name.padEnd(12)} ${roots[name]}`),
+    `console      ${consoleAddress(service)}  (log in with the token of an admin key)`,
+    `In a browser: ${addresses.api}/`,
+  ];
   const links = linkLinesOf(service, settings, config);
   return links.length === 0 ? lines : [...lines, '', ...links];
 }

@@ -3,9 +3,13 @@
  * sees them. The session is a cookie that no script reads. This module must not know what is shown.
  */
 import { signal } from '@preact/signals';
+import { doubt } from './connection.ts';
 
-/** Whether a person is logged in; undefined while that is not known yet. */
-export const session = signal<About | undefined | 'none'>(undefined);
+/**
+ * Whether a person is logged in: what the service says of itself, `none`, or `ended` if the service ended the session;
+ * undefined while that is not known yet.
+ */
+export const session = signal<About | undefined | 'none' | 'ended'>(undefined);
 
 export type SurfaceName = 'api' | 'replication' | 'floorplans';
 
@@ -59,16 +63,30 @@ function refusalIn(status: number, body: unknown): Refused {
 export async function ask<T>(path: string, options: RequestInit = {}): Promise<Answer<T>> {
   const began = performance.now();
   let response: Response;
+  let text: string;
   try {
     response = await fetch(path, { ...options, headers: { accept: 'application/json', ...options.headers } });
-  } catch {
-    throw new Refused(0, 'away', 'The service cannot be reached. It may be restarting.');
+    text = await response.text();
+    if (FROM_A_PROXY.includes(response.status)) throw new Refused(0, 'away', AWAY);
+  } catch (error) {
+    // A request that the page itself gave up says nothing about the service.
+    if (options.signal?.aborted !== true) doubt();
+    throw error instanceof Refused ? error : new Refused(0, 'away', AWAY);
   }
-  const text = await response.text();
   const body: unknown = text === '' ? undefined : jsonOr(text);
-  if (response.status === 401 && path !== '/session') session.value = 'none';
+  if (response.status === 401 && path !== '/session') endSession();
   if (!response.ok) throw refusalIn(response.status, body);
   return { body: body as T, headers: response.headers, took: performance.now() - began };
+}
+
+/** What a person reads while nothing answers; the page asks again by itself. */
+const AWAY = 'The service cannot be reached. It may be restarting.';
+
+/** A proxy answers so for a service that is away. */
+const FROM_A_PROXY = [502, 504];
+
+function endSession(): void {
+  session.value = session.value === undefined || session.value === 'none' ? 'none' : 'ended';
 }
 
 function jsonOr(text: string): unknown {
@@ -96,8 +114,7 @@ export async function resume(): Promise<void> {
   try {
     session.value = await get<About>('/about');
   } catch (error) {
-    if (error instanceof Refused && error.status !== 0) session.value = 'none';
-    else throw error;
+    if (!(error instanceof Refused) || error.status !== 401) throw error;
   }
 }
 

@@ -1,7 +1,10 @@
 /** The frame of the console: log-in, navigation, and the page that the address names. */
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { Loading, Problem } from '../parts/states.tsx';
-import { logOut, resume, session } from './api.ts';
+import { type About, logOut, resume, session } from './api.ts';
+import { Brand } from './brand.tsx';
+import { isAway, returns } from './connection.ts';
+import { listen, present } from './live.ts';
 import { LogInPage } from './log-in.tsx';
 import { PAGES } from './pages.ts';
 import { link, open, path, ROOT } from './route.ts';
@@ -9,40 +12,59 @@ import { link, open, path, ROOT } from './route.ts';
 export function App() {
   const [problem, setProblem] = useState<unknown>();
   const find = () => {
-    setProblem(undefined);
-    resume().catch(setProblem);
+    resume().then(() => setProblem(undefined), setProblem);
   };
-  useEffect(find, []);
-  if (problem !== undefined) return <Problem error={problem} again={find} />;
+  const returned = returns.value;
+  // A service that was away may have forgotten its sessions.
+  useEffect(find, [returned]);
   switch (session.value) {
     case undefined:
-      return <Loading what="the console" />;
+      return (
+        <main id="main" class="log-in">
+          <Brand />
+          {problem === undefined ? <Loading what="the console" /> : <Problem error={problem} again={find} />}
+        </main>
+      );
     case 'none':
-      return <LogInPage />;
+    case 'ended':
+      return <LogInPage hasEnded={session.value === 'ended'} />;
     default:
-      return <Frame />;
+      return <Frame about={session.value} />;
   }
 }
 
 /** Links of the console open without loading the page anew. */
 function follow(event: MouseEvent): void {
-  if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey)
-    return;
+  if (event.defaultPrevented || event.button !== 0) return;
+  if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
   const anchor = event.target instanceof Element ? event.target.closest('a') : null;
   if (anchor === null || anchor.target !== '' || anchor.origin !== location.origin) return;
   if (!anchor.pathname.startsWith(`${ROOT}/`) || anchor.hasAttribute('download')) return;
+  if (anchor.hash !== '') return;
   event.preventDefault();
   open(anchor.pathname + anchor.search);
-  document.getElementById('main')?.focus();
-  scrollTo(0, 0);
 }
 
-function Frame() {
+/** Whoever opens another page begins at its top, and so does the focus; within a page it stays where it is. */
+function useFocusOfPage(): void {
+  const here = path.value.join('/');
+  const before = useRef(here);
+  useEffect(() => {
+    if (before.current === here) return;
+    before.current = here;
+    document.getElementById('main')?.focus({ preventScroll: true });
+    scrollTo(0, 0);
+  }, [here]);
+}
+
+function Frame({ about }: { readonly about: About }) {
   const [name = 'explore'] = path.value;
   const page = PAGES.find((each) => each.name === name);
   useEffect(() => {
     document.title = `${page?.title ?? 'Not found'} · plat`;
   }, [page]);
+  useEffect(listen, []);
+  useFocusOfPage();
   return (
     // biome-ignore lint/a11y: the links inside are what a person uses; this only keeps the page from loading anew
     <div class="frame" onClick={follow}>
@@ -50,24 +72,17 @@ function Frame() {
         Skip to the content
       </a>
       <header class="top">
-        <a class="brand" href={`${ROOT}/`}>
-          plat
-        </a>
-        <nav aria-label="Pages">
-          <ul>
-            {PAGES.filter(({ isListed }) => isListed).map((each) => (
-              <li key={each.name}>
-                <a href={link([each.name])} aria-current={each.name === name ? 'page' : undefined}>
-                  {each.title}
-                </a>
-              </li>
-            ))}
-          </ul>
-        </nav>
+        <Brand />
+        <Navigation name={name} />
+        <span class="of-store" title={about.store}>
+          {about.owner === 'authority' ? '' : 'Replica '}
+          {about.store}
+        </span>
         <button type="button" class="quiet" onClick={() => void logOut()}>
           Log out
         </button>
       </header>
+      <Away />
       <main id="main" tabIndex={-1}>
         {page === undefined ? <NotFound /> : <page.Page />}
       </main>
@@ -75,8 +90,71 @@ function Frame() {
   );
 }
 
+/** The pages: side by side, or on a narrow screen below a button that names the present one. */
+function Navigation({ name }: { readonly name: string }) {
+  const [isOpen, setOpen] = useState(false);
+  const nav = useRef<HTMLElement>(null);
+  const button = useRef<HTMLButtonElement>(null);
+  const listed = PAGES.filter(({ isListed }) => isListed);
+  useEffect(() => {
+    if (!isOpen) return undefined;
+    const closeByKey = ({ key }: KeyboardEvent): void => {
+      if (key !== 'Escape') return;
+      setOpen(false);
+      button.current?.focus();
+    };
+    const closeOutside = ({ target }: Event): void => {
+      if (target instanceof Node && nav.current?.contains(target) !== true) setOpen(false);
+    };
+    const events = ['pointerdown', 'focusin'] as const;
+    document.addEventListener('keydown', closeByKey);
+    for (const each of events) document.addEventListener(each, closeOutside);
+    return () => {
+      document.removeEventListener('keydown', closeByKey);
+      for (const each of events) document.removeEventListener(each, closeOutside);
+    };
+  }, [isOpen]);
+  return (
+    <nav ref={nav} aria-label="Pages" class={isOpen ? 'is-open' : undefined}>
+      <button
+        ref={button}
+        type="button"
+        class="menu quiet"
+        aria-expanded={isOpen}
+        aria-controls="pages"
+        onClick={() => setOpen(!isOpen)}
+      >
+        {listed.find((each) => each.name === name)?.title ?? 'Pages'}
+      </button>
+      <ul id="pages">
+        {listed.map((each) => (
+          <li key={each.name}>
+            <a
+              href={link([each.name])}
+              aria-current={each.name === name ? 'page' : undefined}
+              onClick={() => setOpen(false)}
+            >
+              {each.title}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}
+
+/** What a person must know while the service does not do its work. */
+function Away() {
+  const text = isAway.value
+    ? 'The service cannot be reached. This page tries again by itself.'
+    : present.value === 'away'
+      ? 'The store of the service cannot be used at the moment. This page tries again by itself.'
+      : '';
+  return <output class="away">{text}</output>;
+}
+
 const NotFound = () => (
-  <section class="empty">
+  <section class="state empty">
     <h1>There is no such page</h1>
     <p>
       <a href={link(['explore'])}>Explore the listings</a>

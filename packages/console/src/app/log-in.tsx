@@ -1,10 +1,17 @@
 /** The log-in: the token of an admin key, sent once. Nothing of it stays in the page. */
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { logIn } from './api.ts';
+import { Brand } from './brand.tsx';
 
-export function LogInPage() {
+/** @param hasEnded whether there was a session, whose view comes back after the log-in */
+export function LogInPage({ hasEnded }: { readonly hasEnded: boolean }) {
   const [problem, setProblem] = useState<string>();
   const [isBusy, setBusy] = useState(false);
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    document.title = 'Log in · plat';
+    field.current?.focus();
+  }, []);
   const submit = async (event: SubmitEvent & { currentTarget: HTMLFormElement }) => {
     event.preventDefault();
     const form = event.currentTarget;
@@ -16,34 +23,44 @@ export function LogInPage() {
       form.reset();
     } catch (error) {
       setProblem(error instanceof Error ? error.message : String(error));
+      setBusy(false);
+      field.current?.focus();
     }
-    setBusy(false);
   };
   return (
     <main class="log-in" id="main">
-      <h1>plat</h1>
-      <form onSubmit={submit}>
-        <label for="token">Token of an admin key</label>
-        <input
-          id="token"
-          name="token"
-          type="password"
-          autocomplete="off"
-          required
-          aria-describedby="token-help"
-        />
-        <p id="token-help" class="hint">
-          <code>plat demo</code> prints one. For a store of yours: <code>plat key create --kind admin</code>
-        </p>
-        {problem === undefined ? null : (
-          <p class="problem" role="alert">
-            {problem}
+      <Brand />
+      <div class="card">
+        <h1>Log in to the console</h1>
+        {/* Without its script the form would be posted too, so that no token comes into an address. */}
+        <form method="post" action="/session" onSubmit={submit}>
+          {hasEnded ? (
+            <output class="notice">Your session has ended. Log in again to go on where you were.</output>
+          ) : null}
+          <label for="token">Token of an admin key</label>
+          <input
+            id="token"
+            name="token"
+            type="password"
+            autocomplete="off"
+            spellcheck={false}
+            required
+            ref={field}
+            aria-describedby="token-help"
+          />
+          <p id="token-help" class="hint">
+            <code>plat demo</code> prints one. For a store of yours: <code>plat key create --kind admin</code>
           </p>
-        )}
-        <button type="submit" disabled={isBusy}>
-          {isBusy ? 'Logging in …' : 'Log in'}
-        </button>
-      </form>
+          {problem === undefined ? null : (
+            <p class="problem" role="alert">
+              {problem}
+            </p>
+          )}
+          <button type="submit" disabled={isBusy}>
+            {isBusy ? 'Logging in …' : 'Log in'}
+          </button>
+        </form>
+      </div>
     </main>
   );
 }

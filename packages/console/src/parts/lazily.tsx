@@ -1,23 +1,33 @@
 /** A page whose script is loaded when it is first opened. */
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { doubt, isAway, returns } from '../app/connection.ts';
 import { Loading, Problem } from './states.tsx';
 
 export function lazily(load: () => Promise<ComponentType>): ComponentType {
   let loaded: ComponentType | undefined;
   return function Lazy() {
     const [Page, setPage] = useState<ComponentType | undefined>(() => loaded);
-    const [problem, setProblem] = useState<unknown>();
-    const begin = () => {
-      setProblem(undefined);
+    const [hasFailed, setFailed] = useState(false);
+    const returned = returns.value;
+    useEffect(() => {
       if (loaded !== undefined) return;
-      load().then((page) => {
-        loaded = page;
-        setPage(() => page);
-      }, setProblem);
-    };
-    useEffect(begin, []);
-    if (problem !== undefined) return <Problem error={problem} again={begin} />;
-    return Page === undefined ? <Loading what="the page" /> : <Page />;
+      load().then(
+        (page) => {
+          loaded = page;
+          setPage(() => page);
+          setFailed(false);
+        },
+        () => {
+          // The first failure may mean that the service is away; if it is not, it has another version of the page by now.
+          if (!hasFailed) doubt();
+          setFailed(true);
+        },
+      );
+    }, [returned]);
+    if (Page !== undefined) return <Page />;
+    if (!hasFailed || isAway.value) return <Loading what="the page" />;
+    const text = 'This part of the console could not be loaded. The service may have been updated.';
+    return <Problem error={new Error(text)} again={() => location.reload()} />;
   };
 }

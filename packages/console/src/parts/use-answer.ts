@@ -1,6 +1,10 @@
-/** An answer of the service as a part of a page shows it: asked for again when the address changes, and never out of order. */
+/**
+ * An answer of the service as a part of a page shows it: asked for again when the address changes, and
+ * when a service that was away is back; never out of order.
+ */
 import { useEffect, useState } from 'preact/hooks';
-import { type Answer, ask } from '../app/api.ts';
+import { type Answer, ask, Refused } from '../app/api.ts';
+import { returns } from '../app/connection.ts';
 
 export type Asked<T> =
   | { readonly kind: 'loading'; readonly before?: Answer<T> }
@@ -14,6 +18,11 @@ export type Asked<T> =
 export function useAnswer<T>(path: string | undefined): readonly [Asked<T>, () => void] {
   const [asked, setAsked] = useState<Asked<T>>({ kind: 'loading' });
   const [turn, setTurn] = useState(0);
+  const returned = returns.value;
+  useEffect(() => {
+    const wasAway = asked.kind === 'failed' && asked.error instanceof Refused && asked.error.status === 0;
+    if (wasAway) setTurn((before) => before + 1);
+  }, [returned]);
   useEffect(() => {
     if (path === undefined) return undefined;
     const gone = new AbortController();

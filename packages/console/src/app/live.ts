@@ -1,0 +1,58 @@
+/**
+ * What the service reports of the present: one stream for the whole page, open while a person looks at it, since a browser
+ * opens few connections to one service. That it breaks off is how an idle page learns that the service or its session ended.
+ */
+import { signal } from '@preact/signals';
+import { doubt } from './connection.ts';
+
+/** Figures of one moment (GET /stream, event `figures`). */
+export interface Present {
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** What keeps the service from being ready, by name. */
+  readonly problems: Readonly<Record<string, string>>;
+  readonly surfaces: Readonly<Record<string, unknown>>;
+}
+
+/** The latest figures; `away` while the service has no store; undefined until the first have come. */
+export const present = signal<Present | 'away' | undefined>(undefined);
+
+/** Milliseconds until a stream that ended is opened again. */
+const PAUSE = 3000;
+
+let stream: EventSource | undefined;
+let later: number | undefined;
+
+function close(): void {
+  clearTimeout(later);
+  stream?.close();
+  stream = undefined;
+}
+
+function open(): void {
+  if (stream !== undefined || document.hidden) return;
+  stream = new EventSource('/stream');
+  stream.addEventListener('figures', ({ data }: MessageEvent<string>) => {
+    present.value = JSON.parse(data);
+  });
+  stream.addEventListener('away', () => {
+    present.value = 'away';
+  });
+  stream.addEventListener('error', () => {
+    close();
+    doubt();
+    later = setTimeout(open, PAUSE);
+  });
+}
+
+/** Listens as long as a session lasts. @returns what ends it */
+export function listen(): () => void {
+  const follow = (): void => (document.hidden ? close() : open());
+  follow();
+  document.addEventListener('visibilitychange', follow);
+  return () => {
+    document.removeEventListener('visibilitychange', follow);
+    close();
+    present.value = undefined;
+  };
+}
