@@ -13,6 +13,7 @@ import type { History } from '../console/history.ts';
 import { allKeys, endKey, newKey } from '../console/keys.ts';
 import type { Live } from '../console/live.ts';
 import type { LogIn } from '../console/log-in.ts';
+import { rolesInForce } from '../console/roles.ts';
 import { type Json, TEXT } from '../description/parts.ts';
 import { type Exchange, json, type Reply } from '../exchange.ts';
 import { ALLOWED, methodNotAllowed } from '../http/methods.ts';
@@ -130,6 +131,14 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     type: JSON_NAME,
     isOpen: false,
     answer: async ({ store }) => json(await store.status()),
+  },
+  {
+    path: '/roles',
+    method: 'GET',
+    gives: 'the roles in force, and the fields of each resource by the class that decides who sees them',
+    type: JSON_NAME,
+    isOpen: false,
+    answer: async ({ store }) => json(rolesInForce(await store.model())),
   },
   {
     path: '/keys',

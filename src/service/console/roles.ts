@@ -1,0 +1,99 @@
+/**
+ * The roles of a store as an operator looks at them: the definitions in force, resolved against the resources that the store
+ * publishes and the fields that it has in use. It must not know records: what a role sees of them, the interfaces give through
+ * its eyes (see-as.ts).
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { BUILT_IN_ACCESS, type RoleDefinition, type WithheldDefinition } from '../../access/index.ts';
+import { dependsOnDay, resolveDayTerms } from '../../access/roles.ts';
+import type { StoreModel } from '../../compile/model.ts';
+import type { Field, Resource, VisibilityClass } from '../../dictionary/index.ts';
+
+/** Which rows of a resource a role sees. */
+interface SeenRows {
+  /** As it is defined; empty: every row. */
+  readonly filter: string;
+  /** With the dates of the present day, where the filter moves with it. */
+  readonly today?: string;
+}
+
+interface SeenRole {
+  readonly name: string;
+  /** Whether the operator defined it, or redefined a built-in one. */
+  readonly isOwn: boolean;
+  /** The classes whose fields it may name. */
+  readonly classes: readonly VisibilityClass[];
+  readonly seesWithheld: boolean;
+  /** By resource; one that is not listed does not exist for the role. */
+  readonly rows: Readonly<Record<string, SeenRows>>;
+}
+
+interface ClassedResource {
+  readonly name: string;
+  readonly key: string;
+  /** Names of the fields in use, by their class. */
+  readonly fields: Readonly<Record<VisibilityClass, readonly string[]>>;
+}
+
+/** What `GET /roles` gives. */
+interface RolesInForce {
+  /** The UTC day that the rules apply to. */
+  readonly day: string;
+  readonly classes: readonly VisibilityClass[];
+  readonly roles: readonly SeenRole[];
+  readonly withheld: readonly WithheldDefinition[];
+  readonly resources: readonly ClassedResource[];
+}
+
+/** The classes that docs/roles.md explains, from the most open to the most closed; an operator's own ones follow. */
+const STANDARD = ['open', 'idx', 'address', 'facts', 'address-facts', 'history', 'private'];
+
+export function rolesInForce(model: StoreModel): RolesInForce {
+  const { dictionary, settings, rules, day, stores, inUse } = model;
+  const published = [...dictionary.resources.values()].filter(({ always, name }) => always || stores(name));
+  const used = new Map(
+    published.map((resource) => [resource, [...resource.fields.values()].filter((field) => inUse(field))]),
+  );
+  const classes = new Set([...STANDARD, ...[...used.values()].flat().map((field) => field.class)]);
+  const seen = (definition: RoleDefinition): SeenRole => {
+    const { name, resources, seesWithheld = false } = definition;
+    const readable = published.filter((resource) => rules.roles.get(name)?.readsResource(resource));
+    return {
+      name,
+      isOwn: !BUILT_IN_ACCESS.roles.some((builtIn) => isDeepStrictEqual(builtIn, definition)),
+      classes: definition.classes === 'all' ? [...classes] : namedOf(definition.classes),
+      seesWithheld,
+      rows: Object.fromEntries(
+        readable.map((resource) => [
+          resource.name,
+          rowsOf(resources === 'all' ? '' : (resources[resource.name] ?? ''), day),
+        ]),
+      ),
+    };
+  };
+  return {
+    day,
+    classes: [...classes],
+    roles: settings.access.roles.map(seen),
+    withheld: settings.access.withheld,
+    resources: [...used].map(([resource, fields]) => classed(resource, fields)),
+  };
+}
+
+/** `open` is always among them. */
+const namedOf = (classes: readonly VisibilityClass[]): VisibilityClass[] => [
+  ...new Set(['open', ...classes]),
+];
+
+const rowsOf = (filter: string, day: string): SeenRows => ({
+  filter,
+  ...(dependsOnDay(filter) ? { today: resolveDayTerms(filter, day) } : {}),
+});
+
+const classed = ({ name, key }: Resource, fields: readonly Field[]): ClassedResource => ({
+  name,
+  key,
+  fields: Object.fromEntries(
+    [...Map.groupBy(fields, (field) => field.class)].map(([kind, of]) => [kind, of.map((each) => each.name)]),
+  ),
+});
