@@ -1,5 +1,6 @@
 /** A real Chromium for tests of the console: Debian's, or the one that `PLAT_CHROMIUM` names. */
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 
 const PLACES = [process.env.PLAT_CHROMIUM ?? '', '/usr/bin/chromium', '/usr/bin/chromium-browser'];
@@ -48,3 +49,40 @@ export async function logIn(page: Page, base: string, token: string, path = '/co
   await page.getByRole('button', { name: 'Log in' }).click();
   await page.getByRole('navigation', { name: 'Pages' }).waitFor();
 }
+
+/** Waits until a page of the console shows what it has: its heading, and nothing that is still loading. */
+export const settled = (page: Page): Promise<void> =>
+  page.locator('main:has(h1):not(:has(output.state:not(.empty)))').waitFor();
+
+/** The rules of WCAG up to 2.2, AA, and what axe-core holds to be good practice. */
+const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
+/** The source of axe-core. It is evaluated, since the policy of the page blocks a script that is added to it. */
+let axeSource: string | undefined;
+
+interface Violation {
+  readonly id: string;
+  readonly help: string;
+  readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
+}
+
+/**
+ * What hinders people in a page as it is shown now; nothing if all is well.
+ * @param rule the only one that is checked, such as `color-contrast` for another theme; absent: all
+ */
+export async function axe(page: Page, rule?: string): Promise<string[]> {
+  axeSource ??= readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+  if (!(await page.evaluate<boolean>('"axe" in window'))) await page.evaluate(axeSource);
+  const runOnly = rule === undefined ? { type: 'tag', values: RULES } : { type: 'rule', values: [rule] };
+  const options = JSON.stringify({ runOnly, resultTypes: ['violations'] });
+  const found = await page.evaluate<readonly Violation[]>(
+    `axe.run(document, ${options}).then(({ violations }) => violations)`,
+  );
+  return found.flatMap(({ id, help, nodes }) =>
+    nodes.map(({ html, failureSummary = '' }) => `${id}: ${help}: ${html.slice(0, 200)} ${failureSummary}`),
+  );
+}
+
+/** By how many pixels a page is wider than its window; it must never be scrolled sideways. */
+export const overhang = (page: Page): Promise<number> =>
+  page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
