@@ -302,7 +302,7 @@ interface MatchingRows {
 }
 
 /** @param seen whether the role has to see each row; a list of ids holds what it saw, and each page of it looks again */
-function matchingRows(planner: Planner, query: RecordQuery, seen: boolean): MatchingRows {
+export function matchingRows(planner: Planner, query: RecordQuery, seen: boolean): MatchingRows {
   const layout = planner.model.layout(query.resource.name);
   const context = makeContext(contextSource(planner, query), 'r', query.resource.name);
   searchRows(context, layout, 'r');
@@ -333,9 +333,9 @@ function listed(dialect: Dialect, { from, joined }: RecordTables, ids: Sql): Rec
   };
 }
 
-/** Fails a statement over many rows `r` once its time is up. */
-const deadlineOf = ({ deadline }: Dialect): readonly Sql[] =>
-  deadline === undefined ? [] : [deadline.ofRows(column('r', '_id'))];
+/** Fails a statement over many rows once its time is up. @param id of a row; absent: of the rows `r` */
+export const deadlineOf = ({ deadline }: Dialect, id: Sql = column('r', '_id')): readonly Sql[] =>
+  deadline === undefined ? [] : [deadline.ofRows(id)];
 
 function planSearch(planner: Planner, request: PageRequest): PagePlan {
   const { query, position, limit } = request;

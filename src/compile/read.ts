@@ -181,6 +181,48 @@ export interface MergedMember {
   readonly field: Field;
 }
 
+/** Asks how often fields have each value among the records that a query selects, whatever their order. */
+export interface FacetsRequest {
+  readonly query: RecordQuery;
+  /** Of the resource of the query. A list is counted by its values. */
+  readonly fields: readonly Field[];
+  /** The most values of a field that are returned, those that most records have. */
+  readonly most: number;
+  readonly histogram?: HistogramWish | undefined;
+}
+
+/** How the values of a number field are spread over the ranges between some edges, which ascend. */
+export interface HistogramWish {
+  readonly field: Field;
+  readonly edges: readonly number[];
+}
+
+/** What a view shows of the values of fields: a withheld value counts as none. */
+export interface Facets {
+  readonly records: number;
+  /** In the order of the fields that were asked for. */
+  readonly fields: readonly FieldFacet[];
+  readonly histogram?: Histogram;
+}
+
+export interface FieldFacet {
+  /** By the number of records, then by value. */
+  readonly values: readonly { readonly value: string | number | boolean; readonly records: number }[];
+  /** How many further values there are. */
+  readonly more: number;
+  /** Records without a value. */
+  readonly none: number;
+}
+
+export interface Histogram {
+  /** The values below the first edge, from each edge up to the next, and from the last one on. */
+  readonly records: readonly number[];
+  readonly none: number;
+  /** Null where no record has a value. */
+  readonly least: number | null;
+  readonly greatest: number | null;
+}
+
 /** Records of several resources in one collection, ordered by key, then by the name of the resource. */
 export interface MergedRequest {
   readonly sources: readonly MergedSource[];

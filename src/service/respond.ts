@@ -18,6 +18,7 @@ import { type RequestLimiter, rateLimited, rateLimitHeaders } from './access/rat
 import type { RequestUse, UsageRecorder } from './access/usage.ts';
 import type { Views } from './access/views.ts';
 import { type AdminContext, admin, allowedOf, isOpenAdminPath } from './admin/router.ts';
+import { FACETS_ROOT, facets } from './console/facets.ts';
 import { CONSOLE_ROOT, consoleReply } from './console/pages.ts';
 import { keySeen, seenAs } from './console/see-as.ts';
 import { description } from './description/openapi.ts';
@@ -71,11 +72,11 @@ export interface Responder {
 
 /** The interface that a request is for, and its path there. */
 type Route =
-  | { readonly kind: 'reso' | 'native' | 'media' | 'console' | 'none'; readonly path: string }
+  | { readonly kind: 'reso' | 'native' | 'facets' | 'media' | 'console' | 'none'; readonly path: string }
   | { readonly kind: 'admin'; readonly path: string }
   | { readonly kind: 'front'; readonly path: string; readonly front: Front };
 
-function routeOf({ surface, path, headers }: Exchange): Route {
+function routeOf({ surface, path, headers, as }: Exchange): Route {
   const plain = path.includes('//') ? path.replaceAll(/\/{2,}/g, '/') : path;
   const named = plain.length > 1 && plain.endsWith('/') ? plain.slice(0, -1) : plain;
   const front = frontOf(named, headers.accept);
@@ -83,6 +84,9 @@ function routeOf({ surface, path, headers }: Exchange): Route {
   if (surface.name === 'admin') {
     if (!`${named}/`.startsWith(`${CONSOLE_ROOT}/`)) return { kind: 'admin', path: named };
     return { kind: 'console', path: named.slice(CONSOLE_ROOT.length + 1) };
+  }
+  if (as !== undefined && named.startsWith(FACETS_ROOT)) {
+    return { kind: 'facets', path: named.slice(FACETS_ROOT.length) };
   }
   if (path.startsWith(MEDIA)) return { kind: 'media', path: path.slice(MEDIA.length) };
   for (const [kind, root] of [['reso', surface.resoRoot] as const, ['native', surface.nativeRoot] as const]) {
@@ -231,9 +235,10 @@ async function answer(responder: Responder, exchange: Exchange, begun: Begun): P
     case 'console':
       return consoleReply(route.path);
     case 'reso':
-    case 'native': {
+    case 'native':
+    case 'facets': {
       const damaged = responder.options.damaged?.();
-      const serve = route.kind === 'reso' ? reso : native;
+      const serve = { reso, native, facets }[route.kind];
       return surely(begun.caller, async (seen) => {
         const session = await sessionBy(responder, exchange, begun, seen);
         const look = 'holds' in seen ? seen : undefined;

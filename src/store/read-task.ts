@@ -6,10 +6,11 @@
 import type { BlocksPlan } from '../compile/blocks-plan.ts';
 import type { BoundValue } from '../compile/fragment.ts';
 import type { FoundRow, PagePlan, PlannedStatement } from '../compile/page-plan.ts';
-import type { Page } from '../compile/read.ts';
+import type { Facets, Page } from '../compile/read.ts';
 import { DamagedRecord } from '../records/damage.ts';
 import { type BlocksMaking, type BlocksPage, blocksPage } from './blocks-task.ts';
 import { readBody } from './body-step.ts';
+import { facetsIn } from './facet-rows.ts';
 import { type Ask, along, ask, type Given, NOTHING, type Steps } from './read-steps.ts';
 import type { Row } from './session.ts';
 
@@ -24,7 +25,18 @@ export type ReadTask =
   | { readonly kind: 'blocks'; readonly plan: BlocksPlan }
   | { readonly kind: 'body'; readonly statement: PlannedStatement; readonly isKept: boolean }
   | { readonly kind: 'number'; readonly statement: PlannedStatement; readonly isKept: boolean }
-  | { readonly kind: 'ids'; readonly statement: PlannedStatement };
+  | { readonly kind: 'ids'; readonly statement: PlannedStatement }
+  | FacetsTask;
+
+/** Counts values (compile/facets-plan.ts). */
+interface FacetsTask {
+  readonly kind: 'facets';
+  readonly statement: PlannedStatement;
+  /** How many fields are counted. */
+  readonly fields: number;
+  /** How many ranges the histogram has, if there is one. */
+  readonly ranges?: number;
+}
 
 /** Whether agents and offices are put into a page. */
 const isLinked = ({ plan, changes }: ReadTask & { kind: 'page' }): boolean =>
@@ -40,6 +52,7 @@ export function isOneStatement(task: ReadTask): boolean {
     case 'body':
     case 'number':
     case 'ids':
+    case 'facets':
       return true;
   }
 }
@@ -50,7 +63,8 @@ export type ReadResult =
   | { readonly kind: 'blocks'; readonly page: BlocksPage }
   | { readonly kind: 'body'; readonly body: Uint8Array | undefined }
   | { readonly kind: 'number'; readonly value: number }
-  | { readonly kind: 'ids'; readonly ids: Uint32Array };
+  | { readonly kind: 'ids'; readonly ids: Uint32Array }
+  | { readonly kind: 'facets'; readonly facets: Facets };
 
 /** Runs the steps of a task where each statement is answered at once. */
 export function runNow<T>(steps: Steps<T>, answer: (ask: Ask) => Given): T {
@@ -93,6 +107,11 @@ export function* stepsOf(task: ReadTask, making: Making): Steps<ReadResult> {
       const { statement } = task;
       const [row] = (yield* ask({ gives: 'rows', statement, slots: {}, isKept: false })).rows;
       return { kind: 'ids', ids: idsIn(row, isSent) };
+    }
+    case 'facets': {
+      const { statement } = task;
+      const { rows } = yield* ask({ gives: 'rows', statement, slots: {}, isKept: false });
+      return { kind: 'facets', facets: facetsIn(rows, task) };
     }
   }
 }

@@ -5,6 +5,7 @@
 
 import { planBlocks } from '../compile/blocks-plan.ts';
 import type { Planner } from '../compile/context.ts';
+import { planFacets } from '../compile/facets-plan.ts';
 import { render, slot } from '../compile/fragment.ts';
 import {
   type PagePlan,
@@ -17,6 +18,7 @@ import {
 } from '../compile/page-plan.ts';
 import type {
   BlocksRequest,
+  FacetsRequest,
   ListPageRequest,
   MergedRequest,
   Page,
@@ -39,7 +41,10 @@ interface TaskRunner {
   run(lane: Lane, plan: (planner: Planner) => ReadTask, options: ReadOptions): Promise<ReadResult>;
 }
 
-type Reads = Pick<Store, 'page' | 'blocks' | 'listPage' | 'mergedPage' | 'record' | 'count' | 'ids'>;
+type Reads = Pick<
+  Store,
+  'page' | 'blocks' | 'listPage' | 'mergedPage' | 'record' | 'count' | 'facets' | 'ids'
+>;
 
 export function readsOf(runner: TaskRunner): Reads {
   const run = async (
@@ -99,6 +104,17 @@ export function readsOf(runner: TaskRunner): Reads {
       if (result.kind !== 'number') throw new Error('A count gives a number');
       return result.value;
     },
+    async facets(request: FacetsRequest, options) {
+      const plan = (planner: Planner): ReadTask => ({
+        kind: 'facets',
+        statement: planFacets(planner, request),
+        fields: request.fields.length,
+        ...(request.histogram === undefined ? {} : { ranges: request.histogram.edges.length + 1 }),
+      });
+      const result = await run('searches', plan, options);
+      if (result.kind !== 'facets') throw new Error('Counts of values are asked for');
+      return result.facets;
+    },
     async ids(query: RecordQuery, options) {
       const plan = (planner: Planner): ReadTask => ({ kind: 'ids', statement: planIds(planner, query) });
       const result = await run('searches', plan, options);
@@ -127,6 +143,7 @@ function bytesOf(result: ReadResult): number {
       );
     case 'ids':
     case 'number':
+    case 'facets':
       return 0;
   }
 }

@@ -3,6 +3,8 @@ import type { DamagedRecords } from '../compile/damaged-records.ts';
 import type { StoreModel } from '../compile/model.ts';
 import type {
   BlocksRequest,
+  Facets,
+  FacetsRequest,
   ListPageRequest,
   MergedRequest,
   Page,
@@ -169,6 +171,8 @@ export interface Store extends Checks {
   mergedPage(request: MergedRequest, options: ReadOptions): Promise<Uint8Array>;
   record(request: RecordRequest, options: ReadOptions): Promise<Uint8Array | undefined>;
   count(query: RecordQuery, options: ReadOptions): Promise<number>;
+  /** How often fields have each value among the matching records, in one snapshot. */
+  facets(request: FacetsRequest, options: ReadOptions): Promise<Facets>;
   /** The ids of all matching records, in the order of the query. */
   ids(query: RecordQuery, options: ReadOptions): Promise<Uint32Array>;
   /** How many ids of a list in key order belong to keys up to and including this one. */

@@ -8,6 +8,7 @@ import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { planBlocks } from '../../src/compile/blocks-plan.ts';
 import type { Dialect } from '../../src/compile/dialect.ts';
+import { planFacets } from '../../src/compile/facets-plan.ts';
 import type { Statement } from '../../src/compile/fragment.ts';
 import { planCount, planIds, planList, planPage, planRecord } from '../../src/compile/page-plan.ts';
 import type { PageRequest } from '../../src/compile/read.ts';
@@ -76,6 +77,13 @@ async function statements(world: World, dialect: Dialect, wish: Wish): Promise<r
       return [planIds(planner, request.query)];
     case 'count':
       return [planCount(planner, request.query)];
+    case 'facets': {
+      const { query } = request;
+      const field = (name: string) => query.resource.fields.get(name) ?? assert.fail(name);
+      const fields = ['City', 'BedroomsTotal', 'Appliances'].map(field);
+      const histogram = { field: field('ListPrice'), edges: [1000, 4711] };
+      return [planFacets(planner, { query, fields, most: 50, histogram })];
+    }
     case 'record':
       return [planRecord(planner, { ...request, key: '4711' })];
     case 'list': {

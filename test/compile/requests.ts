@@ -4,7 +4,7 @@ import type { Position } from '../../src/compile/read.ts';
 import type { Search } from '../../src/query/tree.ts';
 
 export interface Wish {
-  readonly plan: 'ids' | 'count' | 'page' | 'list' | 'record' | 'blocks';
+  readonly plan: 'ids' | 'count' | 'page' | 'list' | 'record' | 'blocks' | 'facets';
   readonly query: string;
   readonly language?: 'odata' | 'native';
   readonly search?: Search;
@@ -87,6 +87,8 @@ export const REQUESTS: readonly Wish[] = [
   { plan: 'ids', resource: 'Media', role: 'idx', query: '$filter=Order gt 4711' },
   { plan: 'count', query: '' },
   { plan: 'count', role: 'idx', systems: ['Rome'], query: '$filter=ListPrice gt 4711' },
+  { plan: 'facets', query: "$filter=City eq 'Rome'" },
+  { plan: 'facets', role: 'idx', systems: ['Rome'], query: '' },
   { plan: 'page', query: '$select=ListingKey,City,ListPrice' },
   {
     plan: 'page',

@@ -68,6 +68,7 @@ function memoryOf(result: ReadResult): ArrayBufferLike[] {
     case 'page':
     case 'body':
     case 'number':
+    case 'facets':
       return [];
   }
 }

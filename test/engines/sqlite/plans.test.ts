@@ -45,6 +45,12 @@ test('a statement that may go through a table ends within some rows of its time'
     await assert.rejects(world.store.ids(query, outOfTime), late, `ids of ${what}`);
     await assert.rejects(world.store.count(query, outOfTime), late, `the count of ${what}`);
     await assert.rejects(world.store.page({ ...request, limit: 120 }, outOfTime), late, `a page of ${what}`);
+    const fields = [...query.resource.fields.values()].filter(({ name }) => name === 'Appliances');
+    await assert.rejects(
+      world.store.facets({ query, fields, most: 1 }, outOfTime),
+      late,
+      `values of ${what}`,
+    );
   }
 });
 

@@ -10,6 +10,7 @@ import { countContract } from './counts.ts';
 import { deleteContract } from './deletes.ts';
 import { epochContract } from './epochs.ts';
 import { expansionContract } from './expansions.ts';
+import { facetContract } from './facets.ts';
 import { fieldsInUseContract } from './fields-in-use.ts';
 import { fileContract } from './files.ts';
 import { heavyContract } from './heavy.ts';
@@ -68,6 +69,7 @@ export function readingContract(engine: Engine): void {
   suite(`${engine.name}: midnight`, () => midnightContract(engine));
   suite(`${engine.name}: withheld addresses`, () => withheldContract(engine));
   suite(`${engine.name}: counts`, () => countContract(engine));
+  suite(`${engine.name}: counts of values`, () => facetContract(engine));
   suite(`${engine.name}: the search table`, () => searchTableContract(engine));
   suite(`${engine.name}: paging`, () => pagingContract(engine));
   suite(`${engine.name}: orders`, () => orderContract(engine));

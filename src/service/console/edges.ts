@@ -1,0 +1,52 @@
+/** The edges of the ranges of a histogram, as people would choose them. This module knows numbers only. */
+import type { Histogram } from '../../compile/read.ts';
+
+/** Three in each power of ten, below which and above which there are values of few fields. */
+export const ROUGH_EDGES: readonly number[] = Array.from({ length: 11 }, (_, power) => power - 1).flatMap(
+  (power) => [1, 2, 5].map((digit) => Number(`${digit}e${power}`)),
+);
+
+/** The share of the values at either end that may lie beyond the edges. */
+const BEYOND = 0.02;
+const RANGES = 20;
+
+/**
+ * About twenty equal ranges of a round width that hold nearly all values, so that a few outliers do not press all others into
+ * one.
+ * @param rough how the values lie between `ROUGH_EDGES`
+ */
+export function rangeEdges({ records, least, greatest }: Histogram, isWhole: boolean): readonly number[] {
+  if (least === null || greatest === null) return [];
+  const most = records.reduce((sum, each) => sum + each, 0) * BEYOND;
+  const first = edgeBeyond(records, most);
+  const last = records.length - 1 - edgeBeyond(records.toReversed(), most);
+  // The range at a place ends at the edge of that place, and begins at the one before.
+  const from = Math.max(least, ROUGH_EDGES[first - 1] ?? least);
+  const to = Math.min(greatest, ROUGH_EDGES[last] ?? greatest);
+  const width = roundWidth((to - from) / RANGES, isWhole);
+  const start = Math.floor(from / width);
+  const end = Math.max(Math.ceil(to / width), start + 1);
+  return Array.from({ length: end - start + 1 }, (_, index) => cleaned((start + index) * width));
+}
+
+/** The first place at which more than so many values have passed. */
+function edgeBeyond(records: readonly number[], most: number): number {
+  let passed = 0;
+  const place = records.findIndex((each) => {
+    passed += each;
+    return passed > most;
+  });
+  return Math.max(place, 0);
+}
+
+/** The next of 1, 2, 2.5 and 5 times a power of ten. */
+function roundWidth(least: number, isWhole: boolean): number {
+  if (least <= 0) return 1;
+  const power = 10 ** Math.floor(Math.log10(least));
+  const width =
+    [1, 2, 2.5, 5, 10].map((digit) => digit * power).find((each) => each >= least * 0.999) ?? least;
+  return isWhole ? Math.max(1, Math.ceil(width)) : width;
+}
+
+/** Without what multiplying adds to a decimal fraction. */
+const cleaned = (edge: number): number => Number(edge.toPrecision(12));

@@ -1,0 +1,161 @@
+/** Counts of values on the admin port: what an operator sees of a market through the eyes of a role or a key. */
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { ROUGH_EDGES, rangeEdges } from '../../../src/service/console/edges.ts';
+import { listing } from '../../support/builders.ts';
+import { startTestService } from '../../support/service.ts';
+import { resoFault } from '../http/envelopes.ts';
+
+const service = await startTestService(
+  { after },
+  {
+    fill: async ({ write }) => {
+      await write(
+        'Property',
+        listing('1', { City: 'Ely', ListPrice: 100_000, Appliances: ['Oven', 'Dishwasher'] }),
+        listing('2', { City: 'Ely', ListPrice: 149_999, Appliances: ['Oven'], OriginatingSystemID: 'S1' }),
+        listing('3', { City: 'Zug', ListPrice: 900_000, InternetAddressDisplayYN: false }),
+        listing('4', { City: 'Zug', StandardStatus: 'Closed', PrivateRemarks: 'x' }),
+      );
+    },
+  },
+);
+const token = await service.key('admin');
+const ask = (path: string, as = 'role/private/api') =>
+  service.get('admin', `/as/${as}/facets/${path}`, { token });
+const fault = async (path: string, as?: string) => resoFault(await ask(path, as)).slice(0, 2);
+
+test('values are counted with their numbers, those most frequent first, in ranges that people would choose', async () => {
+  const { status, json, headers } = await ask(
+    "Property?fields=City,Appliances&histogram=ListPrice&$filter=StandardStatus eq 'Active'",
+  );
+  assert.deepEqual([status, headers['cache-control']], [200, 'no-store']);
+  const { histogram, ...rest } = json;
+  assert.deepEqual(rest, {
+    resource: 'Property',
+    records: 3,
+    fields: [
+      {
+        field: 'City',
+        values: [
+          { value: 'Ely', records: 2 },
+          { value: 'Zug', records: 1 },
+        ],
+        more: 0,
+        none: 0,
+      },
+      {
+        field: 'Appliances',
+        values: [
+          { value: 'Oven', records: 2 },
+          { value: 'Dishwasher', records: 1 },
+        ],
+        more: 0,
+        none: 1,
+      },
+    ],
+  });
+  const edges = Array.from({ length: 17 }, (_, index) => 100_000 + index * 50_000);
+  const records = [0, 2, ...Array.from({ length: 15 }, () => 0), 1];
+  assert.deepEqual(histogram, {
+    field: 'ListPrice',
+    edges,
+    records,
+    none: 0,
+    least: 100_000,
+    greatest: 900_000,
+  });
+  const given = await ask('Property?histogram=ListPrice&edges=100000.5,200000');
+  assert.deepEqual(given.json.histogram, {
+    field: 'ListPrice',
+    edges: [100_000.5, 200_000],
+    records: [1, 1, 1],
+    none: 1,
+    least: 100_000,
+    greatest: 900_000,
+  });
+});
+
+test('each pair of eyes has its own counts', async () => {
+  await service.key('api', { role: 'idx', systems: ['S1'] });
+  const [scoped] = (await service.store.keys.list()).filter(({ systems }) => systems[0] === 'S1');
+  const cities = async (as: string) => {
+    const { json } = await ask('Property?fields=City', as);
+    return [json.records, json.fields];
+  };
+  const [ely, zug] = [
+    { value: 'Ely', records: 2 },
+    { value: 'Zug', records: 1 },
+  ];
+  assert.deepEqual(await cities('role/idx/replication'), [
+    3,
+    [{ field: 'City', values: [ely], more: 0, none: 1 }],
+  ]);
+  assert.deepEqual(await cities('role/private/api'), [
+    4,
+    [{ field: 'City', values: [ely, { ...zug, records: 2 }], more: 0, none: 0 }],
+  ]);
+  assert.deepEqual(await cities(`key/${scoped?.id}/api`), [
+    1,
+    [{ field: 'City', values: [{ value: 'Ely', records: 1 }], more: 0, none: 0 }],
+  ]);
+});
+
+test('what those eyes may not see is an unknown name, and what cannot be counted is refused', async () => {
+  assert.deepEqual(await fault('Property?fields=City,DualOrVariableRateCommissionYN', 'role/idx/api'), [
+    400,
+    'fieldUnknown',
+  ]);
+  assert.deepEqual(await fault('Property?fields=Nothing', 'role/idx/api'), [400, 'fieldUnknown']);
+  assert.deepEqual(await fault('Property?histogram=OriginalListPrice', 'role/idx/api'), [
+    400,
+    'fieldUnknown',
+  ]);
+  assert.deepEqual(await fault("Property?$filter=PrivateRemarks eq 'x'", 'role/idx/api'), [
+    400,
+    'fieldUnknown',
+  ]);
+  assert.deepEqual(await fault('Property?fields=PrivateRemarks'), [400, 'typeMismatch']);
+  assert.deepEqual(await fault('Property?histogram=City'), [400, 'typeMismatch']);
+  assert.deepEqual(await fault('Property?histogram=ListPrice&edges=2,1'), [400, 'optionInvalid']);
+  assert.deepEqual(await fault('Property?$filter=City eq'), [400, 'syntax']);
+  assert.deepEqual(await fault('Property?$orderby=City'), [400, 'requestMalformed']);
+  assert.deepEqual(await fault('Nothing'), [404, 'resourceUnknown']);
+  assert.deepEqual(await fault("Property('1')"), [404, 'pathNotFound']);
+  assert.deepEqual(await fault('Property', 'role/idx/floorplans'), [404, 'resourceUnknown']);
+  const stranger = await service.get('admin', '/as/role/idx/api/facets/Property');
+  assert.deepEqual(resoFault(stranger).slice(0, 2), [401, 'tokenMissing']);
+  const open = await service.get('api', '/facets/Property', { token: await service.key('api') });
+  assert.deepEqual(resoFault(open).slice(0, 2), [404, 'pathNotFound']);
+});
+
+test('a resource without records has counts, all of them zero', async () => {
+  const { json } = await ask('Office?fields=OfficeName');
+  assert.deepEqual(json, {
+    resource: 'Office',
+    records: 0,
+    fields: [{ field: 'OfficeName', values: [], more: 0, none: 0 }],
+  });
+});
+
+test('edges leave a few outliers out and are round', () => {
+  const at = (edge: number, count: number) => [ROUGH_EDGES.indexOf(edge), count] as const;
+  const rough = (least: number, greatest: number, ...counts: (readonly [number, number])[]) => {
+    const found = new Map(counts);
+    const records = Array.from({ length: ROUGH_EDGES.length + 1 }, (_, index) => found.get(index) ?? 0);
+    return { records, none: 0, least, greatest };
+  };
+  // 99 between 200,000 and 1,000,000, and one castle.
+  const castle = rangeEdges(
+    rough(250_000, 80_000_000, at(500_000, 50), at(1_000_000, 49), at(100_000_000, 1)),
+    false,
+  );
+  assert.deepEqual([castle[0], castle[1], castle.at(-1)], [250_000, 300_000, 1_000_000]);
+  const years = rangeEdges(rough(1891, 2026, at(2000, 60), at(5000, 40)), true);
+  assert.deepEqual([years[0], years[1], years.at(-1)], [1890, 1900, 2030]);
+  assert.deepEqual(rangeEdges(rough(0, 3, at(0.1, 1), at(2, 9), at(5, 9)), true), [0, 1, 2, 3]);
+  assert.deepEqual(rangeEdges(rough(7, 7, at(10, 3)), true), [7, 8]);
+  assert.deepEqual(rangeEdges({ records: [], none: 4, least: null, greatest: null }, true), []);
+  const west = rangeEdges(rough(-96.5, -90, [0, 10]), false);
+  assert.deepEqual([west[0], west[1], west.at(-1)], [-96.5, -96, -90]);
+});
