@@ -19,12 +19,15 @@ import type { RequestUse, UsageRecorder } from './access/usage.ts';
 import type { Views } from './access/views.ts';
 import { type AdminContext, admin, allowedOf, isOpenAdminPath } from './admin/router.ts';
 import { FACETS_ROOT, facets } from './console/facets.ts';
+import { AWAY } from './console/live.ts';
 import { CONSOLE_ROOT, consoleReply } from './console/pages.ts';
 import { keySeen, seenAs } from './console/see-as.ts';
 import { description } from './description/openapi.ts';
 import {
   bytesOf,
+  type EventReply,
   type Exchange,
+  hasEvents,
   JSON_TYPE,
   type Reply,
   type ServiceContext,
@@ -252,18 +255,50 @@ async function answer(responder: Responder, exchange: Exchange, begun: Begun): P
 }
 
 /** What an operator asks or does. */
-async function operate(responder: Responder, exchange: Exchange, begun: Begun, path: string): Promise<Reply> {
+async function operate(
+  responder: Responder,
+  exchange: Exchange,
+  begun: Begun,
+  path: string,
+): Promise<Reply | EventReply> {
   const { method, query } = exchange;
   const allow = allowedOf(path);
   if (method === 'OPTIONS') return preflight(begun.extra, allow);
   refuseTokenInQuery(query);
   if (!isOpen(exchange, begun.route)) await sessionOf(responder, exchange, begun);
   try {
-    return await admin(responder.admin, exchange, path);
+    const reply = await admin(responder.admin, exchange, path);
+    return hasEvents(reply) ? { ...reply, events: eventsWhileAllowed(responder, exchange, reply) } : reply;
   } catch (error) {
     if (error instanceof PlatError && error.status === 405) begun.extra.allow = allow;
     throw error;
   }
+}
+
+/** The events of a reply, which end with the key or the session that asked for them. */
+const eventsWhileAllowed = (responder: Responder, exchange: Exchange, reply: EventReply) =>
+  async function* allowed(until: AbortSignal): AsyncGenerator<string> {
+    for await (const text of reply.events(until)) {
+      try {
+        await stillOperates(responder, exchange);
+      } catch (error) {
+        if (error instanceof PlatError && error.status < 500) return;
+        yield AWAY;
+        continue;
+      }
+      yield text;
+    }
+  };
+
+/** @throws PlatError as of `authenticate`, for an operator whose key or session has ended since the request */
+async function stillOperates({ admin, context: { store } }: Responder, exchange: Exchange): Promise<void> {
+  const { authorization } = exchange.headers;
+  const hash =
+    authorization === undefined
+      ? await admin.logIn.tokenHashOf(exchange, false)
+      : sentTokenHash(authorization);
+  if (hash === undefined) throw platError('tokenMissing', {});
+  authenticate(await store.look(hash), SURFACE.admin, () => '');
 }
 
 /** What a surface shows of itself. The store is read only for what a key may see. */

@@ -6,6 +6,9 @@
 /** Milliseconds between two events. */
 const EVERY = 2000;
 
+/** The store is away: whoever looks is told, and learns the reason by asking. */
+export const AWAY = 'event: away\ndata: {}\n\n';
+
 /** People who look at once; each keeps a connection open. */
 const MOST = 100;
 
@@ -66,8 +69,7 @@ export class Live {
     try {
       return `event: figures\ndata: ${JSON.stringify(await this.#read())}\n\n`;
     } catch {
-      // The store is away: whoever looks is told, and learns the reason by asking.
-      return 'event: away\ndata: {}\n\n';
+      return AWAY;
     }
   }
 

@@ -52,12 +52,13 @@ export class LogIn {
 
   /**
    * The hash of the token that the cookie of a request stands for; undefined without a session.
+   * @param isUse whether the session counts as used, which lets it last longer
    * @throws PlatError as of `refuseOtherSites`, for a request that has one
    */
-  async tokenHashOf(exchange: Exchange): Promise<string | undefined> {
+  async tokenHashOf(exchange: Exchange, isUse = true): Promise<string | undefined> {
     const secret = secretIn(exchange);
     if (secret === undefined) return undefined;
-    const tokenHash = this.#sessions.tokenHashOf(secret, await this.#store.now());
+    const tokenHash = this.#sessions.tokenHashOf(secret, await this.#store.now(), isUse);
     if (tokenHash !== undefined) refuseOtherSites(exchange);
     return tokenHash;
   }

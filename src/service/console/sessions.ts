@@ -33,7 +33,7 @@ export class Sessions {
   }
 
   /** The hash of the token that a session stands for; undefined where there is none, or it was idle for too long. */
-  tokenHashOf(secret: string, now: number): string | undefined {
+  tokenHashOf(secret: string, now: number, isUse: boolean): string | undefined {
     const id = hash('sha256', secret);
     const session = this.#opened.get(id);
     if (session === undefined) return undefined;
@@ -41,7 +41,7 @@ export class Sessions {
       this.#opened.delete(id);
       return undefined;
     }
-    session.seen = now;
+    if (isUse) session.seen = now;
     return session.tokenHash;
   }
 
