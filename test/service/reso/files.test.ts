@@ -41,6 +41,10 @@ test('the MediaURL of a served file is absolute, of this surface, and opens with
   const file = await open(MediaURL);
   assert.deepEqual([file.status, file.text], [200, '<svg id="plans/F1.svg"/>']);
   assert.match(String(file.headers['content-type']), /^image\/svg\+xml/);
+  assert.deepEqual(
+    [file.headers['content-security-policy'], file.headers['x-content-type-options']],
+    ["sandbox; default-src 'none'; style-src 'unsafe-inline'", 'nosniff'],
+  );
   const { MediaURL: ofApi } = await idx.record("Media('F1')");
   assert.ok(String(ofApi).startsWith(`${service.addresses.api}/media/idx.`));
   assert.equal((await open(ofApi)).status, 200);

@@ -18,4 +18,16 @@ export const PAGES: readonly ConsolePage[] = [
     isListed: true,
     Page: lazily(async () => (await import('../pages/explore/explore.tsx')).Explore),
   },
+  {
+    name: 'listing',
+    title: 'Listing',
+    isListed: false,
+    Page: lazily(async () => (await import('../pages/listing/listing.tsx')).Listing),
+  },
+  {
+    name: 'floorplans',
+    title: 'Floor plans',
+    isListed: true,
+    Page: lazily(async () => (await import('../pages/floorplans/floorplans.tsx')).FloorPlans),
+  },
 ];

@@ -11,11 +11,17 @@ export type Asked<T> =
   | { readonly kind: 'answered'; readonly answer: Answer<T> }
   | { readonly kind: 'failed'; readonly error: unknown };
 
+const NO_HEADERS = {};
+
 /**
  * @param path on the admin port; undefined: nothing is asked yet
+ * @param headers of the request, the same object each time
  * @returns the answer, and what asks again
  */
-export function useAnswer<T>(path: string | undefined): readonly [Asked<T>, () => void] {
+export function useAnswer<T>(
+  path: string | undefined,
+  headers: Readonly<Record<string, string>> = NO_HEADERS,
+): readonly [Asked<T>, () => void] {
   const [asked, setAsked] = useState<Asked<T>>({ kind: 'loading' });
   const [turn, setTurn] = useState(0);
   const returned = returns.value;
@@ -27,7 +33,7 @@ export function useAnswer<T>(path: string | undefined): readonly [Asked<T>, () =
     if (path === undefined) return undefined;
     const gone = new AbortController();
     setAsked((was) => ({ kind: 'loading', ...(was.kind === 'answered' ? { before: was.answer } : {}) }));
-    ask<T>(path, { signal: gone.signal }).then(
+    ask<T>(path, { signal: gone.signal, headers }).then(
       (answer) => {
         if (!gone.signal.aborted) setAsked({ kind: 'answered', answer });
       },
@@ -36,6 +42,6 @@ export function useAnswer<T>(path: string | undefined): readonly [Asked<T>, () =
       },
     );
     return () => gone.abort();
-  }, [path, turn]);
+  }, [path, headers, turn]);
   return [asked, () => setTurn((before) => before + 1)];
 }

@@ -1,0 +1,256 @@
+/** Floor plans by system and listing: a gallery of drawings, each of which opens in the viewer, through the interface for them. */
+import { useEffect, useState } from 'preact/hooks';
+import type { Eyes } from '../../app/api.ts';
+import { change, link, path, query } from '../../app/route.ts';
+import { servedAddress } from '../../parts/files.tsx';
+import { type Fields, nameOfMedia, textOf } from '../../parts/listing-record.ts';
+import { PlanViewer } from '../../parts/plan-viewer.tsx';
+import { eyesOfPage, SeeAs } from '../../parts/see-as.tsx';
+import { Empty, Loading, Problem } from '../../parts/states.tsx';
+import { useAnswer } from '../../parts/use-answer.ts';
+import './floorplans.css';
+import {
+  addressesOf,
+  listingOf,
+  PAGE,
+  type PlanPage,
+  plansPath,
+  roomsPath,
+  type System,
+  systemsWithPlans,
+} from './requests.ts';
+
+/** What the address of the page says. */
+function choiceOfPage() {
+  const from = Number(query.value.get('from') ?? 0);
+  return {
+    system: query.value.get('system') ?? '',
+    listing: query.value.get('listing') ?? '',
+    from: Number.isSafeInteger(from) && from > 0 ? from : 0,
+  };
+}
+
+/** What else a person wants to know of drawings; without it they are still shown. */
+function useNames<T>(ask: () => Promise<T>, first: T, reasons: readonly unknown[]): T {
+  const [known, setKnown] = useState(first);
+  useEffect(() => {
+    let isGone = false;
+    ask().then(
+      (answer) => {
+        if (!isGone) setKnown(answer);
+      },
+      () => undefined,
+    );
+    return () => {
+      isGone = true;
+    };
+  }, reasons);
+  return known;
+}
+
+const NO_SYSTEMS: readonly System[] = [];
+const NO_NAMES: ReadonlyMap<string, string> = new Map();
+
+export function FloorPlans() {
+  const eyes = eyesOfPage();
+  const choice = choiceOfPage();
+  const [asked, again] = useAnswer<PlanPage>(plansPath(eyes, choice));
+  const systems = useNames(() => systemsWithPlans(eyes), NO_SYSTEMS, [eyes]);
+  return (
+    <div class="plans-page">
+      <h1>Floor plans</h1>
+      <Choice systems={systems} system={choice.system} listing={choice.listing} />
+      {asked.kind === 'failed' ? (
+        <Problem error={asked.error} again={again} />
+      ) : asked.kind === 'answered' ? (
+        <Found eyes={eyes} page={asked.answer.body} from={choice.from} />
+      ) : (
+        <Loading what="floor plans" />
+      )}
+    </div>
+  );
+}
+
+function Choice({
+  systems,
+  system,
+  listing,
+}: {
+  readonly systems: readonly System[];
+  readonly system: string;
+  readonly listing: string;
+}) {
+  const isKnown = system === '' || systems.some(({ id }) => id === system);
+  const submit = (event: SubmitEvent & { currentTarget: HTMLFormElement }) => {
+    event.preventDefault();
+    const wanted = String(new FormData(event.currentTarget).get('listing') ?? '').trim();
+    change({ listing: wanted, from: undefined, plan: undefined });
+  };
+  return (
+    <form class="row" onSubmit={submit}>
+      <label>
+        System{' '}
+        <select
+          value={system}
+          onChange={({ currentTarget }) =>
+            change({ system: currentTarget.value, from: undefined, plan: undefined })
+          }
+        >
+          <option value="">All systems</option>
+          {isKnown ? null : <option value={system}>{system}</option>}
+          {systems.map(({ id, name }) => (
+            <option key={id} value={id}>
+              {name === undefined ? id : `${name} (${id})`}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        Listing key <input key={listing} name="listing" type="search" defaultValue={listing} />
+      </label>
+      <button type="submit">Find</button>
+      <SeeAs />
+    </form>
+  );
+}
+
+function Found({
+  eyes,
+  page,
+  from,
+}: {
+  readonly eyes: Eyes;
+  readonly page: PlanPage;
+  readonly from: number;
+}) {
+  const listings = [...new Set(page.value.map(listingOf))].filter((key) => key !== '');
+  const addresses = useNames(() => addressesOf(eyes, listings), NO_NAMES, [eyes, page]);
+  const wanted = query.value.get('plan');
+  const chosen = page.value.find(({ MediaKey }) => MediaKey === wanted);
+  if (page.value.length === 0)
+    return (
+      <Empty title="There are no floor plans here">
+        <p>
+          <a href={link(path.value, { as: query.value.get('as') ?? undefined })}>Look at all floor plans</a>
+        </p>
+      </Empty>
+    );
+  return (
+    <>
+      {chosen === undefined ? null : (
+        <Opened key={chosen.MediaKey} eyes={eyes} page={page} plan={chosen} addresses={addresses} />
+      )}
+      <Gallery eyes={eyes} page={page} from={from} addresses={addresses} chosen={chosen} />
+    </>
+  );
+}
+
+interface OpenedProps {
+  readonly eyes: Eyes;
+  readonly page: PlanPage;
+  readonly plan: Fields;
+  readonly addresses: ReadonlyMap<string, string>;
+}
+
+function Opened({ eyes, page, plan, addresses }: OpenedProps) {
+  const listing = listingOf(plan);
+  const [rooms] = useAnswer<PlanPage>(roomsPath(eyes, listing));
+  useEffect(() => document.getElementById('opened')?.focus(), []);
+  return (
+    <section aria-labelledby="opened">
+      <h2 id="opened" tabIndex={-1}>
+        {addresses.get(listing) ?? listing}
+      </h2>
+      <p class="row">
+        <a href={link(['listing', listing], { as: query.value.get('as') ?? undefined })}>See the listing</a>
+        <button type="button" class="quiet" onClick={() => change({ plan: undefined })}>
+          Close
+        </button>
+      </p>
+      <PlanViewer
+        context={page}
+        plans={[plan]}
+        rooms={rooms.kind === 'answered' ? rooms.answer.body.value : []}
+      />
+    </section>
+  );
+}
+
+interface GalleryProps {
+  readonly eyes: Eyes;
+  readonly page: PlanPage;
+  readonly from: number;
+  readonly addresses: ReadonlyMap<string, string>;
+  readonly chosen: Fields | undefined;
+}
+
+function Gallery({ page, from, addresses, chosen }: GalleryProps) {
+  const count = page['@odata.count'] ?? from + page.value.length;
+  const until = from + page.value.length;
+  const go = (to: number) => change({ from: to === 0 ? undefined : String(to), plan: undefined });
+  return (
+    <section aria-labelledby="drawings">
+      <h2 id="drawings">
+        {count === 1 ? '1 drawing' : `${from + 1} to ${until} of ${count.toLocaleString('en-US')} drawings`}
+      </h2>
+      <ul class="drawings">
+        {page.value.map((plan) => (
+          <li key={plan.MediaKey}>
+            <Card
+              page={page}
+              plan={plan}
+              address={addresses.get(listingOf(plan))}
+              isChosen={plan === chosen}
+            />
+          </li>
+        ))}
+      </ul>
+      {from === 0 && until >= count ? null : (
+        <nav class="row" aria-label="More drawings">
+          <button
+            type="button"
+            class="quiet"
+            disabled={from === 0}
+            onClick={() => go(Math.max(0, from - PAGE))}
+          >
+            Previous
+          </button>
+          <button type="button" class="quiet" disabled={until >= count} onClick={() => go(until)}>
+            Next
+          </button>
+        </nav>
+      )}
+    </section>
+  );
+}
+
+function Card({
+  page,
+  plan,
+  address,
+  isChosen,
+}: {
+  readonly page: PlanPage;
+  readonly plan: Fields;
+  readonly address: string | undefined;
+  readonly isChosen: boolean;
+}) {
+  const served = servedAddress(plan.MediaURL, page);
+  const type = textOf(plan, 'MediaType');
+  const listing = listingOf(plan);
+  const state = { ...Object.fromEntries(query.value), plan: textOf(plan, 'MediaKey') };
+  return (
+    <a class="drawing-card" href={link(path.value, state)} aria-current={isChosen ? 'true' : undefined}>
+      {served === undefined || type === 'pdf' ? (
+        <span class="no-picture">{served === undefined ? 'On another host' : 'Document'}</span>
+      ) : (
+        <img src={served} alt="" loading="lazy" />
+      )}
+      <span class="drawing-title">{address ?? listing}</span>
+      <span class="hint">
+        {nameOfMedia(plan)}
+        {type === undefined ? '' : `, ${type}`}
+      </span>
+    </a>
+  );
+}

@@ -1,0 +1,250 @@
+/**
+ * The record of a listing as both interfaces give it to the role or key, field by field, with what they hide, and on request
+ * beside what the operator sees.
+ */
+
+import { type Eyes, seenThrough } from '../../app/api.ts';
+import { change, query } from '../../app/route.ts';
+import { type Fields, hiddenFields, ownFields, recordPath } from '../../parts/listing-record.ts';
+import { ScrollBox } from '../../parts/scroll-box.tsx';
+import { isOwn, nameOfEyes } from '../../parts/see-as.tsx';
+import { Empty, Loading, Problem } from '../../parts/states.tsx';
+import { useAnswer } from '../../parts/use-answer.ts';
+import { isEmpty } from '../../parts/words.ts';
+
+interface NativeAnswer {
+  readonly D: {
+    readonly Results: readonly {
+      readonly StandardFields: Fields;
+      readonly CustomFields?: readonly Readonly<
+        Record<string, readonly Readonly<Record<string, readonly Fields[]>>[]>
+      >[];
+    }[];
+  };
+}
+
+/** The part of a JSON model that says under which name the native interface has a custom field. */
+type Model = Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, Fields>>>>>>;
+const LOCAL_NAME = '@MLS.OData.Metadata.LocalName';
+
+/** The names of a listing's fields in the native interface, where they differ. */
+const nativeName = (field: string): string =>
+  field.replace(/^((?:Co)?(?:List|Buyer)(?:Agent|Office))Key$/, '$1Id');
+
+/** The native record as one list of names and values: custom fields are `Group: Name`, as the model names them. */
+function nativeFields({ D }: NativeAnswer): ReadonlyMap<string, unknown> {
+  const [record] = D.Results;
+  const fields = new Map<string, unknown>(Object.entries(record?.StandardFields ?? {}));
+  for (const sections of record?.CustomFields ?? [])
+    for (const groups of Object.values(sections))
+      for (const group of groups)
+        for (const [title, members] of Object.entries(group))
+          for (const member of members)
+            for (const [name, value] of Object.entries(member)) fields.set(`${title}: ${name}`, value);
+  return fields;
+}
+
+/** The local names of custom fields of a listing, by their names in the RESO interface. */
+function localNames(model: Model): ReadonlyMap<string, string> {
+  const names = new Map<string, string>();
+  for (const schema of Object.values(model)) {
+    if (typeof schema !== 'object') continue;
+    for (const [field, said] of Object.entries(schema.Property ?? {})) {
+      const local = said?.[LOCAL_NAME];
+      if (typeof local === 'string') names.set(field, local);
+    }
+  }
+  return names;
+}
+
+interface Row {
+  readonly name: string;
+  readonly native: string;
+  readonly isHidden: boolean;
+}
+
+export interface BothRecordsProps {
+  readonly eyes: Eyes;
+  readonly listing: string;
+  /** As the RESO interface gives it, with annotations. */
+  readonly record: Fields;
+}
+
+const CHOICES = [
+  ['', 'fields with a value or hidden'],
+  ['hidden', 'hidden fields'],
+  ['all', 'all fields'],
+] as const;
+
+export function BothRecords({ eyes, listing, record }: BothRecordsProps) {
+  const reso = seenThrough(eyes, 'api', recordPath(listing));
+  const native = seenThrough(eyes, 'api', `/v1/listings/${encodeURIComponent(listing)}?_expand=CustomFields`);
+  const isCompared = query.value.get('beside') === 'operator' && !isOwn(eyes);
+  const [asked, again] = useAnswer<NativeAnswer>(native);
+  const [own, askOwn] = useAnswer<Fields>(
+    isCompared ? seenThrough('role/private', 'api', recordPath(listing)) : undefined,
+  );
+  // The operator's model: a role's own does not name what it hides.
+  const [model, askModel] = useAnswer<Model>(
+    seenThrough('role/private', 'api', '/Reso/OData/$metadata?$format=json'),
+  );
+  if (asked.kind === 'failed') return <Problem error={asked.error} again={again} />;
+  if (model.kind === 'failed') return <Problem error={model.error} again={askModel} />;
+  if (isCompared && own.kind === 'failed') return <Problem error={own.error} again={askOwn} />;
+  if (asked.kind === 'loading' || model.kind === 'loading') return <Loading what="the record" />;
+  const ownRecord = isCompared && own.kind === 'answered' ? own.answer.body : undefined;
+  return (
+    <RecordTable
+      eyes={eyes}
+      record={record}
+      native={nativeFields(asked.answer.body)}
+      locals={localNames(model.answer.body)}
+      own={ownRecord}
+      addresses={{ reso, native }}
+    />
+  );
+}
+
+interface RecordTableProps {
+  readonly eyes: Eyes;
+  readonly record: Fields;
+  readonly native: ReadonlyMap<string, unknown>;
+  readonly locals: ReadonlyMap<string, string>;
+  readonly own: Fields | undefined;
+  readonly addresses: { readonly reso: string; readonly native: string };
+}
+
+/** Each field of either interface once, by name. */
+function rowsOf({ record, native, locals }: RecordTableProps): readonly Row[] {
+  const hidden = hiddenFields(record);
+  const names = [...ownFields(record).map(([name]) => name), ...hidden];
+  const rows = names.map((name) => ({
+    name,
+    native: locals.get(name) ?? nativeName(name),
+    isHidden: hidden.has(name),
+  }));
+  const paired = new Set(rows.map((row) => row.native));
+  const only = [...native.keys()].filter((name) => !paired.has(name));
+  return [...rows, ...only.map((name) => ({ name, native: name, isHidden: false }))].toSorted(
+    (left, right) => (left.name < right.name ? -1 : 1),
+  );
+}
+
+function RecordTable(props: RecordTableProps) {
+  const { eyes, record, native, own, addresses } = props;
+  const choice = query.value.get('fields') ?? '';
+  const wanted = query.value.get('find') ?? '';
+  const sought = wanted.toLowerCase();
+  const rows = rowsOf(props);
+  const isShown = ({ name, native: other, isHidden }: Row): boolean => {
+    if (choice === 'hidden' && !isHidden) return false;
+    if (
+      choice === '' &&
+      !isHidden &&
+      isEmpty(record[name]) &&
+      isEmpty(native.get(other)) &&
+      isEmpty(own?.[name])
+    )
+      return false;
+    return [name, other, plain(record[name])].join(' ').toLowerCase().includes(sought);
+  };
+  const shown = rows.filter(isShown);
+  const hidden = rows.filter(({ isHidden }) => isHidden).length;
+  return (
+    <section aria-labelledby="record">
+      <h2 id="record">The record in both interfaces</h2>
+      <p>
+        {isOwn(eyes)
+          ? 'The operator sees every field. Choose a role above to see what it hides.'
+          : `${hidden === 1 ? 'One field is' : `${hidden} fields are`} hidden from ${nameOfEyes(eyes)}.`}{' '}
+        As JSON:{' '}
+        <a href={addresses.reso} target="_blank" rel="noreferrer noopener">
+          RESO<span class="visually-hidden"> (opens a new tab)</span>
+        </a>
+        ,{' '}
+        <a href={addresses.native} target="_blank" rel="noreferrer noopener">
+          native<span class="visually-hidden"> (opens a new tab)</span>
+        </a>
+      </p>
+      <search class="row">
+        <label>
+          Find a field{' '}
+          <input
+            type="search"
+            value={wanted}
+            onInput={({ currentTarget }) => change({ find: currentTarget.value }, true)}
+          />
+        </label>
+        <label>
+          Show{' '}
+          <select
+            value={choice}
+            onChange={({ currentTarget }) => change({ fields: currentTarget.value }, true)}
+          >
+            {CHOICES.map(([name, title]) => (
+              <option key={name} value={name}>
+                {title}
+              </option>
+            ))}
+          </select>
+        </label>
+        {isOwn(eyes) ? null : (
+          <label class="check">
+            <input
+              type="checkbox"
+              checked={query.value.get('beside') === 'operator'}
+              onChange={({ currentTarget }) =>
+                change({ beside: currentTarget.checked ? 'operator' : undefined }, true)
+              }
+            />{' '}
+            Beside what the operator sees
+          </label>
+        )}
+        <output class="hint">{shown.length === 1 ? '1 field' : `${shown.length} fields`}</output>
+      </search>
+      {shown.length === 0 ? (
+        <Empty title="No such field" />
+      ) : (
+        <ScrollBox label="Fields of both interfaces">
+          <table class="both">
+            <thead>
+              <tr>
+                <th scope="col">Field</th>
+                <th scope="col">RESO</th>
+                <th scope="col">Native</th>
+                {own === undefined ? null : <th scope="col">The operator sees</th>}
+              </tr>
+            </thead>
+            <tbody>
+              {shown.map((row) => (
+                <tr key={row.name} class={row.isHidden ? 'is-hidden' : undefined}>
+                  <th scope="row">
+                    <span class="mono">{row.name}</span>
+                    {row.native === row.name ? null : <span class="hint-inline"> native: {row.native}</span>}
+                  </th>
+                  <td>
+                    {row.isHidden ? (
+                      <span class="badge warn">hidden</span>
+                    ) : own !== undefined && isEmpty(record[row.name]) && !isEmpty(own[row.name]) ? (
+                      <span class="badge warn">withheld</span>
+                    ) : (
+                      plain(record[row.name])
+                    )}
+                  </td>
+                  <td>{plain(native.get(row.native))}</td>
+                  {own === undefined ? null : <td>{plain(own[row.name])}</td>}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </ScrollBox>
+      )}
+    </section>
+  );
+}
+
+/** A value as the interface gives it. */
+function plain(value: unknown): string {
+  if (value === undefined) return '–';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

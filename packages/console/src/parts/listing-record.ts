@@ -1,0 +1,108 @@
+/** A listing with its parts, as the RESO interface gives them to a role or key, and the request for them. */
+import { type Eyes, seenThrough } from '../app/api.ts';
+import type { InContext } from './files.tsx';
+
+export type Fields = Readonly<Record<string, unknown>>;
+export type ListingRecord = Fields & InContext;
+
+/** Lets the interface name the fields that it hides. */
+export const WITH_HIDDEN = { prefer: 'odata.include-annotations="Core.Permissions"' };
+
+const HIDDEN = '@Core.Permissions';
+
+/** What belongs to a listing, by the entity set that a role must see for it. */
+const PARTS: readonly (readonly [set: string, navigations: readonly string[]])[] = [
+  ['Media', ['Media']],
+  ['PropertyRooms', ['Rooms']],
+  ['PropertyUnitTypes', ['UnitTypes']],
+  ['OpenHouse', ['OpenHouses']],
+  ['Member', ['ListAgent', 'CoListAgent', 'BuyerAgent', 'CoBuyerAgent']],
+  ['Office', ['ListOffice', 'CoListOffice', 'BuyerOffice', 'CoBuyerOffice']],
+];
+
+const NAVIGATIONS = new Set(PARTS.flatMap(([, navigations]) => navigations));
+
+/** What the service document of an interface lists. */
+export interface ServiceDocument {
+  readonly value: readonly { readonly name: string }[];
+}
+
+/** A text in a filter or in a key of OData. */
+export const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+
+export const recordPath = (key: string): string => `/Reso/OData/Property(${encodeURIComponent(quoted(key))})`;
+
+/** @param sets what the role or key sees */
+export function listingPath(eyes: Eyes, key: string, { value: sets }: ServiceDocument): string {
+  const names = new Set(sets.map(({ name }) => name));
+  const expanded = PARTS.filter(([set]) => names.has(set)).flatMap(([, navigations]) => navigations);
+  const expand = expanded.length === 0 ? '' : `?$expand=${expanded.join(',')}`;
+  return seenThrough(eyes, 'api', `${recordPath(key)}${expand}`);
+}
+
+/** The fields of its own that a listing gives, without its parts and what the interface says about them. */
+export const ownFields = (record: Fields): readonly (readonly [string, unknown])[] =>
+  Object.entries(record).filter(([name]) => !name.includes('@') && !NAVIGATIONS.has(name));
+
+/** The fields that the interface says it hides. */
+export const hiddenFields = (record: Fields): ReadonlySet<string> =>
+  new Set(
+    Object.entries(record)
+      .filter(([name, value]) => name.endsWith(HIDDEN) && value === 'None')
+      .map(([name]) => name.slice(0, -HIDDEN.length)),
+  );
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The records of a part; none where the role sees none. */
+export function partOf(record: Fields, navigation: string): readonly Fields[] {
+  const part = record[navigation];
+  return Array.isArray(part) ? part.filter(isFields) : [];
+}
+
+export function linkedOf(record: Fields, navigation: string): Fields | undefined {
+  const linked = record[navigation];
+  return isFields(linked) ? linked : undefined;
+}
+
+export const textOf = (record: Fields, field: string): string | undefined => {
+  const value = record[field];
+  return typeof value === 'string' && value !== '' ? value : undefined;
+};
+
+export const numberOf = (record: Fields, field: string): number | undefined => {
+  const value = record[field];
+  return typeof value === 'number' ? value : undefined;
+};
+
+/** The address of a listing, or what can be said instead. */
+export function addressOf(record: Fields): string {
+  const whole = textOf(record, 'UnparsedAddress');
+  if (whole !== undefined) return whole;
+  const street = ['StreetNumber', 'StreetDirPrefix', 'StreetName', 'StreetSuffix']
+    .map((field) => textOf(record, field))
+    .filter((part) => part !== undefined)
+    .join(' ');
+  const place = textOf(record, 'City');
+  const known = [street, place].filter((part) => part !== undefined && part !== '').join(', ');
+  return known === '' ? 'Address not shown' : known;
+}
+
+/** Media in the order in which the listing gives them. */
+export function mediaOf(record: Fields, isWanted: (category: string) => boolean): readonly Fields[] {
+  return partOf(record, 'Media')
+    .filter((each) => isWanted(textOf(each, 'MediaCategory') ?? ''))
+    .toSorted((left, right) => (numberOf(left, 'Order') ?? 1e9) - (numberOf(right, 'Order') ?? 1e9));
+}
+
+export const isPlan = (category: string): boolean => /^floor ?plan$/i.test(category);
+export const isPhoto = (category: string): boolean => /^photos?$/i.test(category);
+
+/** What a person calls a medium: a text of its record, or its key. */
+export const nameOfMedia = (media: Fields): string =>
+  textOf(media, 'ShortDescription') ??
+  textOf(media, 'ImageOf') ??
+  textOf(media, 'LongDescription') ??
+  textOf(media, 'MediaKey') ??
+  'File';

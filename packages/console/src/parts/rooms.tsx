@@ -1,0 +1,52 @@
+/** The rooms of a listing as a table, as they stand beside a floor plan. */
+
+import type { Fields } from './listing-record.ts';
+import { ScrollBox } from './scroll-box.tsx';
+import { isEmpty, shownValue } from './words.ts';
+
+const text = (room: Fields, field: string): string =>
+  isEmpty(room[field]) ? '' : shownValue(field, room[field]);
+
+/** `31.5 × 13.5 feet`, from what the record has of it. */
+function sizeOf(room: Fields): string {
+  const { RoomLength, RoomWidth } = room;
+  if (typeof RoomLength !== 'number' || typeof RoomWidth !== 'number') return text(room, 'RoomDimensions');
+  return `${RoomLength} × ${RoomWidth} ${text(room, 'RoomLengthWidthUnits').toLowerCase().replace('feet', 'ft')}`.trim();
+}
+
+const areaOf = (room: Fields): string =>
+  isEmpty(room.RoomArea)
+    ? ''
+    : `${text(room, 'RoomArea')} ${text(room, 'RoomAreaUnits').toLowerCase().replace('square feet', 'sq ft')}`;
+
+export function RoomTable({ rooms }: { readonly rooms: readonly Fields[] }) {
+  const isNoted = rooms.some((room) => !isEmpty(room.RoomDescription));
+  return (
+    <ScrollBox label="Table of rooms">
+      <table class="rooms">
+        <thead>
+          <tr>
+            <th scope="col">Room</th>
+            <th scope="col">Level</th>
+            <th scope="col">Size</th>
+            <th scope="col" class="number">
+              Area
+            </th>
+            {isNoted ? <th scope="col">Notes</th> : null}
+          </tr>
+        </thead>
+        <tbody>
+          {rooms.map((room) => (
+            <tr key={room.RoomKey}>
+              <th scope="row">{text(room, 'RoomType') || 'Room'}</th>
+              <td>{text(room, 'RoomLevel')}</td>
+              <td class="figure">{sizeOf(room)}</td>
+              <td class="number figure">{areaOf(room)}</td>
+              {isNoted ? <td>{text(room, 'RoomDescription')}</td> : null}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </ScrollBox>
+  );
+}

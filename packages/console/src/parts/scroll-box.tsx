@@ -1,0 +1,15 @@
+/** A box that scrolls what is wider than the page, such as a table, by keys as well. */
+import type { ComponentChildren } from 'preact';
+
+export const ScrollBox = ({
+  label,
+  children,
+}: {
+  readonly label: string;
+  readonly children: ComponentChildren;
+}) => (
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached with keys
+  <section class="scroll" aria-label={label} tabIndex={0}>
+    {children}
+  </section>
+);
