@@ -31,6 +31,13 @@ export interface Retried {
 export interface RetryOptions {
   /** Entries of this source only. */
   readonly source?: string;
+  /** The only entry that is retried, by its resource and key. */
+  readonly only?: { readonly resource: string; readonly key: string };
+  /**
+   * Whether a process that is at work on the source is left at work: it is told to ask the source for the records again, and
+   * nothing else is written beside it.
+   */
+  readonly beside?: boolean;
   readonly clock?: Clock;
   /** How the source is asked whether it still has them; without it nothing is stored before the next run asks. */
   readonly ask?: Omit<AskOptions, 'store'>;
@@ -43,14 +50,18 @@ export interface RetryOptions {
  */
 export async function retryQuarantined(
   store: Store,
-  { source, clock = systemClock, ask }: RetryOptions = {},
+  { source, only, beside = false, clock = systemClock, ask }: RetryOptions = {},
 ): Promise<Retried> {
   const asked = ask === undefined ? undefined : sourceName(ask);
-  const entries = await store.checkpoints.quarantined(source ?? asked);
+  const all = await store.checkpoints.quarantined(source ?? asked);
+  const entries = all.filter(
+    ({ resource, key }) => only === undefined || (resource === only.resource && key === only.key),
+  );
   const acquired = new Map<string, Acquired>();
   const acquirer = newAcquirer(clock);
   try {
     for (const name of new Set(entries.map((entry) => entry.source))) {
+      if (beside && (await isHeld(store, name, clock.now()))) continue;
       acquired.set(name, await acquireSource(store, name, acquirer));
     }
     const own = entries.filter((entry) => entry.source === asked);
@@ -62,8 +73,12 @@ export async function retryQuarantined(
     const counts = { stored: 0, wanted: 0, gone: 0 };
     for (const entry of entries) {
       const { source: name, resource, key } = entry;
-      const commit: Commit = (change) =>
-        store.checkpoints.commit(name, { ...change, lease: acquired.get(name)?.lease() });
+      const held = acquired.get(name);
+      const commit: Commit = ({ want = [], ...change }) =>
+        store.checkpoints.commit(
+          name,
+          held === undefined ? { want } : { ...change, want, lease: held.lease() },
+        );
       const isSure = own.includes(entry) && !sought.unknown.includes(entry);
       const outcome =
         isSure && sought.gone.includes(entry)
@@ -76,6 +91,16 @@ export async function retryQuarantined(
   } finally {
     for (const { release } of acquired.values()) await release();
   }
+}
+
+/** Whether a process is at work on a source. */
+async function isHeld(
+  { checkpoints }: Pick<Store, 'checkpoints'>,
+  source: string,
+  now: number,
+): Promise<boolean> {
+  const holder = await checkpoints.leaseHolder(source);
+  return holder !== undefined && holder.expires > now;
 }
 
 type Outcome = 'stored' | 'wanted' | 'gone' | { readonly because: string };

@@ -49,10 +49,23 @@ interface CollectionStatus {
   /** How far the cursor is behind. */
   readonly lag?: number;
   readonly sweep: SweepState['kind'];
+  /** How far the work is that has begun and not ended. */
+  readonly progress: readonly Progress[];
   /** The last whole sweep. */
   readonly swept?: { readonly begun: string; readonly keys: number; readonly deleted: number };
   /** Records and sub-data that are still to be asked for. */
   readonly wanted: number;
+}
+
+interface Progress {
+  readonly work: 'download' | 'window' | 'purge';
+  /** Records, or keys of a purge, that have come. */
+  readonly done: number;
+  /** How many will come, if the source announced it. */
+  readonly total?: number;
+  /** The bounds of a window, on the source's clock. */
+  readonly from?: string;
+  readonly to?: string;
 }
 
 /** Age of the last update, and of the last purge, after which a replica is not ready (reference: consumer, freshness). */
@@ -82,7 +95,7 @@ export async function sourceStatus(store: Store, source: string, now: number): P
     ...(schedule.update === undefined ? {} : { lastUpdate: timestampFrom(schedule.update) }),
     ...(schedule.purge === undefined ? {} : { lastPurge: timestampFrom(schedule.purge) }),
     ...(schedule.accounts === undefined ? {} : { lastAccounts: timestampFrom(schedule.accounts) }),
-    quarantined: (await store.checkpoints.quarantined(source)).length,
+    quarantined: await store.checkpoints.quarantinedCount(source),
     ignored: readNote(state, 'ignored') ?? [],
     ...(holder === undefined || holder.expires <= now ? {} : { holder: shownName(holder.holder) }),
     troubles: Object.entries(readNote(state, 'troubles') ?? {}).map(([step, trouble]) => ({
@@ -119,9 +132,38 @@ async function collectionStatus(
     stored,
     ...(cursor === undefined ? {} : { cursor, lag: Math.max(0, now - Date.parse(cursor)) }),
     sweep: sweep.kind,
+    progress: [...loadProgress(load), ...sweepProgress(sweep)],
     ...(sweep.kind === 'idle' && sweep.last !== undefined ? { swept: sweep.last } : {}),
     wanted,
   };
+}
+
+const totalOf = (total: number | undefined) => (total === undefined ? {} : { total });
+
+function loadProgress(state: LoadState): Progress[] {
+  switch (state.kind) {
+    case 'initial':
+      return [{ work: 'download', done: state.rows, ...totalOf(state.total) }];
+    case 'updating':
+      return [{ work: 'window', done: state.rows, from: state.cursor, to: state.upper }];
+    case 'new':
+    case 'filling':
+    case 'current':
+      return [];
+  }
+}
+
+function sweepProgress(state: SweepState): Progress[] {
+  switch (state.kind) {
+    case 'walking':
+      return [{ work: 'purge', done: state.keys, ...totalOf(state.total) }];
+    case 'deleting':
+    case 'fetching':
+      return [{ work: 'purge', done: state.keys, total: state.keys }];
+    case 'idle':
+    case 'guarded':
+      return [];
+  }
 }
 
 /** Why a replica with this schedule is not ready; undefined when it is. */

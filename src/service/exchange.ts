@@ -79,6 +79,8 @@ export interface Reply {
   /** What the use of the key records of this request. */
   readonly window?: string;
   readonly walk?: WalkStep | undefined;
+  /** The page of a walk or window that it is, for the console. */
+  readonly reading?: Reading | undefined;
   /** Where the answer may be kept: what it was made of. */
   readonly basis?: Basis | undefined;
 }
@@ -98,6 +100,14 @@ export interface WalkStep {
   /** Where the next one may begin, by its token or by its offset. */
   readonly reached: readonly string[];
   readonly ended: boolean;
+}
+
+/** A page of a walk through a resource: of its records, of its keys alone, or of a window of time. */
+export interface Reading {
+  readonly resource: string;
+  readonly of: 'records' | 'keys' | 'window';
+  readonly window?: string;
+  readonly step: WalkStep;
 }
 
 /** The step that a page is. @param skip rows that were skipped to reach it */

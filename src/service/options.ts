@@ -6,6 +6,7 @@ import type { ReadCaller } from '../store/lanes.ts';
 import type { Store } from '../store/store.ts';
 import type { BudgetLimits } from './access/budget.ts';
 import type { ConnectionLimits } from './access/connections.ts';
+import type { ReplicaDesk } from './console/replication.ts';
 import type { FilePlace } from './kept/kept-file.ts';
 import type { PaceLimits } from './reply/pace.ts';
 import type { SurfaceName } from './surface.ts';
@@ -66,6 +67,8 @@ export interface ServiceOptions {
   readonly lookups: LookupForm;
   /** The records that are known to be damaged: no answer holds one. Absent, or undefined: none is known. */
   readonly damaged?: () => DamagedRecords | undefined;
+  /** Of a replica: what its copies do, for the console. */
+  readonly replica?: ReplicaDesk;
 }
 
 export const SERVICE_DEFAULTS = {

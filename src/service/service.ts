@@ -12,6 +12,7 @@ import { problemsOf, type ReadinessCheck } from './admin/router.ts';
 import { History } from './console/history.ts';
 import { Live } from './console/live.ts';
 import { LogIn } from './console/log-in.ts';
+import { Walks } from './console/walks.ts';
 import type { ServiceContext } from './exchange.ts';
 import { type Listener, reachedAddress } from './http/base-address.ts';
 import { type Dispatch, makeListener } from './http/listener.ts';
@@ -130,6 +131,8 @@ export async function startService(
     files: { store, files: options.files },
     admin: {
       ...{ store, metrics, usage, readiness, addressOf, history, live, clock },
+      walks: new Walks(),
+      replica: options.replica,
       logIn: new LogIn(store),
       limits: options.limits,
     },

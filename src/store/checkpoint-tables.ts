@@ -109,13 +109,15 @@ export function checkpointsOn({ reading, locked, model, commit }: CheckpointPart
         keysOf(sql`SELECT r._key AS key FROM ${records} WHERE r._key > ${bind(after)} AND r._source = ${bind(source)}
           ORDER BY r._key LIMIT ${integer(limit)}`),
       ),
-    async quarantined(source) {
-      const ofSource = source === undefined ? sql`TRUE` : sql`source = ${bind(source)}`;
+    async quarantined(source, part) {
+      const cut = part === undefined ? sql`` : sql`LIMIT ${integer(part.limit)} OFFSET ${integer(part.skip)}`;
       const found = await rows(
-        sql`SELECT * FROM plat_quarantine WHERE ${ofSource} ORDER BY source, resource, key`,
+        sql`SELECT * FROM plat_quarantine WHERE ${ofSource(source)} ORDER BY source, resource, key ${cut}`,
       );
       return found.map(quarantinedOf);
     },
+    quarantinedCount: (source) =>
+      number(sql`SELECT count(*) AS n FROM plat_quarantine WHERE ${ofSource(source)}`),
     exchange: (source, each, change) =>
       locked(async (session) => {
         const [row] = await session.rows(stateOf(source, each));
@@ -152,6 +154,10 @@ const quarantinedOf = (row: Row): Quarantined => ({
   lastAt: String(row.last_at),
   attempts: Number(row.attempts),
 });
+
+/** The rows of a source, or of all. */
+const ofSource = (source: string | undefined): Sql =>
+  source === undefined ? sql`TRUE` : sql`source = ${bind(source)}`;
 
 /** The rows of one resource of a source. */
 const isOf = (source: string, resource: string): Sql =>

@@ -112,7 +112,12 @@ export interface Checkpoints {
   /** Stored keys of the source in order, for comparing both sides. */
   storedKeys(source: string, resource: string, after: string, limit: number): Promise<readonly string[]>;
 
-  quarantined(source?: string): Promise<readonly Quarantined[]>;
+  /** In the order of their sources, resources and keys. @param part absent: all of them */
+  quarantined(
+    source?: string,
+    part?: { readonly skip: number; readonly limit: number },
+  ): Promise<readonly Quarantined[]>;
+  quarantinedCount(source?: string): Promise<number>;
 
   /** Takes the lease of a source; every commit renews it. False when somebody else holds it. */
   lease(source: string, lease: Lease): Promise<boolean>;

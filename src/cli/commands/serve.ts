@@ -4,9 +4,12 @@ import type { Command } from 'commander';
 import { type Logger, pino } from 'pino';
 import { platError } from '../../errors/index.ts';
 import { replicaSources } from '../../replica/checkpoint/checkpoint.ts';
+import { retryQuarantined } from '../../replica/quarantine.ts';
+import { quarantinePage, replicaReport } from '../../replica/report.ts';
 import { sourceStatus } from '../../replica/status.ts';
 import type { ReadinessCheck } from '../../service/admin/router.ts';
 import { CONSOLE_ROOT } from '../../service/console/pages.ts';
+import type { ReplicaDesk } from '../../service/console/replication.ts';
 import { isAnyHost } from '../../service/http/base-address.ts';
 import { type FileSource, SERVICE_DEFAULTS, type ServiceOptions } from '../../service/options.ts';
 import { type ListenOptions, type Service, startService } from '../../service/service.ts';
@@ -94,6 +97,7 @@ export async function serveStore(
     lookups: config.lookups ?? SERVICE_DEFAULTS.lookups,
     querySeconds: config.querySeconds ?? SERVICE_DEFAULTS.querySeconds,
     damaged: () => scrub.damaged(),
+    replica: replicaDesk(store),
   };
   const readiness = [replicaFreshness(store), { name: 'records', check: () => scrub.problem() }];
   const service = await startService(options, listenOptions(settings, config), readiness);
@@ -133,6 +137,13 @@ const replicaFreshness = (store: Store): ReadinessCheck => ({
 /** Where the console opens. */
 export const consoleAddress = ({ addresses }: Pick<Service, 'addresses'>): string =>
   `${addresses.admin}${CONSOLE_ROOT}/`;
+
+/** What the console shows and does of a replica that is served. A retry leaves a process that replicates at work. */
+const replicaDesk = (store: Store): ReplicaDesk => ({
+  report: (now) => replicaReport(store, now),
+  quarantine: (wish) => quarantinePage(store, wish),
+  retry: (wish) => retryQuarantined(store, { ...wish, beside: true }),
+});
 
 /** The lines with the addresses of the surfaces. */
 export function surfaceLines(service: Service, settings: ServeSettings, config: ConfigFile): string[] {

@@ -11,7 +11,8 @@ import type { WriteReport } from '../../store/write/report.ts';
 import { pendingReason, type Subject, subjectOf } from '../copy/quarantine-entry.ts';
 import { advance, type LoadEvent, type LoadState } from '../machine/load.ts';
 import { advanceSweep, type SweepEvent, type SweepState } from '../machine/sweep.ts';
-import { type Notes, readNote, type Schedule, type Witness } from './notes.ts';
+import { type Notes, readableNote, readNote, type Schedule, type Witness } from './notes.ts';
+import { afterLoad, afterSweep, type WorkLog } from './work-log.ts';
 
 /** A change of the copy: records, what is pending or quarantined, and what happened to the states. */
 export interface CopyChange extends Omit<CheckpointChange, 'lease' | 'state' | 'anew'> {
@@ -121,19 +122,35 @@ export class Checkpoint {
   }
 
   async #commit({ load, sweep, witnesses, state, ...change }: CopyChange): Promise<WriteReport> {
+    const { store, source, lease } = this.#options;
+    const held = lease?.();
     const next: Record<string, unknown> = { ...state };
-    if (load !== undefined) next[`load ${load.resource}`] = advance(this.load(load.resource), load.event);
+    const log = (collection: string, after: (log: WorkLog, now: number) => WorkLog): void => {
+      const name = `log ${collection}` as const;
+      const before = readableNote({ ...this.#notes, ...next }, name) ?? [];
+      const now = held === undefined ? before : after(before, held.now);
+      if (now !== before) next[name] = now;
+    };
+    if (load !== undefined) {
+      const before = this.load(load.resource);
+      next[`load ${load.resource}`] = advance(before, load.event);
+      log(load.resource, (entries, now) => afterLoad(entries, before, load.event, now));
+    }
     if (sweep !== undefined) {
-      next[`sweep ${sweep.collection}`] = advanceSweep(this.sweep(sweep.collection), sweep.event);
+      const before = this.sweep(sweep.collection);
+      next[`sweep ${sweep.collection}`] = advanceSweep(before, sweep.event);
+      const { remove } = change;
+      log(sweep.collection, (entries, now) =>
+        afterSweep(entries, before, sweep.event, { now, ...(remove === undefined ? {} : { remove }) }),
+      );
     }
     if (witnesses !== undefined) next[`witnesses ${witnesses.resource}`] = witnesses.newest;
-    const { store, source, lease } = this.#options;
     const isDoubted = change.records !== undefined && (this.get('doubted') ?? []).length > 0;
     const report = await store.checkpoints.commit(source, {
       ...change,
       ...(isDoubted ? { anew: true } : {}),
       state: next,
-      ...(lease === undefined ? {} : { lease: lease() }),
+      ...(held === undefined ? {} : { lease: held }),
     });
     this.#notes = { ...this.#notes, ...next };
     for (const { resource, keys } of change.release ?? []) {

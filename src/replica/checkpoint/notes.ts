@@ -9,6 +9,7 @@ import { isObject } from '../../shared/json.ts';
 import type { LoadState } from '../machine/load.ts';
 import type { SweepState } from '../machine/sweep.ts';
 import type { Capabilities } from '../source/source.ts';
+import type { WorkLog } from './work-log.ts';
 
 /** Moments are milliseconds since 1970 on the consumer's clock. */
 export interface Notes {
@@ -35,6 +36,10 @@ export interface Notes {
   /** Fields that the source has and the replica leaves out, `Resource.Field`. */
   readonly ignored: readonly string[];
   readonly troubles: Troubles;
+  /** What was done for a collection in the last day. */
+  readonly [log: `log ${string}`]: WorkLog;
+  /** What went wrong in the last day, whether it is over or not. */
+  readonly lately: readonly TroubleEntry[];
 }
 
 /** When each step was last done whole. */
@@ -69,6 +74,17 @@ interface Trouble {
   readonly reason: string;
   /** Whether it is not expected to pass by itself: a refused key, a redirect, an address that is not there. */
   readonly lasting: boolean;
+}
+
+/** A kind of trouble, once or several times in a row. Moments are milliseconds since 1970. */
+export interface TroubleEntry {
+  readonly kind: 'retry' | 'failed' | 'recovered' | 'again' | 'refresh' | 'unsure' | 'doubt' | 'clock';
+  readonly since: number;
+  readonly last: number;
+  readonly times: number;
+  readonly reason: string;
+  /** Of which step or collection; absent: of the source. */
+  readonly of?: string;
 }
 
 /** The fingerprint of a copy whose source now has another address. */
@@ -178,6 +194,25 @@ const CHECKS = {
   doubted: listOf(text),
   ignored: listOf(text),
   troubles: mapOf(record({ since: number, last: number, attempts: number, reason: text, lasting: flag })),
+  log: listOf(
+    record({
+      work: among('download', 'window', 'purge'),
+      outcome: among('open', 'done', 'lost', 'guarded', 'unsure'),
+      began: number,
+      ended: moment,
+      rows: number,
+      again: number,
+      from: optional(text),
+      to: optional(text),
+      deleted: optional(number),
+      removed: optional(listOf(record({ resource: text, key: text }))),
+      times: optional(number),
+      took: optional(number),
+    }),
+  ),
+  lately: listOf(
+    record({ kind: text, since: number, last: number, times: number, reason: text, of: optional(text) }),
+  ),
 } as const satisfies Readonly<Record<FirstWord<keyof Notes>, Check>>;
 
 type FirstWord<Name> = Name extends `${infer Word} ${string}` ? Word : Name;
@@ -212,4 +247,12 @@ export function readNote(notes: Readonly<Record<string, unknown>>, name: string)
   const value = notes[name];
   if (value === undefined || checkOf(name)?.(value) === true) return value;
   throw platError('storeDamaged', { store: 'The store', reason: unreadable(name, value) });
+}
+
+/** The same for a note that nothing rests on: undefined, too, where it has another shape. */
+export function readableNote<N extends keyof Notes>(
+  notes: Readonly<Record<string, unknown>>,
+  name: N,
+): Notes[N] | undefined {
+  return checkOf(name)?.(notes[name]) === true ? readNote(notes, name) : undefined;
 }

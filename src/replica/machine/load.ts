@@ -54,8 +54,8 @@ interface LoadEvents {
     readonly rows: number;
     readonly total?: number;
   };
-  /** The last page; `fills` when sub-data has to follow. */
-  readonly end: { readonly kind: 'end'; readonly fills: boolean };
+  /** The last page, and how many rows it has; `fills` when sub-data has to follow. */
+  readonly end: { readonly kind: 'end'; readonly fills: boolean; readonly rows?: number };
   /** The last page, and fewer rows than the source announced: the walk is repeated. */
   readonly short: { readonly kind: 'short' } & WalkEnd;
   /** The last page of a window, but not of the last field. */

@@ -5,13 +5,15 @@
 import { type ErrorCode, PlatError } from '../../errors/index.ts';
 import { LeaseLost } from '../../store/checkpoints.ts';
 import { type Acquired, acquireSource, newAcquirer, whileAcquired } from '../checkpoint/lease.ts';
+import { TroubleLog } from '../checkpoint/trouble-log.ts';
 import { clearTrouble, noteTrouble, passesByItself } from '../checkpoint/troubles.ts';
 import { forgetUnreadable } from '../checkpoint/unreadable-notes.ts';
 import { environmentOf } from '../environment.ts';
+import type { Listener } from '../events.ts';
 import { RequestFailure } from '../http/failure.ts';
 import { LONGEST_REST, restAfter, retrying, SHORT_REST } from '../http/retry.ts';
 import { doubtAll } from './cycle.ts';
-import type { ReplicateOptions } from './options.ts';
+import { type ReplicateOptions, sourceName } from './options.ts';
 import { replicateOnce, watch } from './schedule.ts';
 import { openCopy, reopenCopy, replicaName, type SessionOptions, sessionOf, untilLeft } from './session.ts';
 
@@ -49,9 +51,15 @@ const WRONG: ReadonlySet<ErrorCode> = new Set(['usage', 'storeMissing', 'storeNo
  */
 export async function replicate(options: ReplicateOptions): Promise<ReplicateResult> {
   const { environment, close } = environmentOf(options.environment);
-  const session = sessionOf(options, environment);
   const { clock, processes } = environment;
-  const { signal } = session;
+  const told = sessionOf(options, environment);
+  const { signal } = told;
+  const troubles = new TroubleLog(options.store, sourceName(options), clock);
+  const onEvent: Listener = (event) => {
+    told.onEvent(event);
+    troubles.note(event);
+  };
+  const session = { ...told, onEvent };
   // One acquirer for as long as this runs: it acquires again what it could not release.
   const acquirer = newAcquirer(clock, processes, signal);
   const acquiring: Acquiring = async (work) => {
@@ -64,8 +72,10 @@ export async function replicate(options: ReplicateOptions): Promise<ReplicateRes
     return await (options.watch === true ? watchOn(session, acquiring) : patiently(session, acquiring));
   } catch (error) {
     if (error instanceof RequestFailure && error.kind === 'stopped') return 'stopped';
+    if (error instanceof RequestFailure) troubles.note({ kind: 'failed', reason: error.message, wait: 0 });
     throw error;
   } finally {
+    await troubles.idle();
     await close();
   }
 }

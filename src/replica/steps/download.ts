@@ -85,7 +85,7 @@ async function walk(copy: Copy, resource: string): Promise<void> {
     const event: LoadEvent = isAgain
       ? { kind: 'short', ...walked }
       : next === undefined
-        ? { kind: 'end', fills: apart.length > 0 }
+        ? { kind: 'end', fills: apart.length > 0, rows }
         : { kind: 'page', next, rows, ...(total === undefined ? {} : { total }) };
     // What does not come with the listings comes in requests of its own.
     const keys = page.keys.map(({ key }) => key);

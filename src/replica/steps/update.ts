@@ -106,7 +106,7 @@ async function readPass(copy: Copy, resource: string, window: Walk, isLast: bool
       await refresh(copy, resource, 'fields were masked that are open now, or the other way round');
       return;
     }
-    const end: LoadEvent = isLast ? { kind: 'end', fills: false } : { kind: 'nextPass', rows };
+    const end: LoadEvent = isLast ? { kind: 'end', fills: false, rows } : { kind: 'nextPass', rows };
     const event: LoadEvent =
       next === undefined ? end : { kind: 'page', next, rows, ...(total === undefined ? {} : { total }) };
     await storePage(copy, page, async (intake) => ({

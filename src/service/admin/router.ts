@@ -13,7 +13,9 @@ import type { History } from '../console/history.ts';
 import { allKeys, endKey, newKey } from '../console/keys.ts';
 import type { Live } from '../console/live.ts';
 import type { LogIn } from '../console/log-in.ts';
+import { quarantine, type ReplicaDesk, retry } from '../console/replication.ts';
 import { rolesInForce } from '../console/roles.ts';
+import type { Walks } from '../console/walks.ts';
 import { type Json, TEXT } from '../description/parts.ts';
 import { type Exchange, json, type Reply } from '../exchange.ts';
 import { ALLOWED, methodNotAllowed } from '../http/methods.ts';
@@ -31,6 +33,9 @@ export interface AdminContext {
   readonly logIn: LogIn;
   readonly history: History;
   readonly live: Live;
+  readonly walks: Walks;
+  /** Absent: the store is no replica, or nobody reports of it. */
+  readonly replica?: ReplicaDesk | undefined;
   readonly clock: Clock;
   /** Requests of a key, by its kind. */
   readonly limits: Readonly<Record<SurfaceName, RateLimit>>;
@@ -200,6 +205,37 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     type: JSON_NAME,
     isOpen: false,
     answer: async ({ metrics }) => json({ figures: await metrics.figures() }),
+  },
+  {
+    path: '/replication',
+    method: 'GET',
+    gives:
+      'of a replica what its copies do and did in the last day; of every key what it walks through, as far as this process saw it',
+    type: JSON_NAME,
+    isOpen: false,
+    answer: async ({ walks, replica, clock }) => {
+      const now = clock.now();
+      return json({ at: now, sources: [], ...(await replica?.report(now)), walks: walks.all(now) });
+    },
+  },
+  {
+    path: '/replication/quarantine',
+    method: 'GET',
+    gives:
+      'records that a replica could not store, with their payloads and the reasons; source, skip and limit choose a part',
+    type: JSON_NAME,
+    isOpen: false,
+    answer: ({ replica }, { exchange }) => quarantine(replica, exchange),
+  },
+  {
+    path: '/replication/quarantine/retry',
+    method: 'POST',
+    gives:
+      'what became of a retry of a source, or of one of its quarantined records: the next update asks for them again',
+    type: JSON_NAME,
+    body: { required: ['source'], properties: { source: TEXT, resource: TEXT, key: TEXT } },
+    isOpen: false,
+    answer: ({ replica }, { exchange }) => retry(replica, exchange),
   },
   {
     path: '/stream',

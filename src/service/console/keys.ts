@@ -6,6 +6,7 @@ import type { Store } from '../../store/store.ts';
 import { type Exchange, json, type Reply } from '../exchange.ts';
 import type { RateLimit } from '../options.ts';
 import type { SurfaceName } from '../surface.ts';
+import { objectIn, textIn } from './given.ts';
 import type { DayOfKey, History } from './history.ts';
 
 const LONGEST_BODY = 64 * 1024;
@@ -56,20 +57,4 @@ export async function newKey(store: Store, exchange: Exchange): Promise<Reply> {
 export async function endKey(store: Store, id: string): Promise<Reply> {
   if (!(await revokeKey(store, id))) throw platError('recordNotFound', { resource: 'key' });
   return { status: 204, headers: {}, body: [] };
-}
-
-function objectIn(body: Buffer): Readonly<Record<string, unknown>> {
-  try {
-    const given: unknown = JSON.parse(body.toString());
-    if (typeof given === 'object' && given !== null && !Array.isArray(given)) return { ...given };
-  } catch {
-    // The same answer as for JSON that is no object.
-  }
-  throw platError('requestMalformed', { reason: 'the body is no JSON object' });
-}
-
-function textIn(given: Readonly<Record<string, unknown>>, name: string): string {
-  const value = given[name];
-  if (typeof value === 'string' && value.trim() !== '') return value.trim();
-  throw platError('requestMalformed', { reason: `the body has no text ${name}` });
 }

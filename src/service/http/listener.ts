@@ -264,6 +264,10 @@ async function answerRequest(
   const key = account.key?.replace(/^key /, '');
   const ended = { surface, status, seconds, key, rows, bytes };
   responder.admin.history.note(ended, options.clock.now());
+  // What an operator looks at through the eyes of others is no walk of theirs.
+  if (key !== undefined && reply.reading !== undefined && surface !== 'admin' && status === 200) {
+    responder.admin.walks.note(key, surface, reply.reading, rows, options.clock.now());
+  }
   log.debug({ requestId: id, surface, method, path, status, bytes, seconds }, 'request');
 }
 

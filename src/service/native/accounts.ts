@@ -95,7 +95,14 @@ async function accountPage(request: RoutedExchange, understood: readonly Underst
   const shown = total === undefined ? undefined : pagination(total, size, pageOf(position, 0, size));
   const texts = rows.map((row) => accountText(row, selectedOf(asked))).join(',');
   const headers = indexHeaders({ index: freshness(narrowed), openWindow: false });
-  return success([texts], rows.length, { pagination: shown }, headers);
+  const reply = success([texts], rows.length, { pagination: shown }, headers);
+  if (asked.filter !== undefined || asked.order.length > 0) return reply;
+  const step = {
+    from: skip > 0 ? `skip ${skip}` : '',
+    reached: [`skip ${skip + rows.length}`],
+    ended: rows.length < size,
+  };
+  return { ...reply, reading: { resource: 'accounts', of: 'records', step } };
 }
 
 const selectedOf = ({ selection }: NativeRequest): ReadonlySet<string> | undefined =>

@@ -13,9 +13,19 @@ import { type NativeNames, resourceNames } from '../../query/native/names.ts';
 import type { NativeRequest } from '../../query/native/request.ts';
 import { LISTING_EXPANSIONS, type NativeExpansion } from '../../query/native/selection.ts';
 import { readSkipToken, skipTokenOf } from '../../query/skip-token.ts';
-import { asking, type Reply, recordsOf, signingFor, takesGzip, walkStep } from '../exchange.ts';
+import {
+  asking,
+  type Reading,
+  type Reply,
+  recordsOf,
+  signingFor,
+  takesGzip,
+  type WalkStep,
+  walkStep,
+} from '../exchange.ts';
 import { basisOfRecord } from '../kept/basis.ts';
 import { indexHeaders, type PageAnswer, readPage } from '../paging/read-page.ts';
+import { readingOf } from '../paging/reading.ts';
 import { windowOf, windowText } from '../paging/window.ts';
 import {
   bind,
@@ -64,17 +74,27 @@ export async function listingPage(request: RoutedExchange, asked: NativeRequest)
     usual: request.exchange.surface.paging.nativeLimit.default,
   });
   const window = windowOf(asked.filter);
+  const step = walkStep(tokenOf(position), skip, answer.page);
   return {
     ...reply,
     headers: { ...reply.headers, ...indexHeaders(answer) },
     ...(window === undefined ? {} : { window: windowText(window) }),
-    walk: isWalk(asked) ? walkStep(tokenOf(position), skip, answer.page) : undefined,
+    walk: isWalk(asked) ? step : undefined,
+    reading: readingAt(asked, step),
   };
 }
 
 /** Whether all listings are asked for, as a purge does. */
 const isWalk = ({ filter, order, pagination: counts }: NativeRequest): boolean =>
   filter === undefined && order.length === 0 && counts !== 'count';
+
+/** A page in an order of its own is no part of a walk. */
+function readingAt(asked: NativeRequest, step: WalkStep): Reading | undefined {
+  const { filter, order, selection, pagination: counts } = asked;
+  if (order.length > 0 || counts === 'count') return undefined;
+  const isKeys = !selection.all && selection.names.length === 1;
+  return readingOf({ resource: 'Property', filter, isKeys, step });
+}
 
 /** What a page is read of. */
 interface RecordWish {

@@ -4,7 +4,16 @@ import { bindOptions } from '../../query/odata/query.ts';
 import type { ResourcePath } from '../../query/odata/resource-path.ts';
 import { checkRelated } from '../../query/related-records.ts';
 import type { CollectionQuery } from '../../query/request.ts';
-import { asking, type Reply, recordsOf, signingFor, takesGzip, walkStep } from '../exchange.ts';
+import {
+  asking,
+  type Reading,
+  type Reply,
+  recordsOf,
+  signingFor,
+  takesGzip,
+  type WalkStep,
+  walkStep,
+} from '../exchange.ts';
 import {
   indexHeaders,
   NOTHING_STORED,
@@ -12,6 +21,7 @@ import {
   type PageWish,
   readPage,
 } from '../paging/read-page.ts';
+import { readingOf } from '../paging/reading.ts';
 import { before, type Cut, cutAhead, windowOf, windowText } from '../paging/window.ts';
 import { asConfigured } from './enumerations.ts';
 import { carriedPageSize, carriedWindowEnd, type NextPage, nextLink, pageSize } from './next-page.ts';
@@ -74,6 +84,7 @@ export async function collection(request: ResoRequest, path: CollectionPath): Pr
   const records = asConfigured(request, query, recordsOf(page));
   const tail = link === undefined ? ']}' : `],"@odata.nextLink":${JSON.stringify(link)}}`;
   const window = windowOf(query.filter);
+  const step = walkStep(token, skip, page);
   return {
     status: 200,
     headers: {
@@ -85,7 +96,8 @@ export async function collection(request: ResoRequest, path: CollectionPath): Pr
     body: [begun(head, '"value":['), records, tail],
     rows: page.rows,
     ...(window === undefined ? {} : { window: windowText(window) }),
-    walk: isWalk(path, query) ? walkStep(token, skip, page) : undefined,
+    walk: isWalk(path, query) ? step : undefined,
+    reading: readingAt(path, query, cut === undefined ? step : { ...step, ended: false }),
     basis: cut === undefined ? answer.basis : undefined,
   };
 }
@@ -138,6 +150,19 @@ const restOf = ({ until, by }: Cut, isRest: boolean): Pick<NextPage, 'term' | 'w
 function isWalk({ root, steps }: CollectionPath, { filter, search, order }: CollectionQuery): boolean {
   const everything = filter === undefined && search === undefined && order.length === 0;
   return everything && steps.length === 0 && root.resource.resource.name === 'Property';
+}
+
+/** A page in an order of its own, or of what a search finds, is no part of a walk. */
+function readingAt(
+  { root, steps }: CollectionPath,
+  { filter, search, order, selection }: CollectionQuery,
+  step: WalkStep,
+): Reading | undefined {
+  if (search !== undefined || order.length > 0 || steps.length > 0) return undefined;
+  const { name: resource, key } = root.resource.resource;
+  const [field, ...more] = selection.fields;
+  const isKeys = !selection.all && field?.name === key && more.length === 0;
+  return readingOf({ resource, filter, isKeys, step });
 }
 
 function refuseTokenWithSkip({ skipToken, skip }: CollectionQuery): void {

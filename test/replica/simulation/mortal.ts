@@ -139,6 +139,7 @@ export function mortalStore(store: Store, checkpoints: Store['checkpoints'], mor
       pendingCount: (...given) => mortal.step(() => checkpoints.pendingCount(...given)),
       storedKeys: (...given) => mortal.step(() => checkpoints.storedKeys(...given)),
       quarantined: (...given) => mortal.step(() => checkpoints.quarantined(...given)),
+      quarantinedCount: (...given) => mortal.step(() => checkpoints.quarantinedCount(...given)),
       lease: (...given) => mortal.step(() => checkpoints.lease(...given)),
       releaseLease: (...given) => mortal.step(() => checkpoints.releaseLease(...given)),
       leaseHolder: (...given) => mortal.step(() => checkpoints.leaseHolder(...given)),

@@ -8,6 +8,7 @@ import { Views } from '../../../src/service/access/views.ts';
 import { History } from '../../../src/service/console/history.ts';
 import { Live } from '../../../src/service/console/live.ts';
 import { LogIn } from '../../../src/service/console/log-in.ts';
+import { Walks } from '../../../src/service/console/walks.ts';
 import { isDeflated, type ServiceContext } from '../../../src/service/exchange.ts';
 import { KeptBlocks } from '../../../src/service/kept/kept-blocks.ts';
 import { KeptReplies } from '../../../src/service/kept/kept-replies.ts';
@@ -80,6 +81,7 @@ export function serve({ store: given, clock, role, base }: ServeOptions): Ask {
       logIn: new LogIn(store),
       history: new History(clock.now()),
       live: new Live(async () => ({})),
+      walks: new Walks(),
       clock,
       limits,
     },

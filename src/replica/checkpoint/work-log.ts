@@ -1,0 +1,174 @@
+/**
+ * What a copy did in the last day: its downloads, windows and purges, each written with the commit that begins or ends it,
+ * so that any process with the store can show them. It is bounded: what is older than the newest entries is summed up, by
+ * ten minutes. It knows nothing of how notes are kept.
+ */
+import type { CheckpointChange } from '../../store/checkpoints.ts';
+import type { LoadEvent, LoadState } from '../machine/load.ts';
+import type { SweepEvent, SweepState } from '../machine/sweep.ts';
+
+/** Work on a collection; durations and moments in milliseconds, on the consumer's clock. */
+export interface WorkEntry {
+  readonly work: 'download' | 'window' | 'purge';
+  readonly began: number;
+  /** `lost`: it was given up and begun again. */
+  readonly outcome: 'open' | 'done' | 'lost' | 'guarded' | 'unsure';
+  /** Absent while it is open. */
+  readonly ended?: number;
+  /** Records that came, or keys of a purge. */
+  readonly rows: number;
+  /** How often a walk of it had to begin again, or was repeated to be sure. */
+  readonly again: number;
+  /** Of a window: its bounds on the source's clock. */
+  readonly from?: string;
+  readonly to?: string;
+  /** Of a purge: how many records it deleted, or would have deleted had it not been guarded. */
+  readonly deleted?: number;
+  /** The first ones that it deleted. */
+  readonly removed?: readonly { readonly resource: string; readonly key: string }[];
+  /** How many pieces of work of one kind this sums up; absent: it is one. */
+  readonly times?: number;
+  /** The time that all of them took. */
+  readonly took?: number;
+}
+
+export type WorkLog = readonly WorkEntry[];
+
+const DAY = 24 * 3_600_000;
+/** The newest entries, each by itself. */
+const DETAILED = 60;
+/** Milliseconds of older work that is summed up. */
+const SLOT = 10 * 60_000;
+/** A day of slots of each kind, and the newest entries. */
+const MOST = 500;
+/** Removed records that are named. */
+const NAMED = 20;
+
+type Change = Partial<Omit<WorkEntry, 'work' | 'began'>>;
+
+const openOf = (log: WorkLog, isWanted: (entry: WorkEntry) => boolean): number =>
+  log.findLastIndex((entry) => entry.outcome === 'open' && isWanted(entry));
+
+const isLoad = ({ work }: WorkEntry): boolean => work !== 'purge';
+const isPurge = ({ work }: WorkEntry): boolean => work === 'purge';
+
+/** The log with its open entry changed; the same log where none is open, as in a store of an earlier version. */
+function changed(
+  log: WorkLog,
+  isWanted: (entry: WorkEntry) => boolean,
+  change: (entry: WorkEntry) => Change,
+): WorkLog {
+  const at = openOf(log, isWanted);
+  const entry = log[at];
+  return entry === undefined ? log : log.with(at, { ...entry, ...change(entry) });
+}
+
+const begun = (work: WorkEntry['work'], began: number): WorkEntry => ({
+  work,
+  began,
+  outcome: 'open',
+  rows: 0,
+  again: 0,
+});
+
+/** The log after an event of a load. @param now milliseconds since 1970 */
+export function afterLoad(log: WorkLog, before: LoadState, event: LoadEvent, now: number): WorkLog {
+  const rows = 'rows' in before ? before.rows : 0;
+  switch (event.kind) {
+    case 'begin':
+      return bounded([...log, begun('download', now)], now);
+    case 'refresh': {
+      const given = changed(log, isLoad, () => ({ outcome: 'lost', ended: now, rows }));
+      return bounded([...given, begun('download', now)], now);
+    }
+    case 'window': {
+      const from = before.kind === 'current' ? { from: before.cursor } : {};
+      return bounded([...log, { ...begun('window', now), ...from, to: event.upper }], now);
+    }
+    case 'end': {
+      const all = rows + (event.rows ?? 0);
+      const isOver = !event.fills;
+      return changed(log, isLoad, () => ({
+        rows: all,
+        ...(isOver ? { outcome: 'done', ended: now } : {}),
+      }));
+    }
+    case 'filled':
+      return changed(log, isLoad, () => ({ outcome: 'done', ended: now }));
+    case 'short':
+      return changed(log, isLoad, ({ again }) => ({ again: again + 1 }));
+    case 'lost':
+      return changed(log, isLoad, ({ work, again }) =>
+        work === 'window' ? { outcome: 'lost', ended: now, rows } : { again: again + 1 },
+      );
+    case 'page':
+    case 'nextPass':
+      return log;
+  }
+}
+
+/** The log after an event of a sweep. @param remove what is deleted with it */
+export function afterSweep(
+  log: WorkLog,
+  before: SweepState,
+  event: SweepEvent,
+  { remove = [], now }: Pick<CheckpointChange, 'remove'> & { readonly now: number },
+): WorkLog {
+  const keys = 'keys' in before ? before.keys : 0;
+  const over = (change: Change): WorkLog => changed(log, isPurge, () => ({ ...change, ended: now }));
+  switch (event.kind) {
+    case 'begin':
+      return bounded([...log, begun('purge', now)], now);
+    case 'end':
+    case 'unsure':
+      return changed(log, isPurge, () => ({ rows: keys + event.keys }));
+    case 'agree':
+    case 'lost':
+      return changed(log, isPurge, ({ again }) => ({ again: again + 1 }));
+    case 'guard':
+      return over({ outcome: 'guarded', deleted: event.rows });
+    case 'deleted':
+      return changed(log, isPurge, ({ deleted = 0, removed = [] }) => {
+        const more = remove.flatMap(({ resource, keys: gone }) => gone.map((key) => ({ resource, key })));
+        return { deleted: deleted + event.rows, removed: [...removed, ...more].slice(0, NAMED) };
+      });
+    case 'done':
+      return over({ outcome: before.kind === 'fetching' && before.unsure ? 'unsure' : 'done' });
+    case 'page':
+    case 'purged':
+      return log;
+  }
+}
+
+/** The last day of a log, in a bounded number of entries. */
+function bounded(log: WorkLog, now: number): WorkLog {
+  const kept = log.filter(({ outcome, began, ended = began }) => outcome === 'open' || ended > now - DAY);
+  const cut = Math.max(0, kept.length - DETAILED);
+  const older = Map.groupBy(kept.slice(0, cut), ({ work, outcome, began }) =>
+    outcome === 'done' ? `${work} ${Math.floor(began / SLOT)}` : `${work} ${outcome} ${began}`,
+  );
+  const summed = [...older.values()].map((group) => group.reduce(sumOf));
+  return [...summed, ...kept.slice(cut)].slice(-MOST);
+}
+
+const tookOf = ({ took, began, ended = began }: WorkEntry): number => took ?? ended - began;
+
+/** Two pieces of work of one kind as one entry. */
+function sumOf(one: WorkEntry, other: WorkEntry): WorkEntry {
+  const { from = other.from } = one;
+  const { to = one.to, ended = one.ended } = other;
+  const removed = [...(one.removed ?? []), ...(other.removed ?? [])].slice(0, NAMED);
+  const deletes = one.deleted !== undefined || other.deleted !== undefined;
+  return {
+    ...one,
+    rows: one.rows + other.rows,
+    again: one.again + other.again,
+    times: (one.times ?? 1) + (other.times ?? 1),
+    took: tookOf(one) + tookOf(other),
+    ...(ended === undefined ? {} : { ended }),
+    ...(from === undefined ? {} : { from }),
+    ...(to === undefined ? {} : { to }),
+    ...(deletes ? { deleted: (one.deleted ?? 0) + (other.deleted ?? 0) } : {}),
+    ...(removed.length === 0 ? {} : { removed }),
+  };
+}
