@@ -97,7 +97,8 @@ export function mediaOf(record: Fields, isWanted: (category: string) => boolean)
 }
 
 export const isPlan = (category: string): boolean => /^floor ?plan$/i.test(category);
-export const isPhoto = (category: string): boolean => /^photos?$/i.test(category);
+/** Media without a category are photos. */
+export const isPhoto = (category: string): boolean => /^(?:photos?)?$/i.test(category);
 
 /** What a person calls a medium: a text of its record, or its key. */
 export const nameOfMedia = (media: Fields): string =>

@@ -4,8 +4,14 @@ import { change, query } from '../app/route.ts';
 
 const OWN: Eyes = 'role/private';
 
+/** One name of a role or key, encoded; none that an address would take for a step upwards. */
+const EYES = /^(?:role|key)\/(?!(?:\.|%2e){1,2}$)[^/?#]+$/i;
+
 /** Whose eyes the address of the page names; the operator's if it names none. */
-export const eyesOfPage = (): Eyes => query.value.get('as') ?? OWN;
+export function eyesOfPage(): Eyes {
+  const named = query.value.get('as') ?? OWN;
+  return EYES.test(named) ? named : OWN;
+}
 
 export const isOwn = (eyes: Eyes): boolean => eyes === OWN;
 

@@ -24,88 +24,41 @@ import { OpenHouses, People, Units } from './parts.tsx';
 import { OtherFiles, Photos } from './photos.tsx';
 
 export function Listing() {
-  const eyes = eyesOfPage();
   const [, key = ''] = path.value;
-  const [sets, askSets] = useAnswer<ServiceDocument>(seenThrough(eyes, 'api', '/Reso/OData/'));
-  const [asked, again] = useAnswer<ListingRecord>(
-    sets.kind === 'answered' && key !== '' ? listingPath(eyes, key, sets.answer.body) : undefined,
-    WITH_HIDDEN,
-  );
-  if (key === '')
-    return (
-      <>
-        <h1>Listing</h1>
-        <Empty title="No listing is chosen">
-          <p>
-            <a href={link(['explore'])}>Explore the listings</a> or look at{' '}
-            <a href={link(['floorplans'])}>floor plans</a>.
-          </p>
-        </Empty>
-      </>
-    );
-  if (sets.kind === 'failed') return <Failed eyes={eyes} listing={key} error={sets.error} again={askSets} />;
-  if (asked.kind === 'failed') return <Failed eyes={eyes} listing={key} error={asked.error} again={again} />;
-  if (asked.kind === 'loading' || sets.kind === 'loading') return <Loading what="the listing" />;
-  return <Shown key={key} eyes={eyes} listing={key} record={asked.answer.body} />;
+  return key === '' ? <NoListing /> : <OneListing key={key} listing={key} />;
 }
 
-interface FailedProps {
-  readonly eyes: Eyes;
-  readonly listing: string;
-  readonly error: unknown;
-  readonly again: () => void;
-}
-
-function Failed({ eyes, listing, error, again }: FailedProps) {
-  return (
-    <>
-      <h1>Listing {listing}</h1>
-      <div class="row">
-        <SeeAs />
-      </div>
-      {error instanceof Refused && error.status === 404 ? (
-        <Empty
-          title={
-            isOwn(eyes)
-              ? 'There is no such listing'
-              : `${capital(nameOfEyes(eyes))} does not see this listing`
-          }
-        >
-          <p>
-            {isOwn(eyes) ? (
-              <a href={link(['explore'])}>Explore the listings</a>
-            ) : (
-              <a href={link(path.value)}>Look as the operator</a>
-            )}
-          </p>
-        </Empty>
-      ) : (
-        <Problem error={error} again={again} />
-      )}
-    </>
-  );
-}
-
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+const NoListing = () => (
+  <>
+    <h1>Listing</h1>
+    <Empty title="No listing is chosen">
+      <p>
+        <a href={link(['explore'])}>Explore the listings</a> or look at{' '}
+        <a href={link(['floorplans'])}>floor plans</a>.
+      </p>
+    </Empty>
+  </>
+);
 
 const VIEWS = [
   ['', 'Listing'],
   ['record', 'Record in both interfaces'],
 ] as const;
 
-function Shown({
-  eyes,
-  listing,
-  record,
-}: {
-  readonly eyes: Eyes;
-  readonly listing: string;
-  readonly record: ListingRecord;
-}) {
+/** The heading and the choices stay while another role is asked for, so that the keyboard stays where it is. */
+function OneListing({ listing }: { readonly listing: string }) {
+  const eyes = eyesOfPage();
   const view = query.value.get('view') ?? '';
+  const [sets, askSets] = useAnswer<ServiceDocument>(seenThrough(eyes, 'api', '/Reso/OData/'));
+  const [asked, again] = useAnswer<ListingRecord>(
+    sets.kind === 'answered' ? listingPath(eyes, listing, sets.answer.body) : undefined,
+    WITH_HIDDEN,
+  );
+  const isAnswered = sets.kind === 'answered' && asked.kind === 'answered';
+  const record = isAnswered ? asked.answer.body : undefined;
   return (
     <article class="listing">
-      <h1>{addressOf(record)}</h1>
+      <h1>{record === undefined ? `Listing ${listing}` : addressOf(record)}</h1>
       <div class="row">
         <fieldset class="choice">
           <legend class="visually-hidden">What is shown</legend>
@@ -123,7 +76,13 @@ function Shown({
         </fieldset>
         <SeeAs />
       </div>
-      {view === 'record' ? (
+      {sets.kind === 'failed' ? (
+        <Failed eyes={eyes} error={sets.error} again={askSets} />
+      ) : asked.kind === 'failed' ? (
+        <Failed eyes={eyes} error={asked.error} again={again} />
+      ) : record === undefined ? (
+        <Loading what="the listing" />
+      ) : view === 'record' ? (
         <BothRecords eyes={eyes} listing={listing} record={record} />
       ) : (
         <Overview record={record} />
@@ -131,6 +90,31 @@ function Shown({
     </article>
   );
 }
+
+interface FailedProps {
+  readonly eyes: Eyes;
+  readonly error: unknown;
+  readonly again: () => void;
+}
+
+function Failed({ eyes, error, again }: FailedProps) {
+  if (!(error instanceof Refused) || error.status !== 404) return <Problem error={error} again={again} />;
+  return isOwn(eyes) ? (
+    <Empty title="There is no such listing">
+      <p>
+        <a href={link(['explore'])}>Explore the listings</a>
+      </p>
+    </Empty>
+  ) : (
+    <Empty title={`${capital(nameOfEyes(eyes))} does not see this listing`}>
+      <p>
+        <a href={link(path.value)}>Look as the operator</a>
+      </p>
+    </Empty>
+  );
+}
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 const goToPlan = () => document.getElementById('floor-plan')?.focus();
 

@@ -1,0 +1,251 @@
+/** A listing and its floor plans in a real browser: what a person sees and does, and records that hold hostile text. */
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import type { FileSource } from '../../../src/service/options.ts';
+import { floorPlan, listing, member, photo, room } from '../../support/builders.ts';
+import { startTestService } from '../../support/service.ts';
+import {
+  axe,
+  logIn,
+  overhang,
+  settled,
+  startBrowser,
+  type WatchedPage,
+  watchedPage,
+  withoutChromium,
+} from './browser.ts';
+
+const SCRIPT = `<script>window.hacked = 1; alert(1)</script>`;
+const HANDLER = `"><img src=x onerror="window.hacked = 1; alert(1)">`;
+const HOSTILE = SCRIPT + HANDLER;
+
+/** A drawing that does all that an SVG can do, if it is let. */
+const HOSTILE_SVG = `<svg xmlns="http://www.w3.org/2000/svg" width="400" height="200" onload="window.hacked = 1; alert(1)">
+  ${SCRIPT}<image href="https://images.example/spy.png" width="9" height="9"/>
+  <foreignObject width="400" height="200"><iframe xmlns="http://www.w3.org/1999/xhtml" src="https://images.example/"/></foreignObject>
+  <a href="javascript:alert(1)"><rect width="400" height="200" fill="#cde"/></a></svg>`;
+
+const files: FileSource = {
+  open: async (path) => (path.includes('missing') ? undefined : { type: 'image/svg+xml', body: HOSTILE_SVG }),
+};
+
+const hostileName = `plans/${HOSTILE.replaceAll('/', '|')}.svg`;
+
+const startService = () =>
+  startTestService(
+    { after },
+    {
+      service: { files: [files] },
+      fill: async ({ write }) => {
+        await write(
+          'Member',
+          member('M1', { MemberFullName: 'Ann Adams', MemberPreferredPhone: '231-555-0101' }),
+        );
+        await write(
+          'Property',
+          listing('plain', {
+            UnparsedAddress: '1 Main Street',
+            ListPrice: 450000,
+            BedroomsTotal: 3,
+            OriginatingSystemID: 'M1',
+            PrivateRemarks: 'the key is under the mat',
+            ListAgentKey: 'M1',
+            Media: [
+              photo('P1', { MediaURL: 'photos/1.svg', ShortDescription: 'Front', Order: 1 }),
+              photo('P2', { MediaURL: 'photos/missing.svg', ShortDescription: 'Gone', Order: 2 }),
+              photo('P3', { ShortDescription: 'Elsewhere', Order: 3 }),
+              floorPlan('F1', { ShortDescription: 'Ground floor' }),
+            ],
+            Rooms: [
+              room('R1', {
+                RoomType: 'Kitchen',
+                RoomLevel: 'Main',
+                RoomLength: 10,
+                RoomWidth: 8.5,
+                RoomLengthWidthUnits: 'Feet',
+              }),
+            ],
+          }),
+          listing('hostile', {
+            UnparsedAddress: HOSTILE,
+            PublicRemarks: HOSTILE,
+            City: HANDLER.slice(0, 50),
+            OriginatingSystemID: SCRIPT.slice(0, 20),
+            ListAgentFullName: HOSTILE,
+            Media: [
+              photo('P4', { MediaURL: hostileName, ShortDescription: SCRIPT.slice(0, 50) }),
+              photo('P5', { MediaURL: `https://images.example/${encodeURIComponent(HOSTILE)}.svg` }),
+              floorPlan('F2', { MediaURL: hostileName, LongDescription: HOSTILE }),
+              floorPlan(HOSTILE, { MediaURL: `data:text/html,${HOSTILE}` }),
+            ],
+            Rooms: [room('R2', { RoomType: HOSTILE, RoomDescription: HOSTILE })],
+            OpenHouses: [
+              {
+                OpenHouseKey: 'O1',
+                LivestreamOpenHouseURL: 'javascript:alert(1)',
+                OpenHouseRemarks: HOSTILE,
+              },
+            ],
+          }),
+        );
+      },
+    },
+  );
+
+type TestService = Awaited<ReturnType<typeof startService>>;
+
+/** A page of the console in which no dialog may open either. */
+async function openedPage(browser: Browser, { addresses, key }: TestService): Promise<WatchedPage> {
+  const context = await browser.newContext({
+    viewport: { width: 1280, height: 800 },
+    reducedMotion: 'reduce',
+  });
+  const watched = await watchedPage(context, addresses.admin);
+  watched.page.on('dialog', (dialog) => {
+    watched.faults.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  await logIn(watched.page, addresses.admin, await key('admin'));
+  return watched;
+}
+
+/** Where a drawing lies in its box: how large it is, and how far it was moved. */
+const placed = (page: Page): Promise<readonly number[]> =>
+  page.evaluate<readonly number[]>(`(() => {
+    const area = document.querySelector('.drawing-area').getBoundingClientRect();
+    const { width, x, y } = document.querySelector('.drawing-area img').getBoundingClientRect();
+    return [width, x - area.x, y - area.y].map(Math.round);
+  })()`);
+
+test('a listing, its drawing and its record', { skip: withoutChromium }, async (t) => {
+  const service = await startService();
+  const { admin } = service.addresses;
+  const browser = await startBrowser();
+  try {
+    const { page, faults } = await openedPage(browser, service);
+    const show = async (path: string): Promise<void> => {
+      await page.goto(`${admin}/console/${path}`);
+      await settled(page);
+    };
+
+    await t.test('photos, facts, rooms and people', async () => {
+      await show('listing/plain');
+      await page.getByRole('heading', { level: 1, name: '1 Main Street' }).waitFor();
+      await page.getByText('$450,000').first().waitFor();
+      await page.getByRole('cell', { name: '10 × 8.5 ft' }).waitFor();
+      await page.getByText('231-555-0101').first().waitFor();
+      const elsewhere = page.getByRole('link', { name: 'Elsewhere' });
+      assert.equal(await elsewhere.getAttribute('href'), 'https://images.example/P3.jpg');
+      await page.getByRole('button', { name: 'Photo 1: Front' }).focus();
+      await page.keyboard.press('ArrowRight');
+      await page.getByText('This photo cannot be shown.').waitFor();
+      assert.match(page.url(), /photo=2/);
+      await page.getByLabel('Find a fact').fill('under the mat');
+      await page.getByText('1 fact', { exact: true }).waitFor();
+    });
+
+    await t.test('a drawing is enlarged and moved by buttons, keys, wheel, mouse and fingers', async () => {
+      await show('listing/plain');
+      await page.getByRole('button', { name: 'See the floor plan' }).click();
+      const area = page.getByRole('application');
+      const scale = page.getByLabel('Zoom', { exact: true });
+      const [whole = 0] = await placed(page);
+      await page.getByRole('button', { name: 'Zoom in' }).click();
+      assert.deepEqual(
+        [await scale.textContent(), (await placed(page))[0]],
+        ['150 %', Math.round(whole * 1.5)],
+      );
+      const [, x = 0] = await placed(page);
+      await page.getByRole('button', { name: 'Move right' }).click();
+      assert.equal((await placed(page))[1], x - 80);
+      await area.focus();
+      await page.keyboard.press('ArrowLeft');
+      assert.equal((await placed(page))[1], x);
+      await page.keyboard.press('0');
+      assert.equal(await scale.textContent(), '100 %');
+      await page.keyboard.press('+');
+      const box = await area.boundingBox();
+      assert.ok(box !== null);
+      await page.mouse.move(box.x + 200, box.y + 150);
+      await page.mouse.down();
+      await page.mouse.move(box.x + 230, box.y + 150);
+      await page.mouse.up();
+      assert.equal((await placed(page))[1], x + 30);
+      await page.mouse.wheel(0, -400);
+      await page.waitForFunction(`document.querySelector('.drawing-scale').textContent.trim() > '3'`);
+      await page.getByRole('button', { name: 'Whole' }).click();
+      const touch = await page.context().newCDPSession(page);
+      const fingers = (type: string, ...points: readonly number[]) =>
+        touch.send('Input.dispatchTouchEvent', {
+          type: type === 'down' ? 'touchStart' : type === 'move' ? 'touchMove' : 'touchEnd',
+          touchPoints: points.map((at, id) => ({ x: box.x + at, y: box.y + 150, id })),
+        });
+      await fingers('down', 150, 250);
+      await fingers('move', 100, 300);
+      await fingers('up');
+      await page.waitForFunction(`document.querySelector('.drawing-scale').textContent.trim() === '200 %'`);
+    });
+
+    await t.test('the record in both interfaces, with what a role does not see', async () => {
+      await show('listing/plain?view=record&as=role/idx&fields=hidden');
+      const row = page.getByRole('row', { name: /PrivateRemarks/ });
+      assert.deepEqual(await row.getByRole('cell').allTextContents(), ['hidden', '********']);
+      assert.equal(await page.getByText('under the mat').count(), 0);
+      await page.getByLabel('Beside what the operator sees').check();
+      await row.getByRole('cell', { name: 'the key is under the mat' }).waitFor();
+      assert.deepEqual(await axe(page), []);
+      await page.getByLabel('See as').selectOption('role/private');
+      await page.getByText('The operator sees every field.').waitFor();
+      await show('listing/none?as=role/idx');
+      await page.getByText('The role idx does not see this listing').waitFor();
+      assert.deepEqual(await axe(page), []);
+    });
+
+    await t.test('floor plans by system and listing open in the viewer', async () => {
+      await show('floorplans');
+      await page.getByLabel('System').selectOption('M1');
+      await page.getByRole('link', { name: '1 Main Street' }).click();
+      await page.getByRole('application').waitFor();
+      await page.getByRole('cell', { name: '10 × 8.5 ft' }).waitFor();
+      assert.deepEqual(await axe(page), []);
+      assert.equal(await overhang(page), 0);
+      await page.getByRole('link', { name: 'See the listing' }).click();
+      await page.getByRole('heading', { level: 1, name: '1 Main Street' }).waitFor();
+      await show('floorplans?listing=none');
+      await page.getByText('There are no floor plans here').waitFor();
+    });
+
+    await t.test('hostile text is text, and hostile drawings are pictures', async () => {
+      await show('listing/hostile?plan=F2');
+      assert.equal(await page.getByRole('heading', { level: 1 }).textContent(), HOSTILE);
+      assert.equal(await page.locator('.remarks').textContent(), HOSTILE);
+      await page.getByRole('application').waitFor();
+      await page.waitForFunction(`document.querySelector('.drawing-area img').naturalWidth === 400`);
+      assert.equal(
+        await page.locator('a[href^="javascript:"], a[href^="data:"], iframe, main script').count(),
+        0,
+      );
+      const file = await page.getByRole('link', { name: /^Open the file/ }).getAttribute('href');
+      await show('listing/hostile?view=record&fields=all&beside=operator&as=role/idx');
+      await page
+        .getByRole('row', { name: /PublicRemarks/ })
+        .getByText(SCRIPT)
+        .first()
+        .waitFor();
+      await show('floorplans?listing=hostile&plan=F2&as=role/../../status');
+      await page.getByRole('application').waitFor();
+      await page.waitForFunction(`[...document.images].every((image) => image.complete)`);
+      assert.deepEqual([faults.splice(0), await page.evaluate('window.hacked')], [[], undefined]);
+      // Opened by itself the drawing has no origin, and runs nothing.
+      const alone = await page.context().newPage();
+      alone.on('dialog', (dialog) => faults.push(`dialog: ${dialog.message()}`));
+      const answer = await alone.goto(`${admin}${file}`);
+      assert.equal(answer?.status(), 200);
+      assert.deepEqual(await alone.evaluate('[window.hacked, self.origin]'), [undefined, 'null']);
+      assert.deepEqual(faults, []);
+    });
+  } finally {
+    await browser.close();
+  }
+});
