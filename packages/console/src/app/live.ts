@@ -11,7 +11,8 @@ export interface Present {
   readonly at: number;
   /** What keeps the service from being ready, by name. */
   readonly problems: Readonly<Record<string, string>>;
-  readonly surfaces: Readonly<Record<string, unknown>>;
+  /** What was asked of each surface in this minute; those of which nothing was asked are left out. */
+  readonly surfaces: Readonly<Record<string, { readonly requests: number; readonly failed: number }>>;
 }
 
 /** The latest figures; `away` while the service has no store; undefined until the first have come. */

@@ -30,4 +30,16 @@ export const PAGES: readonly ConsolePage[] = [
     isListed: true,
     Page: lazily(async () => (await import('../pages/floorplans/floorplans.tsx')).FloorPlans),
   },
+  {
+    name: 'keys',
+    title: 'Keys',
+    isListed: true,
+    Page: lazily(async () => (await import('../pages/keys/keys.tsx')).Keys),
+  },
+  {
+    name: 'health',
+    title: 'Health',
+    isListed: true,
+    Page: lazily(async () => (await import('../pages/health/health.tsx')).Health),
+  },
 ];

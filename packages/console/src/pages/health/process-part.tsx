@@ -1,0 +1,103 @@
+/** The process: its memory and load, the lists of filters that it keeps, and its caches (GET /figures). */
+import { ago, duration, size, whole } from '../../parts/figures.ts';
+import { ScrollBox } from '../../parts/scroll-box.tsx';
+import { Loading, Problem } from '../../parts/states.tsx';
+import { useAnswer } from '../../parts/use-answer.ts';
+import { useEvery } from '../../parts/use-every.ts';
+
+interface Figures {
+  readonly figures: readonly {
+    readonly name: string;
+    readonly values: readonly {
+      readonly name: string;
+      readonly labels: Readonly<Record<string, string | number>>;
+      readonly value: number;
+    }[];
+  }[];
+}
+
+/** Figures that stand for themselves, in the words of the console. */
+const NAMED: readonly {
+  readonly name: string;
+  readonly title: string;
+  readonly show: (value: number) => string;
+}[] = [
+  { name: 'process_start_time_seconds', title: 'Started', show: (at) => ago(at * 1000) },
+  { name: 'process_resident_memory_bytes', title: 'Memory', show: size },
+  {
+    name: 'nodejs_eventloop_lag_p99_seconds',
+    title: 'Delay of the event loop (99 of 100)',
+    show: (at) => duration(at * 1000),
+  },
+  { name: 'plat_requests_running', title: 'Requests being answered', show: whole },
+  { name: 'plat_requests_waiting', title: 'Requests that wait for their turn', show: whole },
+  { name: 'plat_answer_bytes_waiting', title: 'Answers that clients have yet to take', show: size },
+  { name: 'plat_connections', title: 'Open connections', show: whole },
+  { name: 'plat_budget_refusals_total', title: 'Requests beyond a budget', show: whole },
+  { name: 'plat_filter_indexes', title: 'Filters whose results are kept', show: whole },
+  { name: 'plat_filter_index_bytes', title: 'Memory of their results', show: size },
+];
+
+export function ProcessPart() {
+  const [asked, again] = useAnswer<Figures>('/figures');
+  useEvery(15, again);
+  const answer =
+    asked.kind === 'answered' ? asked.answer : asked.kind === 'loading' ? asked.before : undefined;
+  return (
+    <section aria-labelledby="process">
+      <h2 id="process">Process and caches</h2>
+      {asked.kind === 'failed' ? <Problem error={asked.error} again={again} /> : null}
+      {answer === undefined ? (
+        asked.kind === 'loading' && <Loading what="figures of the process" />
+      ) : (
+        <Shown of={answer.body} />
+      )}
+    </section>
+  );
+}
+
+function Shown({ of: { figures } }: { readonly of: Figures }) {
+  const valuesOf = (wanted: string) => figures.find(({ name }) => name === wanted)?.values ?? [];
+  const entries = new Map(valuesOf('plat_cache_entries').map(({ labels, value }) => [labels.cache, value]));
+  const all = valuesOf('plat_cache_bytes');
+  const caches = all.filter(({ value }) => value > 0).toSorted((a, b) => b.value - a.value);
+  const empty = all.filter(({ value }) => value === 0).map(({ labels }) => labels.cache);
+  return (
+    <>
+      <dl class="numbers card">
+        {NAMED.map(({ name, title, show }) => (
+          <div key={name}>
+            <dt>{title}</dt>
+            <dd>{show(valuesOf(name).reduce((total, { value }) => total + value, 0))}</dd>
+          </div>
+        ))}
+      </dl>
+      <h3>Caches</h3>
+      <ScrollBox label="Caches, a table">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Cache</th>
+              <th scope="col" class="number">
+                Entries
+              </th>
+              <th scope="col" class="number">
+                Memory
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {caches.map(({ labels: { cache = '' }, value }) => (
+              <tr key={cache}>
+                <th scope="row">{cache}</th>
+                <td class="number">{whole(entries.get(cache) ?? 0)}</td>
+                <td class="number">{size(value)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </ScrollBox>
+      {empty.length === 0 ? null : <p class="hint">Empty: {empty.join(', ')}</p>}
+    </>
+  );
+}

@@ -1,0 +1,143 @@
+/** The last day of each surface: requests, errors and times; one of them minute by minute. */
+import { useMemo } from 'preact/hooks';
+import { link, query } from '../../app/route.ts';
+import { Chart } from '../../parts/chart.tsx';
+import { counted, duration, moment, short, whole } from '../../parts/figures.ts';
+import { ScrollBox } from '../../parts/scroll-box.tsx';
+import { Loading, Problem } from '../../parts/states.tsx';
+import { useAnswer } from '../../parts/use-answer.ts';
+import { useEvery } from '../../parts/use-every.ts';
+import { type History, SURFACES, type Surface, sum, typical } from './surfaces.ts';
+
+const MINUTE = 60_000;
+
+export function SurfacesPart() {
+  const [asked, again] = useAnswer<History>('/history');
+  useEvery(60, again);
+  const answer =
+    asked.kind === 'answered' ? asked.answer : asked.kind === 'loading' ? asked.before : undefined;
+  const named = query.value.get('surface');
+  const chosen = SURFACES.find(({ name }) => name === named)?.name ?? 'api';
+  return (
+    <section aria-labelledby="last-day">
+      <h2 id="last-day">The last day</h2>
+      {asked.kind === 'failed' ? <Problem error={asked.error} again={again} /> : null}
+      {answer === undefined ? (
+        asked.kind === 'loading' && <Loading what="the last day" />
+      ) : (
+        <>
+          <Overview of={answer.body} chosen={chosen} />
+          <Minutes of={answer.body} surface={chosen} />
+        </>
+      )}
+    </section>
+  );
+}
+
+function Overview({ of: { surfaces, from }, chosen }: { readonly of: History; readonly chosen: Surface }) {
+  const time = (at: number | undefined) => (at === undefined ? '–' : duration(at));
+  return (
+    <>
+      <ScrollBox label="Surfaces, a table">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Surface</th>
+              <th scope="col" class="number">
+                Requests
+              </th>
+              <th scope="col" class="number">
+                Refused
+              </th>
+              <th scope="col" class="number">
+                Failed
+              </th>
+              <th scope="col" class="number">
+                Half within
+              </th>
+              <th scope="col" class="number">
+                95 of 100 within
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {SURFACES.map(({ name, title }) => {
+              const { requests, refused, failed, half, most } = surfaces[name];
+              const failures = sum(failed);
+              return (
+                <tr key={name}>
+                  <th scope="row">
+                    <a
+                      href={link(['health'], { surface: name })}
+                      aria-current={name === chosen ? 'true' : undefined}
+                    >
+                      {title}
+                    </a>
+                  </th>
+                  <td class="number">{whole(sum(requests))}</td>
+                  <td class="number">{whole(sum(refused))}</td>
+                  <td class={failures > 0 ? 'number problem' : 'number'}>{whole(failures)}</td>
+                  <td class="number">{time(typical(half))}</td>
+                  <td class="number">{time(typical(most))}</td>
+                </tr>
+              );
+            })}
+          </tbody>
+        </table>
+      </ScrollBox>
+      <p class="hint">
+        Times are those of a typical minute, rounded up to 1, 2, 4, 8 ms and so on. Refused: the client must
+        ask differently (400 to 499). Failed: the service could not answer (500 and above). This process has
+        counted since {moment(from)}.
+      </p>
+    </>
+  );
+}
+
+function Minutes({ of, surface }: { readonly of: History; readonly surface: Surface }) {
+  const { requests, refused, failed, half, most } = of.surfaces[surface];
+  const title = SURFACES.find(({ name }) => name === surface)?.title ?? surface;
+  const times = useMemo(() => requests.map((_, at) => of.from + at * MINUTE), [of, surface]);
+  const busiest = Math.max(...requests);
+  const slowest = most.reduce<number>((top, each) => Math.max(top, each ?? 0), 0);
+  const errors = sum(refused) + sum(failed);
+  return (
+    <div class="charts">
+      <div class="card">
+        <Chart
+          title={`${title}: requests, minute by minute`}
+          summary={`${counted(sum(requests), 'request')}, at most ${whole(busiest)} in a minute`}
+          times={times}
+          lines={[{ name: 'Requests', tone: 'accent', values: requests, ofHour: 'sum' }]}
+          show={short}
+        />
+      </div>
+      <div class="card">
+        <Chart
+          title={`${title}: time to answer`}
+          summary={
+            slowest === 0 ? 'No request yet' : `In the slowest minute, 95 of 100 within ${duration(slowest)}`
+          }
+          times={times}
+          lines={[
+            { name: 'Half within', tone: 'accent', values: half, ofHour: 'most' },
+            { name: '95 of 100 within', tone: 'warn', values: most, ofHour: 'most' },
+          ]}
+          show={duration}
+        />
+      </div>
+      <div class="card">
+        <Chart
+          title={`${title}: errors, minute by minute`}
+          summary={errors === 0 ? 'None' : `${whole(sum(refused))} refused, ${whole(sum(failed))} failed`}
+          times={times}
+          lines={[
+            { name: 'Refused', tone: 'warn', values: refused, ofHour: 'sum' },
+            { name: 'Failed', tone: 'bad', values: failed, ofHour: 'sum' },
+          ]}
+          show={short}
+        />
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,198 @@
+/** One key: what it may do, and what it used in the last day against its limit. */
+import type { ComponentChildren } from 'preact';
+import { useMemo, useState } from 'preact/hooks';
+import { link } from '../../app/route.ts';
+import { Chart } from '../../parts/chart.tsx';
+import { clock, counted, moment, short, size, span, whole } from '../../parts/figures.ts';
+import { Moment } from '../../parts/moment.tsx';
+import { Empty, Loading, Problem } from '../../parts/states.tsx';
+import { type Asked, useAnswer } from '../../parts/use-answer.ts';
+import { useEvery } from '../../parts/use-every.ts';
+import { type AllKeys, type Key, KINDS, type Limit, stateOf } from './key-facts.ts';
+import { LastSweep, LastWindow, State, Systems } from './key-parts.tsx';
+import { RevokeKey } from './revoke-key.tsx';
+
+/** GET /keys/{id}/history: an entry for each minute. */
+interface KeyHistory {
+  readonly from: number;
+  readonly requests: readonly number[];
+  readonly rows: readonly number[];
+}
+
+const MINUTE = 60_000;
+
+const bodyOf = <T,>(asked: Asked<T>): T | undefined =>
+  asked.kind === 'answered' ? asked.answer.body : asked.kind === 'loading' ? asked.before?.body : undefined;
+
+export function KeyPage({ id }: { readonly id: string }) {
+  const [asked, again] = useAnswer<AllKeys>('/keys');
+  const [history, historyAgain] = useAnswer<KeyHistory>(`/keys/${encodeURIComponent(id)}/history`);
+  const [isRevoking, setRevoking] = useState(false);
+  const refresh = () => {
+    again();
+    historyAgain();
+  };
+  useEvery(30, refresh);
+  const all = bodyOf(asked);
+  const day = bodyOf(history);
+  const key = all?.keys.find((each) => each.id === id);
+  if (asked.kind === 'failed') return <Problem error={asked.error} again={refresh} />;
+  if (all === undefined) return <Loading what="the key" />;
+  if (key === undefined) {
+    return (
+      <Empty title="There is no such key">
+        <p>
+          <a href={link(['keys'])}>All keys</a>
+        </p>
+      </Empty>
+    );
+  }
+  return (
+    <>
+      <p>
+        <a href={link(['keys'])}>All keys</a>
+      </p>
+      <div class="keys-head">
+        <h1>{key.name}</h1>
+        <State of={key} />
+        {key.kind === 'admin' ? null : (
+          <a class="button quiet" href={link(['explore'], { as: `key/${key.id}` })}>
+            Explore as this key
+          </a>
+        )}
+        {stateOf(key) === 'revoked' ? null : (
+          <button type="button" class="quiet danger" onClick={() => setRevoking(true)}>
+            Revoke
+          </button>
+        )}
+      </div>
+      <Facts of={key} limit={all.limits[key.kind]} />
+      <h2>The last day</h2>
+      {history.kind === 'failed' ? <Problem error={history.error} again={refresh} /> : null}
+      {day === undefined ? (
+        history.kind === 'loading' && <Loading what="its use" />
+      ) : (
+        <LastDay of={day} limit={all.limits[key.kind]} />
+      )}
+      {isRevoking ? (
+        <RevokeKey
+          of={key}
+          close={() => {
+            setRevoking(false);
+            refresh();
+          }}
+        />
+      ) : null}
+    </>
+  );
+}
+
+const Fact = ({ name, children }: { readonly name: string; readonly children: ComponentChildren }) => (
+  <div>
+    <dt>{name}</dt>
+    <dd>{children}</dd>
+  </div>
+);
+
+function Facts({ of, limit }: { readonly of: Key; readonly limit: Limit }) {
+  return (
+    <dl class="facts card">
+      <Fact name="Key">
+        <span class="mono">{of.id}</span>
+      </Fact>
+      <Fact name="Kind">
+        {of.kind} <span class="hint">{KINDS[of.kind]}</span>
+      </Fact>
+      <Fact name="Role">{of.role}</Fact>
+      <Fact name="Systems">
+        <Systems of={of} />
+      </Fact>
+      <Fact name="Created">{moment(of.createdAt)}</Fact>
+      <Fact name={of.revokedAt === null ? 'Expires' : 'Revoked'}>
+        {of.revokedAt !== null
+          ? moment(of.revokedAt)
+          : of.expiresAt === null
+            ? 'Never'
+            : moment(of.expiresAt)}
+      </Fact>
+      <Fact name="Limit">
+        {counted(limit.requests, 'request')} in {span(limit.seconds)}
+      </Fact>
+      <Fact name="Used in all">
+        {counted(of.use.requests, 'request')}, {counted(of.use.rows, 'record')}, {size(of.use.bytes)}
+      </Fact>
+      <Fact name="Last request">
+        <Moment at={of.use.lastRequestAt} none="Never" />
+      </Fact>
+      <Fact name="Last window">
+        <LastWindow of={of} />
+      </Fact>
+      <Fact name="Last full sweep">
+        <LastSweep of={of} />
+      </Fact>
+    </dl>
+  );
+}
+
+/** Of each minute, the sum of it and those before it that fall into one window. */
+function inWindows(amounts: readonly number[], minutes: number): number[] {
+  let sum = 0;
+  return amounts.map((amount, at) => {
+    sum += amount - (amounts[at - minutes] ?? 0);
+    return sum;
+  });
+}
+
+function LastDay({ of, limit }: { readonly of: KeyHistory; readonly limit: Limit }) {
+  const minutes = Math.ceil(limit.seconds / 60);
+  // A limit on less than a minute is compared with what it lets through in one.
+  const bound = Math.round((limit.requests * minutes * 60) / limit.seconds);
+  const shown = useMemo(() => {
+    const windows = inWindows(of.requests, minutes);
+    return {
+      times: of.requests.map((_, at) => of.from + at * MINUTE),
+      windows,
+      bounds: windows.map(() => bound),
+      busiest: windows.indexOf(Math.max(...windows)),
+      total: of.requests.reduce((sum, each) => sum + each, 0),
+      rows: of.rows.reduce((sum, each) => sum + each, 0),
+    };
+  }, [of, minutes, bound]);
+  const { times, windows, bounds, busiest, total, rows } = shown;
+  if (total === 0) {
+    return (
+      <Empty title="It asked for nothing in the last day">
+        <p>This process has counted since {moment(of.from)}.</p>
+      </Empty>
+    );
+  }
+  const most = windows[busiest] ?? 0;
+  const window = span(minutes * 60);
+  const percent = Math.ceil((most / bound) * 100);
+  return (
+    <>
+      <div class="card">
+        <Chart
+          title={`Requests in ${window}, against the limit`}
+          summary={`${counted(total, 'request')}; at most ${whole(most)} in ${window}, at ${clock(times[busiest] ?? 0)}: ${percent}% of the limit`}
+          times={times}
+          lines={[
+            { name: `Requests in ${window}`, tone: 'accent', values: windows, ofHour: 'most' },
+            { name: 'Limit', tone: 'bad', values: bounds, ofHour: 'most', isBound: true },
+          ]}
+          show={short}
+        />
+      </div>
+      <div class="card">
+        <Chart
+          title="Records given, minute by minute"
+          summary={`${counted(rows, 'record')} in all`}
+          times={times}
+          lines={[{ name: 'Records', tone: 'accent', values: of.rows, ofHour: 'sum' }]}
+          show={short}
+        />
+      </div>
+      <p class="hint">As far as this process saw it, which began to count on {moment(of.from)}.</p>
+    </>
+  );
+}

@@ -1,0 +1,10 @@
+/** Keys: who may ask, and what they do with it. `/keys` is the list, `/keys/<id>` one of them. */
+import { path } from '../../app/route.ts';
+import { KeyList } from './key-list.tsx';
+import { KeyPage } from './key-page.tsx';
+import './keys.css';
+
+export function Keys() {
+  const [, id] = path.value;
+  return id === undefined ? <KeyList /> : <KeyPage key={id} id={id} />;
+}

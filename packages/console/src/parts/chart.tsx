@@ -1,0 +1,192 @@
+/**
+ * A chart of figures over time. The canvas is for eyes; beside it stand a sentence that says the same in short, and a table of
+ * its hours. The chart knows nothing of what its lines are about.
+ */
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import UPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import './chart.css';
+import { clock, moment } from './figures.ts';
+import { ScrollBox } from './scroll-box.tsx';
+
+type Tone = 'accent' | 'warn' | 'bad' | 'soft';
+
+export interface ChartLine {
+  readonly name: string;
+  readonly tone: Tone;
+  /** A value for each moment; null where there is none. */
+  readonly values: readonly (number | null)[];
+  /** How the values of an hour become one: added up, or the largest of them. */
+  readonly ofHour: 'sum' | 'most';
+  /** Whether it is a bound rather than something that was measured: drawn dashed, and left out of the table. */
+  readonly isBound?: boolean;
+}
+
+interface ChartProps {
+  readonly title: string;
+  /** What the chart shows, in a sentence. */
+  readonly summary: string;
+  /** Milliseconds since 1970, in rising order. */
+  readonly times: readonly number[];
+  readonly lines: readonly ChartLine[];
+  readonly show: (value: number) => string;
+}
+
+const HEIGHT = 200;
+const HOUR = 3_600_000;
+/** The least that the chart spans, in seconds: a service that has just started has few minutes. */
+const LEAST = 15 * 60;
+
+/** Distances between two lines of the grid: whole numbers, since half a request means nothing. */
+const STEPS = Array.from({ length: 12 }, (_, power) => [1, 2, 5].map((each) => each * 10 ** power)).flat();
+
+export function Chart({ title, summary, times, lines, show }: ChartProps) {
+  const id = useId();
+  const box = useRef<HTMLDivElement>(null);
+  const plot = useRef<UPlot | undefined>(undefined);
+  const [under, setUnder] = useState<number>();
+  const shape = lines.map(({ name, tone, isBound }) => `${name} ${tone} ${isBound}`).join();
+  useEffect(() => {
+    const element = box.current;
+    if (element === null) return undefined;
+    const drawn = draw(element, lines, show, setUnder);
+    plot.current = drawn;
+    const resized = new ResizeObserver(([entry]) => {
+      const width = Math.floor(entry?.contentRect.width ?? 0);
+      if (width > 0 && width !== drawn.width) drawn.setSize({ width, height: HEIGHT });
+    });
+    resized.observe(element);
+    const scheme = matchMedia('(prefers-color-scheme: dark)');
+    const redraw = () => drawn.redraw(false);
+    scheme.addEventListener('change', redraw);
+    return () => {
+      scheme.removeEventListener('change', redraw);
+      resized.disconnect();
+      drawn.destroy();
+      plot.current = undefined;
+    };
+  }, [shape]);
+  useEffect(() => {
+    const seconds = times.map((at) => at / 1000);
+    plot.current?.setData([seconds, ...lines.map(({ values }) => [...values])]);
+  }, [shape, times, lines]);
+  const at = under === undefined ? undefined : times[under];
+  return (
+    <figure class="chart" aria-labelledby={id}>
+      <figcaption>
+        <strong id={id}>{title}</strong>
+        <span class="hint">{summary}</span>
+      </figcaption>
+      <ul class="chart-lines">
+        {lines.map(({ name, tone, isBound, values }) => {
+          const value = under === undefined ? undefined : values[under];
+          return (
+            <li key={name} class={`tone-${tone}${isBound === true ? ' is-bound' : ''}`}>
+              {name}
+              {value === undefined || value === null ? '' : `: ${show(value)}`}
+            </li>
+          );
+        })}
+        {at === undefined ? null : <li class="chart-at">{moment(at)}</li>}
+      </ul>
+      <div ref={box} class="chart-box" aria-hidden="true" />
+      <details>
+        <summary>Hours as a table</summary>
+        <HoursTable title={title} times={times} lines={lines} show={show} />
+      </details>
+    </figure>
+  );
+}
+
+/** @param setUnder learns which moment is under the pointer */
+function draw(
+  element: HTMLElement,
+  lines: readonly ChartLine[],
+  show: ChartProps['show'],
+  setUnder: (at: number | undefined) => void,
+): UPlot {
+  const ink = () => colorOf(element, 'soft');
+  const grid = { stroke: () => colorOf(element, 'line'), width: 1 };
+  const axis = { stroke: ink, grid, ticks: { ...grid, size: 4 }, font: '12px system-ui, sans-serif' };
+  return new UPlot(
+    {
+      width: Math.max(1, Math.floor(element.clientWidth)),
+      height: HEIGHT,
+      legend: { show: false },
+      cursor: { y: false, drag: { x: false, y: false } },
+      scales: {
+        x: { range: (_, from, to) => [Math.min(from, to - LEAST), to] },
+        y: { range: (_, least, most) => [Math.min(0, least), Math.max(1, most * 1.1)] },
+      },
+      axes: [
+        axis,
+        { ...axis, size: 64, incrs: STEPS, values: (_, splits) => splits.map((each) => show(each)) },
+      ],
+      series: [
+        {},
+        ...lines.map(({ name, tone, isBound = false }) => ({
+          label: name,
+          stroke: () => colorOf(element, tone),
+          width: isBound ? 1 : 1.5,
+          ...(isBound ? { dash: [6, 4], points: { show: false } } : {}),
+        })),
+      ],
+      hooks: { setCursor: [({ cursor }) => setUnder(cursor.idx ?? undefined)] },
+    },
+    [[], ...lines.map(() => [])],
+    element,
+  );
+}
+
+/** A variable of the style sheet as a canvas takes it, in the light or dark that holds where it is drawn. */
+function colorOf(element: HTMLElement, name: Tone | 'line'): string {
+  const probe = document.createElement('span');
+  probe.style.color = `var(--${name})`;
+  element.append(probe);
+  const { color } = getComputedStyle(probe);
+  probe.remove();
+  return color;
+}
+
+function HoursTable({ title, times, lines, show }: Omit<ChartProps, 'summary'>) {
+  const measured = lines.filter(({ isBound }) => isBound !== true);
+  const hours = Map.groupBy(times.keys(), (at) => Math.floor((times[at] ?? 0) / HOUR));
+  return (
+    <ScrollBox label={`${title}, hour by hour`}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Hour</th>
+            {measured.map(({ name }) => (
+              <th key={name} scope="col" class="number">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {[...hours].toReversed().map(([hour, places]) => (
+            <tr key={hour}>
+              <th scope="row">{clock(times[places[0] ?? 0] ?? 0)}</th>
+              {measured.map((line) => (
+                <td key={line.name} class="number">
+                  {ofHour(line, places, show)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </ScrollBox>
+  );
+}
+
+function ofHour(
+  { values, ofHour: how }: ChartLine,
+  places: readonly number[],
+  show: ChartProps['show'],
+): string {
+  const there = places.map((at) => values[at]).filter((value) => typeof value === 'number');
+  if (there.length === 0) return '–';
+  return show(how === 'sum' ? there.reduce((sum, each) => sum + each, 0) : Math.max(...there));
+}

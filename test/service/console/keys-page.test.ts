@@ -1,0 +1,93 @@
+/** The keys in a real browser: one is made, its token shown once, used, looked at, and revoked. */
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { hashToken } from '../../../src/access/index.ts';
+import { listing } from '../../support/builders.ts';
+import { startTestService } from '../../support/service.ts';
+import { axe, logIn, overhang, startBrowser, watchedPage, withoutChromium } from './browser.ts';
+
+test('a key is made, shown once, used and revoked', { skip: withoutChromium }, async () => {
+  const service = await startTestService(
+    { after },
+    {
+      fill: async ({ write }) => {
+        await write('Property', listing('L1', { OriginatingSystemID: 'S1' }), listing('L2'));
+        await write('OUID', {
+          OrganizationUniqueIdKey: 'O1',
+          OrganizationUniqueId: 'S1',
+          OrganizationName: 'Calder <b>MLS</b>',
+        });
+      },
+      service: {
+        limits: {
+          ...{ api: { requests: 4, seconds: 300 }, replication: { requests: 4000, seconds: 300 } },
+          ...{ floorplans: { requests: 9, seconds: 60 }, admin: { requests: 1500, seconds: 300 } },
+        },
+      },
+    },
+  );
+  const { admin } = service.addresses;
+  const browser = await startBrowser();
+  try {
+    const context = await browser.newContext({ reducedMotion: 'reduce' });
+    const { page, faults } = await watchedPage(context, admin);
+    await logIn(page, admin, await service.key('admin'), '/console/keys');
+
+    await page.getByRole('button', { name: 'New key' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('<img src=x onerror=alert(1)>');
+    await dialog.getByLabel('Kind').selectOption('floorplans');
+    await dialog.getByRole('button', { name: 'Make the key' }).click();
+    assert.equal(
+      await dialog.getByRole('alert').textContent(),
+      'A floor plan key needs at least one system.',
+    );
+    await dialog.getByLabel('Kind').selectOption('api');
+    await dialog.getByLabel('S1 Calder <b>MLS</b>').check();
+    await dialog.getByLabel('Expires').fill('2100-01-01');
+    assert.deepEqual(await axe(page), []);
+    await dialog.getByRole('button', { name: 'Make the key' }).click();
+    const token = (await dialog.locator('code').textContent()) ?? '';
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    assert.equal((await page.content()).includes(token), false, 'the token is shown once');
+
+    const { key } = await service.store.look(hashToken(token));
+    assert.deepEqual(
+      [key?.kind, key?.role, key?.systems, key?.expiresAt],
+      ['api', 'idx', ['S1'], '2100-01-01T00:00:00Z'],
+    );
+    const ask = async () =>
+      (await service.get('api', '/Reso/OData/Property?$select=ListingKey', { token })).status;
+    assert.deepEqual([await ask(), await ask(), await ask()], [200, 200, 200]);
+
+    await page.reload();
+    const row = page.getByRole('row', { name: 'onerror' });
+    await row.getByText('3 of 4').waitFor();
+    assert.equal(await overhang(page), 0);
+    await row.getByRole('link').click();
+    await page.getByText('3 requests; at most 3 in 5 minutes').waitFor();
+    await page.getByText(/: 75% of the limit$/).waitFor();
+    await page.getByText('Hours as a table').first().click();
+    const hours = page.getByRole('region', {
+      name: 'Requests in 5 minutes, against the limit, hour by hour',
+    });
+    assert.deepEqual(await hours.getByRole('columnheader').allTextContents(), [
+      'Hour',
+      'Requests in 5 minutes',
+    ]);
+    assert.equal(await hours.getByRole('cell').textContent(), '3');
+    assert.deepEqual(await axe(page), []);
+
+    await page.getByRole('button', { name: 'Revoke' }).click();
+    await page.getByRole('button', { name: 'Revoke the key' }).click();
+    await page.getByText('Revoked').first().waitFor();
+    assert.equal(await ask(), 401);
+    await page.getByRole('link', { name: 'All keys' }).click();
+    await page.getByLabel('Also revoked and expired ones (1)').check();
+    await row.getByText('Revoked').waitFor();
+    assert.match(page.url(), /\?show=all$/);
+    assert.deepEqual(faults, []);
+  } finally {
+    await browser.close();
+  }
+});
