@@ -42,4 +42,10 @@ export const PAGES: readonly ConsolePage[] = [
     isListed: true,
     Page: lazily(async () => (await import('../pages/health/health.tsx')).Health),
   },
+  {
+    name: 'dictionary',
+    title: 'Dictionary',
+    isListed: true,
+    Page: lazily(async () => (await import('../pages/dictionary/dictionary.tsx')).Dictionary),
+  },
 ];

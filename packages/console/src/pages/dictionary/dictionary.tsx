@@ -1,0 +1,197 @@
+/** Dictionary: the resources and fields that a role sees, with their types, lookups and classes. */
+import { session } from '../../app/api.ts';
+import { change, link, query } from '../../app/route.ts';
+import { classWords } from '../../parts/class-words.ts';
+import { Empty, Loading, Problem } from '../../parts/states.tsx';
+import { useTyped } from '../../parts/typed.ts';
+import { useLoaded } from '../../parts/use-loaded.ts';
+import { dictionaryOf, type FieldEntry, matches, type ResourceEntry } from './entries.ts';
+import { FieldTable } from './field-table.tsx';
+import './dictionary.css';
+
+export function Dictionary() {
+  const about = session.value;
+  const roles = typeof about === 'object' ? about.roles : [];
+  const eyes = query.value.get('as') ?? `role/${roles[0] ?? 'private'}`;
+  const [dictionary, again] = useLoaded(eyes, () => dictionaryOf(eyes));
+  const known = dictionary.kind === 'loaded' ? dictionary.value : undefined;
+  const before = dictionary.kind === 'loading' ? dictionary.before : undefined;
+  const resources = known ?? before;
+  return (
+    <>
+      <h1>Dictionary</h1>
+      <p class="hint">The fields that a role may name, as the interfaces describe them to it.</p>
+      {dictionary.kind === 'failed' ? (
+        <>
+          <SeenAs eyes={eyes} roles={roles} />
+          <Problem error={dictionary.error} again={again} />
+        </>
+      ) : resources === undefined ? (
+        <Loading what="the dictionary" />
+      ) : (
+        <Fields resources={resources} eyes={eyes} roles={roles} />
+      )}
+    </>
+  );
+}
+
+function SeenAs({ eyes, roles }: { readonly eyes: string; readonly roles: readonly string[] }) {
+  const known = roles.map((role) => ({ value: `role/${role}`, title: role }));
+  const other = known.some(({ value }) => value === eyes)
+    ? []
+    : [{ value: eyes, title: eyes.replace('/', ' ') }];
+  return (
+    <label class="field">
+      See as
+      <select value={eyes} onChange={({ currentTarget }) => change({ as: currentTarget.value })}>
+        {[...known, ...other].map(({ value, title }) => (
+          <option key={value} value={value}>
+            {title}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function Fields({
+  resources,
+  eyes,
+  roles,
+}: {
+  readonly resources: readonly ResourceEntry[];
+  readonly eyes: string;
+  readonly roles: readonly string[];
+}) {
+  const [search, setSearch] = useTyped('q');
+  const chosen = query.value.get('resource') ?? '';
+  const kind = query.value.get('class') ?? '';
+  const kinds = [...new Set(resources.flatMap(({ fields }) => fields.flatMap((each) => each.class ?? [])))];
+  const isFound = (field: FieldEntry): boolean =>
+    (kind === '' || field.class === kind) && matches(field, search);
+  const found = resources
+    .filter(({ name }) => chosen === '' || name === chosen)
+    .map((resource) => ({ resource, fields: resource.fields.filter(isFound) }))
+    .filter(({ fields }) => fields.length > 0);
+  const isOverview = search.trim() === '' && chosen === '' && kind === '';
+  const count = found.reduce((sum, { fields }) => sum + fields.length, 0);
+  return (
+    <>
+      <search class="dictionary-asks">
+        <label class="field grows">
+          Search the fields
+          <input
+            type="search"
+            value={search}
+            placeholder="price, lake, school …"
+            autocomplete="off"
+            spellcheck={false}
+            onInput={({ currentTarget }) => setSearch(currentTarget.value)}
+          />
+        </label>
+        <label class="field">
+          Resource
+          <select value={chosen} onChange={({ currentTarget }) => change({ resource: currentTarget.value })}>
+            <option value="">All resources</option>
+            {resources.map(({ name }) => (
+              <option key={name} value={name}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label class="field">
+          Class
+          <select value={kind} onChange={({ currentTarget }) => change({ class: currentTarget.value })}>
+            <option value="">All classes</option>
+            {kinds.map((each) => (
+              <option key={each} value={each}>
+                {each}
+              </option>
+            ))}
+          </select>
+        </label>
+        <SeenAs eyes={eyes} roles={roles} />
+      </search>
+      {kind === '' ? null : <p class="hint">{classWords(kind) ?? 'A class of your own.'}</p>}
+      <output class="hint dictionary-count">
+        {plural(count, 'field')} of {plural(found.length, 'resource')}
+      </output>
+      {isOverview ? (
+        <Overview resources={resources} eyes={eyes} />
+      ) : found.length === 0 ? (
+        <Empty title="No field is called so">
+          <p>A role finds only the fields that it may name, and only those that the store has values for.</p>
+          <a href={link(['dictionary'], { as: eyes })}>Show all resources</a>
+        </Empty>
+      ) : (
+        found.map(({ resource, fields }) => (
+          <section key={resource.name}>
+            <h2>{resource.name}</h2>
+            <p class="hint">
+              {plural(fields.length, 'field')}
+              {fields.length < resource.fields.length ? ` of ${resource.fields.length}` : ''}. A record is
+              known by <code>{resource.key}</code>.
+              <Leads resource={resource} eyes={eyes} />
+            </p>
+            <FieldTable resource={resource.name} fields={fields} search={search} eyes={eyes} />
+          </section>
+        ))
+      )}
+    </>
+  );
+}
+
+/** Where the navigations of a resource lead, each resource once. */
+function Leads({ resource, eyes }: { readonly resource: ResourceEntry; readonly eyes: string }) {
+  const targets = [...new Set(resource.leadsTo.map(({ to }) => to))].filter(
+    (to) => to !== `${resource.name}CustomFields`,
+  );
+  if (targets.length === 0) return null;
+  return (
+    <>
+      {' It leads to '}
+      {targets.map((to, at) => (
+        <span key={to}>
+          {at === 0 ? '' : ', '}
+          <a href={link(['dictionary'], { as: eyes, resource: to })}>{to}</a>
+        </span>
+      ))}
+      .
+    </>
+  );
+}
+
+function Overview({
+  resources,
+  eyes,
+}: {
+  readonly resources: readonly ResourceEntry[];
+  readonly eyes: string;
+}) {
+  if (resources.length === 0) return <Empty title="This role sees no resource" />;
+  return (
+    <ul class="dictionary-resources">
+      {resources.map((resource) => {
+        const custom = resource.fields.filter(({ localName }) => localName !== undefined).length;
+        return (
+          <li key={resource.name} class="card">
+            <h2>
+              <a href={link(['dictionary'], { as: eyes, resource: resource.name })}>{resource.name}</a>
+            </h2>
+            <p>
+              {plural(resource.fields.length, 'field')}
+              {custom === 0 ? '' : `, ${custom} of them custom`}
+            </p>
+            <p class="hint">
+              <a href={link(['explore'], { as: eyes, resource: resource.name })}>Explore its records</a>
+            </p>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+const plural = (count: number, what: string): string =>
+  `${count.toLocaleString('en-US')} ${what}${count === 1 ? '' : 's'}`;

@@ -1,0 +1,191 @@
+/**
+ * The dictionary as a role sees it: the resources and fields of its `$metadata`, with the class of each field and since when the
+ * store has it. This module must not know how they are shown.
+ */
+import { get, seenThrough } from '../../app/api.ts';
+import { everyPage } from '../../parts/every-page.ts';
+import type { RolesInForce } from '../../parts/roles-in-force.ts';
+import { wordsOf } from '../../parts/words.ts';
+
+export interface FieldEntry {
+  readonly resource: string;
+  readonly name: string;
+  /** The name in words: `List price`. */
+  readonly words: string;
+  /** The operator's own name of a custom field: `GROUP: FIELD`. */
+  readonly localName?: string;
+  readonly type: string;
+  readonly isList: boolean;
+  /** What may be compared with it in a filter. */
+  readonly isText: boolean;
+  readonly lookup?: string;
+  /** Whether its value is that of another record, such as the agent's. */
+  readonly isJoined: boolean;
+  readonly class?: string;
+  /** When the store first had it. */
+  readonly since?: string;
+}
+
+export interface ResourceEntry {
+  readonly name: string;
+  readonly key: string;
+  readonly fields: readonly FieldEntry[];
+  readonly leadsTo: readonly { readonly name: string; readonly to: string; readonly isMany: boolean }[];
+}
+
+/** @param eyes the role or key @throws Refused */
+export async function dictionaryOf(eyes: string): Promise<readonly ResourceEntry[]> {
+  const [csdl, roles] = await Promise.all([
+    get<unknown>(seenThrough(eyes, 'api', '/Reso/OData/$metadata?$format=json')),
+    get<RolesInForce>('/roles'),
+  ]);
+  const resources = resourcesIn(csdl, classesOf(roles));
+  if (!resources.some(({ name }) => name === 'Field')) return resources;
+  const since = await sinceWhen(eyes);
+  return resources.map((resource) => ({
+    ...resource,
+    fields: resource.fields.map((field) => {
+      const moment = since.get(`${field.resource}.${field.name}`);
+      return moment === undefined ? field : { ...field, since: moment };
+    }),
+  }));
+}
+
+function classesOf({ resources }: RolesInForce): ReadonlyMap<string, string> {
+  return new Map(
+    resources.flatMap((resource) =>
+      Object.entries(resource.fields).flatMap(([kind, names]) =>
+        names.map((name) => [`${resource.name}.${name}`, kind] as const),
+      ),
+    ),
+  );
+}
+
+async function sinceWhen(eyes: string): Promise<ReadonlyMap<string, string>> {
+  const fields = await everyPage<{
+    readonly ResourceName?: string;
+    readonly FieldName?: string;
+    readonly ModificationTimestamp: string;
+  }>(seenThrough(eyes, 'api', '/Reso/OData/Field'));
+  return new Map(
+    fields.map((field) => [`${field.ResourceName}.${field.FieldName}`, field.ModificationTimestamp]),
+  );
+}
+
+// $metadata in JSON
+
+type Members = Readonly<Record<string, unknown>>;
+
+const membersOf = (value: unknown): Members =>
+  typeof value === 'object' && value !== null ? { ...value } : {};
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+const lastPart = (name: string): string => name.slice(name.lastIndexOf('.') + 1);
+
+/** The resources in the order of the entity container, which has each one once. */
+function resourcesIn(csdl: unknown, classes: ReadonlyMap<string, string>): readonly ResourceEntry[] {
+  const document = membersOf(csdl);
+  const container = textOf(document.$EntityContainer) ?? '';
+  const types = membersOf(document[container.slice(0, container.lastIndexOf('.'))]);
+  return Object.entries(membersOf(types[lastPart(container)])).flatMap(([name, set]) => {
+    const type = textOf(membersOf(set).$Type);
+    if (type === undefined || lastPart(type) !== name) return [];
+    return [resourceOf(name, membersOf(types[name]), classes)];
+  });
+}
+
+function resourceOf(name: string, type: Members, classes: ReadonlyMap<string, string>): ResourceEntry {
+  const members = Object.entries(type)
+    .filter(([member]) => !member.startsWith('$') && !member.includes('@'))
+    .map(([member, given]) => ({ member, given: membersOf(given) }));
+  const isNavigation = (given: Members): boolean => given.$Kind === 'NavigationProperty';
+  const [key] = Array.isArray(type.$Key) ? type.$Key : [];
+  return {
+    name,
+    key: String(key ?? ''),
+    fields: members
+      .filter(({ given }) => !isNavigation(given))
+      .map(({ member, given }) => fieldOf(name, member, given, classes.get(`${name}.${member}`))),
+    leadsTo: members
+      .filter(({ given }) => isNavigation(given))
+      .map(({ member, given }) => ({
+        name: member,
+        to: lastPart(textOf(given.$Type) ?? ''),
+        isMany: given.$Collection === true,
+      })),
+  };
+}
+
+function fieldOf(resource: string, name: string, given: Members, kind: string | undefined): FieldEntry {
+  const type = textOf(given.$Type) ?? 'Edm.String';
+  const isPrimitive = type.startsWith('Edm.');
+  const lookup =
+    textOf(given['@RESO.OData.Metadata.LookupName']) ?? (isPrimitive ? undefined : lastPart(type));
+  const localName = textOf(given['@MLS.OData.Metadata.LocalName']);
+  return {
+    resource,
+    name,
+    words: wordsOf(name),
+    type: typeInWords(isPrimitive ? type : 'Edm.String', given),
+    isList: given.$Collection === true,
+    isText: type === 'Edm.String',
+    isJoined: given['@Core.Computed'] === true,
+    ...(localName === undefined ? {} : { localName }),
+    ...(lookup === undefined ? {} : { lookup }),
+    ...(kind === undefined ? {} : { class: kind }),
+  };
+}
+
+function typeInWords(type: string, given: Members): string {
+  const { $MaxLength: longest, $Precision: precision, $Scale: scale, $Collection: isList } = given;
+  switch (type) {
+    case 'Edm.String':
+      if (isList === true && typeof longest === 'number')
+        return `List of texts, up to ${longest.toLocaleString('en-US')} characters each`;
+      if (isList === true) return 'List of texts';
+      return typeof longest === 'number'
+        ? `Text, up to ${longest.toLocaleString('en-US')} characters`
+        : 'Text';
+    case 'Edm.Decimal':
+      return typeof precision === 'number' && typeof scale === 'number'
+        ? `Number, ${precision} digits, ${scale} of them decimals`
+        : 'Number';
+    case 'Edm.Int16':
+    case 'Edm.Int32':
+    case 'Edm.Int64':
+      return 'Whole number';
+    case 'Edm.Boolean':
+      return 'Yes or no';
+    case 'Edm.Date':
+      return 'Date';
+    case 'Edm.DateTimeOffset':
+      return 'Date and time';
+    default:
+      return type.replace('Edm.', '');
+  }
+}
+
+// Search
+
+/** Whether every word of a search is somewhere in what is known of a field. */
+export function matches(field: FieldEntry, search: string): boolean {
+  const { name, words, localName = '', lookup = '', type, resource } = field;
+  const text = `${name} ${words} ${localName} ${lookup} ${type} ${resource}`.toLowerCase();
+  return searchWords(search).every((word) => text.includes(word));
+}
+
+export const searchWords = (search: string): readonly string[] =>
+  search
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== '');
+
+/** A filter of the RESO interface that finds the records which have a value of the field. */
+export const hasValue = ({ name, isList }: FieldEntry): string =>
+  isList ? `${name}/any()` : `${name} ne null`;
+
+/** A filter that finds the records with one value; undefined where values are members of an enumeration. */
+export function isValue({ name, isList, isText }: FieldEntry, value: string): string | undefined {
+  if (!isText) return undefined;
+  const text = `'${value.replaceAll("'", "''")}'`;
+  return isList ? `${name}/any(v: v eq ${text})` : `${name} eq ${text}`;
+}
