@@ -193,7 +193,7 @@ async function count(
   await queue.enter(account.name);
 }
 
-/** Browsers of other origins may read; what protects the data is the token, which no browser adds by itself. */
+/** What browsers of other origins may ask of a public surface. */
 function preflight(extra: Readonly<Record<string, string>>, allow: string): Reply {
   const headers = {
     ...extra,
@@ -263,7 +263,7 @@ async function operate(
 ): Promise<Reply | EventReply> {
   const { method, query } = exchange;
   const allow = allowedOf(path);
-  if (method === 'OPTIONS') return preflight(begun.extra, allow);
+  if (method === 'OPTIONS') return { status: 204, headers: { ...begun.extra, allow }, body: [] };
   refuseTokenInQuery(query);
   if (!isOpen(exchange, begun.route)) await sessionOf(responder, exchange, begun);
   try {

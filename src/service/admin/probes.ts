@@ -59,7 +59,7 @@ export async function serveProbes(
   probed: Probed,
   { host, port }: { readonly host: string; readonly port: number },
 ): Promise<ProbeServer> {
-  const common = (): Common => ({ requestId: randomUUID(), now: Date.now() });
+  const common = (): Common => ({ requestId: randomUUID(), now: Date.now(), isOfOperator: true });
   const server = makeServer(
     { tls: undefined, requestPatience: PATIENCE.request, idlePatience: PATIENCE.idle },
     {

@@ -38,6 +38,8 @@ export class LogIn {
     const tokenHash = hashToken(tokenIn(await exchange.body(LONGEST_BODY)));
     const seen = await this.#store.look(tokenHash);
     const { id, name, role } = authenticate(seen, SURFACE.admin, () => '');
+    const before = secretIn(exchange);
+    if (before !== undefined) this.#sessions.end(before);
     const secret = this.#sessions.open(tokenHash, seen.now);
     return json({ key: { id, name, role } }, { 'set-cookie': cookie(exchange, secret) });
   }

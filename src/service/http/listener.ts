@@ -312,11 +312,12 @@ async function commonOf(
   surface?: SurfaceName,
   known?: number,
 ): Promise<Common> {
-  if (known !== undefined) return { requestId, now: known };
+  const isOfOperator = surface === 'admin';
+  if (known !== undefined) return { requestId, isOfOperator, now: known };
   try {
-    return { requestId, now: await (surface === 'admin' ? context.store.now() : date.now()) };
+    return { requestId, isOfOperator, now: await (isOfOperator ? context.store.now() : date.now()) };
   } catch {
-    return { requestId, now: options.clock.now() };
+    return { requestId, isOfOperator, now: options.clock.now() };
   }
 }
 

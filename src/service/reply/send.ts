@@ -15,17 +15,32 @@ export interface Common {
   readonly now: number;
   /** The steps of the request; empty or absent: it was refused before the first. */
   readonly serverTiming?: string;
+  /** Whether it is one of the admin port, which only its own console reads in a browser. */
+  readonly isOfOperator?: boolean;
 }
 
-export function commonHeaders({ requestId, now, serverTiming = '' }: Common): Record<string, string> {
+/** Browsers of other origins may read; what protects the data is the token, which no browser adds by itself. */
+const FOR_ALL_ORIGINS = { 'access-control-allow-origin': '*', 'access-control-expose-headers': '*' };
+
+/** A session is a cookie, so no other origin reads, shows or frames anything, and what is opened by itself runs nothing. */
+const FOR_OWN_ORIGIN = {
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'cross-origin-resource-policy': 'same-origin',
+};
+
+export function commonHeaders({
+  requestId,
+  now,
+  serverTiming = '',
+  isOfOperator = false,
+}: Common): Record<string, string> {
   return {
     date: dateText(now),
     'x-request-id': requestId,
     ...(serverTiming === '' ? {} : { 'server-timing': serverTiming }),
     'cache-control': 'private, no-cache',
     vary: 'Authorization, Accept, Accept-Encoding, Prefer',
-    'access-control-allow-origin': '*',
-    'access-control-expose-headers': '*',
+    ...(isOfOperator ? FOR_OWN_ORIGIN : FOR_ALL_ORIGINS),
     'x-content-type-options': 'nosniff',
   };
 }
