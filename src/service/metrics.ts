@@ -71,6 +71,8 @@ interface ObservedRequest {
   readonly bytes: number;
   readonly seconds: number;
   readonly timings: Timings;
+  /** What the list of keys that a filter finds was, if the request read a page: `fresh`, `cached` or `none`. */
+  readonly index?: string | undefined;
 }
 
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
@@ -86,12 +88,16 @@ export function makeMetrics(): Metrics {
   const requests = counterOf('plat_requests_total', 'Requests by surface and status', 'surface', 'status');
   const rows = counterOf('plat_rows_total', 'Records given', 'surface');
   const bytes = counterOf('plat_bytes_total', 'Bytes of bodies', 'surface');
+  const found =
+    'Pages by the list of what their filter finds: made (fresh), kept (cached), or without one (none)';
+  const pages = counterOf('plat_filter_index_pages_total', found, 'index');
   const took = 'Time from a request to the end of its answer';
   const seconds = histogramOf('plat_request_seconds', took, 'surface');
   const steps = histogramOf('plat_step_seconds', 'Time of each step of a request', 'step');
   return {
-    observe({ surface, status, rows: given, bytes: sent, seconds: taken, timings }) {
+    observe({ surface, status, rows: given, bytes: sent, seconds: taken, timings, index }) {
       requests.inc({ surface, status: String(status) });
+      if (index !== undefined) pages.inc({ index });
       rows.inc({ surface }, given);
       bytes.inc({ surface }, sent);
       seconds.observe({ surface }, taken);

@@ -179,7 +179,7 @@ function useOf({ rows = 0, window, walk, body }: Reply): RequestUse {
  * @throws PlatError `rateLimited`, or as of `RequestAccount`
  */
 async function count(
-  { options, limiter, queue }: Responder,
+  { options, limiter, queue, admin: { history } }: Responder,
   { account }: Exchange,
   caller: Caller,
   extra: Record<string, string>,
@@ -188,7 +188,10 @@ async function count(
   const { id, kind } = caller.key;
   const allowance = await limiter.take(id, options.limits[kind], performance.now());
   Object.assign(extra, rateLimitHeaders(allowance));
-  if (allowance.exceeded) throw rateLimited(allowance);
+  if (allowance.exceeded) {
+    history.noteLimited(id, options.clock.now());
+    throw rateLimited(allowance);
+  }
   account.belongsTo(`key ${id}`);
   await queue.enter(account.name);
 }

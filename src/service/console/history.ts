@@ -36,6 +36,8 @@ interface OfKey {
   requests: number;
   rows: number;
   bytes: number;
+  /** Requests beyond the limit on requests; they are not among the others. */
+  limited: number;
 }
 
 /** What a key did in the last day. */
@@ -83,11 +85,15 @@ export class History {
     const time = place < 0 ? TIMES.length - 1 : place;
     figures.times[time] = (figures.times[time] ?? 0) + 1;
     if (key === undefined) return;
-    const isKept = minute.keys.has(key) || minute.keys.size < MOST_KEYS;
-    const use = found(minute.keys, isKept ? key : OTHERS, newKey);
+    const use = useIn(minute, key);
     use.requests++;
     use.rows += rows;
     use.bytes += bytes;
+  }
+
+  /** Notes a request of a key that was refused since the key had asked too often. */
+  noteLimited(key: string, now: number): void {
+    useIn(this.#minuteOf(now), key).limited++;
   }
 
   #minuteOf(now: number): Minute {
@@ -161,6 +167,7 @@ export class History {
       requests: of.map((each) => each?.requests ?? 0),
       rows: of.map((each) => each?.rows ?? 0),
       bytes: of.map((each) => each?.bytes ?? 0),
+      limited: of.map((each) => each?.limited ?? 0),
     };
   }
 }
@@ -171,11 +178,17 @@ const newSurface = (): OfSurface => ({
   failed: 0,
   times: new Uint32Array(TIMES.length),
 });
-const newKey = (): OfKey => ({ requests: 0, rows: 0, bytes: 0 });
+const newKey = (): OfKey => ({ requests: 0, rows: 0, bytes: 0, limited: 0 });
+
+/** The use of a key in a minute; what a crowd of keys does is summed up. */
+function useIn({ keys }: Minute, key: string): OfKey {
+  const isKept = keys.has(key) || keys.size < MOST_KEYS;
+  return found(keys, isKept ? key : OTHERS, newKey);
+}
 
 /** Adds up the minutes of a key, in their order. */
 class Tally {
-  readonly #day = { requests: 0, rows: 0, bytes: 0, busiest: 0 };
+  readonly #day = { requests: 0, rows: 0, bytes: 0, limited: 0, busiest: 0 };
   readonly #recent: { readonly at: number; readonly requests: number }[] = [];
   #inWindow = 0;
 
@@ -184,7 +197,7 @@ class Tally {
   }
 
   /** @param window the minutes over which requests are limited */
-  add(at: number, { requests, rows, bytes }: OfKey, window: number): void {
+  add(at: number, { requests, rows, bytes, limited }: OfKey, window: number): void {
     this.#recent.push({ at, requests });
     this.#inWindow += requests;
     for (
@@ -199,6 +212,7 @@ class Tally {
     day.requests += requests;
     day.rows += rows;
     day.bytes += bytes;
+    day.limited += limited;
     day.busiest = Math.max(day.busiest, this.#inWindow);
   }
 }

@@ -11,7 +11,7 @@ import type { DayOfKey, History } from './history.ts';
 
 const LONGEST_BODY = 64 * 1024;
 
-const IDLE: DayOfKey = { requests: 0, rows: 0, bytes: 0, busiest: 0 };
+const IDLE: DayOfKey = { requests: 0, rows: 0, bytes: 0, limited: 0, busiest: 0 };
 
 /** Every key with what it has used, what of that in the last day, and the limits of each kind. */
 export async function allKeys(

@@ -260,7 +260,8 @@ async function answerRequest(
   });
   const seconds = (performance.now() - started) / 1000;
   const { status, rows = 0 } = reply;
-  metrics.observe({ surface, status, rows, bytes, seconds, timings });
+  const index = reply.headers['x-plat-index'];
+  metrics.observe({ surface, status, rows, bytes, seconds, timings, index });
   const key = account.key?.replace(/^key /, '');
   const ended = { surface, status, seconds, key, rows, bytes };
   responder.admin.history.note(ended, options.clock.now());

@@ -39,7 +39,7 @@ test('a key is made, works, and is ended', async () => {
   assert.deepEqual(history.requests, [1]);
   const list = (await service.get('admin', '/keys', { token })).json;
   const lastDay = Array.isArray(list.keys) ? list.keys.find(({ id }) => id === key.id)?.lastDay : undefined;
-  assert.deepEqual(lastDay, { requests: 1, rows: 0, bytes: history.bytes[0], busiest: 1 });
+  assert.deepEqual(lastDay, { requests: 1, rows: 0, bytes: history.bytes[0], limited: 0, busiest: 1 });
   assert.deepEqual(list.limits, SERVICE_DEFAULTS.limits);
   const end = () => service.get('admin', `/keys/${key.id}`, { token, method: 'DELETE' });
   assert.equal((await end()).status, 204);
@@ -94,6 +94,7 @@ test('the history has a step for each minute of the last day, and forgets the da
     requests: [2, 0, 0],
     rows: [4, 0, 0],
     bytes: [20, 0, 0],
+    limited: [0, 0, 0],
   });
   const day = 24 * 60;
   const later = history.key('k', day * minute);
@@ -108,7 +109,8 @@ test('of a crowd of keys in one minute the later ones are summed up', () => {
   const ended = { surface: 'api', status: 200, seconds: 0, rows: 1, bytes: 1 } as const;
   for (let at = 0; at < 205; at++) history.note({ ...ended, key: `k${at}` }, 0);
   assert.deepEqual([history.key('k199', 0).requests, history.key('k200', 0).requests], [[1], [0]]);
-  assert.deepEqual(history.key('others', 0).requests, [5]);
+  history.noteLimited('k204', 0);
+  assert.deepEqual([history.key('others', 0).requests, history.key('others', 0).limited], [[5], [1]]);
 });
 
 test('of the last day, the busiest window counts against the limit', () => {
@@ -120,8 +122,9 @@ test('of the last day, the busiest window counts against the limit', () => {
   };
   for (const [at, times] of [1, 5, 2, 0, 4].entries()) note('a', at, times);
   note('b', 4, 1);
+  history.noteLimited('b', 4 * minute);
   const days = (windowed: number) => Object.fromEntries(history.keys(4 * minute, () => windowed));
-  const b = { requests: 1, rows: 2, bytes: 3, busiest: 1 };
-  assert.deepEqual(days(2), { a: { requests: 12, rows: 24, bytes: 36, busiest: 7 }, b });
-  assert.deepEqual(days(4), { a: { requests: 12, rows: 24, bytes: 36, busiest: 11 }, b });
+  const b = { requests: 1, rows: 2, bytes: 3, limited: 1, busiest: 1 };
+  assert.deepEqual(days(2), { a: { requests: 12, rows: 24, bytes: 36, limited: 0, busiest: 7 }, b });
+  assert.deepEqual(days(4), { a: { requests: 12, rows: 24, bytes: 36, limited: 0, busiest: 11 }, b });
 });

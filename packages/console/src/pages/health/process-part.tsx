@@ -59,6 +59,10 @@ export function ProcessPart() {
 function Shown({ of: { figures } }: { readonly of: Figures }) {
   const valuesOf = (wanted: string) => figures.find(({ name }) => name === wanted)?.values ?? [];
   const entries = new Map(valuesOf('plat_cache_entries').map(({ labels, value }) => [labels.cache, value]));
+  const pages = new Map(
+    valuesOf('plat_filter_index_pages_total').map(({ labels, value }) => [labels.index, value]),
+  );
+  const [kept, made] = [pages.get('cached') ?? 0, pages.get('fresh') ?? 0];
   const all = valuesOf('plat_cache_bytes');
   const caches = all.filter(({ value }) => value > 0).toSorted((a, b) => b.value - a.value);
   const empty = all.filter(({ value }) => value === 0).map(({ labels }) => labels.cache);
@@ -71,6 +75,12 @@ function Shown({ of: { figures } }: { readonly of: Figures }) {
             <dd>{show(valuesOf(name).reduce((total, { value }) => total + value, 0))}</dd>
           </div>
         ))}
+        <div>
+          <dt>Pages from results that were kept</dt>
+          <dd>
+            {kept + made === 0 ? '–' : `${whole((100 * kept) / (kept + made))}% of ${whole(kept + made)}`}
+          </dd>
+        </div>
       </dl>
       <h3>Caches</h3>
       <ScrollBox label="Caches, a table">

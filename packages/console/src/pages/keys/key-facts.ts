@@ -32,6 +32,8 @@ export interface Key {
     readonly requests: number;
     readonly rows: number;
     readonly bytes: number;
+    /** Requests that were refused, since there were too many; they are not among the others. */
+    readonly limited: number;
     /** Requests in the busiest window of the limit. */
     readonly busiest: number;
   };

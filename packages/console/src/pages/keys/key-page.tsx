@@ -17,6 +17,8 @@ interface KeyHistory {
   readonly from: number;
   readonly requests: readonly number[];
   readonly rows: readonly number[];
+  /** Requests that were refused, since there were too many. */
+  readonly limited: readonly number[];
 }
 
 const MINUTE = 60_000;
@@ -156,10 +158,11 @@ function LastDay({ of, limit }: { readonly of: KeyHistory; readonly limit: Limit
       busiest: windows.indexOf(Math.max(...windows)),
       total: of.requests.reduce((sum, each) => sum + each, 0),
       rows: of.rows.reduce((sum, each) => sum + each, 0),
+      limited: of.limited.reduce((sum, each) => sum + each, 0),
     };
   }, [of, minutes, bound]);
-  const { times, windows, bounds, busiest, total, rows } = shown;
-  if (total === 0) {
+  const { times, windows, bounds, busiest, total, rows, limited } = shown;
+  if (total + limited === 0) {
     return (
       <Empty title="It asked for nothing in the last day">
         <p>This process has counted since {moment(of.from)}.</p>
@@ -183,6 +186,17 @@ function LastDay({ of, limit }: { readonly of: KeyHistory; readonly limit: Limit
           show={short}
         />
       </div>
+      {limited === 0 ? null : (
+        <div class="card">
+          <Chart
+            title="Refused beyond the limit, minute by minute"
+            summary={`${counted(limited, 'request')} refused`}
+            times={times}
+            lines={[{ name: 'Refused', tone: 'bad', values: of.limited, ofHour: 'sum' }]}
+            show={short}
+          />
+        </div>
+      )}
       <div class="card">
         <Chart
           title="Records given, minute by minute"

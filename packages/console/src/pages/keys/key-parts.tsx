@@ -46,11 +46,12 @@ export function LastWindow({ of: { use } }: { readonly of: Key }) {
 
 /** The busiest window of the last day against the limit. */
 export function AgainstLimit({ of, limit }: { readonly of: Key; readonly limit: Limit }) {
-  const { busiest } = of.lastDay;
+  const { busiest, limited } = of.lastDay;
   return (
     <span class="against">
       {whole(busiest)} of {whole(limit.requests)}
       <meter min={0} max={limit.requests} value={busiest} high={limit.requests * 0.8} aria-hidden="true" />
+      {limited === 0 ? null : <span class="badge bad">{whole(limited)} refused</span>}
     </span>
   );
 }

@@ -76,7 +76,15 @@ function Wishes({ done }: { readonly done: (made: Made) => void }) {
     <form class="new-key" onSubmit={submit}>
       <div class="field">
         <label for="key-name">Name</label>
-        <input id="key-name" name="name" required autocomplete="off" aria-describedby="key-name-help" />
+        <input
+          // The dialog gives the focus to it, rather than to the button that closes it.
+          ref={(input) => input?.setAttribute('autofocus', '')}
+          id="key-name"
+          name="name"
+          required
+          autocomplete="off"
+          aria-describedby="key-name-help"
+        />
         <p id="key-name-help" class="hint">
           Who will use it, such as the name of a vendor
         </p>
