@@ -203,7 +203,7 @@ test('a listing, its drawing and its record', { skip: withoutChromium }, async (
     });
 
     await t.test('floor plans by system and listing open in the viewer', async () => {
-      await show('floorplans');
+      await page.getByRole('link', { name: 'Floor plans' }).click();
       await page.getByLabel('System').selectOption('M1');
       await page.getByRole('link', { name: '1 Main Street' }).click();
       await page.getByRole('application').waitFor();

@@ -20,7 +20,6 @@ const areaOf = (room: Fields): string =>
     : `${text(room, 'RoomArea')} ${text(room, 'RoomAreaUnits').toLowerCase().replace('square feet', 'sq ft')}`;
 
 export function RoomTable({ rooms }: { readonly rooms: readonly Fields[] }) {
-  const isNoted = rooms.some((room) => !isEmpty(room.RoomDescription));
   return (
     <ScrollBox label="Table of rooms">
       <table class="rooms">
@@ -32,17 +31,20 @@ export function RoomTable({ rooms }: { readonly rooms: readonly Fields[] }) {
             <th scope="col" class="number">
               Area
             </th>
-            {isNoted ? <th scope="col">Notes</th> : null}
           </tr>
         </thead>
         <tbody>
           {rooms.map((room) => (
             <tr key={room.RoomKey}>
-              <th scope="row">{text(room, 'RoomType') || 'Room'}</th>
+              <th scope="row">
+                {text(room, 'RoomType') || 'Room'}
+                {isEmpty(room.RoomDescription) ? null : (
+                  <span class="note">{text(room, 'RoomDescription')}</span>
+                )}
+              </th>
               <td>{text(room, 'RoomLevel')}</td>
               <td class="figure">{sizeOf(room)}</td>
               <td class="number figure">{areaOf(room)}</td>
-              {isNoted ? <td>{text(room, 'RoomDescription')}</td> : null}
             </tr>
           ))}
         </tbody>

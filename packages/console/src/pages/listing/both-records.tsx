@@ -246,5 +246,6 @@ function RecordTable(props: RecordTableProps) {
 /** A value as the interface gives it. */
 function plain(value: unknown): string {
   if (value === undefined) return '–';
+  if (Array.isArray(value)) return `[${value.map((each) => JSON.stringify(each)).join(', ')}]`;
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -41,10 +41,10 @@ export function OpenHouses({ record }: { readonly record: ListingRecord }) {
             {houses.map((house) => (
               <tr key={house.OpenHouseKey}>
                 <th scope="row">{shownValue('OpenHouseDate', house.OpenHouseDate)}</th>
-                <td>{timesOf(house, zone)}</td>
+                <td class="figure">{timesOf(house, zone)}</td>
                 <td>{value(house, 'OpenHouseType')}</td>
                 <td>{value(house, 'OpenHouseStatus')}</td>
-                <td>
+                <td class="note">
                   {[value(house, 'OpenHouseRemarks'), value(house, 'Refreshments')]
                     .filter(Boolean)
                     .join(' · ')}
@@ -91,7 +91,7 @@ export function Units({ record }: { readonly record: ListingRecord }) {
                     {value(unit, field)}
                   </td>
                 ))}
-                <td>
+                <td class="note">
                   {[value(unit, 'UnitTypeFurnished'), value(unit, 'UnitTypeDescription')]
                     .filter(Boolean)
                     .join(' · ')}
