@@ -44,7 +44,8 @@ export async function keySeen(
 ): Promise<KeyRecord> {
   switch (as.kind) {
     case 'role':
-      return { ...own, role: as.role, kind: surface.keyKind, systems: [] };
+      // Lists that filters found are kept by the id: what one role sees must not be walked by another.
+      return { ...own, id: `${own.id} as ${as.role}`, role: as.role, kind: surface.keyKind, systems: [] };
     case 'key': {
       const found = (await keys.list()).find(({ id }) => id === as.id);
       if (found === undefined) throw platError('recordNotFound', { resource: 'key' });

@@ -147,3 +147,13 @@ test('an operator sees the interfaces as a role or as a key does', async () => {
   const wrong = await service.get('admin', '/as/role/private/api/Reso/OData/Property', { token: replica });
   assert.deepEqual(resoFault(wrong).slice(0, 2), [403, 'keyNotForSurface']);
 });
+
+test('a role does not walk the list that a filter found for another', async () => {
+  const token = await service.key('admin');
+  const count = async (role: string): Promise<unknown> => {
+    const path = `/as/role/${role}/api/Reso/OData/Property?$filter=ListingKey ne 'none'&$count=true`;
+    return (await service.get('admin', path, { token })).json['@odata.count'];
+  };
+  await service.write('Property', listing('Expired1', { StandardStatus: 'Expired' }));
+  assert.deepEqual([await count('private'), await count('public'), await count('private')], [3, 2, 3]);
+});

@@ -1,31 +1,72 @@
-/** Explore: what an interface gives to a role or key. */
-import { seenThrough } from '../../app/api.ts';
+/** Explore: what an interface gives to a role or key, as a table, as JSON or on a map. */
+import type { About } from '../../app/api.ts';
+import { session } from '../../app/api.ts';
 import { query } from '../../app/route.ts';
-import { Empty, Loading, Problem } from '../../parts/states.tsx';
+import { Loading, Problem } from '../../parts/states.tsx';
 import { useAnswer } from '../../parts/use-answer.ts';
-
-interface Collection {
-  readonly value: readonly Readonly<Record<string, unknown>>[];
-}
+import './explore.css';
+import { FilterPart } from './filter-part.tsx';
+import { Picks } from './picks.tsx';
+import { ResultsPart } from './results-part.tsx';
+import { useSchema } from './use-schema.ts';
+import { type ListedKey, viewOf } from './view.ts';
 
 export function Explore() {
-  const eyes = query.value.get('as') ?? 'role/private';
-  const [asked, again] = useAnswer<Collection>(seenThrough(eyes, 'api', '/Reso/OData/Property?$top=25'));
+  const about = session.value;
+  if (typeof about !== 'object') return null;
+  return <Explored about={about} />;
+}
+
+function Explored({ about }: { readonly about: About }) {
+  const [keys] = useAnswer<{ readonly keys: readonly ListedKey[] }>('/keys');
+  const listed = keys.kind === 'answered' ? keys.answer.body.keys : undefined;
+  const view = viewOf(query.value, about, listed);
+  // The kind of a key says at which address it is asked.
+  const isReady = !view.as.startsWith('key/') || keys.kind !== 'loading';
+  return (
+    <div class="explore">
+      <h1>Explore</h1>
+      {isReady ? <Asked view={view} about={about} keys={listed} /> : <Loading what="the keys" />}
+    </div>
+  );
+}
+
+interface AskedProps {
+  readonly view: ReturnType<typeof viewOf>;
+  readonly about: About;
+  readonly keys: readonly ListedKey[] | undefined;
+}
+
+function Asked({ view, about, keys }: AskedProps) {
+  const [known, again] = useSchema(view, about);
+  const schema = known.kind === 'known' ? known.schema : undefined;
+  const resource = schema?.get(view.resource);
   return (
     <>
-      <h1>Explore</h1>
-      {asked.kind === 'loading' ? (
-        <Loading what="listings" />
-      ) : asked.kind === 'failed' ? (
-        <Problem error={asked.error} again={again} />
-      ) : asked.answer.body.value.length === 0 ? (
-        <Empty title="There are no listings" />
+      <Picks view={view} about={about} keys={keys} schema={schema} />
+      {known.kind === 'failed' ? (
+        <Problem error={known.error} again={again} />
+      ) : known.kind === 'loading' ? (
+        <Loading what="the fields" />
+      ) : resource === undefined ? (
+        <Problem error={`This role or key sees no resource ${view.resource}.`} />
       ) : (
-        <ul>
-          {asked.answer.body.value.map((record) => (
-            <li key={record.ListingKey}>{String(record.ListingKey)}</li>
-          ))}
-        </ul>
+        <ResultsPart
+          view={view}
+          about={about}
+          schema={known.schema}
+          resource={resource}
+          filter={(problem) => (
+            <FilterPart
+              key={`${view.as} ${view.interface} ${view.resource}`}
+              view={view}
+              about={about}
+              schema={known.schema}
+              resource={resource}
+              problem={problem}
+            />
+          )}
+        />
       )}
     </>
   );

@@ -1,0 +1,140 @@
+/** A form for one condition: a field, what is asked of it, and a value of its type. */
+import { useState } from 'preact/hooks';
+import { conditionText, type Operator, operatorInWords, operatorsOf, takesValue } from './conditions.ts';
+import type { FieldInfo } from './schema.ts';
+import type { InterfaceName } from './view.ts';
+
+interface FormProps {
+  readonly name: InterfaceName;
+  readonly fields: readonly FieldInfo[];
+  readonly values: (field: FieldInfo) => readonly string[] | undefined;
+  readonly onAdd: (condition: string) => void;
+}
+
+export function ConditionForm({ name, fields, values, onAdd }: FormProps) {
+  const [chosen, setChosen] = useState('');
+  const [asked, setAsked] = useState<Operator>();
+  const [value, setValue] = useState('');
+  const field = fields.find((each) => each.name === chosen);
+  const operators = field === undefined ? [] : operatorsOf(field);
+  const operator = operators.find((each) => each === asked) ?? operators[0];
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    if (field === undefined || operator === undefined) return;
+    onAdd(conditionText(name, field, operator, field.kind === 'boolean' && value === '' ? 'true' : value));
+    setChosen('');
+    setAsked(undefined);
+    setValue('');
+  };
+  const sorted = fields.toSorted((one, other) => one.label.localeCompare(other.label));
+  return (
+    <form class="condition" onSubmit={submit}>
+      <div>
+        <label for="condition-field">Field</label>
+        <select
+          id="condition-field"
+          value={chosen}
+          onChange={({ currentTarget }) => {
+            setChosen(currentTarget.value);
+            setAsked(undefined);
+            setValue('');
+          }}
+        >
+          <option value="">Choose a field …</option>
+          {sorted.map((each) => (
+            <option key={each.name} value={each.name}>
+              {each.label}
+            </option>
+          ))}
+        </select>
+      </div>
+      {field === undefined || operator === undefined ? null : (
+        <>
+          <div>
+            <label for="condition-operator">Condition</label>
+            <select
+              id="condition-operator"
+              value={operator}
+              onChange={({ currentTarget }) =>
+                setAsked(operators.find((each) => each === currentTarget.value))
+              }
+            >
+              {operators.map((each) => (
+                <option key={each} value={each}>
+                  {operatorInWords(each, field)}
+                </option>
+              ))}
+            </select>
+          </div>
+          {takesValue(operator) ? (
+            <div>
+              <label for="condition-value">Value</label>
+              <ValueInput
+                field={field}
+                operator={operator}
+                value={value}
+                values={values(field)}
+                onValue={setValue}
+              />
+            </div>
+          ) : null}
+          <button type="submit">Add</button>
+        </>
+      )}
+    </form>
+  );
+}
+
+interface ValueProps {
+  readonly field: FieldInfo;
+  readonly operator: Operator;
+  readonly value: string;
+  readonly values: readonly string[] | undefined;
+  readonly onValue: (value: string) => void;
+}
+
+function ValueInput({ field, operator, value, values, onValue }: ValueProps) {
+  const given = {
+    id: 'condition-value',
+    value,
+    onInput: ({ currentTarget }: { currentTarget: HTMLInputElement | HTMLSelectElement }) =>
+      onValue(currentTarget.value),
+  };
+  const isListed = field.lookup !== undefined || field.values !== undefined;
+  if (
+    isListed &&
+    (operator === 'is' || operator === 'isNot') &&
+    (values === undefined || values.length > 0)
+  ) {
+    return (
+      <select {...given} required>
+        <option value="">{values === undefined ? 'Loading …' : 'Choose a value …'}</option>
+        {(values ?? []).map((each) => (
+          <option key={each} value={each}>
+            {each}
+          </option>
+        ))}
+      </select>
+    );
+  }
+  switch (field.kind) {
+    case 'boolean':
+      return (
+        <select {...given}>
+          <option value="true">Yes</option>
+          <option value="false">No</option>
+        </select>
+      );
+    case 'integer':
+      return <input {...given} type="number" step={1} required />;
+    case 'decimal':
+      return <input {...given} type="number" step="any" required />;
+    case 'date':
+      return <input {...given} type="date" required />;
+    case 'timestamp':
+      return <input {...given} type="datetime-local" required />;
+    case 'text':
+    case 'other':
+      return <input {...given} type="text" required />;
+  }
+}

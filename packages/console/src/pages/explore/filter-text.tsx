@@ -1,0 +1,158 @@
+/**
+ * The filter as text, with suggestions while it is typed and the fault that the service found marked where it stands. A copy of the
+ * text under the editor carries the mark, and gives the editor its height.
+ */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { complete, type Suggestion } from './completion.ts';
+import { markedIn } from './conditions.ts';
+import type { FieldInfo, ResourceInfo, Schema } from './schema.ts';
+import type { View } from './view.ts';
+
+interface TextProps {
+  readonly view: View;
+  readonly schema: Schema;
+  readonly resource: ResourceInfo;
+  readonly values: (field: FieldInfo) => readonly string[] | undefined;
+  readonly problem: string | undefined;
+  readonly onApply: (filter: string) => void;
+}
+
+export function FilterText({ view, schema, resource, values, problem, onApply }: TextProps) {
+  const editor = useRef<HTMLTextAreaElement>(null);
+  const [text, setText] = useState(view.filter);
+  const [caret, setCaret] = useState(text.length);
+  const [isOpen, setOpen] = useState(false);
+  const [active, setActive] = useState(-1);
+  useEffect(() => setText(view.filter), [view.filter]);
+  const { from, suggestions } = isOpen
+    ? complete(view.interface, text, caret, resource, schema, (field) => values(field))
+    : { from: caret, suggestions: [] };
+  // A fault is of the filter that was asked, and not of what is being typed.
+  const fault = text.trim() === view.filter ? problem : undefined;
+  const lead = text.length - text.trimStart().length;
+  const mark = fault === undefined ? undefined : markedIn(view.filter, fault);
+  const put = ({ text: added }: Suggestion) => {
+    const now = text.slice(0, from) + added + text.slice(caret);
+    setText(now);
+    setActive(-1);
+    moveTo(editor.current, from + added.length, now);
+    setCaret(from + added.length);
+  };
+  const keys = (event: KeyboardEvent) => {
+    const last = suggestions.length - 1;
+    const chosen = suggestions[active];
+    if (event.key === 'ArrowDown' && last >= 0) setActive(active >= last ? 0 : active + 1);
+    else if (event.key === 'ArrowUp' && last >= 0 && active >= 0) setActive(active - 1);
+    else if (event.key === 'Enter' && chosen !== undefined) put(chosen);
+    else if (event.key === 'Enter' && !event.shiftKey) {
+      setOpen(false);
+      onApply(text.trim());
+    } else if (event.key === 'Escape' && isOpen) setOpen(false);
+    else if (event.key === ' ' && event.ctrlKey) setOpen(true);
+    else return;
+    event.preventDefault();
+  };
+  const follow = () => setCaret(editor.current?.selectionStart ?? text.length);
+  return (
+    <form
+      class="filter-text"
+      onSubmit={(event) => {
+        event.preventDefault();
+        setOpen(false);
+        onApply(text.trim());
+      }}
+    >
+      <label for="filter-editor">Filter text</label>
+      <div class="editor">
+        <div class="mirror" aria-hidden="true">
+          {mark === undefined ? (
+            text
+          ) : (
+            <>
+              {text.slice(0, lead + mark.from)}
+              <mark>{text.slice(lead + mark.from, lead + mark.to) || ' '}</mark>
+              {text.slice(lead + mark.to)}
+            </>
+          )}{' '}
+        </div>
+        <textarea
+          id="filter-editor"
+          ref={editor}
+          rows={1}
+          spellcheck={false}
+          autocapitalize="off"
+          value={text}
+          aria-autocomplete="list"
+          aria-controls="filter-suggestions"
+          aria-activedescendant={active < 0 ? undefined : `suggestion-${active}`}
+          aria-invalid={fault !== undefined}
+          aria-describedby={fault === undefined ? 'filter-help' : 'filter-fault filter-help'}
+          onInput={({ currentTarget }) => {
+            setText(currentTarget.value.replaceAll('\n', ' '));
+            setCaret(currentTarget.selectionStart);
+            setActive(-1);
+            setOpen(true);
+          }}
+          onKeyDown={keys}
+          onKeyUp={follow}
+          onClick={follow}
+          onBlur={() => setOpen(false)}
+        />
+      </div>
+      <div
+        id="filter-suggestions"
+        role="listbox"
+        aria-label="Suggestions"
+        hidden={suggestions.length === 0}
+        // The editor keeps the focus.
+        onMouseDown={(event) => event.preventDefault()}
+      >
+        {suggestions.map((each, at) => (
+          // biome-ignore lint/a11y: the editor has the focus and its keys choose
+          <div
+            key={each.text}
+            id={`suggestion-${at}`}
+            role="option"
+            aria-selected={at === active}
+            onClick={() => put(each)}
+          >
+            <code>{each.text.trim()}</code> <span class="soft">{each.note}</span>
+          </div>
+        ))}
+      </div>
+      {fault === undefined ? null : (
+        <p class="problem" id="filter-fault" role="alert">
+          {fault}{' '}
+          {mark === undefined ? null : (
+            <button
+              type="button"
+              class="quiet"
+              onClick={() => select(editor.current, lead + mark.from, lead + mark.to)}
+            >
+              Go there
+            </button>
+          )}
+        </p>
+      )}
+      <p class="hint" id="filter-help">
+        {view.interface === 'native'
+          ? "Such as ListPrice Ge 300000 And City Eq 'Rome'."
+          : "Such as ListPrice ge 300000 and City eq 'Rome'."}{' '}
+        The arrow keys choose a suggestion, Enter applies the filter.
+      </p>
+      <button type="submit">Apply</button>
+    </form>
+  );
+}
+
+function select(editor: HTMLTextAreaElement | null, from: number, to: number): void {
+  editor?.focus();
+  editor?.setSelectionRange(from, to);
+}
+
+/** Puts the caret somewhere in a text that is only now put into the editor. */
+function moveTo(editor: HTMLTextAreaElement | null, at: number, text: string): void {
+  if (editor === null) return;
+  editor.value = text;
+  editor.setSelectionRange(at, at);
+}

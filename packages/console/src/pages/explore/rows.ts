@@ -1,0 +1,120 @@
+/**
+ * The records of a view, fetched page by page as a person scrolls: by the link of the page before where that page is here, else
+ * by the number of records to leave out. It keeps the pages that were looked at last.
+ */
+import { signal } from '@preact/signals';
+import { type Answer, ask } from '../../app/api.ts';
+import type { Body, Page, Place, Row } from './request.ts';
+
+/** Pages that are kept: 20,000 records of a RESO resource. */
+const KEPT = 200;
+/** Requests that are under way at a time. */
+const AT_ONCE = 2;
+
+interface Source {
+  readonly size: number;
+  /** The address of a page on this service. */
+  readonly pathAt: (place: Place) => string;
+  readonly read: (body: Body, asked: string) => Page;
+}
+
+export class Rows {
+  /** Counts what has arrived, for those who show it. */
+  readonly version = signal(0);
+  readonly problem = signal<unknown>(undefined);
+  /** The latest answer, with what it took. */
+  readonly latest = signal<Answer<Body> | undefined>(undefined);
+  /** The first answer, as it came. */
+  first: Answer<Body> | undefined;
+  count: number | undefined;
+  readonly #source: Source;
+  /** By their numbers, the ones looked at last at the end. */
+  readonly #pages = new Map<number, Page>();
+  readonly #asked = new Map<number, AbortController>();
+  #wanted: readonly number[] = [];
+  #isClosed = false;
+
+  constructor(source: Source) {
+    this.#source = source;
+    this.want(0, 1);
+  }
+
+  /** The record at a place; undefined: not here yet. */
+  at(index: number): Row | undefined {
+    const { size } = this.#source;
+    return this.#pages.get(Math.floor(index / size))?.rows[index % size];
+  }
+
+  /** All that are here, in their order. */
+  loaded(): readonly Row[] {
+    return [...this.#pages].toSorted(([one], [other]) => one - other).flatMap(([, { rows }]) => rows);
+  }
+
+  /** Says which records are looked at, from the first to the one after the last. */
+  want(from: number, to: number): void {
+    const { size } = this.#source;
+    const end = Math.min(to, this.count ?? to);
+    const wanted: number[] = [];
+    for (let page = Math.floor(from / size); page * size < end; page += 1) wanted.push(page);
+    this.#wanted = wanted;
+    for (const [page, request] of this.#asked) {
+      if (wanted.includes(page) || page === 0) continue;
+      request.abort();
+      this.#asked.delete(page);
+    }
+    this.#fetch();
+  }
+
+  /** Asks again for what failed. */
+  again(): void {
+    this.problem.value = undefined;
+    this.#fetch();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const request of this.#asked.values()) request.abort();
+  }
+
+  #fetch(): void {
+    if (this.#isClosed || this.problem.value !== undefined) return;
+    for (const page of this.#wanted) {
+      const known = this.#pages.get(page);
+      if (known !== undefined) {
+        this.#pages.delete(page);
+        this.#pages.set(page, known);
+      } else if (!this.#asked.has(page) && this.#asked.size < AT_ONCE) void this.#ask(page);
+    }
+  }
+
+  async #ask(page: number): Promise<void> {
+    const request = new AbortController();
+    this.#asked.set(page, request);
+    const link = this.#pages.get(page - 1)?.next;
+    const path = link ?? this.#source.pathAt({ skip: page * this.#source.size });
+    try {
+      const answer = await ask<Body>(path, { signal: request.signal });
+      if (this.#isClosed || request.signal.aborted) return;
+      this.#keep(page, this.#source.read(answer.body, path), answer);
+    } catch (error) {
+      if (this.#isClosed || request.signal.aborted) return;
+      this.problem.value = error;
+    }
+    this.#asked.delete(page);
+    this.version.value += 1;
+    this.#fetch();
+  }
+
+  #keep(number: number, page: Page, answer: Answer<Body>): void {
+    if (number === 0) {
+      this.first = answer;
+      this.count = page.count ?? page.rows.length;
+    }
+    this.latest.value = answer;
+    this.#pages.set(number, page);
+    for (const old of this.#pages.keys()) {
+      if (this.#pages.size <= KEPT) break;
+      if (old !== 0) this.#pages.delete(old);
+    }
+  }
+}

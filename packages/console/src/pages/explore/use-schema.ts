@@ -1,0 +1,88 @@
+/** The fields of the resources of an interface as the chosen role or key sees them. */
+import { useEffect, useState } from 'preact/hooks';
+import { type About, get, Refused, seenThrough } from '../../app/api.ts';
+import { type Row, rootOf } from './request.ts';
+import {
+  type Csdl,
+  type NativeAnswer,
+  type NativeField,
+  nativeListings,
+  type Schema,
+  schemaOfCsdl,
+  schemaOfRecords,
+} from './schema.ts';
+import type { View } from './view.ts';
+
+export type Known =
+  | { readonly kind: 'loading' }
+  | { readonly kind: 'known'; readonly of: string; readonly schema: Schema }
+  | { readonly kind: 'failed'; readonly error: unknown };
+
+/** What was read already: it changes only with the configuration of the service. */
+const read = new Map<string, Schema>();
+
+/** The first records of what a role may have no right to: none then. */
+async function firstOf(path: string): Promise<readonly Row[]> {
+  try {
+    return (await get<NativeAnswer<Row>>(path)).D.Results;
+  } catch (error) {
+    if (error instanceof Refused && (error.status === 403 || error.status === 404)) return [];
+    throw error;
+  }
+}
+
+async function readSchema(view: View, base: string): Promise<Schema> {
+  switch (view.interface) {
+    case 'reso':
+      return schemaOfCsdl(await get<Csdl>(`${base}$metadata?$format=json`));
+    case 'floorplans': {
+      const { value } = await get<{ readonly value: readonly Row[] }>(`${base}Media?$top=25`);
+      return new Map([['Media', schemaOfRecords('Media', ['MediaKey'], value)]]);
+    }
+    case 'native': {
+      const [standard, custom, accounts, houses] = await Promise.all([
+        get<NativeAnswer<Readonly<Record<string, NativeField>>>>(`${base}standardfields`),
+        get<NativeAnswer<Readonly<Record<string, Readonly<Record<string, NativeField>>>>>>(
+          `${base}customfields`,
+        ),
+        firstOf(`${base}accounts?_limit=25`),
+        firstOf(`${base}openhouses?_limit=25`),
+      ]);
+      return new Map([
+        ['listings', nativeListings(standard.D.Results[0] ?? {}, custom.D.Results)],
+        ['accounts', schemaOfRecords('accounts', ['Id'], accounts)],
+        ['openhouses', schemaOfRecords('openhouses', ['Id'], houses)],
+      ]);
+    }
+  }
+}
+
+export function useSchema(view: View, about: About): readonly [Known, () => void] {
+  const base = seenThrough(view.as, view.surface, rootOf(view, about));
+  const [known, setKnown] = useState<Known>({ kind: 'loading' });
+  const [turn, setTurn] = useState(0);
+  useEffect(() => {
+    let isGone = false;
+    const tell = (now: Known) => {
+      if (!isGone) setKnown(now);
+    };
+    const before = read.get(base);
+    if (before !== undefined) tell({ kind: 'known', of: base, schema: before });
+    else {
+      tell({ kind: 'loading' });
+      readSchema(view, base).then(
+        (schema) => {
+          read.set(base, schema);
+          tell({ kind: 'known', of: base, schema });
+        },
+        (error: unknown) => tell({ kind: 'failed', error }),
+      );
+    }
+    return () => {
+      isGone = true;
+    };
+  }, [base, turn]);
+  // Until the effect has run, what is known may be of what was looked at before.
+  const isOld = known.kind === 'known' && known.of !== base;
+  return [isOld ? { kind: 'loading' } : known, () => setTurn((before) => before + 1)];
+}

@@ -1,0 +1,33 @@
+/** The values of lookups, read once for each role or key when a field of theirs is chosen or typed. */
+import { signal } from '@preact/signals';
+import { type About, seenThrough } from '../../app/api.ts';
+import { rootOf } from './request.ts';
+import { type FieldInfo, lookupValues } from './schema.ts';
+import type { View } from './view.ts';
+
+type Values = readonly string[] | 'asked';
+
+const known = signal<ReadonlyMap<string, Values>>(new Map());
+
+/** @returns what gives the values of a field, and asks for them where they are not known yet (undefined until then) */
+export function useValues(view: View, about: About): (field: FieldInfo) => readonly string[] | undefined {
+  const base = seenThrough(view.as, view.surface, rootOf(view, about));
+  const all = known.value;
+  return ({ lookup, values }) => {
+    if (values !== undefined || lookup === undefined) return values ?? [];
+    const id = `${base} ${lookup}`;
+    const found = all.get(id);
+    if (found === undefined) void read(id, base, lookup);
+    return typeof found === 'object' ? found : undefined;
+  };
+}
+
+async function read(id: string, base: string, lookup: string): Promise<void> {
+  if (known.peek().has(id)) return;
+  const keep = (values: Values) => {
+    known.value = new Map([...known.peek(), [id, values]]);
+  };
+  queueMicrotask(() => keep('asked'));
+  // Without its values a lookup is a text that a person types.
+  keep(await lookupValues(base, lookup).catch(() => []));
+}

@@ -1,0 +1,71 @@
+/**
+ * What a person explores: the interface, whose eyes, the resource, and what is asked of it. All of it stands in the address of
+ * the page. This module must not know how an interface is asked.
+ */
+import type { About, Eyes, SurfaceName } from '../../app/api.ts';
+
+export type InterfaceName = 'reso' | 'native' | 'floorplans';
+
+export interface View {
+  readonly interface: InterfaceName;
+  /** Where it is asked: replication keys ask at their own address. */
+  readonly surface: SurfaceName;
+  readonly resource: string;
+  readonly as: Eyes;
+  readonly filter: string;
+  /** Names of fields; empty: those that a person sees at first, `*`: all of them. */
+  readonly select: string;
+  /** In the words of the interface: `ListPrice desc,City`, or `-ListPrice,+City`. */
+  readonly order: string;
+  readonly expand: string;
+  readonly shows: 'table' | 'json' | 'map';
+}
+
+export const INTERFACES: readonly { readonly name: InterfaceName; readonly title: string }[] = [
+  { name: 'reso', title: 'RESO Web API' },
+  { name: 'native', title: 'Native (v1)' },
+  { name: 'floorplans', title: 'Floor plans' },
+];
+
+/** Where each interface begins. */
+const FIRST: Readonly<Record<InterfaceName, string>> = {
+  reso: 'Property',
+  native: 'listings',
+  floorplans: 'Media',
+};
+
+/** A key as `GET /keys` lists it. */
+export interface ListedKey {
+  readonly id: string;
+  readonly name: string;
+  readonly kind: 'api' | 'replication' | 'floorplans' | 'admin';
+  readonly role: string;
+  readonly revokedAt: string | null;
+}
+
+/** What the address says. @param keys undefined: not known yet */
+export function viewOf(query: URLSearchParams, about: About, keys: readonly ListedKey[] | undefined): View {
+  const given = (name: string): string => query.get(name) ?? '';
+  const name = INTERFACES.find((each) => each.name === given('interface'))?.name ?? 'reso';
+  const as = given('as') || `role/${about.roles[0] ?? 'private'}`;
+  const kind = keys?.find(({ id }) => as === `key/${id}`)?.kind;
+  const shows = given('view');
+  return {
+    interface: name,
+    surface: name === 'floorplans' ? 'floorplans' : kind === 'replication' ? 'replication' : 'api',
+    resource: given('resource') || FIRST[name],
+    as,
+    filter: given('filter').trim(),
+    select: given('select'),
+    order: given('order'),
+    expand: given('expand'),
+    shows: shows === 'json' || shows === 'map' ? shows : 'table',
+  };
+}
+
+/** Names between commas. */
+export const namesIn = (text: string): readonly string[] =>
+  text
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');

@@ -1,0 +1,33 @@
+/** Records as CSV (RFC 4180), for programs that make formulas of what begins like one: such a text gets an apostrophe in front. */
+
+const FORMULA = /^[=+\-@\t\r\n]/;
+const NUMBER = /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i;
+
+function cell(value: unknown): string {
+  const text =
+    value === null || value === undefined
+      ? ''
+      : typeof value === 'object'
+        ? JSON.stringify(value)
+        : String(value);
+  const safe = FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) || safe !== safe.trim() ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+export function csvOf(
+  columns: readonly string[],
+  rows: readonly Readonly<Record<string, unknown>>[],
+): string {
+  const lines = [columns.map(cell), ...rows.map((row) => columns.map((name) => cell(row[name])))];
+  return `${lines.map((line) => line.join(',')).join('\r\n')}\r\n`;
+}
+
+/** Offers a text as a file to keep. */
+export function save(name: string, type: string, text: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type }));
+  const anchor = document.createElement('a');
+  anchor.href = url;
+  anchor.download = name;
+  anchor.click();
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}

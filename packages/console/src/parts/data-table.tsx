@@ -1,0 +1,181 @@
+/**
+ * A table of many records, of which only the visible rows are in the document. It says how many there are and which row is which,
+ * and asks for what comes into view. It must not know what a record is.
+ */
+import {
+  defaultRangeExtractor,
+  elementScroll,
+  observeElementOffset,
+  observeElementRect,
+  type Range,
+  Virtualizer,
+} from '@tanstack/virtual-core';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import './data-table.css';
+
+export interface Column {
+  readonly name: string;
+  readonly title: string;
+  /** In pixels. */
+  readonly width: number;
+  readonly isNumber: boolean;
+  /** How the records are ordered by it; absent: they are not. */
+  readonly sort?: 'ascending' | 'descending';
+}
+
+interface DataTableProps {
+  /** What the table holds, for people. */
+  readonly label: string;
+  readonly columns: readonly Column[];
+  readonly count: number;
+  /** Of a row: what stands in it; undefined: it is not here yet. */
+  readonly cellsAt: (index: number) => readonly ComponentChildren[] | undefined;
+  /** Told which rows are in view, from the first to the one after the last. */
+  readonly onView: (from: number, to: number) => void;
+  /** @param adds whether the order so far stays and this comes after it */
+  readonly onSort?: (column: string, adds: boolean) => void;
+}
+
+const ROW = 36;
+const AHEAD = 8;
+/** Browsers draw no box that is higher than some 17 million pixels: beyond this height, a step of the scroll bar is several rows. */
+const HIGHEST = 12_000_000;
+
+export function DataTable({ label, columns, count, cellsAt, onView, onSort }: DataTableProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const [, setTurn] = useState(0);
+  const focused = useRef<number | undefined>(undefined);
+  const total = count * ROW;
+  const shown = Math.min(total, HIGHEST);
+  /** How many pixels of rows a pixel of the scroll bar is. */
+  const factor = useRef(1);
+  const view = box.current?.clientHeight ?? 600;
+  factor.current = total > shown ? (total - view) / (shown - view) : 1;
+  const options = {
+    count,
+    getScrollElement: () => box.current,
+    estimateSize: () => ROW,
+    overscan: AHEAD,
+    scrollToFn: elementScroll,
+    observeElementRect,
+    observeElementOffset: (
+      instance: Virtualizer<HTMLDivElement, Element>,
+      tell: (offset: number, isScrolling: boolean) => void,
+    ) => observeElementOffset(instance, (offset, isScrolling) => tell(offset * factor.current, isScrolling)),
+    // The row that has the focus stays, so that the focus is not lost when it is scrolled away.
+    rangeExtractor: (range: Range) => {
+      const rows = defaultRangeExtractor(range);
+      const kept = focused.current;
+      if (kept === undefined || kept >= count || rows.includes(kept)) return rows;
+      return [...rows, kept].sort((one, other) => one - other);
+    },
+    onChange: () => setTurn((turn) => turn + 1),
+  };
+  const [rows] = useState(() => new Virtualizer<HTMLDivElement, Element>(options));
+  rows.setOptions(options);
+  useLayoutEffect(() => rows._didMount(), []);
+  useLayoutEffect(() => rows._willUpdate());
+  const { startIndex = 0, endIndex = 0 } = rows.range ?? {};
+  useEffect(() => {
+    // While a person scrolls fast, what only flies by is not asked for.
+    const timer = setTimeout(() => onView(startIndex, Math.min(count, endIndex + 1 + AHEAD)), 60);
+    return () => clearTimeout(timer);
+  }, [startIndex, endIndex, count, onView]);
+  const items = rows.getVirtualItems();
+  const offset = box.current?.scrollTop ?? 0;
+  const moved = offset - offset * factor.current;
+  const width = columns.reduce((sum, column) => sum + column.width, 0);
+  const body: ComponentChildren[] = [];
+  let bottom = 0;
+  for (const { index, start, end } of items) {
+    const top = Math.max(bottom, start + moved);
+    if (top > bottom) body.push(<Gap key={`before ${index}`} height={top - bottom} span={columns.length} />);
+    body.push(<BodyRow key={index} index={index} cells={cellsAt(index)} columns={columns} />);
+    bottom = top + (end - start);
+  }
+  if (shown > bottom) body.push(<Gap key="after" height={shown - bottom} span={columns.length} />);
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reached by the keyboard
+    <section class="data-table" ref={box} tabIndex={0} aria-label={label}>
+      <table aria-rowcount={count + 1} aria-label={label} style={{ width: `${width}px` }}>
+        <colgroup>
+          {columns.map(({ name, width: wide }) => (
+            <col key={name} style={{ width: `${wide}px` }} />
+          ))}
+        </colgroup>
+        <thead>
+          <tr aria-rowindex={1}>
+            {columns.map((column) => (
+              <Head key={column.name} column={column} onSort={onSort} />
+            ))}
+          </tr>
+        </thead>
+        <tbody
+          onFocusIn={(event: FocusEvent) => {
+            focused.current = rowOf(event.target);
+          }}
+          onFocusOut={() => {
+            focused.current = undefined;
+          }}
+        >
+          {body}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+/** The place of the row that something stands in. */
+function rowOf(target: EventTarget | null): number | undefined {
+  const row = target instanceof Element ? target.closest('tr') : null;
+  const index = Number(row?.getAttribute('aria-rowindex') ?? 0);
+  return index > 1 ? index - 2 : undefined;
+}
+
+const Gap = ({ height, span }: { readonly height: number; readonly span: number }) => (
+  // biome-ignore lint/a11y/noAriaHiddenOnFocusable: nothing in it takes the focus
+  <tr aria-hidden="true" class="gap">
+    <td colSpan={span} style={{ height: `${height}px` }} />
+  </tr>
+);
+
+const ARROWS = { ascending: ' ▲', descending: ' ▼' } as const;
+
+function Head({ column, onSort }: { readonly column: Column; readonly onSort: DataTableProps['onSort'] }) {
+  const { name, title, isNumber, sort } = column;
+  return (
+    <th scope="col" class={isNumber ? 'number' : ''} aria-sort={sort}>
+      {onSort === undefined ? (
+        title
+      ) : (
+        <button type="button" class="sort" title={name} onClick={(event) => onSort(name, event.shiftKey)}>
+          {title}
+          <span aria-hidden="true">{sort === undefined ? '' : ARROWS[sort]}</span>
+        </button>
+      )}
+    </th>
+  );
+}
+
+interface BodyRowProps {
+  readonly index: number;
+  readonly cells: readonly ComponentChildren[] | undefined;
+  readonly columns: readonly Column[];
+}
+
+const BodyRow = ({ index, cells, columns }: BodyRowProps) => (
+  <tr aria-rowindex={index + 2} class={index % 2 === 0 ? '' : 'odd'}>
+    {cells === undefined ? (
+      <td colSpan={columns.length} class="coming">
+        …
+      </td>
+    ) : (
+      cells.map((cell, at) => (
+        <td key={columns[at]?.name} class={columns[at]?.isNumber ? 'number' : ''}>
+          {cell}
+        </td>
+      ))
+    )}
+  </tr>
+);
