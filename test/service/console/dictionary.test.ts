@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { listing } from '../../support/builders.ts';
 import { startTestService } from '../../support/service.ts';
-import { logIn, startBrowser, watchedPage, withoutChromium } from './browser.ts';
+import { axe, logIn, overhang, startBrowser, watchedPage, withoutChromium } from './browser.ts';
 
 const HOSTILE = '<img src=x onerror=alert(1)>';
 
@@ -80,10 +80,14 @@ test(
         ],
       );
 
-      await page.getByLabel('See as').selectOption('idx');
+      assert.deepEqual(await axe(page), []);
+
+      await page.getByLabel('See as').selectOption('role/idx');
       await page.getByText('1 field of 1 resource', { exact: true }).waitFor();
       assert.match(page.url(), /q=lake&field=Property\.Lake_Dock&as=role%2Fidx$/);
 
+      await page.setViewportSize({ width: 320, height: 640 });
+      assert.equal(await overhang(page), 0);
       await page.getByRole('link', { name: 'Explore records with Lake_Dock' }).click();
       await page.getByRole('heading', { name: 'Explore' }).waitFor();
       const state = new URL(page.url()).searchParams;

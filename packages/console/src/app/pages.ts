@@ -48,4 +48,10 @@ export const PAGES: readonly ConsolePage[] = [
     isListed: true,
     Page: lazily(async () => (await import('../pages/dictionary/dictionary.tsx')).Dictionary),
   },
+  {
+    name: 'roles',
+    title: 'Roles',
+    isListed: true,
+    Page: lazily(async () => (await import('../pages/roles/roles.tsx')).Roles),
+  },
 ];

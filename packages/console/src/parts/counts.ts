@@ -14,18 +14,21 @@ const AT_ONCE = 4;
 
 /**
  * @param each is told of every number as soon as it is there
+ * @param until whoever asks has gone
  * @returns the numbers by their names; what does not exist for a role has none
  * @throws Refused
  */
 export async function countsOf(
   wanted: readonly Counted[],
   each: (counts: ReadonlyMap<string, number>) => void = () => undefined,
+  until?: AbortSignal,
 ): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>();
   const left = wanted.values();
   const work = async (): Promise<void> => {
     for (const one of left) {
       const number = await countOf(one);
+      if (until?.aborted === true) return;
       if (number === undefined) continue;
       counts.set(one.name, number);
       each(new Map(counts));

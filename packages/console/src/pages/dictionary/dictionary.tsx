@@ -1,7 +1,7 @@
 /** Dictionary: the resources and fields that a role sees, with their types, lookups and classes. */
-import { session } from '../../app/api.ts';
 import { change, link, query } from '../../app/route.ts';
 import { classWords } from '../../parts/class-words.ts';
+import { eyesOfPage, SeeAs } from '../../parts/see-as.tsx';
 import { Empty, Loading, Problem } from '../../parts/states.tsx';
 import { useTyped } from '../../parts/typed.ts';
 import { useLoaded } from '../../parts/use-loaded.ts';
@@ -10,9 +10,7 @@ import { FieldTable } from './field-table.tsx';
 import './dictionary.css';
 
 export function Dictionary() {
-  const about = session.value;
-  const roles = typeof about === 'object' ? about.roles : [];
-  const eyes = query.value.get('as') ?? `role/${roles[0] ?? 'private'}`;
+  const eyes = eyesOfPage();
   const [dictionary, again] = useLoaded(eyes, () => dictionaryOf(eyes));
   const known = dictionary.kind === 'loaded' ? dictionary.value : undefined;
   const before = dictionary.kind === 'loading' ? dictionary.before : undefined;
@@ -23,45 +21,24 @@ export function Dictionary() {
       <p class="hint">The fields that a role may name, as the interfaces describe them to it.</p>
       {dictionary.kind === 'failed' ? (
         <>
-          <SeenAs eyes={eyes} roles={roles} />
+          <SeeAs />
           <Problem error={dictionary.error} again={again} />
         </>
       ) : resources === undefined ? (
         <Loading what="the dictionary" />
       ) : (
-        <Fields resources={resources} eyes={eyes} roles={roles} />
+        <Fields resources={resources} eyes={eyes} />
       )}
     </>
-  );
-}
-
-function SeenAs({ eyes, roles }: { readonly eyes: string; readonly roles: readonly string[] }) {
-  const known = roles.map((role) => ({ value: `role/${role}`, title: role }));
-  const other = known.some(({ value }) => value === eyes)
-    ? []
-    : [{ value: eyes, title: eyes.replace('/', ' ') }];
-  return (
-    <label class="field">
-      See as
-      <select value={eyes} onChange={({ currentTarget }) => change({ as: currentTarget.value })}>
-        {[...known, ...other].map(({ value, title }) => (
-          <option key={value} value={value}>
-            {title}
-          </option>
-        ))}
-      </select>
-    </label>
   );
 }
 
 function Fields({
   resources,
   eyes,
-  roles,
 }: {
   readonly resources: readonly ResourceEntry[];
   readonly eyes: string;
-  readonly roles: readonly string[];
 }) {
   const [search, setSearch] = useTyped('q');
   const chosen = query.value.get('resource') ?? '';
@@ -111,7 +88,7 @@ function Fields({
             ))}
           </select>
         </label>
-        <SeenAs eyes={eyes} roles={roles} />
+        <SeeAs />
       </search>
       {kind === '' ? null : <p class="hint">{classWords(kind) ?? 'A class of your own.'}</p>}
       <output class="hint dictionary-count">

@@ -56,7 +56,7 @@ function Row({ field, search, eyes }: OfField & { readonly search: string }) {
           <span class="hint">
             <Marked text={field.localName ?? field.words} search={search} />
           </span>
-          {field.localName === undefined ? null : <span class="badge good">Custom</span>}
+          {field.localName === undefined ? null : <span class="badge good">Custom</span>}{' '}
           {field.isJoined ? (
             <span class="badge" title="The value is kept with the agent or office, and is given as it is now">
               From another record

@@ -1,0 +1,75 @@
+/** Roles: what each role may name and how many records it sees, and one record as each of them sees it. */
+import { get } from '../../app/api.ts';
+import { change, query } from '../../app/route.ts';
+import type { ClassedResource, RolesInForce } from '../../parts/roles-in-force.ts';
+import { Empty, Loading, Problem } from '../../parts/states.tsx';
+import { useLoaded } from '../../parts/use-loaded.ts';
+import { ClassMatrix } from './class-matrix.tsx';
+import { RecordPart } from './record-part.tsx';
+import { RowMatrix } from './row-matrix.tsx';
+import { RowRules } from './row-rules.tsx';
+import './roles.css';
+
+export function Roles() {
+  const [roles, again] = useLoaded('roles', () => get<RolesInForce>('/roles'));
+  return (
+    <>
+      <h1>Roles</h1>
+      <p class="hint">
+        Every key has a role, and the role alone decides which records and which fields it sees.
+      </p>
+      {roles.kind === 'failed' ? (
+        <Problem error={roles.error} again={again} />
+      ) : roles.kind === 'loading' ? (
+        <Loading what="the roles" />
+      ) : (
+        <InForce roles={roles.value} />
+      )}
+    </>
+  );
+}
+
+function InForce({ roles }: { readonly roles: RolesInForce }) {
+  const chosen = query.value.get('resource');
+  const resource = roles.resources.find(({ name }) => name === chosen) ?? roles.resources[0];
+  if (resource === undefined) return <Empty title="The store publishes nothing yet" />;
+  return (
+    <>
+      <h2>Records that each role sees</h2>
+      <p class="hint">
+        Parts of a listing, such as its media and rooms, are seen only with their listing. A key that is
+        limited to systems sees fewer.
+      </p>
+      <RowMatrix roles={roles} />
+      <ChooseResource resources={roles.resources} chosen={resource} />
+      <h2>Fields of {resource.name} by class</h2>
+      <ClassMatrix roles={roles} resource={resource} />
+      <h2>Which records of {resource.name}</h2>
+      <RowRules roles={roles} resource={resource} />
+      <h2>One record, seen by each role</h2>
+      <RecordPart roles={roles} resource={resource} />
+    </>
+  );
+}
+
+const ChooseResource = ({
+  resources,
+  chosen,
+}: {
+  readonly resources: readonly ClassedResource[];
+  readonly chosen: ClassedResource;
+}) => (
+  <label class="field roles-resource">
+    Look closer at
+    <select
+      value={chosen.name}
+      onChange={({ currentTarget }) => change({ resource: currentTarget.value, record: undefined })}
+    >
+      {resources.map(({ name }) => (
+        <option key={name} value={name}>
+          {name}
+        </option>
+      ))}
+    </select>
+  </label>
+);

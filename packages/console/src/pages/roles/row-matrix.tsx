@@ -1,0 +1,99 @@
+/** The number of records of each resource that each role sees. */
+import { useEffect, useState } from 'preact/hooks';
+import { link } from '../../app/route.ts';
+import { countsOf } from '../../parts/counts.ts';
+import type { RolesInForce } from '../../parts/roles-in-force.ts';
+import { ScrollBox } from '../../parts/scroll-box.tsx';
+import { Problem } from '../../parts/states.tsx';
+
+const cellOf = (role: string, resource: string): string => `${role}/${resource}`;
+export const eyesOf = (role: string): string => `role/${encodeURIComponent(role)}`;
+
+export function RowMatrix({ roles: { roles, resources } }: { readonly roles: RolesInForce }) {
+  const [counts, setCounts] = useState<ReadonlyMap<string, number>>(new Map());
+  const [problem, setProblem] = useState<unknown>();
+  const [turn, setTurn] = useState(0);
+  useEffect(() => {
+    const gone = new AbortController();
+    setProblem(undefined);
+    const wanted = resources.flatMap((resource) =>
+      roles
+        .filter((role) => role.rows[resource.name] !== undefined)
+        .map((role) => ({
+          name: cellOf(role.name, resource.name),
+          eyes: eyesOf(role.name),
+          resource: resource.name,
+        })),
+    );
+    countsOf(wanted, setCounts, gone.signal).catch((error: unknown) => {
+      if (!gone.signal.aborted) setProblem(error);
+    });
+    return () => gone.abort();
+  }, [roles, resources, turn]);
+  return (
+    <>
+      {problem === undefined ? null : <Problem error={problem} again={() => setTurn(turn + 1)} />}
+      <ScrollBox label="Records that each role sees">
+        <table class="roles-matrix">
+          <thead>
+            <tr>
+              <th scope="col">Resource</th>
+              {roles.map((role) => (
+                <th key={role.name} scope="col" class="number">
+                  {role.name} {role.isOwn ? <span class="badge">own</span> : null}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {resources.map((resource) => (
+              <tr key={resource.name}>
+                <th scope="row">{resource.name}</th>
+                {roles.map((role) => (
+                  <td key={role.name} class="number">
+                    {role.rows[resource.name] === undefined ? (
+                      <Absent />
+                    ) : (
+                      <Count
+                        count={counts.get(cellOf(role.name, resource.name))}
+                        role={role.name}
+                        resource={resource.name}
+                      />
+                    )}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </ScrollBox>
+    </>
+  );
+}
+
+const Absent = () => (
+  <span class="hint" title="For this role there is no such resource">
+    none
+  </span>
+);
+
+function Count({
+  count,
+  role,
+  resource,
+}: {
+  readonly count: number | undefined;
+  readonly role: string;
+  readonly resource: string;
+}) {
+  if (count === undefined) return <span class="hint">…</span>;
+  return (
+    <a href={link(['explore'], { as: eyesOf(role), resource })}>
+      {count.toLocaleString('en-US')}
+      <span class="visually-hidden">
+        {' '}
+        records of {resource} for {role}
+      </span>
+    </a>
+  );
+}

@@ -1,0 +1,37 @@
+/** The filter by which each role sees records of a resource. */
+import type { ClassedResource, RolesInForce } from '../../parts/roles-in-force.ts';
+
+export const RowRules = ({
+  roles: { roles, day },
+  resource,
+}: {
+  readonly roles: RolesInForce;
+  readonly resource: ClassedResource;
+}) => (
+  <dl class="card roles-rules">
+    {roles.map(({ name, rows }) => {
+      const seen = rows[resource.name];
+      return (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>
+            {seen === undefined ? (
+              'None: for this role there is no such resource.'
+            ) : seen.filter === '' ? (
+              'Every record.'
+            ) : (
+              <>
+                <code>{seen.filter}</code>
+                {seen.today === undefined ? null : (
+                  <span class="hint">
+                    On {day}: <code>{seen.today}</code>
+                  </span>
+                )}
+              </>
+            )}
+          </dd>
+        </div>
+      );
+    })}
+  </dl>
+);
