@@ -1,13 +1,15 @@
-/** A page whose script is loaded when it is first opened. */
+/** A page, or a part of one, whose script is loaded when it is first opened. */
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { doubt, isAway, returns } from '../app/connection.ts';
 import { Loading, Problem } from './states.tsx';
 
-export function lazily(load: () => Promise<ComponentType>): ComponentType {
-  let loaded: ComponentType | undefined;
-  return function Lazy() {
-    const [Page, setPage] = useState<ComponentType | undefined>(() => loaded);
+export function lazily<P extends object = Record<never, never>>(
+  load: () => Promise<ComponentType<P>>,
+): ComponentType<P> {
+  let loaded: ComponentType<P> | undefined;
+  return function Lazy(props: P) {
+    const [Page, setPage] = useState<ComponentType<P> | undefined>(() => loaded);
     const [hasFailed, setFailed] = useState(false);
     const returned = returns.value;
     useEffect(() => {
@@ -25,7 +27,7 @@ export function lazily(load: () => Promise<ComponentType>): ComponentType {
         },
       );
     }, [returned]);
-    if (Page !== undefined) return <Page />;
+    if (Page !== undefined) return <Page {...props} />;
     if (!hasFailed || isAway.value) return <Loading what="the page" />;
     const text = 'This part of the console could not be loaded. The service may have been updated.';
     return <Problem error={new Error(text)} again={() => location.reload()} />;

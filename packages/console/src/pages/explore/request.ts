@@ -50,9 +50,15 @@ export function rootOf({ interface: name, surface }: View, { surfaces }: About):
 const orAbsent = (text: string): string | undefined => (text === '' ? undefined : text);
 
 /** The path of the first page on its surface, as a client asks for it. @param columns that are selected */
-export function pathOf(view: View, root: string, columns: readonly string[], place: Place): string {
+export function pathOf(
+  view: View,
+  root: string,
+  columns: readonly string[],
+  place: Place,
+  rows = pageSize(view),
+): string {
   const select = view.select === '*' ? undefined : orAbsent(columns.join(','));
-  const size = String(pageSize(view));
+  const size = String(rows);
   const skip = place.skip === 0 ? undefined : String(place.skip);
   const count = place.skip === 0;
   if (view.interface === 'native') {

@@ -4,8 +4,10 @@ import { useCallback, useEffect, useMemo } from 'preact/hooks';
 import { type About, Refused } from '../../app/api.ts';
 import { change } from '../../app/route.ts';
 import { type Column, DataTable } from '../../parts/data-table.tsx';
+import { lazily } from '../../parts/lazily.tsx';
 import { Empty, Loading, Problem } from '../../parts/states.tsx';
 import { cellsOf, isNumber, listingOf, widthOf } from './cell.tsx';
+import { FacetsPart } from './facets-part.tsx';
 import { orderedBy, orderOf, orderText } from './order.ts';
 import { columnsOf, hereFor, pageOf, pageSize, pathOf, rootOf } from './request.ts';
 import { RequestPart } from './request-part.tsx';
@@ -13,6 +15,9 @@ import { Rows } from './rows.ts';
 import type { FieldInfo, ResourceInfo, Schema } from './schema.ts';
 import { ShapePart } from './shape-part.tsx';
 import { namesIn, type View } from './view.ts';
+
+/** The map brings the library that draws it, which nobody else needs. */
+const MapPart = lazily(async () => (await import('./map-part.tsx')).MapPart);
 
 export interface ResultsProps {
   readonly view: View;
@@ -56,6 +61,7 @@ export function ResultsPart({ view, about, resource, filter }: ResultsProps) {
   return (
     <>
       {filter(faulty)}
+      <FacetsPart key={`${view.as} ${view.interface} ${view.resource}`} view={view} resource={resource} />
       <ShapePart view={view} resource={resource} columns={columns} />
       <section class="results" aria-labelledby="results">
         <div class="results-head">
@@ -82,6 +88,8 @@ export function ResultsPart({ view, about, resource, filter }: ResultsProps) {
           </Empty>
         ) : view.shows === 'json' ? (
           <Json body={rows.first?.body} />
+        ) : view.shows === 'map' ? (
+          <MapPart view={view} about={about} resource={resource} count={count} />
         ) : (
           <Table view={view} resource={resource} rows={rows} columns={columns} count={count} />
         )}
@@ -107,6 +115,7 @@ const counted = (count: number, resource: string): string => {
 
 const VIEWS = [
   ['table', 'Table'],
+  ['map', 'Map'],
   ['json', 'JSON'],
 ] as const;
 

@@ -1,0 +1,171 @@
+/**
+ * The market at a glance as data: which fields are counted, how the service is asked, and which condition a value or a range
+ * stands for. It must not know how it is shown.
+ */
+import { seenThrough } from '../../app/api.ts';
+import { csvOf } from '../../parts/csv.ts';
+import { conditionText, narrowed } from './conditions.ts';
+import type { FieldInfo, ResourceInfo } from './schema.ts';
+import type { View } from './view.ts';
+
+type FacetValue = string | number | boolean;
+
+export interface Facet {
+  readonly field: string;
+  readonly values: readonly { readonly value: FacetValue; readonly records: number }[];
+  /** How many further values there are. */
+  readonly more: number;
+  readonly none: number;
+}
+
+export interface Spread {
+  readonly field: string;
+  readonly edges: readonly number[];
+  /** Below the first edge, between two, and from the last one on. */
+  readonly records: readonly number[];
+  readonly none: number;
+  readonly least: number | null;
+  readonly greatest: number | null;
+}
+
+export interface Facets {
+  readonly resource: string;
+  readonly records: number;
+  readonly fields: readonly Facet[];
+  readonly histogram?: Spread;
+}
+
+/** What a person looks for first, of any resource. */
+const FIRST_FIELDS: readonly string[] = [
+  'StandardStatus',
+  'PropertyType',
+  'City',
+  'BedroomsTotal',
+  'MemberType',
+  'MemberStatus',
+  'MemberCity',
+  'OfficeType',
+  'OfficeStatus',
+  'OfficeCity',
+  'ResourceName',
+  'MediaCategory',
+  'ImageOf',
+  'RoomType',
+  'RoomLevel',
+  'UnitTypeType',
+  'OpenHouseStatus',
+  'OpenHouseType',
+  'OpenHouseDate',
+  'LookupName',
+];
+const FIRST_SPREADS: readonly string[] = ['ListPrice', 'RoomArea', 'UnitTypeActualRent', 'Order'];
+
+/** Long texts, whose values hardly ever repeat, and what only one record has. */
+const ALONE = /Remarks|Description|Directions|Instructions|Comments|URL|Key$|Id$|ID$|Address$|Token|Hash/;
+
+/** Fields whose values can be counted. */
+export const countable = ({ fields }: ResourceInfo): readonly FieldInfo[] =>
+  fields.filter(
+    ({ name, kind, isList, lookup }) =>
+      isList || lookup !== undefined || (kind !== 'timestamp' && kind !== 'other' && !ALONE.test(name)),
+  );
+
+/** Fields whose values can be spread over ranges. */
+export const measurable = ({ fields }: ResourceInfo): readonly FieldInfo[] =>
+  fields.filter(({ kind, isList }) => !isList && (kind === 'decimal' || kind === 'integer'));
+
+export interface Asked {
+  readonly fields: readonly FieldInfo[];
+  readonly spread: FieldInfo | undefined;
+}
+
+/** What the address says is counted; what is usual where it says nothing. */
+export function askedIn(query: URLSearchParams, resource: ResourceInfo): Asked {
+  const byName = new Map(resource.fields.map((field) => [field.name, field]));
+  const usual = FIRST_FIELDS.filter((name) => byName.has(name));
+  const given = query.get('facets');
+  const names = given === null ? usual : given.split(',');
+  const spread = query.get('spread') ?? FIRST_SPREADS.find((name) => byName.has(name)) ?? '';
+  return { fields: names.flatMap((name) => byName.get(name) ?? []), spread: byName.get(spread) };
+}
+
+/** Where the counts are asked; the records that the filter of the view finds. */
+export function facetsPath(view: View, { fields, spread }: Asked): string {
+  const options = new URLSearchParams();
+  if (fields.length > 0) options.set('fields', fields.map(({ name }) => name).join(','));
+  if (spread !== undefined) options.set('histogram', spread.name);
+  if (view.filter !== '') options.set('$filter', view.filter);
+  return seenThrough(view.as, view.surface, `/facets/${encodeURIComponent(view.resource)}?${options}`);
+}
+
+/** The condition that a record has this value; undefined: none. */
+export const conditionOf = (view: View, field: FieldInfo, value: FacetValue | undefined): string =>
+  value === undefined
+    ? conditionText(view.interface, field, 'empty', '')
+    : conditionText(view.interface, field, 'is', String(value));
+
+/** A filter with the condition that a number lies between two edges; undefined: no edge there. */
+export function between(
+  view: View,
+  field: FieldInfo,
+  from: number | undefined,
+  to: number | undefined,
+): string {
+  const narrow = (filter: string, operator: 'least' | 'less', edge: number | undefined): string =>
+    edge === undefined
+      ? filter
+      : narrowed(view.interface, filter, conditionText(view.interface, field, operator, String(edge)));
+  return narrow(narrow(view.filter, 'least', from), 'less', to);
+}
+
+/** A value for people. */
+export function valueInWords(value: FacetValue): string {
+  if (typeof value === 'boolean') return value ? 'Yes' : 'No';
+  return value === '' ? '(blank)' : String(value);
+}
+
+const SHORT = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 2 });
+
+/** A number as an axis shows it; a year stays as it is. */
+export const shortNumber = (field: FieldInfo, number: number): string =>
+  /Year/.test(field.name) ? String(number) : SHORT.format(number);
+
+interface Range {
+  readonly from: number | undefined;
+  readonly to: number | undefined;
+  readonly records: number;
+  readonly text: string;
+}
+
+/** The ranges of a spread. Those at the ends, beyond all edges, are left out where they are empty. */
+export function rangesOf({ edges, records }: Spread, field: FieldInfo): readonly Range[] {
+  const short = (edge: number | undefined): string => (edge === undefined ? '' : shortNumber(field, edge));
+  return records.flatMap((count, index): Range[] => {
+    const [from, to] = [edges[index - 1], edges[index]];
+    const isBeyond = from === undefined || to === undefined;
+    if (isBeyond && count === 0) return [];
+    const text =
+      from === undefined
+        ? `under ${short(to)}`
+        : to === undefined
+          ? `${short(from)} and more`
+          : `${short(from)} to ${short(to)}`;
+    return [{ from, to, records: count, text }];
+  });
+}
+
+/** The numbers as a file: a line for each value, and for each range by where it begins. */
+export function csvOfFacets({ fields, histogram }: Facets): string {
+  const values = fields.flatMap(({ field, values: own, none }) => [
+    ...own.map(({ value, records }) => ({ field, value, records })),
+    ...(none === 0 ? [] : [{ field, value: null, records: none }]),
+  ]);
+  const ranges =
+    histogram?.records.map((records, index) => ({
+      field: histogram.field,
+      from: histogram.edges[index - 1] ?? null,
+      to: histogram.edges[index] ?? null,
+      records,
+    })) ?? [];
+  return csvOf(['field', 'value', 'from', 'to', 'records'], [...values, ...ranges]);
+}

@@ -1,0 +1,176 @@
+/**
+ * The results on a map, and the same as text beside it: the places with their listings, and those in view, each with a link. Loaded
+ * only when a person looks at a map.
+ */
+import { useMemo, useState } from 'preact/hooks';
+import type { About } from '../../app/api.ts';
+import { type MapPoint, PointMap } from '../../parts/map.tsx';
+import { Empty, Loading, Problem } from '../../parts/states.tsx';
+import { type Located, type MapRecord, placeFields, useLocated } from './map-records.ts';
+import './map-part.css';
+import type { ResourceInfo } from './schema.ts';
+import type { View } from './view.ts';
+
+export interface MapPartProps {
+  readonly view: View;
+  readonly about: About;
+  readonly resource: ResourceInfo;
+  /** Records that the filter finds, wherever they lie. */
+  readonly count: number;
+}
+
+/** Resources whose records lie somewhere. */
+const LIE_SOMEWHERE: ReadonlySet<string> = new Set(['Property', 'listings']);
+
+export function MapPart(props: MapPartProps) {
+  if (placeFields(props.resource) !== undefined) return <Points {...props} />;
+  const { name } = props.resource;
+  return LIE_SOMEWHERE.has(name) ? (
+    <Empty title="Locations are hidden from this role or key">
+      <p>
+        It does not see Latitude and Longitude, so there is nothing to put on a map. Look as another role, or
+        show the results as a table.
+      </p>
+    </Empty>
+  ) : (
+    <Empty title="These records lie nowhere">
+      <p>{name} has no Latitude and Longitude. The map shows listings.</p>
+    </Empty>
+  );
+}
+
+function Points({ view, about, resource, count }: MapPartProps) {
+  const locating = useLocated(view, about, resource);
+  switch (locating.kind) {
+    case 'failed':
+      return <Problem error={locating.error} />;
+    case 'loading':
+      return (
+        <Loading what={locating.so === 0 ? 'the map' : `the map: ${locating.so.toLocaleString('en-US')}`} />
+      );
+    case 'located':
+      if (locating.located.records.length === 0) {
+        return (
+          <Empty title="None of these has a location">
+            <p>{withoutLocation(count)}</p>
+          </Empty>
+        );
+      }
+      return <Shown located={locating.located} all={count} />;
+  }
+}
+
+const withoutLocation = (count: number): string =>
+  count === 1
+    ? '1 listing has no location, or its location is hidden from this role or key.'
+    : `${count.toLocaleString('en-US')} listings have no location, or their locations are hidden from this role or key.`;
+
+/** Listings in view that are listed beside the map. */
+const MOST_LISTED = 50;
+
+function Shown({ located, all }: { readonly located: Located; readonly all: number }) {
+  const { records, count, isWhole } = located;
+  const [picked, setPicked] = useState<string>();
+  const [inView, setInView] = useState<readonly MapPoint[]>(records);
+  const byId = useMemo(() => new Map(records.map((record) => [record.id, record])), [records]);
+  const listed = inView.slice(0, MOST_LISTED).flatMap(({ id }) => byId.get(id) ?? []);
+  const chosen = picked === undefined ? undefined : byId.get(picked);
+  const missing = all - count;
+  return (
+    <div class="map-part">
+      <div>
+        <PointMap
+          label={`Map of ${records.length.toLocaleString('en-US')} listings`}
+          points={records}
+          picked={picked}
+          onPick={setPicked}
+          onView={setInView}
+        />
+        <Legend />
+        {isWhole ? null : (
+          <p class="hint">
+            The map shows the first {records.length.toLocaleString('en-US')} of{' '}
+            {count.toLocaleString('en-US')} listings. Narrow the filter to see the others.
+          </p>
+        )}
+        {missing > 0 ? <p class="hint">{withoutLocation(missing)}</p> : null}
+        <Places records={records} />
+      </div>
+      <section class="in-view" aria-labelledby="in-view">
+        <h3 id="in-view">In view</h3>
+        <output class="hint">
+          {inView.length.toLocaleString('en-US')} {inView.length === 1 ? 'listing' : 'listings'}
+          {inView.length > MOST_LISTED ? `, of which ${MOST_LISTED} are listed` : ''}
+        </output>
+        {chosen === undefined ? null : (
+          <output class="chosen card">
+            <Named record={chosen} />
+          </output>
+        )}
+        <ul>
+          {listed.map((record) => (
+            <li key={record.id} class={record.id === picked ? 'is-picked' : undefined}>
+              <Named record={record} />
+            </li>
+          ))}
+        </ul>
+      </section>
+    </div>
+  );
+}
+
+const Named = ({ record }: { readonly record: MapRecord }) =>
+  record.href === undefined ? <span>{record.label}</span> : <a href={record.href}>{record.label}</a>;
+
+const Legend = () => (
+  <ul class="legend">
+    <li class="tone-main">For sale</li>
+    <li class="tone-warn">Under contract</li>
+    <li class="tone-soft">Others</li>
+  </ul>
+);
+
+/** What the map shows of each place, in words. */
+function Places({ records }: { readonly records: readonly MapRecord[] }) {
+  const places = [...Map.groupBy(records, ({ place }) => place)].toSorted(
+    ([, one], [, other]) => other.length - one.length,
+  );
+  return (
+    <details>
+      <summary>The places of the map as a table</summary>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reached by the keyboard */}
+      <section class="scroll" tabIndex={0} aria-label="Places">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">City</th>
+              <th scope="col" class="number">
+                Listings
+              </th>
+              <th scope="col" class="number">
+                Median price
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {places.map(([place, own]) => (
+              <tr key={place}>
+                <th scope="row">{place === '' ? 'No city' : place}</th>
+                <td class="number">{own.length.toLocaleString('en-US')}</td>
+                <td class="number">{medianPrice(own)?.toLocaleString('en-US') ?? '–'}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+    </details>
+  );
+}
+
+function medianPrice(records: readonly MapRecord[]): number | undefined {
+  const prices = records
+    .flatMap(({ price }) => (price === undefined ? [] : [price]))
+    .toSorted((one, other) => one - other);
+  const [low, high] = [prices[Math.ceil(prices.length / 2) - 1], prices[Math.floor(prices.length / 2)]];
+  return low === undefined || high === undefined ? undefined : (low + high) / 2;
+}

@@ -1,0 +1,137 @@
+/**
+ * The records of a view that lie somewhere, as points of a map: fetched page after page, up to a number that a map can show. It
+ * must not know how they are drawn.
+ */
+import { useEffect, useState } from 'preact/hooks';
+import { type About, ask } from '../../app/api.ts';
+import type { MapPoint, Tone } from '../../parts/map.tsx';
+import { listingOf } from './cell.tsx';
+import { conditionText, narrowed } from './conditions.ts';
+import { type Body, hereFor, pageOf, pageSize, pathOf, type Row, rootOf } from './request.ts';
+import type { FieldInfo, ResourceInfo } from './schema.ts';
+import type { View } from './view.ts';
+
+/** The most records that are fetched for a map. */
+export const MOST_POINTS = 5000;
+
+export interface MapRecord extends MapPoint {
+  /** The page of the listing, where there is one. */
+  readonly href: string | undefined;
+  readonly price: number | undefined;
+}
+
+export interface Located {
+  readonly records: readonly MapRecord[];
+  /** How many there are in all that lie somewhere. */
+  readonly count: number;
+  readonly isWhole: boolean;
+}
+
+export type Locating =
+  | { readonly kind: 'loading'; readonly so: number }
+  | { readonly kind: 'located'; readonly of: string; readonly located: Located }
+  | { readonly kind: 'failed'; readonly error: unknown };
+
+/** The fields of a resource that a map needs; undefined: the role or key does not see them, or there are none. */
+export function placeFields({ fields }: ResourceInfo): readonly FieldInfo[] | undefined {
+  const [latitude, longitude] = ['Latitude', 'Longitude'].map((name) =>
+    fields.find((field) => field.name === name),
+  );
+  return latitude === undefined || longitude === undefined ? undefined : [latitude, longitude];
+}
+
+/** Records are short here, so that a page may have as many as the interface gives; the native one gives few. */
+const pageOfMap = (view: View): number => (view.interface === 'native' ? pageSize(view) : 1000);
+
+/** What is shown of a point, as far as the role sees it. */
+const SHOWN = ['UnparsedAddress', 'City', 'ListPrice', 'StandardStatus'];
+
+/** The view with only those records that lie somewhere. */
+function locatedView(view: View, resource: ResourceInfo): View {
+  const filter = (placeFields(resource) ?? []).reduce(
+    (so, field) => narrowed(view.interface, so, conditionText(view.interface, field, 'filled', '')),
+    view.filter,
+  );
+  return { ...view, filter, order: '', expand: '', select: '' };
+}
+
+export function useLocated(view: View, about: About, resource: ResourceInfo): Locating {
+  const asked = locatedView(view, resource);
+  const seen = new Set(resource.fields.map(({ name }) => name));
+  const columns = [...resource.key, 'Latitude', 'Longitude', ...SHOWN].filter((name) => seen.has(name));
+  const first = hereFor(asked, pathOf(asked, rootOf(view, about), columns, { skip: 0 }, pageOfMap(view)));
+  const [locating, setLocating] = useState<Locating>({ kind: 'loading', so: 0 });
+  useEffect(() => {
+    const gone = new AbortController();
+    const tell = (now: Locating) => {
+      if (!gone.signal.aborted) setLocating(now);
+    };
+    tell({ kind: 'loading', so: 0 });
+    const told = (so: number) => tell({ kind: 'loading', so });
+    locate({ view: asked, resource, first, signal: gone.signal }, told).then(
+      (located) => tell({ kind: 'located', of: first, located }),
+      (error: unknown) => tell({ kind: 'failed', error }),
+    );
+    return () => gone.abort();
+  }, [first]);
+  // Until the effect has run, what is known may be of what was looked at before.
+  return locating.kind === 'located' && locating.of !== first ? { kind: 'loading', so: 0 } : locating;
+}
+
+interface Request {
+  readonly view: View;
+  readonly resource: ResourceInfo;
+  readonly first: string;
+  readonly signal: AbortSignal;
+}
+
+/** @param tell called with the number of records so far */
+async function locate(
+  { view, resource, first, signal }: Request,
+  tell: (so: number) => void,
+): Promise<Located> {
+  const records: MapRecord[] = [];
+  let count: number | undefined;
+  let next: string | undefined = first;
+  while (next !== undefined && records.length < MOST_POINTS) {
+    const { body } = await ask<Body>(next, { signal });
+    const page = pageOf(view, body, next);
+    records.push(...page.rows.flatMap((row) => recordIn(row, view, resource)));
+    count ??= page.count;
+    next = page.next;
+    tell(records.length);
+  }
+  return { records, count: count ?? records.length, isWhole: next === undefined };
+}
+
+const textIn = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+function recordIn(row: Row, view: View, { name, key }: ResourceInfo): MapRecord[] {
+  const { Latitude: latitude, Longitude: longitude, City, ListPrice, StandardStatus, UnparsedAddress } = row;
+  if (typeof latitude !== 'number' || typeof longitude !== 'number') return [];
+  const id = String(row[key[0] ?? ''] ?? '');
+  const price = typeof ListPrice === 'number' ? ListPrice : undefined;
+  const parts = [
+    textIn(UnparsedAddress) || id,
+    ...(price === undefined ? [] : [price.toLocaleString('en-US')]),
+    textIn(StandardStatus),
+  ];
+  return [
+    {
+      id,
+      latitude,
+      longitude,
+      label: parts.filter((part) => part !== '').join(' · '),
+      place: textIn(City),
+      tone: toneOf(textIn(StandardStatus)),
+      href: listingOf(name, row, view.as),
+      price,
+    },
+  ];
+}
+
+/** Listings that can be bought stand out, those under contract less, and all others recede. */
+function toneOf(status: string): Tone {
+  if (status === '' || status === 'Active' || status === 'Coming Soon') return 'main';
+  return status === 'Active Under Contract' || status === 'Pending' ? 'warn' : 'soft';
+}

@@ -1,0 +1,128 @@
+/** The market at a glance and the map of Explore in a real browser: numbers as they are, clicks that narrow, and what a role may not see. */
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { listing } from '../../support/builders.ts';
+import { startTestService } from '../../support/service.ts';
+import { axe, logIn, overhang, startBrowser, watchedPage, withoutChromium } from './browser.ts';
+
+const HOSTILE = '<img src=x onerror="document.title=1">';
+
+/** Forty listings: three cities, one of a hostile name; prices from 100,000 in steps of 10,000; four without a location. */
+const LISTINGS = Array.from({ length: 40 }, (_, at) =>
+  listing(`L${String(at).padStart(2, '0')}`, {
+    City: at < 20 ? 'Ely' : at < 32 ? 'Zug' : HOSTILE,
+    UnparsedAddress: at === 39 ? HOSTILE : `${at} Main St`,
+    StandardStatus: at % 4 === 0 ? 'Closed' : 'Active',
+    PropertyType: 'Residential',
+    BedroomsTotal: at % 3,
+    ListPrice: 100_000 + at * 10_000,
+    ...(at % 10 === 0 ? {} : { Latitude: 45 + (at % 7) / 50, Longitude: -85 + at / 100 }),
+  }),
+);
+
+test('the market at a glance', { skip: withoutChromium }, async (t) => {
+  const service = await startTestService(
+    { after },
+    {
+      fill: async ({ write, store }) => {
+        await store.configure((settings) => ({
+          ...settings,
+          access: {
+            ...settings.access,
+            roles: [
+              ...settings.access.roles,
+              { name: 'nowhere', classes: ['idx'], seesWithheld: false, resources: 'all' },
+            ],
+          },
+        }));
+        await write('Property', ...LISTINGS);
+      },
+    },
+  );
+  const { admin } = service.addresses;
+  const browser = await startBrowser();
+  after(() => browser.close());
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+  const { page, faults } = await watchedPage(context, admin);
+  page.setDefaultTimeout(5000);
+  await logIn(page, admin, await service.key('admin'), '/console/explore?as=role/private');
+  const values = (field: string) => page.getByRole('region', { name: field, exact: true }).locator('.value');
+  const texts = async (field: string) =>
+    (await values(field).allTextContents()).map((text) => text.replaceAll(/\s+/g, ' '));
+  const counted = (text: string) =>
+    page.locator('output.count', { hasText: new RegExp(`^${text}$`) }).waitFor();
+
+  await t.test('values have their numbers, and a click narrows the filter or widens it again', async () => {
+    await values('City').first().waitFor();
+    assert.deepEqual(await texts('City'), ['Ely 20', 'Zug 12', `${HOSTILE} 8`]);
+    assert.deepEqual(await texts('Standard Status'), ['Active 30', 'Closed 10']);
+    assert.deepEqual(await texts('Bedrooms Total'), ['0 14', '1 13', '2 13']);
+    await values('City').filter({ hasText: 'Zug' }).click();
+    await counted('12 listings');
+    assert.equal(new URL(page.url()).searchParams.get('filter'), "City eq 'Zug'");
+    await values('Standard Status').filter({ hasText: 'Active 9' }).click();
+    await counted('9 listings');
+    await page.getByRole('button', { name: 'Zug 9', pressed: true }).click();
+    await counted('30 listings');
+    await values('City').filter({ hasText: HOSTILE }).click();
+    await counted('6 listings');
+  });
+
+  await t.test('prices are spread over ranges, and a click on one narrows the filter', async () => {
+    await page.goto(`${admin}/console/explore?as=role/private`);
+    const bar = page.getByRole('button', { name: 'List Price 200K to 220K: 2' });
+    await bar.click();
+    await counted('2 listings');
+    assert.equal(
+      new URL(page.url()).searchParams.get('filter'),
+      'ListPrice ge 200000 and ListPrice lt 220000',
+    );
+  });
+
+  await t.test('a person counts another field, and leaves one out; both stand in the address', async () => {
+    await page.goto(`${admin}/console/explore?as=role/private`);
+    await page.getByRole('button', { name: 'Do not count City' }).click();
+    await page.getByRole('region', { name: 'City', exact: true }).waitFor({ state: 'detached' });
+    assert.equal(new URL(page.url()).searchParams.get('facets'), 'StandardStatus,PropertyType,BedroomsTotal');
+    await page.getByLabel('Count another field').selectOption('City');
+    await values('City').first().waitFor();
+    assert.deepEqual(await axe(page), []);
+  });
+
+  await t.test('the map shows what has a location, and says the same as text', async () => {
+    await page.getByRole('button', { name: 'Map', exact: true }).click();
+    await page.getByRole('application', { name: 'Map of 36 listings' }).waitFor();
+    await page.getByText('4 listings have no location').waitFor();
+    assert.equal(await page.locator('.point-map canvas').count(), 1);
+    assert.deepEqual((await page.locator('.leaflet-tooltip.place').allTextContents()).toSorted(), [
+      HOSTILE,
+      'Ely',
+      'Zug',
+    ]);
+    assert.equal(await page.locator('.in-view li').count(), 36);
+    assert.equal(await page.locator('.in-view li').last().textContent(), `${HOSTILE} · 490,000 · Active`);
+    await page.getByText('The places of the map as a table').click();
+    assert.deepEqual((await page.locator('.map-part tbody tr').allTextContents()).toSorted(), [
+      `${HOSTILE}8455,000`,
+      'Ely18200,000',
+      'Zug10355,000',
+    ]);
+    for (let step = 0; step < 4; step++) await page.getByRole('button', { name: 'Zoom in' }).click();
+    await page.locator('.in-view li').nth(35).waitFor({ state: 'detached' });
+    assert.deepEqual(await axe(page), []);
+    await page.setViewportSize({ width: 320, height: 700 });
+    assert.equal(await overhang(page), 0);
+    await page.setViewportSize({ width: 1280, height: 900 });
+  });
+
+  await t.test('a role that sees no locations is told so, and counts no cities', async () => {
+    await page.goto(`${admin}/console/explore?as=role/nowhere&view=map`);
+    await page.getByText('Locations are hidden from this role or key').waitFor();
+    await values('Standard Status').first().waitFor();
+    assert.equal(await page.getByRole('region', { name: 'City', exact: true }).count(), 0);
+    await page.goto(`${admin}/console/explore?as=role/private&view=map&filter=ListPrice gt 1 or`);
+    await page.getByText('The filter has a fault: it is marked above.').waitFor();
+  });
+
+  assert.deepEqual(faults, []);
+});
