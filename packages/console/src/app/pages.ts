@@ -54,4 +54,10 @@ export const PAGES: readonly ConsolePage[] = [
     isListed: true,
     Page: lazily(async () => (await import('../pages/roles/roles.tsx')).Roles),
   },
+  {
+    name: 'replication',
+    title: 'Replication',
+    isListed: true,
+    Page: lazily(async () => (await import('../pages/replication/replication.tsx')).Replication),
+  },
 ];

@@ -1,0 +1,180 @@
+/** Records that could not be stored: why, what came, and asking for them once more. */
+import { useState } from 'preact/hooks';
+import { post } from '../../app/api.ts';
+import { change, query } from '../../app/route.ts';
+import { Loading, Problem } from '../../parts/states.tsx';
+import { useAnswer } from '../../parts/use-answer.ts';
+import { ago, counted, whole } from './words.ts';
+
+interface Entry {
+  readonly resource: string;
+  readonly key: string;
+  readonly reason: string;
+  readonly payload: string;
+  readonly firstAt: string;
+  readonly lastAt: string;
+  readonly attempts: number;
+}
+
+interface Page {
+  readonly entries: readonly Entry[];
+  readonly total: number;
+}
+
+interface Retried {
+  readonly stored: number;
+  readonly wanted: number;
+  readonly gone: number;
+  readonly still: readonly { readonly reason: string }[];
+}
+
+const SIZE = 20;
+
+interface QuarantineProps {
+  readonly source: string;
+  /** How many entries there are, so that a change shows. */
+  readonly quarantined: number;
+  readonly now: number;
+  readonly again: () => void;
+}
+
+/** What became of a retry, in a sentence. */
+function told({ stored, wanted, gone, still }: Retried): string {
+  const parts = [
+    ...(wanted > 0 ? [`${counted(wanted, 'record')} will be asked for with the next update`] : []),
+    ...(stored > 0 ? [`${whole(stored)} stored`] : []),
+    ...(gone > 0 ? [`${whole(gone)} gone at the source`] : []),
+    ...(still.length > 0 ? [`${whole(still.length)} cannot be asked for: ${still[0]?.reason ?? ''}`] : []),
+  ];
+  return parts.length === 0 ? 'There was nothing to try again.' : `${parts.join('; ')}.`;
+}
+
+export function Quarantine({ source, quarantined, now, again }: QuarantineProps) {
+  const name = `quarantine-${source}`;
+  const skip = Math.max(0, Number.parseInt(query.value.get(name) ?? '0', 10) || 0);
+  const [result, setResult] = useState('');
+  const [isBusy, setBusy] = useState(false);
+  // Another number of entries, or of attempts, is another answer.
+  const [turn, setTurn] = useState(0);
+  const path = `/replication/quarantine?source=${encodeURIComponent(source)}&skip=${skip}&limit=${SIZE}&n=${quarantined}.${turn}`;
+  const [asked, retryAsk] = useAnswer<Page>(quarantined === 0 ? undefined : path);
+  const retry = async (only?: Entry): Promise<void> => {
+    setBusy(true);
+    try {
+      const one = only === undefined ? {} : { resource: only.resource, key: only.key };
+      const { body } = await post<Retried>('/replication/quarantine/retry', { source, ...one });
+      setResult(told(body));
+    } catch (error) {
+      setResult(error instanceof Error ? error.message : String(error));
+    }
+    setBusy(false);
+    setTurn((before) => before + 1);
+    again();
+  };
+  const page =
+    asked.kind === 'answered' ? asked.answer.body : asked.kind === 'loading' ? asked.before?.body : undefined;
+  return (
+    <section aria-labelledby={name}>
+      <div class="row">
+        <h3 id={name}>Quarantine</h3>
+        {quarantined === 0 ? null : (
+          <button type="button" class="quiet" disabled={isBusy} onClick={() => void retry()}>
+            Try all {whole(quarantined)} again
+          </button>
+        )}
+      </div>
+      <output class="result">{result}</output>
+      {quarantined === 0 ? (
+        <p class="hint">Every record that came could be stored.</p>
+      ) : asked.kind === 'failed' ? (
+        <Problem error={asked.error} again={retryAsk} />
+      ) : page === undefined ? (
+        <Loading what="the quarantine" />
+      ) : (
+        <>
+          <ul class="entries">
+            {page.entries.map((entry) => (
+              <li key={`${entry.resource} ${entry.key}`}>
+                <EntryView entry={entry} now={now} isBusy={isBusy} retry={() => void retry(entry)} />
+              </li>
+            ))}
+          </ul>
+          {page.total <= SIZE ? null : (
+            <div class="row">
+              <button
+                type="button"
+                class="quiet"
+                disabled={skip === 0}
+                onClick={() => change({ [name]: skip <= SIZE ? undefined : String(skip - SIZE) })}
+              >
+                Before
+              </button>
+              <span>
+                {whole(Math.min(skip + 1, page.total))} to {whole(Math.min(skip + SIZE, page.total))} of{' '}
+                {whole(page.total)}
+              </span>
+              <button
+                type="button"
+                class="quiet"
+                disabled={skip + SIZE >= page.total}
+                onClick={() => change({ [name]: String(skip + SIZE) })}
+              >
+                Next
+              </button>
+            </div>
+          )}
+        </>
+      )}
+    </section>
+  );
+}
+
+function EntryView({
+  entry,
+  now,
+  isBusy,
+  retry,
+}: {
+  readonly entry: Entry;
+  readonly now: number;
+  readonly isBusy: boolean;
+  readonly retry: () => void;
+}) {
+  const { resource, key, reason, payload, firstAt, attempts } = entry;
+  return (
+    <>
+      <div class="row entry-head">
+        <strong class="entry-name">
+          {resource} {key}
+        </strong>
+        <span class="hint">
+          since {ago(firstAt, now)}, {counted(attempts, 'attempt')}
+        </span>
+        <button
+          type="button"
+          class="quiet"
+          disabled={isBusy}
+          aria-label={`Try ${resource} ${key} again`}
+          onClick={retry}
+        >
+          Try again
+        </button>
+      </div>
+      <p class="reason">{reason}</p>
+      <details>
+        <summary>What came</summary>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached with keys */}
+        <pre tabIndex={0}>{pretty(payload)}</pre>
+      </details>
+    </>
+  );
+}
+
+/** JSON in lines; anything else as it came. */
+function pretty(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}

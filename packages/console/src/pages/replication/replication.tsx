@@ -1,0 +1,71 @@
+/** Replication: what the copies of a replica do and did in the last day, and who walks through the data of this service. */
+import { change, query } from '../../app/route.ts';
+import { Empty, Loading, Problem } from '../../parts/states.tsx';
+import { useReport } from './report.ts';
+import { SourceView } from './source.tsx';
+import { WalksView } from './walks.tsx';
+import './replication.css';
+
+const HOUR = 3_600_000;
+
+/** The spans that a time line may show, by how the address names them. */
+const SPANS: Readonly<Record<string, { readonly title: string; readonly length: number }>> = {
+  day: { title: 'last day', length: 24 * HOUR },
+  '6h': { title: 'last 6 hours', length: 6 * HOUR },
+  '1h': { title: 'last hour', length: HOUR },
+};
+
+export function Replication() {
+  const [reported, again] = useReport();
+  const chosen = query.value.get('span') ?? 'day';
+  const { length } = SPANS[chosen] ?? { length: 24 * HOUR };
+  return (
+    <div class="replication">
+      <div class="row head">
+        <h1>Replication</h1>
+        <label class="row">
+          Time lines show the
+          <select
+            value={chosen in SPANS ? chosen : 'day'}
+            onChange={({ currentTarget: { value } }) =>
+              change({ span: value === 'day' ? undefined : value }, true)
+            }
+          >
+            {Object.entries(SPANS).map(([name, { title }]) => (
+              <option key={name} value={name}>
+                {title}
+              </option>
+            ))}
+          </select>
+        </label>
+      </div>
+      {reported.kind === 'loading' ? (
+        <Loading what="replication" />
+      ) : reported.kind === 'failed' ? (
+        <Problem error={reported.error} again={again} />
+      ) : (
+        <>
+          {reported.report.sources.map((source) => (
+            <SourceView
+              key={source.source}
+              source={source}
+              at={reported.report.at}
+              length={length}
+              again={again}
+            />
+          ))}
+          {reported.report.sources.length + reported.report.walks.length === 0 ? (
+            <Empty title="Nothing is replicated here yet">
+              <p>
+                This store is no copy of another one, and since the service started nobody has read through
+                its records. Whoever does, with a key of the kind replication, appears here.
+              </p>
+            </Empty>
+          ) : (
+            <WalksView walks={reported.report.walks} at={reported.report.at} length={length} />
+          )}
+        </>
+      )}
+    </div>
+  );
+}

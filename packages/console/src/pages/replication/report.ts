@@ -1,0 +1,178 @@
+/** What the service reports of replication (GET /replication), asked for again and again while a person looks at it. */
+import { useEffect, useState } from 'preact/hooks';
+import { get, type SurfaceName } from '../../app/api.ts';
+import { returns } from '../../app/connection.ts';
+
+export interface Progress {
+  readonly work: 'download' | 'window' | 'purge';
+  readonly done: number;
+  readonly total?: number;
+  readonly from?: string;
+  readonly to?: string;
+}
+
+export interface Collection {
+  readonly collection: string;
+  readonly state: 'new' | 'initial' | 'filling' | 'current' | 'updating' | 'swept';
+  readonly stored: number;
+  readonly cursor?: string;
+  readonly lag?: number;
+  readonly sweep: 'idle' | 'walking' | 'deleting' | 'fetching' | 'guarded';
+  readonly progress: readonly Progress[];
+  readonly swept?: { readonly begun: string; readonly keys: number; readonly deleted: number };
+  readonly wanted: number;
+}
+
+/** Moments of entries are milliseconds since 1970. */
+export interface Work {
+  readonly work: Progress['work'];
+  readonly began: number;
+  readonly ended?: number;
+  readonly outcome: 'open' | 'done' | 'lost' | 'guarded' | 'unsure';
+  readonly rows: number;
+  readonly again: number;
+  readonly from?: string;
+  readonly to?: string;
+  readonly deleted?: number;
+  readonly removed?: readonly { readonly resource: string; readonly key: string }[];
+  readonly times?: number;
+  readonly took?: number;
+}
+
+export interface Trouble {
+  readonly kind: string;
+  readonly since: number;
+  readonly last: number;
+  readonly times: number;
+  readonly reason: string;
+  readonly of?: string;
+}
+
+export interface Source {
+  readonly source: string;
+  readonly identity?: string;
+  readonly abilities: readonly string[];
+  readonly collections: readonly Collection[];
+  readonly lastUpdate?: string;
+  readonly lastPurge?: string;
+  readonly quarantined: number;
+  readonly ignored: readonly string[];
+  readonly holder?: string;
+  readonly troubles: readonly {
+    readonly step: string;
+    readonly since: string;
+    readonly attempts: number;
+    readonly reason: string;
+    readonly lasting: boolean;
+  }[];
+  readonly stale?: string;
+  readonly log: Readonly<Record<string, readonly Work[]>>;
+  readonly lately: readonly Trouble[];
+}
+
+export interface Walk {
+  readonly surface: SurfaceName;
+  readonly resource: string;
+  readonly of: 'records' | 'keys' | 'window';
+  readonly window?: string;
+  readonly began: number;
+  readonly last: number;
+  readonly pages: number;
+  readonly rows: number;
+  readonly state: 'walking' | 'done' | 'left';
+  readonly isPart: boolean;
+}
+
+export interface KeyWalks {
+  readonly key: string;
+  readonly current: readonly (Walk & { readonly pagesPerMinute: number })[];
+  readonly ended: readonly Walk[];
+}
+
+export interface Report {
+  /** The service's clock, in milliseconds since 1970. */
+  readonly at: number;
+  readonly sources: readonly Source[];
+  readonly walks: readonly KeyWalks[];
+}
+
+export type Reported =
+  | { readonly kind: 'loading' }
+  | { readonly kind: 'failed'; readonly error: unknown }
+  | { readonly kind: 'reported'; readonly report: Report };
+
+/** Milliseconds between two reports while something is under way, and otherwise. */
+const BUSY = 2000;
+const QUIET = 3000;
+
+const isBusy = ({ sources, walks }: Report): boolean =>
+  walks.some(({ current }) => current.length > 0) ||
+  sources.some(
+    ({ holder, collections }) => holder !== undefined && collections.some((each) => each.progress.length > 0),
+  );
+
+/** @returns the latest report, and what asks for the next one at once */
+export function useReport(): readonly [Reported, () => void] {
+  const [reported, setReported] = useState<Reported>({ kind: 'loading' });
+  const [turn, setTurn] = useState(0);
+  const returned = returns.value;
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let isGone = false;
+    const next = (wait: number): void => {
+      if (!isGone) timer = setTimeout(look, wait);
+    };
+    function look(): void {
+      if (document.hidden) {
+        next(BUSY);
+        return;
+      }
+      get<Report>('/replication').then(
+        (report) => {
+          if (isGone) return;
+          setReported({ kind: 'reported', report });
+          next(isBusy(report) ? BUSY : QUIET);
+        },
+        (error: unknown) => {
+          // What was shown last stays while the service is away: the frame says that it is.
+          if (!isGone) setReported((was) => (was.kind === 'reported' ? was : { kind: 'failed', error }));
+        },
+      );
+    }
+    look();
+    return () => {
+      isGone = true;
+      clearTimeout(timer);
+    };
+  }, [turn, returned]);
+  return [reported, () => setTurn((before) => before + 1)];
+}
+
+interface Sample {
+  readonly at: number;
+  readonly done: number;
+}
+
+/** Milliseconds over which a speed is measured. */
+const MEASURED = 60_000;
+
+/** Speeds of what is under way, from one report to the next. */
+export class Pace {
+  readonly #samples = new Map<string, Sample[]>();
+
+  /** @returns rows a second; undefined before a second report has come */
+  note(name: string, sample: Sample): number | undefined {
+    const known = this.#samples.get(name) ?? [];
+    const last = known.at(-1);
+    // A walk that begins again counts from its beginning.
+    const kept =
+      last !== undefined && last.done > sample.done
+        ? []
+        : known.filter(({ at }) => at > sample.at - MEASURED);
+    const samples = last?.at === sample.at ? kept : [...kept, sample];
+    this.#samples.set(name, samples);
+    const [first] = samples;
+    if (first === undefined || first.at === sample.at) return undefined;
+    return ((sample.done - first.done) * 1000) / (sample.at - first.at);
+  }
+}

@@ -1,0 +1,164 @@
+/** Who walks through the data of this service: how far, how fast, and what each key read in the span. */
+import { useEffect } from 'preact/hooks';
+import { seenThrough } from '../../app/api.ts';
+import { ScrollBox } from '../../parts/scroll-box.tsx';
+import { type Lane, type Mark, TimeLine } from '../../parts/time-line.tsx';
+import { useAnswer } from '../../parts/use-answer.ts';
+import type { KeyWalks, Walk } from './report.ts';
+import { ago, counted, moment, span, whole } from './words.ts';
+
+interface Keys {
+  readonly keys: readonly { readonly id: string; readonly name: string; readonly role: string }[];
+}
+
+interface WalksProps {
+  readonly walks: readonly KeyWalks[];
+  readonly at: number;
+  readonly length: number;
+}
+
+export function WalksView({ walks, at, length }: WalksProps) {
+  const [asked, again] = useAnswer<Keys>('/keys');
+  const keys =
+    asked.kind === 'answered'
+      ? asked.answer.body.keys
+      : asked.kind === 'loading'
+        ? asked.before?.body.keys
+        : [];
+  const unknown =
+    keys === undefined ? 0 : walks.filter(({ key }) => !keys.some(({ id }) => id === key)).length;
+  // A key that was made since.
+  useEffect(() => {
+    if (unknown > 0) again();
+  }, [unknown]);
+  const nameOf = (key: string): string => keys?.find(({ id }) => id === key)?.name ?? key;
+  const current = walks.flatMap(({ key, current: list }) => list.map((walk) => ({ key, walk })));
+  return (
+    <section class="card" aria-labelledby="walks">
+      <h2 id="walks">Who reads this service</h2>
+      {walks.length === 0 ? (
+        <p class="hint">Since this process started nobody has read through the records.</p>
+      ) : (
+        <>
+          <h3>Under way</h3>
+          {current.length === 0 ? (
+            <p class="hint">Nobody is reading through the records now.</p>
+          ) : (
+            <ScrollBox label="Walks that are under way">
+              <table class="walks">
+                <thead>
+                  <tr>
+                    <th scope="col">Key</th>
+                    <th scope="col">Reads</th>
+                    <th scope="col">So far</th>
+                    <th scope="col" class="number">
+                      Pages a minute
+                    </th>
+                    <th scope="col">Last request</th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {current.map(({ key, walk }) => (
+                    <tr key={`${key} ${walk.surface} ${walk.resource} ${walk.of} ${walk.window ?? ''}`}>
+                      <th scope="row">{nameOf(key)}</th>
+                      <td>
+                        {titleOf(walk)}
+                        <span class="hint"> by {walk.surface}</span>
+                      </td>
+                      <td>
+                        <SoFar keyId={key} walk={walk} />
+                      </td>
+                      <td class="number">{whole(walk.pagesPerMinute)}</td>
+                      <td>{ago(walk.last, at)}</td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </ScrollBox>
+          )}
+          <h3>What was read</h3>
+          <TimeLine
+            label="Windows and walks of each key, as far as this process answered them"
+            from={at - length}
+            to={at}
+            lanes={walks.map((each) => laneOf(each, nameOf(each.key)))}
+            columns={['Took', 'Records', 'Pages', 'Read', 'Result']}
+          />
+        </>
+      )}
+    </section>
+  );
+}
+
+function titleOf({ resource, of, window }: Walk): string {
+  switch (of) {
+    case 'records':
+      return `all of ${resource}`;
+    case 'keys':
+      return `the keys of ${resource}`;
+    case 'window': {
+      const [from = '', to = ''] = (window ?? '').split('/');
+      const bounds = [from === '' ? '' : ` from ${moment(from)}`, to === '' ? '' : ` to ${moment(to)}`];
+      return `changes of ${resource}${bounds.join('')}`;
+    }
+  }
+}
+
+/** The records that a key sees of what it walks through; of the native interface's accounts those of both resources. */
+const COUNTED: Readonly<Record<string, readonly [string, string]>> = { accounts: ['Member', 'Office'] };
+
+function SoFar({ keyId, walk }: { readonly keyId: string; readonly walk: Walk }) {
+  const { resource, of, surface, rows, isPart } = walk;
+  const [first, second] = COUNTED[resource] ?? [resource, undefined];
+  const countOf = (name: string | undefined): string | undefined =>
+    of === 'window' || name === undefined
+      ? undefined
+      : seenThrough(`key/${keyId}`, surface, `/Reso/OData/${encodeURIComponent(name)}/$count`);
+  const [one] = useAnswer<number>(countOf(first), COUNT);
+  const [other] = useAnswer<number>(countOf(second), COUNT);
+  const seen = [one, ...(second === undefined ? [] : [other])].map((asked) =>
+    asked.kind === 'answered' ? Number(asked.answer.body) : Number.NaN,
+  );
+  const total = seen.reduce((sum, each) => sum + each, 0);
+  const isKnown = of !== 'window' && !isPart && Number.isFinite(total);
+  return (
+    <>
+      {isKnown ? (
+        <progress
+          aria-label={`Share of ${resource}`}
+          max={Math.max(1, total)}
+          value={Math.min(rows, total)}
+        />
+      ) : null}
+      <span>
+        {whole(rows)}
+        {isKnown ? ` of ${whole(total)}` : isPart ? ' since this process saw it' : ''}
+      </span>
+    </>
+  );
+}
+
+const COUNT = { accept: 'text/plain' } as const;
+
+function laneOf({ current, ended }: KeyWalks, name: string): Lane {
+  return { name, marks: [...ended, ...current].map(markOf) };
+}
+
+const RESULTS: Readonly<Record<Walk['state'], string>> = {
+  walking: 'under way',
+  done: 'read to its end',
+  left: 'not read to its end',
+};
+
+function markOf(walk: Walk): Mark {
+  const { began, last, rows, pages, state, of } = walk;
+  const took = span(last - began);
+  const looks = { walking: 'open', left: 'bad', done: of === 'window' ? 'plain' : 'second' } as const;
+  return {
+    from: began,
+    to: last,
+    look: looks[state],
+    text: `${titleOf(walk)}, ${moment(began)}: ${counted(rows, 'record')} in ${counted(pages, 'page')}, ${took}, ${RESULTS[state]}`,
+    cells: [took, whole(rows), whole(pages), titleOf(walk), RESULTS[state]],
+  };
+}

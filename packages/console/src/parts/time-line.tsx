@@ -1,0 +1,148 @@
+/**
+ * What happened when: lanes with marks over a span of time, drawn as plain SVG. Who cannot see it reads the same in a table.
+ * This module must not know what the marks stand for.
+ */
+import { useId, useState } from 'preact/hooks';
+import { ScrollBox } from './scroll-box.tsx';
+import './time-line.css';
+
+export interface Mark {
+  /** Milliseconds since 1970. */
+  readonly from: number;
+  /** Of what goes on: the present. */
+  readonly to: number;
+  readonly look: 'plain' | 'second' | 'open' | 'bad';
+  /** What it is, in a line. */
+  readonly text: string;
+  /** How it stands in the table, by the names of the columns. */
+  readonly cells: readonly string[];
+}
+
+export interface Lane {
+  readonly name: string;
+  readonly marks: readonly Mark[];
+}
+
+interface TimeLineProps {
+  readonly label: string;
+  /** The bounds of the span. */
+  readonly from: number;
+  readonly to: number;
+  readonly lanes: readonly Lane[];
+  /** Names of the cells of a mark. */
+  readonly columns: readonly string[];
+}
+
+const HOUR = 3_600_000;
+const MINUTE = 60_000;
+const CLOCK = new Intl.DateTimeFormat('en-US', { hour: 'numeric', minute: '2-digit' });
+const MOMENT = new Intl.DateTimeFormat('en-US', {
+  ...{ month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit', second: '2-digit' },
+});
+
+/** Milliseconds between two ticks: four to six of them fit on a phone. */
+function stepOf(span: number): number {
+  const steps = [MINUTE, 5 * MINUTE, 10 * MINUTE, 15 * MINUTE, 30 * MINUTE, HOUR, 2 * HOUR, 6 * HOUR];
+  return steps.find((step) => span / step <= 6) ?? 6 * HOUR;
+}
+
+function ticksOf(from: number, to: number): readonly number[] {
+  const step = stepOf(to - from);
+  // Whole hours of the place where the person is.
+  const shift = new Date(to).getTimezoneOffset() * MINUTE;
+  const first = Math.ceil((from - shift) / step) * step + shift;
+  return Array.from({ length: Math.floor((to - first) / step) + 1 }, (_, at) => first + at * step);
+}
+
+const HEIGHT = 22;
+
+export function TimeLine({ label, from, to, lanes, columns }: TimeLineProps) {
+  const id = useId();
+  const [isOpen, setOpen] = useState(false);
+  const place = (at: number): string =>
+    `${((100 * (Math.min(Math.max(at, from), to) - from)) / (to - from)).toFixed(3)}%`;
+  const width = (mark: Mark): string =>
+    `${((100 * Math.max(0, Math.min(mark.to, to) - Math.max(mark.from, from))) / (to - from)).toFixed(3)}%`;
+  const ticks = ticksOf(from, to);
+  const shown = lanes.map((lane) => ({
+    ...lane,
+    marks: lane.marks.filter((mark) => mark.to >= from && mark.from <= to),
+  }));
+  const rows = shown
+    .flatMap(({ name, marks }) => marks.map((mark) => ({ name, mark })))
+    .toSorted((one, other) => other.mark.from - one.mark.from);
+  return (
+    <figure class="time-line" aria-labelledby={id}>
+      <figcaption id={id}>{label}</figcaption>
+      <div class="lanes">
+        {shown.map(({ name, marks }) => (
+          <div class="lane" key={name}>
+            <span class="lane-name">{name}</span>
+            <svg width="100%" height={HEIGHT} focusable="false" aria-hidden="true">
+              <line class="base" x1="0" x2="100%" y1={HEIGHT / 2} y2={HEIGHT / 2} />
+              {ticks.map((tick) => (
+                <line class="tick" key={tick} x1={place(tick)} x2={place(tick)} y1="0" y2={HEIGHT} />
+              ))}
+              {marks.map((mark) => (
+                <rect
+                  key={`${mark.from} ${mark.text}`}
+                  class={`mark ${mark.look}`}
+                  x={place(mark.from)}
+                  width={width(mark)}
+                  y="5"
+                  height={HEIGHT - 10}
+                  rx="1"
+                >
+                  <title>{mark.text}</title>
+                </rect>
+              ))}
+            </svg>
+          </div>
+        ))}
+        <div class="lane">
+          <span class="lane-name" />
+          <svg width="100%" height="18" focusable="false" aria-hidden="true">
+            {ticks.map((tick) => (
+              <text key={tick} class="tick-name" x={place(tick)} y="13">
+                {CLOCK.format(tick)}
+              </text>
+            ))}
+          </svg>
+        </div>
+      </div>
+      <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+        <summary>
+          {rows.length === 0 ? 'Nothing in this span' : `The same as a table: ${rows.length} entries`}
+        </summary>
+        {isOpen && rows.length > 0 ? (
+          <ScrollBox label={`${label}, as a table`}>
+            <table>
+              <thead>
+                <tr>
+                  <th scope="col">Began</th>
+                  <th scope="col">What</th>
+                  {columns.map((column) => (
+                    <th scope="col" key={column}>
+                      {column}
+                    </th>
+                  ))}
+                </tr>
+              </thead>
+              <tbody>
+                {rows.map(({ name, mark }) => (
+                  <tr key={`${name} ${mark.from} ${mark.text}`}>
+                    <td class="when">{MOMENT.format(mark.from)}</td>
+                    <th scope="row">{name}</th>
+                    {mark.cells.map((cell, at) => (
+                      <td key={columns[at]}>{cell}</td>
+                    ))}
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </ScrollBox>
+        ) : null}
+      </details>
+    </figure>
+  );
+}
