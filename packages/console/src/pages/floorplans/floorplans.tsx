@@ -1,5 +1,5 @@
 /** Floor plans by system and listing: a gallery of drawings, each of which opens in the viewer, through the interface for them. */
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import type { Eyes } from '../../app/api.ts';
 import { change, link, path, query } from '../../app/route.ts';
 import { servedAddress } from '../../parts/files.tsx';
@@ -8,6 +8,7 @@ import { PlanViewer } from '../../parts/plan-viewer.tsx';
 import { eyesOfPage, SeeAs } from '../../parts/see-as.tsx';
 import { Empty, Loading, Problem } from '../../parts/states.tsx';
 import { useAnswer } from '../../parts/use-answer.ts';
+import { useLoaded } from '../../parts/use-loaded.ts';
 import './floorplans.css';
 import {
   addressesOf,
@@ -30,24 +31,6 @@ function choiceOfPage() {
   };
 }
 
-/** What else a person wants to know of drawings; without it they are still shown. */
-function useNames<T>(ask: () => Promise<T>, first: T, reasons: readonly unknown[]): T {
-  const [known, setKnown] = useState(first);
-  useEffect(() => {
-    let isGone = false;
-    ask().then(
-      (answer) => {
-        if (!isGone) setKnown(answer);
-      },
-      () => undefined,
-    );
-    return () => {
-      isGone = true;
-    };
-  }, reasons);
-  return known;
-}
-
 const NO_SYSTEMS: readonly System[] = [];
 const NO_NAMES: ReadonlyMap<string, string> = new Map();
 
@@ -55,11 +38,16 @@ export function FloorPlans() {
   const eyes = eyesOfPage();
   const choice = choiceOfPage();
   const [asked, again] = useAnswer<PlanPage>(plansPath(eyes, choice));
-  const systems = useNames(() => systemsWithPlans(eyes), NO_SYSTEMS, [eyes]);
+  const [systems, askSystems] = useLoaded(eyes, () => systemsWithPlans(eyes));
   return (
     <div class="plans-page">
       <h1>Floor plans</h1>
-      <Choice systems={systems} system={choice.system} listing={choice.listing} />
+      <Choice
+        systems={systems.kind === 'loaded' ? systems.value : NO_SYSTEMS}
+        system={choice.system}
+        listing={choice.listing}
+      />
+      {systems.kind === 'failed' ? <Problem error={systems.error} again={askSystems} /> : null}
       {asked.kind === 'failed' ? (
         <Problem error={asked.error} again={again} />
       ) : asked.kind === 'answered' ? (
@@ -124,7 +112,9 @@ function Found({
   readonly from: number;
 }) {
   const listings = [...new Set(page.value.map(listingOf))].filter((key) => key !== '');
-  const addresses = useNames(() => addressesOf(eyes, listings), NO_NAMES, [eyes, page]);
+  // Without their addresses the drawings are shown all the same.
+  const [named] = useLoaded([eyes, ...listings].join(' '), () => addressesOf(eyes, listings));
+  const addresses = named.kind === 'loaded' ? named.value : NO_NAMES;
   const wanted = query.value.get('plan');
   const chosen = page.value.find(({ MediaKey }) => MediaKey === wanted);
   if (page.value.length === 0)
