@@ -2,11 +2,11 @@
  * A chart of figures over time. The canvas is for eyes; beside it stand a sentence that says the same in short, and a table of
  * its hours. The chart knows nothing of what its lines are about.
  */
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
 import UPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import './chart.css';
-import { clock, moment } from './figures.ts';
+import { clock, moment, span } from './figures.ts';
 import { ScrollBox } from './scroll-box.tsx';
 
 type Tone = 'accent' | 'warn' | 'bad' | 'soft';
@@ -29,10 +29,15 @@ interface ChartProps {
   /** Milliseconds since 1970, in rising order. */
   readonly times: readonly number[];
   readonly lines: readonly ChartLine[];
+  /** A value as the axis has room for it. */
   readonly show: (value: number) => string;
+  /** A value in full; absent: as on the axis. */
+  readonly exact?: (value: number) => string;
 }
 
 const HEIGHT = 200;
+/** Points that a chart shows at most: a day in steps of five minutes. */
+const POINTS = 288;
 const HOUR = 3_600_000;
 /** The least that the chart spans, in seconds: a service that has just started has few minutes. */
 const LEAST = 15 * 60;
@@ -40,7 +45,30 @@ const LEAST = 15 * 60;
 /** Distances between two lines of the grid: whole numbers, since half a request means nothing. */
 const STEPS = Array.from({ length: 12 }, (_, power) => [1, 2, 5].map((each) => each * 10 ** power)).flat();
 
-export function Chart({ title, summary, times, lines, show }: ChartProps) {
+interface Drawn {
+  /** How many values became one point. */
+  readonly step: number;
+  readonly times: readonly number[];
+  readonly values: readonly (readonly (number | null)[])[];
+}
+
+/** What is drawn of many values: the largest of each few, so that no peak is lost. */
+function thinned(times: readonly number[], lines: readonly ChartLine[]): Drawn {
+  const step = Math.max(1, Math.ceil(times.length / POINTS));
+  const largest = (values: readonly (number | null)[]): number | null =>
+    values.reduce((top, each) => (top === null || (each !== null && each > top) ? each : top), null);
+  return {
+    step,
+    times: times.filter((_, at) => at % step === 0),
+    values: lines.map(({ values }) =>
+      Array.from({ length: Math.ceil(values.length / step) }, (_, at) =>
+        largest(values.slice(at * step, (at + 1) * step)),
+      ),
+    ),
+  };
+}
+
+export function Chart({ title, summary, times, lines, show, exact = show }: ChartProps) {
   const id = useId();
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<UPlot | undefined>(undefined);
@@ -49,41 +77,47 @@ export function Chart({ title, summary, times, lines, show }: ChartProps) {
   useEffect(() => {
     const element = box.current;
     if (element === null) return undefined;
-    const drawn = draw(element, lines, show, setUnder);
-    plot.current = drawn;
+    const canvas = draw(element, lines, show, setUnder);
+    plot.current = canvas;
     const resized = new ResizeObserver(([entry]) => {
       const width = Math.floor(entry?.contentRect.width ?? 0);
-      if (width > 0 && width !== drawn.width) drawn.setSize({ width, height: HEIGHT });
+      if (width > 0 && width !== canvas.width) canvas.setSize({ width, height: HEIGHT });
     });
     resized.observe(element);
     const scheme = matchMedia('(prefers-color-scheme: dark)');
-    const redraw = () => drawn.redraw(false);
+    const redraw = () => canvas.redraw(false);
     scheme.addEventListener('change', redraw);
     return () => {
       scheme.removeEventListener('change', redraw);
       resized.disconnect();
-      drawn.destroy();
+      canvas.destroy();
       plot.current = undefined;
     };
   }, [shape]);
+  const drawn = useMemo(() => thinned(times, lines), [shape, times]);
   useEffect(() => {
-    const seconds = times.map((at) => at / 1000);
-    plot.current?.setData([seconds, ...lines.map(({ values }) => [...values])]);
-  }, [shape, times, lines]);
-  const at = under === undefined ? undefined : times[under];
+    const seconds = drawn.times.map((at) => at / 1000);
+    plot.current?.setData([seconds, ...drawn.values.map((values) => [...values])]);
+  }, [shape, drawn]);
+  const at = under === undefined ? undefined : drawn.times[under];
   return (
     <figure class="chart" aria-labelledby={id}>
       <figcaption>
         <strong id={id}>{title}</strong>
-        <span class="hint">{summary}</span>
+        <span class="hint">
+          {summary}
+          {drawn.step === 1
+            ? ''
+            : `. Each point is the highest of ${span(((drawn.times[1] ?? 0) - (times[0] ?? 0)) / 1000)}`}
+        </span>
       </figcaption>
       <ul class="chart-lines">
-        {lines.map(({ name, tone, isBound, values }) => {
-          const value = under === undefined ? undefined : values[under];
+        {lines.map(({ name, tone, isBound }, line) => {
+          const value = under === undefined ? undefined : drawn.values[line]?.[under];
           return (
             <li key={name} class={`tone-${tone}${isBound === true ? ' is-bound' : ''}`}>
               {name}
-              {value === undefined || value === null ? '' : `: ${show(value)}`}
+              {value === undefined || value === null ? '' : `: ${exact(value)}`}
             </li>
           );
         })}
@@ -92,7 +126,7 @@ export function Chart({ title, summary, times, lines, show }: ChartProps) {
       <div ref={box} class="chart-box" aria-hidden="true" />
       <details>
         <summary>Hours as a table</summary>
-        <HoursTable title={title} times={times} lines={lines} show={show} />
+        <HoursTable title={title} times={times} lines={lines} show={exact} />
       </details>
     </figure>
   );

@@ -110,6 +110,7 @@ function Minutes({ of, surface }: { readonly of: History; readonly surface: Surf
           times={times}
           lines={[{ name: 'Requests', tone: 'accent', values: requests, ofHour: 'sum' }]}
           show={short}
+          exact={whole}
         />
       </div>
       <div class="card">
@@ -136,6 +137,7 @@ function Minutes({ of, surface }: { readonly of: History; readonly surface: Surf
             { name: 'Failed', tone: 'bad', values: failed, ofHour: 'sum' },
           ]}
           show={short}
+          exact={whole}
         />
       </div>
     </div>

@@ -184,6 +184,7 @@ function LastDay({ of, limit }: { readonly of: KeyHistory; readonly limit: Limit
             { name: 'Limit', tone: 'bad', values: bounds, ofHour: 'most', isBound: true },
           ]}
           show={short}
+          exact={whole}
         />
       </div>
       {limited === 0 ? null : (
@@ -194,6 +195,7 @@ function LastDay({ of, limit }: { readonly of: KeyHistory; readonly limit: Limit
             times={times}
             lines={[{ name: 'Refused', tone: 'bad', values: of.limited, ofHour: 'sum' }]}
             show={short}
+            exact={whole}
           />
         </div>
       )}
@@ -204,9 +206,13 @@ function LastDay({ of, limit }: { readonly of: KeyHistory; readonly limit: Limit
           times={times}
           lines={[{ name: 'Records', tone: 'accent', values: of.rows, ofHour: 'sum' }]}
           show={short}
+          exact={whole}
         />
       </div>
-      <p class="hint">As far as this process saw it, which began to count on {moment(of.from)}.</p>
+      <p class="hint">
+        As far as this process saw it, which began to count on {moment(of.from)}. The service counts in
+        windows that begin with a request, so that {window} across two of them may hold more than the limit.
+      </p>
     </>
   );
 }
