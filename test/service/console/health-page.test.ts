@@ -56,7 +56,7 @@ test(
       await page.getByText('3 requests, at most 3 in a minute').waitFor();
       assert.equal(await page.locator('canvas').count(), 3);
       assert.ok((await page.locator('.chart-box').first().boundingBox())?.width ?? 0 > 200);
-      await page.getByRole('link', { name: 'Replication' }).click();
+      await page.getByRole('rowheader').getByRole('link', { name: 'Replication' }).click();
       await page.getByText('Replication: errors, minute by minute').waitFor();
       assert.match(page.url(), /\?surface=replication$/);
 
