@@ -21,13 +21,3 @@ export function csvOf(
   const lines = [columns.map(cell), ...rows.map((row) => columns.map((name) => cell(row[name])))];
   return `${lines.map((line) => line.join(',')).join('\r\n')}\r\n`;
 }
-
-/** Offers a text as a file to keep. */
-export function save(name: string, type: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type }));
-  const anchor = document.createElement('a');
-  anchor.href = url;
-  anchor.download = name;
-  anchor.click();
-  setTimeout(() => URL.revokeObjectURL(url), 10_000);
-}

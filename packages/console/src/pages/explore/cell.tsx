@@ -63,7 +63,7 @@ export const LISTING_FIELDS: ReadonlySet<string> = new Set(['ListingKey', 'Resou
 /** The width of a column in pixels, by what stands in it. */
 export function widthOf(field: FieldInfo | undefined, title: string, isKey: boolean): number {
   const head = Math.min(title.length * 9 + 44, 260);
-  if (isKey) return Math.max(head, 260);
+  if (isKey) return Math.max(head, 280);
   switch (field?.kind) {
     case 'integer':
     case 'decimal':

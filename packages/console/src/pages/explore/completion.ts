@@ -216,7 +216,9 @@ export function complete(
   const compared = comparedBefore(before, resource, schema);
   if (compared !== undefined) {
     const known = compared.lookup === undefined ? (compared.values ?? []) : values(compared);
-    return of(literals(compared, known ?? [], name), known === undefined ? compared : undefined);
+    const all = literals(compared, known ?? [], name);
+    const fitting = typed.startsWith("'") ? all.filter((each) => each.text.startsWith("'")) : all;
+    return of(fitting, known === undefined ? compared : undefined);
   }
   if (typed.startsWith("'")) return { from, suggestions: [] };
   const isStart =

@@ -2,6 +2,7 @@
 import type { About } from '../../app/api.ts';
 import { session } from '../../app/api.ts';
 import { query } from '../../app/route.ts';
+import { eyesOfPage } from '../../parts/see-as.tsx';
 import { Loading, Problem } from '../../parts/states.tsx';
 import { useAnswer } from '../../parts/use-answer.ts';
 import './explore.css';
@@ -20,7 +21,7 @@ export function Explore() {
 function Explored({ about }: { readonly about: About }) {
   const [keys] = useAnswer<{ readonly keys: readonly ListedKey[] }>('/keys');
   const listed = keys.kind === 'answered' ? keys.answer.body.keys : undefined;
-  const view = viewOf(query.value, about, listed);
+  const view = viewOf(query.value, eyesOfPage(), listed);
   // The kind of a key says at which address it is asked.
   const isReady = !view.as.startsWith('key/') || keys.kind !== 'loading';
   return (

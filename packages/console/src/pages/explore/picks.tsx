@@ -42,7 +42,10 @@ export function Picks({ view, about, keys, schema }: PicksProps) {
   const resources = schema === undefined ? [resource] : [...schema.keys()];
   const shown = resources.includes(resource) ? resources : [resource, ...resources];
   const offered = (keys ?? []).filter((key) => isOf(key, name));
-  const chosen = [...about.roles.map((role) => `role/${role}`), ...offered.map(({ id }) => `key/${id}`)];
+  const chosen = [
+    ...about.roles.map((role) => `role/${encodeURIComponent(role)}`),
+    ...offered.map(({ id }) => `key/${id}`),
+  ];
   return (
     <div class="picks">
       <div>
@@ -80,7 +83,7 @@ export function Picks({ view, about, keys, schema }: PicksProps) {
         <select id="as" value={as} onChange={({ currentTarget }) => seen(currentTarget.value)}>
           <optgroup label="Roles">
             {about.roles.map((role) => (
-              <option key={role} value={`role/${role}`}>
+              <option key={role} value={`role/${encodeURIComponent(role)}`}>
                 {role}
               </option>
             ))}

@@ -1,7 +1,8 @@
 /** The same as a request: its address and its command, what it took, and its records as files. */
 import type { About } from '../../app/api.ts';
 import { Copy } from '../../parts/copy.tsx';
-import { csvOf, save } from '../../parts/csv.ts';
+import { csvOf } from '../../parts/csv.ts';
+import { save } from '../../parts/save.ts';
 import { Timing } from '../../parts/timing.tsx';
 import { curlOf, hereFor, publicAddress } from './request.ts';
 import type { Rows } from './rows.ts';

@@ -243,8 +243,8 @@ export async function lookupValues(base: string, lookup: string): Promise<readon
   return values;
 }
 
-/** The part of an address of this service that this page asks. */
+/** The part of a whole address of this service that this page asks. */
 export function hereOf(address: string): string {
-  const { pathname, search } = new URL(address, location.origin);
+  const { pathname, search } = new URL(address);
   return pathname + search;
 }

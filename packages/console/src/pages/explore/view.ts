@@ -2,7 +2,7 @@
  * What a person explores: the interface, whose eyes, the resource, and what is asked of it. All of it stands in the address of
  * the page. This module must not know how an interface is asked.
  */
-import type { About, Eyes, SurfaceName } from '../../app/api.ts';
+import type { Eyes, SurfaceName } from '../../app/api.ts';
 
 export type InterfaceName = 'reso' | 'native' | 'floorplans';
 
@@ -43,11 +43,11 @@ export interface ListedKey {
   readonly revokedAt: string | null;
 }
 
-/** What the address says. @param keys undefined: not known yet */
-export function viewOf(query: URLSearchParams, about: About, keys: readonly ListedKey[] | undefined): View {
+/** What the address says. @param as whose eyes it names
+ * @param keys undefined: not known yet */
+export function viewOf(query: URLSearchParams, as: Eyes, keys: readonly ListedKey[] | undefined): View {
   const given = (name: string): string => query.get(name) ?? '';
   const name = INTERFACES.find((each) => each.name === given('interface'))?.name ?? 'reso';
-  const as = given('as') || `role/${about.roles[0] ?? 'private'}`;
   const kind = keys?.find(({ id }) => as === `key/${id}`)?.kind;
   const shows = given('view');
   return {
