@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import { Refused } from '../../app/api.ts';
 import { change, query } from '../../app/route.ts';
-import { save } from '../../parts/csv.ts';
+import { save } from '../../parts/save.ts';
 import { Loading, Problem } from '../../parts/states.tsx';
 import { useAnswer } from '../../parts/use-answer.ts';
 import { conditionsIn, narrowed, without } from './conditions.ts';
