@@ -1,7 +1,9 @@
 /** Dictionary: the resources and fields that a role sees, with their types, lookups and classes. */
+import { seenThrough, session } from '../../app/api.ts';
 import { change, link, query } from '../../app/route.ts';
 import { classWords } from '../../parts/class-words.ts';
-import { eyesOfPage, SeeAs } from '../../parts/see-as.tsx';
+import { SameAsRequest } from '../../parts/same-as-request.tsx';
+import { eyesOfPage, nameOfEyes, SeeAs } from '../../parts/see-as.tsx';
 import { Empty, Loading, Problem } from '../../parts/states.tsx';
 import { useTyped } from '../../parts/typed.ts';
 import { useLoaded } from '../../parts/use-loaded.ts';
@@ -27,9 +29,28 @@ export function Dictionary() {
       ) : resources === undefined ? (
         <Loading what="the dictionary" />
       ) : (
-        <Fields resources={resources} eyes={eyes} />
+        <>
+          <Fields resources={resources} eyes={eyes} />
+          <AsRequest eyes={eyes} />
+        </>
       )}
     </>
+  );
+}
+
+const METADATA = '/Reso/OData/$metadata?$format=json';
+
+function AsRequest({ eyes }: { readonly eyes: string }) {
+  const about = session.value;
+  if (typeof about !== 'object') return null;
+  const address = about.surfaces.find(({ name }) => name === 'api')?.address ?? '';
+  const owner = eyes.startsWith('key/') ? nameOfEyes(eyes) : `a key of ${nameOfEyes(eyes)}`;
+  return (
+    <SameAsRequest
+      here={seenThrough(eyes, 'api', METADATA)}
+      outside={`${address}${METADATA}`}
+      owner={owner}
+    />
   );
 }
 

@@ -2,6 +2,7 @@
 import { get } from '../../app/api.ts';
 import { change, query } from '../../app/route.ts';
 import type { ClassedResource, RolesInForce } from '../../parts/roles-in-force.ts';
+import { SameAsRequest } from '../../parts/same-as-request.tsx';
 import { Empty, Loading, Problem } from '../../parts/states.tsx';
 import { useLoaded } from '../../parts/use-loaded.ts';
 import { ClassMatrix } from './class-matrix.tsx';
@@ -48,6 +49,7 @@ function InForce({ roles }: { readonly roles: RolesInForce }) {
       <RowRules roles={roles} resource={resource} />
       <h2>One record, seen by each role</h2>
       <RecordPart roles={roles} resource={resource} />
+      <SameAsRequest here="/roles" outside={`${location.origin}/roles`} owner="an admin key" />
     </>
   );
 }
