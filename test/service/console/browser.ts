@@ -86,3 +86,9 @@ export async function axe(page: Page, rule?: string): Promise<string[]> {
 /** By how many pixels a page is wider than its window; it must never be scrolled sideways. */
 export const overhang = (page: Page): Promise<number> =>
   page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+
+const REGISTERED = new URL('../../../packages/console/src/app/pages.ts', import.meta.url);
+
+/** The names of all pages of the console, listed in its navigation or not. */
+export const registeredPages = (): string[] =>
+  [...readFileSync(REGISTERED, 'utf8').matchAll(/^ {4}name: '([\w-]+)',$/gm)].map(([, name = '']) => name);

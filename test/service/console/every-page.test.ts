@@ -3,14 +3,20 @@
  * enlarges it, the policy is kept, and it is never scrolled sideways. What each page does, a file of its own tests.
  */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { startTestService } from '../../support/service.ts';
 import { demoMarket } from '../reso/demo-market.ts';
-import { axe, logIn, overhang, settled, startBrowser, watchedPage, withoutChromium } from './browser.ts';
-
-const REGISTERED = new URL('../../../packages/console/src/app/pages.ts', import.meta.url);
+import {
+  axe,
+  logIn,
+  overhang,
+  registeredPages,
+  settled,
+  startBrowser,
+  watchedPage,
+  withoutChromium,
+} from './browser.ts';
 
 /** Where pages that need a record are opened; the others have the address of their name. */
 const OF_A_RECORD: Readonly<Record<string, (key: string) => string>> = {
@@ -24,9 +30,7 @@ const PHONE = { width: 390, height: 844 };
 /** A window of 1280 pixels at 400 %. */
 const ENLARGED = { width: 320, height: 640 };
 
-const names = [...readFileSync(REGISTERED, 'utf8').matchAll(/^ {4}name: '([\w-]+)',$/gm)].map(
-  ([, name = '']) => name,
-);
+const names = registeredPages();
 
 /** What is wrong with the page that is open, at one width and in one theme. */
 async function faultsAt(page: Page, look: string, rule?: string): Promise<string[]> {

@@ -76,7 +76,7 @@ function Frame({ about }: { readonly about: About }) {
         <Navigation name={name} />
         <span class="of-store" title={about.store}>
           {about.owner === 'authority' ? '' : 'Replica '}
-          {about.store}
+          {about.store.split('/').at(-1)}
         </span>
         <button type="button" class="quiet" onClick={() => void logOut()}>
           Log out
