@@ -120,6 +120,7 @@ try {
     await page.getByRole('button', { name: /^See the .*floor plan/ }).click();
     const heading = page.getByRole('heading', { name: /^Floor plan/ });
     await heading.evaluate((found) => found.scrollIntoView({ block: 'start' }));
+    await page.evaluate('scrollBy(0, 56)');
     await take(page, `console-plan-${size}.png`);
     await context.close();
   }
