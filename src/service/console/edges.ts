@@ -8,10 +8,10 @@ export const ROUGH_EDGES: readonly number[] = Array.from({ length: 11 }, (_, pow
 
 /** The share of the values at either end that may lie beyond the edges. */
 const BEYOND = 0.02;
-const RANGES = 20;
+const RANGES = 14;
 
 /**
- * About twenty equal ranges of a round width that hold nearly all values, so that a few outliers do not press all others into
+ * About a dozen equal ranges of a round width that hold nearly all values, so that a few outliers do not press all others into
  * one.
  * @param rough how the values lie between `ROUGH_EDGES`
  */
@@ -39,12 +39,13 @@ function edgeBeyond(records: readonly number[], most: number): number {
   return Math.max(place, 0);
 }
 
-/** The next of 1, 2, 2.5 and 5 times a power of ten. */
+const ROUND = [1, 1.5, 2, 2.5, 3, 4, 5, 7.5, 10] as const;
+
+/** The next round number times a power of ten. */
 function roundWidth(least: number, isWhole: boolean): number {
   if (least <= 0) return 1;
   const power = 10 ** Math.floor(Math.log10(least));
-  const width =
-    [1, 2, 2.5, 5, 10].map((digit) => digit * power).find((each) => each >= least * 0.999) ?? least;
+  const width = ROUND.map((digit) => digit * power).find((each) => each >= least * 0.999) ?? least;
   return isWhole ? Math.max(1, Math.ceil(width)) : width;
 }
 

@@ -73,7 +73,7 @@ export async function facets(
   );
 }
 
-/** Edges of about twenty ranges that hold nearly all values: where these lie is asked first. */
+/** Edges of about a dozen ranges that hold nearly all values: where these lie is asked first. */
 async function fittingEdges(
   field: Field,
   count: (rough: HistogramWish) => Promise<Facets>,
