@@ -44,7 +44,11 @@ function told({ stored, wanted, gone, still }: Retried): string {
     ...(wanted > 0 ? [`${counted(wanted, 'record')} will be asked for with the next update`] : []),
     ...(stored > 0 ? [`${whole(stored)} stored`] : []),
     ...(gone > 0 ? [`${whole(gone)} gone at the source`] : []),
-    ...(still.length > 0 ? [`${whole(still.length)} cannot be asked for: ${still[0]?.reason ?? ''}`] : []),
+    ...(still.length > 0
+      ? [
+          `${whole(still.length)} ${still.length === 1 ? 'stays' : 'stay'} in quarantine: ${still[0]?.reason ?? ''}`,
+        ]
+      : []),
   ];
   return parts.length === 0 ? 'There was nothing to try again.' : `${parts.join('; ')}.`;
 }
@@ -154,7 +158,7 @@ function EntryView({
           type="button"
           class="quiet"
           disabled={isBusy}
-          aria-label={`Try ${resource} ${key} again`}
+          aria-label={`Try again: ${resource} ${key}`}
           onClick={retry}
         >
           Try again
