@@ -83,6 +83,8 @@ test(
     const plat = join(empty, 'node_modules', '.bin', 'plat');
     assert.match(run(empty, plat, '--version'), /^\d+\.\d+\.\d+\n$/);
     await tryDemo(t, empty, plat, ['demo', '--listings', '100', ...PORTS]);
+    const page = readFileSync(join(empty, 'node_modules', 'plat', 'dist', 'console', 'index.html'), 'utf8');
+    assert.match(page, /src="\/console\/assets\/index-[\w-]+\.js"/, 'the console is in the package');
     const own = join(empty, 'node_modules', '.bin', 'node');
     for (const script of [
       "import('plat').then((plat) => console.log(Object.keys(plat).includes('openStore')))",
@@ -105,6 +107,9 @@ test(
     };
     writeFileSync(join(empty, 'tsconfig.json'), JSON.stringify(settings));
     for (const compiler of COMPILERS) run(empty, own, compiler, '-p', '.');
+
+    // Without the tools of the build, nothing is built, and nothing fails.
+    run(clone, 'npm', 'ci', '--omit=dev');
   },
 );
 

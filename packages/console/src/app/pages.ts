@@ -31,6 +31,18 @@ export const PAGES: readonly ConsolePage[] = [
     Page: lazily(async () => (await import('../pages/floorplans/floorplans.tsx')).FloorPlans),
   },
   {
+    name: 'dictionary',
+    title: 'Dictionary',
+    isListed: true,
+    Page: lazily(async () => (await import('../pages/dictionary/dictionary.tsx')).Dictionary),
+  },
+  {
+    name: 'replication',
+    title: 'Replication',
+    isListed: true,
+    Page: lazily(async () => (await import('../pages/replication/replication.tsx')).Replication),
+  },
+  {
     name: 'keys',
     title: 'Keys',
     isListed: true,
@@ -43,21 +55,9 @@ export const PAGES: readonly ConsolePage[] = [
     Page: lazily(async () => (await import('../pages/health/health.tsx')).Health),
   },
   {
-    name: 'dictionary',
-    title: 'Dictionary',
-    isListed: true,
-    Page: lazily(async () => (await import('../pages/dictionary/dictionary.tsx')).Dictionary),
-  },
-  {
     name: 'roles',
     title: 'Roles',
     isListed: true,
     Page: lazily(async () => (await import('../pages/roles/roles.tsx')).Roles),
-  },
-  {
-    name: 'replication',
-    title: 'Replication',
-    isListed: true,
-    Page: lazily(async () => (await import('../pages/replication/replication.tsx')).Replication),
   },
 ];
