@@ -55,14 +55,18 @@ function ticksOf(from: number, to: number): readonly number[] {
 }
 
 const HEIGHT = 22;
+/** The share of the span that the shortest mark takes: nothing of no width is drawn. */
+const LEAST = 0.002;
 
 export function TimeLine({ label, from, to, lanes, columns }: TimeLineProps) {
   const id = useId();
   const [isOpen, setOpen] = useState(false);
   const place = (at: number): string =>
     `${((100 * (Math.min(Math.max(at, from), to) - from)) / (to - from)).toFixed(3)}%`;
-  const width = (mark: Mark): string =>
-    `${((100 * Math.max(0, Math.min(mark.to, to) - Math.max(mark.from, from))) / (to - from)).toFixed(3)}%`;
+  const width = ({ from: begin, to: end }: Mark): string => {
+    const share = (Math.min(end, to) - Math.max(begin, from)) / (to - from);
+    return `${(100 * Math.max(LEAST, share)).toFixed(3)}%`;
+  };
   const ticks = ticksOf(from, to);
   const shown = lanes.map((lane) => ({
     ...lane,
