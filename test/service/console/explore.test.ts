@@ -5,7 +5,7 @@ import { after, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { listing } from '../../support/builders.ts';
 import { startTestService } from '../../support/service.ts';
-import { logIn, startBrowser, watchedPage, withoutChromium } from './browser.ts';
+import { axe, logIn, startBrowser, watchedPage, withoutChromium } from './browser.ts';
 
 const HOSTILE = '<img src=x onerror="document.title=1">';
 
@@ -86,6 +86,7 @@ test('Explore', { skip: withoutChromium }, async (t) => {
       .first()
       .waitFor();
     await page.keyboard.press('ArrowDown');
+    assert.deepEqual(await axe(page), []);
     await page.keyboard.press('Enter');
     await editor.pressSequentially('lt 102000 and Cty eq 5');
     await page.keyboard.press('Enter');
@@ -94,6 +95,7 @@ test('Explore', { skip: withoutChromium }, async (t) => {
       '$filter: Property has no field Cty at position 25. Did you mean City? Go there',
     );
     assert.equal(await page.locator('.editor mark').textContent(), 'Cty');
+    assert.deepEqual(await axe(page), []);
     await page.getByRole('button', { name: 'Go there' }).click();
     await page.keyboard.type('City');
     await page.keyboard.press('End');
@@ -157,6 +159,13 @@ test('Explore', { skip: withoutChromium }, async (t) => {
     await counted('1 listing');
     assert.equal(await page.getByText('=cmd').count(), 0);
     assert.equal(await page.locator('#condition-field option', { hasText: 'Private Remarks' }).count(), 0);
+  });
+
+  await t.test('shows the first page as JSON', async () => {
+    await page.getByRole('button', { name: 'JSON', exact: true }).click();
+    const json = page.getByRole('region', { name: 'The first page as JSON' });
+    assert.match((await json.textContent()) ?? '', /"@odata.count": 1,/);
+    assert.deepEqual(await axe(page), []);
   });
 
   await t.test('shows the native interface', async () => {

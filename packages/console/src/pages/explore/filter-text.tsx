@@ -27,6 +27,9 @@ export function FilterText({ view, schema, resource, values, problem, onApply }:
   const { from, suggestions } = isOpen
     ? complete(view.interface, text, caret, resource, schema, (field) => values(field))
     : { from: caret, suggestions: [] };
+  useEffect(() => {
+    if (active >= 0) document.getElementById(`suggestion-${active}`)?.scrollIntoView({ block: 'nearest' });
+  }, [active]);
   // A fault is of the filter that was asked, and not of what is being typed.
   const fault = text.trim() === view.filter ? problem : undefined;
   const lead = text.length - text.trimStart().length;
@@ -135,14 +138,18 @@ export function FilterText({ view, schema, resource, values, problem, onApply }:
         </p>
       )}
       <p class="hint" id="filter-help">
-        {view.interface === 'native'
-          ? "Such as ListPrice Ge 300000 And City Eq 'Rome'."
-          : "Such as ListPrice ge 300000 and City eq 'Rome'."}{' '}
+        {exampleOf(view.resource)}
         The arrow keys choose a suggestion, Enter applies the filter.
       </p>
       <button type="submit">Apply</button>
     </form>
   );
+}
+
+/** A filter of listings; of other resources a person reads the suggestions. */
+function exampleOf(resource: string): string {
+  if (resource === 'Property') return "Such as ListPrice ge 300000 and City eq 'Rome'. ";
+  return resource === 'listings' ? "Such as ListPrice Ge 300000 And City Eq 'Rome'. " : '';
 }
 
 function select(editor: HTMLTextAreaElement | null, from: number, to: number): void {
