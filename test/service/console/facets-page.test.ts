@@ -115,6 +115,11 @@ test('the market at a glance', { skip: withoutChromium }, async (t) => {
     await page.setViewportSize({ width: 1280, height: 900 });
   });
 
+  await t.test('the map of the native interface ends with its last page', async () => {
+    await page.goto(`${admin}/console/explore?as=role/private&interface=native&view=map`);
+    await page.getByRole('application', { name: 'Map of 36 listings' }).waitFor();
+  });
+
   await t.test('a role that sees no locations is told so, and counts no cities', async () => {
     await page.goto(`${admin}/console/explore?as=role/nowhere&view=map`);
     await page.getByText('Locations are hidden from this role or key').waitFor();

@@ -11,8 +11,9 @@ import { type Body, hereFor, pageOf, pageSize, pathOf, type Row, rootOf } from '
 import type { FieldInfo, ResourceInfo } from './schema.ts';
 import type { View } from './view.ts';
 
-/** The most records that are fetched for a map. */
-export const MOST_POINTS = 5000;
+/** The most records that are fetched for a map, of an interface that gives a thousand at once, and of one that gives few. */
+const MOST_POINTS = 5000;
+const MOST_OF_FEW = 1000;
 
 export interface MapRecord extends MapPoint {
   /** The page of the listing, where there is one. */
@@ -93,12 +94,14 @@ async function locate(
   const records: MapRecord[] = [];
   let count: number | undefined;
   let next: string | undefined = first;
-  while (next !== undefined && records.length < MOST_POINTS) {
+  const most = view.interface === 'native' ? MOST_OF_FEW : MOST_POINTS;
+  while (next !== undefined && records.length < most) {
     const { body } = await ask<Body>(next, { signal });
     const page = pageOf(view, body, next);
     records.push(...page.rows.flatMap((row) => recordIn(row, view, resource)));
     count ??= page.count;
-    next = page.next;
+    // The native interface says where to go on even after its last record.
+    next = page.rows.length === 0 || records.length >= (count ?? most) ? undefined : page.next;
     tell(records.length);
   }
   return { records, count: count ?? records.length, isWhole: next === undefined };
