@@ -83,6 +83,7 @@ for (const name of NAMES) {
     milliseconds(wall),
     rate.toFixed(rate < 10 ? 1 : 0),
   ]);
+  console.error(rows.at(-1)?.join(', '));
 }
 client.close();
 const peaks = await Promise.all(services.map(async ({ process }) => (await process.stop()).peak));
