@@ -71,10 +71,12 @@ test('a file is given as it is, without token, by the address that its record ha
   assert.equal(plan.text, SVG);
   assert.equal(plan.headers['content-type'], 'image/svg+xml');
   assert.equal(plan.headers['cache-control'], 'private, no-cache');
-  assert.equal(plan.headers['content-security-policy'], "default-src 'none'; style-src 'unsafe-inline'");
+  const policy = "default-src 'none'; style-src 'unsafe-inline'";
+  assert.equal(plan.headers['content-security-policy'], `sandbox; ${policy}`);
   const document = await get(media.get('P2'));
   assert.ok(document.bytes.equals(PDF));
   assert.equal(document.headers['content-type'], 'application/pdf');
+  assert.equal(document.headers['content-security-policy'], policy);
   const head = await service.get('api', media.get('P2') ?? '', { method: 'HEAD' });
   assert.deepEqual([head.status, head.headers['content-length'], head.text], [200, '6', '']);
 });
