@@ -31,6 +31,8 @@ export const TOGETHER = {
     'service/specification.test.ts',
     'service/strength.test.ts',
   ],
+  /** The console, most of it in a real browser. */
+  console: ['service/console'],
   /** Clients of others that run as they are, or are replayed. */
   clients: [
     'clients/odata.test.ts',
@@ -168,6 +170,7 @@ const DEAR: readonly string[] = [
   'cli/package.test.ts',
   'cli/stores.test.ts',
   'commands.test.ts',
+  'console.test.ts',
   'stores.test.ts',
   'server.test.ts',
   'clients.test.ts',
