@@ -17,16 +17,15 @@ const source = join(root, 'src', 'cli', 'main.ts');
 // A checkout runs its sources as they are; the published package holds the build alone.
 const main = existsSync(source) ? source : built;
 
-// How much memory a command holds (memory.json). Records are many short-lived texts: a larger young generation saves an
-// import a third of the work of the garbage collector. What a service reads goes out as bytes, so it gains nothing and would
-// only hold the memory. A consumer keeps within its memory, however large the feed is, and V8 must know that from its start.
-// An arena of malloc for each thread costs a tenth of it, and what a service has given back of its large pages stays in as
-// many arenas as it has threads.
+// How much memory a command holds (memory.json), which V8 and malloc must know from their start: what is set later reaches
+// only threads that start afterwards. A service and a consumer begin anew in the same process for it. What a service reads
+// goes out as bytes, so a small young generation costs it nothing. A consumer keeps within its memory, however large the feed
+// is. An arena of malloc for each thread costs a tenth of the memory, and what a service has given back of its large pages
+// stays in as many arenas as it has threads.
 const MEMORY = createRequire(import.meta.url)('./memory.json');
 const command = process.argv[2] ?? '';
-const memory = Object.hasOwn(MEMORY, command) ? MEMORY[command] : MEMORY.any;
-const flags = memory.isAnew ? memory.flags : [];
-const arenas = memory.arenas === undefined ? {} : { MALLOC_ARENA_MAX: memory.arenas };
+const { flags = [], arenas: most } = Object.hasOwn(MEMORY, command) ? MEMORY[command] : {};
+const arenas = most === undefined ? {} : { MALLOC_ARENA_MAX: most };
 const environment = { ...arenas, ...process.env };
 // This file again, so that what is compiled is kept there, too.
 const rest = [fileURLToPath(import.meta.url), ...process.argv.slice(2)];
@@ -37,9 +36,10 @@ if (Number(process.versions.node.split('.')[0]) >= NEEDED) {
   // Whoever holds a channel to this process would lose it.
   const isFree = process.channel === undefined;
   if (isFree && (lacksFlags || lacksArenas))
-    become(process.execPath, [...process.execArgv, ...flags, ...rest]);
+    become(process.execPath, [...flags, ...process.execArgv, ...rest]);
   keepCompiled();
-  for (const flag of memory.flags) setFlagsFromString(flag);
+  // Where it could not begin anew, its threads have them at least.
+  if (lacksFlags) for (const flag of flags) setFlagsFromString(flag);
   await import(main);
 } else {
   const node = bundledNode();

@@ -35,16 +35,15 @@ const PRELOAD = new URL('./report-usage.ts', import.meta.url).href;
 const PLAT = fileURLToPath(new URL('../../bin/plat.js', import.meta.url));
 
 /** How `bin/plat.js` begins itself anew, which it does not where another process holds a channel to it. */
-const MEMORY: Readonly<Record<string, { flags: readonly string[]; isAnew?: boolean; arenas?: string }>> =
-  JSON.parse(readFileSync(new URL('../../bin/memory.json', import.meta.url), 'utf8'));
+const MEMORY: Readonly<Record<string, { flags: readonly string[]; arenas: string }>> = JSON.parse(
+  readFileSync(new URL('../../bin/memory.json', import.meta.url), 'utf8'),
+);
 
 /** Runs a command of plat, as it would begin itself anew: its usage is told by this process. */
 export function startPlat(args: readonly string[]): Running {
-  const { flags = [], isAnew = false, arenas } = MEMORY[args[0] ?? ''] ?? {};
-  return startNode(PLAT, args, {
-    flags: isAnew ? flags : [],
-    environment: arenas === undefined ? {} : { MALLOC_ARENA_MAX: arenas },
-  });
+  const { flags = [], arenas } = MEMORY[args[0] ?? ''] ?? {};
+  const environment: Record<string, string> = arenas === undefined ? {} : { MALLOC_ARENA_MAX: arenas };
+  return startNode(PLAT, args, { flags, environment });
 }
 
 /** Runs a program of the benchmark that stands in this folder. */

@@ -68,7 +68,10 @@ export function resolveAccess(
   };
   checkNames(definition, dictionary);
 
-  const roles = definition.roles.map((role, index) => makeRole(role, 2 ** index));
+  const everyones = new Set(
+    [...dictionary.resources.values()].filter(({ fromChanges }) => fromChanges).map(({ name }) => name),
+  );
+  const roles = definition.roles.map((role, index) => makeRole(role, 2 ** index, everyones));
   const rowRules = Map.groupBy(
     definition.roles.flatMap((role, index) => rulesOfRole(role, 2 ** index, dictionary, parse)),
     ({ resource }) => resource,
@@ -113,7 +116,8 @@ function checkNames({ roles, withheld }: AccessDefinition, { resources }: Dictio
   if (unknown !== undefined) throw platError('resourceUnknown', { name: unknown });
 }
 
-function makeRole(definition: RoleDefinition, bit: number): Role {
+/** @param everyones the resources that every role may read */
+function makeRole(definition: RoleDefinition, bit: number, everyones: ReadonlySet<string>): Role {
   const { name, classes, resources } = definition;
   const sees = classes === 'all' ? undefined : new Set(['open', ...classes]);
   return {
@@ -121,9 +125,10 @@ function makeRole(definition: RoleDefinition, bit: number): Role {
     bit,
     seesWithheld: definition.seesWithheld ?? false,
     seesField: (field) => sees?.has(field.class) ?? true,
-    readsResource: (resource) =>
-      resources === 'all' ||
-      Object.hasOwn(resources, typeof resource === 'string' ? resource : resource.name),
+    readsResource: (resource) => {
+      const named = typeof resource === 'string' ? resource : resource.name;
+      return resources === 'all' || everyones.has(named) || Object.hasOwn(resources, named);
+    },
   };
 }
 

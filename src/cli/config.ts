@@ -39,6 +39,11 @@ export interface ConfigFile {
     readonly folder?: string;
   };
   readonly filterIndex?: { readonly minutes?: number; readonly megabytes?: number };
+  readonly changes?: {
+    readonly keepDays?: number;
+    readonly keepEntries?: number;
+    readonly streamsPerKey?: number;
+  };
   readonly budget?: Partial<BudgetLimits>;
   readonly connections?: Partial<ConnectionLimits>;
   readonly pace?: Partial<PaceLimits>;

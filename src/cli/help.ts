@@ -36,6 +36,13 @@ export const EXAMPLES: Readonly<Record<string, readonly [Example, Example, ...Ex
       'to a file, which is there when it is whole',
     ],
   ],
+  changes: [
+    ['plat changes --store market.db', 'every record that exists, in the order of its last changes'],
+    [
+      'plat changes --store market.db --follow --records --checkpoint market.position | consume',
+      'whole records, from where the last run ended',
+    ],
+  ],
   backup: [
     ['plat backup --store market.db market-backup.db', 'a copy, checked'],
     ['PLAT_STORE=market.db plat backup "$(date +%F).db"', 'the store from the environment'],
@@ -73,6 +80,47 @@ export const EXAMPLES: Readonly<Record<string, readonly [Example, Example, ...Ex
   'key rotate': [
     ['plat key rotate --store market.db 5bJ2kq', 'both work for a day'],
     ['plat key rotate --store market.db 5bJ2kq --overlap 2h', 'both work for two hours'],
+  ],
+  'webhook create': [
+    [
+      'plat webhook create --store market.db --url https://example.com/changes --resources Property,Media',
+      'tell a receiver of listings and photos, as idx sees them',
+    ],
+    [
+      'plat webhook create --store market.db --url http://10.0.0.7/changes --role private --private-hosts',
+      'tell a machine of the own network of everything',
+    ],
+  ],
+  'webhook list': [
+    ['plat webhook list --store market.db', 'a table'],
+    ['plat webhook list --store market.db --json', 'for programs'],
+  ],
+  'webhook test': [
+    ['plat webhook test --store market.db wh_5bJ2kq', 'whether the receiver answers'],
+    ['PLAT_STORE=market.db plat webhook test wh_5bJ2kq', 'the store from the environment'],
+  ],
+  'webhook replay': [
+    [
+      'plat webhook replay --store market.db wh_5bJ2kq --since 120400',
+      'deliver again what came after a number',
+    ],
+    ['plat webhook replay --store market.db wh_5bJ2kq --since end', 'skip what was not delivered'],
+  ],
+  'webhook pause': [
+    ['plat webhook pause --store market.db wh_5bJ2kq', 'while the receiver is down'],
+    ['PLAT_STORE=market.db plat webhook pause wh_5bJ2kq', 'the store from the environment'],
+  ],
+  'webhook resume': [
+    ['plat webhook resume --store market.db wh_5bJ2kq', 'go on at once'],
+    ['PLAT_STORE=market.db plat webhook resume wh_5bJ2kq', 'the store from the environment'],
+  ],
+  'webhook rotate': [
+    ['plat webhook rotate --store market.db wh_5bJ2kq', 'both secrets sign for a day'],
+    ['PLAT_STORE=market.db plat webhook rotate wh_5bJ2kq', 'the store from the environment'],
+  ],
+  'webhook delete': [
+    ['plat webhook delete --store market.db wh_5bJ2kq', 'for good'],
+    ['PLAT_STORE=market.db plat webhook delete wh_5bJ2kq', 'the store from the environment'],
   ],
   restamp: [
     ['plat restamp --store market.db', 'bring them back'],
@@ -136,7 +184,18 @@ const OTHERS = 'Options:';
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
   'Source:': ['source', 'resources', 'customFields', 'pageSize', 'windowField', 'alsoWindow'],
   'What to do, and when:': [
-    ...['once', 'watch', 'step', 'refresh', 'updateEvery', 'purgeEvery', 'accountsEvery', 'purgeShare'],
+    ...[
+      'once',
+      'watch',
+      'step',
+      'refresh',
+      'updateEvery',
+      'purgeEvery',
+      'accountsEvery',
+      'followBy',
+      'proofEvery',
+      'purgeShare',
+    ],
     ...['force', 'drift'],
   ],
   'Media:': ['media', 'mediaFolder', 'mediaPrivateHosts'],

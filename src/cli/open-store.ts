@@ -33,7 +33,11 @@ interface OpenOptions {
 
 /** Applies the configuration to the settings of a store. */
 function configured(settings: StoreSettings, config: ConfigFile): StoreSettings {
-  const { dictionary, roles, withheld, timeZone, onwardTimestamps } = config;
+  const { dictionary, roles, withheld, timeZone, onwardTimestamps, changes = {} } = config;
+  const kept = {
+    ...(changes.keepDays === undefined ? {} : { days: changes.keepDays }),
+    ...(changes.keepEntries === undefined ? {} : { entries: changes.keepEntries }),
+  };
   const names = new Set(roles?.map((role) => role.name));
   const builtIn = DEFAULT_SETTINGS.access;
   return {
@@ -41,6 +45,7 @@ function configured(settings: StoreSettings, config: ConfigFile): StoreSettings 
     ...(dictionary === undefined ? {} : { declarations: { ...settings.declarations, ...dictionary } }),
     ...(timeZone === undefined ? {} : { timeZone }),
     ...(onwardTimestamps === undefined ? {} : { onwardTimestamps }),
+    ...(Object.keys(kept).length === 0 ? {} : { changesKept: kept }),
     ...(roles === undefined && withheld === undefined
       ? {}
       : {

@@ -6,6 +6,7 @@ import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { platError } from '../errors/index.ts';
+import type { KeyWords } from '../store/new-key.ts';
 import { type ConfigFile, readConfig } from './config.ts';
 
 /** The environment variable of an option: `apiPort` → `PLAT_API_PORT`. */
@@ -39,6 +40,9 @@ export const NO_CREATE_OPTION = (): Option =>
   new Option('--no-create', 'fail if the store does not exist, instead of creating it').env('PLAT_NO_CREATE');
 
 /** For commands that assign timestamps. */
+/** What the parts of a key are called on a command line. */
+export const KEY_WORDS: KeyWords = { system: '--system', expires: '--expires' };
+
 export const CLOCK_OPTION = (): Option =>
   option('--allow-clock-jump', 'accept the clock, although it was set since the store was last written to');
 

@@ -1,5 +1,5 @@
 /** Results, errors and exit codes of commands. */
-import { PlatError } from '../errors/index.ts';
+import { type ErrorCode, PlatError } from '../errors/index.ts';
 import { RequestFailure } from '../replica/http/failure.ts';
 import { LeaseLost } from '../store/checkpoints.ts';
 import { escaped, reportLines, writeJson, writeLines } from './terminal.ts';
@@ -30,13 +30,16 @@ export function table(given: readonly (readonly string[])[]): string[] {
 /** Failures that need no stack trace: those of a source, and a lease that another process has taken over. */
 const isExpected = (error: unknown): boolean => error instanceof RequestFailure || error instanceof LeaseLost;
 
+/** What was asked for is wrong, and not what came of it. */
+const WRONG_USE: ReadonlySet<string> = new Set<ErrorCode>(['usage', 'resourceFilled']);
+
 /** Reports an error on stderr, in one line if it is expected. @returns the exit code */
 export function fail(error: unknown): number {
   const system = systemCode(error);
   if (system === 'EPIPE') return EXIT.failed; // the reader has closed the pipe
   const text = error instanceof Error ? error.message : String(error);
   reportLines(`plat: ${text.replace(/\s+/g, ' ').trim()}`);
-  if (error instanceof PlatError) return error.code === 'usage' ? EXIT.wrongUse : EXIT.failed;
+  if (error instanceof PlatError) return WRONG_USE.has(error.code) ? EXIT.wrongUse : EXIT.failed;
   if (!isExpected(error) && system === undefined && error instanceof Error && error.stack !== undefined)
     reportLines(error.stack.split('\n'));
   return EXIT.failed;

@@ -75,6 +75,17 @@ const COMMANDS: readonly Listed[] = [
     load: async () => (await import('./commands/keys.ts')).defineKeys,
   },
   {
+    name: 'changes',
+    does: 'write the sequence of changes as NDJSON, and go on with what is committed',
+    load: async () => (await import('./commands/changes.ts')).defineChanges,
+  },
+  {
+    name: 'webhook',
+    does: 'manage webhooks, which are told of changes',
+    isGroup: true,
+    load: async () => (await import('./commands/webhooks.ts')).defineWebhooks,
+  },
+  {
     name: 'restamp',
     does: 'move timestamps that are ahead of the clock back, in order, while the store is served',
     load: async () => (await import('./commands/restamp.ts')).defineRestamp,

@@ -2,6 +2,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { platError } from '../errors/index.ts';
 import type { ReplicaEvent } from '../replica/events.ts';
+import { WAYS } from '../replica/source/source.ts';
 import { type SourceStatus, sourceStatus } from '../replica/status.ts';
 import { serveProbes } from '../service/admin/probes.ts';
 import type { Store } from '../store/store.ts';
@@ -92,12 +93,26 @@ function replicaMetrics() {
     'resource',
     'step',
   );
-  const deleted = counter('plat_replica_deleted_total', 'Records that purges deleted', 'resource');
+  const deleted = counter(
+    'plat_replica_deleted_total',
+    'Records that were deleted because the source has them no more',
+    'resource',
+  );
   const retries = counter('plat_replica_retries_total', 'Requests that failed');
   const failures = counter('plat_replica_failures_total', 'Steps that failed and were postponed');
   const lag = gauge(
     'plat_replica_lag_seconds',
     'Age of the moment up to which a copy is complete',
+    'resource',
+  );
+  const following = gauge(
+    'plat_replica_following',
+    'How changes are learned of: 1 for the way that is in use',
+    'way',
+  );
+  const changes = counter(
+    'plat_replica_changes_total',
+    'Records that came or went because the source reported their change',
     'resource',
   );
   const stored = gauge('plat_replica_records', 'Records stored from the source', 'resource');
@@ -107,6 +122,8 @@ function replicaMetrics() {
     ready.set(Number(isReady));
     if (status === undefined) return;
     quarantined.set(status.quarantined);
+    const used = status.following?.way ?? 'windows';
+    for (const way of [...WAYS, 'windows'] as const) following.set({ way }, Number(way === used));
     for (const each of status.collections) {
       stored.set({ resource: each.collection }, each.stored);
       if (each.lag !== undefined) lag.set({ resource: each.collection }, each.lag / 1000);
@@ -114,7 +131,9 @@ function replicaMetrics() {
   };
   const count = (event: ReplicaEvent): void => {
     if (event.kind === 'page') rows.inc({ resource: event.resource, step: event.step }, event.rows);
-    else if (event.kind === 'deleted') deleted.inc({ resource: event.resource }, event.keys.length);
+    else if (event.kind === 'changes') {
+      changes.inc({ resource: event.resource }, event.rows + event.deleted);
+    } else if (event.kind === 'deleted') deleted.inc({ resource: event.resource }, event.keys.length);
     else if (event.kind === 'retry') retries.inc();
     else if (event.kind === 'failed') failures.inc();
   };

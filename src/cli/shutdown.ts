@@ -20,10 +20,12 @@ const EXITS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 143 } as const;
 type Signal = keyof typeof EXITS;
 const SIGNALS: readonly Signal[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
-interface Shutdown {
+export interface Shutdown {
   readonly signal: AbortSignal;
   /** Resolves when the command should end. */
   readonly asked: Promise<void>;
+  /** Does what needs no cleanup, such as opening a store: a signal ends the command at once meanwhile. */
+  starting<T>(work: () => Promise<T>): Promise<T>;
 }
 
 /** Distinguishes one key press, or one `kill`, from the next, however often each arrives. */
@@ -89,12 +91,14 @@ export const exitOfSignal = (): number | undefined => exit;
 export function onShutdown(runsUntilSignal = false): Shutdown {
   const controller = new AbortController();
   const received = new Set<Signal>();
+  let isStarting = false;
   const endNow = (signal: Signal, why: string): never => {
     reportLines(`plat: ended at once, ${why}; committed data is kept`);
     return process.exit(EXITS[signal]);
   };
   const asked = new Promise<void>((resolve) => {
     onSignal = (signal) => {
+      if (isStarting) process.exit(runsUntilSignal ? 0 : EXITS[signal]);
       if (received.has(signal)) endNow(signal, `by a second ${signal}`);
       received.add(signal);
       exit ??= runsUntilSignal ? undefined : EXITS[signal];
@@ -104,5 +108,13 @@ export function onShutdown(runsUntilSignal = false): Shutdown {
       resolve();
     };
   });
-  return { signal: controller.signal, asked };
+  const starting = async <T>(work: () => Promise<T>): Promise<T> => {
+    isStarting = true;
+    try {
+      return await work();
+    } finally {
+      isStarting = false;
+    }
+  };
+  return { signal: controller.signal, asked, starting };
 }

@@ -38,6 +38,13 @@ export async function streamJson(line: string): Promise<void> {
   if (!write('stdout', `${escapedJson(line)}\n`)) await once(process.stdout, 'drain');
 }
 
+/** Resolves when the system has taken everything that was written to stdout. */
+export function flushOutput(): Promise<void> {
+  return new Promise((resolve, reject) => {
+    process.stdout.write('', (error) => (error ? reject(error) : resolve()));
+  });
+}
+
 /** Reports lines of text on stderr. */
 export function reportLines(lines: string | readonly string[]): void {
   write('stderr', ended(lines));

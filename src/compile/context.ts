@@ -114,10 +114,15 @@ export function visibleRows(
 
 /** A key that is restricted to systems sees only those unlisted values that are in use in rows of these systems. */
 function ofSystems({ bit }: RowScope, systems: readonly string[], alias: string): Sql {
-  const counter = sql`concat(${bind(VALUES)}, ${column(alias, 'LookupName')}, ${bind('\n')}, ${column(alias, 'LookupValue')})`;
-  const counted = sql`SELECT 1 FROM plat_counters c WHERE c.resource = ${counter} AND c.rows > 0`;
+  const counted = valueInUse(alias);
   const owners = join([...systems, ANY_SYSTEM].map(bind), ', ');
-  return sql`(NOT EXISTS (${counted}) OR EXISTS (${counted} AND (c.visible & ${integer(bit)}) <> 0 AND c.system IN (${owners})))`;
+  return sql`(NOT EXISTS (${counted}) OR EXISTS (${counted} AND (n.visible & ${integer(bit)}) <> 0 AND n.system IN (${owners})))`;
+}
+
+/** The counters `n` of a value of Lookup that is in use and in no list; none for a listed value. */
+export function valueInUse(alias: string): Sql {
+  const counter = sql`concat(${bind(VALUES)}, ${column(alias, 'LookupName')}, ${bind('\n')}, ${column(alias, 'LookupValue')})`;
+  return sql`SELECT 1 FROM plat_counters n WHERE n.resource = ${counter} AND n.rows > 0`;
 }
 
 /** The bits of `_shown` that a row must have to show the field to this request; 0 if the field is never withheld. */

@@ -75,6 +75,11 @@ export interface Dialect {
   readonly inListOrder: (alias: string) => Sql;
   /** A table `alias(column, …)` of a bound JSON list of objects, whose members are named like the columns. */
   readonly rowsOf: (objects: Sql, alias: string, columns: ReadonlyMap<string, ColumnKind>) => Sql;
+  /**
+   * A value that, computed in a transaction, tells the other processes of its commit; absent for an engine that tells them
+   * nothing.
+   */
+  readonly announced?: Sql;
   /** Whether a value is one of the texts. */
   readonly oneOf: (value: Sql, texts: readonly string[]) => Sql;
   /** A clause required before OFFSET if there is no LIMIT. */

@@ -42,7 +42,11 @@ export const isPlainRead = (
   { model, damaged }: ReadBy,
   { resource, under }: Pick<RecordQuery, 'resource' | 'under'>,
 ): boolean =>
-  damaged === undefined && under === undefined && resource.name !== 'Media' && isVisibilityCurrent(model);
+  damaged === undefined &&
+  under === undefined &&
+  resource.name !== 'Media' &&
+  !resource.fromChanges &&
+  isVisibilityCurrent(model);
 
 function formOf(shape: Shape): string | undefined {
   switch (shape.kind) {

@@ -4,6 +4,7 @@ import {
   type Dictionary,
   declare,
   type Field,
+  isFilled,
   REPLICA_TIMESTAMP,
   type Resource,
   SOURCE_TIMESTAMP,
@@ -65,15 +66,19 @@ interface Meaning {
   readonly rules: AccessRules;
 }
 
-/** For the day that was last asked for. Profiles change far more often than settings. */
-const meanings = new WeakMap<StoreSettings, Meaning>();
+/**
+ * For the two days that were last asked for: a store that is opened on another day than it was left on is read as of both.
+ * Profiles change far more often than settings.
+ */
+const meanings = new WeakMap<StoreSettings, readonly Meaning[]>();
 
 function meaningOf(settings: StoreSettings, today: string): Meaning {
-  const known = meanings.get(settings);
-  if (known?.today === today) return known;
-  const dictionary = known?.dictionary ?? dictionaryOf(settings);
+  const known = meanings.get(settings) ?? [];
+  const same = known.find((each) => each.today === today);
+  if (same !== undefined) return same;
+  const dictionary = known[0]?.dictionary ?? dictionaryOf(settings);
   const made = { today, dictionary, rules: resolveAccess(settings.access, dictionary, today) };
-  meanings.set(settings, made);
+  meanings.set(settings, [made, ...known.slice(0, 1)]);
   return made;
 }
 
@@ -100,6 +105,8 @@ export function makeModel({
   };
   const inUse = (field: Field): boolean => {
     const { joined } = field;
+    const of = dictionary.resources.get(field.resource);
+    if (of?.fromChanges) return isFilled(of, field);
     const [carrier, name] =
       joined === undefined || isStored(field, settings)
         ? [field.resource, field.name]

@@ -6,7 +6,6 @@
 import type { RowScope } from '../access/index.ts';
 import type { Field } from '../dictionary/index.ts';
 import type { NativeExpansion } from '../query/native/selection.ts';
-import type { OrderTerm } from '../query/tree.ts';
 import {
   type Context,
   type ContextSource,
@@ -16,6 +15,14 @@ import {
   visibleRows,
 } from './context.ts';
 import type { Dialect } from './dialect.ts';
+import {
+  type EventsPlan,
+  eventOrder,
+  eventRows,
+  isBySequence,
+  planEvent,
+  planEvents,
+} from './events-plan.ts';
 import { childOf, condition, value } from './expression.ts';
 import {
   all,
@@ -35,6 +42,7 @@ import {
 import { keptPlan, plainName } from './kept-plans.ts';
 import { indexedTable, isOneTable, ownColumn, type ResourceLayout } from './layout/index.ts';
 import { isVisibilityCurrent } from './model.ts';
+import { type Order, orderBy } from './order.ts';
 import type {
   BlocksRequest,
   ListPageRequest,
@@ -62,6 +70,7 @@ export type PlannedStatement = Statement;
  * - `range`: one statement returns body, row count and last key, and shows whether a row follows; or `more` does.
  * - `search`: the `find` statements return ids, keys and order values, and run until `limit + 1` rows are found; then
  *   `body` returns the body for the ids.
+ * - `rows`: as of events-plan.ts.
  * - `list`: `body` returns the body for ids that are known, and `look` says which of these have no row, and what its last row is.
  * Where a body has marks in place of agents and offices, `linked` says what they stand for.
  */
@@ -81,6 +90,7 @@ export type PagePlan =
       readonly limit: number;
       readonly body: PlannedStatement;
     }
+  | EventsPlan
   | {
       readonly kind: 'list';
       readonly linked?: LinkedTexts | undefined;
@@ -114,12 +124,14 @@ export const planned = ({ dialect }: Planner, statement: Sql): PlannedStatement 
  * texts.
  */
 export function planPage(planner: Planner, request: PageRequest): PagePlan {
+  if (request.query.resource.fromChanges) return planEvents(planner, request);
   return isByKey(request) ? planRange(planner, request) : planSearch(planner, request);
 }
 
 /** Whether the page is a range of keys, so that no rows have to be found first. */
 export function isByKey({ query, position }: Pick<PageRequest, 'query' | 'position'>): boolean {
-  const { filter, search, order, part, under } = query;
+  const { resource, filter, search, order, part, under } = query;
+  if (resource.fromChanges) return isBySequence({ query, position });
   const isWhole = [filter, search, part, under].every((each) => each === undefined) && order.length === 0;
   return isWhole && position.kind !== 'offset';
 }
@@ -303,6 +315,11 @@ interface MatchingRows {
 
 /** @param seen whether the role has to see each row; a list of ids holds what it saw, and each page of it looks again */
 export function matchingRows(planner: Planner, query: RecordQuery, seen: boolean): MatchingRows {
+  if (query.resource.fromChanges) {
+    const { context, from, where } = eventRows(planner, query);
+    const order = eventOrder(context, query.order);
+    return { context, order, where, tables: () => ({ from, joined: [] }) };
+  }
   const layout = planner.model.layout(query.resource.name);
   const context = makeContext(contextSource(planner, query), 'r', query.resource.name);
   searchRows(context, layout, 'r');
@@ -456,6 +473,7 @@ function goneOf(planner: Planner, query: RecordQuery): Sql {
 /** Plans the read of one record by key: its text, or no row. */
 export function planRecord(planner: Planner, request: RecordRequest): PlannedStatement {
   const { query, key, shape } = request;
+  if (query.resource.fromChanges) return planEvent(planner, request);
   const name = plainName(planner, query, shape);
   return name === undefined
     ? composeRecord(planner, request, bind(key))
@@ -500,7 +518,8 @@ export function planCount(planner: Planner, query: RecordQuery): PlannedStatemen
   const isPlace = query.among !== undefined && query.after !== undefined;
   const { where, tables } = matchingRows(planner, query, !isPlace);
   const { from, joined } = tables();
-  const unbounded = query.filter !== undefined || query.search !== undefined;
+  const { resource, filter, search } = query;
+  const unbounded = filter !== undefined || search !== undefined || resource.fromChanges === true;
   const guards = unbounded ? deadlineOf(planner.dialect) : [];
   return planned(
     planner,
@@ -513,7 +532,7 @@ function countedRows({ model }: Planner, query: RecordQuery): Sql | undefined {
   const { resource, view, filter, search, under, part, among, after } = query;
   const { bit, systems, onlyFloorPlans } = view.scope;
   const narrower = [filter, search, under, part, among, after].some((each) => each !== undefined);
-  if (narrower || (onlyFloorPlans && resource.name === 'Media')) return undefined;
+  if (narrower || resource.fromChanges || (onlyFloorPlans && resource.name === 'Media')) return undefined;
   if (systems !== undefined && resource.name === 'Lookup') return undefined;
   if (!isVisibilityCurrent(model) && movesWithDay(model, resource.name)) return undefined;
   const conditions = [sql`resource = ${bind(resource.name)}`, sql`(visible & ${integer(bit)}) <> 0`];
@@ -564,66 +583,12 @@ function sourceRows(planner: Planner, { files }: MergedRequest, source: MergedSo
   return sql`SELECT ${join(columns, ', ')} FROM ${from} WHERE ${all([...joined, ...where])}`;
 }
 
-/** An order term: a value and its direction. */
-interface Term {
-  readonly value: Sql;
-  readonly descending: boolean;
-}
-
-interface Order {
-  /** The values that a skip token contains in addition to the key. */
-  readonly values: readonly Sql[];
-  readonly clause: Sql;
-  /**
-   * The rows after a given row, as ranges in the order of the result: first rows that tie with it in everything but
-   * the key, then rows that tie in everything but the last term, and so on. An index can serve each range, but not
-   * one condition with OR.
-   */
-  readonly after: (values: readonly BoundValue[], key: string) => Sql[];
-}
-
-function orderOf(context: Context, query: Pick<RecordQuery, 'order' | 'part'>, alias: string): Order {
-  const terms = query.order.map((term) => compileTerm(context, term));
+function orderOf(
+  context: Context,
+  { order, part }: Pick<RecordQuery, 'order' | 'part'>,
+  alias: string,
+): Order {
   const key = column(alias, '_key');
-  const fixed =
-    query.part === undefined || terms.length > 0 ? [key] : partOrder(context.dialect, query.part, alias);
-  return {
-    values: terms.map((term) => term.value),
-    clause: join(
-      [...terms.map((term) => context.dialect.order(term.value, term.descending)), ...fixed],
-      ', ',
-    ),
-    after: (values, lastKey) => rangesAfter(terms, values, key, lastKey),
-  };
-}
-
-function compileTerm(context: Context, { expression, descending }: OrderTerm): Term {
-  return { value: value(context, expression), descending };
-}
-
-function rangesAfter(
-  terms: readonly Term[],
-  values: readonly BoundValue[],
-  key: Sql,
-  lastKey: string,
-): Sql[] {
-  const ties = terms.map((term, index) => equalTo(term.value, values[index] ?? null));
-  const ranges = [all([...ties, sql`${key} > ${bind(lastKey)}`])];
-  for (let depth = terms.length - 1; depth >= 0; depth--) {
-    const term = terms[depth];
-    if (term === undefined) continue;
-    for (const beyond of beyondValue(term, values[depth] ?? null)) {
-      ranges.push(all([...ties.slice(0, depth), beyond]));
-    }
-  }
-  return ranges;
-}
-
-const equalTo = (term: Sql, found: BoundValue): Sql =>
-  found === null ? sql`${term} IS NULL` : sql`${term} = ${bind(found)}`;
-
-/** Null is the lowest value: first in an ascending order, last in a descending one. */
-function beyondValue({ value: term, descending }: Term, found: BoundValue): Sql[] {
-  if (descending) return found === null ? [] : [sql`${term} < ${bind(found)}`, sql`${term} IS NULL`];
-  return found === null ? [sql`${term} IS NOT NULL`] : [sql`${term} > ${bind(found)}`];
+  const isOfPart = part !== undefined && order.length === 0;
+  return orderBy(context, order, key, isOfPart ? partOrder(context.dialect, part, alias) : [key]);
 }

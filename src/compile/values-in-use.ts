@@ -173,10 +173,14 @@ export const counterOf = (lookup: string, value: string): string => `${VALUES}${
 
 export const isOfValue = (counter: string): boolean => counter.startsWith(VALUES);
 
-/** A value in use, and the bits of the roles that may see it; 0 if it is no longer in use. */
-export interface ValueInUse {
+/** A value of a lookup. */
+export interface LookupValue {
   readonly lookup: string;
   readonly value: string;
+}
+
+/** A value in use, and the bits of the roles that may see it; 0 if it is no longer in use. */
+export interface ValueInUse extends LookupValue {
   readonly audience: number;
 }
 
@@ -210,7 +214,7 @@ export function countingRules(model: StoreModel): string {
     closed,
     [...values.keys()],
   ]);
-  const rules = JSON.stringify([1, lists, model.settings.access]);
+  const rules = JSON.stringify([2, lists, model.settings.access]);
   const mark = hash('sha256', rules, 'base64url').slice(0, 22);
   marks.set(model, mark);
   return mark;

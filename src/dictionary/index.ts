@@ -19,6 +19,7 @@ export {
   SOURCE_TIMESTAMP,
   withReplicaTimestamp,
 } from './declare.ts';
+export { EVENT, isFilled } from './entity-event.ts';
 export * from './listing-parts.ts';
 export { makeLookup, standardDictionary } from './load.ts';
 export { identifierOf, memberName, spellingsOf, textsOfIdentifier } from './lookups.ts';

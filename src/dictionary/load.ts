@@ -113,7 +113,8 @@ function loadStandardDictionary(): Dictionary {
     resources.set(name, {
       name,
       key,
-      always: published === 'always',
+      always: published !== 'with data',
+      ...(published === 'from changes' ? { fromChanges: true } : {}),
       otherNames: otherNames === '' ? [] : otherNames.split(','),
       fields,
       fieldAliases,

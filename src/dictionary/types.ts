@@ -79,6 +79,11 @@ export interface Resource {
   readonly key: string;
   /** Published even while it has no record. */
   readonly always: boolean;
+  /**
+   * The store itself fills the resource, from its sequence of changes (RESO RCP-27), and for every role: it has no tables, and
+   * nothing can be imported into it.
+   */
+  readonly fromChanges?: true;
   /** Other names of the entity set, such as `Room` for `PropertyRooms`. */
   readonly otherNames: readonly string[];
   readonly fields: ReadonlyMap<string, Field>;

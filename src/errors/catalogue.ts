@@ -84,6 +84,12 @@ export const catalogue = {
     message: ({ limit, seconds }) =>
       `More than ${limit} requests of this key are running at once. Try again in ${seconds} s.`,
   }),
+  tooManyStreams: entry<{ limit: number; seconds: number }>({
+    status: 429,
+    native: 1550,
+    message: ({ limit, seconds }) =>
+      `This key follows ${limit} streams of events, and may follow no more. Try again in ${seconds} s.`,
+  }),
   answersNotTaken: entry<{ megabytes: number; seconds: number }>({
     status: 429,
     native: 1550,
@@ -269,6 +275,31 @@ export const catalogue = {
     native: 1053,
     message: () => 'The skip token was not made by this service for this request.',
   }),
+  deltaTokenInvalid: entry({
+    status: 400,
+    native: 1053,
+    message: () =>
+      'The delta token was not made by this service for this request. A delta link takes no other options than its own.',
+  }),
+  deltaGone: entry({
+    status: 410,
+    native: 1053,
+    message: () =>
+      'What has changed since this delta link was given is no longer known. Read the collection anew, from the address in Location.',
+  }),
+
+  eventsGone: entry<{ sequence: number }>({
+    status: 410,
+    native: 1053,
+    message: ({ sequence }) =>
+      `The changes since that number are no longer known one by one. Read all records anew, and go on with EntityEventSequence gt ${sequence}.`,
+  }),
+  positionGone: entry<{ position: string }>({
+    status: 410,
+    native: 1053,
+    message: ({ position }) =>
+      `What has changed since this position is no longer known. Download everything, then follow from the position ${position}.`,
+  }),
 
   // Availability
   windowNotSettled: entry<{ seconds: number }>({
@@ -318,6 +349,12 @@ export const catalogue = {
   }),
 
   // Records that cannot be stored
+  resourceFilled: entry<{ name: string }>({
+    status: 400,
+    native: 1035,
+    message: ({ name }) =>
+      `${name} is filled by the store itself, from its sequence of changes. Its records are neither imported nor copied.`,
+  }),
   recordInvalid: entry<{ reason: string }>({ status: 400, native: 1035, message: ({ reason }) => reason }),
 
   // The store and the command line

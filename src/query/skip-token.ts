@@ -3,7 +3,7 @@
  * row, as it is (specification 2.3); in another order it contains what that order needs to go on. This module knows no store.
  */
 import { platError } from '../errors/index.ts';
-import type { OrderTerm } from './tree.ts';
+import { type OrderTerm, typeOf } from './tree.ts';
 
 /** The last row of a page: its key, and the values of the order's terms. */
 interface Row {
@@ -61,6 +61,7 @@ export function readSkipToken(token: string | undefined, order: readonly OrderTe
   const [key, values, id, position] = parse(token);
   const isRow = typeof key === 'string' && Array.isArray(values) && values.length === order.length;
   if (!isRow || !values.every(isValue)) throw invalid();
+  if (!order.every((term, index) => fits(values[index] ?? null, term))) throw invalid();
   const row = { kind: 'after-row', key, values } as const;
   if (id === undefined && position === undefined) return row;
   if (typeof id !== 'string' || typeof position !== 'number' || !Number.isSafeInteger(position)) {
@@ -73,6 +74,30 @@ const invalid = () => platError('skipTokenInvalid', {}, { target: '$skiptoken' }
 
 const isValue = (value: unknown): value is Row['values'][number] =>
   value === null || ['string', 'number', 'boolean'].includes(typeof value);
+
+const NUMBER = /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i;
+
+/** Whether an engine can give a value for a term; one has neither truth values nor decimal numbers of its own. */
+function fits(value: Row['values'][number], { expression }: OrderTerm): boolean {
+  if (value === null) return true;
+  switch (typeOf(expression)) {
+    case 'integer':
+    case 'decimal':
+    case 'duration':
+      return typeof value === 'number' || (typeof value === 'string' && NUMBER.test(value));
+    case 'boolean':
+      return typeof value === 'boolean' || value === 0 || value === 1;
+    case 'string':
+    case 'date':
+    case 'timestamp':
+    case 'time':
+      return typeof value === 'string';
+    case 'point':
+    case 'polygon':
+    case 'null':
+      return true;
+  }
+}
 
 function parse(token: string): readonly unknown[] {
   let content: unknown;

@@ -10,6 +10,7 @@ import {
   type Resource,
   SOURCE_TIMESTAMP,
 } from '../dictionary/index.ts';
+import { platError } from '../errors/index.ts';
 import { isObject } from '../shared/json.ts';
 import { readLeniently, TEXT_FORMS } from './lenient.ts';
 import { isChildCount } from './media.ts';
@@ -72,6 +73,9 @@ interface Draft {
  * computes itself, and rejects unknown fields. A replica keeps the fields that it knows and reports the others.
  */
 export function parseRecord(resource: Resource, json: unknown, context: ParseContext): ParseResult {
+  if (resource.fromChanges) {
+    return invalid(undefined, [platError('resourceFilled', { name: resource.name }).message]);
+  }
   if (context.isShallow !== true && isTooDeep(json)) {
     const given = isObject(json) ? json[resource.key] : undefined;
     const key = typeof given === 'string' && given !== '' && isStorableKey(given) ? given : undefined;

@@ -81,7 +81,7 @@ export function firstFields({
  */
 export function initialFields(dictionary: Dictionary): Field[] {
   return [...dictionary.resources.values()].flatMap((resource) => {
-    if (!resource.always) return [];
+    if (!resource.always || resource.fromChanges) return [];
     const { key, parent, fields } = resource;
     const all = [...fields.values()];
     const first = new Set([key, 'OriginatingSystemID', ...(NAMED[resource.name] ?? [])]);
@@ -112,10 +112,12 @@ export function extendProfile(profile: Profile, added: readonly Field[]): Profil
 /** Fields that are in use because an operator declared them: custom fields, and fields that are listed. */
 export function declaredFields(dictionary: Dictionary, declarations: Declarations): Field[] {
   const custom = (declarations.customFields ?? []).map(({ resource, name }) => `${resource}.${name}`);
-  return [...custom, ...(declarations.fieldsInUse ?? [])].map((path) => {
+  return [...custom, ...(declarations.fieldsInUse ?? [])].flatMap((path) => {
     const [resource = '', name = ''] = path.split('.');
-    const field = dictionary.resources.get(resource)?.fields.get(name);
+    const of = dictionary.resources.get(resource);
+    const field = of?.fields.get(name);
     if (field === undefined) throw platError('usage', { reason: `fieldsInUse: there is no field ${path}.` });
-    return field;
+    // What is filled from changes has the fields that entries have.
+    return of?.fromChanges ? [] : [field];
   });
 }

@@ -53,16 +53,10 @@ export const valueIn = (
 /** New timestamps of a record whose content does not change, except perhaps for the counts of its children. */
 export interface RowToRestamp {
   readonly stored: StoredRow;
-  /** The current keys and timestamps, as in `StoredRow.values`. */
+  /** The current keys and timestamps, as in `StoredRow.values`; if counts change, the whole content. */
   readonly values: FieldValues;
-  /** Present if counts change. */
-  readonly recounted?: Recounted;
-}
-
-/** A record whose counts of children change: its whole content with the new counts and timestamps, and the hash of it. */
-interface Recounted {
-  readonly content: FieldValues;
-  readonly hash: string;
+  /** Present if counts change: the hash of the content with the new ones. */
+  readonly hash?: string;
 }
 
 /** The tombstone of a deleted record. */

@@ -28,6 +28,8 @@ export interface StoreSettings {
    * a separate field. `own`: the replica's, with the source's as SourceModificationTimestamp.
    */
   readonly onwardTimestamps?: 'source' | 'own';
+  /** Which entries of the sequence of changes are kept; of older ones the last of each record. Absent: `CHANGES_KEPT`. */
+  readonly changesKept?: { readonly days?: number; readonly entries?: number };
   /** The IANA time zone for times of day in the native interface. */
   readonly timeZone: string;
   /** The demonstration market in the store, if any. Its drawings are made from these values. */
@@ -38,6 +40,9 @@ export interface StoreSettings {
     readonly date?: string;
   };
 }
+
+/** How long the sequence of changes is kept as it was written, unless the settings say otherwise. */
+export const CHANGES_KEPT = { days: 90, entries: 20_000_000 } as const;
 
 /** Whether a replica returns its own timestamp as ModificationTimestamp. */
 export const stampsAsOwn = ({
@@ -103,10 +108,16 @@ const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Numb
 /** Optional settings, and those whose value needs a check of its own. */
 const BESIDE = new Map<string, (value: unknown) => boolean>([
   ['accessRevision', isCount],
+  ['changesKept', isKept],
   ['onwardTimestamps', (value) => value === 'source' || value === 'own'],
   ['timeZone', (value) => typeof value === 'string' && isTimeZone(value)],
   ['market', isMarket],
 ]);
+
+function isKept(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.entries(value).every(([name, each]) => ['days', 'entries'].includes(name) && isCount(each));
+}
 
 function isMarket(value: unknown): boolean {
   if (typeof value !== 'object' || value === null || !('seed' in value) || !('listings' in value))

@@ -1,5 +1,6 @@
 /** What the consumer reports of its work, to a log, a screen or a caller of the library. */
 import type { Schedule } from './checkpoint/notes.ts';
+import type { Way } from './source/source.ts';
 
 type StepName = 'initial' | 'sub-data' | 'update' | 'sweep' | 'purge' | 'fetch' | 'media';
 
@@ -42,6 +43,10 @@ interface Events {
   /** Walks end before the number of records that the source announces, always at the same place: taken as complete. */
   readonly short: OfStep & { readonly rows: number; readonly announced: number };
   readonly refresh: { readonly reason: string };
+  /** How a watch learns of changes from now on, and why no better way is in use. */
+  readonly follow: { readonly way: Way | 'windows'; readonly reason?: string };
+  /** Changes that the source told of are in the copy: how many records came, and how many went. */
+  readonly changes: OfResource & { readonly rows: number; readonly deleted: number };
   /** Something of the source that a person has to look at. */
   readonly doubt: { readonly reason: string };
   /** The source's clock is a day or more ahead of this one (behind it, when negative), in milliseconds. */

@@ -1,13 +1,13 @@
 /** The state of the copies of a replica, for `plat status`, probes and callers of the library. It asks no source. */
 import { timestampFrom } from '../dictionary/index.ts';
 import type { Store } from '../store/store.ts';
-import { readNote, type Schedule } from './checkpoint/notes.ts';
+import { type Following, readNote, type Schedule } from './checkpoint/notes.ts';
 import { shownName } from './checkpoint/processes.ts';
 import { CHILDREN, RECORD } from './copy/quarantine-entry.ts';
 import type { LoadState } from './machine/load.ts';
 import type { SweepState } from './machine/sweep.ts';
 import { describe } from './source/describe.ts';
-import { ACCOUNTS, resourcesIn } from './source/source.ts';
+import { ACCOUNTS, resourcesIn, type Way } from './source/source.ts';
 
 /** The copy of one source. Moments are canonical timestamps; durations are milliseconds. */
 export interface SourceStatus {
@@ -24,10 +24,21 @@ export interface SourceStatus {
   readonly ignored: readonly string[];
   /** The process that is at work on it now. */
   readonly holder?: string;
+  /** How the last watch learned of changes; absent: there was none. */
+  readonly following?: FollowingStatus;
   /** What a watch failed to do the last time it tried. */
   readonly troubles: readonly TroubleStatus[];
   /** What is not as fresh as it should be; absent when everything is. */
   readonly stale?: string;
+}
+
+interface FollowingStatus {
+  readonly way: Way | 'windows';
+  readonly since: string;
+  /** Why no better way was in use. */
+  readonly reason?: string;
+  /** When the copy was last level with the source by what it reported alone. */
+  readonly level?: string;
 }
 
 interface TroubleStatus {
@@ -86,7 +97,10 @@ export async function sourceStatus(store: Store, source: string, now: number): P
   for (const collection of capabilities?.resources ?? []) {
     collections.push(await collectionStatus(store, source, collection, state, now, whys));
   }
-  const stale = staleness(schedule, now) ?? collections.map((each) => ahead(each, now)).find(isDefined);
+  const following = readNote(state, 'following');
+  const level = readNote(state, 'chain')?.level;
+  const stale =
+    staleness(schedule, now, level) ?? collections.map((each) => ahead(each, now)).find(isDefined);
   return {
     source,
     ...(identity === undefined ? {} : { identity }),
@@ -97,6 +111,7 @@ export async function sourceStatus(store: Store, source: string, now: number): P
     ...(schedule.accounts === undefined ? {} : { lastAccounts: timestampFrom(schedule.accounts) }),
     quarantined: await store.checkpoints.quarantinedCount(source),
     ignored: readNote(state, 'ignored') ?? [],
+    ...(following === undefined ? {} : { following: followingStatus(following, level) }),
     ...(holder === undefined || holder.expires <= now ? {} : { holder: shownName(holder.holder) }),
     troubles: Object.entries(readNote(state, 'troubles') ?? {}).map(([step, trouble]) => ({
       step,
@@ -130,12 +145,24 @@ async function collectionStatus(
     collection,
     state: collection === ACCOUNTS ? 'swept' : load.kind,
     stored,
-    ...(cursor === undefined ? {} : { cursor, lag: Math.max(0, now - Date.parse(cursor)) }),
+    ...(cursor === undefined ? {} : { cursor, lag: lagOf(cursor, collection, state, now) }),
     sweep: sweep.kind,
     progress: [...loadProgress(load), ...sweepProgress(sweep)],
     ...(sweep.kind === 'idle' && sweep.last !== undefined ? { swept: sweep.last } : {}),
     wanted,
   };
+}
+
+/** Behind the cursor, or behind the moment at which what the source reports had all been applied. */
+function lagOf(
+  cursor: string,
+  collection: string,
+  state: Readonly<Record<string, unknown>>,
+  now: number,
+): number {
+  const chain = readNote(state, 'chain');
+  const level = chain?.resources.includes(collection) === true ? chain.level : undefined;
+  return Math.max(0, now - Math.max(Date.parse(cursor), level ?? Number.NEGATIVE_INFINITY));
 }
 
 const totalOf = (total: number | undefined) => (total === undefined ? {} : { total });
@@ -166,13 +193,29 @@ function sweepProgress(state: SweepState): Progress[] {
   }
 }
 
-/** Why a replica with this schedule is not ready; undefined when it is. */
-export function staleness({ update, purge, downloaded }: Schedule, now: number): string | undefined {
+const followingStatus = (
+  { way, since, reason }: Following,
+  level: number | undefined,
+): NonNullable<SourceStatus['following']> => ({
+  way,
+  since: timestampFrom(since),
+  ...(reason === undefined ? {} : { reason }),
+  ...(level === undefined ? {} : { level: timestampFrom(level) }),
+});
+
+/**
+ * Why a replica with this schedule is not ready; undefined when it is.
+ * @param level when it was last level with its source without updates and purges, in milliseconds since 1970
+ */
+export function staleness(schedule: Schedule, now: number, level?: number): string | undefined {
+  const { update, purge, downloaded } = schedule;
+  if (update !== undefined && level !== undefined && level <= now && now - level <= UPDATE_LIMIT)
+    return undefined;
   if (update === undefined) return 'the initial download is not done';
   if (update - now > AHEAD_LIMIT) return `the last update lies ${hours(update - now)} in the future`;
   if (now - update > UPDATE_LIMIT) return `the last update was ${hours(now - update)} ago`;
   const since = purge ?? downloaded;
-  if (since === undefined || now - since <= PURGE_LIMIT) return undefined;
+  if (since === undefined || now - Math.max(since, level ?? since) <= PURGE_LIMIT) return undefined;
   return purge === undefined
     ? `no purge was done since the download ended ${hours(now - since)} ago`
     : `the last purge was ${hours(now - since)} ago`;

@@ -87,9 +87,16 @@ export interface Reply {
 
 /** An answer without an end. */
 export interface EventReply extends Reply {
-  /** The events as they are written. They end when the signal is aborted. */
-  readonly events: (until: AbortSignal) => AsyncIterable<string>;
+  /** The events as they are written, each when the client has taken those before. They end when the signal is aborted. */
+  readonly events: (until: AbortSignal) => AsyncIterable<string | Uint8Array>;
+  /** Whether who asked may still see them. The events end with the key, whoever gives them: `respond` sets it. */
+  readonly standing?: () => Promise<Standing>;
+  /** What is written in place of events while that is unknown; absent: the events end. */
+  readonly away?: string;
 }
+
+/** Of who follows events: unknown while the store is away. */
+export type Standing = 'stands' | 'ended' | 'unknown';
 
 export const hasEvents = (reply: Reply): reply is EventReply => 'events' in reply;
 

@@ -43,8 +43,10 @@ export interface Metrics {
   gauge(name: string, help: string, read: () => number | Promise<number>): void;
   /** Such values, with a label for each. */
   gauges(name: string, help: string, label: string, read: () => readonly (readonly [string, number])[]): void;
-  /** A number of events since the start, by a label. @returns counts one more */
-  counter(name: string, help: string, label: string): (value: string) => void;
+  /** A number of events since the start, by a label. @returns counts one more, or several */
+  counter(name: string, help: string, label: string): (value: string, more?: number) => void;
+  /** How long something took, in seconds. */
+  histogram(name: string, help: string): (seconds: number) => void;
   text(): Promise<string>;
   /** What `text` says, as data. */
   figures(): Promise<readonly Figure[]>;
@@ -127,7 +129,11 @@ export function makeMetrics(): Metrics {
     },
     counter(name, help, label) {
       const counter = counterOf(name, help, label);
-      return (value) => counter.inc({ [label]: value });
+      return (value, more = 1) => counter.inc({ [label]: value }, more);
+    },
+    histogram(name, help) {
+      const histogram = histogramOf(name, help);
+      return (value) => histogram.observe(value);
     },
     text: () => registry.metrics(),
     async figures() {

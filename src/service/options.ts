@@ -4,11 +4,13 @@ import type { DamagedRecords } from '../compile/damaged-records.ts';
 import type { Clock } from '../store/clock.ts';
 import type { ReadCaller } from '../store/lanes.ts';
 import type { Store } from '../store/store.ts';
+import type { WebhookDesk } from '../webhooks/desk.ts';
 import type { BudgetLimits } from './access/budget.ts';
 import type { ConnectionLimits } from './access/connections.ts';
 import type { ReplicaDesk } from './console/replication.ts';
 import type { FilePlace } from './kept/kept-file.ts';
 import type { PaceLimits } from './reply/pace.ts';
+import type { EventTimes } from './reply/send-events.ts';
 import type { SurfaceName } from './surface.ts';
 
 /** Files that this service serves at `/media/…`, by the path that a record's MediaURL gives. */
@@ -54,6 +56,8 @@ export interface ServiceOptions {
   readonly connections: ConnectionLimits;
   /** How slowly a client may take its answers. */
   readonly pace: PaceLimits;
+  /** How often answers without an end show that they are alive, and that their keys are. */
+  readonly events: EventTimes;
   /** What pages are made of that clients take as gzip, in memory; 0: nothing is kept. */
   readonly keptPages: {
     readonly megabytes: number;
@@ -61,6 +65,8 @@ export interface ServiceOptions {
     readonly file?: FilePlace & { readonly megabytes: number };
   };
   readonly filterIndex: { readonly minutes: number; readonly megabytes: number };
+  /** How many streams of events one key may follow at once. */
+  readonly streams: { readonly perKey: number };
   /** How long one read of the store may take, in seconds. */
   readonly querySeconds: number;
   readonly fileHours: number;
@@ -69,6 +75,8 @@ export interface ServiceOptions {
   readonly damaged?: () => DamagedRecords | undefined;
   /** Of a replica: what its copies do, for the console. */
   readonly replica?: ReplicaDesk;
+  /** What the process does that delivers to webhooks; absent: this one does not. */
+  readonly webhooks?: WebhookDesk;
 }
 
 export const SERVICE_DEFAULTS = {
@@ -84,8 +92,10 @@ export const SERVICE_DEFAULTS = {
   budget: { requests: 250, megabytes: 128, totalMegabytes: 512, searchSeconds: 120, windowSeconds: 300 },
   connections: { total: 4000, perAddress: 1000, requestSeconds: 30, idleSeconds: 75 },
   pace: { bytesPerSecond: 8192, seconds: 30 },
+  events: { beat: 10_000, look: 2000, trust: 1000 },
   keptPages: { megabytes: 96 },
   filterIndex: { minutes: 10, megabytes: 64 },
+  streams: { perKey: 100 },
   querySeconds: 30,
   fileHours: 24,
   lookups: 'strings',

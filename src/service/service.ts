@@ -1,11 +1,13 @@
 /** Starts and ends the service: its listeners, and what all of them share. It must not know how a request is answered. */
 import { createSecureContext } from 'node:tls';
-import { platError } from '../errors/index.ts';
+import { PlatError, platError } from '../errors/index.ts';
 import { addUses, cachesInUse } from '../shared/bounded-cache.ts';
+import { within } from '../shared/within.ts';
 import type { Store } from '../store/store.ts';
 import { Budgets, RequestQueue } from './access/budget.ts';
 import { Connections } from './access/connections.ts';
 import { RateLimiter, SharedLimiter } from './access/rate-limits.ts';
+import { Standings } from './access/standings.ts';
 import { UsageRecorder } from './access/usage.ts';
 import { Views } from './access/views.ts';
 import { problemsOf, type ReadinessCheck } from './admin/router.ts';
@@ -13,6 +15,7 @@ import { History } from './console/history.ts';
 import { Live } from './console/live.ts';
 import { LogIn } from './console/log-in.ts';
 import { Walks } from './console/walks.ts';
+import { EventStreams } from './events/event-streams.ts';
 import type { ServiceContext } from './exchange.ts';
 import { type Listener, reachedAddress } from './http/base-address.ts';
 import { type Dispatch, makeListener } from './http/listener.ts';
@@ -25,7 +28,7 @@ import { FilterIndexCache } from './paging/filter-index.ts';
 import { LoggedDamages } from './reply/errors.ts';
 import { Pace } from './reply/pace.ts';
 import { PromisedDate } from './reply/promised-date.ts';
-import type { Responder } from './respond.ts';
+import type { Responder } from './responder.ts';
 import { PUBLIC_SURFACES, type SurfaceName } from './surface.ts';
 
 /** Where the surfaces listen. A port of 0 is any free one. */
@@ -54,6 +57,8 @@ export interface Service {
 // All in milliseconds. How often connections that have become idle are closed while the service ends:
 const CLOSING_PATIENCE = 8000;
 const CLOSING_INTERVAL = 50;
+/** What is noted when all requests have ended may take so long beyond the time that they had. */
+const LAST_NOTES = 1000;
 /** How often the log may say that there are too many connections. */
 const LOG_EVERY = 60_000;
 /** How often expired lists are dropped. */
@@ -93,11 +98,13 @@ export async function startService(
   const connections = connectionsOf(options, metrics);
   // Nothing that happens on the public surfaces keeps the operator from looking.
   const ofOperators = new Connections(options.connections, () => undefined);
+  const streams = { open: 0 };
   const isReady = async (): Promise<number> =>
     Number(Object.keys(await problemsOf({ store, readiness })).length === 0);
   const { gauge } = metrics;
   gauge('plat_requests_waiting', 'Requests that wait for a turn of their key', () => queue.waiting);
   gauge('plat_requests_running', 'Requests that are not answered yet', () => budgets.requests);
+  gauge('plat_event_streams', 'Clients that follow events', () => streams.open);
   gauge('plat_answer_bytes_waiting', 'Answers that clients have not taken yet', () => budgets.bytes);
   gauge('plat_filter_index_bytes', 'Memory of the filter-index cache', () => indexes.bytes);
   gauge('plat_filter_indexes', 'Filters whose results are kept', () => indexes.size);
@@ -105,6 +112,9 @@ export async function startService(
     Number(store.overdue?.() !== undefined),
   );
   gauge('plat_ready', 'Whether /ready says that the service is ready', isReady);
+  metrics.gauges('plat_webhooks', 'Webhooks that are sent to, fail, or are paused', 'state', () =>
+    Object.entries(options.webhooks?.states() ?? {}),
+  );
   addCacheGauges(metrics, store);
   addReadStoreGauges(metrics, store);
   const listening = new Map<SurfaceName, Listener>();
@@ -133,6 +143,7 @@ export async function startService(
       ...{ store, metrics, usage, readiness, addressOf, history, live, clock },
       walks: new Walks(),
       replica: options.replica,
+      webhooks: options.webhooks,
       logIn: new LogIn(store),
       limits: options.limits,
     },
@@ -140,6 +151,8 @@ export async function startService(
     queue,
     usage,
     views: new Views(options.lookups),
+    streams: eventStreams(options, metrics),
+    standings: new Standings(store, options.events.trust),
     replies: new KeptReplies(store),
     damages: new LoggedDamages(),
     log,
@@ -153,6 +166,7 @@ export async function startService(
       budgets,
       pace,
       cut,
+      streams,
       closing: closing.signal,
       dispatch: plan.dispatch,
       connections: plan.surfaces.includes('admin') ? ofOperators : connections,
@@ -174,17 +188,23 @@ export async function startService(
   }, SWEEP_EVERY).unref();
   const close = async (): Promise<void> => {
     closing.abort();
+    const patience = listen.closingPatience ?? CLOSING_PATIENCE;
+    const end = performance.now() + patience + LAST_NOTES;
     const idle = setInterval(() => {
       for (const each of [connections, ofOperators]) each.closeIdle();
     }, CLOSING_INTERVAL);
-    const patience = listen.closingPatience ?? CLOSING_PATIENCE;
     await Promise.all(listeners.map(({ server }) => server.close(patience)));
     clearInterval(idle);
     clearInterval(sweeping);
     pace.close();
+    responder.streams.close();
     indexes.close();
     kept.close();
-    await Promise.all([usage.close(), limiter.close()]);
+    // Another process may write to the store for longer than this one has.
+    const noted = Promise.all([usage.close(), limiter.close()]);
+    if (!(await within(end - performance.now(), noted))) {
+      log.warn('the store took too long: what keys used in the last seconds is not recorded');
+    }
   };
   try {
     for (const { server, surfaces, port, host } of listeners) {
@@ -211,6 +231,24 @@ function keptBlocks({ store, log, keptPages: { megabytes, file } }: ServiceOptio
   const warn = (message: string, err: unknown): void => log.warn({ err }, message);
   const place = file === undefined ? undefined : { ...file, bytes: file.megabytes * MEGABYTE, warn };
   return new KeptBlocks(store, megabytes * MEGABYTE, place === undefined ? undefined : new KeptFile(place));
+}
+
+/** Those who follow the changes of the store, and what is measured of them. */
+function eventStreams({ store, log, streams }: ServiceOptions, metrics: Metrics): EventStreams {
+  const count = metrics.counter('plat_events_total', 'Changes that were sent to those who follow them', 'of');
+  const lag = metrics.histogram('plat_event_lag_seconds', 'Time from a commit to its events');
+  return new EventStreams(store, {
+    perKey: streams.perKey,
+    metrics: {
+      sent: (number) => count('changes', number),
+      lag,
+      failed(error) {
+        // A refusal is the matter of the client.
+        if (error instanceof PlatError && error.status < 500) return;
+        log.warn({ err: error }, 'a stream of events has ended: its client asks again');
+      },
+    },
+  });
 }
 
 const MEGABYTE = 1024 * 1024;

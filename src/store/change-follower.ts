@@ -4,7 +4,7 @@
  * what is kept.
  */
 import { integer, type Sql, sql } from '../compile/fragment.ts';
-import { COMMIT, EVERYTHING } from './rows/change-log.ts';
+import { COMMIT, EVERYTHING } from './rows/change-entry.ts';
 import type { Row } from './session.ts';
 
 /** A position, and the name of the commit that it is the end of; empty: it is the end of none. */

@@ -6,12 +6,16 @@ import { declare, standardDictionary } from '../dictionary/index.ts';
 import { declaredFields, extendProfile } from '../records/profile.ts';
 import { changeSettings } from '../records/settings.ts';
 import { PromiseQueue } from '../shared/promise-queue.ts';
+import { within } from '../shared/within.ts';
+import { feedPage, feedStatement, KNOWN } from './change-feed.ts';
 import { changesIn, changesSince } from './change-follower.ts';
 import { rewriteInBatches } from './check/rewrite-rows.ts';
 import { mendStatements } from './check/table-faults.ts';
 import { checkpointsOn } from './checkpoint-tables.ts';
+import { CommitWatch } from './commit-watch.ts';
 import { contentOf, contentRows, readContents } from './contents.ts';
 import type { Engine } from './engine.ts';
+import { followChanges } from './follow-changes.ts';
 import { keyStoreOn } from './key-store.ts';
 import { positionAfter } from './list-position.ts';
 import { LiveModel } from './live-model.ts';
@@ -22,6 +26,7 @@ import type { Session } from './session.ts';
 import { readStatus } from './status.ts';
 import type { Store } from './store.ts';
 import { watched } from './watched.ts';
+import { webhookStoreOn } from './webhooks.ts';
 import { removeInBatches, type Written, writeInBatches } from './write/batches.ts';
 import { aheadOf, bringBack } from './write/bring-back.ts';
 import { commitChange } from './write/commit-change.ts';
@@ -49,10 +54,18 @@ function storeOn(engine: Engine, stored: StoreModel): Store {
   const explain = (error: unknown): unknown => engine.explain(error);
   // The writes of this process run one after another; the lock only works between processes.
   const queue = new PromiseQueue();
+  const commits = new CommitWatch({
+    rows: (statement) => reading.small.rows(statement),
+    ...(engine.announcements === undefined
+      ? {}
+      : { announcements: (heard: () => void) => engine.announcements?.(heard) }),
+  });
   const exclusively = <T>(work: () => Promise<T>): Promise<T> =>
     queue.run(async () => {
       engine.mustBeWritable?.();
-      return await work();
+      const done = await work();
+      commits.notice();
+      return done;
     });
   const live = new LiveModel(stored, {
     now: () => engine.now(),
@@ -84,7 +97,7 @@ function storeOn(engine: Engine, stored: StoreModel): Store {
     commit: (source, change) => writing((current) => commitChange(writer, current, source, change)),
   });
 
-  return {
+  const store: Store = {
     name,
     secret,
     model,
@@ -96,6 +109,7 @@ function storeOn(engine: Engine, stored: StoreModel): Store {
       ? {}
       : { assume: (tokenHash: string) => engine.assume?.(live, tokenHash) }),
     keys: watched(keyStoreOn({ reading: reading.small, locked }), explain),
+    webhooks: watched(webhookStoreOn({ reading: reading.small, locked }), explain),
     checkpoints: watched(checkpoints, explain),
     ...(shared === undefined ? {} : { shared: watched(shared, explain) }),
     ...(engine.readStores === undefined ? {} : { readStores: engine.readStores }),
@@ -105,7 +119,19 @@ function storeOn(engine: Engine, stored: StoreModel): Store {
       engine.read(live, 'records', { milliseconds: SMALL }, (session, planner) =>
         positionAfter(session, planner.model.layout(resource), ids, key),
       ),
-    changes: async (since) => changesIn(since, await reading.small.rows(changesSince(integer(since)))),
+    changesSince: async (since) => changesIn(since, await reading.small.rows(changesSince(integer(since)))),
+    async feed(request) {
+      const rows = await reading.small.rows(feedStatement(await model(), request));
+      // Whoever is told of a change reads its record next: no server may answer that is not as far.
+      if ((engine.readStores?.() ?? []).length > 0) await engine.ask();
+      return feedPage(request, rows, engine.readStores !== undefined);
+    },
+    async changesKnown() {
+      const [row] = await reading.small.rows(KNOWN);
+      return { since: Number(row?.horizon ?? 0), last: Number(row?.last ?? 0) };
+    },
+    changes: (wish = {}) => followChanges(store, wish),
+    watch: (committed) => commits.watch(committed),
     async showsFile(path, role) {
       const shown = planShowsFile({ dialect: engine.dialect, model: await model() }, path, role);
       return (await reading.small.rows(shown)).length > 0;
@@ -156,7 +182,7 @@ function storeOn(engine: Engine, stored: StoreModel): Store {
     fileFaults: async () => engine.fileFaults(await model()),
     async mendFile() {
       for (const step of engine.mendFile(await model())) await exclusively(step);
-      await locked(logEverything);
+      await locked((session) => logEverything(session, engine.now()));
     },
     rewrite: (resource, keys) =>
       exclusively(async () => {
@@ -175,7 +201,7 @@ function storeOn(engine: Engine, stored: StoreModel): Store {
         await exclusively(() =>
           engine.mending(async (session) => {
             for (const statement of statements) await session.run(statement);
-            await logEverything(session, resource);
+            await logEverything(session, engine.now(), resource);
             if (isViewWrong) await engine.makeView(session, current, layout);
           }),
         );
@@ -197,10 +223,13 @@ function storeOn(engine: Engine, stored: StoreModel): Store {
       }
     },
     backup: (file, onProgress) => engine.backup(file, onProgress),
-    async close() {
-      await live.ended();
-      await queue.idle();
+    async close(patience = Number.POSITIVE_INFINITY) {
+      await within(
+        patience,
+        live.ended().then(() => queue.idle()),
+      );
       await engine.close();
     },
   };
+  return store;
 }

@@ -39,7 +39,7 @@ export function laneOfPage(request: PageRequest): Lane {
   if (!isPlainShape(shape)) return 'searches';
   if (query.under !== undefined) return isPlainQuery(query) ? 'records' : 'searches';
   if (!isByKey(request)) return 'searches';
-  return isKeyShape(shape, query.resource.key) ? 'records' : 'pages';
+  return isKeyShape(shape, query.resource.key) && !query.resource.fromChanges ? 'records' : 'pages';
 }
 
 export const laneOfList = ({ shape }: ListPageRequest): Lane => (isPlainShape(shape) ? 'pages' : 'searches');
@@ -47,9 +47,9 @@ export const laneOfList = ({ shape }: ListPageRequest): Lane => (isPlainShape(sh
 export const laneOfRecord = ({ shape }: RecordRequest): Lane =>
   isPlainShape(shape) ? 'records' : 'searches';
 
-/** Counters answer a count that only the role restricts. */
+/** Counters answer a count that only the role restricts, but for entries of the sequence of changes. */
 export function laneOfCount(query: RecordQuery): Lane {
-  if (!isPlainQuery(query)) return 'searches';
+  if (!isPlainQuery(query) || query.resource.fromChanges) return 'searches';
   if (query.under !== undefined) return 'records';
   return query.part === undefined ? 'pages' : 'searches';
 }

@@ -49,6 +49,12 @@ export interface Meta {
   readonly restamping: boolean;
   /** The last stored reading of the clock. */
   readonly clockReading: ClockReading | undefined;
+  /**
+   * The position in the sequence of changes before which it is not whole: entries are gone, or a change was not noted by key.
+   */
+  readonly changesHorizon: number;
+  /** The timeline of a server under which its store was last written; absent for a file. */
+  readonly timeline: string | undefined;
   /** The version of the rules by which values in use were counted (values-in-use.ts); absent: they never were. */
   readonly countingRules: string | undefined;
   /** The partition key of the large tables; absent where they are not partitioned. */
@@ -76,6 +82,8 @@ const NAMES: Readonly<Record<StoredName, string>> = {
   settled: 'settled',
   restamping: 'restamping',
   clockReading: 'clock_reading',
+  changesHorizon: 'changes_horizon',
+  timeline: 'timeline',
   countingRules: 'counting_rules',
   partitions: 'partitions',
 };
@@ -187,6 +195,14 @@ class MetaRows implements Meta {
 
   get clockReading() {
     return parseReading(this.#found('clockReading'));
+  }
+
+  get changesHorizon() {
+    return storedNumber(this.#found('changesHorizon') ?? '0', 'the horizon of its changes');
+  }
+
+  get timeline() {
+    return this.#found('timeline');
   }
 
   get countingRules() {

@@ -12,19 +12,56 @@ interface NewKey {
   readonly expiresAt: string | null;
 }
 
+/** What the parts of a key are called where a person gives them: `--system` on a command line, `system` in a form. */
+export interface KeyWords {
+  readonly system: string;
+  readonly expires: string;
+}
+
+/** As forms and bodies of requests call them. */
+const PLAIN_WORDS: KeyWords = { system: 'system', expires: 'Expires' };
+
+/** The most characters of a name: it stands in tables. */
+const LONGEST_NAME = 200;
+/** Controls, and marks that turn the direction of what stands beside them: a name must read as what it is. */
+const CONTROL = /[\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
+
+/**
+ * The name of a new key as it was given.
+ * @throws PlatError `usage` for one that is too long or has control characters
+ */
+export function keyName(name: string): string {
+  const characters = [...name];
+  const at = characters.findIndex((each) => CONTROL.test(each));
+  if (at >= 0) {
+    const code = (characters[at]?.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+    throw platError('usage', {
+      reason: `The name has a control character (U+${code}) at position ${at + 1}; use letters, digits and signs.`,
+    });
+  }
+  if (characters.length <= LONGEST_NAME) return name;
+  throw platError('usage', {
+    reason: `The name has ${characters.length} characters; it may have at most ${LONGEST_NAME}.`,
+  });
+}
+
 /**
  * Creates a key.
  * @returns its record and the token, which is not stored
  * @throws PlatError `usage` for a role that there is not, and for a floor plan key without a system
  */
-export async function createKey(store: Store, asked: NewKey): Promise<{ key: KeyRecord; token: string }> {
+export async function createKey(
+  store: Store,
+  asked: NewKey,
+  words = PLAIN_WORDS,
+): Promise<{ key: KeyRecord; token: string }> {
   const { rules } = await store.model();
   if (!rules.roles.has(asked.role)) {
     const known = [...rules.roles.keys()].join(', ');
     throw platError('usage', { reason: `There is no role ${asked.role}; there are ${known}.` });
   }
   if (asked.kind === 'floorplans' && asked.systems.length === 0) {
-    throw platError('usage', { reason: 'A floorplans key needs at least one --system.' });
+    throw platError('usage', { reason: `A floorplans key needs at least one ${words.system}.` });
   }
   const token = makeToken();
   const createdAt = timestampFrom(Date.now());
@@ -39,17 +76,17 @@ export async function createKey(store: Store, asked: NewKey): Promise<{ key: Key
  * @param now milliseconds since 1970
  * @throws PlatError `usage`
  */
-export function expiry(text: string | undefined, now: number): string | null {
+export function expiry(text: string | undefined, now: number, { expires } = PLAIN_WORDS): string | null {
   if (text === undefined) return null;
   const timestamp = canonicalTimestamp(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text);
   if (timestamp === undefined) {
     throw platError('usage', {
-      reason: `--expires is ${text}, but takes a date or a timestamp with a zone.`,
+      reason: `${expires} is ${text}, but takes a date or a timestamp with a zone.`,
     });
   }
   if (Date.parse(timestamp) <= now) {
     throw platError('usage', {
-      reason: `--expires is ${text}, which is in the past: the key would never be valid.`,
+      reason: `${expires} is ${text}, which is in the past: the key would never be valid.`,
     });
   }
   return timestamp;

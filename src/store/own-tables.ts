@@ -22,7 +22,8 @@ export const OWN_TABLES: readonly OwnTable[] = [
   },
   {
     name: 'plat_changes',
-    columns: 'seq BIGINT NOT NULL, resource TEXT NOT NULL, key TEXT NOT NULL',
+    columns: `seq BIGINT NOT NULL, resource TEXT NOT NULL, key TEXT NOT NULL, kind TEXT NOT NULL, at BIGINT NOT NULL,
+      was INTEGER NOT NULL, visible INTEGER NOT NULL, system TEXT`,
     key: ['seq'],
   },
   {
@@ -41,6 +42,15 @@ export const OWN_TABLES: readonly OwnTable[] = [
     columns: `key_id TEXT NOT NULL, requests BIGINT NOT NULL, rows BIGINT NOT NULL, bytes BIGINT NOT NULL,
       last_request_at TEXT, last_window TEXT, last_sweep_at TEXT`,
     key: ['key_id'],
+  },
+  {
+    name: 'plat_webhooks',
+    columns: `id TEXT NOT NULL, url TEXT NOT NULL, secret TEXT NOT NULL, former_secret TEXT, former_until BIGINT, bearer TEXT,
+      role TEXT NOT NULL, systems TEXT NOT NULL, resources TEXT NOT NULL, private_hosts INTEGER NOT NULL,
+      created_at TEXT NOT NULL, paused TEXT, position TEXT NOT NULL, batch_end BIGINT, delivered BIGINT NOT NULL,
+      delivered_at TEXT, attempts INTEGER NOT NULL, failing_since BIGINT, next_attempt BIGINT NOT NULL, last_error TEXT,
+      holder TEXT, held_until BIGINT`,
+    key: ['id'],
   },
   {
     name: 'plat_ledger_state',

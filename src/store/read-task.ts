@@ -46,6 +46,7 @@ const isLinked = ({ plan, changes }: ReadTask & { kind: 'page' }): boolean =>
 export function isOneStatement(task: ReadTask): boolean {
   switch (task.kind) {
     case 'page':
+      if (task.plan.kind === 'rows') return task.plan.find.length === 1;
       return task.plan.kind === 'range' && task.plan.more === undefined && !isLinked(task);
     case 'blocks':
       return false;
@@ -151,6 +152,8 @@ function pageSteps(plan: PagePlan, bodyOf: BodyStep, isSent: boolean): Steps<Pag
       return searchPage(plan, bodyOf, isSent);
     case 'list':
       return listPage(plan, bodyOf, isSent);
+    case 'rows':
+      return rowsPage(plan);
   }
 }
 
@@ -189,6 +192,24 @@ function* searchPage(plan: PagePlan & { kind: 'search' }, bodyOf: BodyStep, isSe
   const ids = page.map(([id]) => id);
   const given = yield* bodyOf(bodyAsk(plan, ids));
   return { ...pageOf(given, page.length, last), more };
+}
+
+function* rowsPage({ find, values: terms, limit }: PagePlan & { kind: 'rows' }): Steps<Page> {
+  const found: Row[] = [];
+  for (const statement of find) {
+    const slots = { limit: limit + 1 - found.length };
+    if (slots.limit <= 0) break;
+    const { rows } = yield* ask({ gives: 'rows', statement, slots, isKept: false });
+    // An engine may give a row of its own where there is none.
+    for (const row of rows) if (row.k !== null) found.push(row);
+  }
+  const page = found.slice(0, limit);
+  const more = found.length > limit;
+  const last = page.at(-1);
+  if (last === undefined) return { body: EMPTY, rows: 0, more };
+  const body = Buffer.from(page.map(({ x }) => String(x)).join(','));
+  const values = Array.from({ length: terms }, (_, index) => orderValue(last[`o${index}`]));
+  return { body, rows: page.length, more, last: { key: String(last.k), values } };
 }
 
 /** Ids that are looked up beyond those of the page, where some rows are gone by now. */

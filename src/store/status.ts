@@ -20,11 +20,14 @@ export async function readStatus(
     if (resource.always || status.rows > 0 || status.deleted > 0) resources.push(status);
   }
   const { generation, settings } = model;
-  const { lastStamp } = await readMeta(session, 'lastStamp');
+  const { lastStamp, changesHorizon: since } = await readMeta(session, 'lastStamp', 'changesHorizon');
+  const [log] = await session.rows(sql`SELECT coalesce(max(seq), 0) AS last, count(*) AS entries
+    FROM plat_changes`);
+  const changes = { last: Number(log?.last), since, entries: Number(log?.entries) };
   const danglingLinks = await findDanglingLinks(session, model);
   // Operators read them in this order.
   const of = { store, engine, owner: settings.owner, layout, generation, ...size };
-  return { ...of, lastStamp, resources, danglingLinks };
+  return { ...of, lastStamp, changes, resources, danglingLinks };
 }
 
 async function resourceStatus(

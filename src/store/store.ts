@@ -17,6 +17,7 @@ import type { ParsedRecord } from '../records/parsed-record.ts';
 import type { StoreSettings } from '../records/settings.ts';
 import type { CacheUse } from '../shared/bounded-cache.ts';
 import type { BlocksPage } from './blocks-task.ts';
+import type { Change, ChangesWish, FeedPage, FeedRequest } from './change-feed.ts';
 import type { Changes } from './change-follower.ts';
 import type { Checks, FileFault, OnProgress } from './check/checks.ts';
 import type { Checkpoints } from './checkpoints.ts';
@@ -25,6 +26,7 @@ import type { KeyStore } from './key-store.ts';
 import type { ReadCaller } from './lanes.ts';
 import type { OverdueDay } from './new-day.ts';
 import type { Shared } from './shared.ts';
+import type { WebhookStore } from './webhooks.ts';
 import type { Span } from './write/allot-timestamps.ts';
 import type { Ahead, RestampReport } from './write/bring-back.ts';
 import type { WriteReport } from './write/report.ts';
@@ -68,6 +70,8 @@ export interface StoreStatus {
   readonly partitions?: { readonly by: PartitionField; readonly systems: number };
   readonly bytes: number;
   readonly lastStamp: string;
+  /** The sequence of changes: its last number, the one since which it is as it was written, and its entries. */
+  readonly changes: { readonly last: number; readonly since: number; readonly entries: number };
   readonly resources: readonly ResourceStatus[];
   /** Links from listings to records that are not stored, such as by `ListAgentKey`. */
   readonly danglingLinks: readonly {
@@ -154,6 +158,7 @@ export interface Store extends Checks {
   /** The store's secret, for the signatures of served files. */
   readonly secret: string;
   readonly keys: KeyStore;
+  readonly webhooks: WebhookStore;
   /** The checkpoints of a replica. */
   readonly checkpoints: Checkpoints;
   /** What the processes of the store share; absent for an engine whose processes work separately. */
@@ -178,7 +183,22 @@ export interface Store extends Checks {
   /** How many ids of a list in key order belong to keys up to and including this one. */
   positionAfter(resource: string, ids: Uint32Array, key: string): Promise<number>;
   /** What has changed since a position in the sequence of changes; `BEFORE_ALL` is the first. */
-  changes(since: number): Promise<Changes>;
+  changesSince(since: number): Promise<Changes>;
+  /** The sequence of changes as a reader is given it (change-feed.ts). */
+  feed(request: FeedRequest): Promise<FeedPage>;
+  /** Which part of the sequence of changes is known entry by entry: that after `since`. The last number is `last`. */
+  changesKnown(): Promise<{ readonly since: number; readonly last: number }>;
+  /**
+   * The changes of the store, in their order, and those that are committed from now on where that is wanted. Whoever takes
+   * them too slowly keeps nothing waiting.
+   * @throws PlatError `positionGone` where what has changed since is no longer known: its message says where to go on
+   */
+  changes(wish?: ChangesWish): AsyncIterable<Change>;
+  /**
+   * Calls a listener soon after every commit to the sequence of changes, of whichever process, and perhaps without one.
+   * @returns a function that ends this
+   */
+  watch(committed: () => void): () => void;
   /** Whether a role sees a media record that has this file. */
   showsFile(path: string, role: string): Promise<boolean>;
   horizon(): Promise<Horizon>;
@@ -240,5 +260,10 @@ export interface Store extends Checks {
    * @param onProgress called after each step of the check with the number of rows that were read
    */
   backup(file: string, onProgress?: OnProgress): Promise<void>;
-  close(): Promise<void>;
+  /**
+   * Closes the store. Readings that still run are broken off.
+   * @param patience milliseconds for writes and the work of a new day, which are then broken off, too, and rolled back;
+   *   absent: as many as they take
+   */
+  close(patience?: number): Promise<void>;
 }

@@ -9,20 +9,21 @@ import { valueCounts } from '../compile/value-counts.ts';
 import { countingRules } from '../compile/values-in-use.ts';
 import { dayFrom, type Field } from '../dictionary/index.ts';
 import { extendProfile, type Profile } from '../records/profile.ts';
-import type { StoreSettings } from '../records/settings.ts';
+import { CHANGES_KEPT, type StoreSettings } from '../records/settings.ts';
 import type { EngineWriter } from './engine.ts';
 import { COUNTS_GO_ON, type NewEpoch, newEpoch, timesOfEpoch } from './epoch.ts';
 import { givenIn, readMeta, readModel, type StoredState, writeMeta, writeProfile } from './meta.ts';
 import { beginSequence } from './rows/change-log.ts';
+import { compactChanges } from './rows/compact-changes.ts';
 import { inTransaction, type StoreTransaction } from './rows/transaction.ts';
-import type { Session } from './session.ts';
+import type { OwnTables, Session } from './session.ts';
 import type { StoreClock } from './store-clock.ts';
 import type { Attempt } from './write/batches.ts';
 import type { StampState } from './write/bring-back.ts';
 import { checkChange, type Holdings, outdatedTexts, returnedFields } from './write/change-settings.ts';
 import { CommitTimestamps, type TimeSource } from './write/commit-timestamps.ts';
 import { type Allowed, inTime, WRITE_LIMITS, type WriteLimits, waitForClock } from './write/in-time.ts';
-import { publishDictionary, publishing, publishValues } from './write/publish-dictionary.ts';
+import { publishDictionary, publishFields, publishing, publishValues } from './write/publish-dictionary.ts';
 import type { WriteTransaction } from './write/transaction.ts';
 import { Undo, type WriteSession } from './write-session.ts';
 
@@ -62,6 +63,12 @@ interface WriteEngine<S extends WriteSession> {
   /** Removes the cause of a failed attempt. @returns false if it cannot, so that the error is final */
   recover?(error: unknown): Promise<boolean>;
 }
+
+/** Milliseconds. */
+const DAY = 86_400_000;
+
+/** Steps of compaction at the start of a day, each of which takes about a second: whoever opens the store waits for them. */
+const STEPS_A_DAY = 10;
 
 export class StoreWriter<S extends WriteSession> implements EngineWriter {
   readonly limits: WriteLimits;
@@ -150,7 +157,7 @@ export class StoreWriter<S extends WriteSession> implements EngineWriter {
    * Changes settings or profile, and everything that follows from them.
    * @returns the new model, or the old one if nothing changed
    */
-  reconfigure(
+  async reconfigure(
     change: (current: StoreModel) => { readonly settings: StoreSettings; readonly profile: Profile },
   ): Promise<StoreModel> {
     const reconfigured = async (session: S): Promise<StoreModel> => {
@@ -166,7 +173,10 @@ export class StoreWriter<S extends WriteSession> implements EngineWriter {
       await writeMeta(session, { generation, settings, day, changes: changes + 1 });
       await writeProfile(session, profile);
       await this.#engine.applyTables(session, model);
-      await this.publish(session, model);
+      // Values come into use and go out of use with records, and with what an operator declares.
+      if (settings === current.settings)
+        await this.#stamped(session, model, (stamped) => publishFields(stamped, current));
+      else await this.publish(session, model);
       await this.#unstamped(session, model, async ({ renew }) => {
         for (const resource of outdatedTexts(current, model)) {
           await renew(resource, returnedFields(current, model, resource));
@@ -178,7 +188,10 @@ export class StoreWriter<S extends WriteSession> implements EngineWriter {
       await this.#countValues(session, model);
       return model;
     };
-    return this.#engine.underLock(reconfigured, { isLong: true });
+    const keptBefore = JSON.stringify((await this.readModel()).settings.changesKept);
+    const model = await this.#engine.underLock(reconfigured, { isLong: true });
+    if (JSON.stringify(model.settings.changesKept) !== keptBefore) await this.#compactChanges(model);
+    return model;
   }
 
   /** Begins a new epoch, which every process of the store notices at its next request. */
@@ -192,8 +205,8 @@ export class StoreWriter<S extends WriteSession> implements EngineWriter {
       const changes = meta.changes + COUNTS_GO_ON;
       const restamping = begin.notAfter === undefined ? undefined : true;
       await writeMeta(session, { generation, epoch, changes, lastStamp, settled, day, restamping });
-      await beginSequence(session);
-      await this.#engine.timeState(session);
+      const { moment } = await this.#engine.timeState(session);
+      await beginSequence(session, moment);
       return makeModel({ ...current, generation, epoch, day });
     });
   }
@@ -276,7 +289,7 @@ export class StoreWriter<S extends WriteSession> implements EngineWriter {
   }
 
   /** Another process may have done it already. */
-  startDay(patience: number): Promise<StoreModel> {
+  async startDay(patience: number): Promise<StoreModel> {
     const started = async (session: S): Promise<StoreModel> => {
       const current = await readModel(session);
       const { moment, changes } = await this.#engine.timeState(session);
@@ -287,7 +300,29 @@ export class StoreWriter<S extends WriteSession> implements EngineWriter {
       await this.#updateForDay(session, model);
       return model;
     };
-    return this.#engine.underLock(started, { patience, isLong: true });
+    const begun = await this.#engine.underLock(started, { patience, isLong: true });
+    await this.#compactChanges(begun, { patience, steps: STEPS_A_DAY });
+    return begun;
+  }
+
+  /**
+   * Once a day, apart from the work that readers of the new day wait for, and when less is to be kept. Others write between
+   * two steps.
+   */
+  async #compactChanges(
+    { settings }: StoreModel,
+    { patience, steps = Number.POSITIVE_INFINITY }: { patience?: number; steps?: number } = {},
+  ): Promise<void> {
+    const { days, entries } = { ...CHANGES_KEPT, ...settings.changesKept };
+    const { moment } = await this.#engine.timeState(this.#engine.reading);
+    const waiting = patience === undefined ? {} : { patience };
+    const tables: OwnTables = {
+      reading: this.#engine.reading,
+      locked: (work) => this.#engine.underLock(work, { ...waiting, isLong: true }),
+    };
+    for (let step = 0; step < steps; step++) {
+      if (!(await compactChanges(tables, { since: moment - days * DAY, entries }))) return;
+    }
   }
 }
 

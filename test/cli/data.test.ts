@@ -114,16 +114,18 @@ test('status counts what is stored', async (t) => {
   const status = JSON.parse(await at.done(['status', '--store', 'm.db', '--json']));
   assert.deepEqual(
     [status.store, status.engine, status.owner, status.layout, status.keys, status.danglingLinks],
-    ['m.db', 'sqlite', 'authority', 3, { valid: 0, all: 0 }, []],
+    ['m.db', 'sqlite', 'authority', 4, { valid: 0, all: 0 }, []],
   );
-  const members = 'store engine owner layout generation bytes lastStamp resources danglingLinks keys sources';
+  const members =
+    'store engine owner layout generation bytes lastStamp changes resources danglingLinks keys sources';
   assert.equal(Object.keys(status).join(' '), members);
   const rows = Object.fromEntries(
     status.resources.map((each: { resource: string; rows: number }) => [each.resource, each.rows]),
   );
   assert.deepEqual([rows.Property, rows.Media, rows.PropertyRooms, rows.Member], [2, 1, 2, 0]);
   const text = await at.done(['status', '--store', 'm.db']);
-  assert.match(text, /^m\.db \(sqlite, authority, layout 3, \d+\.\d MB\)$/m);
+  assert.match(text, /^m\.db \(sqlite, authority, layout 4, \d+\.\d MB\)$/m);
+  assert.match(text, /^sequence of changes: last number \d+, \d+ entries$/m);
   assert.match(text, /^Property +2 +0 +0 +20\d\d-/m);
 });
 

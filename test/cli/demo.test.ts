@@ -5,10 +5,12 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { KEY_KINDS, type KeyRecord } from '../../src/access/index.ts';
 import { openSqliteStore } from '../../src/engines/sqlite/store.ts';
+import { startBrowser, withoutChromium } from '../service/console/browser.ts';
 import { objectOf } from '../support/world.ts';
 import { type Place, place, type Running } from './run.ts';
 
 const PORTS = ['--api-port', '0', '--replication-port', '0', '--floorplans-port', '0', '--admin-port', '0'];
+const isFull = process.env.PLAT_FULL === '1';
 const noCurl = spawnSync('curl', ['--version']).status === 0 ? false : 'there is no curl here';
 
 interface Demo extends Running {
@@ -64,6 +66,43 @@ test('demo makes a market, prints addresses, tokens and curl lines that work, an
     });
     assert.equal(entered.status, 200);
   });
+
+  const isLeftOut = isFull ? withoutChromium : 'with PLAT_FULL=1';
+  await t.test(
+    'a person who never saw it comes to a floor plan in three clicks',
+    { skip: isLeftOut },
+    async () => {
+      const browser = await startBrowser();
+      try {
+        const page = await (await browser.newContext({ viewport: { width: 1280, height: 800 } })).newPage();
+        await page.goto(/^console +(\S+)/m.exec(first.text)?.[1] ?? '');
+        // What is not on the screen yet, a person would have to look for.
+        const see = async (name: string | RegExp, role: 'button' | 'link') => {
+          const seen = page.getByRole(role, { name }).first();
+          await seen.waitFor();
+          const box = await seen.boundingBox();
+          assert.ok(box !== null && box.y + box.height <= 800, `${name} is on the screen`);
+          return seen;
+        };
+        await page.locator('input[name=token]:focus').waitFor();
+        await page.keyboard.insertText(admin.token);
+        await (await see('Log in', 'button')).click();
+        await page.locator('tbody tr[aria-rowindex="2"] a').first().waitFor();
+        await (await see('Floor plans', 'link')).click();
+        await page.locator('.drawing-card img').first().waitFor();
+        await (await see(/Floor Plan/, 'link')).click();
+        await page.locator('.drawing-area img').waitFor();
+        await page.getByRole('table').getByText('Kitchen').first().waitFor();
+        // The other way: by a listing, and from it to its plan.
+        await (await see('Explore', 'link')).click();
+        await (await see(/ \w\w \d{5}$/, 'link')).click();
+        const toPlan = page.getByRole('button', { name: /^See the (?:\d+ )?floor plan/ });
+        await toPlan.or(page.getByRole('link', { name: 'All floor plans' })).waitFor();
+      } finally {
+        await browser.close();
+      }
+    },
+  );
 
   await t.test('each token opens its surface and no other', async () => {
     const open = '/Reso/OData/Property';

@@ -63,10 +63,18 @@ test('a record replaces the stored one whole; a collection that is present repla
   assert.deepEqual([await keys('Media', 'MediaKey'), await keys('PropertyRooms', 'RoomKey')], [['M2'], []]);
 });
 
+const FILLED =
+  'EntityEvent is filled by the store itself, from its sequence of changes. Its records are neither imported nor copied.';
+
 test('what is used wrongly is refused before anything is stored: 2', async (t) => {
   const at = place(t);
   at.file('good.ndjson', [{ ListingKey: '1' }]);
   at.file('common.json', JSON.stringify({ '@reso.context': CONTEXT, value: [{ MemberKey: '1' }] }));
+  const event = { EntityEventSequence: 1, ResourceName: 'Property', ResourceRecordKey: '1' };
+  at.file(
+    'events.json',
+    JSON.stringify({ '@reso.context': CONTEXT.replace('member', 'entityevent'), value: [event] }),
+  );
   at.file('other.json', JSON.stringify({ '@reso.context': CONTEXT.replace('member', 'pets'), value: [] }));
   const cases: readonly (readonly [args: readonly string[], message: string])[] = [
     [['import', '--store', 'm.db', 'good.ndjson', 'missing.ndjson'], 'There is no file missing.ndjson.'],
@@ -94,6 +102,10 @@ test('what is used wrongly is refused before anything is stored: 2', async (t) =
       'The file says that its records are of member, not Office.',
     ],
     [['import', ...store, 'other.json'], 'There is no resource pets.'],
+    [['import', ...store, '--resource', 'EntityEvent', 'good.ndjson'], FILLED],
+    [['import', ...store, 'events.json'], FILLED],
+    [['delete', ...store, '--resource', 'EntityEvent', '1'], FILLED],
+    [['export', ...store, '--resource', 'EntityEvent'], FILLED],
   ];
   for (const [index, [args, message]] of late.entries()) {
     const first = index === 0 ? 'k.db is a new store: none existed here\n' : '';

@@ -109,6 +109,12 @@ async function answering<T>(w: World, reply: Reply, work: () => Promise<T>): Pro
 const cutShortAsking = (w: World, args: readonly string[], code: number): Promise<string> =>
   answering(w, STALLED, () => cutShort(w.start(args), w.asked(), code));
 
+/** A webhook whose receiver is not there. */
+const WEBHOOK = ['webhook', 'create', ...STORE, '--url', 'http://127.0.0.1:9/', '--private-hosts'];
+
+const webhook = async ({ at }: World): Promise<string> =>
+  String(JSON.parse(await at.done([...WEBHOOK, '--json'])).id);
+
 type Case = (world: World) => Promise<void>;
 
 /** Every command, by its name; those that take a while are ended in their middle, too. */
@@ -159,6 +165,11 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   status: async ({ seen }) =>
     assert.match(await seen(['status', ...STORE]), /^resource +records .*\nProperty +3 /m),
+  changes: async ({ seen }) =>
+    assert.match(
+      await seen(['changes', ...STORE, '--resources', 'Property']),
+      /^\{"sequence":\d+,"resource":"Property"/m,
+    ),
   export: async ({ seen, at }) => {
     assert.match(await seen(['export', ...STORE, '--resource', 'Property']), /^\{"ListingKey":"1001"/);
     await seen(['export', ...STORE, '--resource', 'Property', '--out', 'o.ndjson']);
@@ -220,6 +231,39 @@ const CASES: Readonly<Record<string, Case>> = {
     assert.equal(await seen(['quarantine', 'list', ...STORE]), 'The quarantine is empty.\n'),
   'quarantine retry': async ({ seen }) =>
     assert.match(await seen(['quarantine', 'retry', ...STORE]), /^0 stored, 0 gone at the source, /),
+  'webhook create': async ({ seen }) => {
+    const screen = await seen(WEBHOOK, { columns: 200 });
+    assert.match(screen, /^whsec_\S+\n\S+ is told of changes from now on\. /m);
+  },
+  'webhook list': async (w) => {
+    const id = await webhook(w);
+    const screen = await w.seen(['webhook', 'list', ...STORE], { columns: 200 });
+    assert.match(screen, new RegExp(`^id +url +role .*\n(.*\n)*${id} +http://127`));
+  },
+  'webhook test': async (w) => {
+    const { code, screen } = await w.start(['webhook', 'test', await webhook(w), ...STORE]).ended;
+    assert.equal(code, 1);
+    assert.match(screen, /^plat: \S+ has not taken the message: /m);
+  },
+  'webhook pause': async (w) => {
+    const id = await webhook(w);
+    assert.equal(await w.seen(['webhook', 'pause', id, ...STORE]), `${id} is paused\n`);
+  },
+  'webhook resume': async (w) => {
+    const id = await webhook(w);
+    assert.equal(await w.seen(['webhook', 'resume', id, ...STORE]), `${id} is resumed\n`);
+  },
+  'webhook rotate': async (w) =>
+    assert.match(await w.seen(['webhook', 'rotate', await webhook(w), ...STORE]), /^whsec_\S+\n$/),
+  'webhook replay': async (w) => {
+    const id = await webhook(w);
+    const screen = await w.seen(['webhook', 'replay', id, '--since', 'start', ...STORE]);
+    assert.equal(screen, `${id} gets what has changed since start\n`);
+  },
+  'webhook delete': async (w) => {
+    const id = await webhook(w);
+    assert.equal(await w.seen(['webhook', 'delete', id, ...STORE]), `${id} is deleted\n`);
+  },
   completion: async ({ seen }) =>
     assert.match(await seen(['completion', 'bash']), /^complete -F _plat plat$/m),
   floorplans: async (w) => {

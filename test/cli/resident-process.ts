@@ -3,6 +3,7 @@
  * environment, and answers with what it wrote. It knows nothing of what the commands do.
  */
 import { runCli } from '../../src/cli/program.ts';
+import { setOff } from '../support/other-date.js';
 import type { Command } from './resident.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
@@ -31,6 +32,7 @@ async function run({ args, folder, env }: Command): Promise<void> {
   process.chdir(folder);
   for (const name of Object.keys(process.env)) delete process.env[name];
   Object.assign(process.env, env);
+  setOff(Number(env.PLAT_TEST_DATE_OFFSET ?? 0));
   process.exitCode = undefined;
   const code = await runCli([process.execPath, 'plat', ...args]);
   for (const signal of SIGNALS) process.removeAllListeners(signal);

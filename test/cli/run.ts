@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openStore } from '../../src/open-store.ts';
@@ -28,6 +28,10 @@ export interface Ended {
 export interface RunOptions {
   readonly input?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Whether plat is to find the flags of its command by itself, and begins anew with them. */
+  readonly isUnprepared?: boolean;
+  /** Of Node, in a process of its own; they come after those of the command. */
+  readonly flags?: readonly string[];
 }
 
 /** A running process. */
@@ -64,8 +68,15 @@ export function place(scope: Scope): Place {
     for (const child of running) child.kill('SIGKILL');
   });
 
-  function start(args: readonly string[], { input = '', env = {} }: RunOptions = {}): Running {
-    const child = spawn(process.execPath, [PLAT, ...args], { cwd: folder, env: environment(env) });
+  function start(
+    args: readonly string[],
+    { input = '', env = {}, flags = [], isUnprepared = isFull }: RunOptions = {},
+  ): Running {
+    const { flags: own = [], arenas } = isUnprepared ? {} : memoryOf(args[0]);
+    const child = spawn(process.execPath, [...own, ...flags, PLAT, ...args], {
+      cwd: folder,
+      env: { ...(arenas === undefined ? {} : { MALLOC_ARENA_MAX: arenas }), ...environment(env) },
+    });
     running.add(child);
     const text = { out: '', err: '' };
     child.stdout.setEncoding('utf8').on('data', (part: string) => {
@@ -128,21 +139,30 @@ export function place(scope: Scope): Place {
   };
 }
 
+const isFull = process.env.PLAT_FULL === '1';
+
+/** What a command is started with so that it need not begin anew, which would take the time of one more start of Node. */
+function memoryOf(command = ''): { readonly flags?: readonly string[]; readonly arenas?: string } {
+  const memory = Object(JSON.parse(readFileSync(new URL('../../bin/memory.json', import.meta.url), 'utf8')));
+  return memory[command] ?? {};
+}
+
 /** Whether a command is more than what it reads and writes: it reads stdin, has its own Node, or logs as a service does. */
 const needsOwnProcess = (args: readonly string[], { input, env = {} }: RunOptions): boolean =>
-  process.env.PLAT_FULL === '1' ||
+  isFull ||
   input !== undefined ||
   args.includes('-') ||
   args[0] === 'serve' ||
-  Object.keys(env).some((name) => name.startsWith('NODE_'));
+  Object.entries(env).some(([name, value]) => name.startsWith('NODE_') && value !== OFF);
 
-const OTHER_DATE = new URL('../support/other-date.js', import.meta.url);
+/** What gives a process a clock that is off; one that runs many commands sets it anew for each. */
+const OFF = `--import=${new URL('../support/other-date.js', import.meta.url)}`;
 
 /** What gives a process a clock that is off by so many milliseconds from that of this one. */
 export function clockOff(milliseconds: number): Readonly<Record<string, string>> {
   const { PLAT_TEST_DATE_OFFSET = '0' } = process.env;
   return {
-    NODE_OPTIONS: `--import=${OTHER_DATE}`,
+    NODE_OPTIONS: OFF,
     PLAT_TEST_DATE_OFFSET: String(Number(PLAT_TEST_DATE_OFFSET) + milliseconds),
   };
 }

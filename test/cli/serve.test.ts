@@ -1,9 +1,11 @@
 /** `plat serve`, and the keys of a store that is served. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import type { NetworkInterfaceInfo } from 'node:os';
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { linkLines } from '../../src/cli/link-lines.ts';
 import { place, type Running } from './run.ts';
 
@@ -113,6 +115,50 @@ test('one line a surface; keys are made, listed with their use, rotated and revo
   );
 });
 
+test('SIGTERM ends a service at once while its store is opened; a second one while a request is under way', async (t) => {
+  const at = place(t);
+  const silent = createServer().listen(0, '127.0.0.1');
+  t.after(() => void silent.close());
+  await once(silent, 'listening');
+  const address = silent.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const opening = at.start(['serve', '--store', `postgres://plat@127.0.0.1:${port}/market`, ...PORTS]);
+  const [socket] = await once(silent, 'connection');
+  opening.child.kill('SIGTERM');
+  assert.deepEqual(await opening.ended, { code: 0, out: '', err: '' });
+  socket.destroy();
+
+  const token = (await at.done(['key', 'create', '--store', 'm.db', '--name', 'A', '--kind', 'api'])).trim();
+  const serving = at.start(['serve', '--store', 'm.db', ...PORTS]);
+  const { api = '' } = await addresses(serving);
+  const posting = connect(Number(new URL(api).port), '127.0.0.1');
+  const head = `POST /Reso/OData/Property/$query HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nExpect: 100-continue\r\nContent-Type: text/plain\r\nContent-Length: 20\r\n\r\n`;
+  const closed = once(posting.on('error', () => undefined).resume(), 'close');
+  posting.write(head);
+  while (!/^plat_requests_running 2$/m.test(await metrics(serving))) await setImmediate();
+  serving.child.kill('SIGTERM');
+  // It has taken the first signal when it takes no more connections.
+  while (await takesConnections(api));
+  // Under npm, the first one that comes within 300 ms is taken for the same.
+  while (serving.child.exitCode === null) {
+    serving.child.kill('SIGTERM');
+    await takesConnections(api);
+  }
+  const { code, err } = await serving.ended;
+  assert.equal(code, 143);
+  assert.match(err, /^plat: ended at once, by a second SIGTERM; committed data is kept\n$/m);
+  await closed;
+});
+
+const metrics = async (serving: Running): Promise<string> =>
+  (await fetch(`${(await addresses(serving)).admin}/metrics`)).text();
+
+const takesConnections = (address: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(Number(new URL(address).port), '127.0.0.1', () => resolve(true));
+    socket.on('error', () => resolve(false)).on('connect', () => socket.destroy());
+  });
+
 test('what cannot be served: no store, a port in use, half of a certificate, a wrong address', async (t) => {
   const at = place(t);
   at.file('l.ndjson', [{ ListingKey: '1' }]);
@@ -193,6 +239,7 @@ test('what is no key is refused', async (t) => {
     create('--kind', 'king'),
     create('--expires', 'soon'),
     create('--expires', '2020-01-01'),
+    create('--name', 'A\u001b[2J'),
     at.run(['key', 'create', '--store', 'm.db']),
     at.run(['key', 'revoke', '--store', 'm.db', 'k1']),
     at.run(['key', 'rotate', '--store', 'm.db', 'k1', '--overlap', 'long']),
@@ -209,6 +256,11 @@ test('what is no key is refused', async (t) => {
       ],
       [2, '', 'plat: --expires is soon, but takes a date or a timestamp with a zone.'],
       [2, '', 'plat: --expires is 2020-01-01, which is in the past: the key would never be valid.'],
+      [
+        2,
+        '',
+        'plat: The name has a control character (U+001B) at position 2; use letters, digits and signs.',
+      ],
       [
         2,
         '',

@@ -1,7 +1,9 @@
 /** What it costs to start plat: a command loads what it needs, and what was compiled is kept where only its user writes. */
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { test } from 'node:test';
+import MEMORY from '../../bin/memory.json' with { type: 'json' };
 import { type Place, place } from './run.ts';
 import { ANY_PORT } from './serving.ts';
 
@@ -87,23 +89,45 @@ test('what was compiled is kept for its user alone', async (t) => {
 /** Where the system tells of another process what it was started with. */
 const tellsEnvironments = existsSync('/proc/self/environ');
 
+/** Preloaded: notes in the file that PLAT_TEST_HEAP names how large the heap of a process's first thread may become. */
+const NOTES_HEAP = `data:text/javascript,${encodeURIComponent(
+  `import { writeFileSync } from 'node:fs'; import { getHeapStatistics } from 'node:v8';
+  import { isMainThread } from 'node:worker_threads';
+  if (isMainThread) writeFileSync(process.env.PLAT_TEST_HEAP, String(getHeapStatistics().heap_size_limit));`,
+)}`;
+
+/** How large the heap of a process may become that is started with these flags. */
+const heapWith = (flags: readonly string[]): string =>
+  execFileSync(process.execPath, [...flags, '-p', 'require("node:v8").getHeapStatistics().heap_size_limit'], {
+    encoding: 'utf8',
+  }).trim();
+
 test(
-  'a service has few arenas, unless its user wants others',
+  'a service has few arenas, unless its user wants others, and its flags hold on its first thread',
   { skip: tellsEnvironments ? false : 'needs /proc' },
   async (t) => {
     const at = place(t);
     await at.done(['key', 'create', '--store', 'm.db', '--name', 'n']);
-    for (const [chosen, used] of [
-      [{}, '2'],
-      [{ MALLOC_ARENA_MAX: '3' }, '3'],
+    const flags: readonly string[] = MEMORY.serve.flags;
+    assert.notEqual(heapWith(flags), heapWith([]));
+    const note = { NODE_OPTIONS: `--import=${NOTES_HEAP}`, PLAT_TEST_HEAP: at.path('heap') };
+    const other = '--max-semi-space-size=24';
+    for (const [before, chosen, arenas, heap] of [
+      [[], {}, '2', heapWith(flags)],
+      [[other], { MALLOC_ARENA_MAX: '3' }, '3', heapWith([other])],
     ] as const) {
-      const service = at.start(['serve', '--store', 'm.db', ...ANY_PORT], { env: chosen });
+      const service = at.start(['serve', '--store', 'm.db', ...ANY_PORT], {
+        env: { ...note, ...chosen },
+        flags: before,
+        isUnprepared: true,
+      });
       await service.until(/^admin /m);
       const environment = readFileSync(`/proc/${service.child.pid}/environ`, 'utf8').split('\0');
       assert.deepEqual(
         environment.filter((each) => each.startsWith('MALLOC_ARENA_MAX=')),
-        [`MALLOC_ARENA_MAX=${used}`],
+        [`MALLOC_ARENA_MAX=${arenas}`],
       );
+      assert.equal(readFileSync(at.path('heap'), 'utf8'), heap);
       service.child.kill('SIGTERM');
       assert.equal((await service.ended).code, 0);
     }

@@ -64,7 +64,7 @@ test('no store, something else, a newer layout, an engine that is not there: eac
     [
       ['status', '--store', 'sqlite:newer.db'],
       1,
-      'newer.db has layout 99, newer than the layout 3 that this plat knows. Use a newer plat.',
+      'newer.db has layout 99, newer than the layout 4 that this plat knows. Use a newer plat.',
     ],
     [['status', '--store', 'sqlite:'], 2, 'The store has no path.'],
   ];

@@ -1,6 +1,7 @@
 /** Names and texts of strangers reach the terminal and the log with everything escaped that a terminal would obey. */
 import assert from 'node:assert/strict';
 import { renameSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { escaped, escapedJson } from '../../src/cli/terminal.ts';
 import { listings } from '../replica/support/feed.ts';
@@ -54,7 +55,15 @@ test('import: a file with such a name, keys, fields and values', async (t) => {
 
 test('key create, key list and errors: names of keys, of systems and of stores', async (t) => {
   const at = place(t);
-  await at.done(['key', 'create', '--store', 's.db', '--name', ODD, '--role', 'idx', '--system', ODD]);
+  const create = ['key', 'create', '--store', 's.db', '--role', 'idx', '--system', ODD];
+  await at.done([...create, '--name', 'A site']);
+  const refused = await at.run([...create, '--name', ODD]);
+  harmless(refused.out + refused.err);
+  assert.match(refused.err, /^plat: The name has a control character/m);
+  // As plat named it before names were checked.
+  const file = new DatabaseSync(at.path('s.db'));
+  file.prepare('UPDATE plat_keys SET name = ?').run(ODD);
+  file.close();
   const [list, asJson, unknown] = await Promise.all([
     at.done(['key', 'list', '--store', 's.db']),
     at.done(['key', 'list', '--store', 's.db', '--json']),

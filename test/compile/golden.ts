@@ -98,7 +98,7 @@ async function statements(world: World, dialect: Dialect, wish: Wish): Promise<r
     case 'page': {
       const plan = planPage(planner, request);
       if (plan.kind === 'range') return plan.more === undefined ? [plan.page] : [plan.page, plan.more];
-      return plan.kind === 'search' ? plan.find : [plan.look];
+      return plan.kind === 'list' ? [plan.look] : plan.find;
     }
   }
 

@@ -109,6 +109,29 @@ export const REQUESTS: readonly Wish[] = [
   { plan: 'blocks', resource: 'Office', role: 'idx', query: '' },
   // An address is signed only for a file that is served.
   { plan: 'list', resource: 'Media', role: 'idx', query: '$select=MediaKey,MediaURL' },
+  { plan: 'page', resource: 'EntityEvent', role: 'idx', query: '$filter=EntityEventSequence gt 4711' },
+  {
+    plan: 'page',
+    resource: 'EntityEvent',
+    role: 'idx',
+    systems: ['M00000571'],
+    query: '',
+    position: { kind: 'after-key', key: '4711' },
+  },
+  {
+    plan: 'page',
+    resource: 'EntityEvent',
+    query: '$select=ResourceName&$orderby=EntityEventSequence desc',
+    position: { kind: 'after-row', values: [4711], key: '4711' },
+  },
+  {
+    plan: 'page',
+    resource: 'EntityEvent',
+    query: "$filter=EntityEventSequence le 4711 and ResourceName eq 'Rome'&$orderby=ResourceRecordKey",
+    position: { kind: 'after-row', values: ['Rome'], key: '4711' },
+  },
+  { plan: 'count', resource: 'EntityEvent', query: '$filter=EntityEventSequence in (4711,4712)' },
+  { plan: 'record', resource: 'EntityEvent', role: 'idx', query: '' },
   {
     plan: 'record',
     role: 'idx',

@@ -7,8 +7,9 @@ import { SCENES } from '../../packages/demo/src/media-keys.ts';
 import { childrenOf, type ImportRecord, textOf } from '../../packages/demo/src/records.ts';
 import type { FieldValues } from '../../src/dictionary/index.ts';
 
-const market = makeMarket({ seed: 9, listings: 240 });
-const listings = Array.from({ length: 240 }, (_, serial) => market.listing(serial));
+const LISTINGS = process.env.PLAT_FULL === '1' ? 240 : 120;
+const market = makeMarket({ seed: 9, listings: LISTINGS });
+const listings = Array.from({ length: LISTINGS }, (_, serial) => market.listing(serial));
 const byKey = new Map(listings.map((listing) => [textOf(listing, 'ListingKey') ?? '', listing]));
 
 function ownFields(listing: ImportRecord): FieldValues {

@@ -88,7 +88,7 @@ async function allMetrics(): Promise<string> {
 
 test('every metric and label that they name is one that the service or the replicator gives', async () => {
   const { names, labels } = readMetrics(await allMetrics());
-  assert.ok(panels.length > 30 && alerts.length === 10);
+  assert.ok(panels.length > 30 && alerts.length === 11);
   const ofPrometheus = new Set(['job', 'instance', 'le', 'value']);
   const unseen = new Set<string>();
   for (const { title, expr, legend } of queries) {
@@ -115,6 +115,7 @@ test('every metric and label that they name is one that the service or the repli
     'plat_replica_lag_seconds',
     'plat_replica_records',
     'plat_replica_rows_total',
+    'plat_webhooks',
   ]);
 });
 
@@ -134,7 +135,7 @@ test(
     );
     const run = (...args: readonly string[]): string =>
       execFileSync(whereIs('promtool') ?? '', args, { cwd: DEPLOY, encoding: 'utf8' });
-    assert.match(run('check', 'config', 'prometheus.yml'), /SUCCESS: 10 rules found/);
+    assert.match(run('check', 'config', 'prometheus.yml'), /SUCCESS: 11 rules found/);
     assert.match(
       run('check', 'rules', join(folder, 'queries.yml')),
       new RegExp(`SUCCESS: ${panels.length} rules found`),

@@ -56,6 +56,7 @@ describe('the standard dictionary', () => {
       'OpenHouse',
       'Lookup',
       'Field',
+      'EntityEvent',
     ]);
   });
 

@@ -1,4 +1,4 @@
 import { postgresEngine } from '../support/postgres-engine.ts';
 import { fuzzSuite } from './mutated.ts';
 
-await fuzzSuite(postgresEngine(), 1500);
+await fuzzSuite(postgresEngine(), 750);

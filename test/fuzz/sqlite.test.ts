@@ -1,4 +1,4 @@
 import { sqliteEngine } from '../support/sqlite-engine.ts';
 import { fuzzSuite } from './mutated.ts';
 
-await fuzzSuite(sqliteEngine(), 5000);
+await fuzzSuite(sqliteEngine(), 2500);

@@ -252,7 +252,7 @@ suite('copies of stores', () => {
   test('a store of a newer layout is not copied', async (t) => {
     const refused = (name: string) => ({
       code: 'storeTooNew' satisfies ErrorCode,
-      message: `${name} has layout 99, newer than the layout 3 that this plat knows. Use a newer plat.`,
+      message: `${name} has layout 99, newer than the layout 4 that this plat knows. Use a newer plat.`,
     });
     const file = await filled(t, 'sqlite');
     const newer = new DatabaseSync(file);

@@ -7,15 +7,21 @@ const { PLAT_TEST_DATE, PLAT_TEST_DATE_OFFSET, NODE_TEST_CONTEXT } = process.env
 
 const RealDate = Date;
 
-/** A Date that is off by so many milliseconds wherever it looks at the clock. */
-function shifted(offset) {
-  return new Proxy(RealDate, {
+/** A Date that is off by as many milliseconds as it is told, wherever it looks at the clock. */
+let offset = 0;
+const shifted = () =>
+  new Proxy(RealDate, {
     construct: (target, given, newTarget) =>
       Reflect.construct(target, given.length === 0 ? [RealDate.now() + offset] : given, newTarget),
     apply: () => new RealDate(RealDate.now() + offset).toString(),
     get: (target, name, receiver) =>
       name === 'now' ? () => RealDate.now() + offset : Reflect.get(target, name, receiver),
   });
+
+/** Sets the clock of this process so many milliseconds off. */
+export function setOff(milliseconds) {
+  offset = milliseconds;
+  if (Date === RealDate) globalThis.Date = shifted();
 }
 
 /** By how much this process is off: each file of a test run is when it begins, and the runner is not. */
@@ -25,9 +31,9 @@ function offsetOf() {
   return RealDate.parse(PLAT_TEST_DATE) - RealDate.now();
 }
 
-const offset = offsetOf();
-if (offset !== undefined) {
+const own = offsetOf();
+if (own !== undefined) {
   // For the processes that this one starts.
-  process.env.PLAT_TEST_DATE_OFFSET = String(offset);
-  globalThis.Date = shifted(offset);
+  process.env.PLAT_TEST_DATE_OFFSET = String(own);
+  setOff(own);
 }

@@ -35,6 +35,8 @@ function statementsOf(plan: PagePlan): Record<string, Statement> {
         ...Object.fromEntries(plan.find.map((find, index) => [`find ${index}`, find])),
         body: plan.body,
       };
+    case 'rows':
+      return Object.fromEntries(plan.find.map((find, index) => [`find ${index}`, find]));
     case 'list':
       return { look: plan.look, body: plan.body };
   }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { Client } from 'pg';
+import { Client, Pool } from 'pg';
 import { LAYOUT_VERSION } from '../../src/engines/postgres/migrations/layout-version.ts';
 import { openPostgresStore } from '../../src/engines/postgres/open.ts';
 import { LOCK_CLASS } from '../../src/engines/postgres/tables/functions.ts';
@@ -17,6 +17,17 @@ let databases = 0;
 
 /** The name of a further database of this process, on a server that others may use too. */
 const freshName = (purpose: string): string => `${purpose}_${process.pid}_${++databases}`;
+
+/** Connections to the server of the run, which nobody stops; they do not keep this process alive. */
+let administering: Pool | undefined;
+
+/** Makes or drops a database. */
+async function administer(server: SharedServer, statement: string): Promise<void> {
+  const address = server.address('postgres');
+  if ('stop' in server) return await runOn(address, statement);
+  administering ??= new Pool({ connectionString: address, allowExitOnIdle: true, idleTimeoutMillis: 0 });
+  await administering.query(statement);
+}
 
 /** A database with an empty store of these settings, to be copied: making one takes longer than most tests. */
 function preparedDatabase(
@@ -75,8 +86,8 @@ async function prepare(address: string, { settings, partitions }: Prepared): Pro
 export async function bareDatabase(): Promise<{ address: string; drop(): Promise<void> }> {
   const server = await postgresServer();
   const name = freshName('bare');
-  await runOn(server.address('postgres'), `CREATE DATABASE ${name}`);
-  const drop = () => runOn(server.address('postgres'), `DROP DATABASE ${name} WITH (FORCE)`);
+  await administer(server, `CREATE DATABASE ${name}`);
+  const drop = () => administer(server, `DROP DATABASE ${name} WITH (FORCE)`);
   return { address: server.address(name), drop };
 }
 
@@ -95,8 +106,8 @@ export const copyOfDatabase = (address: string): Promise<{ address: string; drop
 async function copyOf(template: string): Promise<{ address: string; drop(): Promise<void> }> {
   const server = await postgresServer();
   const name = freshName('store');
-  await runOn(server.address('postgres'), `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
-  const drop = () => runOn(server.address('postgres'), `DROP DATABASE ${name} WITH (FORCE)`);
+  await administer(server, `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
+  const drop = () => administer(server, `DROP DATABASE ${name} WITH (FORCE)`);
   return { address: server.address(name), drop };
 }
 

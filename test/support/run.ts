@@ -19,7 +19,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => 
 const server = await startServerOfRun();
 
 const files = startedFiles().map((file) => fileURLToPath(new URL(`../${file}`, import.meta.url)));
-// As `plat import` runs (bin/memory.json): records are many small texts that die young.
+// Records are many small texts that die young.
 const execArgv = ['--max-semi-space-size=64', `--import=${new URL('untraced.js', import.meta.url)}`];
 const results = run({ files, concurrency, signal: broken.signal, execArgv });
 results.on('test:fail', () => {

@@ -22,14 +22,19 @@ export const TOGETHER = {
   ],
   /** What every request has, and rules that hold for all interfaces. */
   connections: [
+    'service/events/docs.test.ts',
+    'service/events/sqlite.test.ts',
     'service/http',
     'service/invariants/order.test.ts',
     'service/invariants/parents.test.ts',
     'service/additions.test.ts',
+    'service/damaged-records.test.ts',
     'service/docs-examples.test.ts',
     'service/epoch.test.ts',
+    'service/large-answers.test.ts',
     'service/specification.test.ts',
     'service/strength.test.ts',
+    'service/told-moment.test.ts',
   ],
   /** The console, most of it in a real browser. */
   console: ['service/console'],
@@ -38,7 +43,9 @@ export const TOGETHER = {
     'clients/odata.test.ts',
     'clients/odata-client.test.ts',
     'clients/odata-query.test.ts',
+    'clients/odata2ts.test.ts',
     'clients/replay.test.ts',
+    'clients/reso-replicator.test.ts',
     'clients/ts-odata-client.test.ts',
   ],
   /** The rooms of the consumer. */
@@ -49,6 +56,7 @@ export const TOGETHER = {
     'replica/machine',
     'replica/media',
     'replica/source',
+    'webhooks',
   ],
   /** Whole replicas. */
   replicas: [
@@ -65,6 +73,15 @@ export const TOGETHER = {
     'replica/store-away.test.ts',
     'replica/traps.test.ts',
     'replica/wrong-clock.test.ts',
+  ],
+  /** Copies that are compared with their source, and what happens to what is gone there. */
+  copies: [
+    'replica/first-contact.test.ts',
+    'replica/gone-postgres.test.ts',
+    'replica/gone.test.ts',
+    'replica/interfaces.test.ts',
+    'replica/logged-work.test.ts',
+    'replica/verify',
   ],
   /** The embedded engine, and what both compile. */
   stores: [
@@ -93,12 +110,29 @@ export const TOGETHER = {
     'engines/postgres/pattern.test.ts',
     'engines/postgres/round-trips.test.ts',
     'engines/postgres/scopes.test.ts',
+    'engines/postgres/shared.test.ts',
     'engines/postgres/texts.test.ts',
     'engines/postgres/work.test.ts',
+    'service/events/postgres.test.ts',
+  ],
+  /** Commands that go on until they are ended, or are ended early. */
+  processes: [
+    'cli/damaged-pages.test.ts',
+    'cli/demo.test.ts',
+    'cli/import-bounds.test.ts',
+    'cli/processes.test.ts',
+    'cli/serve.test.ts',
+    'cli/store-files.test.ts',
+    'cli/stores.test.ts',
+    'cli/webhooks.test.ts',
+    'replica/cli/commands.test.ts',
+    'replica/cli/watch.test.ts',
+    'replica/processes.test.ts',
   ],
   /** Commands, which one process of plat runs for all of them. */
   commands: [
     'cli/documents',
+    'cli/changes.test.ts',
     'cli/check.test.ts',
     'cli/clock.test.ts',
     'cli/data.test.ts',
@@ -168,8 +202,8 @@ const DEAR: readonly string[] = [
   'store/copy.test.ts',
   'store/sqlite.test.ts',
   'cli/package.test.ts',
-  'cli/stores.test.ts',
   'commands.test.ts',
+  'processes.test.ts',
   'console.test.ts',
   'stores.test.ts',
   'server.test.ts',
@@ -179,9 +213,7 @@ const DEAR: readonly string[] = [
   'interfaces.test.ts',
   'pure.test.ts',
   'consumer.test.ts',
-  'replica/verify/verify.test.ts',
-  'replica/interfaces.test.ts',
-  'cli/store-files.test.ts',
+  'copies.test.ts',
   'fuzz/placed.test.ts',
 ];
 

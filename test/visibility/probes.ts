@@ -55,6 +55,7 @@ const HEADERS: readonly Probe['headers'][] = [
   { prefer: 'omit-values=nulls' },
   { prefer: 'odata.include-annotations="*"' },
   { prefer: 'odata.maxpagesize=3' },
+  { prefer: 'odata.track-changes' },
   { 'if-none-match': '*' },
   { 'if-none-match': 'W/"x"' },
   { accept: 'application/xml' },
@@ -127,6 +128,7 @@ export function probe(random: Random): Probe {
       `$compute=concat(${pick(['StreetName', 'City', 'PrivateRemarks', 'UnparsedAddress'])},'!') as Loud`,
       `$compute=Media/$count as Pictures`,
       `$skiptoken=${key()}`,
+      `$deltatoken=${key()}`,
       `$format=application/json;odata.metadata=${pick(['full', 'none'])}`,
       `$filter=City eq @a&@a=${text(pick([first.word, second.word, 'Zug']))}`,
     ]);
@@ -148,6 +150,18 @@ export function probe(random: Random): Probe {
       '?$orderby=FloplanKey desc&$top=3',
       `?$filter=ResourceRecordKey eq ${text(key())}`,
       `?$skip=${random.between(0, 40)}&$top=5`,
+    ]);
+
+  const number = (): number => random.between(120, 420);
+  const eventOptions = (): string =>
+    pick([
+      `?$filter=EntityEventSequence ${pick(['gt', 'ge', 'le'])} ${number()}`,
+      `?$filter=EntityEventSequence gt ${number()} and ResourceName eq '${pick(['Property', 'Media', 'Member', 'Lookup'])}'`,
+      `?$filter=ResourceRecordKey in (${text(key())},${text(childKey())},'City.${pick([first.word, second.word, 'Zug'])}')`,
+      `?$filter=contains(ResourceRecordKey,${text(pick([first.word, second.word, 'H']))})&$count=true`,
+      `?$orderby=${pick(['EntityEventSequence desc', 'ResourceName desc', 'ResourceRecordKey'])}&$top=${random.between(0, 9)}`,
+      `?$skip=${random.between(0, 300)}&$top=${random.between(1, 9)}&$count=true`,
+      `?$skiptoken=${number()}&$top=3`,
     ]);
 
   const reso = (): string =>
@@ -172,6 +186,10 @@ export function probe(random: Random): Probe {
       `Lookup?$count=true&$filter=LookupName eq '${pick(['City', 'CountyOrParish', 'PostalCity', 'StandardStatus'])}'`,
       `Lookup('City.${pick([first.word, second.word, 'Zug'])}')`,
       'Field?$count=true&$top=5',
+      `EntityEvent${eventOptions()}`,
+      `EntityEvent${eventOptions()}`,
+      `EntityEvent/$count${pick(['', `?$filter=EntityEventSequence gt ${number()}`])}`,
+      `EntityEvent(${number()})${pick(['', '/ResourceRecordKey', '/ResourceName/$value'])}`,
       '$metadata',
       '',
     ])}`;

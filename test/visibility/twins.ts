@@ -142,3 +142,50 @@ export async function fillTwin({ write, clock }: World, twin: Twin): Promise<voi
   }
   clock.set('2026-06-01T14:00:00Z');
 }
+
+/**
+ * Changes a twin: what the roles see changes at the same moments in both, and in between hidden records do, more of them in one
+ * twin than in the other.
+ */
+export async function changeTwin({ write, store, clock }: World, twin: Twin, round: number): Promise<void> {
+  const { word, phone, key: own } = SECRETS[twin];
+  const isFirst = twin === 'first';
+  const at = (minute: number): void =>
+    clock.set(new Date(Date.UTC(2026, 5, 1, 15 + round, minute)).toISOString());
+  const hide = async (): Promise<void> => {
+    for (let more = isFirst ? 1 : 9; more > 0; more--) {
+      await write('Property', { ...hiddenListing(own, round, twin), ListPrice: more });
+    }
+    if (isFirst) await store.remove('Property', ['H3']);
+    await write('Property', hiddenListing('H3', round + 1, twin));
+    await write(
+      'Member',
+      member('A3', { MemberStatus: 'Inactive', MemberFullName: `${word}${round}`, OfficeKey: 'O2' }),
+    );
+    await write('Office', office('O2', { OfficeStatus: 'Inactive', OfficeName: `${word} ${round}` }));
+  };
+  at(0);
+  await hide();
+  at(1);
+  await write('Property', { ...visibleListing('V10', 0, twin), ListPrice: 1 + round });
+  await hide();
+  at(2);
+  // The address that one of them has in secret is another one, and it comes into view, or leaves it.
+  await write('Property', {
+    ...visibleListing(PLACED.withheld, 3, twin),
+    ...addressFields(`${word}${round}`, 3, 44),
+  });
+  await write('Property', {
+    ...visibleListing('V14', 4, twin),
+    InternetEntireListingDisplayYN: round % 2 === 1,
+  });
+  await hide();
+  at(3);
+  if (round === 1) await store.remove('Property', ['V15']);
+  await write(
+    'Member',
+    member('A1', { OfficeKey: 'O1', MemberPreferredPhone: `555-020${round}`, MemberHomePhone: phone }),
+  );
+  at(4);
+  await hide();
+}

@@ -22,10 +22,12 @@ import { print } from '../output.ts';
 import { rowProgress, withProgress } from '../progress.ts';
 import { reportLines, streamJson, writeLines, writeText } from '../terminal.ts';
 
-/** The name of a resource, checked. @throws PlatError `usage` with the nearest name */
+/** The name of a resource that has records, checked. @throws PlatError `usage` with the nearest name, `resourceFilled` */
 export async function knownResource(store: Store, name: string): Promise<string> {
-  const { dictionary } = await store.model();
-  if (dictionary.resources.has(name)) return name;
+  const { dictionary, stores } = await store.model();
+  const found = dictionary.resources.get(name);
+  if (found?.fromChanges && !stores(name)) throw platError('resourceFilled', { name });
+  if (found !== undefined) return name;
   const nearest = nearestName(name, dictionary.resources.keys());
   const hint = nearest === undefined ? '' : ` Did you mean ${nearest}?`;
   throw platError('usage', { reason: `There is no resource ${name}.${hint}` });

@@ -24,7 +24,14 @@ import { addOptions, applyConfig, CLOCK_OPTION, option, wholeNumber } from '../o
 import { type Progress, withProgress } from '../progress.ts';
 import { onShutdown } from '../shutdown.ts';
 import { writeLines } from '../terminal.ts';
-import { addServeOptions, consoleAddress, type ServeSettings, serveStore, surfaceLines } from './serve.ts';
+import {
+  addServeOptions,
+  consoleAddress,
+  type ServeSettings,
+  serveStore,
+  surfaceLines,
+  withServedStore,
+} from './serve.ts';
 
 const SEED = 1;
 const DEMO_KEY = 'demo';
@@ -69,19 +76,15 @@ export function defineDemo(demo: Command): void {
     const { allowClockJump } = settings;
     await fillStore(settings, config.partitions, shutdown.signal);
     if (shutdown.signal.aborted) return;
-    await withStore(
-      settings.store,
-      { create: false, threads: true, config, allowClockJump },
-      async (store) => {
-        const market = settings.live === true ? await liveMarketOf(store) : undefined;
-        const tokens = await renewKeys(store);
-        const service = await serveStore(store, settings, config);
-        writeLines(await welcome(store, service, tokens, surfaceLines(service, settings, config)));
-        if (market !== undefined) await keepChanging(market, settings.changesPerMinute, shutdown.signal);
-        await shutdown.asked;
-        await service.close();
-      },
-    );
+    await withServedStore(settings.store, { config, shutdown, allowClockJump }, async (store) => {
+      const market = settings.live === true ? await liveMarketOf(store) : undefined;
+      const tokens = await renewKeys(store);
+      const service = await serveStore(store, settings, config);
+      writeLines(await welcome(store, service, tokens, surfaceLines(service, settings, config)));
+      if (market !== undefined) await keepChanging(market, settings.changesPerMinute, shutdown.signal);
+      await shutdown.asked;
+      await service.close();
+    });
   });
 }
 

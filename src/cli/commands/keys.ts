@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { KEY_KINDS, type KeyRecord, keyValidity } from '../../access/index.ts';
 import { timestampFrom } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
-import { createKey, expiry, revokeKey } from '../../store/new-key.ts';
+import { createKey, expiry, keyName, revokeKey } from '../../store/new-key.ts';
 import type { Store } from '../../store/store.ts';
 import { withStore } from '../open-store.ts';
 import {
@@ -12,6 +12,7 @@ import {
   collect,
   duration,
   JSON_OPTION,
+  KEY_WORDS,
   option,
   required,
   STORE_OPTION,
@@ -36,8 +37,9 @@ export function defineKeys(key: Command): void {
     const config = await applyConfig(command);
     const { store: address, name, kind, role, system: systems, expires, json } = command.opts();
     await withStore(address, { create: true, config }, async (store) => {
-      const expiresAt = expiry(expires, Date.now());
-      const made = await createKey(store, { name, kind, role, systems, expiresAt });
+      const expiresAt = expiry(expires, Date.now(), KEY_WORDS);
+      const asked = { name: keyName(name), kind, role, systems, expiresAt };
+      const made = await createKey(store, asked, KEY_WORDS);
       print({ ...made.key, token: made.token }, made.token, json);
       // On stderr, since scripts take the token from stdout.
       if (kind === 'admin' && json !== true) reportLines(CONSOLE_HINT);

@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
 import { platError } from '../../errors/index.ts';
 import { DEFAULT_SETTINGS } from '../../records/settings.ts';
-import type { ReplicateOptions } from '../../replica/run/options.ts';
+import type { FollowWish, ReplicateOptions } from '../../replica/run/options.ts';
 import { sourceName } from '../../replica/run/options.ts';
 import { type ReplicateResult, replicate } from '../../replica/run/replicate.ts';
+import { WAYS } from '../../replica/source/source.ts';
 import type { Quarantined } from '../../store/checkpoints.ts';
 import { systemClock } from '../../store/clock.ts';
 import type { Store } from '../../store/store.ts';
@@ -34,6 +35,8 @@ interface ReplicateSettings extends SourceSettings {
   readonly updateEvery: string;
   readonly purgeEvery: string;
   readonly accountsEvery: string;
+  readonly followBy: FollowWish;
+  readonly proofEvery: string;
   readonly drift: 'evolve' | 'freeze' | 'discard';
   readonly purgeShare: number;
   readonly media: 'records' | 'files';
@@ -77,6 +80,16 @@ export function defineReplicate(command: Command): void {
       '--accounts-every <duration>',
       'interval between copies of agents and offices while watching',
     ).default('1h'),
+    option(
+      '--follow-by <way>',
+      'how a watch learns of changes: the best way that the source offers, or this one',
+    )
+      .choices(['auto', ...WAYS, 'windows'])
+      .default('auto'),
+    option(
+      '--proof-every <duration>',
+      'interval between sweeps of all keys while the source reports every change itself',
+    ).default('7d'),
     option('--drift <policy>', 'what to do with fields that are not in the dictionary')
       .choices(['evolve', 'freeze', 'discard'])
       .default('evolve'),
@@ -181,7 +194,18 @@ function besideStore(store: string): string {
 }
 
 function runOptions(settings: ReplicateSettings) {
-  const { step, refresh, drift, purgeShare, force, updateEvery, purgeEvery, accountsEvery } = settings;
+  const {
+    step,
+    refresh,
+    drift,
+    purgeShare,
+    force,
+    updateEvery,
+    purgeEvery,
+    accountsEvery,
+    followBy,
+    proofEvery,
+  } = settings;
   const limits = Object.fromEntries(
     Object.keys(LIMITS).flatMap((name) => {
       const value: unknown = Reflect.get(settings, name);
@@ -198,6 +222,8 @@ function runOptions(settings: ReplicateSettings) {
     updateEvery: duration(updateEvery),
     purgeEvery: duration(purgeEvery),
     accountsEvery: duration(accountsEvery),
+    follow: followBy,
+    proofEvery: duration(proofEvery),
   };
 }
 

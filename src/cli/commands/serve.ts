@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
+import { setTimeout } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { type Logger, pino } from 'pino';
 import { platError } from '../../errors/index.ts';
@@ -17,14 +18,17 @@ import { PUBLIC_SURFACES, SURFACES, type SurfaceName } from '../../service/surfa
 import { SCRUB_DEFAULTS, Scrub } from '../../store/check/scrub.ts';
 import { systemClock } from '../../store/clock.ts';
 import type { Store } from '../../store/store.ts';
+import { testWebhook } from '../../webhooks/operations.ts';
+import { WebhookSender } from '../../webhooks/sender.ts';
 import type { ConfigFile } from '../config.ts';
 import { keptPages } from '../kept-pages.ts';
 import { linkLines } from '../link-lines.ts';
-import { withStore } from '../open-store.ts';
+import { openConfigured } from '../open-store.ts';
 import { addOptions, applyConfig, CONFIG_OPTION, option, STORE_OPTION, wholeNumber } from '../options.ts';
 import { marketFiles, Rasterizer } from '../photos/market-files.ts';
-import { onShutdown } from '../shutdown.ts';
+import { onShutdown, type Shutdown } from '../shutdown.ts';
 import { logStream, writeLines } from '../terminal.ts';
+import { webhookPost } from '../webhook-post.ts';
 
 /** Adds the options of every command that serves. */
 export function addServeOptions(command: Command): Command {
@@ -80,6 +84,7 @@ export async function serveStore(
     onFault: (fault) => log.error(fault, 'damage was found in the store'),
     onEnd: (err) => log.warn({ err }, 'the store was not read through'),
   });
+  const webhooks = webhookDelivery(store, log);
   const options: ServiceOptions = {
     ...SERVICE_DEFAULTS,
     store,
@@ -91,6 +96,7 @@ export async function serveStore(
     limits: { ...SERVICE_DEFAULTS.limits, ...config.limits },
     keptPages: await keptPages(settings.store, config),
     filterIndex: { ...SERVICE_DEFAULTS.filterIndex, ...config.filterIndex },
+    streams: { perKey: config.changes?.streamsPerKey ?? SERVICE_DEFAULTS.streams.perKey },
     budget: { ...SERVICE_DEFAULTS.budget, ...config.budget },
     connections: { ...SERVICE_DEFAULTS.connections, ...config.connections },
     pace: { ...SERVICE_DEFAULTS.pace, ...config.pace },
@@ -98,16 +104,42 @@ export async function serveStore(
     querySeconds: config.querySeconds ?? SERVICE_DEFAULTS.querySeconds,
     damaged: () => scrub.damaged(),
     replica: replicaDesk(store),
+    webhooks: webhooks.desk,
   };
   const readiness = [replicaFreshness(store), { name: 'records', check: () => scrub.problem() }];
   const service = await startService(options, listenOptions(settings, config), readiness);
   scrub.start();
+  webhooks.sender.start();
   return {
     ...service,
     close: async () => {
-      await scrub.close();
-      await service.close();
+      // Its reading may wait for the same turns as those of requests: the service does not wait for it.
+      void scrub.close();
+      await Promise.all([service.close(), webhooks.close()]);
       await rasterizer.close();
+    },
+  };
+}
+
+/** Sends the changes of a store to its webhooks. */
+function webhookDelivery(store: Store, log: Logger) {
+  const { post, close } = webhookPost();
+  const now = (): number => systemClock.now();
+  const sender = new WebhookSender({
+    ...{ store, post, now, random: Math.random },
+    sleep: (milliseconds, signal) => setTimeout(milliseconds, undefined, { signal }).catch(() => undefined),
+    onPaused: ({ id, url }, why) => log.error({ webhook: id, url, why }, 'a webhook is paused'),
+    onTrouble: (err) => log.warn({ err }, 'webhooks could not be looked after'),
+  });
+  return {
+    sender,
+    desk: {
+      test: (id: string) => testWebhook(store, id, { post, now, signal: new AbortController().signal }),
+      states: () => sender.states,
+    },
+    close: async () => {
+      await sender.close();
+      await close();
     },
   };
 }
@@ -231,11 +263,39 @@ export function defineServe(serve: Command): void {
     const config = await applyConfig(command);
     const settings: ServeSettings & { store: string } = command.opts();
     const shutdown = onShutdown(true);
-    await withStore(settings.store, { create: false, threads: true, config }, async (store) => {
+    await withServedStore(settings.store, { config, shutdown }, async (store) => {
       const service = await serveStore(store, settings, config);
       writeLines(surfaceLines(service, settings, config));
       await shutdown.asked;
       await service.close();
     });
   });
+}
+
+/**
+ * Milliseconds for what the store does by itself when its service has closed, such as the work of a new day: it is rolled
+ * back, and another process does it.
+ */
+const CLOSING = 250;
+
+/** Opens a store to serve it, and closes it afterwards within the time that a signal leaves. */
+export async function withServedStore(
+  text: string,
+  { config, shutdown, allowClockJump }: ServedStore,
+  work: (store: Store) => Promise<void>,
+): Promise<void> {
+  const store = await shutdown.starting(() =>
+    openConfigured(text, { create: false, threads: true, config, allowClockJump }),
+  );
+  try {
+    await work(store);
+  } finally {
+    await store.close(CLOSING);
+  }
+}
+
+interface ServedStore {
+  readonly config: ConfigFile;
+  readonly shutdown: Shutdown;
+  readonly allowClockJump?: boolean | undefined;
 }

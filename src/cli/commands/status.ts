@@ -46,17 +46,37 @@ function text(status: StoreStatus, keys: number): string[] {
   const links = status.danglingLinks.map(
     ({ link, keys: count, listings }) => `${link}: ${count} keys in ${listings} listings name no record`,
   );
-  const { partitions } = status;
+  const { partitions, changes } = status;
+  const known = changes.since === 0 ? '' : `, as they were written since ${changes.since}`;
   return [
     `${status.store} (${status.engine}, ${status.owner}, layout ${status.layout}, ${(status.bytes / 1e6).toFixed(1)} MB)`,
     ...(partitions === undefined
       ? []
       : [`in partitions by ${partitions.by}, of ${partitions.systems} originating systems`]),
     `last timestamp ${status.lastStamp}, ${keys} valid keys`,
+    `sequence of changes: last number ${changes.last}, ${changes.entries} entries${known}`,
     '',
     ...table([head, ...rows]),
     ...(links.length > 0 ? ['', ...links] : []),
   ];
+}
+
+/** How a watch learns of changes, in words. */
+const WAYS = {
+  events: 'follows the events of the source',
+  'entity-event': 'asks for the entity events of the source',
+  windows: 'reads changes in windows',
+} as const;
+
+function followingText({ following }: SourceStatus): string[] {
+  if (following === undefined) return [];
+  const { way, since, level, reason } = following;
+  const facts = [
+    `${WAYS[way]} since ${since}`,
+    ...(level === undefined ? [] : [`last level at ${level}`]),
+    ...(reason === undefined ? [] : [reason]),
+  ];
+  return [facts.join('; ')];
 }
 
 function sourceText(source: SourceStatus): string[] {
@@ -76,6 +96,7 @@ function sourceText(source: SourceStatus): string[] {
     ...source.abilities.map((ability) => `  ${ability}`),
     ...table([head, ...rows]),
     `last update ${source.lastUpdate ?? 'never'}, last purge ${source.lastPurge ?? 'never'}, ${source.quarantined} in quarantine`,
+    ...followingText(source),
     ...(source.ignored.length > 0 ? [`left out: ${source.ignored.join(', ')}`] : []),
     ...(source.holder === undefined ? [] : [`${source.holder} is replicating it`]),
     ...source.troubles.map(

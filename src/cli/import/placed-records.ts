@@ -76,7 +76,18 @@ const endless = (error: unknown): RawRecord => ({
   fault: `The file cannot be read to its end: ${error instanceof Error ? error.message : String(error)}`,
 });
 
+/** @throws PlatError `usage`, `resourceFilled` */
 function resourceOf(
+  dictionary: Dictionary,
+  asked: string | undefined,
+  context: Context | undefined,
+): Resource {
+  const found = resourceNamed(dictionary, asked, context);
+  if (found.fromChanges) throw platError('resourceFilled', { name: found.name });
+  return found;
+}
+
+function resourceNamed(
   dictionary: Dictionary,
   asked: string | undefined,
   context: Context | undefined,

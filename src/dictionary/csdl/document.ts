@@ -15,6 +15,7 @@ import type {
 import {
   COMPUTED,
   CONTAINER_CAPABILITIES,
+  changeTracking,
   ENTITY_SET_CAPABILITIES,
   localName,
   lookupName,
@@ -48,6 +49,8 @@ export interface CsdlSource {
    * are strings.
    */
   readonly enumerations?: ReadonlyMap<string, readonly LookupMember[]>;
+  /** Whether an entity set tells what has changed in it; absent: nothing is said of that. */
+  readonly tracks?: (resource: Resource) => boolean;
 }
 
 /** A value of a lookup, and its name as a member of the enumeration. */
@@ -57,11 +60,12 @@ export interface LookupMember {
 }
 
 /** What the `$metadata` document of a source says (OData CSDL 4.01; RESO Web API Core 2.0, 2.5.1). */
-export function csdlDocument({ version, resources, enumerations }: CsdlSource): CsdlDocument {
+export function csdlDocument({ version, resources, enumerations, tracks }: CsdlSource): CsdlDocument {
   const types = enumTypes(resources, enumerations);
 
   const keys = new Map(resources.map(({ resource }) => [resource.name, resource.key]));
   const entityTypes = resources.map((entry) => entityType(entry, keys, enumerations));
+  const tracked = new Map(resources.map(({ resource }) => [resource.name, tracks?.(resource)]));
   return {
     version,
     references: REFERENCES,
@@ -70,7 +74,7 @@ export function csdlDocument({ version, resources, enumerations }: CsdlSource): 
     enumerations: { namespace: ENUM_NAMESPACE, types },
     container: {
       name: CONTAINER,
-      entitySets: entityTypes.map(entitySet),
+      entitySets: entityTypes.map((type) => entitySet(type, tracked.get(type.name))),
       annotations: CONTAINER_CAPABILITIES,
     },
     vocabularies: ownVocabularies(types.length > 0),
@@ -226,9 +230,10 @@ function navigationProperty(
 }
 
 /** Each type has one set, since clients derive the set of a navigation's target from its type. */
-function entitySet({ name, navigationProperties }: EntityType): EntitySet {
+function entitySet({ name, navigationProperties }: EntityType, isTracked: boolean | undefined): EntitySet {
   const bindings = navigationProperties
     .filter(({ contained }) => contained === undefined)
     .map((each) => ({ path: each.name, target: each.target }));
-  return { name, type: name, bindings, annotations: ENTITY_SET_CAPABILITIES };
+  const tracking = isTracked === undefined ? [] : [changeTracking(isTracked)];
+  return { name, type: name, bindings, annotations: [...ENTITY_SET_CAPABILITIES, ...tracking] };
 }

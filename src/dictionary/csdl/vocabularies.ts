@@ -86,3 +86,9 @@ export const ENTITY_SET_CAPABILITIES: readonly Annotation[] = [
   { term: 'Capabilities.UpdateRestrictions', value: { Updatable: false } },
   { term: 'Capabilities.DeleteRestrictions', value: { Deletable: false } },
 ];
+
+/** Whether an entity set tells what has changed in it since a client read it. */
+export const changeTracking = (isSupported: boolean): Annotation => ({
+  term: 'Capabilities.ChangeTracking',
+  value: { Supported: isSupported },
+});

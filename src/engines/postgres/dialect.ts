@@ -20,6 +20,9 @@ import type { LikePart, ValueType } from '../../query/tree.ts';
 import { COLUMN_TYPES } from './column-types.ts';
 import { serverPattern } from './pattern/index.ts';
 
+/** Where commits to the sequence of changes are announced, with the schema of the store: a database may hold several. */
+export const CHANGES_CHANNEL = 'plat_changes';
+
 /**
  * Listings and what is part of a record are many, so their tables may be partitioned by originating system. Agents,
  * offices and all else stay whole: pages of listings look each of their agents up.
@@ -233,6 +236,7 @@ export const postgresDialect: Dialect = {
     sql`unnest(translate(${values}, '[]', '{}')::bigint[]) WITH ORDINALITY ${name(alias)}(value, position)`,
   // The server knows that positions as they are, without any arithmetic, come in order, and sorts nothing.
   inListOrder: (alias) => sql` ORDER BY ${column(alias, 'position')}`,
+  announced: sql`pg_notify(${constantText(CHANGES_CHANNEL)}, current_schema()::text)`,
   rowsOf: (objects, alias, columns) => {
     const typed = [...columns].map(
       ([column, kind]) => sql`${name(column)} ${{ parts: [COLUMN_TYPES[kind]] }}`,

@@ -119,7 +119,7 @@ function target(
             session: writeSessionOn(session),
             model,
             counters: new Counters(session),
-            changes: new ChangeLog(session),
+            changes: new ChangeLog(session, model, Date.parse((await readMeta(session)).lastStamp)),
             source: null,
           });
         }

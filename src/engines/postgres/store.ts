@@ -9,7 +9,7 @@ import type { WriteBackup } from '../../store/raw-tables.ts';
 import type { Row } from '../../store/session.ts';
 import type { StoreWriter } from '../../store/writer.ts';
 import type { PostgresAddress } from './connection/address.ts';
-import { connectPool } from './connection/connect.ts';
+import { connectPool, endPool } from './connection/connect.ts';
 import { damageIn, translateError } from './connection/errors.ts';
 import type { Lanes } from './connection/lanes.ts';
 import { allow, bindings, borrow, type ServerSession, sessionOf, withSession } from './connection/session.ts';
@@ -18,6 +18,7 @@ import { findFileFaults, tablesOf } from './file-faults.ts';
 import { readModel } from './meta.ts';
 import { readSystems } from './partitions/partitions.ts';
 import { tablesAt } from './raw-tables.ts';
+import { announcementsAt } from './reading/announcements.ts';
 import { LiveState } from './reading/live-state.ts';
 import { Looks } from './reading/looks.ts';
 import { Servers } from './reading/reads.ts';
@@ -98,6 +99,7 @@ export function postgresEngine(opened: Opened): Engine {
       clock.confirm(other);
     },
     sawStamp: (milliseconds) => state.sawStamp(milliseconds),
+    announcements: (heard) => announcementsAt(address, heard),
 
     mending: (work) =>
       writer.locked(async (session) => {
@@ -152,7 +154,7 @@ export function postgresEngine(opened: Opened): Engine {
       return translateError(error, name, 0);
     },
     async close() {
-      await Promise.all([lanes, readServers, writing].map((each) => each.end()));
+      await Promise.all([lanes.end(), readServers.end(), endPool(writing)]);
     },
   };
 }

@@ -17,7 +17,7 @@ import { applyTables, OWN } from './tables.ts';
 /** "plat" in the header of the file, so that a store is told from any other database. */
 const APPLICATION_ID = 0x706c6174;
 /** The version of the tables; a newer plat upgrades an older store, an older plat refuses a newer one. */
-export const LAYOUT_VERSION = 3;
+export const LAYOUT_VERSION = 4;
 /** Says that a file holds a store. */
 export const markStore = (database: DatabaseSync): void =>
   database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${LAYOUT_VERSION};`);

@@ -21,6 +21,11 @@ const SHORT_READ = 522;
 /** What node:sqlite says of an integer beyond 2^53. Whether a request can lead to one is not known, so it is no `damageIn`. */
 const BEYOND_NUMBERS = 'too large to be represented as a JavaScript number';
 
+/** What node:sqlite says to who still works on a store that this process has closed. */
+const CLOSED = /^(?:database is not open|statement has been finalized)$/;
+/** Seconds after which its successor may be asked. */
+const AGAIN = 5;
+
 /** No statement of plat names a table or column that its tables should not have. */
 export const isMissing = (error: unknown): error is Error =>
   error instanceof Error && /^no such (?:column|table): /.test(error.message);
@@ -77,6 +82,7 @@ function troubleIn(error: unknown, store: string): Trouble | undefined {
   const says = error instanceof Error ? error.message : '';
   if (says.includes(DEADLINE_MESSAGE)) return { kind: 'timed-out' };
   if (says.includes(RANGE_MESSAGE)) return { kind: 'out-of-range' };
+  if (CLOSED.test(says)) return { kind: 'unavailable', retryAfter: AGAIN };
   if (says.includes(BEYOND_NUMBERS))
     return { kind: 'damaged', reason: 'a column holds a number that plat never writes' };
   switch (resultCode(error)) {

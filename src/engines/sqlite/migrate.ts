@@ -1,4 +1,7 @@
+import type { DatabaseSync } from 'node:sqlite';
 import { readModel } from '../../store/meta.ts';
+import { logStored } from '../../store/rows/change-log.ts';
+import { columnsOf } from './columns.ts';
 import { connect } from './connection.ts';
 import { LAYOUT_VERSION, layoutOf, markStore } from './create.ts';
 import { LOCK_TIMEOUT, underLock } from './lock.ts';
@@ -16,12 +19,26 @@ export async function migrateStore(path: string): Promise<void> {
     await underLock(connection, async () => {
       // Another process was faster.
       if (layoutOf(database) === LAYOUT_VERSION) return;
+      extendChanges(database);
       database.exec(OWN);
-      const model = await readModel(sessionOn(connection));
+      const session = sessionOn(connection);
+      const model = await readModel(session);
       applyTables(database, model);
+      await logStored(session, model);
       markStore(database);
     });
   } finally {
     connection.close();
   }
+}
+
+/** Entries from before layout 4 do not say what happened, and who sees the record: the sequence begins again behind them. */
+function extendChanges(database: DatabaseSync): void {
+  const there = columnsOf(database, 'plat_changes');
+  if (there.size === 0 || there.has('kind')) return;
+  database.exec(`ALTER TABLE plat_changes RENAME TO plat_changes_before; ${OWN};
+    INSERT INTO plat_changes (seq, resource, key, kind, at, was, visible)
+      SELECT seq, resource, key, iif(resource = '.', 'commit', 'all'), 0, 0, 0 FROM plat_changes_before;
+    DROP TABLE plat_changes_before;
+    INSERT OR IGNORE INTO plat_meta (name, value) SELECT 'changes_horizon', coalesce(max(seq), 0) FROM plat_changes`);
 }

@@ -2,7 +2,7 @@
  * Binds the parameters of a native request: what is asked of a collection, in which order, and which page of it. It knows no
  * HTTP and no store.
  */
-import { nearestOfEither } from '../../dictionary/index.ts';
+import { type Field, nearestOfEither } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import { canonicalText } from '../canonical.ts';
 import { keyOfSkipToken } from '../skip-token.ts';
@@ -137,20 +137,20 @@ export function bindParameters({ given }: NativeParameters, bounds: NativeBounds
   };
 }
 
-// Order
+// Names in lists, such as an order
 
 const ORDER = '_orderby';
 const TERM = /^([-+]?)\s*(?:([A-Za-z][A-Za-z0-9]*)|"([^"]+)"\."([^"]+)")$/;
 
-/** One item of the order. */
-interface OrderName {
+/** One item of a list: a name, and what it stands for. */
+interface ListedName {
   readonly name: string;
   readonly found: NativeName;
   readonly others: () => Iterable<string>;
   readonly descending: boolean;
 }
 
-function look({ text }: Item, names: NativeNames): OrderName | undefined {
+function look({ text }: Item, names: NativeNames): ListedName | undefined {
   const [whole, sign, plain, group = '', label = ''] = TERM.exec(text) ?? [];
   if (whole === undefined) return undefined;
   const descending = sign === '-';
@@ -159,20 +159,44 @@ function look({ text }: Item, names: NativeNames): OrderName | undefined {
   return { name: customName(group, label), found, others: names.customNames, descending };
 }
 
+/** Why an item of a list cannot be taken. */
+function refusals(option: string, { text, position }: Item, names: NativeNames) {
+  const extras = { target: option };
+  return {
+    malformed: (expected: string) =>
+      platError('optionInvalid', { name: option, value: shortened(text), expected }, extras),
+    mismatch: (name: string, reason: string) =>
+      platError('typeMismatch', { option, position, reason: `${name} ${reason}` }, extras),
+    unknown: ({ name, others }: ListedName) => {
+      const nearest = nearestOfEither(name, others(), names.counterparts());
+      const facts = { name: shortened(name), nearest, resource: names.collection, option, position };
+      return platError('fieldUnknown', facts, extras);
+    },
+  };
+}
+
+/**
+ * The field of the records themselves that an item of a list names.
+ * @throws PlatError `fieldUnknown`, `typeMismatch`, `optionInvalid`
+ */
+export function fieldIn(option: string, item: Item, names: NativeNames): Field {
+  const refused = refusals(option, item, names);
+  const named = look(item, names);
+  if (named === undefined || named.descending) throw refused.malformed('fields with commas between them');
+  const { found, name } = named;
+  if (found.kind === 'hidden' || found.kind === 'unknown') throw refused.unknown(named);
+  if (found.kind === 'field' && found.via.length === 0) return found.field;
+  throw refused.mismatch(name, 'is no field of these records');
+}
+
 function bindTerm(item: Item, names: NativeNames): OrderTerm | undefined {
+  const refused = refusals(ORDER, item, names);
   const named = look(item, names);
   if (named === undefined) {
-    const expected = 'fields with commas between them, each with "-" in front for descending';
-    throw platError(
-      'optionInvalid',
-      { name: ORDER, value: shortened(item.text), expected },
-      { target: ORDER },
-    );
+    throw refused.malformed('fields with commas between them, each with "-" in front for descending');
   }
-  const { name, found, others, descending } = named;
-  const { position } = item;
-  const refuse = (reason: string) =>
-    platError('typeMismatch', { option: ORDER, position, reason: `${name} ${reason}` }, { target: ORDER });
+  const { name, found, descending } = named;
+  const refuse = (reason: string) => refused.mismatch(name, reason);
   switch (found.kind) {
     case 'field': {
       const { field, via } = found;
@@ -188,11 +212,8 @@ function bindTerm(item: Item, names: NativeNames): OrderTerm | undefined {
     case 'location':
       throw refuse('is a point, which gives no order');
     case 'hidden':
-    case 'unknown': {
-      const nearest = nearestOfEither(name, others(), names.counterparts());
-      const facts = { name: shortened(name), nearest, resource: names.collection, option: ORDER, position };
-      throw platError('fieldUnknown', facts, { target: ORDER });
-    }
+    case 'unknown':
+      throw refused.unknown(named);
   }
 }
 

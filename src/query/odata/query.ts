@@ -53,10 +53,10 @@ import { inWords, isShape } from './values.ts';
 // The query string
 
 /** The options that collections take, without dollar. */
-const PROVIDED = [...PARSED_OPTIONS, 'skiptoken', 'format'] as const;
+const PROVIDED = [...PARSED_OPTIONS, 'skiptoken', 'deltatoken', 'format'] as const;
 
 /** The system query options of OData 4.01. */
-const SYSTEM_OPTIONS = [...PROVIDED, 'schemaversion', 'index', 'id', 'apply', 'deltatoken'] as const;
+const SYSTEM_OPTIONS = [...PROVIDED, 'schemaversion', 'index', 'id', 'apply'] as const;
 
 export type SystemOption = (typeof SYSTEM_OPTIONS)[number];
 
@@ -108,6 +108,10 @@ function put<K>(options: Map<K, string>, key: K, value: string, name: string): v
 /** The options that each kind of path takes. */
 export const OPTIONS_OF = {
   collection: new Set<SystemOption>(PROVIDED),
+  /** The children of one record. */
+  children: new Set<SystemOption>(PROVIDED).difference(new Set<SystemOption>(['deltatoken'])),
+  /** What has changed in a collection; the others do not outlive the walk that the link is of. */
+  delta: new Set<SystemOption>(['filter', 'search', 'select', 'expand', 'compute', 'format', 'deltatoken']),
   record: new Set<SystemOption>(['select', 'expand', 'compute', 'format']),
   count: new Set<SystemOption>(['filter', 'search']),
   field: new Set<SystemOption>(['format']),
@@ -120,6 +124,8 @@ export const OPTIONS_OF = {
 
 const IN_WORDS: Readonly<Record<keyof typeof OPTIONS_OF, string>> = {
   collection: 'a collection',
+  children: 'the children of a record',
+  delta: 'a delta link',
   record: 'a single record',
   count: 'a count',
   field: 'a single field',

@@ -241,10 +241,9 @@ function keyOfLiteral(
 ): KeyValue {
   const { name, key } = resource.resource;
   if (keyIsNumber(resource)) {
-    if (literal.form === 'integer') {
-      const number = Number(literal.text);
-      if (Number.isSafeInteger(number)) return number;
-    }
+    // Some clients take every key for a text, and send it in quotes.
+    const isNumber = literal.form === 'integer' || (literal.form === 'string' && /^\d+$/.test(literal.text));
+    if (isNumber && Number.isSafeInteger(Number(literal.text))) return Number(literal.text);
     throw typeMismatch(source, start, `${key} of ${name} is an integer`);
   }
   if (literal.form === 'string' || literal.form === 'integer' || literal.form === 'guid') return literal.text;

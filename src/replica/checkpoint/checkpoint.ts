@@ -121,6 +121,14 @@ export class Checkpoint {
     await this.alone((commit) => commit({ state: { schedule: { ...this.get('schedule'), [step]: begun } } }));
   }
 
+  /** The next purge is due, and the download that comes before it is counted from its own end. */
+  async purgeAnew(): Promise<void> {
+    await this.alone((commit) => {
+      const { purge: _, downloaded: __, ...schedule } = this.get('schedule') ?? {};
+      return commit({ state: { schedule } });
+    });
+  }
+
   async #commit({ load, sweep, witnesses, state, ...change }: CopyChange): Promise<WriteReport> {
     const { store, source, lease } = this.#options;
     const held = lease?.();

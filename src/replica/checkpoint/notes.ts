@@ -8,7 +8,7 @@ import { UnreadableNote } from '../../records/damage.ts';
 import { isObject } from '../../shared/json.ts';
 import type { LoadState } from '../machine/load.ts';
 import type { SweepState } from '../machine/sweep.ts';
-import type { Capabilities } from '../source/source.ts';
+import { type Capabilities, WAYS, type Way } from '../source/source.ts';
 import type { WorkLog } from './work-log.ts';
 
 /** Moments are milliseconds since 1970 on the consumer's clock. */
@@ -40,6 +40,60 @@ export interface Notes {
   readonly [log: `log ${string}`]: WorkLog;
   /** What went wrong in the last day, whether it is over or not. */
   readonly lately: readonly TroubleEntry[];
+  /** How a watch learns of changes now. */
+  readonly following: Following;
+  /** How far the changes that the source told of are in the copy. */
+  readonly chain: Chain;
+  readonly foundation: Foundation;
+}
+
+/** How a watch learns of changes. Moments are milliseconds since 1970 on the consumer's clock. */
+export interface Following {
+  readonly way: Way | 'windows';
+  /** Since when. */
+  readonly since: number;
+  /** Why no better way is in use. */
+  readonly reason?: string;
+}
+
+/** Changes that the source told of without a gap. */
+export interface Chain {
+  /** Whose position it is. */
+  readonly way: Way;
+  /** What the source was asked to tell of. */
+  readonly resources: readonly string[];
+  /** Everything up to here is in the copy, or pending. */
+  readonly position: string;
+  /** The sequence was broken: everything is to be read again. */
+  readonly isBroken?: boolean;
+  /**
+   * When the copy was last known to be level with the source by the chain alone, in milliseconds since 1970 on the consumer's
+   * clock.
+   */
+  readonly level?: number;
+  /** What was deleted lately, by resource. */
+  readonly deletions?: Readonly<Record<string, Deletions>>;
+}
+
+/**
+ * What a chain rests on: that everything was in the copy once. What was changed before it began is, when a window that ends
+ * later and a sweep that began later have brought it, or a download into an empty copy.
+ */
+export interface Foundation {
+  /** On the source's clock. */
+  readonly since: string;
+  /** Collections of which nothing was stored then, so that no window and no sweep is owed. */
+  readonly fresh: readonly string[];
+}
+
+/** Deletions that the source told of within a while: as a purge, they do not take more than a share without a person. */
+export interface Deletions {
+  /** Milliseconds since 1970 on the consumer's clock. */
+  readonly since: number;
+  readonly rows: number;
+  /** How many records were stored before. */
+  readonly of: number;
+  readonly isGuarded?: boolean;
 }
 
 /** When each step was last done whole. */
@@ -210,6 +264,18 @@ const CHECKS = {
       took: optional(number),
     }),
   ),
+  following: record({ way: among(...WAYS, 'windows'), since: number, reason: optional(text) }),
+  chain: record({
+    way: among(...WAYS),
+    resources: listOf(text),
+    position: text,
+    isBroken: optional(flag),
+    level: moment,
+    deletions: optional(
+      mapOf(record({ since: number, rows: number, of: number, isGuarded: optional(flag) })),
+    ),
+  }),
+  foundation: record({ since: text, fresh: listOf(text) }),
   lately: listOf(
     record({ kind: text, since: number, last: number, times: number, reason: text, of: optional(text) }),
   ),

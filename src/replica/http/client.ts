@@ -3,7 +3,7 @@
  * budget and bounds what is read. It knows nothing of what an answer contains.
  */
 import { PlatError } from '../../errors/index.ts';
-import { LONGEST_TIMER } from '../../store/clock.ts';
+import { type Clock, LONGEST_TIMER } from '../../store/clock.ts';
 import type { Environment } from '../environment.ts';
 import type { Listener } from '../events.ts';
 import { addressAt, assertOrigin, redirected } from './egress-policy.ts';
@@ -11,7 +11,7 @@ import { asFailure, failureOf, isUnreached, RequestFailure, stopped } from './fa
 import type { Allowance } from './rate-budget.ts';
 import { blockedUntil, LONGEST_BLOCK, throttledUntil } from './rate-limit-headers.ts';
 import { type BackoffOptions, retrying, waitAfter } from './retry.ts';
-import type { TransportResponse } from './transport.ts';
+import type { TransportRequest, TransportResponse } from './transport.ts';
 
 export interface ClientOptions {
   /** Root of the source. The token goes to its origin and nowhere else. */
@@ -46,6 +46,17 @@ interface RequestOptions {
   readonly attempts?: number | undefined;
 }
 
+/** How an answer without an end is asked for. */
+interface OpenOptions {
+  readonly headers: Readonly<Record<string, string>>;
+  /** Milliseconds until its head, and between two pieces of it. */
+  readonly timeout: number;
+  readonly signal: AbortSignal;
+}
+
+/** Bytes of an answer without an end that are counted together. */
+const COUNTED = 65_536;
+
 /** Failures in a row, over all requests, after which no request is repeated any more. */
 const BREAKER = 40;
 const REDIRECTS = 5;
@@ -59,6 +70,10 @@ export class SourceClient {
 
   constructor(options: ClientOptions) {
     this.#options = options;
+  }
+
+  get clock(): Clock {
+    return this.#options.environment.clock;
   }
 
   /** An address of the source, whatever origin a link names. @throws RequestFailure `rejected` */
@@ -97,8 +112,43 @@ export class SourceClient {
     });
   }
 
+  /**
+   * Opens an answer without an end, once: what comes is read while it comes, and counts in the budget.
+   * @throws RequestFailure
+   * @throws PlatError of the store that keeps what the token has used
+   */
+  async open(
+    url: string,
+    { headers, timeout, signal }: OpenOptions,
+  ): Promise<Pick<TransportResponse, 'headers' | 'body'>> {
+    try {
+      return await this.#respond(this.resolve(url), headers, { timeout, signal }, async (response) => {
+        await this.#note(response, 0);
+        return { headers: response.headers, body: this.#counted(response) };
+      });
+    } catch (error) {
+      if (error instanceof PlatError) throw error;
+      throw signal.aborted ? stopped() : asFailure(error);
+    }
+  }
+
   async #once(url: string, headers: Readonly<Record<string, string>>): Promise<Answer> {
-    const { root, token, environment, timeout, longest, signal } = this.#options;
+    const { timeout, longest, signal } = this.#options;
+    return this.#respond(url, headers, { timeout, longest, signal }, async (response, address) => ({
+      text: await this.#readWhole(response),
+      headers: response.headers,
+      url: address,
+    }));
+  }
+
+  /** Asks, follows redirects within the origin, and hands over the answer of a success. */
+  async #respond<T>(
+    url: string,
+    headers: Readonly<Record<string, string>>,
+    bounds: Pick<TransportRequest, 'timeout' | 'longest' | 'signal'>,
+    take: (response: TransportResponse, address: string) => Promise<T>,
+  ): Promise<T> {
+    const { root, token, environment } = this.#options;
     let address = url;
     for (let redirects = 0; redirects <= REDIRECTS; redirects++) {
       await this.#waitForBudget();
@@ -106,18 +156,10 @@ export class SourceClient {
       const response = await environment.transport({
         url: address,
         headers: { accept: 'application/json', ...headers, authorization: `Bearer ${token}` },
-        timeout,
-        longest,
-        signal,
+        ...bounds,
       });
-      const content = { bytes: 0 };
-      let text: string;
-      try {
-        text = await this.#read(response, content);
-      } finally {
-        await this.#note(response, content.bytes);
-      }
-      if (isSuccess(response)) return { text, headers: response.headers, url: address };
+      if (isSuccess(response)) return take(response, address);
+      const text = await this.#readWhole(response);
       const location = response.headers.location;
       if (response.status < 300 || response.status >= 400 || location === undefined) {
         throw failureOf(response.status, response.headers, text, environment.clock.now());
@@ -125,6 +167,28 @@ export class SourceClient {
       address = redirected(root, address, location);
     }
     throw new RequestFailure('rejected', `${url} redirects more than ${REDIRECTS} times`);
+  }
+
+  async #readWhole(response: TransportResponse): Promise<string> {
+    const content = { bytes: 0 };
+    try {
+      return await this.#read(response, content);
+    } finally {
+      await this.#note(response, content.bytes);
+    }
+  }
+
+  async *#counted({ body }: TransportResponse): AsyncGenerator<Uint8Array> {
+    const { environment, allowance } = this.#options;
+    let bytes = 0;
+    for await (const chunk of body) {
+      bytes += chunk.length;
+      if (bytes >= COUNTED) {
+        await allowance.note(bytes, 0, environment.clock.now());
+        bytes = 0;
+      }
+      yield chunk;
+    }
   }
 
   /** Records how large an answer was, and what it says of the limits of its source. */

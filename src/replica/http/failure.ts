@@ -18,6 +18,8 @@ interface FailureFacts {
   readonly code?: number | undefined;
   /** The least time to wait before asking again, in milliseconds. */
   readonly retryAfter?: number | undefined;
+  /** Where a plat says that a follower can go on whose position it has no more. */
+  readonly position?: string | undefined;
   readonly cause?: unknown;
 }
 
@@ -27,6 +29,7 @@ export class RequestFailure extends Error {
   readonly status: FailureFacts['status'];
   readonly code: FailureFacts['code'];
   readonly retryAfter: FailureFacts['retryAfter'];
+  readonly position: FailureFacts['position'];
 
   constructor(kind: FailureKind, message: string, facts: FailureFacts = {}) {
     super(message, facts.cause === undefined ? undefined : { cause: facts.cause });
@@ -34,6 +37,7 @@ export class RequestFailure extends Error {
     this.status = facts.status;
     this.code = facts.code;
     this.retryAfter = facts.retryAfter;
+    this.position = facts.position;
   }
 }
 
@@ -127,7 +131,12 @@ export function failureOf(
   const { code, message: given } = explanation(text);
   const message = `${status}${code === undefined ? '' : ` (code ${code})`}: ${given}`;
   const wait = retryAfter(headers, now);
-  const facts = { status, code, retryAfter: wait === undefined ? undefined : Math.min(wait, LONGEST_BLOCK) };
+  const facts = {
+    status,
+    code,
+    retryAfter: wait === undefined ? undefined : Math.min(wait, LONGEST_BLOCK),
+    position: headers['x-plat-position'],
+  };
   if (status === 401 || status === 403 || REFUSALS.has(code))
     return new RequestFailure('refused', message, facts);
   // With 501 a server says that it will never do this.

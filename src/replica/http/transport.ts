@@ -9,6 +9,8 @@ import { RequestFailure } from './failure.ts';
 export interface TransportRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** What is posted; absent: the request is a GET. */
+  readonly body?: string;
   /** Milliseconds until the head of the answer, and between two pieces of its body. */
   readonly timeout: number;
   /** Milliseconds from the head of the answer to its end. Absent: the reader bounds it. */
@@ -29,8 +31,8 @@ export interface TransportResponse {
 /** The network, passed in so that a test can be one. */
 export type Transport = (wish: TransportRequest) => Promise<TransportResponse>;
 
-/** Connections to one source; more would only queue there. */
-const CONNECTIONS = 4;
+/** Connections to one source; more would only queue there. One of them may be a stream of its changes. */
+const CONNECTIONS = 5;
 const CONNECT_TIMEOUT = 10_000;
 
 /** The real network. */
@@ -44,6 +46,7 @@ export function networkTransport(): Transport & { close(): Promise<void> } {
   const transport = async ({
     url,
     headers,
+    body,
     timeout,
     longest,
     signal,
@@ -52,6 +55,7 @@ export function networkTransport(): Transport & { close(): Promise<void> } {
     assertEgress(url, egress);
     const response = await request(url, {
       dispatcher: agents[egress],
+      ...(body === undefined ? {} : { method: 'POST', body }),
       headers: { 'accept-encoding': 'zstd, gzip', ...headers },
       headersTimeout: timeout,
       bodyTimeout: timeout,

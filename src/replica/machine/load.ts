@@ -64,6 +64,8 @@ interface LoadEvents {
   readonly window: { readonly kind: 'window'; readonly upper: string };
   /** The position is not valid any more. The walk begins again; a window with another upper bound. */
   readonly lost: { readonly kind: 'lost' };
+  /** Changes up to a moment came in another way than by windows. */
+  readonly told: { readonly kind: 'told'; readonly upTo: string };
   /** What the key may see has changed: everything has to be read again. */
   readonly refresh: { readonly kind: 'refresh'; readonly since: string };
 }
@@ -100,6 +102,7 @@ const LOAD: LoadTable = {
     filled: impossible,
     window: impossible,
     lost: impossible,
+    told: impossible,
     refresh: (_, { since }) => anew(since),
   },
   initial: {
@@ -116,6 +119,7 @@ const LOAD: LoadTable = {
     filled: impossible,
     window: impossible,
     lost: ({ since, round }) => anew(since, round + 1),
+    told: impossible,
     refresh: (_, { since }) => anew(since),
   },
   filling: {
@@ -127,6 +131,7 @@ const LOAD: LoadTable = {
     filled: ({ since }) => ({ kind: 'current', cursor: since }),
     window: impossible,
     lost: impossible,
+    told: impossible,
     refresh: (_, { since }) => anew(since),
   },
   current: {
@@ -138,6 +143,8 @@ const LOAD: LoadTable = {
     filled: impossible,
     window: ({ cursor }, { upper }) => ({ kind: 'updating', cursor, upper, pass: 0, rows: 0 }),
     lost: impossible,
+    // The next window begins there.
+    told: (state, { upTo }) => ({ ...state, cursor: upTo }),
     refresh: (_, { since }) => anew(since),
   },
   updating: {
@@ -156,6 +163,7 @@ const LOAD: LoadTable = {
     window: impossible,
     // The cursor stays: nothing of the window counts before all of it is stored.
     lost: ({ cursor, upper }) => ({ kind: 'current', cursor, lastUpper: upper }),
+    told: impossible,
     refresh: (_, { since }) => anew(since),
   },
 };

@@ -9,7 +9,7 @@ import type { Copy } from '../copy/copy.ts';
 import { ACCOUNTS, isAboutAccounts, resourcesIn } from '../source/source.ts';
 import { download } from '../steps/download.ts';
 import { type SweepResult, sweep } from '../steps/sweep.ts';
-import { refresh, update } from '../steps/update.ts';
+import { refound, refresh, update } from '../steps/update.ts';
 import { findBackwards } from '../steps/witnesses.ts';
 
 /** Times that a download is begun again because the key's view changed during its update. */
@@ -28,6 +28,10 @@ export const collectionsOf = ({ feed }: Copy) => ({
 
 /** Whether a collection is copied by windows; accounts of the native interface have none and are swept. */
 const hasWindows = (collection: string): boolean => collection !== ACCOUNTS;
+
+/** The collections that are copied by windows, or by what the source tells of its changes. */
+export const windowed = ({ feed }: Pick<Copy, 'feed'>): string[] =>
+  feed.capabilities.resources.filter(hasWindows);
 
 /** The collections that only sweeps keep current. */
 export const sweptOnly = (collections: readonly string[]): string[] =>
@@ -103,7 +107,7 @@ export async function compareFingerprint(copy: Copy): Promise<boolean> {
     return false;
   }
   if (before !== undefined) await refreshAll(copy, wentBack ? WENT_BACK : SHOWS_ELSE);
-  else await purgeAnew(copy);
+  else await checkpoint.purgeAnew();
   await checkpoint.commit({ state: { fingerprint: now, ...state } });
   return before !== undefined;
 }
@@ -162,17 +166,10 @@ async function trust({ checkpoint, store }: Copy, collection: string): Promise<v
 }
 
 /** Reads everything again that has windows, and makes the purge due: what others changed in the copy is corrected. */
-async function refreshAll(copy: Copy, reason: string): Promise<void> {
-  for (const collection of copy.feed.capabilities.resources.filter(hasWindows)) {
+export async function refreshAll(copy: Copy, reason: string): Promise<void> {
+  for (const collection of windowed(copy)) {
     await copy.checkpoint.inTurn(collection, () => refresh(copy, collection, reason));
   }
-  await purgeAnew(copy);
-}
-
-/** The next purge is due, and the download that comes before it is counted from its own end. */
-async function purgeAnew({ checkpoint }: Copy): Promise<void> {
-  await checkpoint.alone((commit) => {
-    const { purge: _, downloaded: __, ...schedule } = checkpoint.get('schedule') ?? {};
-    return commit({ state: { schedule } });
-  });
+  await refound(copy);
+  await copy.checkpoint.purgeAnew();
 }

@@ -5,6 +5,10 @@ import type { DriftPolicy } from '../copy/copy.ts';
 import type { Environment } from '../environment.ts';
 import type { Listener } from '../events.ts';
 import type { BudgetLimits } from '../http/rate-budget.ts';
+import type { Way } from '../source/source.ts';
+
+/** How a watch learns of changes: in the best way that the source offers, in one certain way, or by windows alone. */
+export type FollowWish = 'auto' | Way | 'windows';
 
 /** Durations are milliseconds. */
 export interface ReplicateOptions {
@@ -28,6 +32,12 @@ export interface ReplicateOptions {
   readonly purgeEvery?: number;
   /** How often agents and offices are brought up to date while watching. */
   readonly accountsEvery?: number;
+  /** How a watch learns of changes; by default in the best way that the source offers. */
+  readonly follow?: FollowWish;
+  /** How often a source is asked for entity events; by default twice a second if it is a plat, else every ten seconds. */
+  readonly pollEvery?: number | undefined;
+  /** How often all keys are compared although the source tells of every change. */
+  readonly proofEvery?: number;
   /** Whether the native interface is asked for custom fields. */
   readonly customFields?: boolean;
   readonly pageSize?: number;
@@ -52,10 +62,21 @@ export interface ReplicateOptions {
   readonly environment?: Environment;
 }
 
+const HOUR = 3_600_000;
+
+/** Milliseconds between requests that are repeated for as long as a watch lasts: they leave half of the limits to others. */
+export const paceWithin = ({ requestsPerHour, requestsPerDay }: BudgetLimits): number =>
+  Math.max(0, (2 * HOUR) / (requestsPerHour ?? HOUR), (48 * HOUR) / (requestsPerDay ?? 24 * HOUR));
+
 export const DEFAULT_RESOURCES: readonly string[] = ['Property', 'Member', 'Office'];
 /** Those that a source may lack when nobody named them. */
 export const MAY_LACK: readonly string[] = ['Member', 'Office'];
-export const EVERY = { update: 15 * 60_000, purge: 20 * 3_600_000, accounts: 3_600_000 } as const;
+export const EVERY = {
+  update: 15 * 60_000,
+  purge: 20 * 3_600_000,
+  accounts: 3_600_000,
+  proof: 7 * 86_400_000,
+} as const;
 export const PAGE_SIZE = 1000;
 export const PURGE_SHARE = 0.2;
 

@@ -3,6 +3,7 @@
  * consists of is in schedule.ts.
  */
 import { type ErrorCode, PlatError } from '../../errors/index.ts';
+import { PromiseQueue } from '../../shared/promise-queue.ts';
 import { LeaseLost } from '../../store/checkpoints.ts';
 import { type Acquired, acquireSource, newAcquirer, whileAcquired } from '../checkpoint/lease.ts';
 import { TroubleLog } from '../checkpoint/trouble-log.ts';
@@ -174,11 +175,13 @@ async function run(
     if (once.refresh) await doubtAll(copy, 'it was asked for');
     once.refresh = false;
     if (session.watch !== true) return await replicateOnce(copy, own);
-    const review = async (): Promise<void> => {
+    const reviews = new PromiseQueue();
+    const look = async (): Promise<void> => {
       const isProbed = copy.feed.capabilities.isProbed ?? true;
       if (!isProbed || (await copy.feed.shown()).revision !== copy.checkpoint.get('revision'))
         copy = await reopenCopy(copy, own);
     };
+    const review = (): Promise<void> => reviews.run(look);
     await watch({ copy: () => copy, review }, own);
     return 'stopped';
   } finally {

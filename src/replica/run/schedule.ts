@@ -9,7 +9,8 @@ import { RequestFailure } from '../http/failure.ts';
 import { LONG_REST, LONGEST_REST, restAfter } from '../http/retry.ts';
 import { fetchFiles } from '../media/fetch-files.ts';
 import type { SweepResult } from '../steps/sweep.ts';
-import { collectionsOf, downloadAll, sweepAll, sweptOnly, updateAll } from './cycle.ts';
+import { collectionsOf, downloadAll, sweepAll, sweptOnly, updateAll, windowed } from './cycle.ts';
+import { Follower } from './follow.ts';
 import { EVERY, type ReplicateOptions } from './options.ts';
 
 /**
@@ -68,7 +69,9 @@ interface Watched {
 
 interface Task {
   readonly step: keyof Schedule;
-  readonly every: number;
+  readonly every: () => number;
+  /** When it needed not be done, in milliseconds since 1970: it counts as done then. */
+  readonly spared?: () => number | undefined;
   /** @returns whether the step was done whole */
   readonly work: () => Promise<boolean>;
 }
@@ -81,18 +84,29 @@ interface Task {
  */
 export async function watch(
   { copy, review }: Watched,
-  { updateEvery = EVERY.update, purgeEvery = EVERY.purge, accountsEvery = EVERY.accounts }: ReplicateOptions,
+  {
+    updateEvery = EVERY.update,
+    purgeEvery = EVERY.purge,
+    accountsEvery = EVERY.accounts,
+    proofEvery = EVERY.proof,
+    follow = 'auto',
+    limits = {},
+  }: ReplicateOptions,
 ): Promise<void> {
   const downloaded = Promise.withResolvers<void>();
+  const follower = new Follower(copy, review, { follow, limits });
   const update = async (): Promise<boolean> => {
+    await follower.prepared;
     await review();
-    await updateAll(copy(), collectionsOf(copy()).listings);
+    const { listings } = collectionsOf(copy());
+    if (!follower.keeps(listings)) await updateAll(copy(), listings);
     downloaded.resolve();
     return true;
   };
   const accounts = async (): Promise<boolean> => {
+    await follower.prepared;
     const collections = collectionsOf(copy()).accounts;
-    await updateAll(copy(), collections);
+    if (!follower.keeps(collections)) await updateAll(copy(), collections);
     return (await sweepAll(copy(), sweptOnly(collections))) === 'done';
   };
   const purge = async (): Promise<boolean> => {
@@ -116,23 +130,42 @@ export async function watch(
       stop.abort();
       throw error;
     });
+  const purging: Task = {
+    step: 'purge',
+    every: () => (follower.keeps(windowed(copy())) ? proofEvery : purgeEvery),
+    // While the source told of every change, nothing was left for a purge to find.
+    spared: () => (follower.keeps(windowed(copy())) ? undefined : copy().checkpoint.get('chain')?.level),
+    work: purge,
+  };
   await settleAll([
-    run({ step: 'update', every: updateEvery, work: update }),
-    run({ step: 'accounts', every: accountsEvery, work: accounts }),
+    follower.run(ends).catch((error: unknown) => {
+      stop.abort();
+      throw error;
+    }),
+    run({ step: 'update', every: () => updateEvery, work: update }),
+    run({ step: 'accounts', every: () => accountsEvery, work: accounts }),
     // What was not downloaded yet is not compared.
-    downloaded.promise.then(() => run({ step: 'purge', every: purgeEvery, work: purge })),
-    ...(copy().files === undefined ? [] : [run({ step: 'media', every: updateEvery, work: media })]),
+    downloaded.promise.then(() => run(purging)),
+    ...(copy().files === undefined ? [] : [run({ step: 'media', every: () => updateEvery, work: media })]),
   ]);
 }
 
-async function repeat(copy: () => Copy, { step, every, work }: Task, ends: AbortSignal): Promise<void> {
+/** When a step was last done, or needed not be; one that was never done, or is to be done again, is not spared. */
+const latest = (done: number | undefined, spared: number | undefined, now: number): number | undefined =>
+  done === undefined || spared === undefined || spared > now ? done : Math.max(done, spared);
+
+async function repeat(
+  copy: () => Copy,
+  { step, every, spared, work }: Task,
+  ends: AbortSignal,
+): Promise<void> {
   const { name, store, report, environment } = copy();
   const { clock, random } = environment;
   let failures = 0;
   let tried: { readonly at: number; readonly wait: number } | undefined;
   const left = (): number => {
     const now = clock.now();
-    const due = dueAt(copy().checkpoint.get('schedule')?.[step], every, now);
+    const due = dueAt(latest(copy().checkpoint.get('schedule')?.[step], spared?.(), now), every(), now);
     return Math.max(due, tried === undefined ? due : dueAt(tried.at, tried.wait, now)) - now;
   };
   for (;;) {
@@ -141,7 +174,7 @@ async function repeat(copy: () => Copy, { step, every, work }: Task, ends: Abort
     const begun = clock.now();
     try {
       if (await work()) await copy().checkpoint.noteDone(step, begun);
-      else tried = { at: clock.now(), wait: Math.min(every, RECONSIDER) };
+      else tried = { at: clock.now(), wait: Math.min(every(), RECONSIDER) };
       if (failures > 0) {
         await clearTrouble(store, name, step);
         report({ kind: 'recovered', step, attempts: failures + 1 });
@@ -151,7 +184,7 @@ async function repeat(copy: () => Copy, { step, every, work }: Task, ends: Abort
       if (ends.aborted) return;
       if (!(error instanceof RequestFailure)) throw error;
       const rest = passesByItself(error) ? LONG_REST : LONGEST_REST;
-      const wait = Math.min(every, restAfter(++failures, error.retryAfter, rest, random));
+      const wait = Math.min(every(), restAfter(++failures, error.retryAfter, rest, random));
       await noteTrouble(store, name, step, error, clock.now());
       report({ kind: 'failed', step, reason: error.message, wait });
       tried = { at: clock.now(), wait };

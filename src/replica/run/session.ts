@@ -28,6 +28,7 @@ import {
   MAY_LACK,
   PAGE_SIZE,
   PURGE_SHARE,
+  paceWithin,
   type ReplicateOptions,
   rootOf,
   sourceName,
@@ -104,12 +105,19 @@ async function discover(options: SessionOptions, client = clientOf(options)): Pr
   if (unknown !== undefined) {
     throw platError('usage', { reason: `The dictionary has no resource ${unknown}.` });
   }
+  const filled = resources.find((name) => dictionary.resources.get(name)?.fromChanges);
+  if (filled !== undefined) throw platError('resourceFilled', { name: filled });
   const root = rootOf(options.from).href;
   // Many sources have no agents or offices; who names them wants them.
   const mayLack = options.resources === undefined ? MAY_LACK : [];
   const common = { client, root, dictionary, resources, windowField };
   return options.interface === 'reso'
-    ? discoverReso({ ...common, mayLack })
+    ? discoverReso({
+        ...common,
+        mayLack,
+        pollEvery: options.pollEvery,
+        pollPace: paceWithin(options.limits ?? {}),
+      })
     : discoverNative({ ...common, customFields });
 }
 

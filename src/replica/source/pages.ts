@@ -54,7 +54,8 @@ export const recordsOf = (
   resource: string,
   keys: readonly string[],
   attempts?: number,
-): Promise<SourcePage> => inHalves(resource, keys, (some) => feed.some(resource, some, attempts));
+  distinct?: string,
+): Promise<SourcePage> => inHalves(resource, keys, (some) => feed.some(resource, some, attempts, distinct));
 
 /** Asks for each key in a request of its own. */
 export async function oneByOne(

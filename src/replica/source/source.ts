@@ -149,6 +149,40 @@ export interface Capabilities {
 export const givesCustomFields = ({ expansions }: Capabilities): boolean =>
   expansions.includes('CustomFields');
 
+/** The ways in which a source may tell of its changes, the best first. */
+export const WAYS = ['events', 'entity-event'] as const;
+export type Way = (typeof WAYS)[number];
+
+/** A record that was changed at the source, or deleted, or that came into this key's view or left it. */
+export interface ToldChange {
+  readonly resource: string;
+  readonly key: string;
+  readonly isDeleted: boolean;
+  /** The moment of its commit, in milliseconds since 1970 on the source's clock. */
+  readonly at: number | undefined;
+}
+
+/** What a source tells of its changes, in the order in which they were made. */
+export type Told =
+  | { readonly kind: 'changes'; readonly changes: readonly ToldChange[] }
+  /** Everything up to here was told. `isLevel`: nothing has come since. */
+  | { readonly kind: 'position'; readonly position: string; readonly isLevel: boolean }
+  /** What came next is no longer known: all is read again, and the changes go on from the position, if one was given. */
+  | { readonly kind: 'gone'; readonly position: string | undefined };
+
+/** One way in which a source tells of its changes. Positions are its own, and mean nothing to another. */
+export interface ChangeFeed {
+  readonly way: Way;
+  /** Whether a feed of which nothing comes is level: one that has failed says so. */
+  readonly isPushed: boolean;
+  /** The position of another way in its own terms; undefined where it cannot go on from there. */
+  adopts(known: { readonly way: Way; readonly position: string }): string | undefined;
+  /** Where the changes are now. @throws RequestFailure */
+  now(resources: readonly string[], signal: AbortSignal): Promise<string>;
+  /** The changes that follow a position, until the source ends them. @throws RequestFailure */
+  since(position: string, resources: readonly string[], signal: AbortSignal): AsyncIterable<Told>;
+}
+
 /** Digests of what a source shows to this key now. */
 export interface Shown {
   /** Changes with every character of its metadata. */
@@ -186,12 +220,18 @@ export interface Source {
   windowField(resource: string): string;
   page(resource: string, walk: Walk, request: PageRequest): Promise<SourcePage>;
   keys(resource: string, request: PageRequest): Promise<KeyPage>;
-  /** Records by their keys, with their children; those that are not there are left out. */
-  some(resource: string, keys: readonly string[], attempts?: number): Promise<SourcePage>;
+  /**
+   * Records by their keys, with their children; those that are not there are left out.
+   * @param distinct a text that makes the request another than any before: a repeated filter may be answered from an index
+   *   that lacks what has come since
+   */
+  some(resource: string, keys: readonly string[], attempts?: number, distinct?: string): Promise<SourcePage>;
   /** The collections of listings, in requests of their own. */
   children(keys: readonly string[], collections: readonly string[], attempts?: number): Promise<SourcePage>;
   /** Absent where a source gives no digests. */
   readonly ranges?: SourceRanges;
+  /** The ways in which it may tell of its changes, the best first; whether it does is found out by asking. */
+  readonly changeFeeds: readonly ChangeFeed[];
 }
 
 /** What a source with digests gives, in the order of keys. */

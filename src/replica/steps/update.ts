@@ -135,3 +135,10 @@ export async function refresh(copy: Copy, resource: string, reason: string): Pro
     state: { masks: NO_MASKS },
   });
 }
+
+/** What changes that are told of rest on is to be laid anew: by windows that end, and a sweep that begins, after this moment. */
+export async function refound({ checkpoint, feed }: Copy): Promise<void> {
+  if (checkpoint.get('chain') === undefined) return;
+  const since = timestampFrom(await feed.serverTime());
+  await checkpoint.commit({ state: { foundation: { since, fresh: [] } } });
+}

@@ -22,6 +22,8 @@ export type Bound = 'total' | 'address';
 export interface Connection {
   /** A request came. @returns ends it, with the key that it had, if it had a known one */
   begin(): (key: string | undefined) => void;
+  /** The connection carries an answer without an end to a key. */
+  belongsTo(key: string): void;
   ended(): void;
 }
 
@@ -83,12 +85,10 @@ export class Connections {
           if (!runs) return;
           runs = false;
           entry.requests--;
-          if (!entry.isOpen) return;
-          this.#remove(entry);
-          if (key !== undefined) Object.assign(entry, { owner: key, isStranger: false });
-          this.#add(entry);
+          this.#move(entry, key);
         };
       },
+      belongsTo: (key) => this.#move(entry, key),
       ended: () => this.#end(entry),
     };
   }
@@ -117,6 +117,14 @@ export class Connections {
     entries?.delete(entry);
     this.#size--;
     if (entries?.size === 0) owners.delete(entry.owner);
+  }
+
+  /** Puts a connection behind those of its owner that have been idle longer. */
+  #move(entry: Entry, key: string | undefined): void {
+    if (!entry.isOpen) return;
+    this.#remove(entry);
+    if (key !== undefined) Object.assign(entry, { owner: key, isStranger: false });
+    this.#add(entry);
   }
 
   #end(entry: Entry): void {

@@ -65,6 +65,11 @@ export class UsageRecorder implements Reported {
     this.#add(keyId, endsSweep ? { ...use, lastSweepAt: at } : use);
   }
 
+  /** Adds what was sent after a request had been noted. */
+  sent(keyId: string, bytes: number): void {
+    this.#add(keyId, { ...NO_USE, bytes });
+  }
+
   #add(keyId: string, use: KeyUse): void {
     this.#pending.set(keyId, addUse(this.#pending.get(keyId) ?? NO_USE, use));
   }

@@ -1,8 +1,8 @@
 /** What each key sees of the store, kept for keys that see the same. It must not know how a request is answered. */
 import { hash } from 'node:crypto';
-import { type KeyRecord, makeView, type View } from '../../access/index.ts';
+import type { KeyRecord, View } from '../../access/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
-import { platError } from '../../errors/index.ts';
+import { roleView } from '../../compile/role-view.ts';
 import { BoundedCache } from '../../shared/bounded-cache.ts';
 import type { Reply, Session } from '../exchange.ts';
 import type { LookupForm } from '../options.ts';
@@ -32,21 +32,8 @@ export class Views {
     const id = JSON.stringify([key.role, key.systems, onlyFloorPlans]);
     const known = this.#views.get(id);
     if (known !== undefined) return known;
-    const role = model.rules.roles.get(key.role);
-    if (role === undefined) throw platError('roleUnknown', { role: key.role });
-    const view = makeView({
-      dictionary: model.dictionary,
-      role,
-      scope: {
-        bit: role.bit,
-        ...(key.systems.length > 0 ? { systems: key.systems } : {}),
-        withholds: !role.seesWithheld,
-        onlyFloorPlans,
-      },
-      inUse: model.inUse,
-      holdsData: model.stores,
-      enumerations: this.#enumerations,
-    });
+    const { role, systems } = key;
+    const view = roleView(model, { role, systems, onlyFloorPlans, enumerations: this.#enumerations });
     return this.#views.put(id, view, VIEW);
   }
 }

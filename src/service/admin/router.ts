@@ -8,12 +8,21 @@ import type { Clock } from '../../store/clock.ts';
 import { spanText } from '../../store/clock-jump.ts';
 import type { Store } from '../../store/store.ts';
 import { aheadText } from '../../store/write/bring-back.ts';
+import type { WebhookDesk } from '../../webhooks/desk.ts';
+import {
+  deleteWebhook,
+  pauseWebhook,
+  resumeWebhook,
+  rotateWebhook,
+  shown,
+} from '../../webhooks/operations.ts';
 import type { UsageRecorder } from '../access/usage.ts';
+import { FACET_OPTIONS } from '../console/facet-wish.ts';
 import type { History } from '../console/history.ts';
 import { allKeys, endKey, newKey } from '../console/keys.ts';
-import type { Live } from '../console/live.ts';
+import { AWAY, type Live } from '../console/live.ts';
 import type { LogIn } from '../console/log-in.ts';
-import { quarantine, type ReplicaDesk, retry } from '../console/replication.ts';
+import { QUARANTINE_OPTIONS, quarantine, type ReplicaDesk, retry } from '../console/replication.ts';
 import { rolesInForce } from '../console/roles.ts';
 import type { Walks } from '../console/walks.ts';
 import { type Json, TEXT } from '../description/parts.ts';
@@ -23,6 +32,7 @@ import type { Metrics } from '../metrics.ts';
 import type { RateLimit } from '../options.ts';
 import { PUBLIC_SURFACES, SURFACE, type SurfaceName } from '../surface.ts';
 import { PROBES, type Probed } from './probes.ts';
+import { done, newWebhook, replay } from './webhooks.ts';
 
 /** What the admin port reports on. */
 export interface AdminContext {
@@ -36,6 +46,7 @@ export interface AdminContext {
   readonly walks: Walks;
   /** Absent: the store is no replica, or nobody reports of it. */
   readonly replica?: ReplicaDesk | undefined;
+  readonly webhooks?: WebhookDesk | undefined;
   readonly clock: Clock;
   /** Requests of a key, by its kind. */
   readonly limits: Readonly<Record<SurfaceName, RateLimit>>;
@@ -63,7 +74,8 @@ interface BodySchema {
   readonly properties: Readonly<Record<string, Json>>;
 }
 
-interface AdminRoute {
+/** A path as it is described. */
+interface DescribedRoute {
   /** With its variable parts in braces. */
   readonly path: string;
   readonly method: 'GET' | 'POST' | 'DELETE';
@@ -72,14 +84,19 @@ interface AdminRoute {
   readonly type: string;
   /** The JSON object that it takes (JSON Schema). */
   readonly body?: BodySchema;
+  /** What its query takes, by name, for people. */
+  readonly query?: Readonly<Record<string, string>>;
   /** Whether it needs no token: probes and scrapers have none. */
   readonly isOpen: boolean;
+}
+
+interface AdminRoute extends DescribedRoute {
   readonly answer: (context: AdminContext, request: AdminRequest) => Reply | Promise<Reply>;
 }
 
 const JSON_NAME = 'application/json';
 
-export const ADMIN_ROUTES: readonly AdminRoute[] = [
+const ADMIN_ROUTES: readonly AdminRoute[] = [
   {
     path: '/live',
     method: 'GET',
@@ -221,9 +238,9 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   {
     path: '/replication/quarantine',
     method: 'GET',
-    gives:
-      'records that a replica could not store, with their payloads and the reasons; source, skip and limit choose a part',
+    gives: 'records that a replica could not store, with their payloads and the reasons',
     type: JSON_NAME,
+    query: QUARANTINE_OPTIONS,
     isOpen: false,
     answer: ({ replica }, { exchange }) => quarantine(replica, exchange),
   },
@@ -238,6 +255,84 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     answer: ({ replica }, { exchange }) => retry(replica, exchange),
   },
   {
+    path: '/webhooks',
+    method: 'GET',
+    gives: 'every webhook, how far its deliveries are, and what went wrong',
+    type: JSON_NAME,
+    isOpen: false,
+    answer: async ({ store }) => json({ webhooks: (await store.webhooks.list()).map(shown) }),
+  },
+  {
+    path: '/webhooks',
+    method: 'POST',
+    gives: 'a new webhook on the public internet, with its secret, which is shown this once',
+    type: JSON_NAME,
+    body: {
+      required: ['url', 'role'],
+      properties: {
+        url: TEXT,
+        role: TEXT,
+        resources: { type: 'array', items: TEXT },
+        systems: { type: 'array', items: TEXT },
+        bearer: TEXT,
+      },
+    },
+    isOpen: false,
+    answer: ({ store }, { exchange }) => newWebhook(store, exchange),
+  },
+  {
+    path: '/webhooks/{id}',
+    method: 'DELETE',
+    gives: 'the end of a webhook',
+    type: JSON_NAME,
+    isOpen: false,
+    answer: ({ store }, { names }) => done(deleteWebhook(store, names.id ?? '')),
+  },
+  {
+    path: '/webhooks/{id}/test',
+    method: 'POST',
+    gives: 'what the receiver answers to a message without events',
+    type: JSON_NAME,
+    isOpen: false,
+    answer: async ({ webhooks }, { names }) => {
+      if (webhooks === undefined) throw platError('recordNotFound', { resource: 'webhook' });
+      return json(await webhooks.test(names.id ?? ''));
+    },
+  },
+  {
+    path: '/webhooks/{id}/pause',
+    method: 'POST',
+    gives: 'that nothing more is sent until it is resumed',
+    type: JSON_NAME,
+    isOpen: false,
+    answer: ({ store }, { names }) => done(pauseWebhook(store, names.id ?? '')),
+  },
+  {
+    path: '/webhooks/{id}/resume',
+    method: 'POST',
+    gives: 'that deliveries go on where they stopped, at once',
+    type: JSON_NAME,
+    isOpen: false,
+    answer: ({ store }, { names }) => done(resumeWebhook(store, names.id ?? '')),
+  },
+  {
+    path: '/webhooks/{id}/replay',
+    method: 'POST',
+    gives: 'that changes since a position (a number, start or end) are delivered again',
+    type: JSON_NAME,
+    body: { required: ['since'], properties: { since: TEXT } },
+    isOpen: false,
+    answer: ({ store }, { names, exchange }) => replay(store, names.id ?? '', exchange),
+  },
+  {
+    path: '/webhooks/{id}/rotate',
+    method: 'POST',
+    gives: 'a new secret, which is shown this once; for a day the one before signs, too',
+    type: JSON_NAME,
+    isOpen: false,
+    answer: async ({ store }, { names }) => json({ secret: await rotateWebhook(store, names.id ?? '') }),
+  },
+  {
     path: '/stream',
     method: 'GET',
     gives: 'figures of the present every two seconds, as server-sent events',
@@ -245,10 +340,52 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     isOpen: false,
     answer: ({ live }) => {
       if (live.isFull) throw platError('overloaded', { seconds: 10 }, { retryAfter: 10 });
-      return { status: 200, headers: {}, body: [], events: (until: AbortSignal) => live.events(until) };
+      return {
+        status: 200,
+        headers: {},
+        body: [],
+        events: (until: AbortSignal) => live.events(until),
+        away: AWAY,
+      };
     },
   },
 ];
+
+/** Whose eyes: the paths before those of a surface. */
+const EYES = [
+  ['/as/role/{role}/{surface}', 'a key of this role'],
+  ['/as/key/{id}/{surface}', 'this key'],
+] as const;
+
+/** The interfaces through another's eyes. `see-as.ts` leads them to their surface before a path is looked for here. */
+const SEEN_ROUTES: readonly DescribedRoute[] = EYES.flatMap(([root, who]): DescribedRoute[] => [
+  {
+    path: `${root}/{path}`,
+    method: 'GET',
+    gives: `what the surface (api, replication or floorplans) answers to ${who} at any path of its own description, such as Reso/OData/Property`,
+    type: '*/*',
+    isOpen: false,
+  },
+  {
+    path: `${root}/facets/{resource}`,
+    method: 'GET',
+    gives: `the values of fields with the numbers of records that ${who} sees, of a resource of the RESO interface`,
+    type: JSON_NAME,
+    query: { ...FACET_OPTIONS, $filter: 'A condition of the RESO interface.', $search: 'Words to look for.' },
+    isOpen: false,
+  },
+  {
+    path: `${root}/facets/v1/{collection}`,
+    method: 'GET',
+    gives: `the same of listings or openhouses of the native interface, in its names`,
+    type: JSON_NAME,
+    query: { ...FACET_OPTIONS, _filter: 'A condition of the native interface.' },
+    isOpen: false,
+  },
+]);
+
+/** All paths that an operator may ask, for the description. */
+export const DESCRIBED_ROUTES: readonly DescribedRoute[] = [...ADMIN_ROUTES, ...SEEN_ROUTES];
 
 /** A route with the variable parts of its path. */
 interface Found {

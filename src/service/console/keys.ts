@@ -1,7 +1,7 @@
 /** Keys that an operator makes and ends through the admin port, by the rules of the command line (store/new-key.ts). */
 import { KEY_KINDS } from '../../access/index.ts';
 import { platError } from '../../errors/index.ts';
-import { createKey, expiry, revokeKey } from '../../store/new-key.ts';
+import { createKey, expiry, keyName, revokeKey } from '../../store/new-key.ts';
 import type { Store } from '../../store/store.ts';
 import { type Exchange, json, type Reply } from '../exchange.ts';
 import type { RateLimit } from '../options.ts';
@@ -28,10 +28,10 @@ export async function allKeys(
   return json({ keys: records.map((key) => ({ ...key, lastDay: days.get(key.id) ?? IDLE })), limits });
 }
 
-/** @throws PlatError `requestMalformed`; `optionInvalid` for a kind that there is not; `usage` as of `createKey` */
+/** @throws PlatError `requestMalformed`; `optionInvalid` for a kind that there is not; `usage` as of `createKey`, `keyName` and `expiry` */
 export async function newKey(store: Store, exchange: Exchange): Promise<Reply> {
   const given = objectIn(await exchange.body(LONGEST_BODY));
-  const name = textIn(given, 'name');
+  const name = keyName(textIn(given, 'name'));
   const kindText = textIn(given, 'kind');
   const kind = KEY_KINDS.find((each) => each === kindText);
   if (kind === undefined) {
@@ -43,13 +43,8 @@ export async function newKey(store: Store, exchange: Exchange): Promise<Reply> {
   }
   const until = expires === undefined || expires === '' ? undefined : textIn(given, 'expires');
   const expiresAt = expiry(until, await store.now());
-  const { key, token } = await createKey(store, {
-    name,
-    kind,
-    role: textIn(given, 'role'),
-    systems,
-    expiresAt,
-  });
+  const asked = { name, kind, role: textIn(given, 'role'), systems, expiresAt };
+  const { key, token } = await createKey(store, asked);
   return { ...json({ key, token }), status: 201 };
 }
 

@@ -30,8 +30,10 @@ export class Live {
     return this.#looking >= MOST;
   }
 
-  /** The events for one client: the present at once, then every change of it. */
+  /** The events for one client: the present at once, then every change of it. There are none where too many look. */
   async *events(until: AbortSignal): AsyncGenerator<string> {
+    // Those that were let in at once are more than one could see then.
+    if (this.isFull) return;
     this.#looking++;
     try {
       yield await this.#event();

@@ -32,6 +32,13 @@ const PAGE = 50;
 const MOST = 500;
 const LONGEST_BODY = 64 * 1024;
 
+/** What the address of the quarantine takes, for people. */
+export const QUARANTINE_OPTIONS = {
+  source: 'The name of a source; absent: all.',
+  skip: 'How many entries are left out.',
+  limit: `How many entries are given, at most ${MOST}; ${PAGE} unless it is said.`,
+} as const;
+
 /** A part of the quarantine. @throws PlatError `requestMalformed` */
 export async function quarantine(desk: ReplicaDesk | undefined, { query }: Exchange): Promise<Reply> {
   const asked = new URLSearchParams(query);

@@ -50,7 +50,10 @@ const STANDARD = ['open', 'idx', 'address', 'facts', 'address-facts', 'history',
 
 export function rolesInForce(model: StoreModel): RolesInForce {
   const { dictionary, settings, rules, day, stores, inUse } = model;
-  const published = [...dictionary.resources.values()].filter(({ always, name }) => always || stores(name));
+  // Who sees an event follows from the record that it is of.
+  const published = [...dictionary.resources.values()].filter(
+    ({ always, fromChanges, name }) => !fromChanges && (always || stores(name)),
+  );
   const used = new Map(
     published.map((resource) => [resource, [...resource.fields.values()].filter((field) => inUse(field))]),
   );

@@ -6,12 +6,13 @@ import type { View } from '../../access/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
 import type { Resource } from '../../dictionary/index.ts';
 import { BoundedCache, bytesOfText, numberOf } from '../../shared/bounded-cache.ts';
-import { ADMIN_ROUTES } from '../admin/router.ts';
+import { DESCRIBED_ROUTES } from '../admin/router.ts';
+import { EVENT_OPTIONS, EVENT_STREAM, EVENTS_PATH } from '../events/events.ts';
 import { FRONT_PATHS } from '../front/paths.ts';
 import type { Enumerations } from '../reso/enumerations.ts';
 import type { Surface } from '../surface.ts';
 import { nativeParameters, nativePaths, nativeSchemas } from './native-paths.ts';
-import { content, inPath, type Json, namedIn, operation, type Paths, TEXT } from './parts.ts';
+import { content, inPath, inQuery, type Json, namedIn, operation, type Paths, TEXT } from './parts.ts';
 import { type DescribedResource, resoParameters, resoPaths, resoSchemas } from './reso-paths.ts';
 
 /** Descriptions that are written already, without the address of the service. */
@@ -71,6 +72,7 @@ function documentOf(surface: Surface, resources: readonly DescribedResource[]): 
   const paths: Paths = {
     ...openPaths(surface),
     ...(name === 'admin' ? adminPaths() : {}),
+    ...(name === 'replication' ? eventPaths() : {}),
     ...(resoRoot === undefined ? {} : resoPaths(resoRoot, resources, name)),
     ...(nativeRoot === undefined ? {} : nativePaths(nativeRoot)),
   };
@@ -166,6 +168,27 @@ function openPaths({ name }: Surface): Paths {
   return { ...Object.fromEntries(front), '/media/{signature}/{file}': { get: file } };
 }
 
+/** The stream of changes, which has no end. */
+function eventPaths(): Paths {
+  const described = operation({
+    id: 'events',
+    summary: 'The changes of the records that the key sees, as server-sent events, as they are committed',
+    tag: 'Changes',
+    parameters: [
+      ...Object.entries(EVENT_OPTIONS).map(([name, takes]) => inQuery(name, takes)),
+      {
+        name: 'Last-Event-ID',
+        in: 'header',
+        description: 'The last position that the client was given, behind which the events begin.',
+        schema: TEXT,
+      },
+    ],
+    answer: content(EVENT_STREAM, TEXT),
+    fault: 'ResoFault',
+  });
+  return { [EVENTS_PATH]: { get: described } };
+}
+
 /** `keys` for reading /keys, `deleteKeysId` for deleting /keys/{id}. */
 const adminId = (method: string, path: string): string => {
   const words = path.split(/\W+/).filter((word) => word !== '');
@@ -175,12 +198,12 @@ const adminId = (method: string, path: string): string => {
 
 function adminPaths(): Paths {
   const paths: Record<string, Record<string, Json>> = {};
-  for (const { path, method, gives, type, body, isOpen } of ADMIN_ROUTES) {
+  for (const { path, method, gives, type, body, query = {}, isOpen } of DESCRIBED_ROUTES) {
     const described = operation({
       id: adminId(method, path),
       summary: gives,
       tag: 'Admin',
-      parameters: namedIn(path),
+      parameters: [...namedIn(path), ...Object.entries(query).map(([name, takes]) => inQuery(name, takes))],
       ...(body === undefined
         ? {}
         : { body: { required: true, content: content('application/json', { type: 'object', ...body }) } }),

@@ -55,6 +55,14 @@ export const inPath = (name: string, schema: Json, description: string): Json =>
   schema,
 });
 
+/** A text that a query may have. */
+export const inQuery = (name: string, description: string): Json => ({
+  name,
+  in: 'query',
+  description,
+  schema: TEXT,
+});
+
 /** The parameters of a path that has their names in braces. */
 export const namedIn = (path: string): Json[] =>
   [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => inPath(name, TEXT, `Its ${name}`));

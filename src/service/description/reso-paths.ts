@@ -31,6 +31,7 @@ const OPTION: Partial<Readonly<Record<SystemOption, readonly [schema: Json, take
   top: [COUNTED, 'On the replication surface the size of a page, elsewhere how many records in all.'],
   skip: [COUNTED, 'How many records are left out.'],
   skiptoken: [TEXT, 'Where a page begins, as a link gave it.'],
+  deltatoken: [TEXT, 'Since when changes are given, as a delta link gave it.'],
   format: [TEXT, 'The media type of the answer.'],
 };
 
@@ -65,6 +66,7 @@ const pageOf = (record: Json): Json =>
       '@odata.context': { type: 'string', format: 'uri' },
       '@odata.count': { type: 'integer' },
       '@odata.nextLink': { type: 'string', format: 'uri' },
+      '@odata.deltaLink': { type: 'string', format: 'uri' },
       value: { type: 'array', items: record },
     },
   });
@@ -118,6 +120,11 @@ function recordPath({ resource }: DescribedResource, { root }: Root): { path: st
   };
 }
 
+/** Entries of the sequence of changes have no text to search, no related records, and do not change. */
+const OPTIONS_OF_EVENTS = OPTIONS_OF.collection.difference(
+  new Set<SystemOption>(['search', 'expand', 'deltatoken']),
+);
+
 /** The paths of each kind below an entity set: a kind that is missing here does not compile. */
 const KINDS: Readonly<
   Record<
@@ -125,9 +132,10 @@ const KINDS: Readonly<
     (set: DescribedResource, root: Root) => Paths
   >
 > = {
-  collection({ resource: { name } }, { root }) {
+  collection({ resource: { name, fromChanges } }, { root }) {
     const answer = pageOf(ref('schemas', name));
-    const page = { id: ['list', name], summary: `A page of ${name}`, options: OPTIONS_OF.collection, answer };
+    const options = fromChanges === true ? OPTIONS_OF_EVENTS : OPTIONS_OF.collection;
+    const page = { id: ['list', name], summary: `A page of ${name}`, options, answer };
     const posted = { id: ['query', name], summary: `A page of ${name}, by options in the body`, answer };
     return {
       [`${root}${name}`]: get(page),
@@ -161,7 +169,7 @@ const KINDS: Readonly<
         id: ['get', name, navigation],
         summary: `${navigation} of one record of ${name}`,
         parameters: [key],
-        options: collection ? OPTIONS_OF.collection : OPTIONS_OF.record,
+        options: collection ? OPTIONS_OF.children : OPTIONS_OF.record,
         answer: collection ? pageOf(record) : content(JSON_NAME, record),
       });
       return [`${path}/${navigation}`, given];
@@ -210,8 +218,8 @@ const KINDS: Readonly<
       }),
     };
   },
-  digests({ resource: { name } }, { root, comparesRanges }) {
-    if (!comparesRanges) return {};
+  digests({ resource: { name, fromChanges } }, { root, comparesRanges }) {
+    if (!comparesRanges || fromChanges === true) return {};
     return {
       [`${root}${name}/$digests`]: get({
         id: ['digests', name],

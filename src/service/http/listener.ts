@@ -14,7 +14,8 @@ import { type Metrics, makeTimings } from '../metrics.ts';
 import type { Pace } from '../reply/pace.ts';
 import { type Common, send } from '../reply/send.ts';
 import { sendEvents } from '../reply/send-events.ts';
-import { type Responder, refusal, respond } from '../respond.ts';
+import { refusal, respond } from '../respond.ts';
+import type { Responder } from '../responder.ts';
 import { SURFACE, type SurfaceName } from '../surface.ts';
 import { baseAddress, forwardedHost, type Listener } from './base-address.ts';
 import { bodyReader } from './body.ts';
@@ -23,6 +24,7 @@ import {
   breakOff,
   type Carrier,
   carrierOf,
+  endAfter,
   endRequest,
   type HttpRequest,
   type HttpResponse,
@@ -43,6 +45,8 @@ interface ListenerOptions {
   readonly pace: Pace;
   /** Aborted when the service closes: answers without an end then end. */
   readonly closing: AbortSignal;
+  /** Answers without an end that are open, of all listeners. */
+  readonly streams: { open: number };
   /** Counts a client that was cut because it took its answer too slowly. */
   readonly cut: (surface: SurfaceName) => void;
   readonly dispatch: Dispatch;
@@ -69,10 +73,11 @@ export function makeListener(options: ListenerOptions): HttpServer {
       carrier.cut();
       return;
     }
-    const ended = known.of(carrier.socket)?.begin();
+    const connection = known.of(carrier.socket);
+    const ended = connection?.begin();
     let key: string | undefined;
     await order.enter(carrier, async () => {
-      if (!carrier.isGone()) key = await handle(options, request, response, carrier);
+      if (!carrier.isGone()) key = await handle(options, request, response, carrier, connection);
     });
     endRequest(request, response);
     ended?.(key);
@@ -174,6 +179,7 @@ interface Arrived {
   readonly request: HttpRequest;
   readonly response: HttpResponse;
   readonly carrier: Carrier;
+  readonly connection: Connection | undefined;
   readonly headers: Exchange['headers'];
   /** The client's own id of the request, if it is a harmless one. */
   readonly id: string;
@@ -188,13 +194,14 @@ async function handle(
   request: HttpRequest,
   response: HttpResponse,
   carrier: Carrier,
+  connection: Connection | undefined,
 ): Promise<string | undefined> {
   const headers = headersOf(request);
   const given = headers['x-request-id'];
   const id = given !== undefined && REQUEST_ID.test(given) ? given : randomUUID();
   const account = options.budgets.open(carrier.socket?.remoteAddress ?? '', () => carrier.isGone());
   try {
-    await answerRequest(options, { account, request, response, carrier, headers, id });
+    await answerRequest(options, { account, request, response, carrier, connection, headers, id });
   } catch (error) {
     options.responder.log.warn({ err: error, requestId: id }, 'a response could not be written');
     // No client may take a part of an answer for the whole.
@@ -206,8 +213,8 @@ async function handle(
 }
 
 async function answerRequest(
-  { responder, metrics, dispatch, where, pace, cut, closing }: ListenerOptions,
-  { account, request, response, carrier, headers, id }: Arrived,
+  { responder, metrics, dispatch, where, pace, cut, closing, streams }: ListenerOptions,
+  { account, request, response, carrier, connection, headers, id }: Arrived,
 ): Promise<void> {
   const started = performance.now();
   const { log, options } = responder;
@@ -246,25 +253,37 @@ async function answerRequest(
   };
   const reply = await replyTo(responder, exchange, dispatched !== undefined, request);
   const common = { ...(await commonOf(responder, id, surface, reply.date)), serverTiming: timings.header() };
-  if (hasEvents(reply) && method === 'GET') {
-    await sendEvents(response, reply, common, closing);
-    return;
-  }
+  // Clients that ask again at once would otherwise keep a service at work that is to end.
+  if (closing.aborted) endAfter(response);
   const sender = pace.watch(endClient);
   own.defer(sender.end);
-  const bytes = await send(response, reply, common, {
-    method,
-    acceptEncoding: headers['accept-encoding'],
-    taking: { holds: account.holds, sender },
-    spent: () => exchange.taken.dispose(),
-  });
-  const seconds = (performance.now() - started) / 1000;
+  const taking = { holds: account.holds, sender };
+  const isStream = hasEvents(reply) && method === 'GET';
+  // What has no end took as long as it took to begin.
+  const begun = performance.now();
+  let bytes: number;
+  if (isStream) {
+    streams.open++;
+    // Otherwise it would count among those of strangers for as long as it lasts.
+    if (account.key !== undefined) connection?.belongsTo(account.key);
+    own.defer(() => streams.open--);
+    bytes = await sendEvents(response, reply, common, { closing, taking, times: options.events });
+  } else {
+    bytes = await send(response, reply, common, {
+      method,
+      acceptEncoding: headers['accept-encoding'],
+      taking,
+      spent: () => exchange.taken.dispose(),
+    });
+  }
+  const seconds = ((isStream ? begun : performance.now()) - started) / 1000;
   const { status, rows = 0 } = reply;
   const index = reply.headers['x-plat-index'];
   metrics.observe({ surface, status, rows, bytes, seconds, timings, index });
   const key = account.key?.replace(/^key /, '');
   const ended = { surface, status, seconds, key, rows, bytes };
   responder.admin.history.note(ended, options.clock.now());
+  if (isStream && key !== undefined) responder.usage.sent(key, bytes);
   // What an operator looks at through the eyes of others is no walk of theirs.
   if (key !== undefined && reply.reading !== undefined && surface !== 'admin' && status === 200) {
     responder.admin.walks.note(key, surface, reply.reading, rows, options.clock.now());

@@ -127,6 +127,8 @@ export interface Preferences {
   readonly omitNulls: boolean;
   /** Whether annotations such as `Core.Permissions` stand in place of hidden fields. */
   readonly annotations: boolean;
+  /** Whether a link to later changes is asked for. */
+  readonly trackChanges: boolean;
 }
 
 /** Preferences are separated by commas, outside quotes (RFC 7240, 2). */
@@ -134,7 +136,7 @@ const ELEMENT = /(?:[^",]|"(?:[^"\\]|\\.)*")+/g;
 /** A preference with its value; what follows a semicolon are parameters, of which none is known here. */
 const PREFERENCE = /^\s*(?:odata\.)?([\w.-]+)\s*(?:=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*)))?\s*(?:;|$)/i;
 
-const NO_PREFERENCES: Preferences = { omitNulls: false, annotations: false };
+const NO_PREFERENCES: Preferences = { omitNulls: false, annotations: false, trackChanges: false };
 
 export function parsePreferences(header = ''): Preferences {
   if (header === '') return NO_PREFERENCES;
@@ -149,6 +151,7 @@ export function parsePreferences(header = ''): Preferences {
     ...(/^[1-9]\d{0,8}$/.test(size) ? { maxPageSize: Number(size) } : {}),
     omitNulls: given.get('omit-values')?.toLowerCase() === 'nulls',
     annotations: includesPermissions(given.get('include-annotations') ?? ''),
+    trackChanges: given.has('track-changes'),
   };
 }
 

@@ -214,6 +214,16 @@ export function writeHead(
   else response.writeHead(status, headers);
 }
 
+/** Sends the head ahead of a body that may begin much later; HTTP/2 does so anyway. */
+export function flushHead(response: HttpResponse): void {
+  if (response instanceof ServerResponse) response.flushHeaders();
+}
+
+/** Has the connection end after this answer, where it carries one at a time; one that carries several is told otherwise. */
+export function endAfter(response: HttpResponse): void {
+  if (response instanceof ServerResponse) response.shouldKeepAlive = false;
+}
+
 /** What the body of an answer is written to. */
 export const bodyOf = (response: HttpResponse): Writable =>
   response instanceof Http2ServerResponse ? response.stream : response;

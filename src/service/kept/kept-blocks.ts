@@ -305,6 +305,7 @@ function isKept(request: PageRequest, model: StoreModel, { damaged, caller }: Re
     isVisibilityCurrent(model) &&
     !query.view.scope.onlyFloorPlans &&
     query.resource.name !== 'Media' &&
+    !query.resource.fromChanges &&
     isPlain(shape)
   );
 }

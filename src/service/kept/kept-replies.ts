@@ -26,7 +26,7 @@ const LARGEST = 64 * 1024;
 const BESIDE = 1500;
 
 export class KeptReplies {
-  readonly #store: Pick<Store, 'changes'>;
+  readonly #store: Pick<Store, 'changesSince'>;
   readonly #replies: BoundedCache<Kept>;
   /** The names of the answers that the cache holds. */
   readonly #names = new Map<Kept, string>();
@@ -39,7 +39,7 @@ export class KeptReplies {
   /** The position in the sequence of changes up to which they have been dropped. */
   #position = FROM_NOW;
 
-  constructor(store: Pick<Store, 'changes'>) {
+  constructor(store: Pick<Store, 'changesSince'>) {
     this.#store = store;
     this.#replies = new BoundedCache('kept answers', MOST, (kept) => void this.#names.delete(kept));
   }
@@ -84,7 +84,7 @@ export class KeptReplies {
   /** Drops what has changed up to a commit. */
   async #follow(commit: number): Promise<void> {
     const model = this.#model;
-    const changes = await this.#store.changes(this.#position);
+    const changes = await this.#store.changesSince(this.#position);
     if (this.#model !== model) return;
     switch (changes.kind) {
       case 'behind':

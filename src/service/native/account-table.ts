@@ -138,6 +138,7 @@ export function accountNames(schema: Schema, type: UserType): NativeNames {
     lookup: (name) => schema.lookup(name),
     names: () => [...Object.keys(ACCOUNT[type]), ...OTHER_LISTS],
     customNames: () => [],
+    always: ['ResourceUri'],
     // The fields of the record, each with the member of an account that gives it.
     counterparts: () =>
       Object.entries(ACCOUNT[type])

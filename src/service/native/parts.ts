@@ -3,8 +3,9 @@ import type { RecordQuery, Shape } from '../../compile/read.ts';
 import { fieldsOfMembers, partMembers } from '../../compile/text/native-parts.ts';
 import { type NativePart, nearestName, rowOfPart } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
-import { resourceNames } from '../../query/native/names.ts';
+import { type NativeNames, resourceNames } from '../../query/native/names.ts';
 import type { NativeRequest } from '../../query/native/request.ts';
+import type { ResourceSchema } from '../../query/schema.ts';
 import { asking, type Reply, signingFor } from '../exchange.ts';
 import { indexHeaders } from '../paging/read-page.ts';
 import { readListing, recordPage } from './listings.ts';
@@ -74,28 +75,32 @@ const OPEN_HOUSE_MEMBERS = [...partMembers(OPEN_HOUSES), 'ListingKey'];
 
 const FIELD_OF = fieldsOfMembers('OpenHouse');
 
+/** @throws PlatError `resourceUnknown` for a key that sees no open houses */
+export function openHouseResource({ session: { view } }: NativeExchange): ResourceSchema {
+  const houses = view.schema.find('OpenHouse');
+  if (houses === undefined) throw platError('resourceUnknown', { name: OPEN_HOUSES });
+  return houses;
+}
+
+/** The names of open houses: of their members here, and of their fields. */
+export function openHouseNames(request: NativeExchange): NativeNames {
+  const names = resourceNames(OPEN_HOUSES, openHouseResource(request), request.session.view.schema);
+  return {
+    ...names,
+    find: (name) => names.find(FIELD_OF.get(name) ?? name),
+    always: ['ResourceUri'],
+    names: () => [...OPEN_HOUSE_MEMBERS, ...names.names()],
+  };
+}
+
 /** `/v1/openhouses`: the open houses of all listings that the key sees, each with the key of its listing. */
 export async function openHouses(request: RoutedExchange): Promise<Reply> {
-  const { schema } = request.session.view;
-  const houses = schema.find('OpenHouse');
-  if (houses === undefined) throw platError('resourceUnknown', { name: OPEN_HOUSES });
   const { default: usual, others: most } = request.exchange.surface.paging.nativeLimit;
-  const names = resourceNames(OPEN_HOUSES, houses, schema);
-  const asked = bind(
-    request,
-    {
-      ...names,
-      find: (name) => names.find(FIELD_OF.get(name) ?? name),
-      always: ['ResourceUri'],
-      names: () => [...OPEN_HOUSE_MEMBERS, ...names.names()],
-    },
-    { expansions: [] },
-    { most, default: usual },
-  );
+  const asked = bind(request, openHouseNames(request), { expansions: [] }, { most, default: usual });
   requireMembers(asked);
   const shape = shapeOf(undefined, OPEN_HOUSES, asked);
   const { reply, answer } = await recordPage(request, asked, {
-    query: { resource: houses.resource },
+    query: { resource: openHouseResource(request).resource },
     shape,
     usual,
   });

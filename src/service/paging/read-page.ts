@@ -4,6 +4,7 @@
  * a request is written or how its answer is wrapped.
  */
 import { hash } from 'node:crypto';
+import { numberIn } from '../../compile/events-plan.ts';
 import type { StoreModel } from '../../compile/model.ts';
 import type { FileSigning, Page, Position, RecordQuery, Shape } from '../../compile/read.ts';
 import { platError } from '../../errors/index.ts';
@@ -20,6 +21,8 @@ import { settle, windowOf } from './window.ts';
 export interface PageWish {
   /** The key that asks: its requests share the lists that filters found. */
   readonly keyId: string;
+  /** Set for a walk that begins at a moment: its lists are not older, and no other walk shares them. */
+  readonly walk?: string | undefined;
   readonly query: RecordQuery;
   readonly limit: number;
   readonly skip: number;
@@ -69,8 +72,9 @@ export const NOTHING_STORED: PageAnswer = { page: NO_ROWS, count: 0, ...NO_INDEX
 const SPARE = 500;
 
 export function readPage(reading: PageReading, wish: PageWish): Promise<PageAnswer> {
-  const { filter, search } = wish.query;
-  return filter === undefined && search === undefined
+  const { filter, search, resource } = wish.query;
+  // What was changed just now has to be there, so that no list of events is kept.
+  return (filter === undefined && search === undefined) || resource.fromChanges
     ? readDirect(reading, wish)
     : readFromList(reading, wish);
 }
@@ -101,7 +105,7 @@ export async function findIds(
 }
 
 /** A page that its request owns from the moment at which it is read; one that has ended by then releases it at once. */
-async function owned(taken: DisposableStack, reading: Promise<Page>): Promise<Page> {
+export async function owned(taken: DisposableStack, reading: Promise<Page>): Promise<Page> {
   const page = await reading;
   if (taken.disposed) page.release?.();
   else if (page.release !== undefined) taken.defer(page.release);
@@ -111,6 +115,9 @@ async function owned(taken: DisposableStack, reading: Promise<Page>): Promise<Pa
 async function readDirect({ store, kept, read }: PageReading, wish: PageWish): Promise<PageAnswer> {
   const { query, limit, skip, shape, files, model, gzip, taken } = wish;
   const start = readSkipToken(wish.token, query.order);
+  if (query.resource.fromChanges && 'key' in start && numberIn(start.key) === undefined) {
+    throw platError('skipTokenInvalid', {}, { target: '$skiptoken' });
+  }
   const position: Position = start.kind === 'start' && skip > 0 ? { kind: 'offset', skip } : start;
   // Counted first: a page that is still being read keeps what it is read with.
   const count = wish.counts ? await store.count(query, read) : undefined;
@@ -164,12 +171,19 @@ function firstPage(reading: PageReading, wish: PageWish): FirstPage | undefined 
 }
 
 /** What makes two filters the same: key, resource and what is asked of it, but not order, paging or fields. */
-function listName({ keyId, query }: PageWish): ListName {
+function listName({ keyId, walk, query }: PageWish): ListName {
   const { resource, filter, search, under, part } = query;
   const text = (each: typeof filter | typeof search): string =>
     each === undefined ? '' : canonicalText(each);
   const parent = under === undefined ? [] : [under.navigation.resource, under.navigation.name, under.key];
-  const parts = [resource.name, text(filter), text(search), part ?? '', ...parent];
+  const parts = [
+    resource.name,
+    text(filter),
+    text(search),
+    part ?? '',
+    ...parent,
+    ...(walk === undefined ? [] : [{ walk }]),
+  ];
   return { key: keyId, text: JSON.stringify(parts) };
 }
 

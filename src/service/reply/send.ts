@@ -61,7 +61,7 @@ const COMPRESSIBLE = /^(?:application\/(?:json|xml)|text\/|image\/svg)/;
 export const isCompressible = (type: string): boolean => COMPRESSIBLE.test(type);
 
 /** What a body that is being sent is charged to, and what watches how its client takes it. */
-interface Taking {
+export interface Taking {
   /** Sets how many bytes wait in memory for the client. */
   holds(bytes: number): void;
   readonly sender: Sender;

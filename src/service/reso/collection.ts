@@ -1,4 +1,5 @@
 /** Collections of records and their counts: entity sets, and the children of one record (OData 4.01 protocol, 11.2.6). */
+import { lowerBound } from '../../compile/events-plan.ts';
 import { platError } from '../../errors/index.ts';
 import { bindOptions } from '../../query/odata/query.ts';
 import type { ResourcePath } from '../../query/odata/resource-path.ts';
@@ -23,20 +24,32 @@ import {
 } from '../paging/read-page.ts';
 import { readingOf } from '../paging/reading.ts';
 import { before, type Cut, cutAhead, windowOf, windowText } from '../paging/window.ts';
+import { delta } from './delta.ts';
 import { asConfigured } from './enumerations.ts';
-import { carriedPageSize, carriedWindowEnd, type NextPage, nextLink, pageSize } from './next-page.ts';
+import {
+  carriedPageSize,
+  carriedWindowEnd,
+  deltaLink,
+  type NextPage,
+  nextLink,
+  pageSize,
+} from './next-page.ts';
 import { type FoundCollection, resolve } from './resolve.ts';
 import {
   begun,
   contextFields,
   contextMember,
+  ended,
   plainText,
   preferenceHeaders,
   type ResoRequest,
+  refuseOfEvents,
   requireJson,
   resoJson,
   shapeOf,
+  withKey,
 } from './resource-request.ts';
+import { isEntitySet, trackingOf } from './tracking.ts';
 
 type CollectionPath = ResourcePath & { kind: 'collection' };
 type CountPath = ResourcePath & { kind: 'count' };
@@ -48,23 +61,29 @@ type CountPath = ResourcePath & { kind: 'count' };
 export async function collection(request: ResoRequest, path: CollectionPath): Promise<Reply> {
   requireJson(request);
   const { context, exchange, session, options, preferences } = request;
-  const query = bindOptions('collection', options, path.resource, session.view.schema);
-  refuseTokenWithSkip(query);
-  const { skip = 0, skipToken: token } = query;
+  const kind = isEntitySet(path) ? 'collection' : 'children';
+  if (kind === 'collection' && options.system.has('deltatoken')) return delta(request, path);
+  const asked = bindOptions(kind, options, path.resource, session.view.schema);
+  refuseOfEvents(asked);
+  refuseTokenWithSkip(asked);
+  const { skip = 0, skipToken: token } = asked;
   const preferred = preferences.maxPageSize ?? carriedPageSize(exchange.query);
-  const size = pageSize(exchange.surface.paging, query.top, query.skip, preferred);
-  checkRelated(query.expansions, size.rows);
+  const size = pageSize(exchange.surface.paging, asked.top, asked.skip, preferred);
+  checkRelated(asked.expansions, size.rows);
   const found = await collectionOf(request, path);
   exchange.timings.start('store');
   // A client that steps by `$skip` follows no links.
   const cut =
-    skip === 0 ? await cutAhead(context, query.filter, carriedWindowEnd(exchange.query)) : undefined;
+    skip === 0 ? await cutAhead(context, asked.filter, carriedWindowEnd(exchange.query)) : undefined;
+  // The rest of an answer that is cut comes with another filter.
+  const tracking = cut === undefined ? await trackingOf(request, path, asked) : undefined;
+  const query = tracking === undefined ? asked : withKey(asked);
   const filter = cut === undefined ? query.filter : before(query.filter, cut);
   const answer = await read(
     request,
     found,
     { ...query, filter },
-    { limit: size.rows, skip, token, counts: query.count },
+    { limit: size.rows, skip, token, counts: query.count, walk: tracking?.token },
   );
   exchange.timings.start('encode');
   const { page, next } = answer;
@@ -74,6 +93,7 @@ export async function collection(request: ResoRequest, path: CollectionPath): Pr
       : nextLink(exchange, {
           token: next,
           ...(cut === undefined ? {} : restOf(cut, next === undefined)),
+          trackedSince: tracking?.token,
           top: size.nextTop(page.rows),
           maxPageSize: exchange.surface.paging.top === 'total' ? preferred : undefined,
         });
@@ -82,23 +102,23 @@ export async function collection(request: ResoRequest, path: CollectionPath): Pr
     ...(query.count && answer.count !== undefined ? { '@odata.count': answer.count } : {}),
   };
   const records = asConfigured(request, query, recordsOf(page));
-  const tail = link === undefined ? ']}' : `],"@odata.nextLink":${JSON.stringify(link)}}`;
+  const last = link === undefined && tracking !== undefined ? deltaLink(exchange, tracking.token) : undefined;
   const window = windowOf(query.filter);
   const step = walkStep(token, skip, page);
   return {
     status: 200,
     headers: {
       'content-type': resoJson(request),
-      ...preferenceHeaders(preferences, size.applied),
+      ...preferenceHeaders(preferences, size.applied, tracking?.begins),
       ...indexHeaders(answer),
       ...(cut === undefined ? {} : { 'x-plat-window': 'partial' }),
     },
-    body: [begun(head, '"value":['), records, tail],
+    body: [begun(head, '"value":['), records, ended({ next: link, delta: last })],
     rows: page.rows,
     ...(window === undefined ? {} : { window: windowText(window) }),
     walk: isWalk(path, query) ? step : undefined,
     reading: readingAt(path, query, cut === undefined ? step : { ...step, ended: false }),
-    basis: cut === undefined ? answer.basis : undefined,
+    basis: cut === undefined && tracking === undefined ? answer.basis : undefined,
   };
 }
 
@@ -106,6 +126,7 @@ export async function collection(request: ResoRequest, path: CollectionPath): Pr
 export async function count(request: ResoRequest, path: CountPath): Promise<Reply> {
   const { exchange, session, options } = request;
   const query = bindOptions('count', options, path.resource, session.view.schema);
+  refuseOfEvents(query);
   const found = await collectionOf(request, path);
   exchange.timings.start('store');
   const answer = await read(request, found, query, { limit: 0, skip: 0, counts: true });
@@ -125,12 +146,12 @@ async function read(
   request: ResoRequest,
   { resource, under, isBare }: FoundCollection,
   query: CollectionQuery,
-  wish: Pick<PageWish, 'limit' | 'skip' | 'token' | 'counts'>,
+  wish: Pick<PageWish, 'limit' | 'skip' | 'token' | 'counts' | 'walk'>,
 ): Promise<PageAnswer> {
   if (isBare) return NOTHING_STORED;
   const { context, exchange, session } = request;
   const { filter, search, order } = query;
-  return readPage(context, {
+  const answer = await readPage(context, {
     ...wish,
     keyId: session.key.id,
     query: { ...asking(session), resource, filter, search, order, under },
@@ -140,6 +161,19 @@ async function read(
     gzip: takesGzip(exchange) && !session.view.enumerations,
     taken: exchange.taken,
   });
+  if (resource.fromChanges) await mustBeKnown(request, lowerBound(filter));
+  return answer;
+}
+
+/**
+ * Entries after a number are complete as long as each of them is known. This is looked up after they have been read, since they
+ * may be compacted meanwhile.
+ * @throws PlatError `eventsGone`
+ */
+async function mustBeKnown({ context }: ResoRequest, since: number): Promise<void> {
+  if (since === 0) return;
+  const known = await context.store.changesKnown();
+  if (since < known.since) throw platError('eventsGone', { sequence: known.last }, { target: '$filter' });
 }
 
 /** What a link says of a window that is cut: where, or, after the last page up to there, that the rest is asked for. */

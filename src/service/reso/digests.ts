@@ -26,8 +26,8 @@ export async function digests(request: ResoRequest, resource: string): Promise<R
   const path = exchange.path;
   const schema = session.view.schema.find(resource);
   // A listener of another kind has no such path.
-  if (exchange.surface.name !== 'replication' || schema === undefined)
-    throw platError('pathNotFound', { path });
+  const isCompared = schema !== undefined && !schema.resource.fromChanges;
+  if (exchange.surface.name !== 'replication' || !isCompared) throw platError('pathNotFound', { path });
   for (const name of options.system.keys()) {
     if (!DIGEST_OPTIONS.has(name))
       throw platError('optionUnknown', { name: `$${name}` }, { target: `$${name}` });

@@ -12,6 +12,7 @@ import { chooseType, negotiateVersion } from '../http/negotiation.ts';
 import { unlessKnown, weakTag } from '../reply/conditions.ts';
 import { type Enumerations, enumerationsOf } from './enumerations.ts';
 import { contextMember, negotiate, type ResoRequest, requireJson, resoJson } from './resource-request.ts';
+import { tracksChanges } from './tracking.ts';
 
 /** Clients from before RFC 7303 call XML text. */
 const XML = ['application/xml', 'text/xml'] as const;
@@ -61,6 +62,7 @@ function documentOf(
   const document = csdlDocument({
     version,
     ...(enumerations === undefined ? {} : { enumerations: enumerations.members }),
+    tracks: (resource) => tracksChanges(view, resource),
     resources: [...model.dictionary.resources.values()].filter(view.publishes).map((resource) => ({
       resource,
       fields: view.fieldsOf(resource),

@@ -9,8 +9,14 @@ import type { Paging } from '../surface.ts';
 /** Where the answer to a window was cut that ends ahead of the clock (paging/window.ts): it holds for the walk. */
 const WINDOW_END = 'windowend';
 
+/** The delta token of a walk whose changes are tracked, which its last page gives. */
+const TRACKED_SINCE = 'trackedsince';
+
 /** Options that a next link gives anew, or not at all. */
-const REPLACED = new Set(['skip', 'skiptoken', 'top', 'maxpagesize', WINDOW_END]);
+const REPLACED = new Set(['skip', 'skiptoken', 'top', 'maxpagesize', WINDOW_END, TRACKED_SINCE]);
+
+/** Options that end with the walk: a delta link keeps none of them (OData 4.01 protocol, 11.3). */
+const OF_THE_WALK = new Set([...REPLACED, 'orderby', 'count', 'deltatoken']);
 
 const nameOf = (pair: string): string => {
   const [name = ''] = pair.split('=', 1);
@@ -24,6 +30,7 @@ export interface NextPage {
   readonly term?: string | undefined;
   /** Where the answer is cut. */
   readonly windowEnd?: string | undefined;
+  readonly trackedSince?: string | undefined;
   readonly top?: number | undefined;
   /** A page size that the client preferred: it holds for the whole walk (OData 4.01 protocol, 8.2.8.5). */
   readonly maxPageSize?: number | undefined;
@@ -33,21 +40,42 @@ export interface NextPage {
  * The address of the next page: every option of the request but `$skip`, as it came, with the token of the last
  * row (specification 2.3).
  */
-export function nextLink(exchange: Exchange, { token, term, windowEnd, top, maxPageSize }: NextPage): string {
-  const { base, path, query } = exchange;
-  const kept = query
-    .split('&')
-    .filter((pair) => pair !== '' && !REPLACED.has(nameOf(pair)))
-    .map((pair) => (term !== undefined && nameOf(pair) === 'filter' ? joined(pair, term) : pair));
+export function nextLink(exchange: Exchange, page: NextPage): string {
+  const { token, term, windowEnd, trackedSince, top, maxPageSize } = page;
+  const kept = pairsBut(REPLACED, exchange.query).map((pair) =>
+    term !== undefined && nameOf(pair) === 'filter' ? joined(pair, term) : pair,
+  );
   const added = [
     ...(top === undefined ? [] : [`$top=${top}`]),
     ...(maxPageSize === undefined ? [] : [`maxpagesize=${maxPageSize}`]),
     ...(windowEnd === undefined ? [] : [`${WINDOW_END}=${windowEnd}`]),
+    ...(trackedSince === undefined ? [] : [`${TRACKED_SINCE}=${trackedSince}`]),
     ...(token === undefined ? [] : [`$skiptoken=${encodeURIComponent(skipTokenOf(token))}`]),
   ];
-  const end = added.join('&');
+  return linkTo(exchange, kept, added.join('&'));
+}
+
+/** The options of a request that later changes of its collection depend on, as they came. */
+export const lastingQuery = (query: string): string => pairsBut(OF_THE_WALK, query).join('&');
+
+/**
+ * The address of what has changed in a collection, or, without a token, of the collection as it is.
+ * @param token goes into an address as it is
+ */
+export function deltaLink(exchange: Exchange, token?: string): string {
+  const end = token === undefined ? '' : `$deltatoken=${token}`;
+  return linkTo(exchange, pairsBut(OF_THE_WALK, exchange.query), end);
+}
+
+const pairsBut = (left: ReadonlySet<string>, query: string): string[] =>
+  query.split('&').filter((pair) => pair !== '' && !left.has(nameOf(pair)));
+
+/** @param end the options that are added, as they stand in an address */
+function linkTo(exchange: Exchange, kept: readonly string[], end: string): string {
+  const { base, path } = exchange;
   const options = linkQuery(exchange, kept, path.length + end.length + 2);
-  return `${base}${path}?${[options, end].filter((part) => part !== '').join('&')}`;
+  const query = [options, end].filter((part) => part !== '').join('&');
+  return query === '' ? `${base}${path}` : `${base}${path}?${query}`;
 }
 
 /** A filter as it came, and a further term. */
@@ -67,6 +95,9 @@ export function carriedWindowEnd(query: string): string | undefined {
   const value = carried(query, WINDOW_END);
   return value === undefined ? undefined : canonicalTimestamp(value);
 }
+
+/** The delta token that an earlier page's link carries on. */
+export const carriedDeltaToken = (query: string): string | undefined => carried(query, TRACKED_SINCE);
 
 const carried = (query: string, name: string): string | undefined =>
   query

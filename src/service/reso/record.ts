@@ -19,6 +19,7 @@ import {
   plainText,
   preferenceHeaders,
   type ResoRequest,
+  refuseOfEvents,
   requireJson,
   resoJson,
   shapeOf,
@@ -35,6 +36,7 @@ export async function record(request: ResoRequest, path: RecordPath): Promise<Re
   requireJson(request);
   const { exchange, options, session } = request;
   const query = bindOptions('record', options, path.resource, session.view.schema);
+  refuseOfEvents(query);
   const found = await resolve(request, path);
   if (found.kind === 'nothing') return NOTHING;
   if (found.kind !== 'record') throw new Error('A path to a record leads to one');

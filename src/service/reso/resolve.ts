@@ -36,7 +36,8 @@ export async function resolve(
   { root, steps }: Pick<ResourcePath & { kind: 'record' }, 'root' | 'steps'>,
 ): Promise<Resolved> {
   const first = root.resource.resource;
-  const isBare = ({ name }: Resource): boolean => !request.session.model.stores(name);
+  const isBare = ({ name, fromChanges }: Resource): boolean =>
+    !fromChanges && !request.session.model.stores(name);
   if (root.key === undefined) return { kind: 'collection', resource: first, isBare: isBare(first) };
   let target: Target = { resource: first, key: storedKey(first, root.key) };
   for (const [index, step] of steps.entries()) {

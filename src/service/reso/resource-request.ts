@@ -54,6 +54,26 @@ export function begun(head: Readonly<Record<string, unknown>>, next: string): st
   return members === '' ? `{${next}` : `{${members},${next}`;
 }
 
+/** The end of a collection, with the link to what follows it. */
+export function ended(link: {
+  readonly next?: string | undefined;
+  readonly delta?: string | undefined;
+}): string {
+  const members = JSON.stringify({ '@odata.nextLink': link.next, '@odata.deltaLink': link.delta }).slice(
+    1,
+    -1,
+  );
+  return members === '' ? ']}' : `],${members}}`;
+}
+
+/** The same query with the key of each record, by which a copy of it is kept. */
+export function withKey(query: CollectionQuery): CollectionQuery {
+  const { resource, selection } = query;
+  const key = resource.fields.get(resource.key);
+  if (key === undefined || selection.all || selection.fields.includes(key)) return query;
+  return { ...query, selection: { ...selection, fields: [...selection.fields, key] } };
+}
+
 export const plainText = (text: string, headers: Readonly<Record<string, string>> = {}): Reply => ({
   status: 200,
   headers: { 'content-type': 'text/plain; charset=utf-8', ...headers },
@@ -95,6 +115,18 @@ export function negotiate<T extends string>(
   throw platError('notAcceptable', { by, offered: offered.join(', ') });
 }
 
+/**
+ * What no entry of the sequence of changes has: text to search, and related records.
+ * @throws PlatError `requestMalformed`
+ */
+export function refuseOfEvents({ resource, search, expansions }: CollectionQuery): void {
+  if (!resource.fromChanges) return;
+  const option = search !== undefined ? '$search' : expansions.length > 0 ? '$expand' : undefined;
+  if (option === undefined) return;
+  const reason = `${option} does not apply to ${resource.name}`;
+  throw platError('requestMalformed', { reason }, { target: option });
+}
+
 /** How the records of a query are written. */
 export async function shapeOf(request: ResoRequest, query: CollectionQuery): Promise<ResoShape> {
   const { preferences, root, level } = request;
@@ -119,13 +151,15 @@ async function controlOf(request: ResoRequest): Promise<NonNullable<ResoShape['c
 
 /** The preferences that were honored (OData 4.01 protocol, 8.2.8). */
 export function preferenceHeaders(
-  { omitNulls, annotations }: Preferences,
+  { omitNulls, annotations }: Pick<Preferences, 'omitNulls' | 'annotations'>,
   pageSize?: number,
+  tracksChanges = false,
 ): Record<string, string> {
   const applied = [
     ...(pageSize === undefined ? [] : [`odata.maxpagesize=${pageSize}`]),
     ...(omitNulls ? ['omit-values=nulls'] : []),
     ...(annotations ? ['odata.include-annotations="Core.Permissions"'] : []),
+    ...(tracksChanges ? ['odata.track-changes'] : []),
   ];
   return applied.length === 0 ? {} : { 'preference-applied': applied.join(', ') };
 }

@@ -2,8 +2,16 @@
  * Counts the rows of each resource by visibility and originating system, in the transaction that changes the rows, so
  * that a count need not read them. The counters of values in use (values-in-use.ts) are among them.
  */
-import { bind, sql } from '../../compile/fragment.ts';
-import { AFTER_VALUES, isOfValue, VALUES, type ValueInUse, valuesOf } from '../../compile/values-in-use.ts';
+import { bind, integer, sql } from '../../compile/fragment.ts';
+import {
+  AFTER_VALUES,
+  counterOf,
+  isOfValue,
+  type LookupValue,
+  VALUES,
+  type ValueInUse,
+  valuesOf,
+} from '../../compile/values-in-use.ts';
 import type { Session } from '../session.ts';
 
 interface Count {
@@ -86,11 +94,29 @@ export class Counters {
     return valuesOf(await rows(sql`SELECT resource, visible FROM plat_counters WHERE ${isChanged}`), changed);
   }
 
-  /** All values that are in use. */
-  async valuesInUse(): Promise<ValueInUse[]> {
+  /**
+   * Values that are in use, in the order of their counters.
+   * @param last the one before them; undefined: the first ones
+   */
+  async valuesInUse(last: LookupValue | undefined, limit: number): Promise<ValueInUse[]> {
+    const after = last === undefined ? VALUES : counterOf(last.lookup, last.value);
     return valuesOf(
-      await this.#session.rows(sql`SELECT resource, visible FROM plat_counters
-        WHERE resource > ${bind(VALUES)} AND resource < ${bind(AFTER_VALUES)} AND rows <> 0`),
+      await this.#session.rows(sql`SELECT resource, visible FROM plat_counters WHERE rows <> 0 AND resource IN
+          (SELECT DISTINCT resource FROM plat_counters
+            WHERE resource > ${bind(after)} AND resource < ${bind(AFTER_VALUES)} AND rows <> 0
+            ORDER BY resource LIMIT ${integer(limit)})
+        ORDER BY resource`),
+    );
+  }
+
+  /** Those of some values that are in use. */
+  async amongValuesInUse(values: readonly LookupValue[]): Promise<ValueInUse[]> {
+    if (values.length === 0) return [];
+    const { dialect, rows } = this.#session;
+    const counters = values.map(({ lookup, value }) => counterOf(lookup, value));
+    return valuesOf(
+      await rows(sql`SELECT resource, visible FROM plat_counters
+        WHERE rows <> 0 AND ${dialect.oneOf(sql`resource`, counters)}`),
     );
   }
 }

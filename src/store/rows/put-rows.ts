@@ -76,15 +76,12 @@ export function rowPutter(context: WriteContext, layout: ResourceLayout): RowPut
   async function put(rows: readonly RowToPut[], renews = false): Promise<void> {
     if (rows.length === 0) return;
     const placed = await place(rows);
-    changes.addParents(rows);
-    changes.addParents(rows.flatMap(({ stored }) => stored ?? []));
-    changes.add(
-      resource.name,
-      rows.map(({ key }) => key),
-    );
+    changes.touchParents(rows);
+    changes.touchParents(rows.flatMap(({ stored }) => stored ?? []));
     const moved: string[] = [];
     for (const { row, visibility, before } of placed) {
       const { visible } = visibility;
+      changes.put(resource.name, row.key, before ?? row.stored, { visible, system: row.system });
       const read = ({ name }: Field) => valueIn(row, name);
       const counted = { ...visibility, system: row.system, read };
       if (before === undefined) countValues(model, layout, counted, counters, 1);
@@ -176,9 +173,9 @@ export function rowPutter(context: WriteContext, layout: ResourceLayout): RowPut
   async function take(rows: readonly StoredRow[]): Promise<ReadonlyMap<string, Standing>> {
     await settleTorn(rows);
     const keys = rows.map(({ key }) => key);
-    changes.add(resource.name, keys);
-    changes.addParents(rows);
+    changes.touchParents(rows);
     const gone = await standing(keys);
+    for (const row of rows) changes.remove(resource.name, row.key, gone.get(row.key) ?? row);
     for (const row of gone.values()) countValues(model, layout, row, counters, -1);
     await deleteRows(columnsTable, keys);
     if (!one) await deleteRows(textsTable, keys);

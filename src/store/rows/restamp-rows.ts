@@ -45,16 +45,12 @@ export function restamper(
   return {
     async restamp(rows) {
       if (rows.length === 0) return;
-      changes.add(
-        layout.resource.name,
-        rows.map(({ stored: row }) => row.key),
-      );
-      const recounted = rows.filter((row) => row.recounted !== undefined);
+      for (const { stored: row } of rows) changes.put(layout.resource.name, row.key, row, row);
       await restampAs(
-        rows.filter((row) => row.recounted === undefined),
+        rows.filter((row) => !isRecounted(row)),
         stamps,
       );
-      await restampAs(recounted, [...stamps, ...counts]);
+      await restampAs(rows.filter(isRecounted), [...stamps, ...counts]);
     },
     async renew(returned) {
       const hashOf = hashWith(returned);
@@ -78,10 +74,10 @@ export function restamper(
     const classes = new Set(['open', ...fields.filter(isChildCount).map((field) => field.class)]);
     const keys = rows.map((row) => row.stored.key);
     const outdated = await outdatedKeys(keys, classes);
-    const mustRewrite = ({ stored: row, recounted }: RowToRestamp): boolean =>
-      isWhole(row) ||
-      outdated.has(row.key) ||
-      (recounted !== undefined && (isEvaluated || row.isTorn === true));
+    const mustRewrite = (row: RowToRestamp): boolean =>
+      isWhole(row.stored) ||
+      outdated.has(row.stored.key) ||
+      (isRecounted(row) && (isEvaluated || row.stored.isTorn === true));
     await rewrite(rows.filter(mustRewrite));
     await restampTexts(
       rows.filter((row) => !mustRewrite(row)),
@@ -104,16 +100,15 @@ export function restamper(
 
   async function rewrite(
     rows: readonly RowToRestamp[],
-    hashOf: (row: StoredRow, content: FieldValues) => string = ({ hash }) => hash,
+    hashOf: (row: StoredRow, content: FieldValues) => string = (row) => row.hash,
     renews = false,
   ): Promise<void> {
     if (rows.length === 0) return;
-    const unread = rows.filter((row) => row.recounted === undefined);
+    const unread = rows.filter((row) => !isRecounted(row));
     const contents = await stored.load(unread.map((row) => row.stored));
     await put(
-      rows.map(({ stored: row, values, recounted }) => {
-        if (recounted !== undefined)
-          return { ...row, stored: row, hash: recounted.hash, values: recounted.content };
+      rows.map(({ stored: row, values, hash }) => {
+        if (hash !== undefined) return { ...row, stored: row, hash, values };
         const content = { ...contents.get(row.key), ...values };
         return { ...row, stored: row, hash: hashOf(row, content), values: content };
       }),
@@ -143,7 +138,7 @@ export function restamper(
   ): Promise<void> {
     if (rows.length === 0) return;
     const texts = classTextColumns(layout, classes);
-    const hasHashes = rows.some((row) => row.recounted !== undefined);
+    const hasHashes = rows.some(isRecounted);
     const columns: (readonly [string, ColumnKind])[] = fields.map((field) => [field.name, columnKind(field)]);
     if (hasHashes) columns.push(['_hash', 'text']);
     const textKinds = texts.columns.map((column): readonly [string, ColumnKind] => [column, 'text']);
@@ -152,17 +147,13 @@ export function restamper(
     const searchRows: BoundValue[][] = [];
     const columnRows: BoundValue[][] = [];
     const textRows: BoundValue[][] = [];
-    for (const {
-      stored: { key, hash },
-      values,
-      recounted,
-    } of rows) {
-      const content = recounted?.content ?? values;
-      const row = [key, ...fields.map((field) => encode(field, content[field.name]))];
-      if (hasHashes) row.push(recounted?.hash ?? hash);
+    for (const { stored: before, values, hash = before.hash } of rows) {
+      const { key } = before;
+      const row = [key, ...fields.map((field) => encode(field, values[field.name]))];
+      if (hasHashes) row.push(hash);
       columnRows.push(row);
-      searchRows.push([key, ...searched.map((field) => encode(field, content[field.name]))]);
-      textRows.push([key, ...texts.values(content)]);
+      searchRows.push([key, ...searched.map((field) => encode(field, values[field.name]))]);
+      textRows.push([key, ...texts.values(values)]);
     }
     if (isOneTable(layout)) {
       const whole = columnRows.map((row, at) => row.concat((textRows[at] ?? []).slice(1)));
@@ -174,3 +165,5 @@ export function restamper(
     if (search !== undefined && searched.length > 0) await update(search.table, searchKinds, searchRows);
   }
 }
+
+const isRecounted = ({ hash }: RowToRestamp): boolean => hash !== undefined;

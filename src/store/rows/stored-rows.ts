@@ -10,7 +10,6 @@ import type { Session } from '../session.ts';
 
 export interface StoredRows {
   find(keys: readonly string[]): Promise<Map<string, StoredRow>>;
-  all(): Promise<StoredRow[]>;
   /** In key order. */
   after(key: string, limit: number): Promise<StoredRow[]>;
   /** Rows with a later timestamp in a field, in the order of that field. */
@@ -33,7 +32,6 @@ export function storedRows({ dialect, rows }: Session, layout: ResourceLayout): 
   };
   return {
     find,
-    all: () => select(sql``),
     after: (key, limit) => select(sql`WHERE r._key > ${bind(key)} ORDER BY r._key LIMIT ${integer(limit)}`),
     async stampedAfter(field, moment, limit) {
       const stamp = column('s', field);

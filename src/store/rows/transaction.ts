@@ -67,7 +67,7 @@ export async function inTransaction<T>(
   source: string | null,
   work: (transaction: StoreTransaction) => Promise<T>,
 ): Promise<T> {
-  const changes = new ChangeLog(session);
+  const changes = new ChangeLog(session, model, Date.parse(timestamps.moment));
   const result = await work(storeTransaction(session, model, timestamps, source, changes));
   await changes.flush();
   return result;
@@ -107,7 +107,7 @@ function storeTransaction(
     checkpoints: checkpointWriter(session),
     // A resource that was never stored has no tables.
     find: async (resource, keys) => (model.stores(resource) ? table(resource).find(keys) : new Map()),
-    all: async (resource) => (model.stores(resource) ? table(resource).all() : []),
+    after: async (resource, key, limit) => (model.stores(resource) ? table(resource).after(key, limit) : []),
     children: async (resource, parentResource, parents) =>
       model.stores(resource) ? table(resource).children(parentResource, parents) : new Map(),
     load: (resource, rows) => table(resource).load(rows),
@@ -133,7 +133,8 @@ function storeTransaction(
     restampTombstones: (moved) => restampTombstones(session, moved),
     remove,
     valuesChanged: () => counters.valuesChanged(),
-    valuesInUse: () => counters.valuesInUse(),
+    valuesInUse: (last, limit) => counters.valuesInUse(last, limit),
+    amongValuesInUse: (values) => counters.amongValuesInUse(values),
     renew: (resource, returned) => table(resource).renew(returned),
     async updateVisibility(concerns) {
       await updateAll(context, concerns);

@@ -157,14 +157,16 @@ async function updateStored(
         FROM ${rows} WHERE t._key = c.key`);
     }
   }
+  const resource = layout.resource.name;
   for (const row of changed) {
-    counters.add(layout.resource.name, Number(row.was_visible), textOf(row.was_system), -1);
-    counters.add(layout.resource.name, Number(row.visible), textOf(row.system), 1);
+    const before = { visible: Number(row.was_visible), system: textOf(row.was_system) };
+    const after = { visible: Number(row.visible), system: textOf(row.system) };
+    counters.add(resource, before.visible, before.system, -1);
+    counters.add(resource, after.visible, after.system, 1);
     countMoved(model, layout, row, counters);
+    changes.put(resource, String(row.key), before, after);
   }
-  const keys = changed.map((row) => String(row.key));
-  changes.add(layout.resource.name, keys);
-  return keys;
+  return changed.map((row) => String(row.key));
 }
 
 /** Brings the visibility and originating system of children up to date with their parents. */

@@ -35,7 +35,10 @@ export class KnownBodies implements Reported {
   }
 
   get use(): Reported['use'] {
-    const entries = this.#tags.reduce((sum, tag) => sum + Number(tag !== 0n), 0);
+    // By halves, which are numbers: to make a big integer of each tag takes fifty times as long.
+    const halves = new Uint32Array(this.shared.tags);
+    let entries = 0;
+    for (let at = 0; at < halves.length; at += 2) if (halves[at] !== 0 || halves[at + 1] !== 0) entries++;
     return { entries, bytes: this.shared.tags.byteLength };
   }
 

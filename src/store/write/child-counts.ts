@@ -5,6 +5,7 @@ import { COUNTED_CHANGES, type FieldValues } from '../../dictionary/index.ts';
 import { COUNTED, type CountedChild, countChildren } from '../../records/media.ts';
 import type { RowToPut, StoredRow } from '../../records/rows.ts';
 import type { ChildChange } from '../../records/stamps.ts';
+import { chunked } from '../../shared/chunked.ts';
 import { derivedCounts, hasherOf, type PreparedRecord } from './prepare.ts';
 import type { WriteTransaction } from './transaction.ts';
 
@@ -98,30 +99,36 @@ export interface Counts {
   readonly values: FieldValues;
 }
 
+/**
+ * Whole records that are in memory at once. A record of a hundred members takes 20 kB while it is read and written; those of
+ * a batch together would outlive several collections of the young generation, and fill the old one with garbage.
+ */
+const RECOUNTED_AT_ONCE = 100;
+
 /** Writes records whose content stays except for their counts. */
 export async function restampCounted(
   transaction: WriteTransaction,
   resource: string,
   rows: readonly Counts[],
 ): Promise<void> {
-  if (rows.length === 0) return;
   const { model } = transaction;
-  const contents = await transaction.load(
-    resource,
-    rows.map(({ stored }) => stored),
-  );
   const hashOf = hasherOf(model, model.resource(resource));
-  await transaction.restamp(
-    resource,
-    rows.map(({ stored, values }) => {
-      const content = contents.get(stored.key) ?? {};
-      const isSound = hashOf(content) === stored.hash;
-      Object.assign(content, values);
-      // A content that does not match its hash keeps not matching.
-      const hash = isSound ? hashOf(content) : stored.hash;
-      return { stored, values: { ...stored.values, ...values }, recounted: { content, hash } };
-    }),
-  );
+  for (const some of chunked(rows, RECOUNTED_AT_ONCE)) {
+    const contents = await transaction.load(
+      resource,
+      some.map(({ stored }) => stored),
+    );
+    await transaction.restamp(
+      resource,
+      some.map(({ stored, values }) => {
+        const content = contents.get(stored.key) ?? {};
+        const isSound = hashOf(content) === stored.hash;
+        Object.assign(content, values);
+        // A content that does not match its hash keeps not matching.
+        return { stored, values: content, hash: isSound ? hashOf(content) : stored.hash };
+      }),
+    );
+  }
 }
 
 /** The counts of stored records by their children as stored now, where they differ from the stored counts. */

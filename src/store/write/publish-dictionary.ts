@@ -1,11 +1,15 @@
 import type { Role } from '../../access/index.ts';
+import { PUBLISHED } from '../../compile/layout/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
-import type { ValueInUse } from '../../compile/values-in-use.ts';
+import type { LookupValue, ValueInUse } from '../../compile/values-in-use.ts';
 import type { Field, FieldValues, Lookup } from '../../dictionary/index.ts';
 import { standardDictionary } from '../../dictionary/index.ts';
 import { contentHash } from '../../records/content-hash.ts';
 import type { StoredRow } from '../../records/rows.ts';
+import { chunked } from '../../shared/chunked.ts';
 import type { WriteTransaction } from './transaction.ts';
+
+const LOOKUP = 'Lookup';
 
 /** What the store publishes of one field, or of one value of a lookup. */
 export interface PublishedEntry {
@@ -16,19 +20,34 @@ export interface PublishedEntry {
 }
 
 /**
+ * Entries that are in memory with their rows at once. A market has hundreds of thousands of values in use, and each takes
+ * 1.5 kB while it is compared.
+ */
+const AT_ONCE = 1000;
+
+/**
  * Brings the Field and Lookup resources in line with the fields in use. They show a role no field that it may not see, and
  * no lookup that only such fields have (I4).
  */
 export async function publishDictionary(transaction: WriteTransaction): Promise<void> {
-  const { model } = transaction;
-  const fields = fieldEntries(model);
-  await publish(
-    transaction,
-    'Field',
-    fields.map(({ entry }) => entry),
-  );
-  const used = (await transaction.valuesInUse()).map(entryOfValue);
-  await publish(transaction, 'Lookup', [...lookupEntries(model, fields), ...used]);
+  for (const resource of PUBLISHED) {
+    await removeOthers(transaction, resource);
+    await putEntries(transaction, resource, entriesOf(transaction, resource));
+  }
+}
+
+/**
+ * Publishes what fields that came into use change. The values in use stay: no record has been written since.
+ * @param before the model without these fields, of the same settings
+ */
+export async function publishFields(transaction: WriteTransaction, before: StoreModel): Promise<void> {
+  for (const resource of PUBLISHED) {
+    const known = publishedEntries(before, resource);
+    const changed = [...publishedEntries(transaction.model, resource).values()].filter(
+      ({ key, audience }) => known.get(key)?.audience !== audience,
+    );
+    await putEntries(transaction, resource, chunked(changed, AT_ONCE));
+  }
 }
 
 /** The entry of a value in use that is in no list. */
@@ -44,19 +63,18 @@ export async function publishValues(
 ): Promise<void> {
   const changed = values.map(entryOfValue);
   if (changed.length === 0) return;
-  const stored = await transaction.find(
-    'Lookup',
-    changed.map(({ key }) => key),
-  );
   const [used, unused] = [
     changed.filter(({ audience }) => audience !== 0),
     changed.filter(({ audience }) => audience === 0),
   ];
-  await transaction.remove(
-    'Lookup',
-    unused.flatMap(({ key }) => stored.get(key) ?? []),
-  );
-  await putEntries(transaction, 'Lookup', used, stored);
+  for (const some of chunked(unused, AT_ONCE)) {
+    const stored = await transaction.find(LOOKUP, keysOf(some));
+    await transaction.remove(
+      LOOKUP,
+      some.flatMap(({ key }) => stored.get(key) ?? []),
+    );
+  }
+  await putEntries(transaction, LOOKUP, chunked(used, AT_ONCE));
 }
 
 /** The work of a transaction, followed by publishing the values that it brought into use. */
@@ -131,41 +149,77 @@ export const publishedHash = (
   { values, audience }: PublishedEntry,
 ): string => `${contentHash(model.resource(resource), values, 'authority')}.${audience}`;
 
-async function publish(
+/** Everything that a resource is to publish. */
+async function* entriesOf(
   transaction: WriteTransaction,
   resource: string,
-  entries: readonly PublishedEntry[],
-): Promise<void> {
-  const stored = new Map((await transaction.all(resource)).map((row) => [row.key, row]));
-  const keys = new Set(entries.map(({ key }) => key));
-  await transaction.remove(
-    resource,
-    [...stored.values()].filter(({ key }) => !keys.has(key)),
-  );
-  await putEntries(transaction, resource, entries, stored);
+): AsyncGenerator<readonly PublishedEntry[]> {
+  yield* chunked([...publishedEntries(transaction.model, resource).values()], AT_ONCE);
+  if (resource !== LOOKUP) return;
+  for (let last: ValueInUse | undefined; ; ) {
+    const used = await transaction.valuesInUse(last, AT_ONCE);
+    last = used.at(-1);
+    if (last === undefined) return;
+    yield used.map(entryOfValue);
+  }
 }
 
+/** Removes what is stored and not to be published. */
+async function removeOthers(transaction: WriteTransaction, resource: string): Promise<void> {
+  const listed = publishedEntries(transaction.model, resource);
+  for (let last = ''; ; ) {
+    const rows = await transaction.after(resource, last, AT_ONCE);
+    const [end] = rows.slice(-1);
+    if (end === undefined) return;
+    last = end.key;
+    const others = rows.filter(({ key }) => !listed.has(key));
+    const used = resource === LOOKUP ? await transaction.amongValuesInUse(others.flatMap(valueOfRow)) : [];
+    const stays = new Set(keysOf(used.map(entryOfValue)));
+    await transaction.remove(
+      resource,
+      others.filter(({ key }) => !stays.has(key)),
+    );
+  }
+}
+
+function valueOfRow({ values: { LookupName, LookupValue } }: StoredRow): LookupValue[] {
+  if (typeof LookupName !== 'string' || typeof LookupValue !== 'string') return [];
+  return [{ lookup: LookupName, value: LookupValue }];
+}
+
+const keysOf = (entries: readonly { readonly key: string }[]): string[] => entries.map(({ key }) => key);
+
+/** Writes those that differ from what is stored. All are compared first, since their timestamps share what room there is. */
 async function putEntries(
   transaction: WriteTransaction,
   resource: string,
-  entries: readonly PublishedEntry[],
-  stored: ReadonlyMap<string, StoredRow>,
+  pieces: Iterable<readonly PublishedEntry[]> | AsyncIterable<readonly PublishedEntry[]>,
 ): Promise<void> {
   const { model, timestamps } = transaction;
-  const changed = entries.flatMap(({ key, values, audience }) => {
-    const hash = publishedHash(model, resource, { key, values, audience });
-    const before = stored.get(key);
-    if (before?.hash === hash) return [];
-    const place = { parent: null, parentResource: null, system: null, kind: null };
-    return [{ ...place, key, stored: before, hash, values, audience }];
-  });
+  const changed: { entry: PublishedEntry; hash: string; isNew: boolean }[] = [];
+  for await (const entries of pieces) {
+    const stored = await transaction.find(resource, keysOf(entries));
+    for (const entry of entries) {
+      const hash = publishedHash(model, resource, entry);
+      const before = stored.get(entry.key);
+      if (before?.hash !== hash) changed.push({ entry, hash, isNew: before === undefined });
+    }
+  }
   const stampOf = timestamps.of(
     resource,
-    changed.map(({ key }) => key),
-    changed.every((row) => row.stored === undefined),
+    changed.map(({ entry }) => entry.key),
+    changed.every(({ isNew }) => isNew),
   );
-  const stamped = changed.map((row) => {
-    return { ...row, values: { ...row.values, ModificationTimestamp: stampOf(row.key) } };
-  });
-  await transaction.put(resource, stamped);
+  for (const some of chunked(changed, AT_ONCE)) {
+    const known = some.filter(({ isNew }) => !isNew).map(({ entry }) => entry.key);
+    const stored = await transaction.find(resource, known);
+    await transaction.put(
+      resource,
+      some.map(({ entry: { key, values, audience }, hash }) => {
+        const place = { parent: null, parentResource: null, system: null, kind: null };
+        const stamped = { ...values, ModificationTimestamp: stampOf(key) };
+        return { ...place, key, stored: stored.get(key), hash, values: stamped, audience };
+      }),
+    );
+  }
 }

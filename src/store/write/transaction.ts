@@ -1,5 +1,5 @@
 import type { StoreModel } from '../../compile/model.ts';
-import type { ValueInUse } from '../../compile/values-in-use.ts';
+import type { LookupValue, ValueInUse } from '../../compile/values-in-use.ts';
 import type { FieldValue } from '../../dictionary/index.ts';
 import type { RowToPut, RowToRestamp, StoredRow, Tombstone } from '../../records/rows.ts';
 import type { CheckpointWriter } from '../checkpoints.ts';
@@ -17,7 +17,8 @@ export interface WriteTransaction {
   /** Writes the replica's checkpoint in the same transaction as the records. */
   readonly checkpoints: CheckpointWriter;
   find(resource: string, keys: readonly string[]): Promise<ReadonlyMap<string, StoredRow>>;
-  all(resource: string): Promise<readonly StoredRow[]>;
+  /** In key order. */
+  after(resource: string, key: string, limit: number): Promise<readonly StoredRow[]>;
   children(
     resource: string,
     parentResource: string,
@@ -45,8 +46,13 @@ export interface WriteTransaction {
   restampTombstones(tombstones: readonly Tombstone[]): Promise<void>;
   /** The values whose counts have changed since the last call, and for whom they are in use now. */
   valuesChanged(): Promise<readonly ValueInUse[]>;
-  /** All values in use that are in no list (values-in-use.ts). */
-  valuesInUse(): Promise<readonly ValueInUse[]>;
+  /**
+   * Values in use that are in no list (values-in-use.ts), in a fixed order.
+   * @param last the one before them; undefined: the first ones
+   */
+  valuesInUse(last: LookupValue | undefined, limit: number): Promise<readonly ValueInUse[]>;
+  /** Those of some values that are in use and in no list. */
+  amongValuesInUse(values: readonly LookupValue[]): Promise<readonly ValueInUse[]>;
   /** Deletes rows, and leaves a tombstone for each. */
   remove(resource: string, rows: readonly StoredRow[]): Promise<void>;
 }

@@ -12,6 +12,7 @@ import { isEqual } from '../../../src/replica/verify/results.ts';
 import { verifyReplica } from '../../../src/replica/verify/verify.ts';
 import { SERVICE_DEFAULTS } from '../../../src/service/options.ts';
 import { startService } from '../../../src/service/service.ts';
+import type { FeedPosition } from '../../../src/store/change-feed.ts';
 import { systemClock } from '../../../src/store/clock.ts';
 import { listing, photo } from '../../support/builders.ts';
 import { type PostgresServer, runOn, startServer } from '../../support/postgres-server.ts';
@@ -123,6 +124,20 @@ test('a standby takes over under a download: 503 meanwhile, then service and rep
   assert.ok(isEqual(verified), JSON.stringify(verified));
   // Stamps go on from where the primary was.
   const { lastStamp } = await market.status();
+  const { position } = await changesSince('end');
   const { stamp } = await operations(market, clock).write('Property', listing('2000'));
   assert.ok(stamp > lastStamp, `${stamp} after ${lastStamp}`);
+  // No number that the primary may have given to changes that the standby did not get is used again.
+  const { changes } = await changesSince(position);
+  assert.deepEqual(
+    changes.filter(({ resource }) => resource === 'Property').map(({ key, kind }) => `${kind} ${key}`),
+    ['created 2000'],
+  );
+  for (const { sequence } of changes) assert.ok(sequence > position.sequence + 1_000_000_000);
+
+  async function changesSince(since: FeedPosition | 'end') {
+    const page = await market.feed({ since, limit: 100 });
+    assert.ok(page.kind === 'changes', page.kind);
+    return page;
+  }
 });

@@ -88,7 +88,7 @@ test('the layout of a newer plat is refused', async (t) => {
   );
   await assert.rejects(openStore(address), {
     code: 'storeTooNew' satisfies ErrorCode,
-    message: `${shown(address)} has layout 99, newer than the layout 3 that this plat knows. Use a newer plat.`,
+    message: `${shown(address)} has layout 99, newer than the layout 4 that this plat knows. Use a newer plat.`,
   });
 });
 

@@ -391,6 +391,40 @@ test('a key that is restricted to a system looks into its partition alone', asyn
   assert.deepEqual([touched(found, 'property_search'), touched(found, 'property_records')], [['p2'], []]);
 });
 
+test('events are a range of the sequence, in its order', async (t) => {
+  const { client, planner, request } = await market(t);
+  // The server chooses by itself.
+  const explainFreely = async (statement: PlannedStatement): Promise<string> => {
+    await client.query('SET enable_seqscan = on; SET enable_sort = on; SET enable_hashjoin = on');
+    const { rows } = await client.query<{ 'QUERY PLAN': string }>(
+      `EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF) ${statement.text}`,
+      bindings(statement, { limit: 11 }),
+    );
+    return rows.map((row) => row['QUERY PLAN']).join('\n');
+  };
+  await client.query(`INSERT INTO plat_changes (seq, resource, key, kind, at, was, visible)
+    SELECT 100000 + i, 'Media', 'M' || i, 'changed', 0, 1, 3 FROM generate_series(1, 50000) i`);
+  await client.query('ANALYZE plat_changes');
+  const last = { kind: 'after-row', values: [120_000], key: '120000' } as const;
+  for (const [options, wish, condition] of [
+    ['$filter=EntityEventSequence gt 149500', {}, /seq > '149500'/],
+    ["$filter=EntityEventSequence gt 149500 and ResourceName eq 'Media'", {}, /seq > '149500'/],
+    ['', { position: { kind: 'after-key', key: '149500' } }, /seq > '149500'/],
+    ['$orderby=EntityEventSequence desc', { position: last }, /seq < '120000'/],
+  ] as const) {
+    const plan = planPage(planner, await request('EntityEvent', options, { limit: 10, ...wish }));
+    assert.ok(plan.kind === 'rows');
+    const shown = await explainFreely(plan.find[0] ?? assert.fail());
+    assert.match(
+      shown,
+      /Index Scan (Backward )?using plat_changes_pkey on plat_changes c \(actual rows=11/,
+      shown,
+    );
+    assert.match(shown, condition);
+    assert.doesNotMatch(shown, /Sort|Rows Removed/);
+  }
+});
+
 test('the rows of a list are found by their ids in the search table alone', async (t) => {
   const { client, planner, store, request } = await market(t);
   const { query } = await request('Property', '$orderby=ListPrice desc');

@@ -98,6 +98,18 @@ describe('a standby', () => {
     await resume();
   });
 
+  it('shows each record at least as it was when a change of it was told', async () => {
+    await untilUsed();
+    const asked = await request('Property', "$filter=ListingKey eq 'told'", { limit: 10 });
+    const { position } = await store.feed({ since: 'end', limit: 1 });
+    await pause();
+    await write('Property', listing('told'));
+    const told = await store.feed({ since: position, limit: 10 });
+    assert.deepEqual(told.kind === 'changes' && told.changes.map(({ key }) => key), ['told']);
+    assert.equal((await store.page(asked, TIME)).rows, 1);
+    await resume();
+  });
+
   it('that does not know new settings yet is not read from', async () => {
     await untilUsed();
     await pause();

@@ -4,8 +4,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { LAYOUT_VERSION } from '../../../src/engines/sqlite/create.ts';
 import { openStore } from '../../../src/open-store.ts';
+import { START } from '../../../src/store/change-feed.ts';
 import { findFaults } from '../../../src/store/check/check-store.ts';
-import { listing } from '../../support/builders.ts';
+import { listing, photo } from '../../support/builders.ts';
 import { testClock } from '../../support/clock.ts';
 import { temporaryFile } from '../../support/temporary.ts';
 import { operations } from '../../support/world.ts';
@@ -36,7 +37,7 @@ function layoutOf(path: string): unknown {
   }
 }
 
-async function opened(t: TestContext, path: string) {
+async function openedAgain(t: TestContext, path: string) {
   const store = await openStore(path);
   t.after(() => store.close());
   return { store, ...operations(store, testClock()) };
@@ -44,7 +45,7 @@ async function opened(t: TestContext, path: string) {
 
 test('words of a file from before their index are found, those that were there and those that come', async (t) => {
   const path = await oldFile();
-  const [first, second] = await Promise.all([opened(t, path), opened(t, path)]);
+  const [first, second] = await Promise.all([openedAgain(t, path), openedAgain(t, path)]);
   assert.equal(layoutOf(path), LAYOUT_VERSION);
   for (const { keys } of [first, second]) assert.deepEqual(await keys('Property', '$search=kitchen'), ['A']);
   await first.write('Property', listing('B', { PublicRemarks: 'Kitchen and hall' }));
@@ -60,7 +61,7 @@ test('a file from before the search table is given it, and its indexes', async (
     CREATE INDEX property_records_walk ON property_records (_key, _visible, _system, _id);
     CREATE INDEX property_records_by_modification_timestamp ON property_records ("ModificationTimestamp")`);
   file.close();
-  const { store, keys, write } = await opened(t, path);
+  const { store, keys, write } = await openedAgain(t, path);
   await write('Property', listing('B', { City: 'Ely' }));
   assert.deepEqual(await keys('Property', '$filter=ListPrice eq null'), ['A', 'B']);
   assert.deepEqual(await Array.fromAsync(findFaults(store)), []);
@@ -75,6 +76,34 @@ test('a file from before the search table is given it, and its indexes', async (
   assert.deepEqual(indexes, ['property_records_source']);
 });
 
+test('a file whose sequence of changes did not say who sees a record lists all of them anew', async (t) => {
+  const path = temporaryFile();
+  const store = await openStore(path, { create: 'authority' });
+  const { write } = operations(store, testClock());
+  await write(
+    'Property',
+    listing('A', { InternetEntireListingDisplayYN: false, Media: [photo('M')] }),
+    listing('B'),
+  );
+  await store.close();
+  const file = new DatabaseSync(path);
+  file.exec(`CREATE TABLE before (seq BIGINT NOT NULL, resource TEXT NOT NULL, key TEXT NOT NULL, PRIMARY KEY (seq)) WITHOUT ROWID;
+    INSERT INTO before SELECT seq, resource, key FROM plat_changes; DROP TABLE plat_changes;
+    ALTER TABLE before RENAME TO plat_changes; DELETE FROM plat_meta WHERE name = 'changes_horizon'; PRAGMA user_version = 3`);
+  file.close();
+  const { store: opened } = await openedAgain(t, path);
+  const told = async (bit: number | undefined) => {
+    const scope = bit === undefined ? undefined : { bit };
+    const page = await opened.feed({ since: START, scope, resources: ['Property', 'Media'], limit: 10 });
+    assert.ok(page.kind === 'changes');
+    return page.changes.map(({ kind, resource, key }) => `${kind} ${resource} ${key}`);
+  };
+  assert.deepEqual(await told(undefined), ['created Property A', 'created Property B', 'created Media M']);
+  const idx = (await opened.model()).rules.roles.get('idx');
+  assert.deepEqual(await told(idx?.bit), ['created Property B']);
+  assert.equal((await opened.feed({ since: { sequence: 1 }, limit: 10 })).kind, 'gone');
+});
+
 test('a file that cannot be brought up stays as it was, and is when the reason is gone', async (t) => {
   const path = await oldFile();
   const file = new DatabaseSync(path);
@@ -86,7 +115,7 @@ test('a file that cannot be brought up stays as it was, and is when the reason i
   assert.equal(layoutOf(path), 1);
   file.exec(`DROP TABLE ${WORDS}_data`);
   file.close();
-  const { keys } = await opened(t, path);
+  const { keys } = await openedAgain(t, path);
   assert.deepEqual(await keys('Property', '$search=kitchen'), ['A']);
 });
 
@@ -100,7 +129,7 @@ test('what a process of an older layout writes after the migration is refused, a
       ON CONFLICT (name) DO UPDATE SET value = excluded.value`);
   };
   count();
-  const { keys, write } = await opened(t, path);
+  const { keys, write } = await openedAgain(t, path);
   for (const key of ['B', 'C']) {
     older.exec("BEGIN IMMEDIATE; UPDATE property_records SET StandardStatus = 'Ely'");
     assert.throws(count, /a newer plat has migrated the store/);

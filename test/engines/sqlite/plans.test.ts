@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { listing, member } from '../../support/builders.ts';
 import { explainer, plannedBy } from '../../support/plans.ts';
 import { sqliteEngine } from '../../support/sqlite-engine.ts';
-import { makeWorld, TIME } from '../../support/world.ts';
+import { makeWorld, type ReadWish, TIME } from '../../support/world.ts';
 
 const BY_ID = ['SCAN json_each VIRTUAL TABLE INDEX 1:', 'SEARCH r USING INTEGER PRIMARY KEY (rowid=?)'];
 
@@ -115,4 +115,31 @@ test('whoever queries the view of listings finds them by the indexes of the sear
     'SEARCH s USING COVERING INDEX property_search_walk (_key=?)',
     record,
   ]);
+});
+
+test('events are a range of the sequence, in its order', async (t) => {
+  const world = await makeWorld(sqliteEngine(), t);
+  const planned = await plannedBy(world);
+  const explain = explainer(t, world);
+  const search = (terms: string): string => `SEARCH c USING PRIMARY KEY (${terms})`;
+  const last = { kind: 'after-row', values: [70], key: '70' } as const;
+  const plans: readonly (readonly [options: string, wish: ReadWish, plan: readonly string[]])[] = [
+    ['$filter=EntityEventSequence gt 50', {}, [search('seq>?')]],
+    ["$filter=EntityEventSequence gt 50 and ResourceName eq 'Media'", {}, [search('seq>?')]],
+    ['$filter=EntityEventSequence in (50,70)', {}, [search('seq>? AND seq<?')]],
+    ['', { position: { kind: 'after-key', key: '70' } }, [search('seq>?')]],
+    ['$orderby=EntityEventSequence desc', { position: last }, [search('seq<?')]],
+    ['$orderby=EntityEventSequence desc,ResourceName', {}, ['SCAN c']],
+    [
+      '$filter=EntityEventSequence gt 50&$orderby=ResourceName',
+      {},
+      [search('seq>?'), 'USE TEMP B-TREE FOR ORDER BY'],
+    ],
+  ];
+  for (const [options, wish, plan] of plans) {
+    const page = planned.page(await world.request('EntityEvent', options, wish));
+    assert.deepEqual(explain(page['find 0'] ?? assert.fail()), plan, options);
+  }
+  const record = planned.record(await world.request('EntityEvent'), '70');
+  assert.deepEqual(explain(record), [search('seq=?'), 'SCAN q']);
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { parseParameters } from '../../../src/query/native/parameters.ts';
+import { anyCharacter } from '../any-character.ts';
 import { errorFrom } from './fixture.ts';
 
 const given = (query: string) => Object.fromEntries(parseParameters(query).given);
@@ -76,7 +77,7 @@ describe('a query string', () => {
   }
 
   it('gives back what was encoded', () => {
-    const value = fc.string({ unit: 'binary', maxLength: 40 }).filter((text) => !text.includes('\u0000'));
+    const value = fc.string({ unit: anyCharacter, maxLength: 40 }).filter((text) => !text.includes('\u0000'));
     fc.assert(
       fc.property(value, value, (filter, other) => {
         const query = `_filter=${encodeURIComponent(filter)}&other=${encodeURIComponent(other)}`;

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { PlatError } from '../../../src/errors/index.ts';
 import { parseResourcePath } from '../../../src/query/odata/resource-path.ts';
 import { processorTime } from '../../support/processor-time.ts';
+import { anyCharacter } from '../any-character.ts';
 import { collection, filter, schema } from './fixture.ts';
 import { print } from './print.ts';
 import { conditions } from './trees.ts';
@@ -52,7 +53,7 @@ const change = fc.record({
   at: fc.double({ min: 0, max: 1, noNaN: true }),
   length: fc.nat(12),
   twice: fc.boolean(),
-  put: fc.oneof(fc.constantFrom(...PIECES), fc.string({ unit: 'binary', maxLength: 2 })),
+  put: fc.oneof(fc.constantFrom(...PIECES), fc.string({ unit: anyCharacter, maxLength: 2 })),
 });
 
 interface Change {

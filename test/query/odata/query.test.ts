@@ -68,7 +68,7 @@ test('an order has expressions and directions', () => {
 });
 
 test('options that this service has not are named', () => {
-  for (const name of ['apply', 'deltatoken', 'id', 'index', 'schemaversion']) {
+  for (const name of ['apply', 'id', 'index', 'schemaversion']) {
     const message = `$${name}: this option is not provided by this service.`;
     assert.deepEqual(
       refusal(() => collection(`$${name}=1`)),

@@ -48,6 +48,7 @@ test('paths address the service, collections, records and fields', () => {
     'Property/Media': 'record Property["Media"] of Property',
     "Property/x('y')": `record Property["x('y')"] of Property`,
     'EntityEvent(5)': 'record EntityEvent[5] of EntityEvent',
+    "EntityEvent('5')": 'record EntityEvent[5] of EntityEvent',
     'EntityEvent/-5': 'record EntityEvent[-5] of EntityEvent',
     "Property('a')/Media": 'collection Property["a"]/Media of Media',
     'Property/a/Media': 'collection Property["a"]/Media of Media',
@@ -160,7 +161,11 @@ test('malformed paths and keys are refused', () => {
     ],
     "Property(City='a')": ['syntax', 'path: found City at position 15, expected ListingKey.'],
     'Property(true)': ['typeMismatch', 'path: ListingKey of Property is a string at position 10.'],
-    "EntityEvent('5')": [
+    "EntityEvent('x')": [
+      'typeMismatch',
+      'path: EntityEventSequence of EntityEvent is an integer at position 13.',
+    ],
+    "EntityEvent('-5')": [
       'typeMismatch',
       'path: EntityEventSequence of EntityEvent is an integer at position 13.',
     ],

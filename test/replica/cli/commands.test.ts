@@ -116,6 +116,9 @@ test('a resource that the source does not have is an error where it was named, a
   const none = await at.run(['replicate', ...source, '--resources', ',']);
   assert.equal(none.code, 2);
   assert.match(none.err, /--resources names no resource\./);
+  const filled = await at.run(['replicate', ...source, '--resources', 'Property,EntityEvent']);
+  assert.equal(filled.code, 2);
+  assert.match(filled.err, /EntityEvent is filled by the store itself/);
 });
 
 test('metadata without entity sets are no copy of nothing', async (t) => {

@@ -13,7 +13,7 @@ import { from, type Market, makeMarket, openDoor, serve } from '../support/real-
 const isFull = process.env.PLAT_FULL === '1';
 const ALL = { replicators: 15, services: 5 } as const;
 const KILLS = {
-  sqlite: { reso: undefined, native: { replicators: 2, services: 1 } },
+  sqlite: { reso: undefined, native: { replicators: 1, services: 1 } },
   postgres: { reso: { replicators: 1, services: 1 }, native: undefined },
 } as const;
 const RESTARTS = isFull ? 10 : 1;

@@ -27,6 +27,8 @@ type Json = Readonly<Record<string, unknown>>;
 
 const MASK = '********';
 const MINUTE = 60_000;
+/** How late a follower may learn that a record was gone for a while: it may have been held up, and the network down. */
+const RETURNED = 3 * 60 * MINUTE;
 /** Resources whose windows tell of every change. */
 const KINDS = ['Property', 'Member', 'Office'] as const;
 
@@ -144,9 +146,13 @@ export class CommitWitness {
   }
 
   /** A key that the source has shown since the sweep began stays; a later one is brought by a window to come. */
-  #checkRemoved({ remove = [] }: CheckpointChange): void {
+  #checkRemoved({ remove = [], state = {} }: CheckpointChange): void {
     const { source, accuse } = this.#options;
     for (const { resource, keys } of remove) {
+      if ('chain' in state) {
+        this.#checkTold(resource, keys);
+        continue;
+      }
       const collection = this.#collection(resource);
       const sweep = readNote(this.#state, `sweep ${collection}`);
       if (sweep?.kind !== 'deleting') {
@@ -167,6 +173,18 @@ export class CommitWitness {
     }
   }
 
+  /** What the source told of as deleted is not there, or came back since: then it tells of that, too. */
+  #checkTold(resource: string, keys: readonly string[]): void {
+    const { source, time, accuse } = this.#options;
+    if (this.#isBehind) return;
+    for (const key of keys) {
+      const since = source.shown.get(resource, key)?.since;
+      if (since === undefined || time.now - since < RETURNED) continue;
+      const facts = `${resource} ${key}, shown since ${new Date(since).toISOString()}`;
+      accuse('no key that the source shows is deleted', facts);
+    }
+  }
+
   #collection(resource: string): string {
     const capabilities = readNote(this.#state, 'capabilities');
     return capabilities === undefined ? resource : collectionOf(capabilities, resource);
@@ -184,7 +202,7 @@ export class CommitWitness {
     for (const resource of KINDS) {
       const [from, to] = [readNote(before, `load ${resource}`), readNote(this.#state, `load ${resource}`)];
       if (isDeepStrictEqual(from, to) || to === undefined) continue;
-      this.#checkChain(resource, from, to);
+      this.#checkChain(resource, from, to, this.#state.chain !== undefined);
       const cursor = cursorOf(to);
       if (cursor !== undefined && cursor !== cursorOf(from) && !this.#isBehind)
         await this.#checkCursor(resource, cursor);
@@ -200,7 +218,7 @@ export class CommitWitness {
   }
 
   /** The upper bound of a window is the lower bound of the next one. */
-  #checkChain(resource: string, from: LoadState | undefined, to: LoadState): void {
+  #checkChain(resource: string, from: LoadState | undefined, to: LoadState, isTold: boolean): void {
     const { accuse } = this.#options;
     const facts = `${resource}: ${JSON.stringify(from)}, then ${JSON.stringify(to)}`;
     const broken = 'the upper bound of one window is the lower bound of the next';
@@ -211,6 +229,10 @@ export class CommitWitness {
     } else if (from?.kind === 'current' && to.kind === 'updating') {
       if (from.cursor !== to.cursor || from.lastUpper === to.upper) accuse(broken, facts);
       if (Date.parse(to.upper) <= Date.parse(to.cursor)) accuse('a window ends after it begins', facts);
+    } else if (from?.kind === 'current' && to.kind === 'current') {
+      // Changes came in another way; what is stored is compared below.
+      if (!isTold || from.lastUpper !== to.lastUpper) accuse(broken, facts);
+      if (Date.parse(to.cursor) <= Date.parse(from.cursor)) accuse('a cursor does not go back', facts);
     } else if (from?.kind === 'updating' && to.kind === 'updating') {
       if (from.cursor !== to.cursor || from.upper !== to.upper) accuse(broken, facts);
     } else if ((from?.kind === 'initial' || from?.kind === 'filling') && 'cursor' in to) {

@@ -41,7 +41,16 @@ export interface Errand {
 }
 
 /** The name of the source in the replica. */
-const SOURCE = 'feed';
+export const SOURCE = 'feed';
+
+/** How a watch follows a source, by what it tells. */
+const FOLLOW_BY = {
+  stream: 'events',
+  forgets: 'events',
+  events: 'entity-event',
+  both: 'auto',
+  nothing: 'windows',
+} as const satisfies Record<NonNullable<Plan['tells']> | 'nothing', ReplicateOptions['follow']>;
 
 /** Starts a process of the consumer. */
 export async function startConsumer(
@@ -67,6 +76,8 @@ export async function startConsumer(
     customFields: plan.customFields,
     purgeShare: plan.purgeShare,
     limits: plan.limits,
+    follow: FOLLOW_BY[plan.tells ?? 'nothing'],
+    pollEvery: 20_000,
     ...options,
     ...mutant?.options,
     store: mortalStore(store, mutant?.checkpoints?.(watched) ?? watched, mortal),

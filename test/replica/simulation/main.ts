@@ -30,10 +30,13 @@ if (ground === undefined) {
 
 let done = 0;
 let requests = 0;
+let followed = 0;
 const begun = Date.now();
 const progress = (): void => {
   const seconds = Math.round((Date.now() - begun) / 1000);
-  console.error(`${done} of ${runs} histories, ${requests} requests, ${seconds} s`);
+  console.error(
+    `${done} of ${runs} histories, ${requests} requests, ${followed} level by what was told of alone, ${seconds} s`,
+  );
 };
 const timer = setInterval(progress, EVERY);
 const failure = await campaign({
@@ -43,6 +46,7 @@ const failure = await campaign({
   onDone: (_, outcome) => {
     done++;
     requests += outcome.requests;
+    if (outcome.isFollowed) followed++;
     if (values.log) console.log(outcome.log.join('\n'));
   },
 });

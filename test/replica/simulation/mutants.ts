@@ -23,6 +23,12 @@ export interface Wrong {
 /** An hour ahead of the source. */
 const AHEAD = 3_600_000;
 
+/** A follower that is wrong in what it commits with the position of a chain. */
+const following = (change: (given: CheckpointChange) => CheckpointChange) => (): Mutant =>
+  changed((given) => [given.state?.chain === undefined ? given : change(given)]);
+
+const FOLLOWED: Partial<Plan> = { interface: 'reso', watches: 1, mortality: 0, faults: 0 };
+
 export const WRONGS: readonly Wrong[] = [
   {
     name: 'whoever does not look for a source that went back in time keeps what it forgot',
@@ -183,6 +189,18 @@ export const WRONGS: readonly Wrong[] = [
     make: () => ({ checkpoints: withLeaseTakenBack }),
     breaks: /lower bound of the next|cursor is never ahead|what did not change/,
     plan: { mortality: 1, standstills: 1, processes: 5, faults: 0 },
+  },
+  {
+    name: 'a follower keeps its position without what changed before it',
+    make: following((given) => ({ ...given, records: [] })),
+    breaks: /is level equals|cursor is never ahead/,
+    plan: { ...FOLLOWED, tells: 'stream' },
+  },
+  {
+    name: 'a follower leaves what it is told is deleted',
+    make: following((given) => ({ ...given, remove: [] })),
+    breaks: /is level equals/,
+    plan: { ...FOLLOWED, tells: 'stream', often: 'delete' },
   },
 ];
 

@@ -6,6 +6,8 @@ import type { VirtualTime } from './time.ts';
 
 export interface NetworkOptions {
   readonly ask: Ask;
+  /** The stream of the source's changes, from its beginning on. */
+  readonly tell: (url: string, signal: AbortSignal) => Promise<TransportResponse>;
   readonly time: VirtualTime;
   readonly random: Random;
   readonly witness: RequestWitness;
@@ -35,6 +37,7 @@ export type Fault = (typeof FAULTS)[number][0];
 /** Milliseconds of a request that nothing disturbs, at the most; now and then one takes much longer. */
 const LATENCY = 800;
 const OUTAGE = 600_000;
+const DAY = 86_400_000;
 
 /** What lies between the consumer and the service: time, and whatever goes wrong. */
 export class Network {
@@ -68,6 +71,7 @@ export class Network {
       return refused;
     }
     if (fault === 'slow') await time.sleep(random.integer(5, 50) * 1000);
+    if (wish.headers.accept === 'text/event-stream') return this.#stream(wish, fault);
     const answer = await ask(wish.url, wish.headers);
     await time.sleep(random.integer(1, LATENCY) / 2);
     if (fault === 'reset-before-head') throw failure('ECONNRESET');
@@ -78,6 +82,35 @@ export class Network {
     const { response, isWhole } = this.#deliver(wish, fault, answer);
     if (isWhole) witness.delivered(process, wish, answer.status);
     return response;
+  }
+
+  /** A stream that is cut, or falls silent, at any moment. */
+  async #stream(wish: TransportRequest, fault: Fault | undefined): Promise<TransportResponse> {
+    const { tell, time, random } = this.#options;
+    const left = new AbortController();
+    const response = await tell(wish.url, AbortSignal.any([wish.signal, left.signal]));
+    if (fault === 'reset-before-head') throw failure('ECONNRESET');
+    const isCut = fault !== undefined || (this.faults > 0 && random.chance(0.3));
+    const pieces = isCut ? random.integer(0, 20) : Number.POSITIVE_INFINITY;
+    const delay = (): Promise<void> => time.sleep(random.integer(1, LATENCY) / 2);
+    const falls = fault === 'body-timeout' || fault === 'slow' || random.chance(0.1) ? 'silent' : 'cut';
+    async function* body(): AsyncGenerator<Uint8Array> {
+      let given = 0;
+      try {
+        for await (const piece of response.body) {
+          await delay();
+          if (given++ >= pieces) {
+            yield piece.subarray(0, random.integer(0, piece.length));
+            if (falls === 'silent') await time.sleep(DAY, wish.signal);
+            throw failure('ECONNRESET');
+          }
+          yield piece;
+        }
+      } finally {
+        left.abort();
+      }
+    }
+    return { ...response, body: body() };
   }
 
   #drawFault(): Fault | undefined {

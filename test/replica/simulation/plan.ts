@@ -48,6 +48,12 @@ export interface Plan {
    * absent: they change only as anything does.
    */
   readonly narrowed: { readonly after: number; readonly changes: number } | undefined;
+  /**
+   * How watches learn of changes: `stream`: the source tells of them; `forgets`: it does, and forgets its past now and
+   * then; `events`: it is asked for entity events; `both`: now and then its stream is away, and it is asked for them; absent:
+   * they come in windows.
+   */
+  readonly tells: 'stream' | 'forgets' | 'events' | 'both' | undefined;
   /** How the consumer's clock is set meanwhile: when, from the beginning on, and by how much, in milliseconds. */
   readonly steps: readonly ClockStep[];
   /** How the source's clock is set meanwhile; absent: it is right. */
@@ -119,6 +125,7 @@ export function drawPlan(seed: number): Plan {
     misnamed: random.chance(0.2),
     restored: random.chance(0.2) ? { after: random.integer(0, 9), changes: random.integer(1, 9) } : undefined,
     narrowed: undefined,
+    tells: drawTelling(seed),
     steps: random.chance(0.2)
       ? Array.from({ length: random.integer(1, 3) }, () => ({
           at: random.integer(0, 8 * 3_600_000),
@@ -132,6 +139,16 @@ export function drawPlan(seed: number): Plan {
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
+
+/** Drawn apart, so that the rest of a history is what it is with windows. */
+const drawTelling = (seed: number): Plan['tells'] =>
+  makeRandom(seed, 'how the source tells').weighted([
+    [undefined, 1],
+    ['stream', 2],
+    ['forgets', 1],
+    ['events', 1],
+    ['both', 1],
+  ]);
 
 /** Drawn apart, so that the rest of a history is what it is with a right clock. */
 function drawWrongClock(seed: number): WrongClock | undefined {

@@ -3,12 +3,14 @@ import { pino } from 'pino';
 import { hashToken, type KeyRecord } from '../../../src/access/index.ts';
 import { Budgets } from '../../../src/service/access/budget.ts';
 import { RateLimiter } from '../../../src/service/access/rate-limits.ts';
+import { Standings } from '../../../src/service/access/standings.ts';
 import { UsageRecorder } from '../../../src/service/access/usage.ts';
 import { Views } from '../../../src/service/access/views.ts';
 import { History } from '../../../src/service/console/history.ts';
 import { Live } from '../../../src/service/console/live.ts';
 import { LogIn } from '../../../src/service/console/log-in.ts';
 import { Walks } from '../../../src/service/console/walks.ts';
+import { EventStreams } from '../../../src/service/events/event-streams.ts';
 import { isDeflated, type ServiceContext } from '../../../src/service/exchange.ts';
 import { KeptBlocks } from '../../../src/service/kept/kept-blocks.ts';
 import { KeptReplies } from '../../../src/service/kept/kept-replies.ts';
@@ -18,7 +20,8 @@ import { FilterIndexCache } from '../../../src/service/paging/filter-index.ts';
 import { LoggedDamages } from '../../../src/service/reply/errors.ts';
 import { PromisedDate } from '../../../src/service/reply/promised-date.ts';
 import { commonHeaders } from '../../../src/service/reply/send.ts';
-import { type Responder, respond } from '../../../src/service/respond.ts';
+import { respond } from '../../../src/service/respond.ts';
+import type { Responder } from '../../../src/service/responder.ts';
 import { SURFACE } from '../../../src/service/surface.ts';
 import type { Clock } from '../../../src/store/clock.ts';
 import { NO_USE } from '../../../src/store/key-store.ts';
@@ -89,6 +92,11 @@ export function serve({ store: given, clock, role, base }: ServeOptions): Ask {
     queue: { enter: () => Promise.resolve() }, // turns end by real time
     usage,
     views: new Views(),
+    streams: new EventStreams(store, {
+      perKey: 0, // a stream takes real time
+      metrics: { sent: () => undefined, lag: () => undefined, failed: () => undefined },
+    }),
+    standings: new Standings(store, 0),
     replies: new KeptReplies(store),
     damages: new LoggedDamages(),
     log: SILENT,

@@ -1,9 +1,18 @@
 import { makeRandom, type Random } from 'plat-demo';
-import { type Consumer, type End, type Errand, isExpected, type Mutant, startConsumer } from './consumer.ts';
+import { isObject } from '../../../src/shared/json.ts';
+import {
+  type Consumer,
+  type End,
+  type Errand,
+  isExpected,
+  type Mutant,
+  SOURCE,
+  startConsumer,
+} from './consumer.ts';
 import { differences } from './equality.ts';
 import type { Ground } from './ground.ts';
 import type { Fate } from './mortal.ts';
-import { drawPlan, type Plan, START } from './plan.ts';
+import { aheadOf, drawPlan, type Plan, START } from './plan.ts';
 import { type Stage, setStage } from './stage.ts';
 import type { TimeOptions } from './time.ts';
 
@@ -23,6 +32,8 @@ export interface Outcome {
   /** Everything that happened, with its moment; the same for the same seed on an engine in this thread. */
   readonly log: readonly string[];
   readonly requests: number;
+  /** Whether its copy was level at the end by what the source told of alone. */
+  readonly isFollowed: boolean;
   /** What was wrong. */
   readonly failure: string | undefined;
 }
@@ -53,7 +64,8 @@ export async function simulate({
         : String(error);
   }
   await stage.close();
-  return { plan, log: stage.log, requests: stage.requests.count, failure };
+  const { log, requests, isFollowed } = stage;
+  return { plan, log, requests: requests.count, isFollowed, failure };
 }
 
 async function play(stage: Stage, mutant: Mutant | undefined): Promise<void> {
@@ -81,6 +93,7 @@ async function play(stage: Stage, mutant: Mutant | undefined): Promise<void> {
   // The lease of a dead process ends, and the source is settled.
   await time.sleep(2 * MINUTE);
   await source.lookAtClock();
+  if (plan.tells !== undefined) await follow(stage, mutant);
   const result = await finish(stage, mutant);
   if (result !== 'done') accuse('a cycle that nothing disturbs is done', result);
   const { role } = source.shown;
@@ -202,6 +215,53 @@ async function judge(
       log.push(`${name} fails: ${String(end.error).replace(/\S+:\d+:[0-9a-f]{8}/, 'another process')}`);
     }
   }
+}
+
+/**
+ * A watch that nothing disturbs, while the source goes on changing: where the changes that it is told of are all that the
+ * copy needs, it equals the source without another window or sweep.
+ */
+async function follow(stage: Stage, mutant: Mutant | undefined): Promise<void> {
+  const { time, plan, source, observer, market, accuse, log } = stage;
+  const stop = new AbortController();
+  const name = 'the follower';
+  const options = {
+    watch: true,
+    signal: stop.signal,
+    updateEvery: 5 * MINUTE,
+    purgeEvery: 10 * MINUTE,
+    accountsEvery: 5 * MINUTE,
+    force: true,
+  };
+  const consumer = await startConsumer(stage, {
+    name,
+    fate: { kind: 'lives' },
+    isTold: true,
+    options,
+    mutant,
+  });
+  // A download, a window and a sweep, whose bounds are later than the beginning of what is followed.
+  await time.sleep(25 * MINUTE);
+  for (let left = 5; left > 0; left--) {
+    await source.lookAtClock();
+    await source.change();
+    await time.sleep(20 * SECOND);
+  }
+  await source.settle();
+  // Fields that were renamed are found with the next update, which then asks for nothing else.
+  await time.sleep(8 * MINUTE);
+  const { chain, following } = await observer.checkpoints.state(SOURCE);
+  stop.abort();
+  await judge(stage, consumer, await consumer.end);
+  const level = isObject(chain) && typeof chain.level === 'number' ? chain.level : 0;
+  log.push(`the follower ends: ${JSON.stringify([following, chain])}`);
+  // Agents and offices of the native interface come with sweeps.
+  if (plan.interface === 'native' && plan.resources.includes('Member')) return;
+  if (level < aheadOf(plan)(time.now) + time.now - 3 * MINUTE) return;
+  stage.isFollowed = true;
+  const { role } = source.shown;
+  const found = await differences({ source: market(), replica: observer, role, plan, now: time.now });
+  if (found.length > 0) accuse('a copy that is level equals what the key may see', found.join('\n'));
 }
 
 /** A run that nothing disturbs. */

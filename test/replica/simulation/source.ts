@@ -80,6 +80,8 @@ export class Source {
   epoch: string | undefined;
   /** Whether it is being restored, or timestamps are being brought back, just now. */
   isGoingBack = false;
+  /** Told when something may have changed. */
+  onChange: () => void = () => undefined;
   /** Whether a consumer may have missed that the key's role was another one meanwhile. */
   mayChangeRole: () => boolean = () => true;
   readonly #options: SourceOptions;
@@ -240,6 +242,14 @@ export class Source {
   }
 
   async happen(change: Change): Promise<void> {
+    try {
+      await this.#happen(change);
+    } finally {
+      this.onChange();
+    }
+  }
+
+  async #happen(change: Change): Promise<void> {
     const { random, log } = this.#options;
     const key = this.#someListing();
     const listing = this.#listings.get(key) ?? { ListingKey: key };

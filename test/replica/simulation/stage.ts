@@ -1,8 +1,12 @@
 import { setTimeout } from 'node:timers/promises';
 import { makeRandom, type Random } from 'plat-demo';
 import { DEFAULT_SETTINGS } from '../../../src/records/settings.ts';
+import type { TransportResponse } from '../../../src/replica/http/transport.ts';
+import { positionText } from '../../../src/store/change-feed.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { WRITE_LIMITS } from '../../../src/store/write/in-time.ts';
+import { viewOf } from '../../support/views.ts';
+import { changeStream } from '../support/change-stream.ts';
 import { CommitWitness } from './commit-witness.ts';
 import { type Ground, type Site, sqliteGround } from './ground.ts';
 import { CUSTOM_FIELDS, FIELDS_IN_USE } from './market.ts';
@@ -11,7 +15,7 @@ import { aheadOf, type Plan, START } from './plan.ts';
 import { RequestWitness } from './request-witness.ts';
 import { type Ask, ORIGIN, serve } from './serve.ts';
 import { Source } from './source.ts';
-import { machineOf, sourceMachine } from './source-machine.ts';
+import { machineOf, type SourceMachine, sourceMachine } from './source-machine.ts';
 import { type TimeOptions, VirtualTime } from './time.ts';
 import { type Accuse, Violation } from './violation.ts';
 
@@ -33,6 +37,8 @@ export interface Stage {
   /** Rejects with the first violation. */
   readonly violation: Promise<never>;
   readonly log: string[];
+  /** Whether the copy was level at the end by what the source told of alone. */
+  isFollowed: boolean;
   /** Backs the source up. @returns what restores it */
   readonly backUp: () => Promise<() => Promise<void>>;
   readonly close: () => Promise<void>;
@@ -132,7 +138,15 @@ export async function setStage(plan: Plan, ground: Ground, most = MOST): Promise
     };
   };
   const { trouble } = plan;
-  const network = new Network({ ask, time, random: random('network'), witness: requests, log: say, trouble });
+  const network = new Network({
+    ask,
+    tell: tellBy({ plan, source, time, machine, served: () => served }),
+    time,
+    random: random('network'),
+    witness: requests,
+    log: say,
+    trouble,
+  });
   letRoleChange(source, commits, requests);
   return {
     plan,
@@ -148,10 +162,63 @@ export async function setStage(plan: Plan, ground: Ground, most = MOST): Promise
     accuse,
     violation: violation.promise,
     log,
+    isFollowed: false,
     backUp,
     close: async () => {
       for (const work of closers.toReversed()) await Promise.race([work(), patience()]);
     },
+  };
+}
+
+/** Milliseconds between two heartbeats. */
+const HEARTBEAT = 15_000;
+/** How long the stream is away, and then there again. Milliseconds. */
+const AWAY = 900_000;
+/** How long the source remembers what has changed, if it forgets it soon. Milliseconds. */
+const REMEMBERED = 600_000;
+
+interface Teller {
+  readonly plan: Plan;
+  readonly source: Source;
+  readonly time: VirtualTime;
+  readonly machine: SourceMachine;
+  readonly served: () => Store;
+}
+
+/** The stream of the source's changes, if it has one. */
+function tellBy({ plan, source, time, machine, served }: Teller) {
+  const waiting = new Set<AbortController>();
+  source.onChange = () => {
+    for (const each of waiting) each.abort();
+  };
+  const wait = async (signal: AbortSignal): Promise<void> => {
+    const changed = new AbortController();
+    waiting.add(changed);
+    await time.sleep(HEARTBEAT, AbortSignal.any([signal, changed.signal]));
+    waiting.delete(changed);
+  };
+  /** The position of a client that stayed away for too long, as if its entries had been compacted. */
+  const ages = new Map<string, number>();
+  return async (url: string, signal: AbortSignal): Promise<TransportResponse> => {
+    const headers = { date: new Date(machine.clock.now()).toUTCString(), 'x-plat-index': 'none' };
+    const refusal = (status: number, more = {}): TransportResponse => ({
+      status,
+      headers: { ...headers, ...more },
+      body: (async function* () {})(),
+    });
+    const isAway = plan.tells === 'both' && Math.floor(time.now / AWAY) % 2 === 0;
+    if (plan.tells === undefined || isAway) return refusal(404);
+    const { role } = source.shown;
+    const { scope } = viewOf(await served().model(), { role });
+    const isSame = (): boolean => source.shown.role === role;
+    const since = new URL(url).searchParams.get('since') ?? '';
+    const first = ages.get(since) ?? time.now;
+    ages.set(since, first);
+    if (plan.tells === 'forgets' && since !== 'end' && time.now - first > REMEMBERED) {
+      const end = positionText((await served().feed({ since: 'end', limit: 1 })).position);
+      if (end !== since) return refusal(410, { 'x-plat-position': end });
+    }
+    return changeStream(url, { store: served, scope, wait, isSame, signal, headers });
   };
 }
 

@@ -12,14 +12,41 @@ export interface SuiteOptions {
   readonly runs: number;
 }
 
+export interface FollowedOptions extends Pick<SuiteOptions, 'ground' | 'runs'> {
+  readonly from: number;
+  /** How many of them have to end with a copy that is level without windows. */
+  readonly least: number;
+}
+
 /** A tenth is enough for a change; the rest is for what is published. */
 export const isFull = process.env.PLAT_FULL === '1';
 
 /** Histories of one interface, on any engine. */
 export function historySuite({ ground, interface: kind, runs }: SuiteOptions): void {
   test(`${runs} histories of the ${kind} interface on ${ground.name} keep every invariant, and end equal`, async () => {
-    const failure = await campaign({ ground, plan: { interface: kind }, from: 1, runs });
+    const plan = { interface: kind, tells: undefined };
+    const failure = await campaign({ ground, plan, from: 1, runs });
     assert.ok(failure === undefined, failure === undefined ? '' : told(failure));
+  });
+}
+
+/** Histories of a source that tells of its changes as they are made, and of watches that follow them and fall back. */
+export function followedSuite({ ground, from, runs, least }: FollowedOptions): void {
+  test(`${runs} histories of a source that is followed on ${ground.name} end equal, ${least} of them by what it told of alone`, async () => {
+    let level = 0;
+    for (const tells of ['stream', 'forgets', 'events', 'both'] as const) {
+      const failure = await campaign({
+        ground,
+        plan: { interface: 'reso', tells, watches: 0.9 },
+        from,
+        runs: runs / 4,
+        onDone: (_, { isFollowed }) => {
+          if (isFollowed) level++;
+        },
+      });
+      assert.ok(failure === undefined, failure === undefined ? '' : told(failure));
+    }
+    assert.ok(level >= least, `${level}`);
   });
 }
 
@@ -27,7 +54,11 @@ export function historySuite({ ground, interface: kind, runs }: SuiteOptions): v
 export function replaySuite({ ground, interface: kind }: SuiteOptions): void {
   test(`a history of the ${kind} interface is the same whenever its seed is played`, async () => {
     for (const seed of isFull ? [3, 14, 159] : [14]) {
-      const options = { seed, ground, plan: { interface: kind, faults: 0.25, mortality: 0.9 } };
+      const options = {
+        seed,
+        ground,
+        plan: { interface: kind, tells: undefined, faults: 0.25, mortality: 0.9 },
+      };
       const [first, second] = [await simulate(options), await simulate(options)];
       assert.ok(first.log.length > 50, 'something happens');
       assert.deepEqual(second.log, first.log);
@@ -46,11 +77,11 @@ export function wrongSuite(ground: Ground, wrongs: readonly Wrong[]): void {
         from: isFull ? 1 : seed,
         runs: ENOUGH,
         mutant: make,
-        plan,
+        plan: { tells: undefined, ...plan },
       });
       assert.match(failure?.outcome.failure ?? `nothing in ${ENOUGH} histories`, breaks);
       if (!isRare || failure === undefined) return;
-      const right = await simulate({ seed: failure.seed, ground, plan });
+      const right = await simulate({ seed: failure.seed, ground, plan: { tells: undefined, ...plan } });
       assert.equal(right.failure, undefined);
     });
   }

@@ -47,8 +47,8 @@ export type Passage = 'pass' | 'refuse';
 export interface Door {
   /** Address of the replication surface as clients are given it. */
   readonly origin: string;
-  /** Asked before each request is passed on, with its number from 1. */
-  before: (count: number) => Passage | Promise<Passage>;
+  /** Asked before each request is passed on, with its number from 1, and its path and query. */
+  before: (count: number, path: string) => Passage | Promise<Passage>;
   /** Told when the beginning of an answer, and when all of it, was passed on. */
   during: (count: number, part: 'begun' | 'whole') => void;
   /** Where the service is now. */
@@ -61,7 +61,7 @@ export async function openDoor(scope: Scope): Promise<Door> {
   const server = createServer((incoming, outgoing) => void pass(incoming, outgoing));
   async function pass(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const number = ++count;
-    if ((await door.before(number)) === 'refuse') {
+    if ((await door.before(number, incoming.url ?? '')) === 'refuse') {
       outgoing.destroy();
       return;
     }

@@ -67,6 +67,8 @@ export async function makeReplica(scope: Scope, options: ReplicaOptions): Promis
     store,
     source: SOURCE,
     environment,
+    // On the clock of a test nothing passes while a stream is open.
+    follow: 'windows',
     ...(options.resources === undefined ? {} : { resources: options.resources }),
   } as const;
   const withEvents = (wish: Wish): ReplicateOptions => ({

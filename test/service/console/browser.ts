@@ -1,6 +1,10 @@
-/** A real Chromium for tests of the console: Debian's, or the one that `PLAT_CHROMIUM` names. */
+/**
+ * A real Chromium for tests of the console: Debian's, or the one that `PLAT_CHROMIUM` names. A process has one, in which each
+ * test has contexts of its own: they share no cookies, storage or cache.
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { after } from 'node:test';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 
 const PLACES = [process.env.PLAT_CHROMIUM ?? '', '/usr/bin/chromium', '/usr/bin/chromium-browser'];
@@ -12,8 +16,27 @@ export const chromiumPath: string | undefined = PLACES.find((path) => path !== '
 export const withoutChromium: string | false =
   chromiumPath === undefined ? 'there is no Chromium: install it, or name it in PLAT_CHROMIUM' : false;
 
-export async function startBrowser(): Promise<Browser> {
-  return chromium.launch({ ...(chromiumPath === undefined ? {} : { executablePath: chromiumPath }) });
+let running: Promise<Browser> | undefined;
+after(async () => (await running)?.close());
+
+/** What a test has of the browser. */
+export interface OwnBrowser extends Pick<Browser, 'newContext'> {
+  /** Closes the contexts that were made here, with their pages. */
+  close(): Promise<void>;
+}
+
+export async function startBrowser(): Promise<OwnBrowser> {
+  running ??= chromium.launch({ ...(chromiumPath === undefined ? {} : { executablePath: chromiumPath }) });
+  const browser = await running;
+  const contexts: BrowserContext[] = [];
+  return {
+    async newContext(options) {
+      const context = await browser.newContext(options);
+      contexts.push(context);
+      return context;
+    },
+    close: async () => void (await Promise.all(contexts.map((context) => context.close()))),
+  };
 }
 
 /** A page that keeps what must not happen: violations of the policy, errors of scripts, and requests to other hosts. */

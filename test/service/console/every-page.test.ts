@@ -3,6 +3,7 @@
  * enlarges it, the policy is kept, and it is never scrolled sideways. What each page does, a file of its own tests.
  */
 import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { startTestService } from '../../support/service.ts';
@@ -18,6 +19,8 @@ import {
   withoutChromium,
 } from './browser.ts';
 
+type TestService = Awaited<ReturnType<typeof startTestService>>;
+
 /** Where pages that need a record are opened; the others have the address of their name. */
 const OF_A_RECORD: Readonly<Record<string, (key: string) => string>> = {
   listing: (key) => `listing/${key}`,
@@ -31,6 +34,21 @@ const PHONE = { width: 390, height: 844 };
 const ENLARGED = { width: 320, height: 640 };
 
 const names = registeredPages();
+
+const PAGES = new URL('../../../packages/console/src/', import.meta.url);
+/** A request that is written in the page: how it is asked, and its path, up to its query. */
+const LITERAL =
+  /\b(ask|get|post|useAnswer|EventSource)(?:<[^()]*>)?\(\s*['`](\/(?!as\/)[^'`?]*)[^'`]*['`](.*)/g;
+
+/** The calls of the admin port that the page makes by name, whether a test comes by or not. */
+const literalPaths = (): string[] =>
+  globSync('**/*.{ts,tsx}', { cwd: PAGES })
+    .map((file) => readFileSync(new URL(file, PAGES), 'utf8'))
+    .flatMap((text) => [...text.matchAll(LITERAL)])
+    .map(([, how, path = '', rest = '']) => {
+      const method = /'(DELETE)'/.exec(rest)?.[1] ?? (how === 'post' ? 'POST' : 'GET');
+      return `${method} ${path.replaceAll(/\$\{.*?\}/g, 'x')}`;
+    });
 
 /** What is wrong with the page that is open, at one width and in one theme. */
 async function faultsAt(page: Page, look: string, rule?: string): Promise<string[]> {
@@ -48,7 +66,7 @@ async function* looks(page: Page): AsyncGenerator<{ look: string; rule?: string 
   await page.emulateMedia({ colorScheme: 'dark' });
   if (isFull) yield { look: 'desk, dark', rule: 'color-contrast' };
   await page.setViewportSize(PHONE);
-  yield { look: 'phone, dark' };
+  yield isFull ? { look: 'phone, dark' } : { look: 'phone, dark', rule: 'color-contrast' };
   await page.emulateMedia({ colorScheme: 'light' });
   if (isFull) yield { look: 'phone, light', rule: 'color-contrast' };
   await page.setViewportSize(ENLARGED);
@@ -72,6 +90,11 @@ test('every page can be seen, heard and used by everybody', { skip: withoutChrom
       for await (const { look, rule } of looks(page)) found.push(...(await faultsAt(page, look, rule)));
       assert.deepEqual([...found, ...faults.splice(0)], []);
     };
+    const asked = new Set<string>();
+    page.on('request', (request) => {
+      const { pathname } = new URL(request.url());
+      if (!pathname.startsWith('/console/')) asked.add(`${request.method()} ${pathname}`);
+    });
     await page.goto(`${admin}/console/`);
     await page.getByLabel('Token of an admin key').waitFor();
     await t.test('the log-in', check);
@@ -85,7 +108,48 @@ test('every page can be seen, heard and used by everybody', { skip: withoutChrom
         await check();
       });
     }
+    await t.test(
+      'what the pages asked is described, on the admin port and on the surface that it leads to',
+      async () => {
+        assert.deepEqual(await notDescribed([...asked, ...literalPaths()], service, token), []);
+      },
+    );
   } finally {
     await browser.close();
   }
 });
+
+type Described = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+/** Whether a description has a path, and the method there. What stands in its braces may be any text; a path or file may have slashes. */
+const has = (paths: Described, method: string, path: string): boolean =>
+  Object.entries(paths).some(([template, operations]) => {
+    const pattern = template
+      .replaceAll(/[.*+?^$()|[\]\\]/g, '\\$&')
+      .replaceAll(/\{(?:path|file)\}/g, '.+')
+      .replaceAll(/\{\w+\}/g, '[^/]+');
+    return method.toLowerCase() in operations && new RegExp(`^${pattern}$`).test(path);
+  });
+
+/** Requests that no description of the service has. @param asked each with its method */
+async function notDescribed(
+  asked: readonly string[],
+  service: TestService,
+  token: string,
+): Promise<string[]> {
+  const pathsAt = async (base: string): Promise<Described> =>
+    JSON.parse((await service.get('admin', `${base}/openapi.json`, { token })).text).paths;
+  const own = await pathsAt('');
+  const missing: string[] = [];
+  for (const each of asked) {
+    const [method = '', path = ''] = each.split(' ');
+    if (!has(own, method, path)) missing.push(each);
+    const [, base, rest = ''] = /^(\/as\/[^/]+\/[^/]+\/\w+)(\/(?!facets\/).*)$/.exec(path) ?? [];
+    if (base === undefined) continue;
+    const leadsTo = rest.length > 1 && rest.endsWith('/') ? [rest, rest.slice(0, -1)] : [rest];
+    const paths = await pathsAt(base);
+    if (!leadsTo.some((one) => has(paths, method, decodeURIComponent(one))))
+      missing.push(`${each} (surface)`);
+  }
+  return missing;
+}

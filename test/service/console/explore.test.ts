@@ -6,6 +6,7 @@ import type { Page } from 'playwright-core';
 import { listing } from '../../support/builders.ts';
 import { startTestService } from '../../support/service.ts';
 import { axe, logIn, startBrowser, watchedPage, withoutChromium } from './browser.ts';
+import { scrollBy } from './scrolling.ts';
 
 const HOSTILE = '<img src=x onerror="document.title=1">';
 
@@ -49,9 +50,14 @@ test('Explore', { skip: withoutChromium }, async (t) => {
       '/console/listing/L00000?as=role%2Fprivate',
     );
     assert.equal(await page.getByText(HOSTILE).first().textContent(), HOSTILE);
+    // Whoever comes for the first time sees records, and not only what can be asked of them.
+    const tenth = await page.locator('tbody tr[aria-rowindex="11"]').boundingBox();
+    assert.ok(tenth !== null && tenth.y + tenth.height < 800, JSON.stringify(tenth));
   });
 
-  await t.test('asks for what is scrolled to', async () => {
+  await t.test('asks for what is scrolled to, before it comes into view', async () => {
+    const { blank } = await scrollBy(page, 36, 90);
+    assert.equal(blank, 0);
     const table = page.getByRole('region', { name: 'Records' });
     await table.focus();
     await page.keyboard.press('End');

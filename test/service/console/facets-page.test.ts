@@ -16,6 +16,7 @@ const LISTINGS = Array.from({ length: 40 }, (_, at) =>
     PropertyType: 'Residential',
     BedroomsTotal: at % 3,
     ListPrice: 100_000 + at * 10_000,
+    ...(at === 0 ? { Appliances: ['Oven'] } : {}),
     ...(at % 10 === 0 ? {} : { Latitude: 45 + (at % 7) / 50, Longitude: -85 + at / 100 }),
   }),
 );
@@ -114,6 +115,24 @@ test('the market at a glance', { skip: withoutChromium }, async (t) => {
     assert.equal(await overhang(page), 0);
     await page.setViewportSize({ width: 1280, height: 900 });
   });
+
+  await t.test(
+    'the native interface is counted, and its values are conditions in its own language',
+    async () => {
+      await page.goto(
+        `${admin}/console/explore?as=role/private&interface=native&facets=City,StandardStatus,Appliances`,
+      );
+      await values('City').filter({ hasText: 'Zug' }).click();
+      await counted('12 listings');
+      await values('Appliances').filter({ hasText: 'No value' }).click();
+      await counted('12 listings');
+      assert.equal(new URL(page.url()).searchParams.get('filter'), "City Eq 'Zug' And Appliances Eq NULL");
+      await values('City').filter({ hasText: 'Zug' }).click();
+      await page.getByRole('button', { name: 'No values 39', pressed: true }).click();
+      await values('City').filter({ hasText: HOSTILE }).click();
+      await counted('8 listings');
+    },
+  );
 
   await t.test('the map of the native interface ends with its last page', async () => {
     await page.goto(`${admin}/console/explore?as=role/private&interface=native&view=map`);

@@ -129,6 +129,79 @@ test('what those eyes may not see is an unknown name, and what cannot be counted
   assert.deepEqual(resoFault(open).slice(0, 2), [404, 'pathNotFound']);
 });
 
+test('the native interface is counted in its own names and filters', async () => {
+  const given = '"General"."Lake, River"';
+  const { json } = await ask(
+    `v1/listings?fields=City,Appliances,InternetAddressDisplayYN,ListAgentId&histogram=ListPrice&edges=150000&_filter=StandardStatus Eq 'Active'`,
+  );
+  assert.deepEqual([json.resource, json.records], ['listings', 3]);
+  const none = { values: [], more: 0 };
+  assert.deepEqual(json.fields, [
+    {
+      field: 'City',
+      values: [
+        { value: 'Ely', records: 2 },
+        { value: 'Zug', records: 1 },
+      ],
+      more: 0,
+      none: 0,
+    },
+    {
+      field: 'Appliances',
+      values: [
+        { value: 'Oven', records: 2 },
+        { value: 'Dishwasher', records: 1 },
+      ],
+      more: 0,
+      none: 1,
+    },
+    { field: 'InternetAddressDisplayYN', values: [{ value: false, records: 1 }], more: 0, none: 2 },
+    { field: 'ListAgentId', ...none, none: 3 },
+  ]);
+  assert.deepEqual(json.histogram, {
+    field: 'ListPrice',
+    edges: [150_000],
+    records: [2, 1],
+    none: 0,
+    least: 100_000,
+    greatest: 900_000,
+  });
+  assert.deepEqual(
+    await Promise.all([
+      fault('v1/listings?fields=City,PrivateRemarks', 'role/idx/api'),
+      fault("v1/listings?_filter=PrivateRemarks Eq 'x'", 'role/idx/api'),
+      fault('v1/listings?fields=PrivateRemarks'),
+      fault('v1/listings?fields=Location'),
+      fault(`v1/listings?fields=${encodeURIComponent(given)}`),
+      fault('v1/listings?fields=City&_filter=City Eq'),
+      fault('v1/listings?fields=City&_orderby=City'),
+      fault('v1/accounts?fields=City'),
+      fault('v1/listings?fields=City', 'role/idx/floorplans'),
+    ]),
+    [
+      [400, 'fieldUnknown'],
+      [400, 'fieldUnknown'],
+      [400, 'typeMismatch'],
+      [400, 'typeMismatch'],
+      [400, 'fieldUnknown'],
+      [400, 'syntax'],
+      [400, 'optionNotTaken'],
+      [404, 'pathNotFound'],
+      [404, 'resourceUnknown'],
+    ],
+  );
+  const idx = await ask("v1/listings?fields=City&_filter=City Ne 'Rome'", 'role/idx/api');
+  assert.deepEqual(idx.json.fields, [
+    { field: 'City', values: [{ value: 'Ely', records: 2 }], more: 0, none: 1 },
+  ]);
+  const houses = await ask('v1/openhouses?fields=Date&_filter=Date Ge 2026-01-01');
+  assert.deepEqual(houses.json, {
+    resource: 'openhouses',
+    records: 0,
+    fields: [{ field: 'Date', ...none, none: 0 }],
+  });
+});
+
 test('a resource without records has counts, all of them zero', async () => {
   const { json } = await ask('Office?fields=OfficeName');
   assert.deepEqual(json, {

@@ -87,6 +87,32 @@ test('a key is made, shown once, used and revoked', { skip: withoutChromium }, a
     await page.getByLabel('Also revoked and expired ones (1)').check();
     await row.getByText('Revoked').waitFor();
     assert.match(page.url(), /\?show=all$/);
+
+    // A store of many vendors, two of them with names from before names were checked.
+    const odd = [`bell \u0007 ${'x'.repeat(10_000)}`, '\u202egnp.exe'];
+    const names = [...Array.from({ length: 300 }, (_, at) => `Vendor ${at}`), ...odd];
+    for (const [at, name] of names.entries()) {
+      const key = { id: `k_${at}`, name, kind: 'replication', role: 'idx', systems: [`S${at}`] } as const;
+      const moments = { createdAt: '2026-01-01T00:00:00Z', expiresAt: null, revokedAt: null };
+      await service.store.keys.add({ ...key, ...moments }, hashToken(name));
+    }
+    await page.goto(`${admin}/console/keys`);
+    const rows = page.locator('table.keys tbody tr');
+    await page.getByText('1 to 50 of 303').waitFor();
+    assert.equal(await rows.count(), 50);
+    await page.getByRole('button', { name: 'Next' }).click();
+    await page.getByText('51 to 100 of 303').waitFor();
+    assert.match(page.url(), /\?from=50$/);
+    await page.getByLabel('Find a key').fill('s29 vendor');
+    await page.getByText('11 keys found').waitFor();
+    assert.equal(await rows.count(), 11);
+    assert.deepEqual(await axe(page), []);
+    assert.equal(await overhang(page), 0);
+    await page.getByLabel('Find a key').fill('bell');
+    await page.getByText('1 key found').waitFor();
+    assert.match((await rows.getByRole('link').textContent()) ?? '', /^bell \ufffd x{73}…$/);
+    await page.getByLabel('Find a key').fill('nobody');
+    await page.getByText('No key has this in its name, role or systems').waitFor();
     assert.deepEqual(faults, []);
   } finally {
     await browser.close();

@@ -57,6 +57,28 @@ test('what makes no key is refused with its reason', async () => {
     'requestMalformed',
   ]);
   assert.deepEqual(await refused({ name: 'A', kind: 'floorplans', role: 'idx' }), [400, 'usage']);
+  // What is wrong, in the words of the form: it has no options of a command line.
+  const told = async (body: unknown) => resoFault(await make(body))[2];
+  const plain = { name: 'A', kind: 'api', role: 'idx' };
+  assert.deepEqual(
+    await Promise.all([
+      told({ ...plain, kind: 'floorplans' }),
+      told({ ...plain, expires: 'soon' }),
+      told({ ...plain, expires: '2020-01-01' }),
+      told({ ...plain, name: 'A\u202eB' }),
+      told({ ...plain, name: 'Ann\u0007' }),
+      told({ ...plain, name: 'x'.repeat(10_000) }),
+    ]),
+    [
+      'A floorplans key needs at least one system.',
+      'Expires is soon, but takes a date or a timestamp with a zone.',
+      'Expires is 2020-01-01, which is in the past: the key would never be valid.',
+      'The name has a control character (U+202E) at position 2; use letters, digits and signs.',
+      'The name has a control character (U+0007) at position 4; use letters, digits and signs.',
+      'The name has 10000 characters; it may have at most 200.',
+    ],
+  );
+  assert.equal((await make({ ...plain, name: '🏠'.repeat(200) })).status, 201);
   const none = await service.get('admin', '/keys/k_none', { token, method: 'DELETE' });
   assert.deepEqual(resoFault(none).slice(0, 2), [404, 'recordNotFound']);
 });

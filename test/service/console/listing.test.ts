@@ -1,13 +1,14 @@
 /** A listing and its floor plans in a real browser: what a person sees and does, and records that hold hostile text. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import type { FileSource } from '../../../src/service/options.ts';
 import { floorPlan, listing, member, photo, room } from '../../support/builders.ts';
 import { startTestService } from '../../support/service.ts';
 import {
   axe,
   logIn,
+  type OwnBrowser,
   overhang,
   settled,
   startBrowser,
@@ -19,6 +20,8 @@ import {
 const SCRIPT = `<script>window.hacked = 1; alert(1)</script>`;
 const HANDLER = `"><img src=x onerror="window.hacked = 1; alert(1)">`;
 const HOSTILE = SCRIPT + HANDLER;
+
+const isFull = process.env.PLAT_FULL === '1';
 
 /** A drawing that does all that an SVG can do, if it is let. */
 const HOSTILE_SVG = `<svg xmlns="http://www.w3.org/2000/svg" width="400" height="200" onload="window.hacked = 1; alert(1)">
@@ -67,6 +70,13 @@ const startService = () =>
               }),
             ],
           }),
+          listing('withdrawn', {
+            UnparsedAddress: '9 Hidden Lane',
+            StandardStatus: 'Withdrawn',
+            Latitude: 44.7,
+            Longitude: -85.6,
+            Media: [floorPlan('F9', { ShortDescription: 'Attic of 9 Hidden Lane' })],
+          }),
           listing('hostile', {
             UnparsedAddress: HOSTILE,
             PublicRemarks: HOSTILE,
@@ -96,7 +106,7 @@ const startService = () =>
 type TestService = Awaited<ReturnType<typeof startService>>;
 
 /** A page of the console in which no dialog may open either. */
-async function openedPage(browser: Browser, { addresses, key }: TestService): Promise<WatchedPage> {
+async function openedPage(browser: OwnBrowser, { addresses, key }: TestService): Promise<WatchedPage> {
   const context = await browser.newContext({
     viewport: { width: 1280, height: 800 },
     reducedMotion: 'reduce',
@@ -109,6 +119,35 @@ async function openedPage(browser: Browser, { addresses, key }: TestService): Pr
   await logIn(watched.page, addresses.admin, await key('admin'));
   return watched;
 }
+
+/** Pages that show the operator what the role idx does not see, each with a text of it. The suite opens the first three. */
+const SEEN_BY_THE_OPERATOR = [
+  ['listing/plain?view=record&', 'the key is under the mat'],
+  ['floorplans?', 'Attic of 9 Hidden Lane'],
+  ['dictionary?q=private&', 'PrivateRemarks'],
+  ['listing/plain?', 'the key is under the mat'],
+  ['listing/withdrawn?', '9 Hidden Lane'],
+  ['explore?', '9 Hidden Lane'],
+  ['explore?select=PrivateRemarks&view=json&', 'the key is under the mat'],
+  ['explore?view=map&', '9 Hidden Lane'],
+  ['explore?facets=PrivateRemarks,StandardStatus&', 'Withdrawn'],
+  ['explore?interface=native&', '9 Hidden Lane'],
+] as const;
+
+/** Keeps in `shown` each change of the document, and each frame, in which a text stands while the address names the role idx. */
+const watchFor = (secret: string): string => `
+  var shown = [], frames = 0, seen = () => undefined;
+  var fewFrames = new Promise((resolve) => { seen = resolve; });
+  const look = (when) => {
+    if (!location.search.includes('idx')) return;
+    if (document.getElementById('main').textContent.includes(${JSON.stringify(secret)})) shown.push(when);
+    if (when === 'frame' && ++frames === 4) seen();
+  };
+  new MutationObserver(() => look('change')).observe(document, {
+    subtree: true, childList: true, characterData: true, attributes: true,
+  });
+  const frame = () => requestAnimationFrame(() => setTimeout(() => { look('frame'); frame(); }));
+  frame();`;
 
 /** Where a drawing lies in its box: how large it is, and how far it was moved. */
 const placed = (page: Page): Promise<readonly number[]> =>
@@ -214,6 +253,26 @@ test('a listing, its drawing and its record', { skip: withoutChromium }, async (
       await page.getByRole('heading', { level: 1, name: '1 Main Street' }).waitFor();
       await show('floorplans?listing=none');
       await page.getByText('There are no floor plans here').waitFor();
+    });
+
+    await t.test('no frame shows another role what the role before it saw', async () => {
+      for (const [path, secret] of SEEN_BY_THE_OPERATOR.slice(0, isFull ? undefined : 3)) {
+        await show(`${path}as=role/private`);
+        await page.getByText(secret).first().waitFor();
+        let release = (): void => undefined;
+        const held = new Promise<void>((resolve) => {
+          release = resolve;
+        });
+        await page.route('**/as/role/idx/**', async (route) => held.then(() => route.continue()));
+        await page.evaluate(watchFor(secret));
+        await page.getByLabel(/^Seen? as/).selectOption('role/idx');
+        // Answers that take a while leave what is drawn without them to be seen.
+        await page.evaluate('fewFrames');
+        release();
+        await settled(page);
+        assert.deepEqual([path, await page.evaluate('shown')], [path, []]);
+        await page.unroute('**/as/role/idx/**');
+      }
     });
 
     await t.test('hostile text is text, and hostile drawings are pictures', async () => {

@@ -1,125 +1,208 @@
 /** The page Replication with live replications: of a replica that a watch fills while its console is looked at, and of the authority. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { openSqliteStore } from '../../../src/engines/sqlite/store.ts';
+import { type TestContext, test } from 'node:test';
+import { openStore } from '../../../src/open-store.ts';
 import { place } from '../../cli/run.ts';
-import { from, lineOf, makeMarket, openDoor, serve } from '../../replica/support/real-feed.ts';
+import { from, lineOf, makeMarket, openDoor, type Passage, serve } from '../../replica/support/real-feed.ts';
+import { bareDatabase } from '../../support/postgres-engine.ts';
 import { makeKey } from '../../support/service.ts';
 import { axe, logIn, overhang, settled, startBrowser, watchedPage, withoutChromium } from './browser.ts';
 
 const HOSTILE = '<img src=x onerror=alert(1)>';
 
-test(
-  'a person sees a replication go on, what it did, and asks again for what is in quarantine',
-  {
-    skip: withoutChromium,
-  },
-  async (t) => {
-    const at = place(t);
-    const market = await makeMarket(t, at.path('market.db'), 30);
-    const feed = await serve(at, 'market.db');
-    const door = await openDoor(t);
-    door.target = feed.addresses.replication ?? '';
-    const options = from(door.origin, 'reso', market.token);
-    await at.done(['replicate', ...options, '--once']);
-    const replica = await openSqliteStore({ path: at.path('replica.db') });
-    const [gone = '', kept = ''] = await market.keys();
-    await replica.checkpoints.commit('feed', {
-      quarantine: [
-        {
-          resource: 'Property',
-          key: kept,
-          reason: `${HOSTILE} is no number`,
-          payload: JSON.stringify({ ListingKey: kept, PublicRemarks: '<script>alert(1)</script>' }),
-        },
-      ],
-    });
-    const token = await makeKey(replica, 'admin');
-    await replica.close();
-    const served = await serve(at, 'replica.db');
-    const admin = served.addresses.admin ?? '';
-    const browser = await startBrowser();
-    try {
-      const context = await browser.newContext({ reducedMotion: 'reduce' });
-      const { page, faults } = await watchedPage(context, admin);
-      await logIn(page, admin, token, '/console/replication');
-      await settled(page);
-      const row = page
-        .getByRole('table')
-        .first()
-        .getByRole('row', { name: /^Property/ });
-      assert.match((await row.textContent()) ?? '', /nothing under way30/);
-      assert.equal(await row.locator('[aria-current=step]').textContent(), 'Current');
-      await page.getByText(/No process is replicating it now/).waitFor();
+const isFull = process.env.PLAT_FULL === '1';
 
-      const entry = page.getByRole('listitem').filter({ hasText: HOSTILE });
-      await entry.getByText('What came').click();
-      await entry.getByText('"PublicRemarks": "<script>alert(1)</script>"').waitFor();
-      assert.deepEqual(await axe(page), []);
+/** Replicas in a file, and on a server where the suite is the long one. Each gives the store's address as `--store` takes it. */
+const REPLICAS: readonly (readonly [string, string | false, (t: TestContext) => Promise<string>])[] = [
+  ['in a file', withoutChromium, async () => 'replica.db'],
+  [
+    'on PostgreSQL',
+    isFull ? withoutChromium : 'with PLAT_FULL=1',
+    async (t) => {
+      const { address, drop } = await bareDatabase();
+      t.after(drop);
+      return address;
+    },
+  ],
+];
 
-      // The watch is held up at its beginning, so that what goes on can be seen.
-      await market.store.remove('Property', [gone]);
-      let held = (): void => undefined;
-      const free = new Promise<void>((resolve) => {
-        held = resolve;
+for (const [where, skip, makeReplica] of REPLICAS) {
+  test(
+    `a person sees a replication go on, what it did, and asks again for what is in quarantine: ${where}`,
+    { skip },
+    async (t) => {
+      const address = await makeReplica(t);
+      const at = place(t);
+      const market = await makeMarket(t, at.path('market.db'), 30);
+      const feed = await serve(at, 'market.db');
+      const door = await openDoor(t);
+      door.target = feed.addresses.replication ?? '';
+      const options = from(door.origin, 'reso', market.token, address);
+      await at.done(['replicate', ...options, '--once']);
+      const replica = await openStore(address.includes(':') ? address : at.path(address));
+      const [gone = '', kept = ''] = await market.keys();
+      await replica.checkpoints.commit('feed', {
+        quarantine: [
+          {
+            resource: 'Property',
+            key: kept,
+            reason: `${HOSTILE} is no number`,
+            payload: JSON.stringify({ ListingKey: kept, PublicRemarks: '<script>alert(1)</script>' }),
+          },
+        ],
       });
-      let answered = 0;
-      door.before = async () => {
-        if (++answered === 2) return 'refuse';
-        if (answered > 3) await free;
-        return 'pass';
+      const token = await makeKey(replica, 'admin');
+      await replica.close();
+      const served = await serve(at, address);
+      const admin = served.addresses.admin ?? '';
+      const browser = await startBrowser();
+      try {
+        const context = await browser.newContext({ reducedMotion: 'reduce' });
+        const { page, faults } = await watchedPage(context, admin);
+        await logIn(page, admin, token, '/console/replication');
+        await settled(page);
+        const row = page
+          .getByRole('table')
+          .first()
+          .getByRole('row', { name: /^Property/ });
+        assert.match((await row.textContent()) ?? '', /nothing under way30/);
+        assert.equal(await row.locator('[aria-current=step]').textContent(), 'Current');
+        await page.getByText(/No process is replicating it now/).waitFor();
+
+        const entry = page.getByRole('listitem').filter({ hasText: HOSTILE });
+        await entry.getByText('What came').click();
+        await entry.getByText('"PublicRemarks": "<script>alert(1)</script>"').waitFor();
+        assert.deepEqual(await axe(page), []);
+
+        // The watch is held up at its beginning, so that what goes on can be seen.
+        await market.store.remove('Property', [gone]);
+        let held = (): void => undefined;
+        const free = new Promise<void>((resolve) => {
+          held = resolve;
+        });
+        let answered = 0;
+        door.before = async () => {
+          if (++answered === 2) return 'refuse';
+          if (answered > 3) await free;
+          return 'pass';
+        };
+        const watching = at.start([
+          ...['replicate', ...options, '--watch', '--purge-every', '1s', '--purge-share', '100'],
+          ...['--update-every', '1s', '--admin-port', '0'],
+        ]);
+        const purged = lineOf(
+          watching,
+          ({ kind, keys }) => kind === 'deleted' && String(keys).includes(gone),
+        );
+        await page.getByText(/Replicated now by/).waitFor();
+        await entry.getByRole('button', { name: `Try again: Property ${kept}` }).click();
+        await page.getByText('1 record will be asked for with the next update.').waitFor();
+        held();
+        await purged;
+        const purges = page.getByRole('region', { name: 'Purges of feed' });
+        await purges.getByText(`Property ${gone}`).first().waitFor();
+        assert.match((await purges.textContent()) ?? '', /removed 1 record/);
+        const troubles = page.getByRole('region', { name: 'Errors and retries' });
+        await troubles.getByText('Request failed and was tried again').first().waitFor();
+        await page
+          .getByText(/^The same as a table: \d+ entries$/)
+          .first()
+          .click();
+        const table = page.getByRole('region', { name: 'Windows, purges and trouble of feed, as a table' });
+        await table.getByText('Property purges').first().waitFor();
+
+        // The watch asks for it, and stores it.
+        await page.getByText('Every record that came could be stored.').waitFor();
+        await page.setViewportSize({ width: 320, height: 640 });
+        assert.equal(await overhang(page), 0);
+        assert.deepEqual(faults, []);
+
+        watching.child.kill('SIGTERM');
+        await watching.ended;
+        await page.getByText(/No process is replicating it now/).waitFor();
+
+        // The authority shows who walked: the watch, with its key.
+        const authority = await makeKey(market.store, 'admin');
+        const own = await watchedPage(
+          await browser.newContext({ reducedMotion: 'reduce' }),
+          feed.addresses.admin ?? '',
+        );
+        await logIn(own.page, feed.addresses.admin ?? '', authority, '/console/replication');
+        await settled(own.page);
+        await own.page.getByText(/^The same as a table: \d+ entries$/).click();
+        const walks = own.page.getByRole('region', { name: /^Windows and walks of each key/ });
+        for (const what of ['all of Property', 'the keys of Property'])
+          await walks.getByText(what, { exact: true }).first().waitFor();
+        await walks
+          .getByText(/^changes of Property from /)
+          .first()
+          .waitFor();
+        assert.deepEqual([...(await axe(own.page)), ...own.faults], []);
+      } finally {
+        await browser.close();
+      }
+    },
+  );
+
+  test(
+    `a person sees how far a slow download is, and how long it will take: ${where}`,
+    { skip: isFull ? skip : 'with PLAT_FULL=1' },
+    async (t) => {
+      const address = await makeReplica(t);
+      const at = place(t);
+      const market = await makeMarket(t, at.path('market.db'), 120);
+      const feed = await serve(at, 'market.db');
+      const door = await openDoor(t);
+      door.target = feed.addresses.replication ?? '';
+      const options = from(door.origin, 'reso', market.token, address);
+      // After the first one, pages are let through one by one, as a slow source gives them.
+      const { promise: held, resolve: isHeld } = Promise.withResolvers<void>();
+      let pass = (): void => undefined;
+      door.before = async (_count, path) => {
+        if (!/Property\?.*expand.*skiptoken/.test(path)) return 'pass';
+        const { promise, resolve } = Promise.withResolvers<Passage>();
+        pass = () => resolve('pass');
+        isHeld();
+        return promise;
       };
-      const watching = at.start([
-        ...['replicate', ...options, '--watch', '--purge-every', '1s', '--purge-share', '100'],
-        ...['--update-every', '1s', '--admin-port', '0'],
-      ]);
-      const purged = lineOf(watching, ({ kind, keys }) => kind === 'deleted' && String(keys).includes(gone));
-      await page.getByText(/Replicated now by/).waitFor();
-      await entry.getByRole('button', { name: `Try again: Property ${kept}` }).click();
-      await page.getByText('1 record will be asked for with the next update.').waitFor();
-      held();
-      await purged;
-      const purges = page.getByRole('region', { name: 'Purges of feed' });
-      await purges.getByText(`Property ${gone}`).first().waitFor();
-      assert.match((await purges.textContent()) ?? '', /removed 1 record/);
-      const troubles = page.getByRole('region', { name: 'Errors and retries' });
-      await troubles.getByText('Request failed and was tried again').first().waitFor();
-      await page
-        .getByText(/^The same as a table: \d+ entries$/)
-        .first()
-        .click();
-      const table = page.getByRole('region', { name: 'Windows, purges and trouble of feed, as a table' });
-      await table.getByText('Property purges').first().waitFor();
-
-      // The watch asks for it, and stores it.
-      await page.getByText('Every record that came could be stored.').waitFor();
-      await page.setViewportSize({ width: 320, height: 640 });
-      assert.equal(await overhang(page), 0);
-      assert.deepEqual(faults, []);
-
-      watching.child.kill('SIGTERM');
-      await watching.ended;
-      await page.getByText(/No process is replicating it now/).waitFor();
-
-      // The authority shows who walked: the watch, with its key.
-      const authority = await makeKey(market.store, 'admin');
-      const own = await watchedPage(
-        await browser.newContext({ reducedMotion: 'reduce' }),
-        feed.addresses.admin ?? '',
-      );
-      await logIn(own.page, feed.addresses.admin ?? '', authority, '/console/replication');
-      await settled(own.page);
-      await own.page.getByText(/^The same as a table: \d+ entries$/).click();
-      const walks = own.page.getByRole('region', { name: /^Windows and walks of each key/ });
-      for (const what of ['all of Property', 'the keys of Property'])
-        await walks.getByText(what, { exact: true }).first().waitFor();
-      await walks
-        .getByText(/^changes of Property from /)
-        .first()
-        .waitFor();
-      assert.deepEqual([...(await axe(own.page)), ...own.faults], []);
-    } finally {
-      await browser.close();
-    }
-  },
-);
+      const running = at.start(['replicate', ...options, '--once', '--page-size', '10']);
+      await held;
+      const replica = await openStore(address.includes(':') ? address : at.path(address));
+      const token = await makeKey(replica, 'admin');
+      await replica.close();
+      const served = await serve(at, address);
+      const admin = served.addresses.admin ?? '';
+      const browser = await startBrowser();
+      try {
+        const context = await browser.newContext({ reducedMotion: 'reduce' });
+        const { page, faults } = await watchedPage(context, admin);
+        await logIn(page, admin, token, '/console/replication');
+        await settled(page);
+        const row = page
+          .getByRole('table')
+          .first()
+          .getByRole('row', { name: /^Property/ });
+        assert.equal(await row.locator('[aria-current=step]').textContent(), 'Downloading');
+        const progress = row.locator('.progress');
+        const bar = row.getByRole('progressbar');
+        const done = async () => Number(await bar.getAttribute('value'));
+        assert.equal(await bar.getAttribute('max'), '120');
+        const before = await done();
+        assert.ok(before > 0 && before < 120, String(before));
+        pass();
+        await progress.getByText(/^\d+ of 120, [\d.,]+ a second, .+ left$/).waitFor();
+        await row.locator(`progress:not([value="${before}"])`).waitFor();
+        assert.ok((await done()) > before);
+        assert.deepEqual([...(await axe(page)), ...faults], []);
+        door.before = () => 'pass';
+        pass();
+        const { code, err } = await running.ended;
+        assert.equal(code, 0, err);
+        await row.getByText('nothing under way').waitFor();
+        assert.equal(await row.locator('[aria-current=step]').textContent(), 'Current');
+      } finally {
+        await browser.close();
+      }
+    },
+  );
+}

@@ -171,6 +171,7 @@ async function gatedService(closingPatience: number): Promise<Gate> {
         const parts: Buffer[] = [];
         response.on('data', (part: Buffer) => parts.push(part)).on('error', reject);
         response.on('end', () => {
+          assert.equal(response.headers.connection, 'close', 'it asks nothing more on this connection');
           const { D } = JSON.parse(Buffer.concat(parts).toString());
           resolve(D.Results.length);
         });

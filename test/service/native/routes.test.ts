@@ -181,7 +181,7 @@ test('the office of an agent has its new name at the next request, in accounts, 
   assert.deepEqual([await of('K1'), await of('B2')], ['Aspen Homes', 'Aspen Homes']);
   assert.equal((await idx.get('accounts/K1', { headers: { 'if-none-match': etag } })).status, 200);
   assert.deepEqual(
-    (await idx.page('accounts?_select=Office')).rows.map(({ Id, Office }) => [Id, Office]),
+    (await idx.page('accounts?_select=Office,ResourceUri')).rows.map(({ Id, Office }) => [Id, Office]),
     [
       ['B2', 'Aspen Homes'],
       ['K1', 'Aspen Homes'],

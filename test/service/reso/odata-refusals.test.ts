@@ -34,7 +34,6 @@ const NOT_PROVIDED = {
   "Property?$expand=Media($filter=$it/City eq 'x')":
     '$expand: $it, the outer record, inside an expansion at position 15',
   'Property?$apply=groupby((City))': '$apply: this option',
-  'Property?$deltatoken=x': '$deltatoken: this option',
   'Property?$index=5': '$index: this option',
   'Property?$schemaversion=1': '$schemaversion: this option',
   'Property?$id=x': '$id: this option',

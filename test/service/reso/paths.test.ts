@@ -9,7 +9,8 @@ const service = await startTestService({ after }, { fill: fillMarket });
 const feed = asker(service, 'replication', await service.key('replication'));
 
 test('{root}/ is the service document, with and without the last slash', async () => {
-  const names = 'Property Member Office Media PropertyRooms PropertyUnitTypes OpenHouse Lookup Field';
+  const names =
+    'Property Member Office Media PropertyRooms PropertyUnitTypes OpenHouse Lookup Field EntityEvent';
   const expected = {
     '@odata.context': `${feed.root}$metadata`,
     value: names.split(' ').map((name) => ({ name, kind: 'EntitySet', url: name })),

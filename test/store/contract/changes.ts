@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BUILT_IN_ACCESS } from '../../../src/access/index.ts';
 import { BEFORE_ALL, type Changes } from '../../../src/store/change-follower.ts';
-import { KEPT_CHANGES } from '../../../src/store/rows/change-log.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { listing, photo } from '../../support/builders.ts';
 import { testClock } from '../../support/clock.ts';
@@ -12,19 +11,19 @@ import { temporaryFile } from '../../support/temporary.ts';
 import { makeWorld, operations } from '../../support/world.ts';
 
 /** A follower that begins at the end of the sequence. */
-async function followerOf(store: Pick<Store, 'changes'>) {
+async function followerOf(store: Pick<Store, 'changesSince'>) {
   let position = (await recordsIn(store, BEFORE_ALL)).position;
   return {
     async changes(): Promise<unknown> {
-      const changes = await store.changes(position);
+      const changes = await store.changesSince(position);
       if (changes.kind !== 'behind') position = changes.position;
       return changes.kind === 'records' ? plain(changes) : changes.kind;
     },
   };
 }
 
-async function recordsIn(store: Pick<Store, 'changes'>, since: number) {
-  const changes = await store.changes(since);
+async function recordsIn(store: Pick<Store, 'changesSince'>, since: number) {
+  const changes = await store.changesSince(since);
   assert.ok(changes.kind === 'records', changes.kind);
   return changes;
 }
@@ -94,19 +93,24 @@ export function changesContract(engine: Engine): void {
     await store.mend(undefined);
     const { resources } = await recordsIn(store, position);
     assert.ok(resources.has('Property'));
-    assert.equal((await store.changes(position - 2)).kind, 'everything', 'the entry is not there');
-    assert.equal((await store.changes(position + 1000)).kind, 'behind');
+    assert.equal((await store.changesSince(position - 2)).kind, 'everything', 'the entry is not there');
+    assert.equal((await store.changesSince(position + 1000)).kind, 'behind');
   });
 
-  test('old entries are removed, and whoever is behind them has to read everything', async (t) => {
-    const { store, write, damage } = await makeWorld(engine, t);
+  test('old entries are compacted, and whoever is behind them has to read everything', async (t) => {
+    const clock = testClock('2026-06-01T12:00:00Z');
+    const { store, write, again } = await makeWorld(engine, t, {
+      clock,
+      settings: { changesKept: { days: 1 } },
+    });
     await write('Property', listing('A'));
     const { position } = await lastOf(store);
     await write('Property', listing('B'));
     assert.deepEqual(plain(await recordsIn(store, position)), { Property: ['B'] });
-    await damage(`UPDATE plat_sequence SET next = next + ${KEPT_CHANGES} WHERE resource = 'changes'`);
+    clock.set('2026-06-03T12:00:00Z');
+    await again();
     await write('Property', listing('C'));
-    assert.equal((await store.changes(position)).kind, 'everything');
+    assert.equal((await store.changesSince(position)).kind, 'everything');
     const { position: now } = await lastOf(store);
     assert.deepEqual(plain(await recordsIn(store, now)), {});
   });
@@ -157,8 +161,8 @@ export function changesContract(engine: Engine): void {
   });
 }
 
-async function lastOf(store: Pick<Store, 'changes'>): Promise<{ readonly position: number }> {
-  const changes = await store.changes(BEFORE_ALL);
+async function lastOf(store: Pick<Store, 'changesSince'>): Promise<{ readonly position: number }> {
+  const changes = await store.changesSince(BEFORE_ALL);
   assert.ok(changes.kind !== 'behind');
   return changes;
 }

@@ -9,8 +9,10 @@ import { copyContract } from './copies.ts';
 import { countContract } from './counts.ts';
 import { deleteContract } from './deletes.ts';
 import { epochContract } from './epochs.ts';
+import { eventsContract } from './events.ts';
 import { expansionContract } from './expansions.ts';
 import { facetContract } from './facets.ts';
+import { feedContract } from './feed.ts';
 import { fieldsInUseContract } from './fields-in-use.ts';
 import { fileContract } from './files.ts';
 import { heavyContract } from './heavy.ts';
@@ -36,6 +38,7 @@ import { stampContract } from './stamps.ts';
 import { storedSettingsContract } from './stored-settings.ts';
 import { systemContract } from './systems.ts';
 import { valuesInUseContract } from './values-in-use.ts';
+import { webhookContract } from './webhooks.ts';
 import { withheldContract } from './withheld.ts';
 
 /** What every engine promises of what is stored. */
@@ -50,6 +53,9 @@ export function writingContract(engine: Engine): void {
   suite(`${engine.name}: heavy records`, () => heavyContract(engine));
   suite(`${engine.name}: a clock that was wrong`, () => restampContract(engine));
   suite(`${engine.name}: the sequence of changes`, () => changesContract(engine));
+  suite(`${engine.name}: the feed of changes`, () => feedContract(engine));
+  suite(`${engine.name}: webhooks`, () => webhookContract(engine));
+  suite(`${engine.name}: events`, () => eventsContract(engine));
   suite(`${engine.name}: parents`, () => parentContract(engine));
   suite(`${engine.name}: fields in use`, () => fieldsInUseContract(engine));
   suite(`${engine.name}: values in use`, () => valuesInUseContract(engine));

@@ -30,7 +30,7 @@ test('no row is hidden where a batch, or a transaction, has more combinations of
   t.after(() => connection.close());
   const session = writeSessionOn(connection);
   const counters = new Counters(session);
-  const context = { session, model, counters, changes: new ChangeLog(session), source: null };
+  const context = { session, model, counters, changes: new ChangeLog(session, model, 0), source: null };
   const evaluate = visibilityOf(context, model.layout('Property'), 2);
   const statuses = ['Active', 'Pending', 'Closed', 'Incomplete', 'Draft', 'Active'];
   const rows = statuses.flatMap((StandardStatus, index) =>

@@ -77,11 +77,7 @@ export function DataTable({ label, columns, count, cellsAt, onView, onSort }: Da
   useLayoutEffect(() => rows._didMount(), []);
   useLayoutEffect(() => rows._willUpdate());
   const { startIndex = 0, endIndex = 0 } = rows.range ?? {};
-  useEffect(() => {
-    // While a person scrolls fast, what only flies by is not asked for.
-    const timer = setTimeout(() => onView(startIndex, Math.min(count, endIndex + 1 + AHEAD)), 60);
-    return () => clearTimeout(timer);
-  }, [startIndex, endIndex, count, onView]);
+  useViewed(startIndex, Math.min(count, endIndex + 1), onView);
   const items = rows.getVirtualItems();
   const offset = box.current?.scrollTop ?? 0;
   const moved = offset - offset * factor.current;
@@ -124,6 +120,29 @@ export function DataTable({ label, columns, count, cellsAt, onView, onSort }: Da
       </table>
     </section>
   );
+}
+
+/** Tells what is in view, at most once in so many milliseconds. */
+const PAUSE = 60;
+/** Who passes more rows than these in a pause does not read them. */
+const FLIES = 60;
+
+/** Tells which rows are in view: while a person scrolls and can read them, and at rest. What only flies by is not told. */
+function useViewed(from: number, to: number, tell: DataTableProps['onView']): void {
+  const state = useRef<{ told: number; timer?: ReturnType<typeof setTimeout> | undefined }>({ told: 0 });
+  const latest = useRef({ from, to, tell });
+  latest.current = { from, to, tell };
+  const look = (before: number) => {
+    const { from: now, to: end, tell: told } = latest.current;
+    if (Math.abs(now - before) <= FLIES) told(now, end);
+    // Once more: either it is at rest now, or it is looked at again.
+    state.current.timer = now === before ? undefined : setTimeout(look, PAUSE, now);
+  };
+  useEffect(() => {
+    state.current.timer ??= setTimeout(look, PAUSE, from);
+  }, [from, to]);
+  useEffect(() => tell(latest.current.from, latest.current.to), [tell]);
+  useEffect(() => () => clearTimeout(state.current.timer), []);
 }
 
 /** The place of the row that something stands in. */

@@ -14,13 +14,13 @@ export async function everyPage<T>(path: string): Promise<readonly T[]> {
     const page: PageOf<T> = await get(next);
     records.push(...page.value);
     const link = page['@odata.nextLink'];
-    next = link === undefined ? undefined : sameOrigin(link);
+    next = link === undefined ? undefined : hereOf(link);
   }
   return records;
 }
 
-/** The service may know itself by another address than the one that the browser has. */
-function sameOrigin(address: string): string {
+/** The part of a whole address that this page asks: the service may know itself by another one than the browser has. */
+export function hereOf(address: string): string {
   const { pathname, search } = new URL(address, location.origin);
   return pathname + search;
 }

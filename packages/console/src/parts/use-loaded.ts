@@ -1,6 +1,9 @@
-/** What a part of a page makes of several answers: made anew when its name changes, and never out of order. */
+/**
+ * What a part of a page asks the service for: asked for anew when its name changes, and when a service that was away is back;
+ * never out of order, and never shown under another name, not for one frame.
+ */
 import { useEffect, useState } from 'preact/hooks';
-import { Refused } from '../app/api.ts';
+import { type Answer, ask, Refused } from '../app/api.ts';
 import { returns } from '../app/connection.ts';
 
 export type Loaded<T> =
@@ -8,37 +11,74 @@ export type Loaded<T> =
   | { readonly kind: 'loaded'; readonly value: T }
   | { readonly kind: 'failed'; readonly error: unknown };
 
+/** What is loaded, or else what was before it is loaded again. */
+export function latestOf<T>(loaded: Loaded<T>): T | undefined {
+  switch (loaded.kind) {
+    case 'loaded':
+      return loaded.value;
+    case 'loading':
+      return loaded.before;
+    case 'failed':
+      return undefined;
+  }
+}
+
+/** The part of a name that says whose eyes see what: of an address, all but its query. */
+const subjectOf = (name: string): string => name.split('?', 1)[0] ?? '';
+
+/** What is being loaded under a name may be preceded by what had the same subject, and by nothing else. */
+function loading<T>(name: string | undefined, was: Named<T>): Loaded<T> {
+  const before = latestOf(was.loaded);
+  const isAlike = name !== undefined && was.name !== undefined && subjectOf(name) === subjectOf(was.name);
+  return { kind: 'loading', ...(isAlike && before !== undefined ? { before } : {}) };
+}
+
+interface Named<T> {
+  readonly name: string | undefined;
+  readonly loaded: Loaded<T>;
+}
+
 /**
- * @param name of what is loaded; undefined: nothing yet
+ * @param name of what is loaded, with everything that it depends on; undefined: nothing yet
  * @param load asks the service
  * @returns what was loaded, and what loads it again
  */
 export function useLoaded<T>(
   name: string | undefined,
-  load: () => Promise<T>,
+  load: (until: AbortSignal) => Promise<T>,
 ): readonly [Loaded<T>, () => void] {
-  const [loaded, setLoaded] = useState<Loaded<T>>({ kind: 'loading' });
+  const [known, setKnown] = useState<Named<T>>({ name: undefined, loaded: { kind: 'loading' } });
   const [turn, setTurn] = useState(0);
   const again = () => setTurn((before) => before + 1);
+  const { loaded } = known;
   const returned = returns.value;
   useEffect(() => {
     if (loaded.kind === 'failed' && loaded.error instanceof Refused && loaded.error.status === 0) again();
   }, [returned]);
   useEffect(() => {
     if (name === undefined) return undefined;
-    let isGone = false;
-    setLoaded((was) => ({ kind: 'loading', ...(was.kind === 'loaded' ? { before: was.value } : {}) }));
-    load().then(
-      (value) => {
-        if (!isGone) setLoaded({ kind: 'loaded', value });
-      },
-      (error: unknown) => {
-        if (!isGone) setLoaded({ kind: 'failed', error });
-      },
-    );
-    return () => {
-      isGone = true;
+    const gone = new AbortController();
+    const keep = (now: Loaded<T>) => {
+      if (!gone.signal.aborted) setKnown({ name, loaded: now });
     };
+    setKnown((was) => ({ name, loaded: loading(name, was) }));
+    load(gone.signal).then(
+      (value) => keep({ kind: 'loaded', value }),
+      (error: unknown) => keep({ kind: 'failed', error }),
+    );
+    return () => gone.abort();
   }, [name, turn]);
-  return [loaded, again];
+  // Effects run after a frame has been drawn: until then what is known may be of the name before.
+  return [known.name === name ? loaded : loading(name, known), again];
 }
+
+/**
+ * An answer with its headers.
+ * @param path on the admin port; undefined: nothing is asked yet
+ * @param headers of the request, always the same
+ */
+export const useAnswer = <T>(
+  path: string | undefined,
+  headers: Readonly<Record<string, string>> = {},
+): readonly [Loaded<Answer<T>>, () => void] =>
+  useLoaded(path, (signal) => ask<T>(path ?? '', { signal, headers }));

@@ -30,14 +30,18 @@ const CAPITALS = new Set([
   'VOW',
 ]);
 
+/** `LotSizeArea` in its parts. Whether a fact is one of yes and no, its values say. */
+const spaced = (name: string): string =>
+  name.replace(/YN$/, '').replaceAll(/([a-z0-9])(?=[A-Z])|([A-Z])(?=[A-Z][a-z])/g, '$1$2 ');
+
+/** `ListPrice` as a title: List Price. The group of a custom field stays. */
+export const titleOf = (field: string): string => spaced(field.replaceAll('_', ' '));
+
 /** `LotSizeArea`: Lot size area. The group of a custom field, before its underscore, is left out. */
 export function wordsOf(field: string): string {
   const known = WORDS[field];
   if (known !== undefined) return known;
-  const words = field
-    .slice(field.indexOf('_') + 1)
-    .replace(/YN$/, '')
-    .replaceAll(/([a-z0-9])([A-Z])|([A-Z])([A-Z][a-z])/g, '$1$3 $2$4')
+  const words = spaced(field.slice(field.indexOf('_') + 1))
     .split(' ')
     .map((word) => (CAPITALS.has(word.toUpperCase()) ? word.toUpperCase() : word.toLowerCase()))
     .join(' ');
@@ -98,3 +102,10 @@ export function shownValue(field: string, value: unknown): string {
       return JSON.stringify(value);
   }
 }
+
+/** The words of a search, each of which must be found. */
+export const searchWords = (search: string): readonly string[] =>
+  search
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== '');

@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { Pool, type PoolClient, type PoolConfig } from 'pg';
 import { platError } from '../../../errors/index.ts';
 import { FairQueue } from '../../../shared/fair-queue.ts';
+import { within } from '../../../shared/within.ts';
 import type { PostgresAddress } from './address.ts';
 import { isWithoutConnections } from './errors.ts';
 import { SILENT } from './unresponsive.ts';
@@ -58,11 +59,34 @@ export function connectPool(address: PostgresAddress, options: PoolOptions): Poo
     types: { getTypeParser: parserOf },
   };
   const pool = new Pool(config);
+  const lent = new Set<PoolClient>();
+  pool.on('acquire', (client) => lent.add(client));
+  pool.on('release', (_error, client) => lent.delete(client));
+  lentBy.set(pool, lent);
   // A connection that is lost while nobody uses it is replaced by the pool; those in use tell their users.
   pool.on('error', () => undefined);
   // One that is lost between two statements tells with the next.
   pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
+}
+
+/** The connections of each pool that are in use. */
+const lentBy = new WeakMap<Pool, ReadonlySet<PoolClient>>();
+
+/** Milliseconds for what is soon done anyway. */
+const SOON = 250;
+
+/**
+ * Ends a pool. Nobody needs the answers of statements that still run: their connections are broken off, and the server
+ * rolls back what they have not committed. Who waits for a connection gets none.
+ */
+export async function endPool(pool: Pool): Promise<void> {
+  const ended = pool.end();
+  queues.get(pool)?.close(() => platError('storeUnavailable', {}));
+  if (!(await within(SOON, ended))) {
+    for (const { connection } of lentBy.get(pool) ?? []) connection.stream.destroy();
+  }
+  await ended;
 }
 
 /** Milliseconds that the server gives each statement on a connection of the pool; 0: as many as it takes. */

@@ -18,7 +18,8 @@ export function codeOf(error: unknown): string | undefined {
  */
 const UNAVAILABLE =
   /^(08...|25006|25P0[34]|57P0[1-5]|58...|XX...|ECONN.*|ENOENT|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|EAI_.*)$/;
-const LOST = /connection (terminated|error|ended)|not queryable|timeout exceeded when trying to connect/i;
+const LOST =
+  /connection (terminated|error|ended)|not queryable|timeout exceeded when trying to connect|after calling end/i;
 
 export function isUnavailable(error: unknown): boolean {
   const code = codeOf(error);

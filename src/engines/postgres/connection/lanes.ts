@@ -1,8 +1,9 @@
 import type { Pool } from 'pg';
+import { platError } from '../../../errors/index.ts';
 import { FairQueue } from '../../../shared/fair-queue.ts';
 import type { Lane } from '../../../store/lanes.ts';
 import type { PostgresAddress } from './address.ts';
-import { connectPool, type Patience } from './connect.ts';
+import { connectPool, endPool, type Patience } from './connect.ts';
 
 /** The connections by which a process reads from a server. */
 export interface Lanes extends Readonly<Record<Lane, Pool>> {
@@ -47,13 +48,14 @@ export function connectLanes(address: PostgresAddress, { small, large, connect }
     searches: lane(most, large),
     small: lane(SMALL, small),
   };
+  const turns = turnsAt(address.processors, connect);
   const end = async (): Promise<void> => {
-    await Promise.all(Object.values(pools).map((pool) => pool.end()));
+    turns.close(() => platError('storeUnavailable', {}));
+    await Promise.all(Object.values(pools).map(endPool));
   };
   const warm = async (): Promise<void> => {
     // What cannot be opened now is opened when it is needed.
     await Promise.allSettled(Object.values(pools).map(async (pool) => (await pool.connect()).release()));
   };
-  const turns = turnsAt(address.processors, connect);
   return { ...pools, work: { pages: turns, searches: turns }, warm, end };
 }

@@ -1,5 +1,8 @@
 /** The version of the tables that this plat writes; opening an older store brings it there (migrations/). */
-export const LAYOUT_VERSION = 3;
+export const LAYOUT_VERSION = 4;
+
+/** The layout since which the sequence of changes has an entry of every record. */
+export const LISTS_RECORDS = 4;
 
 /** What a store says of its tables. */
 export interface StoredLayout {

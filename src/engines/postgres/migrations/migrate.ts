@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { readMeta, writeMeta } from '../../../store/meta.ts';
+import { logStored } from '../../../store/rows/change-log.ts';
 import { Undo } from '../../../store/write-session.ts';
 import { isLockTimeout } from '../connection/errors.ts';
 import { type ServerSession, withSession } from '../connection/session.ts';
@@ -8,7 +9,7 @@ import { readModel } from '../meta.ts';
 import { extendTables, readCatalog, storedLayouts } from '../tables/extend.ts';
 import { mendView } from '../tables/views.ts';
 import { underLock } from '../writing/lock.ts';
-import { LAYOUT_VERSION } from './layout-version.ts';
+import { LAYOUT_VERSION, LISTS_RECORDS } from './layout-version.ts';
 import { MIGRATIONS, type Migration } from './steps.ts';
 
 /**
@@ -65,6 +66,7 @@ function migrateOnce(pool: Pool, migrations: readonly Migration[], isLastTry: bo
     try {
       await step.run(session);
       if (step.layout === LAYOUT_VERSION) await extendAll(session);
+      if (step.layout === LISTS_RECORDS) await logStored(session, await readModel(session));
     } catch (error) {
       if (isLastTry || !isLockTimeout(error)) throw error;
       return new Undo<Outcome>('in the way');

@@ -44,8 +44,35 @@ const toLayout3: Migration = {
   },
 };
 
+/**
+ * Each entry of the sequence of changes says what happened, when, and who sees the record. Entries from before do not; the
+ * sequence begins again behind them. Webhooks are told of it. Readers of layout 3 go on with the columns that they know.
+ */
+const toLayout4: Migration = {
+  layout: 4,
+  oldestReader: 1,
+  oldestWriter: 4,
+  run: async (session) => {
+    await session.run(`ALTER TABLE plat_changes ADD kind text COLLATE "C" NOT NULL DEFAULT 'all',
+      ADD at bigint NOT NULL DEFAULT 0, ADD was integer NOT NULL DEFAULT 0, ADD visible integer NOT NULL DEFAULT 0,
+      ADD system text COLLATE "C"`);
+    await session.run(`UPDATE plat_changes SET kind = 'commit' WHERE resource = '.'`);
+    await session.run(`ALTER TABLE plat_changes ALTER kind DROP DEFAULT, ALTER at DROP DEFAULT, ALTER was DROP DEFAULT,
+      ALTER visible DROP DEFAULT`);
+    await session.run(`INSERT INTO plat_meta (name, value)
+      SELECT 'changes_horizon', coalesce(max(seq), 0)::text FROM plat_changes ON CONFLICT (name) DO NOTHING`);
+    await session.run(`CREATE TABLE plat_webhooks (id text COLLATE "C" NOT NULL PRIMARY KEY, url text COLLATE "C" NOT NULL,
+      secret text COLLATE "C" NOT NULL, former_secret text COLLATE "C", former_until bigint, bearer text COLLATE "C",
+      role text COLLATE "C" NOT NULL, systems text COLLATE "C" NOT NULL, resources text COLLATE "C" NOT NULL,
+      private_hosts integer NOT NULL, created_at text COLLATE "C" NOT NULL, paused text COLLATE "C",
+      position text COLLATE "C" NOT NULL, batch_end bigint, delivered bigint NOT NULL, delivered_at text COLLATE "C",
+      attempts integer NOT NULL, failing_since bigint, next_attempt bigint NOT NULL, last_error text COLLATE "C",
+      holder text COLLATE "C", held_until bigint)`);
+  },
+};
+
 /** All of them in their order; the last one leads to the layout of this plat. */
-export const MIGRATIONS: readonly Migration[] = [toLayout2, toLayout3];
+export const MIGRATIONS: readonly Migration[] = [toLayout2, toLayout3, toLayout4];
 
 /** What a store says of itself that is made anew: the same as one that was brought here. */
 export const CURRENT_LAYOUT: StoredLayout = layoutAfter(MIGRATIONS);

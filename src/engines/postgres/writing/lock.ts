@@ -1,5 +1,7 @@
 import type { Pool } from 'pg';
 import { platError } from '../../../errors/index.ts';
+import { writeMeta } from '../../../store/meta.ts';
+import { leaveNumbers } from '../../../store/rows/change-log.ts';
 import type { Row } from '../../../store/session.ts';
 import { Undo } from '../../../store/write-session.ts';
 import { isUnavailable } from '../connection/errors.ts';
@@ -20,7 +22,10 @@ const beginText = (
 ): string => `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = ${patience};
   SELECT pg_advisory_xact_lock(${LOCK_CLASS}, hashtext(current_schema()));
   SELECT max(value) FILTER (WHERE name = 'layout') AS layout,
-    max(value) FILTER (WHERE name = 'oldest_writer') AS oldest_writer FROM plat_meta`;
+    max(value) FILTER (WHERE name = 'oldest_writer') AS oldest_writer,
+    max(value) FILTER (WHERE name = 'timeline') AS timeline,
+    CASE WHEN NOT pg_is_in_recovery() THEN left(pg_walfile_name(pg_current_wal_lsn()), 8) END AS current_timeline
+    FROM plat_meta`;
 
 /** Seconds after which a client can repeat a write whose outcome is unknown. */
 const COME_BACK = 5;
@@ -87,6 +92,17 @@ async function begin(session: ServerSession, known: number, patience: number): P
   const answers: unknown = await session.client.query(beginText(patience));
   const [stored] = rowsOf(Array.isArray(answers) ? answers.at(-1) : undefined);
   mustKnow(stored?.layout, stored?.oldest_writer, known);
+  await followTimeline(session, stored?.timeline, String(stored?.current_timeline));
+}
+
+/**
+ * A standby that took over may lack the last commits of the server before it, whose numbers in the sequence of changes
+ * readers know: the first write after that goes on where none of them is.
+ */
+async function followTimeline(session: ServerSession, stored: unknown, timeline: string): Promise<void> {
+  if (stored === timeline) return;
+  if (typeof stored === 'string') await leaveNumbers(session);
+  await writeMeta(session, { timeline });
 }
 
 const rowsOf = (answer: unknown): readonly Row[] =>

@@ -3,6 +3,7 @@ import { isObject } from '../../../shared/json.ts';
 import type { Answer } from '../../http/client.ts';
 import { isGone, RequestFailure } from '../../http/failure.ts';
 import { factsOf, readJson, type SourceOptions, serverClock, withoutEmptyLists } from '../answer.ts';
+import { eventFeed } from '../events.ts';
 import { withRecordsApart } from '../pages.ts';
 import {
   ACCOUNTS,
@@ -164,13 +165,14 @@ export function nativeSource(options: NativeSourceOptions): Source {
       const next = nextOf(resource, answer, request);
       return { keys: keysOf(resource, results), keyless, next, ...facts, total };
     },
-    async some(resource, keys, attempts) {
+    async some(resource, keys, attempts, distinct) {
       if (resource !== 'Property') return pageOf(ACCOUNTS, await byPath(ACCOUNTS, keys, [], attempts));
-      return pageOf(resource, await listingsOf(keys, [expand], attempts));
+      return pageOf(resource, await listingsOf(keys, [expand], attempts, distinct));
     },
     async children(keys, _collections, attempts) {
       return pageOf('Property', await listingsOf(keys, [KEYS_ALONE, expand], attempts), 'children');
     },
+    changeFeeds: capabilities.isPlat ? [eventFeed(client, root)] : [],
   };
 
   /** A page whose listings are asked for one by one. */
@@ -193,10 +195,15 @@ export function nativeSource(options: NativeSourceOptions): Source {
     keys: readonly string[],
     query: readonly string[],
     attempts?: number,
+    distinct?: string,
   ): Promise<NativeAnswer> {
-    const answers = [await byPath(LISTINGS, keys.filter(isUnwritable), query, attempts)];
-    for (let left = keys.filter((key) => !isUnwritable(key)); left.length > 0; ) {
-      const filter = `_filter=ListingKey Eq ${left.map(quoted).join(',')}`;
+    // The address of a record is never answered from an index.
+    const isApart = (key: string): boolean =>
+      isUnwritable(key) || (distinct !== undefined && keys.length === 1);
+    const answers = [await byPath(LISTINGS, keys.filter(isApart), query, attempts)];
+    for (let left = keys.filter((key) => !isApart(key)); left.length > 0; ) {
+      const named = [...left, ...(distinct === undefined ? [] : [distinct])];
+      const filter = `_filter=ListingKey Eq ${named.map(quoted).join(',')}`;
       const answer = await list(LISTINGS, [`_limit=${left.length}`, filter, ...query], attempts);
       answers.push(answer);
       const given = new Set(keysOf(LISTINGS, answer.results).map(({ key }) => key));

@@ -110,7 +110,8 @@ const GROUP = 'Source';
 
 /** Fields of the metadata that the standard dictionary does not have. */
 export function foreignFields(metadata: SourceMetadata, dictionary: Dictionary): ForeignField[] {
-  return [...dictionary.resources.values()].flatMap((resource) =>
+  const copied = [...dictionary.resources.values()].filter(({ fromChanges }) => !fromChanges);
+  return copied.flatMap((resource) =>
     [...(typeOf(metadata, resource.name)?.properties ?? [])]
       .filter(([name]) => isForeign(resource, name))
       .map(([name, property]) => {

@@ -10,6 +10,7 @@ import { DIGEST_FORM } from '../../../store/digest.ts';
 import type { Answer } from '../../http/client.ts';
 import { isGone, RequestFailure } from '../../http/failure.ts';
 import { factsOf, readJson, type SourceOptions, serverClock, withoutEmptyLists } from '../answer.ts';
+import { eventFeed } from '../events.ts';
 import { joinPages, NOTHING, oneByOne, withRecordsApart } from '../pages.ts';
 import type {
   BrokenItem,
@@ -23,6 +24,7 @@ import type {
   Walk,
   WalkPosition,
 } from '../source.ts';
+import { entityEventFeed } from './entity-events.ts';
 import { type ListAnswer, linkOf, readList, ShortList } from './lists.ts';
 import {
   childAddress,
@@ -39,6 +41,8 @@ import {
 interface ResoSourceOptions extends SourceOptions {
   readonly topMeans: TopMeans;
   readonly windowField: (resource: string) => string;
+  /** Milliseconds between two requests for new entity events; absent: the source has none. */
+  readonly pollEvery: number | undefined;
 }
 
 /**
@@ -155,11 +159,24 @@ export function resoSource(options: ResoSourceOptions): Source {
     children: (keys, collections, attempts) =>
       oneByOne(keys, (key) => childrenOf(key, collections, attempts)),
     ...(capabilities.isPlat ? { ranges: platRanges() } : {}),
+    changeFeeds: [
+      ...(capabilities.isPlat ? [eventFeed(client, root)] : []),
+      ...(options.pollEvery === undefined
+        ? []
+        : [entityEventFeed({ client, root, clock: client.clock, every: options.pollEvery })]),
+    ],
   };
 
-  async function records(name: string, keys: readonly string[], attempts?: number): Promise<SourcePage> {
-    if (!capabilities.asksForMany) return oneByOne(keys, (key) => single(name, key, attempts));
-    const list = keys.map(quoted).join(',');
+  async function records(
+    name: string,
+    keys: readonly string[],
+    attempts?: number,
+    distinct?: string,
+  ): Promise<SourcePage> {
+    // The address of a record is never answered from an index.
+    const isAlone = distinct !== undefined && keys.length === 1;
+    if (!capabilities.asksForMany || isAlone) return oneByOne(keys, (key) => single(name, key, attempts));
+    const list = [...keys, ...(distinct === undefined ? [] : [distinct])].map(quoted).join(',');
     const query = [`$filter=${resourceOf(name).key} in (${list})`, ...expand(name)];
     return everyPage(name, query, keys.length, attempts);
   }

@@ -6,7 +6,7 @@ import { SameAsRequest } from '../../parts/same-as-request.tsx';
 import { eyesOfPage, nameOfEyes, SeeAs } from '../../parts/see-as.tsx';
 import { Empty, Loading, Problem } from '../../parts/states.tsx';
 import { useTyped } from '../../parts/typed.ts';
-import { useLoaded } from '../../parts/use-loaded.ts';
+import { latestOf, useLoaded } from '../../parts/use-loaded.ts';
 import { dictionaryOf, type FieldEntry, matches, type ResourceEntry } from './entries.ts';
 import { FieldTable } from './field-table.tsx';
 import './dictionary.css';
@@ -14,9 +14,7 @@ import './dictionary.css';
 export function Dictionary() {
   const eyes = eyesOfPage();
   const [dictionary, again] = useLoaded(eyes, () => dictionaryOf(eyes));
-  const known = dictionary.kind === 'loaded' ? dictionary.value : undefined;
-  const before = dictionary.kind === 'loading' ? dictionary.before : undefined;
-  const resources = known ?? before;
+  const resources = latestOf(dictionary);
   return (
     <>
       <h1>Dictionary</h1>

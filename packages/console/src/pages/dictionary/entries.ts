@@ -5,7 +5,7 @@
 import { get, seenThrough } from '../../app/api.ts';
 import { everyPage } from '../../parts/every-page.ts';
 import type { RolesInForce } from '../../parts/roles-in-force.ts';
-import { wordsOf } from '../../parts/words.ts';
+import { searchWords, wordsOf } from '../../parts/words.ts';
 
 export interface FieldEntry {
   readonly resource: string;
@@ -172,12 +172,6 @@ export function matches(field: FieldEntry, search: string): boolean {
   const text = `${name} ${words} ${localName} ${lookup} ${type} ${resource}`.toLowerCase();
   return searchWords(search).every((word) => text.includes(word));
 }
-
-export const searchWords = (search: string): readonly string[] =>
-  search
-    .toLowerCase()
-    .split(/\s+/)
-    .filter((word) => word !== '');
 
 /** A filter of the RESO interface that finds the records which have a value of the field. */
 export const hasValue = ({ name, isList }: FieldEntry): string =>

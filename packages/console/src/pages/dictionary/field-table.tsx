@@ -2,7 +2,8 @@
 import { change, link, query } from '../../app/route.ts';
 import { classWords } from '../../parts/class-words.ts';
 import { ScrollBox } from '../../parts/scroll-box.tsx';
-import { type FieldEntry, hasValue, searchWords } from './entries.ts';
+import { searchWords } from '../../parts/words.ts';
+import { type FieldEntry, hasValue } from './entries.ts';
 import { Values } from './values.tsx';
 
 export function FieldTable({
@@ -95,7 +96,7 @@ function Row({ field, search, eyes }: OfField & { readonly search: string }) {
       {isOpen && field.lookup !== undefined ? (
         <tr>
           <td colSpan={6} id={id}>
-            <Values field={field} lookup={field.lookup} eyes={eyes} />
+            <Values key={eyes} field={field} lookup={field.lookup} eyes={eyes} />
           </td>
         </tr>
       ) : null}

@@ -1,9 +1,10 @@
 /** The values of a field's lookup as a role sees them, and on demand how many records have each. */
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { Refused, seenThrough } from '../../app/api.ts';
 import { link } from '../../app/route.ts';
 import { countsOf } from '../../parts/counts.ts';
 import { everyPage } from '../../parts/every-page.ts';
+import { quoted } from '../../parts/listing-record.ts';
 import { Loading, Problem } from '../../parts/states.tsx';
 import { useLoaded } from '../../parts/use-loaded.ts';
 import { type FieldEntry, isValue } from './entries.ts';
@@ -26,17 +27,12 @@ export function Values({
   readonly lookup: string;
   readonly eyes: string;
 }) {
-  const filter = encodeURIComponent(`LookupName eq '${lookup.replaceAll("'", "''")}'`);
+  const filter = encodeURIComponent(`LookupName eq ${quoted(lookup)}`);
   const path = seenThrough(eyes, 'api', `/Reso/OData/Lookup?$filter=${filter}`);
   const [values, again] = useLoaded(path, () => everyPage<LookupValue>(path));
   const [shown, setShown] = useState(AT_ONCE);
   const [counts, setCounts] = useState<ReadonlyMap<string, number>>();
   const [problem, setProblem] = useState<unknown>();
-  useEffect(() => {
-    setShown(AT_ONCE);
-    setCounts(undefined);
-    setProblem(undefined);
-  }, [path, field.name]);
   if (values.kind === 'loading') return <Loading what="the values" />;
   if (values.kind === 'failed') {
     return values.error instanceof Refused && values.error.status === 404 ? (

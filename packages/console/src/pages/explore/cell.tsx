@@ -57,8 +57,12 @@ export function listingOf(resource: string, row: Row, as: string): string | unde
   return typeof key === 'string' && resource !== 'Lookup' ? link(['listing', key], { as }) : undefined;
 }
 
-/** The field that leads to the listing. */
-export const LISTING_FIELDS: ReadonlySet<string> = new Set(['ListingKey', 'ResourceRecordKey']);
+/** The fields that lead to the listing: its key, and what a person knows it by. */
+export const LISTING_FIELDS: ReadonlySet<string> = new Set([
+  'ListingKey',
+  'ResourceRecordKey',
+  'UnparsedAddress',
+]);
 
 /** The width of a column in pixels, by what stands in it. */
 export function widthOf(field: FieldInfo | undefined, title: string, isKey: boolean): number {
@@ -88,9 +92,9 @@ export const cellsOf = (
   listing: string | undefined,
 ): readonly ComponentChildren[] =>
   columns.map((name) =>
-    listing !== undefined && LISTING_FIELDS.has(name) ? (
+    listing !== undefined && LISTING_FIELDS.has(name) && typeof row[name] === 'string' ? (
       <a key={name} href={listing}>
-        {String(row[name] ?? '')}
+        {row[name]}
       </a>
     ) : (
       <Cell key={name} field={fields.get(name)} value={row[name]} />

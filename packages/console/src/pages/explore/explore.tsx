@@ -4,7 +4,7 @@ import { session } from '../../app/api.ts';
 import { query } from '../../app/route.ts';
 import { eyesOfPage } from '../../parts/see-as.tsx';
 import { Loading, Problem } from '../../parts/states.tsx';
-import { useAnswer } from '../../parts/use-answer.ts';
+import { useAnswer } from '../../parts/use-loaded.ts';
 import './explore.css';
 import { FilterPart } from './filter-part.tsx';
 import { Picks } from './picks.tsx';
@@ -20,7 +20,7 @@ export function Explore() {
 
 function Explored({ about }: { readonly about: About }) {
   const [keys] = useAnswer<{ readonly keys: readonly ListedKey[] }>('/keys');
-  const listed = keys.kind === 'answered' ? keys.answer.body.keys : undefined;
+  const listed = keys.kind === 'loaded' ? keys.value.body.keys : undefined;
   const view = viewOf(query.value, eyesOfPage(), listed);
   // The kind of a key says at which address it is asked.
   const isReady = !view.as.startsWith('key/') || keys.kind !== 'loading';
@@ -40,7 +40,7 @@ interface AskedProps {
 
 function Asked({ view, about, keys }: AskedProps) {
   const [known, again] = useSchema(view, about);
-  const schema = known.kind === 'known' ? known.schema : undefined;
+  const schema = known.kind === 'loaded' ? known.value : undefined;
   const resource = schema?.get(view.resource);
   return (
     <>
@@ -55,14 +55,14 @@ function Asked({ view, about, keys }: AskedProps) {
         <ResultsPart
           view={view}
           about={about}
-          schema={known.schema}
+          schema={known.value}
           resource={resource}
           filter={(problem) => (
             <FilterPart
               key={`${view.as} ${view.interface} ${view.resource}`}
               view={view}
               about={about}
-              schema={known.schema}
+              schema={known.value}
               resource={resource}
               problem={problem}
             />

@@ -4,12 +4,13 @@ import { Refused } from '../../app/api.ts';
 import { change, query } from '../../app/route.ts';
 import { save } from '../../parts/save.ts';
 import { Loading, Problem } from '../../parts/states.tsx';
-import { useAnswer } from '../../parts/use-answer.ts';
+import { latestOf, useAnswer } from '../../parts/use-loaded.ts';
 import { conditionsIn, narrowed, without } from './conditions.ts';
 import {
   type Asked,
   askedIn,
   between,
+  canCount,
   conditionOf,
   countable,
   csvOfFacets,
@@ -32,9 +33,8 @@ interface FacetsProps {
 
 const filterBy = (filter: string): void => change({ filter });
 
-/** Filters of the native interface are written in a language of their own, in which nothing is counted. */
 export function FacetsPart({ view, resource }: FacetsProps) {
-  return view.interface === 'native' ? null : <Glance view={view} resource={resource} />;
+  return canCount(view) ? <Glance view={view} resource={resource} /> : null;
 }
 
 function Glance({ view, resource }: FacetsProps) {
@@ -44,14 +44,8 @@ function Glance({ view, resource }: FacetsProps) {
   const isAsked = isOpen && (asked.fields.length > 0 || asked.spread !== undefined);
   const path = facetsPath(view, asked);
   const [answer, again] = useAnswer<Facets>(isAsked ? path : undefined);
-  const shown =
-    answer.kind === 'answered'
-      ? answer.answer.body
-      : answer.kind === 'loading'
-        ? answer.before?.body
-        : undefined;
-  // What was counted before is shown until the next counts are there, unless it was of something else.
-  const isFitting = shown?.resource === view.resource;
+  // What was counted before is shown until the next counts are there.
+  const shown = latestOf(answer)?.body;
   const isAboutFilter = answer.kind === 'failed' && isOfFilter(answer.error);
   return (
     <details class="facets card" open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
@@ -59,8 +53,8 @@ function Glance({ view, resource }: FacetsProps) {
         <h2>At a glance</h2>
       </summary>
       {answer.kind === 'failed' && !isAboutFilter ? <Problem error={answer.error} again={again} /> : null}
-      {isAsked && !isFitting && answer.kind === 'loading' ? <Loading what="the numbers" /> : null}
-      {isOpen && shown !== undefined && isFitting ? (
+      {isAsked && shown === undefined && answer.kind === 'loading' ? <Loading what="the numbers" /> : null}
+      {isOpen && shown !== undefined ? (
         <div class="facet-grid" aria-busy={answer.kind === 'loading'}>
           {shown.histogram === undefined || asked.spread === undefined ? null : (
             <Distribution view={view} resource={resource} field={asked.spread} spread={shown.histogram} />
@@ -80,15 +74,14 @@ function Glance({ view, resource }: FacetsProps) {
           })}
         </div>
       ) : null}
-      {isOpen ? (
-        <Foot resource={resource} asked={asked} path={path} shown={isFitting ? shown : undefined} />
-      ) : null}
+      {isOpen ? <Foot resource={resource} asked={asked} path={path} shown={shown} /> : null}
     </details>
   );
 }
 
 /** Whether the filter is at fault, which is said where the filter stands. */
-const isOfFilter = (error: unknown): boolean => error instanceof Refused && /^\$filter\b/.test(error.message);
+const isOfFilter = (error: unknown): boolean =>
+  error instanceof Refused && /^[$_]filter\b/.test(error.message);
 
 /** Values that are shown before a person asks for more. */
 const FEW = 6;

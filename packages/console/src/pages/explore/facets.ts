@@ -6,7 +6,7 @@ import { seenThrough } from '../../app/api.ts';
 import { csvOf } from '../../parts/csv.ts';
 import { conditionText, narrowed } from './conditions.ts';
 import type { FieldInfo, ResourceInfo } from './schema.ts';
-import type { View } from './view.ts';
+import { namesIn, type View } from './view.ts';
 
 type FacetValue = string | number | boolean;
 
@@ -84,18 +84,24 @@ export function askedIn(query: URLSearchParams, resource: ResourceInfo): Asked {
   const byName = new Map(resource.fields.map((field) => [field.name, field]));
   const usual = FIRST_FIELDS.filter((name) => byName.has(name));
   const given = query.get('facets');
-  const names = given === null ? usual : given.split(',');
+  const names = given === null ? usual : namesIn(given);
   const spread = query.get('spread') ?? FIRST_SPREADS.find((name) => byName.has(name)) ?? '';
   return { fields: names.flatMap((name) => byName.get(name) ?? []), spread: byName.get(spread) };
 }
 
+/** Accounts of the native interface are the records of two resources, which are not counted as one. */
+export const canCount = ({ interface: name, resource }: View): boolean =>
+  name !== 'native' || resource !== 'accounts';
+
 /** Where the counts are asked; the records that the filter of the view finds. */
 export function facetsPath(view: View, { fields, spread }: Asked): string {
+  const isNative = view.interface === 'native';
   const options = new URLSearchParams();
   if (fields.length > 0) options.set('fields', fields.map(({ name }) => name).join(','));
   if (spread !== undefined) options.set('histogram', spread.name);
-  if (view.filter !== '') options.set('$filter', view.filter);
-  return seenThrough(view.as, view.surface, `/facets/${encodeURIComponent(view.resource)}?${options}`);
+  if (view.filter !== '') options.set(isNative ? '_filter' : '$filter', view.filter);
+  const path = `${isNative ? 'v1/' : ''}${encodeURIComponent(view.resource)}`;
+  return seenThrough(view.as, view.surface, `/facets/${path}?${options}`);
 }
 
 /** The condition that a record has this value; undefined: none. */

@@ -31,7 +31,7 @@ export interface Located {
 export type Locating =
   | { readonly kind: 'loading'; readonly so: number }
   | { readonly kind: 'located'; readonly of: string; readonly located: Located }
-  | { readonly kind: 'failed'; readonly error: unknown };
+  | { readonly kind: 'failed'; readonly of: string; readonly error: unknown };
 
 /** The fields of a resource that a map needs; undefined: the role or key does not see them, or there are none. */
 export function placeFields({ fields }: ResourceInfo): readonly FieldInfo[] | undefined {
@@ -71,12 +71,12 @@ export function useLocated(view: View, about: About, resource: ResourceInfo): Lo
     const told = (so: number) => tell({ kind: 'loading', so });
     locate({ view: asked, resource, first, signal: gone.signal }, told).then(
       (located) => tell({ kind: 'located', of: first, located }),
-      (error: unknown) => tell({ kind: 'failed', error }),
+      (error: unknown) => tell({ kind: 'failed', of: first, error }),
     );
     return () => gone.abort();
   }, [first]);
   // Until the effect has run, what is known may be of what was looked at before.
-  return locating.kind === 'located' && locating.of !== first ? { kind: 'loading', so: 0 } : locating;
+  return locating.kind !== 'loading' && locating.of !== first ? { kind: 'loading', so: 0 } : locating;
 }
 
 interface Request {

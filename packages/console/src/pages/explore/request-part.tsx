@@ -21,7 +21,7 @@ export function RequestPart({ view, about, path, rows, columns }: RequestProps) 
   const url = publicAddress(view, about, path);
   const curl = curlOf(url);
   const latest = rows.latest.value;
-  const loaded = rows.loaded();
+  const held = rows.version.value > 0 ? rows.held : 0;
   const names = [...new Set([...columns, ...namesIn(view.expand)])];
   return (
     <section class="request card" aria-labelledby="request">
@@ -41,10 +41,10 @@ export function RequestPart({ view, about, path, rows, columns }: RequestProps) 
         <button
           type="button"
           class="quiet"
-          disabled={loaded.length === 0}
-          onClick={() => save(`${view.resource}.csv`, 'text/csv;charset=utf-8', csvOf(names, loaded))}
+          disabled={held === 0}
+          onClick={() => save(`${view.resource}.csv`, 'text/csv;charset=utf-8', csvOf(names, rows.loaded()))}
         >
-          CSV of the {loaded.length.toLocaleString('en-US')} records loaded
+          CSV of the {held.toLocaleString('en-US')} records loaded
         </button>
       </div>
       {latest === undefined ? null : (

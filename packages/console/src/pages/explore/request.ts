@@ -3,7 +3,8 @@
  * leave out, or as the answer before it says.
  */
 import { type About, seenThrough } from '../../app/api.ts';
-import { hereOf, type ResourceInfo } from './schema.ts';
+import { hereOf } from '../../parts/every-page.ts';
+import type { ResourceInfo } from './schema.ts';
 import { namesIn, type View } from './view.ts';
 
 export type Row = Readonly<Record<string, unknown>>;

@@ -53,8 +53,7 @@ const againstFilter = (problem: unknown): string | undefined =>
 export function ResultsPart({ view, about, resource, filter }: ResultsProps) {
   const columns = columnsOf(view, resource);
   const rows = useRows(view, rootOf(view, about), columns);
-  // Whoever reads the version is drawn anew when a page arrives.
-  const count = rows.version.value > 0 ? rows.count : undefined;
+  const count = rows.count.value;
   const problem = rows.problem.value;
   const faulty = againstFilter(problem);
   const path = pathOf(view, rootOf(view, about), columns, { skip: 0 });
@@ -160,6 +159,8 @@ function Table({ view, resource, rows, columns, count }: TableProps) {
       ...(own === undefined ? {} : { sort: own.isDescending ? 'descending' : 'ascending' }),
     };
   });
+  // Each page that arrives draws the table anew, and nothing around it.
+  void rows.version.value;
   const onView = useCallback((from: number, to: number) => rows.want(from, to), [rows]);
   return (
     <DataTable

@@ -10,6 +10,8 @@ import type { Body, Page, Place, Row } from './request.ts';
 const KEPT = 200;
 /** Requests that are under way at a time. */
 const AT_ONCE = 2;
+/** Records on either side of those in view that are asked for, too, so that they are here when a person scrolls on. */
+const AHEAD = 60;
 
 interface Source {
   readonly size: number;
@@ -19,14 +21,15 @@ interface Source {
 }
 
 export class Rows {
-  /** Counts what has arrived, for those who show it. */
+  /** Counts the pages that have arrived, for those who show records; who reads it is drawn anew with each. */
   readonly version = signal(0);
+  /** How many records there are in all; undefined: not known yet. */
+  readonly count = signal<number | undefined>(undefined);
   readonly problem = signal<unknown>(undefined);
   /** The latest answer, with what it took. */
   readonly latest = signal<Answer<Body> | undefined>(undefined);
   /** The first answer, as it came. */
   first: Answer<Body> | undefined;
-  count: number | undefined;
   readonly #source: Source;
   /** By their numbers, the ones looked at last at the end. */
   readonly #pages = new Map<number, Page>();
@@ -45,24 +48,38 @@ export class Rows {
     return this.#pages.get(Math.floor(index / size))?.rows[index % size];
   }
 
+  /** How many are here. */
+  get held(): number {
+    return [...this.#pages.values()].reduce((sum, { rows }) => sum + rows.length, 0);
+  }
+
   /** All that are here, in their order. */
   loaded(): readonly Row[] {
     return [...this.#pages].toSorted(([one], [other]) => one - other).flatMap(([, { rows }]) => rows);
   }
 
-  /** Says which records are looked at, from the first to the one after the last. */
+  /** Says which records are looked at, from the first to the one after the last. Those are asked for first. */
   want(from: number, to: number): void {
-    const { size } = this.#source;
-    const end = Math.min(to, this.count ?? to);
-    const wanted: number[] = [];
-    for (let page = Math.floor(from / size); page * size < end; page += 1) wanted.push(page);
-    this.#wanted = wanted;
+    const wanted = new Set([
+      ...this.#pagesOf(from, to),
+      ...this.#pagesOf(to, to + AHEAD),
+      ...this.#pagesOf(from - AHEAD, from),
+    ]);
+    this.#wanted = [...wanted];
     for (const [page, request] of this.#asked) {
-      if (wanted.includes(page) || page === 0) continue;
+      if (wanted.has(page) || page === 0) continue;
       request.abort();
       this.#asked.delete(page);
     }
     this.#fetch();
+  }
+
+  #pagesOf(from: number, to: number): readonly number[] {
+    const { size } = this.#source;
+    const end = Math.min(to, this.count.peek() ?? to);
+    const pages: number[] = [];
+    for (let page = Math.floor(Math.max(0, from) / size); page * size < end; page += 1) pages.push(page);
+    return pages;
   }
 
   /** Asks again for what failed. */
@@ -108,7 +125,7 @@ export class Rows {
   #keep(number: number, page: Page, answer: Answer<Body>): void {
     if (number === 0) {
       this.first = answer;
-      this.count = page.count ?? page.rows.length;
+      this.count.value = page.count ?? page.rows.length;
     }
     this.latest.value = answer;
     this.#pages.set(number, page);

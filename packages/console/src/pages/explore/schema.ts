@@ -2,7 +2,7 @@
  * The fields that a role or key sees, with their types, as the interfaces describe themselves: `$metadata` in JSON, the standard
  * and custom fields of the native interface, and for what neither describes, the first records.
  */
-import { get } from '../../app/api.ts';
+import { titleOf } from '../../parts/words.ts';
 
 export type Kind = 'text' | 'integer' | 'decimal' | 'boolean' | 'date' | 'timestamp' | 'other';
 
@@ -36,14 +36,6 @@ export interface ResourceInfo {
 }
 
 export type Schema = ReadonlyMap<string, ResourceInfo>;
-
-/** `ListPrice` as `List Price`. */
-export const inWords = (name: string): string =>
-  name
-    .replaceAll('_', ' ')
-    .replace(/YN$/, '')
-    .replace(/([a-z\d])([A-Z])/g, '$1 $2')
-    .replace(/([A-Z])([A-Z][a-z])/g, '$1 $2');
 
 // $metadata
 
@@ -108,7 +100,7 @@ function resourceOf(name: string, type: CsdlEntity): ResourceInfo {
     else
       fields.push({
         name: member,
-        label: property['@MLS.OData.Metadata.LocalName'] ?? inWords(member),
+        label: property['@MLS.OData.Metadata.LocalName'] ?? titleOf(member),
         kind: KINDS[$Type] ?? ($Type.startsWith('Edm.') ? 'other' : 'text'),
         isList,
         ...(property['@RESO.OData.Metadata.LookupName'] === undefined
@@ -188,8 +180,9 @@ export function nativeListings(
 
 // What describes itself only by its records
 
-const DATE = /^\d{4}-\d\d-\d\d$/;
-const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d/;
+/** As the interfaces write them; the native one has `12/31/2026` and `05:00 PM` in open houses. */
+const DATE = /^(?:\d{4}-\d\d-\d\d|\d\d\/\d\d\/\d{4})$/;
+const TIMESTAMP = /^(?:\d{4}-\d\d-\d\dT\d\d:\d\d|\d\d:\d\d [AP]M$)/;
 
 function kindOf(value: unknown): Kind {
   switch (typeof value) {
@@ -218,33 +211,10 @@ export function schemaOfRecords(
     const one: unknown = Array.isArray(value) ? value[0] : value;
     return {
       name: field,
-      label: inWords(field),
+      label: titleOf(field),
       kind: value === null || one === undefined ? 'text' : kindOf(one),
       isList: Array.isArray(value),
     };
   });
   return { name, key, fields, navigations: [], isSample: true };
-}
-
-/** The values of a lookup, page by page. @param base where the interface is asked */
-export async function lookupValues(base: string, lookup: string): Promise<readonly string[]> {
-  const values: string[] = [];
-  const filter = `LookupName eq '${lookup.replaceAll("'", "''")}'`;
-  let next: string | undefined = `${base}Lookup?$select=LookupValue&$filter=${encodeURIComponent(filter)}`;
-  while (next !== undefined) {
-    const page: {
-      readonly value: readonly { readonly LookupValue: string }[];
-      readonly '@odata.nextLink'?: string;
-    } = await get(next);
-    values.push(...page.value.map(({ LookupValue }) => LookupValue));
-    const link = page['@odata.nextLink'];
-    next = link === undefined ? undefined : hereOf(link);
-  }
-  return values;
-}
-
-/** The part of a whole address of this service that this page asks. */
-export function hereOf(address: string): string {
-  const { pathname, search } = new URL(address);
-  return pathname + search;
 }

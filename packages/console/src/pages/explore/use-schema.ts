@@ -1,6 +1,6 @@
 /** The fields of the resources of an interface as the chosen role or key sees them. */
-import { useEffect, useState } from 'preact/hooks';
 import { type About, get, Refused, seenThrough } from '../../app/api.ts';
+import { type Loaded, useLoaded } from '../../parts/use-loaded.ts';
 import { type Row, rootOf } from './request.ts';
 import {
   type Csdl,
@@ -12,11 +12,6 @@ import {
   schemaOfRecords,
 } from './schema.ts';
 import type { View } from './view.ts';
-
-export type Known =
-  | { readonly kind: 'loading' }
-  | { readonly kind: 'known'; readonly of: string; readonly schema: Schema }
-  | { readonly kind: 'failed'; readonly error: unknown };
 
 /** What was read already: it changes only with the configuration of the service. */
 const read = new Map<string, Schema>();
@@ -57,32 +52,11 @@ async function readSchema(view: View, base: string): Promise<Schema> {
   }
 }
 
-export function useSchema(view: View, about: About): readonly [Known, () => void] {
+export function useSchema(view: View, about: About): readonly [Loaded<Schema>, () => void] {
   const base = seenThrough(view.as, view.surface, rootOf(view, about));
-  const [known, setKnown] = useState<Known>({ kind: 'loading' });
-  const [turn, setTurn] = useState(0);
-  useEffect(() => {
-    let isGone = false;
-    const tell = (now: Known) => {
-      if (!isGone) setKnown(now);
-    };
-    const before = read.get(base);
-    if (before !== undefined) tell({ kind: 'known', of: base, schema: before });
-    else {
-      tell({ kind: 'loading' });
-      readSchema(view, base).then(
-        (schema) => {
-          read.set(base, schema);
-          tell({ kind: 'known', of: base, schema });
-        },
-        (error: unknown) => tell({ kind: 'failed', error }),
-      );
-    }
-    return () => {
-      isGone = true;
-    };
-  }, [base, turn]);
-  // Until the effect has run, what is known may be of what was looked at before.
-  const isOld = known.kind === 'known' && known.of !== base;
-  return [isOld ? { kind: 'loading' } : known, () => setTurn((before) => before + 1)];
+  return useLoaded(base, async () => {
+    const schema = read.get(base) ?? (await readSchema(view, base));
+    read.set(base, schema);
+    return schema;
+  });
 }

@@ -1,8 +1,10 @@
 /** The values of lookups, read once for each role or key when a field of theirs is chosen or typed. */
 import { signal } from '@preact/signals';
 import { type About, seenThrough } from '../../app/api.ts';
+import { everyPage } from '../../parts/every-page.ts';
+import { quoted } from '../../parts/listing-record.ts';
 import { rootOf } from './request.ts';
-import { type FieldInfo, lookupValues } from './schema.ts';
+import type { FieldInfo } from './schema.ts';
 import type { View } from './view.ts';
 
 type Values = readonly string[] | 'asked';
@@ -30,4 +32,12 @@ async function read(id: string, base: string, lookup: string): Promise<void> {
   queueMicrotask(() => keep('asked'));
   // Without its values a lookup is a text that a person types.
   keep(await lookupValues(base, lookup).catch(() => []));
+}
+
+/** The values of a lookup. @param base where the interface is asked */
+async function lookupValues(base: string, lookup: string): Promise<readonly string[]> {
+  const filter = encodeURIComponent(`LookupName eq ${quoted(lookup)}`);
+  const path = `${base}Lookup?$select=LookupValue&$filter=${filter}`;
+  const found = await everyPage<{ readonly LookupValue: string }>(path);
+  return found.map(({ LookupValue }) => LookupValue);
 }

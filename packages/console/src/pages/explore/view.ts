@@ -63,9 +63,6 @@ export function viewOf(query: URLSearchParams, as: Eyes, keys: readonly ListedKe
   };
 }
 
-/** Names between commas. */
+/** Names between commas; `"Group"."Field"` may have commas of its own. */
 export const namesIn = (text: string): readonly string[] =>
-  text
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => name !== '');
+  (text.match(/(?:"[^"]*"|[^",])+/g) ?? []).map((name) => name.trim()).filter((name) => name !== '');

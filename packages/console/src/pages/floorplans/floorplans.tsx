@@ -4,11 +4,11 @@ import type { Eyes } from '../../app/api.ts';
 import { change, link, path, query } from '../../app/route.ts';
 import { servedAddress } from '../../parts/files.tsx';
 import { type Fields, nameOfMedia, textOf } from '../../parts/listing-record.ts';
+import { Pager, placeIn } from '../../parts/pager.tsx';
 import { PlanViewer } from '../../parts/plan-viewer.tsx';
 import { eyesOfPage, SeeAs } from '../../parts/see-as.tsx';
 import { Empty, Loading, Problem } from '../../parts/states.tsx';
-import { useAnswer } from '../../parts/use-answer.ts';
-import { useLoaded } from '../../parts/use-loaded.ts';
+import { useAnswer, useLoaded } from '../../parts/use-loaded.ts';
 import './floorplans.css';
 import {
   addressesOf,
@@ -23,11 +23,10 @@ import {
 
 /** What the address of the page says. */
 function choiceOfPage() {
-  const from = Number(query.value.get('from') ?? 0);
   return {
     system: query.value.get('system') ?? '',
     listing: query.value.get('listing') ?? '',
-    from: Number.isSafeInteger(from) && from > 0 ? from : 0,
+    from: placeIn('from'),
   };
 }
 
@@ -50,8 +49,8 @@ export function FloorPlans() {
       {systems.kind === 'failed' ? <Problem error={systems.error} again={askSystems} /> : null}
       {asked.kind === 'failed' ? (
         <Problem error={asked.error} again={again} />
-      ) : asked.kind === 'answered' ? (
-        <Found eyes={eyes} page={asked.answer.body} from={choice.from} />
+      ) : asked.kind === 'loaded' ? (
+        <Found eyes={eyes} page={asked.value.body} from={choice.from} />
       ) : (
         <Loading what="floor plans" />
       )}
@@ -160,7 +159,7 @@ function Opened({ eyes, page, plan, addresses }: OpenedProps) {
       <PlanViewer
         context={page}
         plans={[plan]}
-        rooms={rooms.kind === 'answered' ? rooms.answer.body.value : []}
+        rooms={rooms.kind === 'loaded' ? rooms.value.body.value : []}
       />
     </section>
   );
@@ -177,7 +176,6 @@ interface GalleryProps {
 function Gallery({ page, from, addresses, chosen }: GalleryProps) {
   const count = page['@odata.count'] ?? from + page.value.length;
   const until = from + page.value.length;
-  const go = (to: number) => change({ from: to === 0 ? undefined : String(to), plan: undefined });
   return (
     <section aria-labelledby="drawings">
       <h2 id="drawings">
@@ -195,21 +193,13 @@ function Gallery({ page, from, addresses, chosen }: GalleryProps) {
           </li>
         ))}
       </ul>
-      {from === 0 && until >= count ? null : (
-        <nav class="row" aria-label="More drawings">
-          <button
-            type="button"
-            class="quiet"
-            disabled={from === 0}
-            onClick={() => go(Math.max(0, from - PAGE))}
-          >
-            Previous
-          </button>
-          <button type="button" class="quiet" disabled={until >= count} onClick={() => go(until)}>
-            Next
-          </button>
-        </nav>
-      )}
+      <Pager
+        label="More drawings"
+        from={from}
+        size={PAGE}
+        total={count}
+        go={(to) => change({ from: to, plan: undefined })}
+      />
     </section>
   );
 }

@@ -2,8 +2,8 @@
 import { ago, duration, size, whole } from '../../parts/figures.ts';
 import { ScrollBox } from '../../parts/scroll-box.tsx';
 import { Loading, Problem } from '../../parts/states.tsx';
-import { useAnswer } from '../../parts/use-answer.ts';
 import { useEvery } from '../../parts/use-every.ts';
+import { latestOf, useAnswer } from '../../parts/use-loaded.ts';
 
 interface Figures {
   readonly figures: readonly {
@@ -41,8 +41,7 @@ const NAMED: readonly {
 export function ProcessPart() {
   const [asked, again] = useAnswer<Figures>('/figures');
   useEvery(15, again);
-  const answer =
-    asked.kind === 'answered' ? asked.answer : asked.kind === 'loading' ? asked.before : undefined;
+  const answer = latestOf(asked);
   return (
     <section aria-labelledby="process">
       <h2 id="process">Process and caches</h2>

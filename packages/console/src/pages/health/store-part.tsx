@@ -3,7 +3,7 @@ import { counted, moment, size, whole } from '../../parts/figures.ts';
 import { Moment } from '../../parts/moment.tsx';
 import { ScrollBox } from '../../parts/scroll-box.tsx';
 import { Loading, Problem } from '../../parts/states.tsx';
-import { useAnswer } from '../../parts/use-answer.ts';
+import { latestOf, useAnswer } from '../../parts/use-loaded.ts';
 
 interface Status {
   readonly store: string;
@@ -29,8 +29,7 @@ const ENGINES: Readonly<Record<string, string>> = { sqlite: 'SQLite', postgres: 
 
 export function StorePart() {
   const [asked, again] = useAnswer<Status>('/status');
-  const answer =
-    asked.kind === 'answered' ? asked.answer : asked.kind === 'loading' ? asked.before : undefined;
+  const answer = latestOf(asked);
   return (
     <section aria-labelledby="store">
       <div class="row">

@@ -5,8 +5,8 @@ import { Chart } from '../../parts/chart.tsx';
 import { counted, duration, moment, short, whole } from '../../parts/figures.ts';
 import { ScrollBox } from '../../parts/scroll-box.tsx';
 import { Loading, Problem } from '../../parts/states.tsx';
-import { useAnswer } from '../../parts/use-answer.ts';
 import { useEvery } from '../../parts/use-every.ts';
+import { latestOf, useAnswer } from '../../parts/use-loaded.ts';
 import { type History, SURFACES, type Surface, sum, typical } from './surfaces.ts';
 
 const MINUTE = 60_000;
@@ -14,8 +14,7 @@ const MINUTE = 60_000;
 export function SurfacesPart() {
   const [asked, again] = useAnswer<History>('/history');
   useEvery(60, again);
-  const answer =
-    asked.kind === 'answered' ? asked.answer : asked.kind === 'loading' ? asked.before : undefined;
+  const answer = latestOf(asked);
   const named = query.value.get('surface');
   const chosen = SURFACES.find(({ name }) => name === named)?.name ?? 'api';
   return (

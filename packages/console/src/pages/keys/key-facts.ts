@@ -1,5 +1,7 @@
 /** What the service says of its keys (GET /keys), and what that means. */
 
+import { searchWords } from '../../parts/words.ts';
+
 export const KINDS = {
   api: 'Asks for listings, for a website or an app',
   replication: 'Copies the whole feed into a database of its own',
@@ -66,4 +68,19 @@ export function sweepOf({ kind, use }: Key, now = Date.now()): Sweep {
   if (kind !== 'replication') return 'none';
   if (use.lastSweepAt === null) return use.lastRequestAt === null ? 'none' : 'never';
   return now - Date.parse(use.lastSweepAt) <= PURGES_DAILY ? 'daily' : 'late';
+}
+
+/** Characters of a name that a list shows. */
+const SHOWN = 80;
+
+/** A name as a list shows it: a store may have longer ones, and some with controls, from before names were checked. */
+export function shownName({ name }: Pick<Key, 'name'>): string {
+  const characters = [...name.replaceAll(/\p{Cc}/gu, '\ufffd')];
+  return characters.length <= SHOWN ? characters.join('') : `${characters.slice(0, SHOWN).join('')}…`;
+}
+
+/** Whether every word of a search is somewhere in what the list shows of a key. */
+export function isFound({ name, id, kind, role, systems }: Key, search: string): boolean {
+  const text = [name, id, kind, role, ...systems].join(' ').toLowerCase();
+  return searchWords(search).every((word) => text.includes(word));
 }

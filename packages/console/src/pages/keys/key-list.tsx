@@ -3,11 +3,13 @@ import { useState } from 'preact/hooks';
 import { change, link, query } from '../../app/route.ts';
 import { counted, day, span, whole } from '../../parts/figures.ts';
 import { Moment } from '../../parts/moment.tsx';
+import { Pager, placeIn } from '../../parts/pager.tsx';
 import { ScrollBox } from '../../parts/scroll-box.tsx';
 import { Empty, Loading, Problem } from '../../parts/states.tsx';
-import { useAnswer } from '../../parts/use-answer.ts';
+import { useTyped } from '../../parts/typed.ts';
 import { useEvery } from '../../parts/use-every.ts';
-import { type AllKeys, type Key, type Limit, stateOf } from './key-facts.ts';
+import { latestOf, useAnswer } from '../../parts/use-loaded.ts';
+import { type AllKeys, isFound, type Key, type Limit, shownName, stateOf } from './key-facts.ts';
 import { AgainstLimit, LastSweep, LastWindow, State, Systems } from './key-parts.tsx';
 import { NewKey } from './new-key.tsx';
 import { RevokeKey } from './revoke-key.tsx';
@@ -17,8 +19,7 @@ export function KeyList() {
   const [isMaking, setMaking] = useState(false);
   const [revoked, setRevoked] = useState<Key>();
   useEvery(30, again);
-  const answer =
-    asked.kind === 'answered' ? asked.answer : asked.kind === 'loading' ? asked.before : undefined;
+  const answer = latestOf(asked);
   const showsAll = query.value.get('show') === 'all';
   return (
     <>
@@ -62,13 +63,36 @@ interface ListedProps {
   readonly revoke: (key: Key) => void;
 }
 
+/** Keys that are shown at once. */
+const SIZE = 50;
+
 function Listed({ all: { keys, limits }, showsAll, revoke }: ListedProps) {
+  const [search, setSearch] = useTyped('q');
   const ended = keys.filter((key) => stateOf(key) !== 'valid').length;
-  const shown = keys.filter((key) => showsAll || stateOf(key) === 'valid').toReversed();
+  const found = keys
+    .filter((key) => (showsAll || stateOf(key) === 'valid') && isFound(key, search))
+    .toReversed();
+  // Whoever narrows the search looks at its beginning.
+  const place = placeIn('from');
+  const from = place < found.length ? place : 0;
+  const shown = found.slice(from, from + SIZE);
   return (
     <>
-      <p class="row">
-        <span>{counted(keys.length - ended, 'valid key')}</span>
+      <search class="row keys-asks">
+        <label>
+          Find a key{' '}
+          <input
+            type="search"
+            value={search}
+            placeholder="name, role, system …"
+            onInput={({ currentTarget }) => setSearch(currentTarget.value)}
+          />
+        </label>
+        <output class="hint">
+          {search.trim() === ''
+            ? counted(keys.length - ended, 'valid key')
+            : `${counted(found.length, 'key')} found`}
+        </output>
         <label class="keys-all">
           <input
             type="checkbox"
@@ -77,8 +101,10 @@ function Listed({ all: { keys, limits }, showsAll, revoke }: ListedProps) {
           />
           Also revoked and expired ones ({whole(ended)})
         </label>
-      </p>
-      {shown.length === 0 ? (
+      </search>
+      {shown.length === 0 && search.trim() !== '' ? (
+        <Empty title="No key has this in its name, role or systems" />
+      ) : shown.length === 0 ? (
         <Empty title="No key is valid">
           <p>Make one for each website, app or vendor that may read listings.</p>
         </Empty>
@@ -109,6 +135,13 @@ function Listed({ all: { keys, limits }, showsAll, revoke }: ListedProps) {
           </table>
         </ScrollBox>
       )}
+      <Pager
+        label="More keys"
+        from={from}
+        size={SIZE}
+        total={found.length}
+        go={(to) => change({ from: to })}
+      />
       <p class="hint">
         A window is the span of changes that a vendor last asked for. A full sweep is a walk over the keys of
         all listings, by which a vendor finds out what to remove: once a day, if it purges as it should. The
@@ -130,7 +163,7 @@ function Row({
   return (
     <tr>
       <th scope="row">
-        <a href={link(['keys', of.id])}>{of.name}</a>
+        <a href={link(['keys', of.id])}>{shownName(of)}</a>
         <span class="below mono">{of.id}</span>
       </th>
       <td>
@@ -164,7 +197,7 @@ function Row({
       <td>
         {stateOf(of) === 'revoked' ? null : (
           <button type="button" class="quiet danger" onClick={() => revoke(of)}>
-            Revoke<span class="visually-hidden"> {of.name}</span>
+            Revoke<span class="visually-hidden"> {shownName(of)}</span>
           </button>
         )}
       </td>

@@ -6,9 +6,9 @@ import { Chart } from '../../parts/chart.tsx';
 import { clock, counted, moment, short, size, span, whole } from '../../parts/figures.ts';
 import { Moment } from '../../parts/moment.tsx';
 import { Empty, Loading, Problem } from '../../parts/states.tsx';
-import { type Asked, useAnswer } from '../../parts/use-answer.ts';
 import { useEvery } from '../../parts/use-every.ts';
-import { type AllKeys, type Key, KINDS, type Limit, stateOf } from './key-facts.ts';
+import { latestOf, useAnswer } from '../../parts/use-loaded.ts';
+import { type AllKeys, type Key, KINDS, type Limit, shownName, stateOf } from './key-facts.ts';
 import { LastSweep, LastWindow, State, Systems } from './key-parts.tsx';
 import { RevokeKey } from './revoke-key.tsx';
 
@@ -23,9 +23,6 @@ interface KeyHistory {
 
 const MINUTE = 60_000;
 
-const bodyOf = <T,>(asked: Asked<T>): T | undefined =>
-  asked.kind === 'answered' ? asked.answer.body : asked.kind === 'loading' ? asked.before?.body : undefined;
-
 export function KeyPage({ id }: { readonly id: string }) {
   const [asked, again] = useAnswer<AllKeys>('/keys');
   const [history, historyAgain] = useAnswer<KeyHistory>(`/keys/${encodeURIComponent(id)}/history`);
@@ -35,8 +32,8 @@ export function KeyPage({ id }: { readonly id: string }) {
     historyAgain();
   };
   useEvery(30, refresh);
-  const all = bodyOf(asked);
-  const day = bodyOf(history);
+  const all = latestOf(asked)?.body;
+  const day = latestOf(history)?.body;
   const key = all?.keys.find((each) => each.id === id);
   if (asked.kind === 'failed') return <Problem error={asked.error} again={refresh} />;
   if (all === undefined) return <Loading what="the key" />;
@@ -55,7 +52,7 @@ export function KeyPage({ id }: { readonly id: string }) {
         <a href={link(['keys'])}>All keys</a>
       </p>
       <div class="keys-head">
-        <h1>{key.name}</h1>
+        <h1>{shownName(key)}</h1>
         <State of={key} />
         {key.kind === 'admin' ? null : (
           <a class="button quiet" href={link(['explore'], { as: `key/${key.id}` })}>

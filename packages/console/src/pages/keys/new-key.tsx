@@ -4,7 +4,7 @@ import { post, seenThrough, session } from '../../app/api.ts';
 import { Copy } from '../../parts/copy.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Problem } from '../../parts/states.tsx';
-import { useAnswer } from '../../parts/use-answer.ts';
+import { useAnswer } from '../../parts/use-loaded.ts';
 import { KINDS, type Kind } from './key-facts.ts';
 
 interface Made {
@@ -159,7 +159,7 @@ const ORGANIZATIONS = seenThrough('role/private', 'api', '/Reso/OData/OUID?$top=
 /** The systems that a key is limited to: those that the store knows of, and any others by their identifiers. */
 function KeySystems({ isNeeded }: { readonly isNeeded: boolean }) {
   const [asked] = useAnswer<Organizations>(ORGANIZATIONS);
-  const known = asked.kind === 'answered' ? asked.answer.body.value : [];
+  const known = asked.kind === 'loaded' ? asked.value.body.value : [];
   return (
     <fieldset>
       <legend>Systems</legend>

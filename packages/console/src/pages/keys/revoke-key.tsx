@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { ask } from '../../app/api.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Problem } from '../../parts/states.tsx';
-import type { Key } from './key-facts.ts';
+import { type Key, shownName } from './key-facts.ts';
 
 export function RevokeKey({ of, close }: { readonly of: Key; readonly close: () => void }) {
   const [problem, setProblem] = useState<unknown>();
@@ -20,7 +20,7 @@ export function RevokeKey({ of, close }: { readonly of: Key; readonly close: () 
     }
   };
   return (
-    <Dialog title={`Revoke ${of.name}?`} close={close}>
+    <Dialog title={`Revoke ${shownName(of)}?`} close={close}>
       <p>
         Whoever uses this {of.kind} key (<span class="mono">{of.id}</span>) is refused from now on, in every
         process. This cannot be undone; a new key has a new token.

@@ -9,7 +9,7 @@ import { type Fields, hiddenFields, ownFields, recordPath } from '../../parts/li
 import { ScrollBox } from '../../parts/scroll-box.tsx';
 import { isOwn, nameOfEyes } from '../../parts/see-as.tsx';
 import { Empty, Loading, Problem } from '../../parts/states.tsx';
-import { useAnswer } from '../../parts/use-answer.ts';
+import { useAnswer } from '../../parts/use-loaded.ts';
 import { isEmpty } from '../../parts/words.ts';
 
 interface NativeAnswer {
@@ -92,13 +92,13 @@ export function BothRecords({ eyes, listing, record }: BothRecordsProps) {
   if (model.kind === 'failed') return <Problem error={model.error} again={askModel} />;
   if (isCompared && own.kind === 'failed') return <Problem error={own.error} again={askOwn} />;
   if (asked.kind === 'loading' || model.kind === 'loading') return <Loading what="the record" />;
-  const ownRecord = isCompared && own.kind === 'answered' ? own.answer.body : undefined;
+  const ownRecord = isCompared && own.kind === 'loaded' ? own.value.body : undefined;
   return (
     <RecordTable
       eyes={eyes}
       record={record}
-      native={nativeFields(asked.answer.body)}
-      locals={localNames(model.answer.body)}
+      native={nativeFields(asked.value.body)}
+      locals={localNames(model.value.body)}
       own={ownRecord}
       addresses={{ reso, native }}
     />

@@ -3,7 +3,7 @@ import { type Eyes, Refused, seenThrough } from '../../app/api.ts';
 import { change, link, path, query } from '../../app/route.ts';
 import { eyesOfPage, isOwn, nameOfEyes, SeeAs } from '../../parts/see-as.tsx';
 import { Empty, Loading, Problem } from '../../parts/states.tsx';
-import { useAnswer } from '../../parts/use-answer.ts';
+import { useAnswer } from '../../parts/use-loaded.ts';
 import { AllFacts, FirstFacts } from './facts.tsx';
 import './listing.css';
 import {
@@ -51,11 +51,11 @@ function OneListing({ listing }: { readonly listing: string }) {
   const view = query.value.get('view') ?? '';
   const [sets, askSets] = useAnswer<ServiceDocument>(seenThrough(eyes, 'api', '/Reso/OData/'));
   const [asked, again] = useAnswer<ListingRecord>(
-    sets.kind === 'answered' ? listingPath(eyes, listing, sets.answer.body) : undefined,
+    sets.kind === 'loaded' ? listingPath(eyes, listing, sets.value.body) : undefined,
     WITH_HIDDEN,
   );
-  const isAnswered = sets.kind === 'answered' && asked.kind === 'answered';
-  const record = isAnswered ? asked.answer.body : undefined;
+  const isAnswered = sets.kind === 'loaded' && asked.kind === 'loaded';
+  const record = isAnswered ? asked.value.body : undefined;
   return (
     <article class="listing">
       <h1>{record === undefined ? `Listing ${listing}` : addressOf(record)}</h1>
@@ -131,7 +131,12 @@ function Overview({ record }: { readonly record: ListingRecord }) {
         </section>
         <div>
           <FirstFacts record={record} />
-          {plans.length === 0 ? null : (
+          {plans.length === 0 ? (
+            <p class="hint">
+              This listing has no floor plan.{' '}
+              <a href={link(['floorplans'], { as: query.value.get('as') ?? undefined })}>All floor plans</a>
+            </p>
+          ) : (
             <button type="button" class="to-plan" onClick={goToPlan}>
               {plans.length === 1 ? 'See the floor plan' : `See the ${plans.length} floor plans`}
             </button>

@@ -1,10 +1,13 @@
 /** Records that could not be stored: why, what came, and asking for them once more. */
+
 import { useState } from 'preact/hooks';
 import { post } from '../../app/api.ts';
-import { change, query } from '../../app/route.ts';
+import { change } from '../../app/route.ts';
+import { counted, whole } from '../../parts/figures.ts';
+import { Pager, placeIn } from '../../parts/pager.tsx';
 import { Loading, Problem } from '../../parts/states.tsx';
-import { useAnswer } from '../../parts/use-answer.ts';
-import { ago, counted, whole } from './words.ts';
+import { latestOf, useAnswer } from '../../parts/use-loaded.ts';
+import { ago } from './words.ts';
 
 interface Entry {
   readonly resource: string;
@@ -55,7 +58,7 @@ function told({ stored, wanted, gone, still }: Retried): string {
 
 export function Quarantine({ source, quarantined, now, again }: QuarantineProps) {
   const name = `quarantine-${source}`;
-  const skip = Math.max(0, Number.parseInt(query.value.get(name) ?? '0', 10) || 0);
+  const skip = placeIn(name);
   const [result, setResult] = useState('');
   const [isBusy, setBusy] = useState(false);
   // Another number of entries, or of attempts, is another answer.
@@ -75,8 +78,7 @@ export function Quarantine({ source, quarantined, now, again }: QuarantineProps)
     setTurn((before) => before + 1);
     again();
   };
-  const page =
-    asked.kind === 'answered' ? asked.answer.body : asked.kind === 'loading' ? asked.before?.body : undefined;
+  const page = latestOf(asked)?.body;
   return (
     <section aria-labelledby={name}>
       <div class="row">
@@ -103,30 +105,13 @@ export function Quarantine({ source, quarantined, now, again }: QuarantineProps)
               </li>
             ))}
           </ul>
-          {page.total <= SIZE ? null : (
-            <div class="row">
-              <button
-                type="button"
-                class="quiet"
-                disabled={skip === 0}
-                onClick={() => change({ [name]: skip <= SIZE ? undefined : String(skip - SIZE) })}
-              >
-                Before
-              </button>
-              <span>
-                {whole(Math.min(skip + 1, page.total))} to {whole(Math.min(skip + SIZE, page.total))} of{' '}
-                {whole(page.total)}
-              </span>
-              <button
-                type="button"
-                class="quiet"
-                disabled={skip + SIZE >= page.total}
-                onClick={() => change({ [name]: String(skip + SIZE) })}
-              >
-                Next
-              </button>
-            </div>
-          )}
+          <Pager
+            label={`More of the quarantine of ${source}`}
+            from={skip}
+            size={SIZE}
+            total={page.total}
+            go={(to) => change({ [name]: to })}
+          />
         </>
       )}
     </section>

@@ -58,6 +58,13 @@ export interface Source {
   readonly quarantined: number;
   readonly ignored: readonly string[];
   readonly holder?: string;
+  /** How the last watch learned of changes. */
+  readonly following?: {
+    readonly way: string;
+    readonly since: string;
+    readonly reason?: string;
+    readonly level?: string;
+  };
   readonly troubles: readonly {
     readonly step: string;
     readonly since: string;
@@ -134,8 +141,10 @@ export function useReport(): readonly [Reported, () => void] {
           next(isBusy(report) ? BUSY : QUIET);
         },
         (error: unknown) => {
+          if (isGone) return;
           // What was shown last stays while the service is away: the frame says that it is.
-          if (!isGone) setReported((was) => (was.kind === 'reported' ? was : { kind: 'failed', error }));
+          setReported((was) => (was.kind === 'reported' ? was : { kind: 'failed', error }));
+          next(QUIET);
         },
       );
     }

@@ -1,11 +1,13 @@
 /** Who walks through the data of this service: how far, how fast, and what each key read in the span. */
+
 import { useEffect } from 'preact/hooks';
 import { seenThrough } from '../../app/api.ts';
+import { counted, whole } from '../../parts/figures.ts';
 import { ScrollBox } from '../../parts/scroll-box.tsx';
 import { type Lane, type Mark, TimeLine } from '../../parts/time-line.tsx';
-import { useAnswer } from '../../parts/use-answer.ts';
+import { latestOf, useAnswer } from '../../parts/use-loaded.ts';
 import type { KeyWalks, Walk } from './report.ts';
-import { ago, counted, moment, span, whole } from './words.ts';
+import { ago, moment, span } from './words.ts';
 
 interface Keys {
   readonly keys: readonly { readonly id: string; readonly name: string; readonly role: string }[];
@@ -19,12 +21,7 @@ interface WalksProps {
 
 export function WalksView({ walks, at, length }: WalksProps) {
   const [asked, again] = useAnswer<Keys>('/keys');
-  const keys =
-    asked.kind === 'answered'
-      ? asked.answer.body.keys
-      : asked.kind === 'loading'
-        ? asked.before?.body.keys
-        : [];
+  const keys = asked.kind === 'failed' ? [] : latestOf(asked)?.body.keys;
   const unknown =
     keys === undefined ? 0 : walks.filter(({ key }) => !keys.some(({ id }) => id === key)).length;
   // A key that was made since.
@@ -117,7 +114,7 @@ function SoFar({ keyId, walk }: { readonly keyId: string; readonly walk: Walk })
   const [one] = useAnswer<number>(countOf(first), COUNT);
   const [other] = useAnswer<number>(countOf(second), COUNT);
   const seen = [one, ...(second === undefined ? [] : [other])].map((asked) =>
-    asked.kind === 'answered' ? Number(asked.answer.body) : Number.NaN,
+    asked.kind === 'loaded' ? Number(asked.value.body) : Number.NaN,
   );
   const total = seen.reduce((sum, each) => sum + each, 0);
   const isKnown = of !== 'window' && !isPart && Number.isFinite(total);

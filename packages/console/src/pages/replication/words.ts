@@ -1,12 +1,8 @@
-/** Numbers, moments and states of replication in words. */
+/** Moments and spans of replication in words: to the second, since windows are short, and as of the service's clock. */
+import { counted, whole } from '../../parts/figures.ts';
+import type { Progress } from './report.ts';
 
-const WHOLE = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 const MOMENT = new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeStyle: 'medium' });
-
-export const whole = (amount: number): string => WHOLE.format(amount);
-
-export const counted = (amount: number, one: string, many = `${one}s`): string =>
-  `${whole(amount)} ${amount === 1 ? one : many}`;
 
 export const moment = (at: number | string): string => MOMENT.format(new Date(at));
 
@@ -35,4 +31,10 @@ export function span(milliseconds: number): string {
 export const ago = (at: number | string, now: number): string => {
   const by = now - new Date(at).getTime();
   return by < 1000 ? 'just now' : `${span(by)} ago`;
+};
+
+export const WORKS: Readonly<Record<Progress['work'], string>> = {
+  download: 'Download',
+  window: 'Window',
+  purge: 'Purge',
 };

@@ -1,0 +1,146 @@
+/** The collections of a source: where each is in its state machine, what is under way, and how long it will take. */
+import { useRef } from 'preact/hooks';
+import { counted, whole } from '../../parts/figures.ts';
+import { ScrollBox } from '../../parts/scroll-box.tsx';
+import { type Collection, Pace, type Progress, type Source } from './report.ts';
+import { moment, span, WORKS } from './words.ts';
+
+/** The states of a copy, in the order in which it goes through them. */
+const STATES: readonly { readonly state: Collection['state']; readonly title: string }[] = [
+  { state: 'new', title: 'New' },
+  { state: 'initial', title: 'Downloading' },
+  { state: 'filling', title: 'Fetching sub-data' },
+  { state: 'current', title: 'Current' },
+  { state: 'updating', title: 'Reading a window' },
+];
+
+const SWEEPS: readonly { readonly state: Collection['sweep']; readonly title: string }[] = [
+  { state: 'idle', title: 'No purge' },
+  { state: 'walking', title: 'Comparing keys' },
+  { state: 'deleting', title: 'Deleting' },
+  { state: 'fetching', title: 'Fetching what is missing' },
+];
+
+/** Where a machine is among its states. */
+const Machine = ({
+  label,
+  states,
+  now,
+}: {
+  readonly label: string;
+  readonly states: readonly { readonly state: string; readonly title: string }[];
+  readonly now: string;
+}) => (
+  <ol class="machine" aria-label={label}>
+    {states.map(({ state, title }) => (
+      <li key={state} aria-current={state === now ? 'step' : undefined}>
+        {title}
+      </li>
+    ))}
+  </ol>
+);
+
+export function Collections({ source, at }: { readonly source: Source; readonly at: number }) {
+  const pace = useRef(new Pace());
+  return (
+    <ScrollBox label={`Collections of ${source.source}`}>
+      <table class="collections">
+        <thead>
+          <tr>
+            <th scope="col">Collection</th>
+            <th scope="col">State</th>
+            <th scope="col">Progress</th>
+            <th scope="col" class="number">
+              Records
+            </th>
+            <th scope="col">Complete up to</th>
+            <th scope="col" class="number">
+              To fetch
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {source.collections.map((each) => (
+            <tr key={each.collection}>
+              <th scope="row">{each.collection}</th>
+              <td>
+                {each.state === 'swept' ? null : (
+                  <Machine label={`State of ${each.collection}`} states={STATES} now={each.state} />
+                )}
+                {each.sweep === 'guarded' ? (
+                  <span class="badge warn">Purge stopped: it would delete too much</span>
+                ) : each.sweep !== 'idle' || each.state === 'swept' ? (
+                  <Machine label={`Purge of ${each.collection}`} states={SWEEPS} now={each.sweep} />
+                ) : null}
+              </td>
+              <td>
+                {each.progress.length === 0 ? (
+                  <span class="hint">nothing under way</span>
+                ) : (
+                  each.progress.map((one) => (
+                    <ProgressBar
+                      key={one.work}
+                      progress={one}
+                      began={beganOf(source, each.collection, one.work)}
+                      at={at}
+                      isHeld={source.holder !== undefined}
+                      perSecond={pace.current.note(`${each.collection} ${one.work}`, { at, done: one.done })}
+                      label={`${WORKS[one.work]} of ${each.collection}`}
+                    />
+                  ))
+                )}
+              </td>
+              <td class="number">{whole(each.stored)}</td>
+              <td>
+                {each.cursor === undefined ? (
+                  '–'
+                ) : (
+                  <>
+                    <time dateTime={each.cursor}>{moment(each.cursor)}</time>
+                    <span class="hint"> {span(each.lag ?? 0)} behind</span>
+                  </>
+                )}
+              </td>
+              <td class="number">{whole(each.wanted)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </ScrollBox>
+  );
+}
+
+const beganOf = ({ log }: Source, collection: string, work: Progress['work']): number | undefined =>
+  log[collection]?.findLast((entry) => entry.outcome === 'open' && entry.work === work)?.began;
+
+interface ProgressProps {
+  readonly progress: Progress;
+  readonly began: number | undefined;
+  readonly at: number;
+  readonly isHeld: boolean;
+  /** As measured between two reports. */
+  readonly perSecond: number | undefined;
+  readonly label: string;
+}
+
+function ProgressBar({ progress, began, at, isHeld, perSecond, label }: ProgressProps) {
+  const { work, done, total } = progress;
+  const average = began === undefined || at <= began ? undefined : (done * 1000) / (at - began);
+  const speed = perSecond !== undefined && perSecond > 0 ? perSecond : average;
+  const left = total === undefined || !speed || !isHeld ? undefined : Math.max(0, (total - done) / speed);
+  const facts = [
+    total === undefined ? counted(done, 'record') : `${whole(done)} of ${whole(total)}`,
+    ...(isHeld && speed ? [`${whole(speed)} a second`] : []),
+    ...(left === undefined ? [] : [left < 1 ? 'nearly done' : `${span(Math.ceil(left) * 1000)} left`]),
+    ...(isHeld ? [] : ['interrupted; the next run goes on here']),
+  ];
+  return (
+    <div class="progress">
+      <span>{WORKS[work]}</span>
+      {total === undefined ? null : (
+        <progress aria-label={label} max={Math.max(1, total)} value={Math.min(done, total)} />
+      )}
+      <span class="hint">{facts.join(', ')}</span>
+    </div>
+  );
+}

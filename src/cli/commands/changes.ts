@@ -1,0 +1,87 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { PlatError, platError } from '../../errors/index.ts';
+import { positionIn } from '../../store/change-feed.ts';
+import { recordNamed } from '../../store/changed-records.ts';
+import { PartialFile } from '../../store/files/partial-file.ts';
+import { changePages } from '../../store/follow-changes.ts';
+import { withStore } from '../open-store.ts';
+import { addOptions, applyConfig, CONFIG_OPTION, mustHaveFolder, option, STORE_OPTION } from '../options.ts';
+import { onShutdown } from '../shutdown.ts';
+import { flushOutput, streamJson } from '../terminal.ts';
+import { knownResource } from './data.ts';
+
+export function defineChanges(changes: Command): void {
+  addOptions(
+    changes,
+    STORE_OPTION(),
+    CONFIG_OPTION(),
+    option('--since <position>', 'begin behind it: start, end, a number, or a position (default: start)'),
+    option('--follow', 'go on with what is committed from now on'),
+    option('--records', 'with each record, in the form of the RESO interface'),
+    option('--resources <names>', 'only these resources, separated by commas (default: all)'),
+    option('--role <role>', 'as this role sees the changes (default: as the operator)'),
+    option('--checkpoint <file>', 'keep the position in this file, and begin there if it exists'),
+  ).action(async (_options, command: Command) => {
+    await applyConfig(command);
+    const { store: address, since, follow, records, resources, role, checkpoint } = command.opts();
+    if (checkpoint !== undefined) mustHaveFolder(checkpoint);
+    const begin = checkpointIn(checkpoint) ?? since;
+    const { signal } = onShutdown(follow === true);
+    await withStore(address, { create: false }, async (store) => {
+      const named = listIn(resources);
+      for (const name of named ?? []) await knownResource(store, name);
+      if (role !== undefined && !(await store.model()).rules.roles.has(role)) {
+        throw platError('usage', { reason: `There is no role ${role}.` });
+      }
+      let kept = begin;
+      const wish = { since: begin, follow: follow === true, records, resources: named, role, signal };
+      try {
+        for await (const page of changePages(store, wish)) {
+          for (const change of page.changes) {
+            const text = change.kind === 'deleted' ? undefined : page.records?.get(recordNamed(change));
+            const line = JSON.stringify(change);
+            await streamJson(text === undefined ? line : `${line.slice(0, -1)},"record":${text}}`);
+          }
+          if (checkpoint === undefined || page.position === kept) continue;
+          // Whoever is killed between the two writes the lines again, and skips none.
+          await flushOutput();
+          keep(checkpoint, page.position);
+          kept = page.position;
+        }
+      } catch (error) {
+        throw error instanceof PlatError && error.code === 'positionGone' ? gone(error, checkpoint) : error;
+      }
+    });
+  });
+}
+
+const listIn = (names: string | readonly string[] | undefined): readonly string[] | undefined =>
+  typeof names === 'string'
+    ? names.split(',').flatMap((name) => (name.trim() === '' ? [] : [name.trim()]))
+    : names;
+
+/** The position in the file of a checkpoint; undefined without one. @throws PlatError `usage` */
+function checkpointIn(file: string | undefined): string | undefined {
+  if (file === undefined || !existsSync(file)) return undefined;
+  const text = readFileSync(file, 'utf8').trim();
+  if (positionIn(text) !== undefined) return text;
+  throw platError('usage', {
+    reason: `${file} holds no position in a sequence of changes. To begin anew, delete it.`,
+  });
+}
+
+function keep(file: string, position: string): void {
+  using partial = new PartialFile(file, '.partial');
+  writeFileSync(partial.path, `${position}\n`, { flush: true });
+  partial.takePlace();
+}
+
+/** What to do where the changes since a position are no longer known. */
+function gone({ message }: PlatError, checkpoint: string | undefined): PlatError {
+  const way =
+    checkpoint === undefined
+      ? 'with --since start every record that exists comes anew.'
+      : `delete ${checkpoint}, so that every record that exists comes anew.`;
+  return platError('failed', { reason: `${message} Or empty the copy, and ${way}` });
+}

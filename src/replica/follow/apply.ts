@@ -1,0 +1,245 @@
+/**
+ * Brings changes that a source told of into the copy: deleted records go, changed ones are asked for by their keys, so that
+ * what is stored is no older than the change, and the position is kept with them. What cannot be read is dealt with as
+ * everywhere. It knows nothing of how the source tells.
+ */
+import type { CopyChange } from '../checkpoint/checkpoint.ts';
+import type { Chain, Deletions } from '../checkpoint/notes.ts';
+import type { Copy } from '../copy/copy.ts';
+import { contradicts, NO_MASKS } from '../copy/masks.ts';
+import { movedChildren, pendingFiles, subDataEntries } from '../copy/pending-fetches.ts';
+import { type PendingFetch, RECORD } from '../copy/quarantine-entry.ts';
+import { storePage } from '../copy/store-page.ts';
+import { isOfRequest } from '../http/failure.ts';
+import type { LoadState } from '../machine/load.ts';
+import { joinPages, NOTHING, recordsOf } from '../source/pages.ts';
+import type { SourcePage, ToldChange } from '../source/source.ts';
+import { notesOfPages } from '../steps/download.ts';
+import { fetchPending } from '../steps/fetch-pending.ts';
+import { absentFrom } from '../steps/gone.ts';
+import { refound, refresh } from '../steps/update.ts';
+import { hasSwept, windowFrom } from './chain.ts';
+
+/** Records that are asked for and stored together. */
+const AT_ONCE = 200;
+const ATTEMPTS = 2;
+/** Deletions within a while that are no mass of them, however few records there are. */
+const FEW = 10;
+/** Milliseconds within which they count together: as long as between two purges. */
+const COUNTED = 20 * 3_600_000;
+
+/** What is known of a record after several changes: the last one counts. */
+interface Change {
+  readonly isDeleted: boolean;
+  readonly at: number | undefined;
+}
+
+/**
+ * Applies changes in their order, in as many commits as they need. The chain is kept with each, with its new position in
+ * the last: a process that dies in between begins again at the old one, and applies the same once more.
+ * @param distinct makes requests other than any before
+ * @returns the chain as it was kept
+ */
+export async function applyChanges(
+  copy: Copy,
+  before: Chain,
+  changes: readonly ToldChange[],
+  { position, isLevel, distinct }: { position: string; isLevel: boolean; distinct: () => string },
+): Promise<Chain> {
+  const groups = [...Map.groupBy(changes, ({ resource }) => resource)]
+    .filter(([resource]) => before.resources.includes(resource))
+    .flatMap(([resource, group]) => chunked(lastOf(group)).map((some) => ({ resource, some })));
+  let chain = before;
+  for (const [index, { resource, some }] of groups.entries()) {
+    const isLast = index === groups.length - 1;
+    const end = isLast ? ended(copy, position, isLevel) : {};
+    const group = new Group(copy, resource, some, distinct);
+    chain = await copy.checkpoint.inTurn(resource, () => group.apply(chain, end));
+  }
+  if (groups.length > 0) return chain;
+  chain = { ...chain, ...ended(copy, position, isLevel) };
+  await copy.checkpoint.commit({ state: { chain } });
+  return chain;
+}
+
+/** What a chain is after everything up to a position is in the copy. */
+const ended = (
+  { environment }: Pick<Copy, 'environment'>,
+  position: string,
+  isLevel: boolean,
+): Pick<Chain, 'position' | 'level'> => ({
+  position,
+  ...(isLevel ? { level: environment.clock.now() } : {}),
+});
+
+function lastOf(changes: readonly ToldChange[]): [string, Change][] {
+  const last = new Map<string, Change>();
+  for (const { key, isDeleted, at } of changes) {
+    last.delete(key); // it stands at the place of its last change
+    last.set(key, { isDeleted, at });
+  }
+  return [...last];
+}
+
+function chunked<T>(list: readonly T[]): T[][] {
+  const count = Math.ceil(list.length / AT_ONCE);
+  return Array.from({ length: count }, (_, at) => list.slice(at * AT_ONCE, (at + 1) * AT_ONCE));
+}
+
+const cursorOf = (load: LoadState): number =>
+  load.kind === 'current' || load.kind === 'updating' ? Date.parse(load.cursor) : Number.NEGATIVE_INFINITY;
+
+/** Changes of one resource that are applied together. */
+class Group {
+  readonly #copy: Copy;
+  readonly #resource: string;
+  readonly #changes: readonly (readonly [string, Change])[];
+  readonly #distinct: () => string;
+
+  constructor(
+    copy: Copy,
+    resource: string,
+    changes: readonly (readonly [string, Change])[],
+    distinct: () => string,
+  ) {
+    this.#copy = copy;
+    this.#resource = resource;
+    this.#changes = changes;
+    this.#distinct = distinct;
+  }
+
+  async apply(before: Chain, end: Partial<Chain>): Promise<Chain> {
+    const { checkpoint, report } = this.#copy;
+    const resource = this.#resource;
+    // What windows have passed may have come back since: it is asked for.
+    const cursor = cursorOf(checkpoint.load(resource));
+    const isTold = ({ isDeleted, at }: Change): boolean => isDeleted && (at === undefined || at >= cursor);
+    const told = this.#keys(isTold);
+    const doubtful = this.#keys((change) => !isTold(change));
+    const { page, want } = await this.#fetch(doubtful);
+    if (contradicts(checkpoint.get('masks') ?? NO_MASKS, page)) {
+      await refresh(this.#copy, resource, 'fields were masked that are open now, or the other way round');
+    }
+    // What is not there any more was deleted since, or has left the view.
+    const asked = doubtful.filter((key) => !want.includes(key));
+    const gone = [...told, ...absentFrom(page, resource, asked)];
+    const { chain, removed, guarded } = await this.#guard({ ...before, ...end }, gone);
+    const pending: PendingFetch[] = want.length === 0 ? [] : [{ resource, keys: want, why: RECORD }];
+    let owes = want.length > 0;
+    const noted = await notesOfPages(this.#copy, resource);
+    const released = guarded ? [] : this.#entriesOf(gone);
+    await storePage(this.#copy, page, async (intake): Promise<CopyChange> => {
+      const moved = await movedChildren(this.#copy, resource, intake);
+      owes ||= intake.partial.length > 0 || moved.some(({ keys }) => keys.length > 0);
+      const { state, ...notes } = noted(page);
+      return {
+        ...notes,
+        // A window that is yet to come brings what is pending.
+        ...(owes ? {} : this.#load()),
+        ...(removed.length === 0 ? {} : { remove: [{ resource, keys: removed }] }),
+        release: released,
+        want: [...pending, ...moved, ...pendingFiles(this.#copy, [{ resource, keys: removed }])],
+        state: { ...state, chain },
+      };
+    });
+    for (const each of released) report({ kind: 'gone', ...each });
+    if (removed.length > 0) report({ kind: 'deleted', resource, keys: removed });
+    report({ kind: 'changes', resource, rows: page.keys.length, deleted: removed.length });
+    if (owes) await fetchPending(this.#copy, resource);
+    return chain;
+  }
+
+  #keys(isWanted: (change: Change) => boolean): string[] {
+    return this.#changes.flatMap(([key, change]) => (isWanted(change) ? [key] : []));
+  }
+
+  /** The next window begins behind what was told of. */
+  #load(): Pick<CopyChange, 'load'> {
+    const resource = this.#resource;
+    const at = Math.max(...this.#changes.map(([, change]) => change.at ?? Number.NEGATIVE_INFINITY));
+    const upTo = Number.isFinite(at) ? windowFrom(this.#copy.checkpoint, resource, at) : undefined;
+    return upTo === undefined ? {} : { load: { resource, event: { kind: 'told', upTo } } };
+  }
+
+  /**
+   * The records of keys. What the source fails to give together becomes pending, and is asked for as everything pending is:
+   * in halves, down to the key that is at fault.
+   * @throws RequestFailure when the source cannot be reached, or refuses the key
+   */
+  async #fetch(keys: readonly string[]): Promise<{ readonly page: SourcePage; readonly want: string[] }> {
+    const { feed } = this.#copy;
+    const pages: SourcePage[] = [];
+    const want: string[] = [];
+    for (let at = 0; at < keys.length; at += feed.someAtOnce) {
+      const some = keys.slice(at, at + feed.someAtOnce);
+      try {
+        pages.push(await recordsOf(feed, this.#resource, some, ATTEMPTS, this.#distinct()));
+      } catch (error) {
+        const isOfKeys = isOfRequest(error) && error.status !== undefined && error.kind !== 'refused';
+        if (!isOfKeys) throw error;
+        want.push(...some);
+      }
+    }
+    return { page: pages.length === 0 ? NOTHING : joinPages(pages), want };
+  }
+
+  /** Everything in the quarantine that is about records that are gone. */
+  #entriesOf(keys: readonly string[]): NonNullable<CopyChange['release']>[number][] {
+    const { checkpoint } = this.#copy;
+    const gone = new Set(keys);
+    const entries = checkpoint.quarantined(
+      (of) => of.resource === this.#resource && of.key !== undefined && gone.has(of.key),
+    );
+    const parts = subDataEntries(this.#copy, this.#resource, keys);
+    const found = [
+      ...entries.map(({ resource, key }) => ({ resource, keys: [key] })),
+      ...(parts.length === 0 ? [] : [{ resource: this.#resource, keys: parts }]),
+    ];
+    return found;
+  }
+
+  /**
+   * Of records that are gone at the source those that are deleted here. More than the share that one purge takes wait for a
+   * purge, whose own guard decides: the source may have told of them because the key lost its rights.
+   */
+  async #guard(
+    chain: Chain,
+    gone: readonly string[],
+  ): Promise<{ readonly chain: Chain; readonly removed: string[]; readonly guarded: boolean }> {
+    const { checkpoint, environment, name, settings, store, report } = this.#copy;
+    const resource = this.#resource;
+    if (gone.length === 0) return { chain, removed: [], guarded: false };
+    const missing = new Set(await store.checkpoints.missing(name, resource, gone));
+    const removed = gone.filter((key) => !missing.has(key));
+    if (removed.length === 0) return { chain, removed, guarded: false };
+    const now = environment.clock.now();
+    const lately = chain.deletions?.[resource];
+    const isOver = lately === undefined || Math.abs(now - lately.since) >= COUNTED || this.#isPurged(lately);
+    const period = isOver
+      ? { since: now, rows: 0, of: await store.checkpoints.stored(name, resource) }
+      : lately;
+    const rows = period.rows + removed.length;
+    const isMass = rows > FEW && rows > settings.purgeShare * period.of && !settings.force;
+    const keep = (deletions: Deletions): Chain => ({
+      ...chain,
+      deletions: { ...chain.deletions, [resource]: deletions },
+    });
+    if (!isMass) return { chain: keep({ ...period, rows }), removed, guarded: false };
+    // The copy is whole again when a sweep that begins from now on has found what was left.
+    await refound(this.#copy);
+    if (period.isGuarded !== true) report({ kind: 'guarded', resource, rows, of: period.of });
+    if (period.isGuarded !== true) await checkpoint.purgeAnew();
+    return { chain: keep({ ...period, isGuarded: true }), removed: [], guarded: true };
+  }
+
+  /** Whether a purge has decided about deletions that were held back. */
+  #isPurged({ isGuarded }: Deletions): boolean {
+    const { checkpoint } = this.#copy;
+    const foundation = checkpoint.get('foundation');
+    return (
+      isGuarded === true &&
+      foundation !== undefined &&
+      hasSwept(foundation, this.#resource, checkpoint.sweep(this.#resource))
+    );
+  }
+}

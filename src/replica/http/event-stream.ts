@@ -1,0 +1,117 @@
+/**
+ * Reads an answer of server-sent events (HTML, 9.2): from bytes to events, while they come. What waits in memory is bounded,
+ * and a stream of which nothing comes for a while, not even a comment, has failed. It knows nothing of what events mean.
+ */
+import type { Clock } from '../../store/clock.ts';
+import { RequestFailure, stopped } from './failure.ts';
+
+/** An event as it came. */
+export interface ServerEvent {
+  /** `message` where the stream names none. */
+  readonly event: string;
+  readonly data: string;
+  /** The last id of the stream so far; empty: none. */
+  readonly id: string;
+}
+
+/** Characters of one event: far more than a change has. */
+const LARGEST = 1024 * 1024;
+
+/** Puts events together from pieces of their text, wherever these are cut. */
+class EventParser {
+  /** The beginning of a line. */
+  #rest = '';
+  #event = '';
+  #data: string[] = [];
+  #size = 0;
+  #id = '';
+
+  /** @returns the events that are at their end. @throws RequestFailure `too-large` */
+  push(text: string): ServerEvent[] {
+    // A carriage return at the end may be the first half of a line break.
+    const whole = this.#rest + text;
+    const held = whole.endsWith('\r') ? whole.slice(0, -1) : whole;
+    const lines = held.split(/\r\n|\n|\r/);
+    this.#rest = (lines.pop() ?? '') + whole.slice(held.length);
+    const events = lines.flatMap((line) => this.#line(line) ?? []);
+    if (this.#rest.length + this.#size > LARGEST) {
+      throw new RequestFailure('too-large', `An event of the stream has more than ${LARGEST} characters`);
+    }
+    return events;
+  }
+
+  #line(line: string): ServerEvent | undefined {
+    if (line === '') return this.#end();
+    const colon = line.indexOf(':');
+    const name = colon < 0 ? line : line.slice(0, colon);
+    const value = colon < 0 ? '' : line.slice(colon + 1).replace(/^ /, '');
+    switch (name) {
+      case 'event':
+        this.#event = value;
+        break;
+      case 'data':
+        this.#data.push(value);
+        this.#size += value.length;
+        break;
+      case 'id':
+        if (!value.includes('\0')) this.#id = value;
+        break;
+      default: // a comment has no name, and `retry` is the follower's own matter
+    }
+    return undefined;
+  }
+
+  #end(): ServerEvent | undefined {
+    const event = { event: this.#event || 'message', data: this.#data.join('\n'), id: this.#id };
+    const isEmpty = this.#data.length === 0;
+    this.#event = '';
+    this.#data = [];
+    this.#size = 0;
+    return isEmpty ? undefined : event;
+  }
+}
+
+/**
+ * The events of a body, as many at once as came together.
+ * @param silence milliseconds without a byte after which the stream has failed
+ * @throws RequestFailure `transient` for silence, and whatever the body throws
+ */
+export async function* eventsOf(
+  body: AsyncIterable<Uint8Array>,
+  {
+    clock,
+    silence,
+    signal,
+  }: { readonly clock: Clock; readonly silence: number; readonly signal: AbortSignal },
+): AsyncGenerator<ServerEvent[]> {
+  const parser = new EventParser();
+  const decoder = new TextDecoder();
+  const iterator = body[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const next = await within(iterator.next(), clock, silence, signal);
+      if (next.done === true) return;
+      const events = parser.push(decoder.decode(next.value, { stream: true }));
+      if (events.length > 0) yield events;
+    }
+  } finally {
+    // A body that stands still may not end either: nobody waits for it.
+    void iterator.return?.().catch(() => undefined);
+  }
+}
+
+/** What comes in time. */
+async function within<T>(coming: Promise<T>, clock: Clock, silence: number, signal: AbortSignal): Promise<T> {
+  const came = new AbortController();
+  const late = clock.sleep(silence, AbortSignal.any([came.signal, signal])).then(() => {
+    if (signal.aborted) throw stopped();
+    throw new RequestFailure('transient', `Nothing came for ${silence / 1000} s, not even a heartbeat`);
+  });
+  late.catch(() => undefined); // what comes first counts
+  coming.catch(() => undefined);
+  try {
+    return await Promise.race([coming, late]);
+  } finally {
+    came.abort();
+  }
+}

@@ -1,0 +1,295 @@
+/**
+ * Follows the changes of a source in the best way that it offers, found out by asking, and says for which collections that is
+ * enough. Where no way is to be had, windows and purges go on as ever, and the better way is tried again later. What is
+ * applied, and how, is in follow/.
+ */
+import { timestampFrom } from '../../dictionary/index.ts';
+import type { Chain, Following } from '../checkpoint/notes.ts';
+import type { Copy } from '../copy/copy.ts';
+import { applyChanges } from '../follow/apply.ts';
+import { isKept } from '../follow/chain.ts';
+import { type Batch, Inbox } from '../follow/inbox.ts';
+import { RequestFailure } from '../http/failure.ts';
+import { LONGEST_REST, restAfter } from '../http/retry.ts';
+import { type ChangeFeed, WAYS, type Way } from '../source/source.ts';
+import { fetchPending } from '../steps/fetch-pending.ts';
+import { downloadAll, refreshAll, windowed } from './cycle.ts';
+import { type FollowWish, paceWithin, type ReplicateOptions } from './options.ts';
+
+/** Milliseconds between two batches: changes that come together are asked for together. */
+const PACE = 250;
+/** Milliseconds between two notes that a quiet source is level. */
+const NOTED = 60_000;
+/** Milliseconds after which a source that says nothing, and does not fail either, is not relied on. */
+const LONGEST_SILENCE = 3 * NOTED;
+/** After a way failed: a source that was restarted is back soon. */
+const REST = { base: 1000, longest: 300_000 } as const;
+/** Milliseconds after which a way is tried again that the source does not offer. */
+const UNOFFERED = { base: 3_600_000, longest: 3_600_000 } as const;
+/** After a sequence was broken several times within a while, in milliseconds. */
+const UNFOLLOWED = { base: 60_000, longest: 3_600_000 } as const;
+const FORGIVEN = 6 * 3_600_000;
+/** Failures in a row that pass for one connection that was cut. */
+const UNREPORTED = 1;
+
+const BROKEN = 'the source does not know any more what has changed since';
+const TOLD = 'it was told to';
+const UNKNOWN = 'the source offers no other way that is known or allowed';
+
+interface Failed {
+  readonly failures: number;
+  readonly until: number;
+  readonly reason: string;
+}
+
+export class Follower {
+  readonly #copy: () => Copy;
+  readonly #review: () => Promise<void>;
+  readonly #wish: FollowWish;
+  readonly #pace: number;
+  readonly #failed = new Map<Way, Failed>();
+  readonly #prepared = Promise.withResolvers<void>();
+  /** When the source was last heard to have nothing new, in milliseconds since 1970; undefined: it is not followed. */
+  #heardAt: number | undefined;
+  #requests = 0;
+  /** When the sequence was broken lately, in milliseconds since 1970. */
+  #broken: number[] = [];
+
+  /** @param review asks the source anew what it is, if it shows something else than before */
+  constructor(
+    copy: () => Copy,
+    review: () => Promise<void>,
+    { follow = 'auto', limits = {} }: Pick<ReplicateOptions, 'follow' | 'limits'>,
+  ) {
+    this.#copy = copy;
+    this.#review = review;
+    this.#wish = follow;
+    this.#pace = Math.max(PACE, paceWithin(limits));
+  }
+
+  /** Resolves when a download may begin: the position from which changes are followed was taken, or none is to be had. */
+  get prepared(): Promise<void> {
+    return this.#prepared.promise;
+  }
+
+  /** Whether the changes that are followed now are all that these collections need. */
+  keeps(collections: readonly string[]): boolean {
+    const { checkpoint, environment } = this.#copy();
+    const { clock } = environment;
+    const isHeard = this.#heardAt !== undefined && Math.abs(clock.now() - this.#heardAt) < LONGEST_SILENCE;
+    return isHeard && collections.every((each) => isKept(checkpoint, each));
+  }
+
+  /** Follows until the signal. @throws LeaseLost, PlatError of the store */
+  async run(ends: AbortSignal): Promise<void> {
+    try {
+      while (!ends.aborted) {
+        const feed = this.#best();
+        if (feed === undefined) await this.#rest(ends);
+        else await this.#tryBy(feed, ends);
+      }
+    } finally {
+      this.#heardAt = undefined;
+      this.#prepared.resolve();
+    }
+  }
+
+  get #offered(): readonly ChangeFeed[] {
+    const wish = this.#wish;
+    return this.#copy().feed.changeFeeds.filter(({ way }) => wish === 'auto' || wish === way);
+  }
+
+  /** The best way that has not failed lately. */
+  #best(): ChangeFeed | undefined {
+    const now = this.#copy().environment.clock.now();
+    return this.#offered.find(({ way }) => (this.#failed.get(way)?.until ?? now) <= now);
+  }
+
+  /** Windows alone, until a better way may be tried again. */
+  async #rest(ends: AbortSignal): Promise<void> {
+    const { environment } = this.#copy();
+    const { clock } = environment;
+    this.#prepared.resolve();
+    const failed = this.#offered.flatMap(({ way }) => this.#failed.get(way) ?? []);
+    if (failed.length === 0 || failed.some(({ failures }) => failures > UNREPORTED)) {
+      const reasons = failed.length === 0 ? UNKNOWN : failed.map((each) => each.reason).join('; ');
+      const reason = this.#wish === 'windows' ? TOLD : reasons;
+      await this.#note('windows', reason);
+    }
+    const now = clock.now();
+    const until = Math.min(now + UNOFFERED.longest, ...failed.map((each) => each.until));
+    await clock.sleep(Math.max(1, until - now), ends);
+  }
+
+  async #tryBy(feed: ChangeFeed, ends: AbortSignal): Promise<void> {
+    try {
+      await this.#followBy(feed, ends);
+    } catch (error) {
+      if (ends.aborted) return;
+      if (!(error instanceof RequestFailure)) throw error;
+      const { environment } = this.#copy();
+      const { kind, message: reason, retryAfter } = error;
+      const failures = (this.#failed.get(feed.way)?.failures ?? 0) + 1;
+      const isOffered = kind !== 'rejected';
+      const rest = !isOffered ? UNOFFERED : kind === 'refused' ? LONGEST_REST : REST;
+      const wait = restAfter(failures, retryAfter, rest, environment.random);
+      // What is not offered is reported at once; a connection that was cut is usual.
+      const counted = isOffered ? failures : Math.max(failures, UNREPORTED + 1);
+      this.#failed.set(feed.way, { failures: counted, until: environment.clock.now() + wait, reason });
+    } finally {
+      this.#heardAt = undefined;
+    }
+  }
+
+  async #followBy(feed: ChangeFeed, ends: AbortSignal): Promise<void> {
+    const resources = this.#resources();
+    const known = this.#copy().checkpoint.get('chain');
+    if (known === undefined || !(await this.#goesOn(feed, known, resources))) {
+      await this.#begin(feed, await feed.now(resources, ends), false);
+    }
+    this.#prepared.resolve();
+    await this.#settle();
+    // Another view of the source has a stream of its own.
+    const copy = this.#copy();
+    let chain = copy.checkpoint.get('chain');
+    if (chain === undefined || ends.aborted) return;
+    const left = new AbortController();
+    const signal = AbortSignal.any([ends, left.signal]);
+    const inbox = new Inbox();
+    const filling = inbox.fill(feed.since(chain.position, resources, signal));
+    try {
+      for (;;) {
+        await this.#arrival(inbox, signal);
+        // A better way may be tried again.
+        if (ends.aborted || this.#copy() !== copy || this.#best()?.way !== feed.way) return;
+        const batch = inbox.take();
+        chain = await this.#apply(chain, feed, batch);
+        if (batch === undefined) continue;
+        if (batch.isLevel) {
+          this.#failed.delete(feed.way);
+          await this.#note(feed.way, this.#reasonsBefore(feed.way));
+        }
+        if (batch.gone !== undefined) {
+          const { position = await feed.now(resources, ends) } = batch.gone;
+          await this.#begin(feed, position, true);
+          this.#breaks(feed.way);
+          return;
+        }
+        if (batch.changes.length > 0) await this.#copy().environment.clock.sleep(this.#pace, signal);
+      }
+    } finally {
+      left.abort();
+      inbox.close();
+      await filling;
+    }
+  }
+
+  /** Whether a chain that is known goes on in a way, if need be in its terms. */
+  async #goesOn(feed: ChangeFeed, known: Chain, resources: readonly string[]): Promise<boolean> {
+    if (known.resources.join() !== resources.join()) return false;
+    if (known.way === feed.way) return true;
+    const position = feed.adopts(known);
+    if (position === undefined) return false;
+    const { checkpoint } = this.#copy();
+    await checkpoint.commit({ state: { chain: { ...known, way: feed.way, position } } });
+    return true;
+  }
+
+  /** Why no better way is in use; undefined for the best. */
+  #reasonsBefore(way: Way): string | undefined {
+    const better = WAYS.slice(0, WAYS.indexOf(way)).flatMap((each) => this.#failed.get(each)?.reason ?? []);
+    return better.length === 0 ? undefined : better.join('; ');
+  }
+
+  /** A sequence that breaks again and again is not followed at once: each time everything is read again. */
+  #breaks(way: Way): void {
+    const { environment } = this.#copy();
+    const now = environment.clock.now();
+    this.#broken = [...this.#broken.filter((at) => Math.abs(now - at) < FORGIVEN), now];
+    const again = this.#broken.length - 1;
+    if (again === 0) return;
+    const until = now + restAfter(again, undefined, UNFOLLOWED, environment.random);
+    this.#failed.set(way, { failures: again + UNREPORTED, until, reason: BROKEN });
+  }
+
+  /** Waits for what comes next, and no longer than until it is to be noted that nothing has. */
+  async #arrival(inbox: Inbox, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#copy().environment;
+    const came = new AbortController();
+    await Promise.race([inbox.arrival, clock.sleep(NOTED, AbortSignal.any([signal, came.signal]))]);
+    came.abort();
+  }
+
+  /** Brings a batch into the copy; undefined: nothing has come for a while. @returns the chain as it is then */
+  async #apply(chain: Chain, { isPushed }: ChangeFeed, batch: Batch | undefined): Promise<Chain> {
+    const copy = this.#copy();
+    const now = copy.environment.clock.now();
+    const isLevel = batch?.isLevel ?? (isPushed && this.#heardAt !== undefined);
+    if (isLevel) this.#heardAt = now;
+    const position = batch?.position ?? chain.position;
+    const changes = batch?.changes ?? [];
+    const isNoted = chain.level !== undefined && Math.abs(now - chain.level) < NOTED;
+    const isWhole = isLevel && this.#resources().every((each) => isKept(copy.checkpoint, each));
+    if (changes.length === 0 && position === chain.position && (!isWhole || isNoted)) return chain;
+    return applyChanges(copy, chain, changes, {
+      position,
+      isLevel: isWhole,
+      distinct: () => this.#distinct(),
+    });
+  }
+
+  /** No key of a record: it makes a filter another than any that was sent before. */
+  #distinct(): string {
+    return `~${this.#copy().environment.clock.now().toString(36)}.${++this.#requests}`;
+  }
+
+  #resources(): string[] {
+    return windowed(this.#copy()).toSorted();
+  }
+
+  /** Begins a chain at a position that was just taken. */
+  async #begin(feed: ChangeFeed, position: string, isBroken: boolean): Promise<void> {
+    const { checkpoint, name, store, ...copy } = this.#copy();
+    const since = timestampFrom(await copy.feed.serverTime());
+    const fresh: string[] = [];
+    for (const each of isBroken ? [] : this.#resources()) {
+      const isNew = checkpoint.load(each).kind === 'new';
+      if (isNew && (await store.checkpoints.stored(name, each)) === 0) fresh.push(each);
+    }
+    const chain: Chain = {
+      way: feed.way,
+      resources: this.#resources(),
+      position,
+      ...(isBroken ? { isBroken } : {}),
+    };
+    await checkpoint.commit({ state: { chain, foundation: { since, fresh } } });
+  }
+
+  /** Brings the copy to where changes can be applied: everything is read again if it must be, and downloaded. */
+  async #settle(): Promise<void> {
+    const { checkpoint } = this.#copy();
+    const chain = checkpoint.get('chain');
+    if (chain?.isBroken === true) {
+      await this.#review();
+      await refreshAll(this.#copy(), BROKEN);
+      const { isBroken: _, ...whole } = chain;
+      await checkpoint.commit({ state: { chain: whole } });
+    }
+    const copy = this.#copy();
+    await downloadAll(copy, this.#resources());
+    // What an earlier run could not fetch.
+    for (const resource of this.#resources()) {
+      await checkpoint.inTurn(resource, () => fetchPending(copy, resource));
+    }
+  }
+
+  /** Keeps and reports how changes come, when that is another way than before. */
+  async #note(way: Following['way'], reason?: string): Promise<void> {
+    const { checkpoint, environment, report } = this.#copy();
+    const before = checkpoint.get('following');
+    if (before?.way === way && before.reason === reason) return;
+    const why = reason === undefined ? {} : { reason };
+    await checkpoint.commit({ state: { following: { way, since: environment.clock.now(), ...why } } });
+    report({ kind: 'follow', way, ...why });
+  }
+}

@@ -1,0 +1,116 @@
+/**
+ * Server-sent events of a plat: its changes as they are committed (docs/changes.md). It knows the form of the stream, and
+ * nothing of what a copy does with it.
+ */
+import { isObject, parsedJson } from '../../shared/json.ts';
+import type { SourceClient } from '../http/client.ts';
+import { eventsOf, type ServerEvent } from '../http/event-stream.ts';
+import { RequestFailure } from '../http/failure.ts';
+import type { ChangeFeed, Told, ToldChange } from './source.ts';
+
+/** Milliseconds without a byte after which a stream is given up: three heartbeats. */
+const SILENCE = 45_000;
+/** Changes that are handed over together, however large their commit. */
+const TOGETHER = 500;
+
+/** The stream is beside the interfaces: at `…/events`, where `…/Reso/OData/` and `…/v1/` are their roots. */
+const addressOf = (root: string): string => root.replace(/(?:Reso\/OData|v1)\/$/, 'events');
+
+/** The stream of a plat whose interface has a root. */
+export function eventFeed(client: SourceClient, root: string): ChangeFeed {
+  async function* told(
+    since: string,
+    resources: readonly string[],
+    signal: AbortSignal,
+  ): AsyncGenerator<Told> {
+    const query = new URLSearchParams({ since, resources: resources.join(',') });
+    const { headers, body } = await client.open(`${addressOf(root)}?${query}`, {
+      headers: { accept: 'text/event-stream', 'accept-encoding': 'identity', 'cache-control': 'no-cache' },
+      timeout: SILENCE,
+      signal,
+    });
+    const type = headers['content-type'] ?? 'no content type';
+    if (!type.startsWith('text/event-stream')) {
+      throw new RequestFailure('rejected', `The stream of changes was answered with ${type}`);
+    }
+    let changes: ToldChange[] = [];
+    for await (const events of eventsOf(body, { clock: client.clock, silence: SILENCE, signal })) {
+      for (const event of events) {
+        const read = readEvent(event);
+        if (read === undefined) continue;
+        if (read.kind === 'change') changes.push(read.change);
+        if (changes.length > 0 && (read.kind !== 'change' || changes.length >= TOGETHER)) {
+          yield { kind: 'changes', changes };
+          changes = [];
+        }
+        if (read.kind !== 'change') yield read;
+        if (read.kind === 'gone') return;
+      }
+    }
+    // Changes that came without their position come again.
+  }
+
+  return {
+    way: 'events',
+    isPushed: true,
+    // A number of the sequence is a position, too.
+    adopts: ({ way, position }) => (way === 'entity-event' ? position : undefined),
+    async now(resources, signal) {
+      const stop = new AbortController();
+      try {
+        for await (const each of told('end', resources, AbortSignal.any([signal, stop.signal]))) {
+          if (each.kind === 'position') return each.position;
+        }
+      } finally {
+        stop.abort();
+      }
+      throw new RequestFailure('transient', 'The stream of changes began without a position');
+    },
+    async *since(position, resources, signal) {
+      try {
+        yield* told(position, resources, signal);
+      } catch (error) {
+        // A position that the source cannot read was one of another source.
+        const isGone = error instanceof RequestFailure && (error.status === 410 || error.status === 400);
+        if (!isGone) throw error;
+        yield { kind: 'gone', position: error.position };
+      }
+    },
+  };
+}
+
+type Read = { readonly kind: 'change'; readonly change: ToldChange } | Exclude<Told, { kind: 'changes' }>;
+
+/** Undefined for an event that this plat does not know. @throws RequestFailure for one that it cannot read */
+function readEvent({ event, data, id }: ServerEvent): Read | undefined {
+  if (event !== 'change' && event !== 'position' && event !== 'gone') return undefined;
+  const value = parsedJson(data);
+  if (!isObject(value)) throw unreadable(event, data);
+  const { position } = value;
+  switch (event) {
+    case 'change': {
+      const { resource, key, kind, at } = value;
+      if (typeof resource !== 'string' || typeof key !== 'string') throw unreadable(event, data);
+      const moment = typeof at === 'string' ? Date.parse(at) : Number.NaN;
+      return {
+        kind: 'change',
+        change: {
+          resource,
+          key,
+          isDeleted: kind === 'deleted',
+          at: Number.isNaN(moment) ? undefined : moment,
+        },
+      };
+    }
+    case 'position': {
+      const place = typeof position === 'string' ? position : id;
+      if (place === '') throw unreadable(event, data);
+      return { kind: 'position', position: place, isLevel: value.level === true };
+    }
+    case 'gone':
+      return { kind: 'gone', position: typeof position === 'string' ? position : undefined };
+  }
+}
+
+const unreadable = (event: string, data: string): RequestFailure =>
+  new RequestFailure('transient', `The stream of changes has an event "${event}" of ${data.slice(0, 120)}`);

@@ -1,0 +1,82 @@
+/**
+ * EntityEvent (RESO RCP-27) as a way to learn of changes: numbers, resources and keys, asked for again and again. An event says
+ * neither what happened nor when; a record that is not there any more was deleted.
+ */
+
+import { isObject } from '../../../shared/json.ts';
+import type { Clock } from '../../../store/clock.ts';
+import type { SourceClient } from '../../http/client.ts';
+import { RequestFailure, stopped } from '../../http/failure.ts';
+import type { ChangeFeed, Told, ToldChange } from '../source.ts';
+import { givenLink, type ListAnswer, readList } from './lists.ts';
+import { withOptions } from './urls.ts';
+
+const SEQUENCE = 'EntityEventSequence';
+const PAGE = 1000;
+const ATTEMPTS = 2;
+
+interface EntityEventOptions {
+  readonly client: SourceClient;
+  readonly root: string;
+  readonly clock: Clock;
+  /** Milliseconds between two requests while nothing changes. */
+  readonly every: number;
+}
+
+export function entityEventFeed({ client, root, clock, every }: EntityEventOptions): ChangeFeed {
+  const ask = (options: readonly string[]): Promise<ListAnswer> =>
+    client.get(withOptions(`${root}EntityEvent`, options), readList, { attempts: ATTEMPTS });
+  return {
+    way: 'entity-event',
+    isPushed: false,
+    // The stream of the same source counts in the same numbers.
+    adopts: ({ way, position }) => (way === 'events' ? /^\d+/.exec(position)?.[0] : undefined),
+    async now() {
+      const { values } = await ask([`$orderby=${SEQUENCE} desc`, '$top=1']);
+      const [last] = values;
+      return last === undefined ? '0' : String(numberOf(last));
+    },
+    async *since(position, resources, signal): AsyncGenerator<Told> {
+      for (let last = Number(position); !signal.aborted; ) {
+        let answer: ListAnswer;
+        try {
+          answer = await ask([`$filter=${SEQUENCE} gt ${last}`, `$orderby=${SEQUENCE} asc`, `$top=${PAGE}`]);
+        } catch (error) {
+          if (!(error instanceof RequestFailure) || error.status !== 410) throw error;
+          yield { kind: 'gone', position: undefined };
+          return;
+        }
+        const { page, values, facts } = answer;
+        const isLevel = values.length === 0 || (givenLink(page) === undefined && values.length < PAGE);
+        // With more to come, older changes than this moment may be among them.
+        const at = isLevel ? facts.serverTime : undefined;
+        const changes = values.map((value) => changeOf(value, at));
+        last = values.reduce<number>((most, value) => Math.max(most, numberOf(value)), last);
+        const wanted = changes.filter(({ resource }) => resources.includes(resource));
+        if (wanted.length > 0) yield { kind: 'changes', changes: wanted };
+        yield { kind: 'position', position: String(last), isLevel };
+        if (isLevel) await clock.sleep(every, signal);
+      }
+      throw stopped();
+    },
+  };
+}
+
+function changeOf(value: unknown, at: number | undefined): ToldChange {
+  const { ResourceName: resource, ResourceRecordKey: key } = isObject(value) ? value : {};
+  if (typeof resource !== 'string' || (typeof key !== 'string' && typeof key !== 'number'))
+    throw unreadable(value);
+  return { resource, key: String(key), isDeleted: false, at };
+}
+
+function numberOf(value: unknown): number {
+  const number = Number(isObject(value) ? value[SEQUENCE] : undefined);
+  if (!Number.isSafeInteger(number)) throw unreadable(value);
+  return number;
+}
+
+const unreadable = (value: unknown): RequestFailure =>
+  new RequestFailure(
+    'transient',
+    `The source gives an EntityEvent of ${JSON.stringify(value)?.slice(0, 120)}`,
+  );

@@ -1,0 +1,49 @@
+/**
+ * Whether the keys of those who follow events may still see them: one look at the store now and then for each key, however many
+ * follow with it.
+ */
+import { PlatError } from '../../errors/index.ts';
+import { BoundedCache } from '../../shared/bounded-cache.ts';
+import type { Store } from '../../store/store.ts';
+import type { Standing } from '../exchange.ts';
+import type { Surface } from '../surface.ts';
+import { authenticate } from './authenticate.ts';
+
+const KEPT = { entries: 10_000, bytes: 4 * 1024 * 1024 };
+/** Bytes that a standing takes. */
+const STANDING = 200;
+
+export class Standings {
+  readonly #store: Pick<Store, 'look'>;
+  readonly #trust: number;
+  readonly #kept = new BoundedCache<{ readonly since: number; readonly standing: Promise<Standing> }>(
+    'standings of keys',
+    KEPT,
+  );
+
+  /** @param trust milliseconds for which a standing counts */
+  constructor(store: Pick<Store, 'look'>, trust: number) {
+    this.#store = store;
+    this.#trust = trust;
+  }
+
+  /** @param hash of the token of the key */
+  of(hash: string, surface: Surface): Promise<Standing> {
+    const id = `${surface.name} ${hash}`;
+    const now = performance.now();
+    const kept = this.#kept.get(id);
+    if (kept !== undefined && now - kept.since < this.#trust) return kept.standing;
+    const standing = this.#look(hash, surface);
+    this.#kept.put(id, { since: now, standing }, STANDING);
+    return standing;
+  }
+
+  async #look(hash: string, surface: Surface): Promise<Standing> {
+    try {
+      authenticate(await this.#store.look(hash), surface, () => '');
+      return 'stands';
+    } catch (error) {
+      return error instanceof PlatError && error.status < 500 ? 'ended' : 'unknown';
+    }
+  }
+}

@@ -1,0 +1,45 @@
+/** What an operator does with webhooks through the admin port, by the rules of the command line (webhooks/operations.ts). */
+import { platError } from '../../errors/index.ts';
+import type { Store } from '../../store/store.ts';
+import { createWebhook, replayWebhook } from '../../webhooks/operations.ts';
+import { objectIn, textIn } from '../console/given.ts';
+import { type Exchange, json, type Reply } from '../exchange.ts';
+
+const LONGEST_BODY = 64 * 1024;
+
+/** Through this port, a webhook never leads into a private network: whoever has a token could look around in it. */
+const ON_THE_INTERNET = { privateHosts: false } as const;
+
+/** @throws PlatError `requestMalformed`; `usage` as of `createWebhook` */
+export async function newWebhook(store: Store, exchange: Exchange): Promise<Reply> {
+  const given = objectIn(await exchange.body(LONGEST_BODY));
+  const made = await createWebhook(store, {
+    url: textIn(given, 'url'),
+    role: textIn(given, 'role'),
+    resources: textsIn(given, 'resources'),
+    systems: textsIn(given, 'systems'),
+    bearer: given.bearer === undefined ? null : textIn(given, 'bearer'),
+    ...ON_THE_INTERNET,
+  });
+  return { ...json(made), status: 201 };
+}
+
+/** @throws PlatError `requestMalformed` */
+function textsIn(given: Readonly<Record<string, unknown>>, name: string): string[] {
+  const texts = given[name] ?? [];
+  if (Array.isArray(texts) && texts.every((each) => typeof each === 'string')) return texts;
+  throw platError('requestMalformed', { reason: `${name} is no list of texts` });
+}
+
+/** @throws PlatError `requestMalformed`; `usage` for a position that there is not */
+export async function replay(store: Store, id: string, exchange: Exchange): Promise<Reply> {
+  const given = objectIn(await exchange.body(LONGEST_BODY));
+  const since = typeof given.since === 'number' ? String(given.since) : textIn(given, 'since');
+  return done(replayWebhook(store, id, since));
+}
+
+/** An answer without content, once something is done. */
+export async function done(work: Promise<void>): Promise<Reply> {
+  await work;
+  return { status: 204, headers: {}, body: [] };
+}

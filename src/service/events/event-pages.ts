@@ -1,0 +1,157 @@
+/**
+ * Pages of the sequence of changes as events, each read and written once for all followers who see the same and stand at the
+ * same position. It must not know who they are, or how they are told.
+ */
+import type { View } from '../../access/index.ts';
+import type { StoreModel } from '../../compile/model.ts';
+import type { FileSigning } from '../../compile/read.ts';
+import { type Resource, timestampFrom } from '../../dictionary/index.ts';
+import { BoundedCache } from '../../shared/bounded-cache.ts';
+import { type FeedPage, type FeedPosition, positionText, toldBy } from '../../store/change-feed.ts';
+import { changedRecords, type RecordTexts, recordNamed } from '../../store/changed-records.ts';
+import type { ReadOptions, Store } from '../../store/store.ts';
+import { changeEvent, positionEvent } from './event-text.ts';
+
+/** What a follower is told. */
+export interface Following {
+  /** The same for followers who see the same. */
+  readonly id: string;
+  /** Absent: all that the role reads. */
+  readonly resources?: readonly string[] | undefined;
+  /** How records are written; absent: no records are wanted. */
+  readonly records?: {
+    readonly root: string;
+    readonly files: (view: View, now: number) => FileSigning;
+    /** The text of a record, as the service writes values. */
+    readonly written: (view: View, resource: Resource, text: string) => string;
+  };
+  readonly viewBy: (model: StoreModel) => View;
+}
+
+type EventPage =
+  | {
+      readonly kind: 'events';
+      readonly text: Buffer;
+      readonly events: number;
+      readonly position: FeedPosition;
+      readonly isLevel: boolean;
+      /** Milliseconds since the first change was committed. */
+      readonly age: number | undefined;
+    }
+  | { readonly kind: 'gone'; readonly position: FeedPosition };
+
+/** Changes in a page: without their records, and with them. */
+const MOST = 1000;
+const MOST_WITH_RECORDS = 100;
+
+/** Pages are kept for followers who are a little behind the others. */
+const KEPT = { bytes: 16 * 1024 * 1024, milliseconds: 2000 };
+
+interface Kept {
+  readonly page: EventPage;
+  readonly commits: number;
+  readonly at: number;
+}
+
+export class EventPages {
+  readonly #store: Pick<Store, 'model' | 'now' | 'feed' | 'page'>;
+  readonly #reading = new Map<string, Promise<EventPage>>();
+  #ending: { readonly commits: number; readonly page: Promise<FeedPage> } | undefined;
+  readonly #kept = new BoundedCache<Kept>('pages of events', KEPT);
+
+  constructor(store: Pick<Store, 'model' | 'now' | 'feed' | 'page'>) {
+    this.#store = store;
+  }
+
+  /**
+   * The page after a position.
+   * @param commits counts the commits that were noticed: a page that was begun before one may lack it
+   */
+  async after(
+    following: Following,
+    position: FeedPosition,
+    commits: number,
+    read: ReadOptions,
+  ): Promise<EventPage> {
+    const id = `${positionText(position)} ${following.id}`;
+    const kept = this.#kept.get(id);
+    if (kept !== undefined && isFresh(kept, commits)) return kept.page;
+    const running = `${commits} ${id}`;
+    const begun = this.#reading.get(running);
+    if (begun !== undefined) return begun;
+    const reading = this.#read(following, position, read);
+    this.#reading.set(running, reading);
+    try {
+      const page = await reading;
+      if (page.kind === 'events' && page.text.length > 0) {
+        this.#kept.put(id, { page, commits, at: performance.now() }, page.text.length);
+      }
+      return page;
+    } finally {
+      this.#reading.delete(running);
+    }
+  }
+
+  /** The end of the sequence, where many begin at once. @param commits as of `after` */
+  async end(commits: number): Promise<FeedPage> {
+    if (this.#ending?.commits !== commits) {
+      const page = this.#store.feed({ since: 'end', limit: 0 });
+      this.#ending = { commits, page };
+    }
+    const { page } = this.#ending;
+    try {
+      return await page;
+    } finally {
+      // Another one begins with its own.
+      if (this.#ending?.page === page) this.#ending = undefined;
+    }
+  }
+
+  close(): void {
+    this.#kept.close();
+  }
+
+  async #read(following: Following, since: FeedPosition, read: ReadOptions): Promise<EventPage> {
+    const model = await this.#store.model();
+    const view = following.viewBy(model);
+    const { records } = following;
+    const resources = following.resources ?? toldBy(view, model);
+    const limit = records === undefined ? MOST : MOST_WITH_RECORDS;
+    const page = await this.#store.feed({ since, scope: view.scope, resources, limit });
+    if (page.kind === 'gone') return page;
+    const { changes, position, isLevel, isWhole } = page;
+    const now = await this.#store.now();
+    let texts: RecordTexts | undefined;
+    if (records !== undefined && changes.length > 0) {
+      const asked = { view, now: timestampFrom(now), root: records.root, files: records.files(view, now) };
+      const stored = await changedRecords(this.#store, changes, asked, read);
+      texts = new Map(
+        changes.flatMap(({ resource, key }) => {
+          const named = recordNamed({ resource, key });
+          const text = stored.get(named);
+          const described = model.dictionary.resources.get(resource);
+          return text === undefined || described === undefined
+            ? []
+            : [[named, records.written(view, described, text)]];
+        }),
+      );
+    }
+    const events = changes.map((change) => changeEvent(change, texts));
+    const isNew = position.sequence !== since.sequence;
+    if (isWhole && isNew) events.push(positionEvent(position, isLevel));
+    const [first] = changes;
+    return {
+      kind: 'events',
+      text: Buffer.from(events.join('')),
+      events: changes.length,
+      position,
+      isLevel,
+      age: first && now - Date.parse(first.at),
+    };
+  }
+}
+
+/** A page that ended with the sequence is too short once there was a commit. */
+const isFresh = ({ page, commits, at }: Kept, now: number): boolean =>
+  performance.now() - at < KEPT.milliseconds &&
+  (commits === now || (page.kind === 'events' && !page.isLevel));

@@ -1,0 +1,193 @@
+/**
+ * Those who follow the changes of the store: each has a position of its own, takes the pages after it as quickly as its
+ * client does, and waits for the next commit. It must not know how a request is read, or an event sent.
+ */
+import { setImmediate, setTimeout } from 'node:timers/promises';
+import { platError } from '../../errors/index.ts';
+import type { FeedPosition } from '../../store/change-feed.ts';
+import type { ReadOptions, Store } from '../../store/store.ts';
+import { EventPages, type Following } from './event-pages.ts';
+import { BEGIN, goneEvent, positionEvent } from './event-text.ts';
+
+/** Milliseconds between two commits that followers are told of one by one: what comes between, they are told together. */
+const BETWEEN_COMMITS = 10;
+/** Followers that are told before whatever else has arrived gets its turn. */
+const AT_ONCE = 100;
+/** Seconds after which a key with too many streams may try again. */
+const COME_BACK = 30;
+
+/** Who follows, and what. */
+interface Follower {
+  readonly keyId: string;
+  readonly following: Following;
+  readonly read: ReadOptions;
+  /** Waits for the turn of the key to have a page read. */
+  readonly turn: () => Promise<void>;
+}
+
+/** What is counted of the streams. */
+interface StreamMetrics {
+  readonly sent: (events: number) => void;
+  readonly lag: (seconds: number) => void;
+  readonly failed: (error: unknown) => void;
+}
+
+interface StreamOptions {
+  /** The most streams of one key. */
+  readonly perKey: number;
+  readonly metrics: StreamMetrics;
+}
+
+interface Stream extends Follower {
+  /** What it waits for. */
+  wake: (() => void) | undefined;
+}
+
+/** A stream that was let in; its events are asked for at most once. */
+interface OpenStream {
+  readonly kind: 'open';
+  readonly events: (until: AbortSignal) => AsyncGenerator<string | Uint8Array>;
+  close(): void;
+}
+
+type Source = Pick<Store, 'model' | 'now' | 'feed' | 'page' | 'watch'>;
+
+export class EventStreams {
+  readonly #store: Source;
+  readonly #options: StreamOptions;
+  readonly #pages: EventPages;
+  readonly #streams = new Set<Stream>();
+  #commits = 0;
+  #isTelling = false;
+  #unwatch: (() => void) | undefined;
+
+  constructor(store: Source, options: StreamOptions) {
+    this.#store = store;
+    this.#options = options;
+    this.#pages = new EventPages(store);
+  }
+
+  /**
+   * Opens a stream behind a position; what has changed since may be no longer known.
+   * @throws PlatError `tooManyStreams`
+   */
+  async open(
+    follower: Follower,
+    since: FeedPosition | 'end',
+  ): Promise<OpenStream | { readonly kind: 'gone'; readonly position: FeedPosition }> {
+    const { perKey } = this.#options;
+    const own = this.#streams.values().reduce((sum, { keyId }) => sum + Number(keyId === follower.keyId), 0);
+    if (own >= perKey) {
+      throw platError('tooManyStreams', { limit: perKey, seconds: COME_BACK }, { retryAfter: COME_BACK });
+    }
+    const stream: Stream = { ...follower, wake: undefined };
+    const close = (): void => this.#remove(stream);
+    this.#add(stream);
+    try {
+      const page =
+        since === 'end'
+          ? await this.#pages.end(this.#commits)
+          : await this.#pages.after(stream.following, since, this.#commits, stream.read);
+      if (page.kind === 'gone') {
+        close();
+        return page;
+      }
+      const begin = since === 'end' ? page.position : since;
+      return { kind: 'open', events: (until) => this.#events(stream, begin, until), close };
+    } catch (error) {
+      close();
+      throw error;
+    }
+  }
+
+  close(): void {
+    for (const stream of this.#streams) this.#remove(stream);
+    this.#pages.close();
+  }
+
+  async *#events(
+    stream: Stream,
+    begin: FeedPosition,
+    until: AbortSignal,
+  ): AsyncGenerator<string | Uint8Array> {
+    const { metrics } = this.#options;
+    const end = (): void => stream.wake?.();
+    until.addEventListener('abort', end, { once: true });
+    try {
+      yield* this.#told(stream, begin, until);
+    } catch (error) {
+      // The client asks again, and is then told the reason.
+      metrics.failed(error);
+    } finally {
+      until.removeEventListener('abort', end);
+      this.#remove(stream);
+    }
+  }
+
+  async *#told(stream: Stream, begin: FeedPosition, until: AbortSignal): AsyncGenerator<string | Uint8Array> {
+    const { following, read, turn } = stream;
+    const { sent, lag } = this.#options.metrics;
+    let position = begin;
+    let isLevel = false;
+    for (let isFirst = true; !until.aborted; isFirst = false) {
+      const commits = this.#commits;
+      // Those who are level are told of a commit together; whoever is behind waits for turns.
+      if (!isLevel) await turn();
+      const page = await this.#pages.after(following, position, commits, read);
+      if (until.aborted) return;
+      const isEnd = page.kind === 'events' && page.isLevel && page.text.length === 0;
+      if (isFirst) yield `${BEGIN}${positionEvent(position, isEnd)}`;
+      if (page.kind === 'gone') {
+        yield goneEvent(page.position);
+        return;
+      }
+      if (isLevel && page.age !== undefined) lag(page.age / 1000);
+      ({ position, isLevel } = page);
+      if (page.text.length > 0) yield page.text;
+      sent(page.events);
+      if (isLevel) await this.#commitAfter(stream, commits, until);
+    }
+  }
+
+  /** @param commits that the follower knows of */
+  #commitAfter(stream: Stream, commits: number, until: AbortSignal): Promise<void> {
+    if (until.aborted || this.#commits !== commits) return Promise.resolve();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    stream.wake = () => {
+      stream.wake = undefined;
+      resolve();
+    };
+    return promise;
+  }
+
+  #committed(): void {
+    this.#commits++;
+    if (!this.#isTelling) void this.#tell();
+  }
+
+  async #tell(): Promise<void> {
+    this.#isTelling = true;
+    for (let told: number | undefined; told !== this.#commits; ) {
+      told = this.#commits;
+      let count = 0;
+      for (const { wake } of this.#streams) {
+        wake?.();
+        if (++count % AT_ONCE === 0) await setImmediate();
+      }
+      await setTimeout(BETWEEN_COMMITS);
+    }
+    this.#isTelling = false;
+  }
+
+  #add(stream: Stream): void {
+    this.#streams.add(stream);
+    this.#unwatch ??= this.#store.watch(() => this.#committed());
+  }
+
+  #remove(stream: Stream): void {
+    stream.wake?.();
+    if (!this.#streams.delete(stream) || this.#streams.size > 0) return;
+    this.#unwatch?.();
+    this.#unwatch = undefined;
+  }
+}

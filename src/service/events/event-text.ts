@@ -1,0 +1,30 @@
+/** Events of the stream of changes as they are written (HTML, 9.2). It must not know where they come from. */
+import { type FeedPosition, positionText, type RecordChange } from '../../store/change-feed.ts';
+import { type RecordTexts, recordNamed } from '../../store/changed-records.ts';
+
+/** Milliseconds after which a client whose stream was cut asks again. */
+const RETRY = 2000;
+
+export const BEGIN = `retry: ${RETRY}\n\n`;
+
+/** @param records absent: the client wants none */
+export function changeEvent(change: RecordChange, records: RecordTexts | undefined): string {
+  const data = JSON.stringify(changeOf(change));
+  const record = records?.get(recordNamed(change));
+  const isGiven = record !== undefined && change.kind !== 'deleted';
+  return `event: change\ndata: ${isGiven ? `${data.slice(0, -1)},"record":${record}}` : data}\n\n`;
+}
+
+const changeOf = ({ sequence, resource, key, kind, at }: RecordChange): RecordChange => ({
+  ...{ sequence, resource, key, kind, at },
+});
+
+/** @param isLevel whether nothing is known beyond it */
+export function positionEvent(position: FeedPosition, isLevel: boolean): string {
+  const text = positionText(position);
+  return `event: position\nid: ${text}\ndata: ${JSON.stringify({ position: text, level: isLevel })}\n\n`;
+}
+
+/** What has changed since is no longer known: after a full download, the client goes on from this position. */
+export const goneEvent = (position: FeedPosition): string =>
+  `event: gone\ndata: ${JSON.stringify({ position: positionText(position) })}\n\n`;

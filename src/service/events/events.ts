@@ -1,0 +1,147 @@
+/**
+ * `GET /events`: the changes of the store as server-sent events (HTML, 9.2; docs/changes.md), to whoever may use the surface
+ * of replication. It reads what a request asks; event-streams.ts gives the events.
+ */
+import { platError } from '../../errors/index.ts';
+import { type FeedPosition, positionIn, positionText, START } from '../../store/change-feed.ts';
+import type { Views } from '../access/views.ts';
+import {
+  type EventReply,
+  type Exchange,
+  type Reply,
+  type ServiceContext,
+  type Session,
+  signingFor,
+} from '../exchange.ts';
+import { chooseType } from '../http/negotiation.ts';
+import { resoError } from '../reply/errors.ts';
+import { recordAsConfigured } from '../reso/enumerations.ts';
+import type { Following } from './event-pages.ts';
+import type { EventStreams } from './event-streams.ts';
+
+export const EVENTS_PATH = '/events';
+
+export const EVENT_STREAM = 'text/event-stream';
+
+/** Where a client goes on after a full download. */
+const POSITION_HEADER = 'x-plat-position';
+
+/** What the address takes, for people. */
+export const EVENT_OPTIONS = {
+  resources: 'The names of resources, with commas between them; absent: all that the key may read.',
+  since:
+    'The position behind which the events begin: `start`, `end` (as without it), or one that the stream has given. The header `Last-Event-ID` takes precedence.',
+  records: '`true`: each change comes with its record, whole, as the key sees it when it is read.',
+} as const;
+
+interface EventsContext extends ServiceContext {
+  readonly views: Views;
+  readonly streams: EventStreams;
+  /** Waits for the turn of a key to have something read. */
+  readonly turn: (name: string) => Promise<void>;
+}
+
+/** @throws PlatError `notAcceptable`, `optionInvalid`, `optionUnknown`, `optionRepeated`, `tooManyStreams` */
+export async function events(
+  context: EventsContext,
+  exchange: Exchange,
+  session: Session,
+): Promise<Reply | EventReply> {
+  const { headers, account } = exchange;
+  if (chooseType(headers.accept, [EVENT_STREAM]) === undefined) {
+    throw platError('notAcceptable', { by: 'The Accept header', offered: EVENT_STREAM });
+  }
+  const asked = optionsIn(exchange.query);
+  const since = positionAsked(headers['last-event-id'], asked.get('since'));
+  const following = followingOf(context, exchange, session, asked);
+  const { name } = account;
+  const stream = await context.streams.open(
+    {
+      keyId: session.key.id,
+      following,
+      read: { ...context.read, caller: account },
+      turn: () => context.turn(name),
+    },
+    since,
+  );
+  if (stream.kind === 'gone') {
+    const position = positionText(stream.position);
+    return resoError(platError('positionGone', { position }), { [POSITION_HEADER]: position });
+  }
+  exchange.taken.defer(stream.close);
+  return { status: 200, headers: { 'content-type': EVENT_STREAM }, body: [], events: stream.events };
+}
+
+function optionsIn(query: string): Map<string, string> {
+  const options = new Map<string, string>();
+  for (const [name, value] of new URLSearchParams(query)) {
+    if (!Object.hasOwn(EVENT_OPTIONS, name)) throw platError('optionUnknown', { name }, { target: name });
+    if (options.has(name)) throw platError('optionRepeated', { name }, { target: name });
+    options.set(name, value);
+  }
+  return options;
+}
+
+/** @param last what a client that comes back says by itself */
+function positionAsked(last: string | undefined, since: string | undefined): FeedPosition | 'end' {
+  const [name, value] = last ? ['Last-Event-ID', last] : ['since', since ?? 'end'];
+  if (value === 'end') return 'end';
+  if (value === 'start') return START;
+  const position = positionIn(value);
+  if (position !== undefined) return position;
+  const expected = 'start, end, or a position that the stream has given';
+  throw platError('optionInvalid', { name, value: value.slice(0, 100), expected }, { target: name });
+}
+
+function followingOf(
+  context: EventsContext,
+  exchange: Exchange,
+  session: Session,
+  asked: ReadonlyMap<string, string>,
+): Following {
+  const { key } = session;
+  const resources = resourcesAsked(session, asked.get('resources'));
+  const withRecords = asked.get('records') ?? 'false';
+  if (withRecords !== 'true' && withRecords !== 'false') {
+    const facts = { name: 'records', value: withRecords.slice(0, 100), expected: 'true or false' };
+    throw platError('optionInvalid', facts, { target: 'records' });
+  }
+  const isWhole = withRecords === 'true';
+  const id = [key.role, key.systems.toSorted(), resources ?? null, isWhole ? exchange.base : null];
+  return {
+    id: JSON.stringify(id),
+    resources,
+    viewBy: (model) => context.views.of(key, model),
+    ...(isWhole
+      ? {
+          records: {
+            root: `${exchange.base}${exchange.surface.resoRoot ?? '/'}`,
+            files: (view, now) => signingFor(context, exchange, { ...session, view, now }),
+            written: (view, resource, text) => {
+              if (!view.enumerations) return text;
+              const given = { resource, expansions: [] };
+              const named = recordAsConfigured({ session: { ...session, view } }, given, Buffer.from(text));
+              return Buffer.from(named).toString();
+            },
+          },
+        }
+      : {}),
+  };
+}
+
+/** The names of resources as the dictionary has them, in its order of names. */
+function resourcesAsked({ view }: Session, text: string | undefined): string[] | undefined {
+  if (text === undefined) return undefined;
+  const named = text.split(',').map((each) => each.trim());
+  const found = named.map((name) => {
+    const resource = view.schema.find(name)?.resource;
+    if (resource !== undefined) return resource.name;
+    const expected = 'names of resources that the key may read, with commas between them';
+    throw platError(
+      'optionInvalid',
+      { name: 'resources', value: name.slice(0, 100), expected },
+      { target: 'resources' },
+    );
+  });
+  return [...new Set(found)].toSorted();
+}

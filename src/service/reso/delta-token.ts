@@ -1,0 +1,91 @@
+/**
+ * Delta tokens: where a client stands in the sequence of changes, sealed with the store's secret. A token holds for the key
+ * that got it and for the options of its link alone, and says nothing to its holder: the numbers of the sequence would tell how
+ * much is written that the key does not see. It must not know what a delta is.
+ */
+import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
+import { type FeedPosition, positionIn, positionText } from '../../store/change-feed.ts';
+
+/** Where a delta goes on. */
+export interface DeltaPlace {
+  readonly position: FeedPosition;
+  /**
+   * So many changes, from the position up to here, are given, but not all records that lead to a changed one: those after the
+   * key are left.
+   */
+  readonly rest?: { readonly upTo: FeedPosition; readonly count: number; readonly after: string } | undefined;
+}
+
+/** What a token says. */
+export interface DeltaState extends DeltaPlace {
+  /** Names what the key could see when the walk began. */
+  readonly view: string;
+  /** A page size that the client preferred: it holds until the end of the delta. */
+  readonly pageSize?: number | undefined;
+}
+
+/** What a token is sealed with, and bound to. */
+export interface DeltaSeal {
+  readonly secret: string;
+  readonly keyId: string;
+  /** The resource and the options that the link keeps. */
+  readonly query: string;
+}
+
+const CIPHER = 'aes-256-gcm';
+const NONCE = 12;
+const TAG = 16;
+
+/** Contents are filled up to a multiple of so many characters: the length would tell how long the numbers are. */
+const FILLED = 64;
+
+const keyOf = ({ secret, keyId }: DeltaSeal): Buffer =>
+  createHmac('sha256', secret).update(`delta\n${keyId}`).digest();
+
+/** Another text each time: one that is the same would tell that nothing at all was written. */
+export function sealDelta(seal: DeltaSeal, { position, rest, view, pageSize }: DeltaState): string {
+  const places = [position, ...(rest === undefined ? [] : [rest.upTo])].map(positionText);
+  const content = JSON.stringify([view, pageSize ?? 0, rest?.after ?? '', rest?.count ?? 0, ...places]);
+  const nonce = randomBytes(NONCE);
+  const cipher = createCipheriv(CIPHER, keyOf(seal), nonce).setAAD(Buffer.from(seal.query));
+  const length = FILLED * Math.ceil(content.length / FILLED);
+  return Buffer.concat([
+    nonce,
+    cipher.update(content.padEnd(length)),
+    cipher.final(),
+    cipher.getAuthTag(),
+  ]).toString('base64url');
+}
+
+/** @returns undefined for a text that `sealDelta` did not make for this key and these options */
+export function openDelta(seal: DeltaSeal, token: string): DeltaState | undefined {
+  const bytes = Buffer.from(token, 'base64url');
+  // Texts that mean the same bytes are no tokens.
+  if (bytes.length <= NONCE + TAG || bytes.toString('base64url') !== token) return undefined;
+  const decipher = createDecipheriv(CIPHER, keyOf(seal), bytes.subarray(0, NONCE), {
+    authTagLength: TAG,
+  });
+  decipher.setAAD(Buffer.from(seal.query)).setAuthTag(bytes.subarray(-TAG));
+  let content: string;
+  try {
+    content = Buffer.concat([decipher.update(bytes.subarray(NONCE, -TAG)), decipher.final()]).toString();
+  } catch {
+    return undefined;
+  }
+  return stateIn(JSON.parse(content));
+}
+
+function stateIn(content: unknown): DeltaState | undefined {
+  if (!Array.isArray(content)) return undefined;
+  const [view, pageSize, after, count, from, to]: unknown[] = content;
+  const position = typeof from === 'string' ? positionIn(from) : undefined;
+  const upTo = typeof to === 'string' ? positionIn(to) : undefined;
+  if (typeof view !== 'string' || typeof after !== 'string' || position === undefined) return undefined;
+  if (typeof count !== 'number') return undefined;
+  return {
+    view,
+    position,
+    ...(upTo === undefined ? {} : { rest: { upTo, count, after } }),
+    ...(typeof pageSize === 'number' && pageSize > 0 ? { pageSize } : {}),
+  };
+}

@@ -1,0 +1,110 @@
+/**
+ * Walks whose changes are tracked (OData 4.01 protocol, 8.2.8.7 and 11.3): which collections can be, where the delta of a walk
+ * begins, and what its token is bound to. It must not know how a delta is read.
+ */
+import { hash } from 'node:crypto';
+import type { View } from '../../access/index.ts';
+import type { Field, Resource } from '../../dictionary/index.ts';
+import { platError } from '../../errors/index.ts';
+import { type Dependences, dependencesOf } from '../../query/dependences.ts';
+import { parseQueryOptions, type RawOptions } from '../../query/odata/query.ts';
+import type { ResourcePath } from '../../query/odata/resource-path.ts';
+import type { CollectionQuery } from '../../query/request.ts';
+import { stampsAsOwn } from '../../records/settings.ts';
+import type { Session } from '../exchange.ts';
+import { negotiateVersion } from '../http/negotiation.ts';
+import { type DeltaSeal, openDelta, sealDelta } from './delta-token.ts';
+import { carriedDeltaToken, lastingQuery } from './next-page.ts';
+import type { ResoRequest } from './resource-request.ts';
+
+type CollectionPath = ResourcePath & { readonly kind: 'collection' };
+
+/** A walk whose last page gives a delta link. */
+interface Tracking {
+  readonly token: string;
+  /** Whether the walk begins with this page. */
+  readonly begins: boolean;
+}
+
+/** Whether a path is an entity set, whose changes can be followed. */
+export const isEntitySet = ({ root, steps }: CollectionPath): boolean =>
+  root.key === undefined && steps.length === 0;
+
+/**
+ * The tracking of the walk that a page belongs to; undefined where none was asked for, or where the changes of what is asked for
+ * cannot be followed: then the preference is not applied. The delta begins before the first page is read.
+ * @throws PlatError `deltaTokenInvalid` for a link that was changed
+ */
+export async function trackingOf(
+  request: ResoRequest,
+  path: CollectionPath,
+  query: CollectionQuery,
+): Promise<Tracking | undefined> {
+  const { exchange, preferences, context, session } = request;
+  const carried = carriedDeltaToken(exchange.query);
+  if (carried === undefined && !preferences.trackChanges) return undefined;
+  const seal = sealOf(request, path, parseQueryOptions(lastingQuery(exchange.query)));
+  if (carried !== undefined) {
+    if (!isEntitySet(path) || openDelta(seal, carried) === undefined)
+      throw platError('deltaTokenInvalid', {});
+    return { token: carried, begins: false };
+  }
+  if (!isFirst(query) || !canTrack(request, path, query)) return undefined;
+  const end = await context.store.feed({ since: 'end', limit: 1 });
+  const state = { position: end.position, view: viewName(session, query), pageSize: preferences.maxPageSize };
+  return { token: sealDelta(seal, state), begins: true };
+}
+
+const isFirst = ({ skipToken }: CollectionQuery): boolean => skipToken === undefined || skipToken === '';
+
+function canTrack(request: ResoRequest, path: CollectionPath, query: CollectionQuery): boolean {
+  if (!isEntitySet(path) || !tracksChanges(request.session.view, query.resource)) return false;
+  return !isNestedForm(request, query) && dependencesIn(request.session, query) !== undefined;
+}
+
+/**
+ * Whether a key is told of all changes of a resource. Floor plans come and go with the listings that they are of, and values of a
+ * key that is restricted to systems with those that are in use; what is filled from changes has none.
+ */
+export function tracksChanges({ scope }: View, { name, fromChanges }: Resource): boolean {
+  return !scope.onlyFloorPlans && fromChanges !== true && (name !== 'Lookup' || scope.systems === undefined);
+}
+
+/** Whether a delta would hold related records in a form that OData 4.0 does not have. */
+export const isNestedForm = ({ exchange }: ResoRequest, { expansions }: CollectionQuery): boolean =>
+  expansions.length > 0 && negotiateVersion(exchange.headers) === '4.0';
+
+export const dependencesIn = ({ model, view }: Session, query: CollectionQuery): Dependences | undefined =>
+  dependencesOf(query, {
+    resource: model.resource,
+    fieldsOf: view.fieldsOf,
+    joins: model.settings.agentsFrom === 'records',
+  });
+
+/** What a token of a request is bound to. @param options those that the link keeps */
+export function sealOf(
+  { context, session }: Pick<ResoRequest, 'context' | 'session'>,
+  { resource }: CollectionPath,
+  { system, aliases, custom }: RawOptions,
+): DeltaSeal {
+  const options = [...system].filter(([name]) => name !== 'deltatoken').toSorted();
+  const query = JSON.stringify([resource.resource.name, options, [...aliases].toSorted(), custom.toSorted()]);
+  return { secret: context.store.secret, keyId: session.key.id, query };
+}
+
+/**
+ * Names what decides what a key sees of a query beside the records: another name means that a copy may differ although no record
+ * has changed.
+ */
+export function viewName({ key, model, view }: Session, { resource, expansions }: CollectionQuery): string {
+  const { settings } = model;
+  const resources = [resource, ...expansions.map(({ query }) => query.resource)];
+  const hidden = (fields: Iterable<Field>): string[] =>
+    [...fields].filter((field) => !view.role.seesField(field)).map(({ name }) => name);
+  const decides = [
+    [view.role.bit, settings.access.roles.find(({ name }) => name === key.role), settings.access.withheld],
+    [key.systems.toSorted(), view.enumerations, settings.agentsFrom, stampsAsOwn(settings)],
+    resources.map(({ fields }) => hidden(fields.values())),
+  ];
+  return hash('sha256', JSON.stringify(decides), 'base64url').slice(0, 16);
+}

@@ -1,0 +1,34 @@
+/** What answering requests needs, made once for all of them (service.ts). */
+import type { Logger } from 'pino';
+import type { RequestQueue } from './access/budget.ts';
+import type { RequestLimiter } from './access/rate-limits.ts';
+import type { Standings } from './access/standings.ts';
+import type { UsageRecorder } from './access/usage.ts';
+import type { Views } from './access/views.ts';
+import type { AdminContext } from './admin/router.ts';
+import type { EventStreams } from './events/event-streams.ts';
+import type { ServiceContext } from './exchange.ts';
+import type { FileContext } from './front/media.ts';
+import type { KeptReplies } from './kept/kept-replies.ts';
+import type { ServiceOptions } from './options.ts';
+import type { LoggedDamages } from './reply/errors.ts';
+import type { PromisedDate } from './reply/promised-date.ts';
+
+export interface Responder {
+  readonly options: ServiceOptions;
+  readonly context: ServiceContext;
+  readonly date: PromisedDate;
+  readonly files: FileContext;
+  readonly admin: AdminContext;
+  readonly limiter: RequestLimiter;
+  readonly queue: Pick<RequestQueue, 'enter'>;
+  readonly usage: UsageRecorder;
+  readonly views: Views;
+  /** Those who follow events. */
+  readonly streams: EventStreams;
+  readonly standings: Standings;
+  readonly replies: KeptReplies;
+  readonly log: Logger;
+  /** Every reader meets the same damage of a store; it is logged once. */
+  readonly damages: LoggedDamages;
+}

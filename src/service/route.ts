@@ -1,0 +1,76 @@
+/**
+ * Which interface a request is for, and what follows from that alone: whether it needs a key, and in which envelope an error is
+ * told. It must not know what is answered.
+ */
+import { isOpenAdminPath } from './admin/router.ts';
+import { FACETS_ROOT } from './console/facets.ts';
+import { CONSOLE_ROOT } from './console/pages.ts';
+import { EVENTS_PATH } from './events/events.ts';
+import type { Exchange } from './exchange.ts';
+import { type Front, frontOf } from './front/paths.ts';
+import { ODATA_VERSION } from './http/negotiation.ts';
+import { isNativePath } from './reply/errors.ts';
+
+const MEDIA = '/media/';
+
+/** The interface that a request is for, and its path there. */
+export type Route =
+  | {
+      readonly kind: 'reso' | 'native' | 'events' | 'facets' | 'media' | 'console' | 'none';
+      readonly path: string;
+    }
+  | { readonly kind: 'admin'; readonly path: string }
+  | { readonly kind: 'front'; readonly path: string; readonly front: Front };
+
+export function routeOf({ surface, path, headers, as }: Exchange): Route {
+  const plain = path.includes('//') ? path.replaceAll(/\/{2,}/g, '/') : path;
+  const named = plain.length > 1 && plain.endsWith('/') ? plain.slice(0, -1) : plain;
+  const front = frontOf(named, headers.accept);
+  if (front !== undefined) return { kind: 'front', path: named, front };
+  if (surface.name === 'admin') {
+    if (!`${named}/`.startsWith(`${CONSOLE_ROOT}/`)) return { kind: 'admin', path: named };
+    return { kind: 'console', path: named.slice(CONSOLE_ROOT.length + 1) };
+  }
+  if (as !== undefined && named.startsWith(FACETS_ROOT)) {
+    return { kind: 'facets', path: named.slice(FACETS_ROOT.length) };
+  }
+  if (surface.name === 'replication' && named === EVENTS_PATH) return { kind: 'events', path: '' };
+  if (path.startsWith(MEDIA)) return { kind: 'media', path: path.slice(MEDIA.length) };
+  for (const [kind, root] of [['reso', surface.resoRoot] as const, ['native', surface.nativeRoot] as const]) {
+    if (root === undefined) continue;
+    if (plain.startsWith(root)) return { kind, path: plain.slice(root.length) };
+    if (`${plain}/` === root) return { kind, path: '' };
+  }
+  return { kind: 'none', path };
+}
+
+/** A path that leads nowhere belongs to the interface that it looks like. */
+export const isNative = ({ path }: Exchange, { kind }: Route): boolean =>
+  kind === 'native' || (kind === 'none' && isNativePath(path));
+
+/** Whether the answer is one of the RESO interface, which also answers for paths of no interface. */
+const isOdata = (exchange: Exchange, route: Route): boolean =>
+  route.kind === 'reso' || (route.kind === 'none' && !isNative(exchange, route));
+
+export const versionOf = (exchange: Exchange, route: Route): Record<string, string> =>
+  isOdata(exchange, route) ? { ...ODATA_VERSION } : {};
+
+/** Whether no key is needed: files carry a signature in their address, and probes have no key. */
+export function isOpen(exchange: Exchange, route: Route): boolean {
+  switch (route.kind) {
+    case 'media':
+    case 'console':
+      return true;
+    case 'admin':
+      return isOpenAdminPath(exchange, route.path);
+    case 'front':
+      // With a key, an interface is described as the key sees it.
+      return route.front.kind !== 'description' || exchange.headers.authorization === undefined;
+    default:
+      return false;
+  }
+}
+
+/** Whether a request may be answered twice, and most of the answer comes from the store. */
+export const mayAssume = ({ method }: Exchange, { kind }: Route): boolean =>
+  (method === 'GET' || method === 'HEAD') && (kind === 'reso' || kind === 'native');

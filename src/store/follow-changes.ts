@@ -1,0 +1,114 @@
+/** Follows the sequence of changes, for programs that have the store itself: page by page, or change by change. */
+import { roleView } from '../compile/role-view.ts';
+import { timestampFrom } from '../dictionary/index.ts';
+import { platError } from '../errors/index.ts';
+import {
+  type Change,
+  type ChangesWish,
+  type FeedPosition,
+  positionIn,
+  positionText,
+  type RecordChange,
+  START,
+  toldBy,
+} from './change-feed.ts';
+import { changedRecords, type RecordTexts, recordNamed } from './changed-records.ts';
+import type { Store } from './store.ts';
+
+interface ChangesPage {
+  readonly changes: readonly RecordChange[];
+  readonly records: RecordTexts | undefined;
+  /** Where to go on before the page, and after it; the same where it ends within a commit. */
+  readonly before: string;
+  readonly position: string;
+}
+
+type Source = Pick<Store, 'feed' | 'watch' | 'model' | 'now' | 'page'>;
+
+/** Changes in a page. */
+const MOST = 1000;
+const MOST_WITH_RECORDS = 100;
+/** Milliseconds that the records of a page may take. */
+const READ = { milliseconds: 30_000 };
+/** Seconds for which the addresses of served files hold. */
+const FILES_HOLD = 86_400;
+
+/** Who sees records where nobody is named. */
+const OPERATOR = 'private';
+
+/**
+ * Pages of changes; the last is that at the end of the sequence, or the one after which the signal was aborted.
+ * @throws PlatError `usage`, `roleUnknown`, `positionGone`
+ */
+export async function* changePages(store: Source, wish: ChangesWish): AsyncGenerator<ChangesPage> {
+  const { follow = false, role, signal, records = false } = wish;
+  let commits = 0;
+  let wake: (() => void) | undefined;
+  const committed = (): void => {
+    commits++;
+    wake?.();
+  };
+  using taken = new DisposableStack();
+  if (follow) taken.defer(store.watch(committed));
+  const end = (): void => wake?.();
+  signal?.addEventListener('abort', end, { once: true });
+  taken.defer(() => signal?.removeEventListener('abort', end));
+
+  const since = positionFrom(wish.since ?? 'start');
+  let position = since === 'end' ? (await store.feed({ since, limit: 0 })).position : since;
+  let whole = positionText(position);
+  const limit = records ? MOST_WITH_RECORDS : MOST;
+  const isOver = (): boolean => signal?.aborted === true;
+  while (!isOver()) {
+    const seen = commits;
+    const model = await store.model();
+    const view = roleView(model, { role: role ?? OPERATOR, systems: [] });
+    const scope = role === undefined ? undefined : view.scope;
+    const resources = wish.resources ?? toldBy(view, model);
+    const page = await store.feed({ since: position, scope, resources, limit });
+    if (page.kind === 'gone') throw platError('positionGone', { position: positionText(page.position) });
+    const { changes } = page;
+    const before = whole;
+    position = page.position;
+    if (page.isWhole) whole = positionText(position);
+    const now = await store.now();
+    const files = { base: '', role: view.role.name, expires: Math.ceil(now / 1000) + FILES_HOLD };
+    const asked = { view, now: timestampFrom(now), root: '/', files };
+    const texts = records ? await changedRecords(store, changes, asked, READ) : undefined;
+    yield { changes, records: texts, before, position: whole };
+    if (!page.isLevel) continue;
+    if (!follow) return;
+    if (commits === seen && !isOver()) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      wake = resolve;
+      await promise;
+      wake = undefined;
+    }
+  }
+}
+
+/** The same, change by change. */
+export async function* followChanges(store: Source, wish: ChangesWish): AsyncGenerator<Change> {
+  for await (const { changes, records, before, position } of changePages(store, wish)) {
+    for (const [index, change] of changes.entries()) {
+      const text = change.kind === 'deleted' ? undefined : records?.get(recordNamed(change));
+      const isLast = index === changes.length - 1;
+      yield {
+        ...change,
+        ...(text === undefined ? {} : { record: JSON.parse(text) }),
+        position: isLast ? position : before,
+      };
+      if (wish.signal?.aborted === true) return;
+    }
+  }
+}
+
+/** @throws PlatError `usage` */
+function positionFrom(since: number | string): FeedPosition | 'end' {
+  if (since === 'end') return 'end';
+  if (since === 'start') return START;
+  const position = positionIn(String(since));
+  if (position !== undefined) return position;
+  const reason = `${JSON.stringify(since)} is no position in the sequence of changes: start, end, a number, or one that was given.`;
+  throw platError('usage', { reason });
+}

@@ -1,0 +1,53 @@
+/** One attempt to deliver a message to a webhook, and what came of it. It keeps nothing. */
+import type { RecordChange } from '../store/change-feed.ts';
+import type { WebhookSecrets, WebhookTarget } from '../store/webhooks.ts';
+import { messageBody, messageId } from './message.ts';
+import type { Post } from './post.ts';
+import { signatureHeaders } from './sign.ts';
+
+/** Milliseconds that a receiver may take. */
+const PATIENCE = 20_000;
+
+export type Outcome =
+  | { readonly kind: 'delivered' }
+  /** The receiver says that it wants no more (410). */
+  | { readonly kind: 'ended'; readonly why: string }
+  | { readonly kind: 'failed'; readonly why: string; readonly retryAfter?: number | undefined };
+
+export interface Means {
+  readonly post: Post;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  readonly signal: AbortSignal;
+}
+
+/** @param changes none: a test, which has an id of its own */
+export async function attempt(
+  webhook: WebhookTarget & WebhookSecrets,
+  changes: readonly RecordChange[],
+  { post, now, signal }: Means,
+): Promise<Outcome> {
+  const body = messageBody(changes);
+  const at = now();
+  const id = changes.length === 0 ? `${webhook.id}_test_${at}` : messageId(webhook.id, changes);
+  const { former } = webhook;
+  const secrets = [webhook.secret, ...(former !== null && at < former.until ? [former.secret] : [])];
+  const answer = await post({
+    url: webhook.url,
+    headers: {
+      'content-type': 'application/json',
+      'user-agent': 'plat',
+      ...(webhook.bearer === null ? {} : { authorization: `Bearer ${webhook.bearer}` }),
+      ...signatureHeaders({ id, timestamp: Math.floor(at / 1000), body }, secrets),
+    },
+    body,
+    privateHosts: webhook.privateHosts,
+    timeout: PATIENCE,
+    signal,
+  });
+  if (answer.kind === 'unanswered') return { kind: 'failed', why: answer.why };
+  const { status, retryAfter } = answer;
+  if (status >= 200 && status < 300) return { kind: 'delivered' };
+  if (status === 410) return { kind: 'ended', why: 'the receiver answered 410 (Gone)' };
+  return { kind: 'failed', why: `the receiver answered ${status}`, retryAfter };
+}

@@ -1,0 +1,143 @@
+/** What an operator does with webhooks, for the command line and the admin port. It must not know who asks. */
+import { randomBytes } from 'node:crypto';
+import { timestampFrom } from '../dictionary/index.ts';
+import { platError } from '../errors/index.ts';
+import { type FeedPosition, positionIn, START } from '../store/change-feed.ts';
+import type { Store } from '../store/store.ts';
+import type { Webhook, WebhookTarget } from '../store/webhooks.ts';
+import { attempt, type Means, type Outcome } from './attempt.ts';
+import { makeSecret } from './sign.ts';
+import { NO_FAILURE } from './worker.ts';
+
+/** A webhook as an operator sees it, without its secrets. */
+export type ShownWebhook = Omit<
+  Webhook,
+  'secret' | 'former' | 'bearer' | 'holder' | 'heldUntil' | 'position' | 'batchEnd'
+> & {
+  readonly position: number;
+  readonly hasBearer: boolean;
+};
+
+type NewWebhook = Pick<WebhookTarget, 'url' | 'role' | 'systems' | 'resources' | 'bearer' | 'privateHosts'>;
+
+const refuse = (reason: string) => platError('usage', { reason });
+
+/**
+ * Creates a webhook that is told of changes from now on.
+ * @returns it, and its secret, which is shown this once
+ * @throws PlatError `usage` for a URL, role or resource that it cannot have
+ */
+export async function createWebhook(
+  store: Store,
+  asked: NewWebhook,
+): Promise<{ readonly webhook: ShownWebhook; readonly secret: string }> {
+  const { rules, dictionary } = await store.model();
+  mustBeAddress(asked);
+  const role = rules.roles.get(asked.role);
+  if (role === undefined) {
+    throw refuse(`There is no role ${asked.role}; there are ${[...rules.roles.keys()].join(', ')}.`);
+  }
+  for (const resource of asked.resources) {
+    if (!dictionary.resources.has(resource)) throw platError('resourceUnknown', { name: resource });
+    if (!role.readsResource(resource)) throw refuse(`The role ${asked.role} does not read ${resource}.`);
+  }
+  const { position } = await store.feed({ since: 'end', limit: 1 });
+  const secret = makeSecret();
+  const id = `wh_${randomBytes(8).toString('hex')}`;
+  const createdAt = timestampFrom(await store.now());
+  const state = { paused: null, position, delivered: 0, deliveredAt: null, ...NO_FAILURE };
+  await store.webhooks.add({ id, ...asked, createdAt, secret, former: null, ...state });
+  return { webhook: await webhookOf(store, id).then(shown), secret };
+}
+
+/** @throws PlatError `usage` */
+function mustBeAddress({ url, privateHosts }: NewWebhook): void {
+  const address = URL.canParse(url) ? new URL(url) : undefined;
+  if (address === undefined || !/^https?:$/.test(address.protocol)) {
+    throw refuse(`${url} is no address of the web, such as https://example.com/events.`);
+  }
+  if (address.username !== '' || address.password !== '') {
+    throw refuse(
+      'The address of a webhook carries no password; a token of the receiver is given with --bearer.',
+    );
+  }
+  if (address.protocol === 'http:' && !privateHosts) {
+    throw refuse(
+      `${url} is not encrypted; only a host of a private network (--private-hosts) may be sent to by http.`,
+    );
+  }
+}
+
+export const shown = (webhook: Webhook): ShownWebhook => {
+  const {
+    secret: _,
+    former: __,
+    bearer,
+    holder: ___,
+    heldUntil: ____,
+    batchEnd: _____,
+    position,
+    ...others
+  } = webhook;
+  return { ...others, position: position.sequence, hasBearer: bearer !== null };
+};
+
+/** @throws PlatError `recordNotFound` */
+async function webhookOf(store: Store, id: string): Promise<Webhook> {
+  const found = (await store.webhooks.list()).find((each) => each.id === id);
+  if (found === undefined) throw notFound();
+  return found;
+}
+
+const notFound = () => platError('recordNotFound', { resource: 'webhook' });
+
+/** Sends a message without events, whether the webhook is paused or not. */
+export async function testWebhook(store: Store, id: string, means: Means): Promise<Outcome> {
+  return attempt(await webhookOf(store, id), [], means);
+}
+
+export async function pauseWebhook(store: Store, id: string): Promise<void> {
+  if (!(await store.webhooks.update(id, { paused: 'an operator paused it' }))) throw notFound();
+}
+
+/** Goes on where deliveries stopped, at once. */
+export async function resumeWebhook(store: Store, id: string): Promise<void> {
+  const resumed = { paused: null, ...NO_FAILURE };
+  if (!(await store.webhooks.update(id, resumed))) throw notFound();
+}
+
+/**
+ * Delivers again, or from somewhere else on, and resumes what was paused.
+ * @param since a number or a position of the sequence of changes, `start` or `end`
+ * @throws PlatError `usage`
+ */
+export async function replayWebhook(store: Store, id: string, since: string): Promise<void> {
+  const position = await positionOf(store, since);
+  const page = await store.feed({ since: position, limit: 1 });
+  if (page.kind === 'gone') throw refuse(`Changes since ${since} are no longer kept.`);
+  if (!(await store.webhooks.update(id, { position, paused: null, ...NO_FAILURE }))) throw notFound();
+}
+
+async function positionOf(store: Store, since: string): Promise<FeedPosition> {
+  if (since === 'start') return START;
+  if (since === 'end') return (await store.feed({ since: 'end', limit: 1 })).position;
+  const position = positionIn(since);
+  if (position === undefined) throw refuse(`${since} is no position; write a number, start or end.`);
+  return position;
+}
+
+/** How long the secret before still signs, in milliseconds. */
+const OVERLAP = 24 * 3_600_000;
+
+/** Gives a webhook a new secret; for a day the one before signs, too. @returns the new one, which is shown this once */
+export async function rotateWebhook(store: Store, id: string): Promise<string> {
+  const { secret: before } = await webhookOf(store, id);
+  const secret = makeSecret();
+  const former = { secret: before, until: (await store.now()) + OVERLAP };
+  if (!(await store.webhooks.update(id, { secret, former }))) throw notFound();
+  return secret;
+}
+
+export async function deleteWebhook(store: Store, id: string): Promise<void> {
+  if (!(await store.webhooks.remove(id))) throw notFound();
+}

@@ -1,0 +1,54 @@
+/** When a delivery that failed is tried again, and when it is given up. It knows nothing of what was sent. */
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+/** After each failed attempt in a row; the last one stands for all that follow. Milliseconds. */
+const DELAYS = [
+  5 * SECOND,
+  30 * SECOND,
+  5 * MINUTE,
+  30 * MINUTE,
+  2 * HOUR,
+  5 * HOUR,
+  10 * HOUR,
+  14 * HOUR,
+  20 * HOUR,
+] as const;
+
+/** How long attempts go on after the first that failed. */
+const GIVES_UP_AFTER = 72 * HOUR;
+
+/** A receiver may ask for a later attempt, but not for one after this time. */
+const LONGEST_WAIT = 24 * HOUR;
+
+/** Up to this part of a delay is added to it, so that the receivers of a service that was down are not tried at once. */
+const JITTER = 0.1;
+
+interface Failed {
+  /** Failed attempts in a row, with this one. */
+  readonly attempts: number;
+  /** Moments are milliseconds since 1970. */
+  readonly failingSince: number;
+  readonly now: number;
+  /** What the receiver asked for, in milliseconds. */
+  readonly retryAfter?: number | undefined;
+  /** From 0 to 1. */
+  readonly random: number;
+}
+
+/** @returns the moment of the next attempt; undefined: there is none */
+export function nextAttempt({
+  attempts,
+  failingSince,
+  now,
+  retryAfter = 0,
+  random,
+}: Failed): number | undefined {
+  const end = failingSince + GIVES_UP_AFTER;
+  if (now >= end) return undefined;
+  const planned = DELAYS[Math.min(attempts, DELAYS.length) - 1] ?? 0;
+  const delay = planned * (1 + JITTER * random);
+  return Math.min(now + Math.max(delay, Math.min(retryAfter, LONGEST_WAIT)), end);
+}

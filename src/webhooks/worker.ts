@@ -1,0 +1,156 @@
+/**
+ * Delivers to one webhook what it has not got yet, batch by batch, until it has everything or an attempt fails. Whoever works
+ * for a webhook holds it, so that batches come in order; what was delivered is noted after the receiver has said so, so that
+ * a batch may come twice and none is left out.
+ */
+import type { StoreModel } from '../compile/model.ts';
+import { timestampFrom } from '../dictionary/index.ts';
+import type { FeedPosition, RecordChange } from '../store/change-feed.ts';
+import type { Store } from '../store/store.ts';
+import type { Webhook, WebhookChange } from '../store/webhooks.ts';
+import { attempt, type Means } from './attempt.ts';
+import { messageBody } from './message.ts';
+import { nextAttempt } from './retry-plan.ts';
+
+interface WorkerMeans extends Means {
+  readonly store: Store;
+  /** From 0 to 1. */
+  readonly random: () => number;
+  /** The name under which this process holds webhooks. */
+  readonly holder: string;
+  /** Called when nothing more will be sent until an operator says so. */
+  readonly onPaused: (webhook: Webhook, why: string) => void;
+}
+
+/** Events of one message; the specification of Standard Webhooks recommends less than 20 kB. */
+const BATCH = 100;
+const LARGEST_BODY = 20_000;
+
+/** How long a process holds a webhook without saying so again, in milliseconds: more than two attempts take. */
+const HOLD = 120_000;
+
+/** Entries of no concern to a webhook after which it is noted that they are. */
+const NOTED_AFTER = 20_000;
+
+/**
+ * What is next for a webhook. `nothing`: everything up to the position is of no concern to it. `stop`: it cannot go on.
+ */
+type Next =
+  | { readonly kind: 'batch'; readonly changes: readonly RecordChange[]; readonly position: FeedPosition }
+  | { readonly kind: 'nothing'; readonly position: FeedPosition }
+  | { readonly kind: 'stop'; readonly why: string };
+
+/** @param from where to look for the first batch, if that is known */
+export async function nextOf(store: Store, webhook: Webhook, from: FeedPosition): Promise<Next> {
+  const scope = scopeOf(await store.model(), webhook);
+  if (scope === undefined) return { kind: 'stop', why: `there is no role ${webhook.role} any more` };
+  const { resources, batchEnd } = webhook;
+  let limit = BATCH;
+  for (let since = from; ; ) {
+    const page = await store.feed({
+      since,
+      scope,
+      limit,
+      ...(resources.length === 0 ? {} : { resources }),
+    });
+    if (page.kind === 'gone') {
+      const why =
+        'the changes since its last delivery are no longer kept; after a full download, replay it from "end"';
+      return { kind: 'stop', why };
+    }
+    const { changes, position, isLevel } = page;
+    if (changes.length === 0) {
+      if (isLevel) return { kind: 'nothing', position };
+      since = position;
+      continue;
+    }
+    const most = fittingOf(changes, batchEnd);
+    if (most === changes.length) return { kind: 'batch', changes, position };
+    limit = most;
+  }
+}
+
+/** How many of the changes make a batch: those of the one that is repeated, or as many as fit into a message. */
+function fittingOf(changes: readonly RecordChange[], batchEnd: number | null): number {
+  const repeated = changes.filter(({ sequence }) => batchEnd !== null && sequence <= batchEnd).length;
+  let most = repeated === 0 ? changes.length : repeated;
+  while (most > 1 && messageBody(changes.slice(0, most)).length > LARGEST_BODY) most = Math.ceil(most / 2);
+  return most;
+}
+
+function scopeOf({ rules }: StoreModel, { role, systems }: Webhook) {
+  const known = rules.roles.get(role);
+  if (known === undefined) return undefined;
+  return { bit: known.bit, ...(systems.length === 0 ? {} : { systems }) };
+}
+
+/** @param id of a webhook that the process holds */
+export async function work(id: string, means: WorkerMeans): Promise<void> {
+  const { store, now, holder, signal } = means;
+  let heldUntil = 0;
+  for (;;) {
+    if (heldUntil < now() + HOLD / 2) {
+      heldUntil = now() + HOLD;
+      if (!(await store.webhooks.hold(id, holder, now(), heldUntil))) return;
+    }
+    const webhook = (await store.webhooks.list()).find((each) => each.id === id);
+    const isDue = webhook?.paused === null && webhook.nextAttempt <= now();
+    const more = isDue && !signal.aborted && (await workOnce(webhook, means));
+    if (more) continue;
+    await store.webhooks.release(id, holder);
+    return;
+  }
+}
+
+/** @returns whether there may be more to do */
+async function workOnce(webhook: Webhook, means: WorkerMeans): Promise<boolean> {
+  const { store, now, holder, signal } = means;
+  const note = (change: WebhookChange): Promise<boolean> =>
+    store.webhooks.update(webhook.id, change, { holder, position: webhook.position });
+  const pause = async (why: string): Promise<false> => {
+    if (await note({ paused: why })) means.onPaused(webhook, why);
+    return false;
+  };
+  const next = await nextOf(store, webhook, webhook.position);
+  if (next.kind === 'stop') return pause(next.why);
+  if (next.kind === 'nothing') {
+    if (isWorthNoting(webhook.position, next.position)) await note({ position: next.position });
+    return false;
+  }
+  const outcome = await attempt(webhook, next.changes, means);
+  if (signal.aborted && outcome.kind !== 'delivered') return false;
+  switch (outcome.kind) {
+    case 'delivered':
+      return note({
+        ...{ position: next.position, delivered: webhook.delivered + next.changes.length },
+        ...{ deliveredAt: timestampFrom(now()), ...NO_FAILURE },
+      });
+    case 'ended':
+      return pause(outcome.why);
+    case 'failed': {
+      const attempts = webhook.attempts + 1;
+      const failingSince = webhook.failingSince ?? now();
+      const { retryAfter, why: lastError } = outcome;
+      const again = nextAttempt({ attempts, failingSince, now: now(), retryAfter, random: means.random() });
+      const batchEnd = next.changes.at(-1)?.sequence ?? null;
+      const failed = { attempts, failingSince, lastError, batchEnd };
+      if (again !== undefined) await note({ ...failed, nextAttempt: again });
+      else if (await note({ ...failed, paused: `it failed for 72 hours: ${lastError}` }))
+        means.onPaused(webhook, lastError);
+      return false;
+    }
+  }
+}
+
+/** What is noted of a webhook that fails no more, or has not failed yet. */
+export const NO_FAILURE = {
+  attempts: 0,
+  failingSince: null,
+  nextAttempt: 0,
+  lastError: null,
+  batchEnd: null,
+} as const;
+
+/** Whether so much was looked through that it is not to be looked through again. */
+export const isWorthNoting = (before: FeedPosition, after: FeedPosition): boolean =>
+  after.sequence - before.sequence > NOTED_AFTER;

@@ -1,0 +1,172 @@
+/** Copies that follow their source as it changes, on loopback and in real time: each has a sequence of its own. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ReplicaEvent } from '../../../src/replica/events.ts';
+import type { ReplicateOptions } from '../../../src/replica/run/options.ts';
+import { replicate } from '../../../src/replica/run/replicate.ts';
+import { sourceStatus } from '../../../src/replica/status.ts';
+import { systemClock } from '../../../src/store/clock.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { listing, photo } from '../../support/builders.ts';
+import type { TestClock } from '../../support/clock.ts';
+import type { Scope } from '../../support/engine.ts';
+import { startTestService, type TestService } from '../../support/service.ts';
+
+/** Time as it passes. */
+const REAL: TestClock = {
+  ...systemClock,
+  set: () => assert.fail('Nobody sets it'),
+  advance: () => assert.fail('Nobody sets it'),
+  text: () => new Date().toISOString(),
+};
+
+interface Follower extends TestService {
+  readonly events: readonly ReplicaEvent[];
+  /** Ends the watch. */
+  stop(): Promise<void>;
+}
+
+/** A copy that watches a service, and is served itself. */
+async function follower(
+  scope: Scope,
+  of: TestService,
+  options: Partial<ReplicateOptions> = {},
+): Promise<Follower> {
+  const copy = await startTestService(scope, { clock: REAL, settings: { owner: 'replica' } });
+  const stop = new AbortController();
+  const events: ReplicaEvent[] = [];
+  const running = replicate({
+    from: `${of.addresses.replication}/Reso/OData`,
+    interface: 'reso',
+    token: await of.key('replication', { role: 'idx' }),
+    source: 'feed',
+    store: copy.store,
+    resources: ['Property'],
+    watch: true,
+    signal: stop.signal,
+    onEvent: (event) => events.push(event),
+    ...options,
+  });
+  const ended = async (): Promise<void> => {
+    stop.abort();
+    assert.equal(await running, 'stopped');
+  };
+  scope.after(ended);
+  return { ...copy, events, stop: ended };
+}
+
+/** Resolves with the milliseconds until a store holds what is wanted, looked at after each commit. */
+async function untilHeld(store: Store, isHeld: () => Promise<boolean>): Promise<number> {
+  const begun = performance.now();
+  for (;;) {
+    const committed = Promise.withResolvers<void>();
+    const unwatch = store.watch(() => committed.resolve());
+    try {
+      if (await isHeld()) return performance.now() - begun;
+      await committed.promise;
+    } finally {
+      unwatch();
+    }
+  }
+}
+
+test(
+  'three copies in a row follow a change, a part and a deletion, without a window or a purge',
+  { timeout: 60_000 },
+  async (t) => {
+    const origin = await startTestService(t, { clock: REAL });
+    await origin.write('Property', listing('1'), listing('2', { Media: [photo('a')] }), listing('3'));
+    const copies: Follower[] = [];
+    for (let before: TestService = origin; copies.length < 3; before = copies.at(-1) ?? assert.fail()) {
+      const copy = await follower(t, before);
+      copies.push(copy);
+      await untilHeld(copy.store, async () => (await copy.keys('Property')).length === 3);
+      // The first update and the first purge are over.
+      await untilHeld(copy.store, async () => {
+        const { following, lastUpdate, lastPurge } = await status(copy);
+        return following?.level !== undefined && lastUpdate !== undefined && lastPurge !== undefined;
+      });
+    }
+    const [first, , last] = copies;
+    assert.ok(first !== undefined && last !== undefined);
+    const asked = copies.map(({ events }) => events.length);
+    const price = async (copy: TestService): Promise<unknown> =>
+      (await copy.rows('Property')).find(({ ListingKey }) => ListingKey === '1')?.ListPrice;
+
+    await origin.write('Property', listing('1', { ListPrice: 777 }));
+    const changed = untilHeld(first.store, async () => (await price(first)) === 777);
+    const arrived = await untilHeld(last.store, async () => (await price(last)) === 777);
+    assert.ok((await changed) < 1000, `${await changed} ms to the first`);
+    assert.ok(arrived < 3000, `${arrived} ms to the third`);
+
+    await origin.store.remove('Media', ['a']);
+    const media = async (): Promise<boolean> => (await last.keys('Media')).length === 0;
+    assert.ok((await untilHeld(last.store, media)) < 3000);
+
+    await origin.store.remove('Property', ['3']);
+    const gone = async (): Promise<boolean> => !(await last.keys('Property')).includes('3');
+    assert.ok((await untilHeld(last.store, gone)) < 3000);
+
+    // A listing that leaves the role's view is deleted in the copies.
+    await origin.write('Property', listing('2', { StandardStatus: 'Withdrawn' }));
+    assert.ok((await untilHeld(last.store, async () => (await last.keys('Property')).length === 1)) < 3000);
+
+    const steps = copies
+      .flatMap(({ events }, at) => events.slice(asked[at]))
+      .filter(({ kind }) => kind === 'step');
+    assert.deepEqual(steps, []);
+  },
+);
+
+test(
+  'a mass of deletions that a source tells of waits for a purge, whose guard decides; a few are made at once',
+  {
+    timeout: 60_000,
+  },
+  async (t) => {
+    const origin = await startTestService(t, { clock: REAL });
+    const keys = Array.from({ length: 40 }, (_, at) => String(100 + at));
+    await origin.write('Property', ...keys.map((key) => listing(key)));
+    const copy = await follower(t, origin);
+    const stored = async (): Promise<number> => (await copy.keys('Property')).length;
+    await untilHeld(copy.store, async () => (await status(copy)).following?.level !== undefined);
+    await untilHeld(copy.store, async () => (await status(copy)).lastPurge !== undefined);
+    const count = (kind: string): number => copy.events.filter((event) => event.kind === kind).length;
+
+    await origin.store.remove('Property', keys.slice(0, 5));
+    await untilHeld(copy.store, async () => (await stored()) === 35);
+    await origin.store.remove('Property', keys.slice(5, 20));
+    await untilHeld(copy.store, async () => count('guarded') > 0);
+    assert.deepEqual(
+      copy.events.filter((event) => event.kind === 'guarded'),
+      [{ kind: 'guarded', resource: 'Property', rows: 20, of: 40 }],
+    );
+    assert.equal(await stored(), 35);
+    // It goes on to follow, and a purge is due.
+    await origin.write('Property', listing('900'));
+    await untilHeld(copy.store, async () => (await stored()) === 36);
+    assert.equal((await status(copy)).lastPurge, undefined);
+    await copy.stop();
+    const purge = { step: 'purge', watch: false, signal: new AbortController().signal } as const;
+    const run = async (force: boolean) => {
+      const again = await origin.key('replication', { role: 'idx' });
+      const from = `${origin.addresses.replication}/Reso/OData`;
+      const { store } = copy;
+      const common = {
+        from,
+        interface: 'reso',
+        token: again,
+        source: 'feed',
+        store,
+        resources: ['Property'],
+      } as const;
+      return replicate({ ...common, ...purge, force });
+    };
+    assert.equal(await run(false), 'guarded');
+    assert.equal(await stored(), 36);
+    assert.equal(await run(true), 'done');
+    assert.equal(await stored(), 21);
+  },
+);
+
+const status = ({ store }: TestService) => sourceStatus(store, 'feed', Date.now());

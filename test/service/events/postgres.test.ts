@@ -1,0 +1,4 @@
+import { postgresEngine } from '../../support/postgres-engine.ts';
+import { eventsContract } from './contract.ts';
+
+eventsContract(postgresEngine());

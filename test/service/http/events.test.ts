@@ -1,0 +1,261 @@
+/** Server-sent events over real sockets: who is slow, who may no longer see them, silence, and the end of the service. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { Socket } from 'node:net';
+import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import type { EventReply, Standing } from '../../../src/service/exchange.ts';
+import { SERVICE_DEFAULTS } from '../../../src/service/options.ts';
+import { Pace } from '../../../src/service/reply/pace.ts';
+import { type EventTimes, sendEvents } from '../../../src/service/reply/send-events.ts';
+import type { Scope } from '../../support/engine.ts';
+import { startTestService } from '../../support/service.ts';
+import { open } from './raw.ts';
+
+interface Followed {
+  /** Opens a connection and asks. */
+  follow(): Socket;
+  /** How many bytes each answer had, in their order. */
+  readonly sent: Promise<number>[];
+  readonly closing: AbortController;
+  /** Lets the time pass in which a client must take what waits for it, and looks at all. */
+  pass(): void;
+  /** How much waits in memory for clients, as it is charged to their key. */
+  held(): number;
+}
+
+const SECONDS = 30;
+
+async function serve(
+  scope: Scope,
+  reply: Pick<EventReply, 'events' | 'standing' | 'away'>,
+  times: EventTimes = SERVICE_DEFAULTS.events,
+): Promise<Followed> {
+  const closing = new AbortController();
+  const sent: Promise<number>[] = [];
+  let now = 0;
+  let held = 0;
+  const pace = new Pace({ bytesPerSecond: 8192, seconds: SECONDS }, () => now);
+  const server = createServer((_, response) => {
+    const sender = pace.watch(() => response.destroy());
+    let own = 0;
+    const holds = (bytes: number): void => {
+      held += bytes - own;
+      own = bytes;
+    };
+    const whole = { status: 200, headers: {}, body: [], ...reply };
+    const streaming = { closing: closing.signal, taking: { holds, sender }, times };
+    sent.push(sendEvents(response, whole, { requestId: 'x', now: 0 }, streaming).finally(sender.end));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const sockets: Socket[] = [];
+  scope.after(() => {
+    for (const socket of sockets) socket.destroy();
+    pace.close();
+    server.close();
+  });
+  return {
+    follow() {
+      const socket = open(`http://127.0.0.1:${port}`).on('error', () => undefined);
+      sockets.push(socket);
+      socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+      return socket;
+    },
+    sent,
+    closing,
+    pass: () => {
+      now += SECONDS * 1000;
+      pace.look();
+    },
+    held: () => held,
+  };
+}
+
+/** Resolves with what came on a connection once it has some words, or has ended. */
+function untilText(socket: Socket, words: RegExp): Promise<string> {
+  return new Promise((resolve) => {
+    let text = '';
+    socket.on('close', () => resolve(text));
+    socket.on('data', (part: Buffer) => {
+      text += part.toString('latin1');
+      if (words.test(text)) resolve(text);
+    });
+  });
+}
+
+/** Nothing, until the signal is aborted. */
+async function* silence(until: AbortSignal): AsyncGenerator<string> {
+  await new Promise((resolve) => until.addEventListener('abort', resolve));
+}
+
+const first = async (sent: readonly Promise<number>[]): Promise<number> => {
+  while (sent[0] === undefined) await setImmediate();
+  return sent[0];
+};
+
+test('a client that takes nothing is asked for no more events and cut, while another gets its own', async (t) => {
+  const MEGABYTE = 'x'.repeat(1024 * 1024);
+  let given = 0;
+  let ends = 0;
+  const served = await serve(t, {
+    async *events() {
+      try {
+        for (;;) {
+          given++;
+          yield `data: ${MEGABYTE}\n\n`;
+          await setImmediate();
+        }
+      } finally {
+        ends++;
+      }
+    },
+  });
+  const lazy = served.follow().pause();
+  while (served.held() === 0) await setImmediate();
+  const before = given;
+  const other = served.follow();
+  let taken = 0;
+  other.on('data', (part: Buffer) => {
+    taken += part.length;
+  });
+  while (taken < 20 * MEGABYTE.length) await setImmediate();
+  other.destroy();
+  await served.sent[1];
+  assert.ok(before < 20, `${before} events are with the system`);
+  assert.ok(served.held() <= MEGABYTE.length + 10, `one event waits in memory, not ${served.held()} bytes`);
+  served.pass();
+  assert.ok((await first(served.sent)) <= before * (MEGABYTE.length + 8));
+  assert.equal(served.held(), 0);
+  while (ends < 2) await setImmediate();
+  lazy.resume();
+  await once(lazy, 'close');
+});
+
+test('a silent stream has its head at once, and a comment now and then', async (t) => {
+  const served = await serve(t, { events: silence }, { beat: 5, look: 1000, trust: 1000 });
+  const text = await untilText(served.follow(), /:\n\n.*:\n\n/s);
+  const [head = '', body = ''] = text.split('\r\n\r\n', 2);
+  assert.match(head, /^HTTP\/1\.1 200 OK\r\n.*content-type: text\/event-stream/is);
+  assert.match(body, /^3\r\n:$/m);
+});
+
+test('a stream ends with its key: before the next event, and in silence', async (t) => {
+  let standing: Standing = 'stands';
+  const more = Promise.withResolvers<void>();
+  const events = async function* (until: AbortSignal): AsyncGenerator<string> {
+    yield 'data: one\n\n';
+    await more.promise;
+    yield 'data: two\n\n';
+    yield* silence(until);
+  };
+  const how = { standing: async () => standing };
+  const speaking = await serve(t, { ...how, events }, { beat: 100_000, look: 100_000, trust: 0 });
+  const silent = await serve(t, { ...how, events: silence }, { beat: 5, look: 5, trust: 0 });
+  const [one, two] = [speaking.follow(), silent.follow()];
+  const whole = untilText(one, /0\r\n\r\n$/);
+  await Promise.all([untilText(one, /one\n\n/), untilText(two, /:\n\n/)]);
+  standing = 'ended';
+  more.resolve();
+  const text = await whole;
+  assert.ok(text.includes('data: one') && !text.includes('data: two'), text);
+  await first(silent.sent);
+});
+
+test('while nobody knows whether the key has ended, something else is shown, or the client is to come back', async (t) => {
+  const events = async function* (until: AbortSignal): AsyncGenerator<string> {
+    yield 'data: one\n\n';
+    yield* silence(until);
+  };
+  const standing = () => Promise.reject(new Error('The store is away'));
+  const times = { beat: 100_000, look: 100_000, trust: 0 };
+  const told = await serve(t, { events, standing, away: 'event: away\n\n' }, times);
+  assert.doesNotMatch(await untilText(told.follow(), /away\n\n/), /one/);
+  const untold = await serve(t, { events, standing }, times);
+  untold.follow();
+  assert.equal(await first(untold.sent), 0);
+});
+
+test('a closing service waits for no stream: not for a slow client, and not for events that do not come', async (t) => {
+  const MEGABYTE = 'x'.repeat(1024 * 1024);
+  const endless = await serve(t, {
+    async *events() {
+      for (;;) yield MEGABYTE;
+    },
+  });
+  const stuck = await serve(t, {
+    events: () => ({ [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => undefined) }) }),
+  });
+  const slow = endless.follow().pause();
+  const waiting = stuck.follow();
+  const whole = untilText(waiting, /0\r\n\r\n$/);
+  while (endless.held() === 0 || stuck.sent.length === 0) await setImmediate();
+  endless.closing.abort();
+  stuck.closing.abort();
+  await Promise.all([first(endless.sent), first(stuck.sent)]);
+  assert.match(await whole, /\r\n\r\n0\r\n\r\n$/, 'an end, so that the client knows');
+  slow.resume();
+  await once(slow, 'close');
+});
+
+test('streams are counted, with their bytes, and no more are open than there may be', async (t) => {
+  const service = await startTestService(t);
+  const token = await service.key('admin');
+  const MOST = 100;
+  const gone = new AbortController();
+  const follow = () =>
+    fetch(`${service.addresses.admin}/stream`, {
+      headers: { authorization: `Bearer ${token}` },
+      signal: gone.signal,
+    });
+  const answers = await Promise.all(Array.from({ length: MOST + 50 }, follow));
+  const firsts = await Promise.all(
+    answers.map(async ({ status, body }) => {
+      const part = await body?.getReader().read();
+      return status === 200 && part?.done === false ? 'events' : 'none';
+    }),
+  );
+  assert.equal(firsts.filter((each) => each === 'events').length, MOST);
+  assert.equal((await follow()).status, 503);
+  const figure = async (line: RegExp): Promise<number> =>
+    Number(line.exec(await service.service.metrics.text())?.[1] ?? Number.NaN);
+  assert.equal(await figure(/^plat_event_streams (\d+)$/m), MOST);
+  gone.abort();
+  while ((await figure(/^plat_event_streams (\d+)$/m)) > 0) await setImmediate();
+  const requests = await figure(/^plat_requests_total\{surface="admin",status="200"\} (\d+)$/m);
+  assert.ok(requests >= MOST, `${requests} are counted`);
+  assert.ok((await figure(/^plat_bytes_total\{surface="admin"\} (\d+)$/m)) > MOST * 50);
+});
+
+test('a key that is revoked, and a session that is left, end the streams that they opened', async (t) => {
+  const service = await startTestService(t, { service: { events: { beat: 10, look: 10, trust: 0 } } });
+  const [operator, other] = [await service.key('admin', { role: 'idx' }), await service.key('admin')];
+  const base = service.addresses.admin;
+  const ask = (path: string, headers: Readonly<Record<string, string>>, init: RequestInit = {}) =>
+    fetch(`${base}${path}`, { ...init, headers });
+  const own = { origin: base, 'sec-fetch-site': 'same-origin' };
+  const logIn = await ask('/session', own, { method: 'POST', body: JSON.stringify({ token: other }) });
+  const cookie = logIn.headers.get('set-cookie')?.split(';')[0] ?? '';
+  const streams = [
+    await ask('/stream', { authorization: `Bearer ${operator}` }),
+    await ask('/stream', { ...own, cookie }),
+  ];
+  const [ofKey, ofSession] = await Promise.all(
+    streams.map(async ({ status, body }) => {
+      const reader = body?.getReader();
+      assert.deepEqual([status, (await reader?.read())?.done], [200, false]);
+      return reader;
+    }),
+  );
+  const ended = async (reader: typeof ofKey): Promise<void> => {
+    while ((await reader?.read())?.done === false);
+  };
+  assert.equal((await ask('/session', { ...own, cookie }, { method: 'DELETE' })).status, 204);
+  await ended(ofSession);
+  const { keys } = service.store;
+  const revoked = (await keys.list()).find(({ role }) => role === 'idx');
+  assert.equal(await keys.revoke(revoked?.id ?? '', service.clock.text()), true);
+  await ended(ofKey);
+});

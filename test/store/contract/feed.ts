@@ -1,0 +1,347 @@
+/** The sequence of changes as readers are given it: what each of them is told, and from which position. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { BUILT_IN_ACCESS } from '../../../src/access/index.ts';
+import {
+  type Change,
+  type FeedPage,
+  type FeedPosition,
+  positionIn,
+  positionText,
+  type RecordChange,
+  START,
+} from '../../../src/store/change-feed.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { listing, photo, room } from '../../support/builders.ts';
+import { testClock } from '../../support/clock.ts';
+import { contractRuns, type Engine } from '../../support/engine.ts';
+import { temporaryFile } from '../../support/temporary.ts';
+import { IDX, PRIVATE, type Viewer, viewOf } from '../../support/views.ts';
+import { makeWorld, operations, type World } from '../../support/world.ts';
+import { anyStep, SYSTEMS, take } from './random-market.ts';
+
+const VIEWERS: readonly Viewer[] = [
+  PRIVATE,
+  IDX,
+  { role: 'vow' },
+  ...SYSTEMS.map((system) => ({ role: 'private', systems: [system] })),
+  { role: 'idx', systems: SYSTEMS.slice(0, 1) },
+];
+const RESOURCES = ['Property', 'Media', 'PropertyRooms', 'OpenHouse'];
+
+type Page = FeedPage & { readonly kind: 'changes' };
+
+async function pageOf(
+  store: Store,
+  since: FeedPosition | 'end',
+  viewer?: Viewer,
+  limit = 1000,
+): Promise<Page> {
+  const scope = viewer === undefined ? undefined : viewOf(await store.model(), viewer).scope;
+  const page = await store.feed({ since, scope, resources: RESOURCES, limit });
+  assert.ok(page.kind === 'changes', page.kind);
+  // A position survives being given to a reader and taken back.
+  return { ...page, position: positionIn(positionText(page.position)) ?? assert.fail() };
+}
+
+/** All changes since a position, in pages of a size. */
+async function changesSince(store: Store, since: FeedPosition, viewer?: Viewer, limit?: number) {
+  const changes: RecordChange[] = [];
+  for (let position = since; ; ) {
+    const page = await pageOf(store, position, viewer, limit);
+    assert.ok(page.isLevel || page.position.sequence > position.sequence, 'a page leads on');
+    changes.push(...page.changes);
+    position = page.position;
+    if (page.isLevel) return { changes, position };
+  }
+}
+
+const told = (changes: readonly RecordChange[]): string[] =>
+  changes.map(({ resource, key, kind }) => `${kind} ${resource} ${key}`);
+
+/** What a reader has after it has followed changes: keys by resource. */
+function follow(copy: Set<string>, changes: readonly RecordChange[]): void {
+  for (const { resource, key, kind } of changes) {
+    if (kind === 'deleted') copy.delete(`${resource} ${key}`);
+    else copy.add(`${resource} ${key}`);
+  }
+}
+
+async function seenBy(world: Pick<World, 'keys'>, viewer: Viewer): Promise<string[]> {
+  const found = await Promise.all(
+    RESOURCES.map(async (resource) =>
+      (await world.keys(resource, '', { viewer })).map((key) => `${resource} ${key}`),
+    ),
+  );
+  return found.flat().toSorted();
+}
+
+export function feedContract(engine: Engine): void {
+  test('whoever follows the sequence has what it sees, and is told of nothing that it never saw', async (t) => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(anyStep, { minLength: 1, maxLength: 12 }),
+        fc.integer({ min: 1, max: 7 }),
+        async (steps, limit) => {
+          const world = await makeWorld(engine, t);
+          const copies = VIEWERS.map((viewer) => ({
+            viewer,
+            copy: new Set<string>(),
+            position: START,
+            seen: new Set<string>(),
+          }));
+          for (const [index, step] of steps.entries()) {
+            await take(world, step);
+            for (const reader of copies) {
+              const visible = await seenBy(world, reader.viewer);
+              for (const each of visible) reader.seen.add(each);
+              // Some follow each commit, others several at once.
+              if (index % 3 !== 0 && reader.viewer.systems !== undefined) continue;
+              const { changes, position } = await changesSince(
+                world.store,
+                reader.position,
+                reader.viewer,
+                limit,
+              );
+              for (const { resource, key } of changes) {
+                assert.ok(reader.seen.has(`${resource} ${key}`), `${resource} ${key} was never seen`);
+              }
+              follow(reader.copy, changes);
+              reader.position = position;
+              assert.deepEqual([...reader.copy].toSorted(), visible);
+            }
+          }
+          for (const { viewer } of copies) {
+            const copy = new Set<string>();
+            follow(copy, (await changesSince(world.store, START, viewer, limit)).changes);
+            assert.deepEqual([...copy].toSorted(), await seenBy(world, viewer), 'from the beginning');
+          }
+        },
+      ),
+      { numRuns: contractRuns(engine, 20), seed: 14, endOnFailure: true },
+    );
+  });
+
+  test('a change is created, changed or deleted, parents come before their parts and go after them', async (t) => {
+    const { store, write, clock } = await makeWorld(engine, t);
+    clock.set('2026-06-01T12:00:00Z');
+    const since = async (position: FeedPosition, viewer?: Viewer) => {
+      const { changes, position: next } = await changesSince(store, position, viewer);
+      return { told: told(changes), next, changes };
+    };
+    let { position } = await pageOf(store, 'end');
+    const step = async (work: Promise<unknown>, viewer?: Viewer): Promise<string[]> => {
+      await work;
+      const { told: lines, next } = await since(position, viewer);
+      position = next;
+      return lines;
+    };
+    const whole = listing('A', { Media: [photo('M1')], Rooms: [room('R1')] });
+    assert.deepEqual(await step(write('Property', whole)), [
+      'created Property A',
+      'created PropertyRooms R1',
+      'created Media M1',
+    ]);
+    assert.deepEqual(await step(write('Property', whole)), [], 'nothing was changed');
+    assert.deepEqual(await step(write('Property', { ...whole, Media: [] })), [
+      'deleted Media M1',
+      'changed Property A',
+    ]);
+    const other = photo('M2', { ResourceName: 'Property', ResourceRecordKey: 'A' });
+    assert.deepEqual(await step(write('Media', other)), ['changed Property A', 'created Media M2']);
+    assert.deepEqual(await step(store.remove('Property', ['A'])), [
+      'deleted Media M2',
+      'deleted PropertyRooms R1',
+      'deleted Property A',
+    ]);
+    assert.deepEqual(await step(write('Property', listing('A'))), ['created Property A']);
+  });
+
+  test('a record that leaves the view of a role is deleted to it, and changed when it comes back', async (t) => {
+    const { store, write } = await makeWorld(engine, t);
+    const { position } = await pageOf(store, 'end');
+    const on = (InternetEntireListingDisplayYN: boolean) =>
+      write('Property', listing('A', { InternetEntireListingDisplayYN, Media: [photo('M')] }));
+    await on(true);
+    await on(false);
+    await write(
+      'Property',
+      listing('A', { InternetEntireListingDisplayYN: false, ListPrice: 7, Media: [photo('M')] }),
+    );
+    await on(true);
+    assert.deepEqual(told((await changesSince(store, position, IDX)).changes), [
+      'created Property A',
+      'created Media M',
+      'deleted Property A',
+      'deleted Media M',
+      'changed Property A',
+      'changed Media M',
+    ]);
+    assert.deepEqual(
+      told((await changesSince(store, position, PRIVATE)).changes).filter((line) =>
+        line.includes('Property'),
+      ),
+      ['created Property A', ...Array.from({ length: 3 }, () => 'changed Property A')],
+    );
+  });
+
+  test('a day that passes and rules that change are told to the roles that they concern', async (t) => {
+    const clock = testClock('2026-05-31T23:59:00Z');
+    const { store, write, again } = await makeWorld(engine, t, { clock });
+    const seeing = (rule: string) =>
+      store.configure((settings) => ({
+        ...settings,
+        access: {
+          ...BUILT_IN_ACCESS,
+          roles: [
+            ...BUILT_IN_ACCESS.roles,
+            { name: 'partner', classes: ['idx'], resources: { Property: rule } },
+          ],
+        },
+      }));
+    await seeing('ListingContractDate ge {today}');
+    await write('Property', listing('A', { ListingContractDate: '2026-05-31' }));
+    const partner = { role: 'partner' };
+    let { position } = await pageOf(store, 'end');
+    const next = async (viewer: Viewer): Promise<string[]> =>
+      told((await changesSince(store, position, viewer)).changes);
+    clock.set('2026-06-01T00:00:00Z');
+    await again();
+    assert.deepEqual(await next(partner), ['deleted Property A']);
+    position = (await pageOf(store, 'end')).position;
+    await seeing('ListingContractDate ge {today - 1 days}');
+    assert.deepEqual(await next(partner), ['changed Property A']);
+  });
+
+  test('a position that is not of this sequence, or before what is whole, is refused with where to go on', async (t) => {
+    const { store, write, copy, damage } = await makeWorld(engine, t);
+    await write('Property', listing('A'));
+    const { position: before } = await pageOf(store, 'end');
+    const file = temporaryFile();
+    await store.backup(file);
+    await write('Property', listing('B'));
+    const { position: abandoned } = await pageOf(store, 'end');
+    const old = await copy(file);
+    const gone = async (each: Store, since: FeedPosition) => {
+      const page = await each.feed({ since, limit: 10 });
+      assert.equal(page.kind, 'gone');
+      assert.deepEqual(page.position, (await pageOf(each, 'end')).position);
+    };
+    assert.deepEqual(told((await changesSince(old, before)).changes), []);
+    // The copy goes on by itself, under the same numbers.
+    await operations(old, testClock()).write('Property', listing('C'), listing('D'));
+    await gone(old, abandoned);
+    assert.deepEqual(told((await changesSince(old, before)).changes), [
+      'created Property C',
+      'created Property D',
+    ]);
+    await store.beginEpoch({});
+    await gone(store, before);
+    await gone(store, abandoned);
+    const { position } = await pageOf(store, 'end');
+    assert.ok(position.sequence > 1_000_000_000, 'numbers of the abandoned timeline do not recur');
+    await store.mend(undefined);
+    await gone(store, position);
+    assert.deepEqual(told((await changesSince(store, START)).changes), [
+      'created Property A',
+      'created Property B',
+    ]);
+    await damage('DELETE FROM plat_changes');
+    assert.deepEqual(await changesSince(store, START), { changes: [], position: START });
+  });
+
+  test('old entries are compacted to the last one of each record, and who is behind them is refused', async (t) => {
+    const clock = testClock('2026-06-01T12:00:00Z');
+    const { store, write, again, keys } = await makeWorld(engine, t, {
+      clock,
+      settings: { changesKept: { days: 10 } },
+    });
+    const on = (key: string, InternetEntireListingDisplayYN: boolean) =>
+      write('Property', listing(key, { InternetEntireListingDisplayYN }));
+    await on('A', true);
+    const { position: first } = await pageOf(store, START, IDX, 1);
+    await on('B', true);
+    await on('A', false);
+    await on('C', true);
+    await store.remove('Property', ['C']);
+    clock.set('2026-06-08T12:00:00Z');
+    await on('B', false);
+    const { position: kept } = await pageOf(store, 'end');
+    await on('B', true);
+    clock.set('2026-06-15T12:00:00Z');
+    const next = await again();
+    for (const store of [await again(), next]) {
+      assert.equal((await store.feed({ since: first, limit: 10 })).kind, 'gone');
+      assert.deepEqual(told((await changesSince(store, START, IDX)).changes), [
+        'created Property B',
+        'deleted Property A',
+        'deleted Property C',
+        'deleted Property B',
+        'changed Property B',
+      ]);
+      assert.deepEqual(told((await changesSince(store, START, PRIVATE)).changes), [
+        'created Property B',
+        'changed Property A',
+        'deleted Property C',
+        'changed Property B',
+        'changed Property B',
+      ]);
+      assert.deepEqual(told((await changesSince(store, kept, IDX)).changes), ['changed Property B']);
+    }
+    assert.deepEqual(await keys('Property', '', { viewer: IDX }), ['B']);
+  });
+
+  test('a program follows the changes of the store, with records, and where it ends it can go on', async (t) => {
+    const { store, again, clock, write } = await makeWorld(engine, t);
+    await write('Property', listing('A', { ListPrice: 5 }), listing('B'));
+    const taken: Change[] = [];
+    for await (const change of store.changes({ records: true })) taken.push(change);
+    assert.deepEqual(told(taken), ['created Property A', 'created Property B']);
+    assert.equal(taken[0]?.record?.ListPrice, 5);
+    assert.equal(taken[0]?.position, '0', 'within a commit, its beginning');
+    const since = taken.at(-1)?.position;
+    for await (const change of store.changes({ since })) assert.fail(`${change.key} was taken`);
+    const stop = new AbortController();
+    const following = store.changes({ since, follow: true, signal: stop.signal })[Symbol.asyncIterator]();
+    const next = following.next();
+    await operations(await again(), clock).write('Property', listing('C'));
+    const { value } = await next;
+    assert.deepEqual(told([value]), ['created Property C']);
+    const end = following.next();
+    stop.abort();
+    assert.equal((await end).done, true);
+    await assert.rejects(
+      async () => {
+        for await (const change of store.changes({ since: 'x' })) assert.fail(change.key);
+      },
+      { code: 'usage' },
+    );
+    await store.beginEpoch({});
+    await assert.rejects(
+      async () => {
+        for await (const change of store.changes({ since })) assert.fail(change.key);
+      },
+      { code: 'positionGone' },
+    );
+  });
+
+  test('less that is to be kept counts at once', async (t) => {
+    const { store, write } = await makeWorld(engine, t);
+    await write('Property', listing('A'), listing('B'));
+    const { position } = await pageOf(store, 'end');
+    await write('Property', listing('A', { ListPrice: 2 }));
+    await write('Property', listing('A', { ListPrice: 3 }));
+    await store.configure((settings) => ({ ...settings, changesKept: { entries: 1 } }));
+    assert.equal((await store.feed({ since: position, limit: 10 })).kind, 'gone');
+    assert.deepEqual(told((await changesSince(store, START)).changes), [
+      'created Property B',
+      'changed Property A',
+    ]);
+    const { changes } = await store.status();
+    assert.equal(changes.since, changes.last - 1);
+    await write('Property', listing('B', { ListPrice: 2 }));
+    const next = await pageOf(store, START, undefined, 2);
+    assert.deepEqual(told(next.changes), ['created Property B', 'changed Property A']);
+  });
+}

@@ -1,0 +1,72 @@
+/** What a store keeps of its webhooks, and that one process at a time holds one. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { START } from '../../../src/store/change-feed.ts';
+import type { Engine } from '../../support/engine.ts';
+import { makeWorld } from '../../support/world.ts';
+
+const WEBHOOK = {
+  ...{ id: 'wh_1', url: 'https://example.com/ü', bearer: null, role: 'idx', systems: ['X'], resources: [] },
+  ...{
+    privateHosts: false,
+    createdAt: '2026-06-01T12:00:00Z',
+    secret: 'whsec_a',
+    former: null,
+    paused: null,
+  },
+  ...{ position: START, batchEnd: null, delivered: 0, deliveredAt: null, attempts: 0, failingSince: null },
+  ...{ nextAttempt: 0, lastError: null },
+} as const;
+
+const MOMENT = Date.parse('2026-06-01T12:00:00Z');
+
+export function webhookContract(engine: Engine): void {
+  test('a webhook is as it was written, for every process, until it is removed', async (t) => {
+    const { store, again } = await makeWorld(engine, t);
+    const { webhooks } = store;
+    await webhooks.add(WEBHOOK);
+    const other = (await again()).webhooks;
+    assert.deepEqual(await other.list(), [{ ...WEBHOOK, holder: null, heldUntil: 0 }]);
+    const change = {
+      ...{ paused: 'why', position: { sequence: 9, commit: { sequence: 7, name: 'n-_' } }, batchEnd: 12 },
+      ...{ delivered: 5, deliveredAt: '2026-06-01T12:00:01Z', attempts: 2, failingSince: MOMENT },
+      ...{ nextAttempt: MOMENT + 5000, lastError: 'e', secret: 'whsec_b' },
+      former: { secret: 'whsec_a', until: MOMENT + 9 },
+    };
+    assert.equal(await other.update('wh_1', change), true);
+    assert.deepEqual(await webhooks.list(), [{ ...WEBHOOK, ...change, holder: null, heldUntil: 0 }]);
+    const back = { paused: null, batchEnd: null, lastError: null, failingSince: null, former: null };
+    await webhooks.update('wh_1', back);
+    assert.deepEqual(await other.list(), [{ ...WEBHOOK, ...change, ...back, holder: null, heldUntil: 0 }]);
+    assert.equal(await webhooks.update('wh_2', back), false);
+    assert.equal(await other.remove('wh_1'), true);
+    assert.equal(await webhooks.remove('wh_1'), false);
+    assert.deepEqual(await webhooks.list(), []);
+  });
+
+  test('one process holds a webhook, and notes only what it has read', async (t) => {
+    const { store } = await makeWorld(engine, t);
+    const { webhooks } = store;
+    await webhooks.add(WEBHOOK);
+    const taken = await Promise.all(
+      ['a', 'b', 'c'].map((each) => webhooks.hold('wh_1', each, MOMENT, MOMENT + 10)),
+    );
+    assert.deepEqual(taken.filter(Boolean), [true]);
+    const holder = ['a', 'b', 'c'][taken.indexOf(true)] ?? '';
+    assert.equal(await webhooks.hold('wh_1', holder, MOMENT + 5, MOMENT + 15), true, 'it may hold it longer');
+    assert.equal(await webhooks.hold('wh_1', 'd', MOMENT + 15, MOMENT + 20), false);
+    const next = { sequence: 4, commit: { sequence: 4, name: 'n' } };
+    assert.equal(await webhooks.update('wh_1', { position: next }, { holder: 'd', position: START }), false);
+    assert.equal(await webhooks.update('wh_1', { position: next }, { holder, position: START }), true);
+    assert.equal(await webhooks.update('wh_1', { position: START }, { holder, position: START }), false);
+    assert.equal(
+      await webhooks.hold('wh_1', 'd', MOMENT + 16, MOMENT + 20),
+      true,
+      'nobody has heard of the holder',
+    );
+    await webhooks.release('wh_1', holder);
+    assert.equal((await webhooks.list())[0]?.holder, 'd');
+    await webhooks.release('wh_1', 'd');
+    assert.equal((await webhooks.list())[0]?.holder, null);
+  });
+}

@@ -1,0 +1,334 @@
+/** Deliveries to receivers on real sockets: in order, at least once, each by itself. */
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import { type TestContext, test } from 'node:test';
+import { webhookPost } from '../../src/cli/webhook-post.ts';
+import {
+  createWebhook,
+  pauseWebhook,
+  replayWebhook,
+  resumeWebhook,
+  rotateWebhook,
+} from '../../src/webhooks/operations.ts';
+import { WebhookSender } from '../../src/webhooks/sender.ts';
+import { signatureHeaders } from '../../src/webhooks/sign.ts';
+import { listing, photo } from '../support/builders.ts';
+import { testClock } from '../support/clock.ts';
+import { sqliteEngine } from '../support/sqlite-engine.ts';
+import { makeWorld, type World } from '../support/world.ts';
+
+interface Received {
+  readonly id: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly keys: readonly string[];
+}
+
+type Behavior = (received: Received) => number | Promise<number>;
+
+/** A receiver that answers as a test says; messages that it took are kept. */
+async function startReceiver(t: TestContext) {
+  const taken: Received[] = [];
+  const seen: Received[] = [];
+  let behave: Behavior = () => 204;
+  const headers = new Map<number, Record<string, string>>();
+  const server = createServer((request, response) => {
+    let body = '';
+    request.setEncoding('utf8').on('data', (text: string) => {
+      body += text;
+    });
+    request.on('end', async () => {
+      const given = Object.fromEntries(
+        Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
+      );
+      const { value }: { value: { ResourceName: string; ResourceRecordKey: string; kind: string }[] } =
+        JSON.parse(body);
+      const keys = value.map((each) => `${each.kind} ${each.ResourceName} ${each.ResourceRecordKey}`);
+      const received = { id: given['webhook-id'] ?? '', headers: given, body, keys };
+      seen.push(received);
+      const status = await behave(received);
+      if (status >= 200 && status < 300) taken.push(received);
+      response.writeHead(status, headers.get(status) ?? {}).end();
+    });
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  t.after(() => void server.close());
+  const bound = server.address();
+  assert.ok(bound !== null && typeof bound === 'object');
+  return {
+    url: `http://127.0.0.1:${bound.port}/events`,
+    seen,
+    taken,
+    headers,
+    behave: (next: Behavior) => {
+      behave = next;
+    },
+    keys: () => taken.flatMap(({ keys }) => keys),
+  };
+}
+
+/** What looks after the webhooks of a world, one look at a time. */
+function senderOf(t: TestContext, { store, clock }: Pick<World, 'store' | 'clock'>) {
+  const { post, close } = webhookPost();
+  const paused: string[] = [];
+  const troubles: unknown[] = [];
+  const sender = new WebhookSender({
+    ...{ store, post, now: () => clock.now(), random: () => 0 },
+    sleep: () => new Promise(setImmediate),
+    onPaused: (_, why) => paused.push(why),
+    onTrouble: (error) => troubles.push(error),
+  });
+  t.after(async () => {
+    await sender.close();
+    await close();
+    assert.deepEqual(troubles, []);
+  });
+  /** Looks, and waits until nothing more is being sent. */
+  const send = async (): Promise<void> => {
+    await sender.look();
+    while (sender.busy > 0) await new Promise(setImmediate);
+  };
+  return { sender, send, paused };
+}
+
+async function begin(t: TestContext, wish: Partial<Parameters<typeof createWebhook>[1]> = {}) {
+  const clock = testClock('2026-06-01T12:00:00Z');
+  const world = await makeWorld(sqliteEngine(), t, { clock });
+  const receiver = await startReceiver(t);
+  const made = await createWebhook(world.store, {
+    ...{ url: receiver.url, role: 'idx', systems: [], bearer: null, privateHosts: true },
+    ...{ resources: ['Property', 'Media'], ...wish },
+  });
+  const stateOf = async () => (await world.store.webhooks.list()).find(({ id }) => id === made.webhook.id);
+  return {
+    ...world,
+    ...senderOf(t, world),
+    receiver,
+    clock,
+    stateOf,
+    id: made.webhook.id,
+    secret: made.secret,
+  };
+}
+
+test('changes are posted in order, as the role sees them, signed, with the token of the receiver', async (t) => {
+  const { write, store, send, receiver, secret, id, stateOf } = await begin(t, { bearer: 'of-the-receiver' });
+  const hidden = listing('H', { InternetEntireListingDisplayYN: false });
+  await write('Property', listing('A', { Media: [photo('M')] }), hidden);
+  await write('Member', { MemberKey: 'X' });
+  await store.remove('Property', ['A']);
+  await send();
+  const lines = ['created Property A', 'created Media M', 'deleted Media M', 'deleted Property A'];
+  assert.deepEqual(receiver.keys(), lines);
+  const [message] = receiver.taken;
+  assert.ok(message);
+  const { headers, body } = message;
+  assert.equal(headers.authorization, 'Bearer of-the-receiver');
+  assert.equal(headers['content-type'], 'application/json');
+  const timestamp = Date.parse('2026-06-01T12:00:00Z') / 1000;
+  const expected = signatureHeaders({ id: message.id, timestamp, body }, [secret]);
+  for (const [name, value] of Object.entries(expected)) assert.equal(headers[name], value, name);
+  const { value, ...rest } = JSON.parse(body);
+  assert.deepEqual(rest, { '@reso.context': 'urn:reso:metadata:2.0:resource:entityevent' });
+  assert.deepEqual(Object.keys(value[0]), [
+    'EntityEventSequence',
+    'ResourceName',
+    'ResourceRecordKey',
+    'kind',
+    'at',
+  ]);
+  assert.match(message.id, new RegExp(`^${id}_\\d+_\\d+$`));
+  const state = await stateOf();
+  assert.deepEqual([state?.delivered, state?.attempts, state?.holder], [4, 0, null]);
+  await send();
+  assert.equal(receiver.seen.length, 1, 'nothing new, nothing sent');
+});
+
+test('a batch that failed is repeated as it was, later and later, before anything newer, and given up after 72 hours', async (t) => {
+  const { write, send, sender, receiver, clock, stateOf, paused, store, id } = await begin(t);
+  receiver.behave(() => 500);
+  await write('Property', listing('A'));
+  await send();
+  await write('Property', listing('B'));
+  await send();
+  assert.equal(receiver.seen.length, 1, 'it is not due');
+  for (let hour = 0; hour < 80; hour++) {
+    clock.advance(3_600_000);
+    await send();
+  }
+  const bodies = new Set(receiver.seen.map(({ body, id: message }) => `${message} ${body}`));
+  assert.equal(bodies.size, 1);
+  assert.deepEqual(receiver.seen[0]?.keys, ['created Property A']);
+  assert.equal(receiver.seen.length, 11);
+  assert.deepEqual(paused, ['the receiver answered 500']);
+  assert.equal((await stateOf())?.paused, 'it failed for 72 hours: the receiver answered 500');
+  await send();
+  assert.deepEqual(sender.states, { active: 0, failing: 0, paused: 1 });
+  receiver.behave(() => 200);
+  await resumeWebhook(store, id);
+  await send();
+  assert.deepEqual(receiver.keys(), ['created Property A', 'created Property B']);
+});
+
+test('a receiver asks for time, ends the flow, or is a redirect; none of it loses an event', async (t) => {
+  const { write, send, receiver, clock, stateOf, store, id, paused } = await begin(t);
+  receiver.headers.set(429, { 'retry-after': '3600' });
+  receiver.behave(() => 429);
+  await write('Property', listing('A'));
+  await send();
+  assert.equal((await stateOf())?.nextAttempt, clock.now() + 3_600_000);
+  clock.advance(3_600_000);
+  receiver.headers.set(301, { location: 'http://127.0.0.1:1/' });
+  receiver.behave(() => 301);
+  await send();
+  assert.equal((await stateOf())?.lastError, 'the receiver answered 301');
+  clock.advance(3_600_000);
+  receiver.behave(() => 410);
+  await send();
+  assert.deepEqual(paused, ['the receiver answered 410 (Gone)']);
+  receiver.behave(() => 200);
+  await resumeWebhook(store, id);
+  await send();
+  assert.deepEqual(receiver.keys(), ['created Property A']);
+});
+
+test('one slow receiver delays no other', async (t) => {
+  const world = await begin(t);
+  const { write, sender, store, receiver: slow, id } = world;
+  const quick = await startReceiver(t);
+  await createWebhook(store, {
+    ...{
+      url: quick.url,
+      role: 'idx',
+      systems: [],
+      bearer: null,
+      privateHosts: true,
+      resources: ['Property'],
+    },
+  });
+  const { promise, resolve } = Promise.withResolvers<number>();
+  slow.behave(() => promise);
+  for (const key of ['A', 'B', 'C']) {
+    await write('Property', listing(key));
+    await sender.look();
+    while (sender.busy > 1 || quick.taken.length === 0 || !quick.keys().includes(`created Property ${key}`)) {
+      await sender.look();
+      await new Promise(setImmediate);
+    }
+  }
+  assert.deepEqual(slow.taken, []);
+  assert.deepEqual(
+    quick.keys(),
+    ['A', 'B', 'C'].map((key) => `created Property ${key}`),
+  );
+  resolve(200);
+  while (sender.busy > 0) await new Promise(setImmediate);
+  assert.deepEqual(slow.keys(), quick.keys(), 'it gets all of them in order');
+  assert.equal((await store.webhooks.list()).find((each) => each.id === id)?.delivered, 3);
+});
+
+test('of several processes one sends; a process that died is replaced, and its batch comes again', async (t) => {
+  const { write, send, sender, receiver, clock, store, again, id } = await begin(t);
+  const other = senderOf(t, { store: await again(), clock });
+  await write('Property', listing('A'));
+  // A process that has taken the webhook and ends without a word.
+  assert.ok(await store.webhooks.hold(id, 'a process that died', clock.now(), clock.now() + 120_000));
+  await Promise.all([send(), other.send()]);
+  assert.deepEqual(receiver.seen, []);
+  clock.advance(120_001);
+  await Promise.all([send(), other.send()]);
+  assert.deepEqual(receiver.keys(), ['created Property A']);
+  for (let count = 0; count < 10; count++) {
+    await write('Property', listing(`B${count}`));
+    await Promise.all([send(), other.send()]);
+  }
+  await Promise.all([send(), other.send()]);
+  assert.deepEqual(
+    receiver.keys().slice(1),
+    Array.from({ length: 10 }, (_, count) => `created Property B${count}`),
+  );
+  assert.equal(sender.busy, 0);
+});
+
+test('batches have at most a hundred events and 20 kB, and are replayed from where an operator says', async (t) => {
+  const { write, send, receiver, store, id, stateOf } = await begin(t, { resources: ['Property'] });
+  const keys = Array.from({ length: 250 }, (_, index) => `K${String(index).padStart(3, '0')}`);
+  await write('Property', ...keys.map((key) => listing(key)));
+  await send();
+  const all = keys.map((key) => `created Property ${key}`);
+  assert.deepEqual(receiver.keys(), all);
+  assert.deepEqual(
+    receiver.taken.map(({ keys: batch }) => batch.length),
+    [100, 100, 50],
+  );
+  const long = Array.from({ length: 100 }, (_, index) => `${index}`.padStart(250, 'x'));
+  await write('Property', ...long.map((key) => listing(key)));
+  await send();
+  assert.ok(receiver.taken.slice(3).every(({ body }) => body.length <= 20_000));
+  assert.equal(receiver.keys().length, 350);
+  const sequence = JSON.parse(receiver.taken[1]?.body ?? '').value[0].EntityEventSequence;
+  await replayWebhook(store, id, String(sequence - 1));
+  await send();
+  assert.deepEqual(receiver.keys().slice(350), receiver.keys().slice(100, 350));
+  await pauseWebhook(store, id);
+  await write('Property', listing('Z'));
+  await send();
+  assert.equal(receiver.keys().length, 600);
+  await replayWebhook(store, id, 'end');
+  await send();
+  assert.equal(receiver.keys().length, 600, 'what was skipped on purpose');
+  assert.equal((await stateOf())?.paused, null);
+  for (const wrong of ['', 'x', '99999999']) {
+    await assert.rejects(replayWebhook(store, id, wrong), { code: 'usage' });
+  }
+  const secret = await rotateWebhook(store, id);
+  await write('Property', listing('Y'));
+  await send();
+  const last = receiver.taken.at(-1);
+  assert.equal(last?.headers['webhook-signature']?.split(' ').length, 2);
+  assert.ok(secret.startsWith('whsec_'));
+});
+
+test('a private network, a missing role and changes that are no longer kept stop a webhook, with the reason', async (t) => {
+  const world = await begin(t);
+  const { write, send, store, clock, receiver, stateOf, paused, id } = world;
+  const asked = {
+    url: 'https://127.0.0.1/',
+    role: 'idx',
+    systems: [],
+    bearer: null,
+    resources: [],
+    privateHosts: false,
+  };
+  const inside = await createWebhook(store, asked);
+  await write('Property', listing('A'));
+  await send();
+  const refused = (await store.webhooks.list()).find((each) => each.id === inside.webhook.id);
+  assert.equal(refused?.lastError, 'its host is in a private network, and --private-hosts was not given');
+  await store.webhooks.remove(inside.webhook.id);
+  await store.beginEpoch({});
+  clock.advance(1);
+  await send();
+  assert.match((await stateOf())?.paused ?? '', /^the changes since its last delivery are no longer kept/);
+  await replayWebhook(store, id, 'end');
+  await write('Property', listing('B'));
+  await send();
+  assert.deepEqual(receiver.keys(), ['created Property A', 'created Property B']);
+  assert.equal(paused.length, 1);
+  for (const wrong of [
+    { url: 'ftp://example.com/' },
+    { url: 'nonsense' },
+    { url: 'http://example.com/' },
+    { url: 'https://a:b@example.com/' },
+    { role: 'nobody' },
+  ]) {
+    await assert.rejects(
+      createWebhook(store, { ...asked, ...wrong }),
+      { code: 'usage' },
+      JSON.stringify(wrong),
+    );
+  }
+  await assert.rejects(createWebhook(store, { ...asked, resources: ['Propperty'] }), {
+    code: 'resourceUnknown',
+  });
+});

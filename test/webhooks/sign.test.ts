@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { makeSecret, signatureHeaders } from '../../src/webhooks/sign.ts';
+
+const MESSAGE = {
+  id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+  timestamp: 1_614_265_330,
+  body: '{"test": 2432232314}',
+};
+
+test('a message is signed as the library of Standard Webhooks signs it', () => {
+  assert.deepEqual(signatureHeaders(MESSAGE, ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw']), {
+    'webhook-id': MESSAGE.id,
+    'webhook-timestamp': '1614265330',
+    'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+  });
+});
+
+test('while a secret is replaced, both sign; no two secrets are the same', () => {
+  const secrets = [makeSecret(), makeSecret()];
+  assert.equal(new Set(secrets).size, 2);
+  for (const secret of secrets) assert.match(secret, /^whsec_[A-Za-z0-9+/]{43}=$/);
+  const { 'webhook-signature': both } = signatureHeaders(MESSAGE, secrets);
+  const each = secrets.map((secret) => signatureHeaders(MESSAGE, [secret])['webhook-signature']);
+  assert.equal(both, each.join(' '));
+});
