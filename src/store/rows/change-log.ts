@@ -133,11 +133,16 @@ export class ChangeLog {
     this.#touched = new Map();
   }
 
-  /** Parts are deleted before what they are parts of, and come after it. */
+  /**
+   * Parts are deleted before what they are parts of, and come after it. Otherwise names and keys decide, so that the order
+   * in which an engine returns its rows does not show.
+   */
   *#entries(): Iterable<Entry> {
     const { resources } = this.#model.dictionary;
     const depth = (resource: string): number => depthOf(resources.get(resource));
-    const inOrder = [...this.#noted].toSorted(([one], [other]) => depth(one) - depth(other));
+    const inOrder = [...this.#noted]
+      .toSorted((one, other) => depth(one[0]) - depth(other[0]) || byName(one, other))
+      .map(([resource, noted]) => [resource, [...noted].toSorted(byName)] as const);
     for (const [resource, noted] of inOrder.toReversed()) {
       for (const [key, { before, after }] of noted) {
         const was = before?.visible ?? 0;
@@ -158,6 +163,9 @@ export class ChangeLog {
     }
   }
 }
+
+const byName = ([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number =>
+  one < other ? -1 : 1;
 
 /** How far a resource stands below those that stand alone. */
 function depthOf(resource: Resource | undefined): number {

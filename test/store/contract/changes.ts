@@ -47,7 +47,7 @@ export function changesContract(engine: Engine): void {
     await write('Property', listing('A', { Media: [photo('M1'), photo('M2')] }));
     assert.deepEqual(await changes(), { Property: ['A'], Media: ['M2'] });
     await write('Media', { ...photo('M1'), ResourceName: 'Property', ResourceRecordKey: 'B' });
-    assert.deepEqual(await changes(), { Property: ['B', 'A'], Media: ['M1'] });
+    assert.deepEqual(await changes(), { Property: ['A', 'B'], Media: ['M1'] });
     await store.remove('Property', ['A']);
     assert.deepEqual(await changes(), { Media: ['M2'], Property: ['A'] });
     await write('Member', { MemberKey: 'X' });

@@ -158,6 +158,22 @@ export function feedContract(engine: Engine): void {
     assert.deepEqual(await step(write('Property', listing('A'))), ['created Property A']);
   });
 
+  test('the entries of a commit are in the order of their keys, whatever was written first', async (t) => {
+    const { store, write } = await makeWorld(engine, t);
+    const { position } = await pageOf(store, 'end');
+    const parts = { Media: ['M3', 'M1', 'M2'].map((key) => photo(key)), Rooms: [room('R2'), room('R1')] };
+    await write('Property', listing('B', parts), listing('A'));
+    await store.remove('Property', ['B', 'A']);
+    assert.deepEqual(told((await changesSince(store, position)).changes), [
+      ...['Property A', 'Property B', 'PropertyRooms R1', 'PropertyRooms R2'].map((key) => `created ${key}`),
+      ...['Media M1', 'Media M2', 'Media M3'].map((key) => `created ${key}`),
+      ...['Media M1', 'Media M2', 'Media M3', 'PropertyRooms R1', 'PropertyRooms R2'].map(
+        (key) => `deleted ${key}`,
+      ),
+      ...['Property A', 'Property B'].map((key) => `deleted ${key}`),
+    ]);
+  });
+
   test('a record that leaves the view of a role is deleted to it, and changed when it comes back', async (t) => {
     const { store, write } = await makeWorld(engine, t);
     const { position } = await pageOf(store, 'end');
