@@ -247,6 +247,8 @@ function eventStreams({ store, log, streams }: ServiceOptions, metrics: Metrics)
         if (error instanceof PlatError && error.status < 500) return;
         log.warn({ err: error }, 'a stream of events has ended: its client asks again');
       },
+      unannounced: (error) =>
+        log.warn({ err: error }, 'the store announces no commits for now: it is asked for them'),
     },
   });
 }

@@ -7,6 +7,17 @@ import { setTimeout } from 'node:timers/promises';
 import { type Sql, sql } from '../compile/fragment.ts';
 import type { Row } from './session.ts';
 
+/** Lets so many milliseconds pass; an aborted signal ends it early. */
+export type Pause = (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
+
+/** Who hears of the commits of other processes. */
+export interface Hearing {
+  /** Called at each announcement, and when some may have been missed. */
+  heard(): void;
+  /** Called once when commits are announced no more, with the reason, until they are again. */
+  lost(error: unknown): void;
+}
+
 /** What an engine is told of the commits of other processes. */
 export interface Announcements {
   /** Whether every commit is announced from now on; a connection that is lost and made again announces what it missed. */
@@ -17,31 +28,47 @@ export interface Announcements {
 interface CommitSource {
   rows(statement: Sql): Promise<readonly Row[]>;
   /** Absent: the engine is told of nothing. */
-  announcements?(heard: () => void): Announcements | undefined;
+  announcements?(hearing: Hearing, pause: Pause): Announcements | undefined;
 }
 
-/** Milliseconds between two questions: while commits are announced, these are only the safety net. */
+/**
+ * Milliseconds between two questions. While commits are announced, only every tenth is asked, as a safety net; likewise
+ * after the store could not be asked, since asking makes no store come back.
+ */
 const EVERY = 100;
-const SAFETY = 1000;
+const SELDOM = 10;
 
 const LAST = sql`SELECT max(seq) AS last FROM plat_changes`;
 
+const sleep: Pause = (milliseconds, signal) =>
+  setTimeout(milliseconds, undefined, { signal }).catch(() => undefined);
+
+/** What is called for who follows. */
+interface Listener {
+  readonly committed: () => void;
+  readonly lost: ((error: unknown) => void) | undefined;
+}
+
 export class CommitWatch {
   readonly #source: CommitSource;
-  readonly #listeners = new Set<() => void>();
+  readonly #pause: Pause;
+  readonly #listeners = new Set<Listener>();
   #last: unknown;
   /** What asks, while somebody follows. */
   #asking: { readonly stop: AbortController; readonly ended: Promise<void> } | undefined;
 
-  constructor(source: CommitSource) {
+  constructor(source: CommitSource, pause: Pause = sleep) {
     this.#source = source;
+    this.#pause = pause;
   }
 
   /**
    * Calls a listener after every commit, and perhaps without one.
+   * @param lost called when the commits of other processes are announced no more, and are found by asking
    * @returns a function that ends this
    */
-  watch(listener: () => void): () => void {
+  watch(committed: () => void, lost?: (error: unknown) => void): () => void {
+    const listener = { committed, lost };
     this.#listeners.add(listener);
     if (this.#asking === undefined) {
       const stop = new AbortController();
@@ -55,7 +82,7 @@ export class CommitWatch {
 
   /** This process has committed. */
   notice(): void {
-    for (const listener of this.#listeners) listener();
+    for (const { committed } of this.#listeners) committed();
   }
 
   /** Resolves when nothing is asked any more. */
@@ -68,19 +95,29 @@ export class CommitWatch {
   }
 
   async #ask(stop: AbortSignal): Promise<void> {
-    const announcements = this.#source.announcements?.(() => this.notice());
-    let asked = performance.now();
+    const hearing: Hearing = {
+      heard: () => this.notice(),
+      lost: (error) => {
+        for (const { lost } of this.#listeners) lost?.(error);
+      },
+    };
+    const announcements = this.#source.announcements?.(hearing, this.#pause);
+    let isAway = false;
+    let passed = 0;
     while (!stop.aborted) {
-      await setTimeout(EVERY, undefined, { signal: stop }).catch(() => undefined);
+      await this.#pause(EVERY, stop);
       if (stop.aborted) break;
-      if (announcements?.isOpen === true && performance.now() - asked < SAFETY) continue;
-      asked = performance.now();
+      passed++;
+      if ((isAway || announcements?.isOpen === true) && passed < SELDOM) continue;
+      passed = 0;
       try {
         const [row] = await this.#source.rows(LAST);
         if (row?.last !== this.#last) this.notice();
         this.#last = row?.last;
+        isAway = false;
       } catch {
         // Whoever reads next is told why the store is away.
+        isAway = true;
       }
     }
     await announcements?.close();

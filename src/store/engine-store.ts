@@ -12,7 +12,7 @@ import { changesIn, changesSince } from './change-follower.ts';
 import { rewriteInBatches } from './check/rewrite-rows.ts';
 import { mendStatements } from './check/table-faults.ts';
 import { checkpointsOn } from './checkpoint-tables.ts';
-import { CommitWatch } from './commit-watch.ts';
+import { CommitWatch, type Hearing, type Pause } from './commit-watch.ts';
 import { contentOf, contentRows, readContents } from './contents.ts';
 import type { Engine } from './engine.ts';
 import { followChanges } from './follow-changes.ts';
@@ -58,7 +58,7 @@ function storeOn(engine: Engine, stored: StoreModel): Store {
     rows: (statement) => reading.small.rows(statement),
     ...(engine.announcements === undefined
       ? {}
-      : { announcements: (heard: () => void) => engine.announcements?.(heard) }),
+      : { announcements: (hearing: Hearing, pause: Pause) => engine.announcements?.(hearing, pause) }),
   });
   const exclusively = <T>(work: () => Promise<T>): Promise<T> =>
     queue.run(async () => {
@@ -131,7 +131,7 @@ function storeOn(engine: Engine, stored: StoreModel): Store {
       return { since: Number(row?.horizon ?? 0), last: Number(row?.last ?? 0) };
     },
     changes: (wish = {}) => followChanges(store, wish),
-    watch: (committed) => commits.watch(committed),
+    watch: (committed, lost) => commits.watch(committed, lost),
     async showsFile(path, role) {
       const shown = planShowsFile({ dialect: engine.dialect, model: await model() }, path, role);
       return (await reading.small.rows(shown)).length > 0;

@@ -12,7 +12,7 @@ import type { Profile } from '../records/profile.ts';
 import type { StoreSettings } from '../records/settings.ts';
 import type { CacheUse } from '../shared/bounded-cache.ts';
 import type { Checks, FileFault, OnProgress, RowFaults } from './check/checks.ts';
-import type { Announcements } from './commit-watch.ts';
+import type { Announcements, Hearing, Pause } from './commit-watch.ts';
 import type { Lane } from './lanes.ts';
 import type { LiveModel, ModelSource } from './live-model.ts';
 import type { ReadResult, ReadTask } from './read-task.ts';
@@ -88,7 +88,7 @@ export interface Engine extends Omit<ModelSource, 'startDay'> {
   stampState(): Promise<StampState>;
   confirmClock(other: number): Promise<void>;
   /** Listens to the commits of other processes; absent for an engine that is told of none. */
-  announcements?(heard: () => void): Announcements;
+  announcements?(hearing: Hearing, pause: Pause): Announcements;
   /** Notes a timestamp that this process has set. */
   sawStamp?(milliseconds: number): void;
 

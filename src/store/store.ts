@@ -196,9 +196,11 @@ export interface Store extends Checks {
   changes(wish?: ChangesWish): AsyncIterable<Change>;
   /**
    * Calls a listener soon after every commit to the sequence of changes, of whichever process, and perhaps without one.
+   * @param lost called once when the commits of other processes are announced no more, until they are again; meanwhile they
+   *   are found by asking
    * @returns a function that ends this
    */
-  watch(committed: () => void): () => void;
+  watch(committed: () => void, lost?: (error: unknown) => void): () => void;
   /** Whether a role sees a media record that has this file. */
   showsFile(path: string, role: string): Promise<boolean>;
   horizon(): Promise<Horizon>;

@@ -89,6 +89,7 @@ export const TOGETHER = {
     'engines/sqlite',
     'store/allot-timestamps.test.ts',
     'shared/bounded-cache.test.ts',
+    'store/commit-watch.test.ts',
     'store/clock-jump.test.ts',
     'store/clock.test.ts',
     'shared/fair-queue.test.ts',
@@ -103,6 +104,7 @@ export const TOGETHER = {
   ],
   /** The engine of a server, where no test stops it. */
   server: [
+    'engines/postgres/announcements.test.ts',
     'engines/postgres/copy-in.test.ts',
     'engines/postgres/migrations.test.ts',
     'engines/postgres/opening.test.ts',

@@ -99,7 +99,7 @@ export function postgresEngine(opened: Opened): Engine {
       clock.confirm(other);
     },
     sawStamp: (milliseconds) => state.sawStamp(milliseconds),
-    announcements: (heard) => announcementsAt(address, heard),
+    announcements: (hearing, pause) => announcementsAt(address, hearing, pause),
 
     mending: (work) =>
       writer.locked(async (session) => {

@@ -30,6 +30,8 @@ interface StreamMetrics {
   readonly sent: (events: number) => void;
   readonly lag: (seconds: number) => void;
   readonly failed: (error: unknown) => void;
+  /** The commits of other processes are announced no more, and found by asking. */
+  readonly unannounced: (error: unknown) => void;
 }
 
 interface StreamOptions {
@@ -181,7 +183,8 @@ export class EventStreams {
 
   #add(stream: Stream): void {
     this.#streams.add(stream);
-    this.#unwatch ??= this.#store.watch(() => this.#committed());
+    const { unannounced } = this.#options.metrics;
+    this.#unwatch ??= this.#store.watch(() => this.#committed(), unannounced);
   }
 
   #remove(stream: Stream): void {

@@ -94,7 +94,12 @@ export function serve({ store: given, clock, role, base }: ServeOptions): Ask {
     views: new Views(),
     streams: new EventStreams(store, {
       perKey: 0, // a stream takes real time
-      metrics: { sent: () => undefined, lag: () => undefined, failed: () => undefined },
+      metrics: {
+        sent: () => undefined,
+        lag: () => undefined,
+        failed: () => undefined,
+        unannounced: () => undefined,
+      },
     }),
     standings: new Standings(store, 0),
     replies: new KeptReplies(store),

@@ -1,50 +1,68 @@
 /**
  * Hears of commits to the sequence of changes: the statement that takes their numbers notifies (PostgreSQL, NOTIFY), and one
- * connection of each process that follows listens. One that is lost is made again. A proxy that shares connections between
- * clients may swallow notifications; whoever follows asks now and then besides.
+ * connection of each process that follows listens. One that is lost is made again, and a server that is away is asked ever
+ * more rarely. A proxy that shares connections between clients may swallow notifications; whoever follows asks now and then
+ * besides.
  */
-import { setTimeout } from 'node:timers/promises';
-import type { PoolClient } from 'pg';
-import type { Announcements } from '../../../store/commit-watch.ts';
+import type { Announcements, Hearing, Pause } from '../../../store/commit-watch.ts';
 import type { PostgresAddress } from '../connection/address.ts';
 import { connectPool } from '../connection/connect.ts';
 import { CHANGES_CHANNEL } from '../dialect.ts';
 
-/** Milliseconds until a connection that was lost is made again. */
-const PAUSE = 500;
+/** Milliseconds until a connection that was lost is made again; they double with each attempt in vain. */
+const FIRST_PAUSE = 500;
+const LONGEST_PAUSE = 10_000;
 
-/** @param heard called at each announcement, and when some may have been missed */
-export function announcementsAt(address: PostgresAddress, heard: () => void): Announcements {
+export function announcementsAt(
+  address: PostgresAddress,
+  { heard, lost }: Hearing,
+  pause: Pause,
+): Announcements {
   const pool = connectPool(address, { most: 1, pipeline: false });
   const ended = new AbortController();
   let isOpen = false;
-  const listen = async (client: PoolClient): Promise<void> => {
-    const { promise: lost, resolve } = Promise.withResolvers<void>();
-    client.once('end', resolve);
-    client.once('error', () => resolve());
-    ended.signal.addEventListener('abort', () => resolve(), { once: true });
-    client.on('notification', ({ payload }) => {
-      if (payload === address.schema) heard();
-    });
-    await client.query(`LISTEN ${CHANGES_CHANNEL}`);
-    isOpen = true;
-    heard();
-    if (!ended.signal.aborted) await lost;
+  let isReported = false;
+  /** Connections that were lost, or could not be made, since one has announced something. */
+  let failures = 0;
+
+  /** Listens until that is over. @throws what ended the connection, unless it was `close` */
+  const listen = async (): Promise<void> => {
+    const client = await pool.connect();
+    const over = Promise.withResolvers<void>();
+    const close = (): void => over.resolve();
+    try {
+      client.once('error', over.reject);
+      client.once('end', () => over.reject(new Error('The connection that listens has ended')));
+      ended.signal.addEventListener('abort', close);
+      if (ended.signal.aborted) close();
+      client.on('notification', ({ payload }) => {
+        failures = 0;
+        if (payload === address.schema) heard();
+      });
+      // A server that has fallen silent answers neither.
+      await Promise.race([client.query(`LISTEN ${CHANGES_CHANNEL}`), over.promise]);
+      if (ended.signal.aborted) return;
+      isOpen = true;
+      isReported = false;
+      // What was committed meanwhile was announced to nobody.
+      heard();
+      await over.promise;
+    } finally {
+      isOpen = false;
+      ended.signal.removeEventListener('abort', close);
+      client.release(true);
+    }
   };
   const keepListening = async (): Promise<void> => {
     while (!ended.signal.aborted) {
       try {
-        const client = await pool.connect();
-        try {
-          await listen(client);
-        } finally {
-          isOpen = false;
-          client.release(true);
-        }
-      } catch {
-        // A server that is away is asked again.
+        await listen();
+      } catch (error) {
+        // What further attempts fail of is no news.
+        if (!isReported && !ended.signal.aborted) lost(error);
+        isReported = true;
+        await pause(Math.min(FIRST_PAUSE * 2 ** failures++, LONGEST_PAUSE), ended.signal);
       }
-      await setTimeout(PAUSE, undefined, { signal: ended.signal }).catch(() => undefined);
     }
     await pool.end();
   };
