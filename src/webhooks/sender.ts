@@ -24,12 +24,15 @@ interface SenderOptions {
   readonly onTrouble: (error: unknown) => void;
 }
 
-/** Milliseconds between two looks at the sequence of changes. */
-const EVERY = 250;
-/** The same while nobody is to be told of it. */
-const WITHOUT_WEBHOOKS = 2000;
+/**
+ * Milliseconds until the next look if no commit calls for one before: no commit shows that another process has made or
+ * resumed a webhook, or no longer holds one.
+ */
+const SAFETY = 2000;
 /** The same after the store could not be asked. */
 const AFTER_TROUBLE = 5000;
+/** Milliseconds between two looks at least, so that many commits in a row are looked at together. */
+const BETWEEN_LOOKS = 25;
 
 /** Webhooks that this process works for at once. */
 const AT_ONCE = 64;
@@ -48,6 +51,14 @@ export class WebhookSender {
   /** How far each webhook was looked through for what concerns it. */
   readonly #looked = new Map<string, { readonly from: number; readonly to: FeedPosition }>();
   #running: Promise<void> | undefined;
+  /** Reasons so far to look again. */
+  #calls = 0;
+  /** Ends the wait for the next look. */
+  #wake: (() => void) | undefined;
+  /** When the next attempt is due of those that are not yet. */
+  #due = Number.POSITIVE_INFINITY;
+  /** Ends the watching of commits. */
+  #unwatch: (() => void) | undefined;
   #states: WebhookStates = { active: 0, failing: 0, paused: 0 };
 
   constructor(options: SenderOptions) {
@@ -78,15 +89,42 @@ export class WebhookSender {
     const { sleep, onTrouble } = this.#options;
     const { signal } = this.#closing;
     while (!signal.aborted) {
-      const pause = await this.look().then(
-        () => (this.#states.active === 0 ? WITHOUT_WEBHOOKS : EVERY),
-        (error: unknown) => {
-          onTrouble(error);
-          return AFTER_TROUBLE;
-        },
-      );
-      await sleep(pause, signal);
+      const calls = this.#calls;
+      try {
+        await this.look();
+        this.#watchCommits();
+        await sleep(BETWEEN_LOOKS, signal);
+        if (this.#calls === calls) await this.#rest();
+      } catch (error) {
+        onTrouble(error);
+        await sleep(AFTER_TROUBLE, signal);
+      }
     }
+    this.#unwatch?.();
+  }
+
+  /** Watches commits, which costs little but not nothing, while there is a webhook that is sent to. */
+  #watchCommits(): void {
+    if (this.#states.active > 0) {
+      this.#unwatch ??= this.#options.store.watch(() => this.#call());
+    } else {
+      this.#unwatch?.();
+      this.#unwatch = undefined;
+    }
+  }
+
+  #call(): void {
+    this.#calls++;
+    this.#wake?.();
+  }
+
+  /** Waits until something calls for a look, or an attempt is due. */
+  async #rest(): Promise<void> {
+    const called = new AbortController();
+    this.#wake = () => called.abort();
+    const until = Math.min(SAFETY, Math.max(0, this.#due - this.#options.now()));
+    await this.#options.sleep(until, AbortSignal.any([this.#closing.signal, called.signal]));
+    this.#wake = undefined;
   }
 
   /** Begins to work for each webhook that something is due for. */
@@ -95,10 +133,12 @@ export class WebhookSender {
     const webhooks = await store.webhooks.list();
     this.#states = statesOf(webhooks);
     const moment = now();
-    const active = webhooks.filter(({ paused, nextAttempt }) => paused === null && nextAttempt <= moment);
-    if (active.length === 0) return;
+    const active = webhooks.filter(({ paused }) => paused === null);
+    const due = active.filter(({ nextAttempt }) => nextAttempt <= moment);
+    this.#due = Math.min(...active.flatMap(({ nextAttempt: at }) => (at > moment ? [at] : [])));
+    if (due.length === 0) return;
     const end = await store.feed({ since: 'end', limit: 1 });
-    for (const webhook of active) {
+    for (const webhook of due) {
       const { id, holder, heldUntil } = webhook;
       const isHeld = holder !== null && holder !== this.#holder && heldUntil >= moment;
       if (isHeld || this.#busy.has(id) || this.#busy.size >= AT_ONCE) continue;
@@ -109,8 +149,12 @@ export class WebhookSender {
 
   #begin(webhook: Webhook): void {
     const working = this.#work(webhook)
-      .catch((error: unknown) => this.#options.onTrouble(error))
-      .finally(() => this.#busy.delete(webhook.id));
+      .finally(() => this.#busy.delete(webhook.id))
+      .then(
+        // What was committed meanwhile may not be delivered yet.
+        () => this.#call(),
+        (error: unknown) => this.#options.onTrouble(error),
+      );
     this.#busy.set(webhook.id, working);
   }
 

@@ -144,6 +144,68 @@ test('changes are posted in order, as the role sees them, signed, with the token
   assert.equal(receiver.seen.length, 1, 'nothing new, nothing sent');
 });
 
+test('a running sender looks when it hears of a commit, when an attempt is due, and else every two seconds', async (t) => {
+  const { write, store, clock, receiver, id } = await begin(t);
+  const heard: (() => void)[] = [];
+  /** The rest of the sender, which ends when the test says so or the sender is called. */
+  let rest: { readonly milliseconds: number; readonly end: () => void } | undefined;
+  const { post, close } = webhookPost();
+  const sender = new WebhookSender({
+    store: {
+      ...store,
+      watch: (committed) => {
+        heard.push(committed);
+        return () => void heard.pop();
+      },
+    },
+    ...{ post, now: () => clock.now(), random: () => 0, onPaused: () => assert.fail() },
+    onTrouble: (error) => assert.fail(String(error)),
+    sleep: (milliseconds, signal) => {
+      if (milliseconds < 100) return new Promise(setImmediate);
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const end = (): void => {
+        rest = undefined;
+        resolve();
+      };
+      signal.addEventListener('abort', end, { once: true });
+      rest = { milliseconds, end };
+      return promise;
+    },
+  });
+  t.after(async () => {
+    await sender.close();
+    await close();
+  });
+  /** Waits until everything is sent. @returns for how long the sender rests then */
+  const rested = async (): Promise<number> => {
+    for (;;) {
+      await new Promise(setImmediate);
+      if (rest !== undefined && sender.busy === 0) return rest.milliseconds;
+    }
+  };
+  sender.start();
+  assert.equal(await rested(), 2000);
+  assert.equal(heard.length, 1);
+  await write('Property', listing('A'));
+  assert.equal(await rested(), 2000);
+  assert.equal(receiver.seen.length, 0, 'it does nothing by itself');
+  heard[0]?.();
+  assert.equal(await rested(), 2000);
+  assert.deepEqual(receiver.keys(), ['created Property A']);
+
+  receiver.behave(() => 500);
+  await write('Property', listing('B'));
+  heard[0]?.();
+  await rested();
+  clock.advance(4000);
+  rest?.end();
+  assert.equal(await rested(), 1000, 'the next attempt is due');
+  await pauseWebhook(store, id);
+  rest?.end();
+  assert.equal(await rested(), 2000);
+  assert.equal(heard.length, 0, 'nobody is told of commits');
+});
+
 test('a batch that failed is repeated as it was, later and later, before anything newer, and given up after 72 hours', async (t) => {
   const { write, send, sender, receiver, clock, stateOf, paused, store, id } = await begin(t);
   receiver.behave(() => 500);
