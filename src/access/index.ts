@@ -8,6 +8,7 @@ export {
   makeKeyId,
   makeToken,
 } from './keys.ts';
+export { assignBits, MOST_BITS, type RoleBits, reusedBits } from './role-bits.ts';
 export {
   type AccessDefinition,
   BUILT_IN_ACCESS,

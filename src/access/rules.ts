@@ -8,6 +8,7 @@ import { ownFieldsOf } from '../query/fields-of.ts';
 import { parseFilter } from '../query/odata/query.ts';
 import { makeSchema } from '../query/schema.ts';
 import type { Expression } from '../query/tree.ts';
+import { MOST_BITS, type RoleBits } from './role-bits.ts';
 import { type AccessDefinition, dependsOnDay, type RoleDefinition, resolveDayTerms } from './roles.ts';
 
 /** A role's filter of one resource. The store keeps its result as one bit of each row. */
@@ -44,12 +45,10 @@ export interface AccessRules {
   readonly withheldRules: (resource: string) => readonly WithheldRule[];
 }
 
-/** Each role, and each withheld part of a resource, is one bit of a row. */
-const MOST_BITS = 31;
-
 /**
  * Parses every filter of the definition.
  * @param today the UTC day that `{today}` stands for, `YYYY-MM-DD`
+ * @param bits with every role of the definition; absent: their order
  * @throws PlatError of the OData parser, when a filter is wrong; `usage` when it looks beyond the record, since its
  *   result is stored with the record, or when there are too many roles
  */
@@ -57,6 +56,7 @@ export function resolveAccess(
   definition: AccessDefinition,
   dictionary: Dictionary,
   today: string,
+  bits: RoleBits = definition.roles.map(({ name }) => name),
 ): AccessRules {
   const schema = makeSchema(dictionary);
   const parse = (resource: string, filter: string): Expression => {
@@ -71,9 +71,14 @@ export function resolveAccess(
   const everyones = new Set(
     [...dictionary.resources.values()].filter(({ fromChanges }) => fromChanges).map(({ name }) => name),
   );
-  const roles = definition.roles.map((role, index) => makeRole(role, 2 ** index, everyones));
+  const bitOf = ({ name }: RoleDefinition): number => {
+    const index = bits.indexOf(name);
+    if (index < 0) throw new Error(`The role ${name} has no bit`);
+    return 2 ** index;
+  };
+  const roles = definition.roles.map((role) => makeRole(role, bitOf(role), everyones));
   const rowRules = Map.groupBy(
-    definition.roles.flatMap((role, index) => rulesOfRole(role, 2 ** index, dictionary, parse)),
+    definition.roles.flatMap((role) => rulesOfRole(role, bitOf(role), dictionary, parse)),
     ({ resource }) => resource,
   );
   const withheld = Map.groupBy(

@@ -12,7 +12,7 @@ import {
   withReplicaTimestamp,
 } from '../dictionary/index.ts';
 import type { Profile } from '../records/profile.ts';
-import { type StoreSettings, stampsAsOwn } from '../records/settings.ts';
+import { roleBitsOf, type StoreSettings, stampsAsOwn } from '../records/settings.ts';
 import { type ResourceLayout, resourceLayout } from './layout/index.ts';
 
 /** Everything that reading and writing depend on, at one moment. A model is never changed, only replaced. */
@@ -77,10 +77,13 @@ function meaningOf(settings: StoreSettings, today: string): Meaning {
   const same = known.find((each) => each.today === today);
   if (same !== undefined) return same;
   const dictionary = known[0]?.dictionary ?? dictionaryOf(settings);
-  const made = { today, dictionary, rules: resolveAccess(settings.access, dictionary, today) };
+  const made = { today, dictionary, rules: rulesOf(settings, dictionary, today) };
   meanings.set(settings, [made, ...known.slice(0, 1)]);
   return made;
 }
+
+const rulesOf = (settings: StoreSettings, dictionary: Dictionary, today: string): AccessRules =>
+  resolveAccess(settings.access, dictionary, today, roleBitsOf(settings));
 
 function dictionaryOf(settings: StoreSettings): Dictionary {
   const declared = declare(standardDictionary(), settings.declarations);

@@ -1,6 +1,12 @@
 /** The settings that a store keeps of itself, and their validation on reading. */
 import { hash } from 'node:crypto';
-import { type AccessDefinition, BUILT_IN_ACCESS } from '../access/index.ts';
+import {
+  type AccessDefinition,
+  assignBits,
+  BUILT_IN_ACCESS,
+  MOST_BITS,
+  type RoleBits,
+} from '../access/index.ts';
 import type { Declarations } from '../dictionary/index.ts';
 import { Damage, storedJson } from './damage.ts';
 import { isTimeZone } from './local-time.ts';
@@ -18,6 +24,8 @@ export interface StoreSettings {
    * before the consumer noticed: records that changed while they were hidden have no newer timestamp.
    */
   readonly accessRevision?: number;
+  /** Which bits the roles have in rows and in the sequence of changes. Absent: those of their order. */
+  readonly roleBits?: RoleBits;
   /**
    * `records`: agent and office fields of listings come from Member and Office at request time. `payload`: they come
    * from the listing as received, for a replica without members and offices.
@@ -59,8 +67,21 @@ export function changeSettings(
   const after = change(before);
   if (JSON.stringify(after) === JSON.stringify(before)) return before;
   const sameAccess = JSON.stringify(after.access) === JSON.stringify(before.access);
-  return sameAccess ? after : { ...after, accessRevision: (before.accessRevision ?? 0) + 1 };
+  const { roleBits: _, ...others } = after;
+  if (sameAccess) return { ...others, ...withBits(after.access, roleBitsOf(before)) };
+  const bits = assignBits(roleBitsOf(before), namesIn(after.access));
+  return { ...others, accessRevision: (before.accessRevision ?? 0) + 1, ...withBits(after.access, bits) };
 }
+
+const namesIn = ({ roles }: AccessDefinition): string[] => roles.map(({ name }) => name);
+
+/** The bits of the roles, in a store that has them of their order as well. */
+export const roleBitsOf = ({ access, roleBits }: Pick<StoreSettings, 'access' | 'roleBits'>): RoleBits =>
+  roleBits ?? namesIn(access);
+
+/** As they are stored. */
+const withBits = (access: AccessDefinition, roleBits: RoleBits): Pick<StoreSettings, 'roleBits'> =>
+  JSON.stringify(roleBits) === JSON.stringify(namesIn(access)) ? {} : { roleBits };
 
 export const DEFAULT_SETTINGS: StoreSettings = {
   owner: 'authority',
@@ -109,6 +130,7 @@ const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Numb
 const BESIDE = new Map<string, (value: unknown) => boolean>([
   ['accessRevision', isCount],
   ['changesKept', isKept],
+  ['roleBits', isBits],
   ['onwardTimestamps', (value) => value === 'source' || value === 'own'],
   ['timeZone', (value) => typeof value === 'string' && isTimeZone(value)],
   ['market', isMarket],
@@ -117,6 +139,11 @@ const BESIDE = new Map<string, (value: unknown) => boolean>([
 function isKept(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return Object.entries(value).every(([name, each]) => ['days', 'entries'].includes(name) && isCount(each));
+}
+
+function isBits(value: unknown): boolean {
+  if (!Array.isArray(value) || value.length > MOST_BITS) return false;
+  return value.every((each) => typeof each === 'string') && new Set(value).size === value.length;
 }
 
 function isMarket(value: unknown): boolean {

@@ -3,17 +3,18 @@
  * transaction writes and which timestamps it uses. It does not know how an engine locks, reads the time or changes its
  * tables.
  */
+import { reusedBits } from '../access/index.ts';
 import { sql } from '../compile/fragment.ts';
 import { makeModel, type StoreModel } from '../compile/model.ts';
 import { valueCounts } from '../compile/value-counts.ts';
 import { countingRules } from '../compile/values-in-use.ts';
 import { dayFrom, type Field } from '../dictionary/index.ts';
 import { extendProfile, type Profile } from '../records/profile.ts';
-import { CHANGES_KEPT, type StoreSettings } from '../records/settings.ts';
+import { CHANGES_KEPT, roleBitsOf, type StoreSettings } from '../records/settings.ts';
 import type { EngineWriter } from './engine.ts';
 import { COUNTS_GO_ON, type NewEpoch, newEpoch, timesOfEpoch } from './epoch.ts';
 import { givenIn, readMeta, readModel, type StoredState, writeMeta, writeProfile } from './meta.ts';
-import { beginSequence } from './rows/change-log.ts';
+import { beginSequence, leaveBits, logEverything } from './rows/change-log.ts';
 import { compactChanges } from './rows/compact-changes.ts';
 import { inTransaction, type StoreTransaction } from './rows/transaction.ts';
 import type { OwnTables, Session } from './session.ts';
@@ -173,6 +174,8 @@ export class StoreWriter<S extends WriteSession> implements EngineWriter {
       await writeMeta(session, { generation, settings, day, changes: changes + 1 });
       await writeProfile(session, profile);
       await this.#engine.applyTables(session, model);
+      const reused = reusedBits(roleBitsOf(current.settings), roleBitsOf(settings));
+      const horizon = reused === 0 ? undefined : await logEverything(session, moment);
       // Values come into use and go out of use with records, and with what an operator declares.
       if (settings === current.settings)
         await this.#stamped(session, model, (stamped) => publishFields(stamped, current));
@@ -186,6 +189,7 @@ export class StoreWriter<S extends WriteSession> implements EngineWriter {
         await this.#updateVisibility(session, model, () => true);
       } else if (day !== current.day) await this.#updateForDay(session, model);
       await this.#countValues(session, model);
+      if (horizon !== undefined) await leaveBits(session, reused, horizon);
       return model;
     };
     const keptBefore = JSON.stringify((await this.readModel()).settings.changesKept);

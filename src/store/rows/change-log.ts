@@ -7,6 +7,7 @@
  * changes under the numbers that it knows. It knows no engine.
  */
 import { randomBytes } from 'node:crypto';
+import { MOST_BITS } from '../../access/index.ts';
 import type { ColumnKind } from '../../compile/column-value.ts';
 import { bind, integer, join, name, type Sql, sql } from '../../compile/fragment.ts';
 import type { StoreModel } from '../../compile/model.ts';
@@ -185,16 +186,29 @@ const audienceOf = (seen: Audience | undefined): Audience | undefined =>
 /**
  * Notes that everything may have changed, or every record of a resource, in ways that are not known by key.
  * @param at in milliseconds since 1970
+ * @returns the number of the entry, before which nobody can go on
  */
 export async function logEverything(
   session: Session,
   at: number,
   resource: string = EVERYTHING,
-): Promise<void> {
+): Promise<number> {
   const entry = { resource, key: EVERYTHING, kind: 'all', was: 0, visible: 0, system: null } as const;
   // Whoever reads the sequence by key cannot go on from before it.
   const changesHorizon = await append(session, [entry], at);
   await writeMeta(session, { changesHorizon });
+  return changesHorizon;
+}
+
+/**
+ * Takes bits from the roles that had them, so that those that get them are told of nothing that they never saw.
+ * @param since the number of the first entry whose `visible` is that of the new roles; nobody has seen anything as one before
+ */
+export async function leaveBits({ run }: Session, bits: number, since: number): Promise<void> {
+  const others = integer(2 ** MOST_BITS - 1 - bits);
+  await run(sql`UPDATE plat_changes SET was = was & ${others},
+    visible = CASE WHEN seq < ${integer(since)} THEN visible & ${others} ELSE visible END
+    WHERE ((was | visible) & ${integer(bits)}) <> 0`);
 }
 
 /** Notes every record as one that is new, in a store that was written before its records were noted. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { BUILT_IN_ACCESS } from '../../../src/access/index.ts';
+import { BUILT_IN_ACCESS, MOST_BITS, type RoleDefinition } from '../../../src/access/index.ts';
 import {
   type Change,
   type FeedPage,
@@ -228,6 +228,61 @@ export function feedContract(engine: Engine): void {
     position = (await pageOf(store, 'end')).position;
     await seeing('ListingContractDate ge {today - 1 days}');
     assert.deepEqual(await next(partner), ['changed Property A']);
+  });
+
+  const wide = { name: 'wide', classes: [], resources: { Property: '' } };
+  const narrow = { name: 'narrow', classes: [], resources: { Property: 'ListPrice gt 100' } };
+  const rolesOf = (store: Store, ...roles: readonly RoleDefinition[]) =>
+    store.configure((settings) => ({
+      ...settings,
+      access: { ...BUILT_IN_ACCESS, roles: [...BUILT_IN_ACCESS.roles, ...roles] },
+    }));
+
+  test('a role in the place of another is told of nothing that it never saw, and one that comes back of what it missed', async (t) => {
+    const { store, write, keys } = await makeWorld(engine, t);
+    const since = async (position: FeedPosition, role: string) =>
+      told((await changesSince(store, position, { role })).changes);
+    await rolesOf(store, wide);
+    const { position: begun } = await pageOf(store, 'end');
+    await write('Property', listing('A', { ListPrice: 5 }), listing('B', { ListPrice: 500 }));
+    const { position: written } = await pageOf(store, 'end');
+    await rolesOf(store, narrow);
+    for (const position of [START, begun, written]) {
+      assert.deepEqual(await since(position, 'narrow'), ['changed Property B']);
+    }
+    await store.remove('Property', ['A']);
+    const { position: removed } = await pageOf(store, 'end');
+    await rolesOf(store, narrow, wide);
+    assert.deepEqual(await since(removed, 'narrow'), ['changed Property B'], 'others see it again');
+    const { position: both } = await pageOf(store, 'end');
+    await rolesOf(store, wide, narrow);
+    assert.deepEqual((await changesSince(store, both)).changes, [], 'their order is of no concern');
+    assert.deepEqual(await since(begun, 'narrow'), ['changed Property B', 'changed Property B']);
+    assert.deepEqual(await since(written, 'wide'), [
+      'deleted Property A',
+      'deleted Property B',
+      'changed Property B',
+    ]);
+    assert.deepEqual(await keys('Property', '', { viewer: { role: 'narrow' } }), ['B']);
+  });
+
+  test('a role that gets the bit of a former one is told of nothing that it never saw', async (t) => {
+    const { store, write } = await makeWorld(engine, t);
+    const count = MOST_BITS - BUILT_IN_ACCESS.roles.length;
+    await rolesOf(
+      store,
+      ...Array.from({ length: count }, (_, index) => ({ ...wide, name: `wide ${index}` })),
+    );
+    await write('Property', listing('A', { ListPrice: 5 }), listing('B', { ListPrice: 500 }));
+    const { position } = await pageOf(store, 'end');
+    await write('Property', listing('A', { ListPrice: 6 }), listing('B', { ListPrice: 600 }));
+    await rolesOf(store, { ...wide, name: 'wide 0' }, narrow);
+    const { changes } = await changesSince(store, START, { role: 'narrow' });
+    assert.deepEqual(told(changes), ['changed Property B']);
+    const scope = viewOf(await store.model(), { role: 'narrow' }).scope;
+    assert.equal((await store.feed({ since: position, scope, limit: 10 })).kind, 'gone');
+    const { changes: others } = await changesSince(store, START, { role: 'wide 0' });
+    assert.deepEqual(told(others).slice(0, 2), ['created Property A', 'created Property B']);
   });
 
   test('a position that is not of this sequence, or before what is whole, is refused with where to go on', async (t) => {

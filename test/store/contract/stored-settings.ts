@@ -38,6 +38,16 @@ const DAMAGES: Readonly<
     read: ({ again }) => again(),
     says: /its settings have a "onwardTimestamps" that plat never writes/,
   },
+  'a bit that two roles have': {
+    statement: `UPDATE plat_meta SET value = replace(value, '"owner"', '"roleBits":["idx","idx"],"owner"') WHERE name = 'settings'`,
+    read: ({ again }) => again(),
+    says: /its settings have a "roleBits" that plat never writes/,
+  },
+  'a role without a bit': {
+    statement: `UPDATE plat_meta SET value = replace(value, '"owner"', '"roleBits":["idx"],"owner"') WHERE name = 'settings'`,
+    read: ({ again }) => again(),
+    says: /its settings cannot be used \(The role private has no bit\)/,
+  },
   'a last timestamp that is none': {
     statement: "UPDATE plat_meta SET value = 'garbage' WHERE name = 'last_stamp'",
     read: async ({ again }) => (await again()).ahead(),
