@@ -12,6 +12,7 @@ import { UsageRecorder } from './access/usage.ts';
 import { Views } from './access/views.ts';
 import { problemsOf, type ReadinessCheck } from './admin/router.ts';
 import { History } from './console/history.ts';
+import { HistoryKeeper } from './console/history-keeper.ts';
 import { Live } from './console/live.ts';
 import { LogIn } from './console/log-in.ts';
 import { Walks } from './console/walks.ts';
@@ -134,13 +135,14 @@ export async function startService(
     addressOf,
   };
   const usage = new UsageRecorder(store.keys, log, store.shared);
+  const days = new HistoryKeeper(history, { store: store.history, clock, log });
   const responder: Responder = {
     options,
     context,
     date: new PromisedDate(store, clock),
     files: { store, files: options.files },
     admin: {
-      ...{ store, metrics, usage, readiness, addressOf, history, live, clock },
+      ...{ store, metrics, usage, readiness, addressOf, history, days, live, clock },
       walks: new Walks(),
       replica: options.replica,
       webhooks: options.webhooks,
@@ -201,9 +203,9 @@ export async function startService(
     indexes.close();
     kept.close();
     // Another process may write to the store for longer than this one has.
-    const noted = Promise.all([usage.close(), limiter.close()]);
+    const noted = Promise.all([usage.close(), days.close(), limiter.close()]);
     if (!(await within(end - performance.now(), noted))) {
-      log.warn('the store took too long: what keys used in the last seconds is not recorded');
+      log.warn('the store took too long: what was counted in the last minute may not be recorded');
     }
   };
   try {

@@ -16,6 +16,7 @@ import { CommitWatch, type Hearing, type Pause } from './commit-watch.ts';
 import { contentOf, contentRows, readContents } from './contents.ts';
 import type { Engine } from './engine.ts';
 import { followChanges } from './follow-changes.ts';
+import { historyStoreOn } from './history-store.ts';
 import { keyStoreOn } from './key-store.ts';
 import { positionAfter } from './list-position.ts';
 import { LiveModel } from './live-model.ts';
@@ -109,6 +110,7 @@ function storeOn(engine: Engine, stored: StoreModel): Store {
       ? {}
       : { assume: (tokenHash: string) => engine.assume?.(live, tokenHash) }),
     keys: watched(keyStoreOn({ reading: reading.small, locked }), explain),
+    history: watched(historyStoreOn({ reading: reading.small, locked }), explain),
     webhooks: watched(webhookStoreOn({ reading: reading.small, locked }), explain),
     checkpoints: watched(checkpoints, explain),
     ...(shared === undefined ? {} : { shared: watched(shared, explain) }),

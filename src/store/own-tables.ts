@@ -44,6 +44,12 @@ export const OWN_TABLES: readonly OwnTable[] = [
     key: ['key_id'],
   },
   {
+    name: 'plat_history',
+    columns: `at BIGINT NOT NULL, process TEXT NOT NULL, counted_from BIGINT NOT NULL, counted_to BIGINT NOT NULL,
+      figures TEXT NOT NULL`,
+    key: ['at', 'process'],
+  },
+  {
     name: 'plat_webhooks',
     columns: `id TEXT NOT NULL, url TEXT NOT NULL, secret TEXT NOT NULL, former_secret TEXT, former_until BIGINT, bearer TEXT,
       role TEXT NOT NULL, systems TEXT NOT NULL, resources TEXT NOT NULL, private_hosts INTEGER NOT NULL,

@@ -22,6 +22,7 @@ import type { Changes } from './change-follower.ts';
 import type { Checks, FileFault, OnProgress } from './check/checks.ts';
 import type { Checkpoints } from './checkpoints.ts';
 import type { NewEpoch } from './epoch.ts';
+import type { HistoryStore } from './history-store.ts';
 import type { KeyStore } from './key-store.ts';
 import type { ReadCaller } from './lanes.ts';
 import type { OverdueDay } from './new-day.ts';
@@ -158,6 +159,8 @@ export interface Store extends Checks {
   /** The store's secret, for the signatures of served files. */
   readonly secret: string;
   readonly keys: KeyStore;
+  /** What services on the store answered in the last day, and to whom. */
+  readonly history: HistoryStore;
   readonly webhooks: WebhookStore;
   /** The checkpoints of a replica. */
   readonly checkpoints: Checkpoints;

@@ -19,6 +19,7 @@ import {
 import type { UsageRecorder } from '../access/usage.ts';
 import { FACET_OPTIONS } from '../console/facet-wish.ts';
 import type { History } from '../console/history.ts';
+import type { HistoryKeeper } from '../console/history-keeper.ts';
 import { allKeys, endKey, newKey } from '../console/keys.ts';
 import { AWAY, type Live } from '../console/live.ts';
 import type { LogIn } from '../console/log-in.ts';
@@ -41,7 +42,10 @@ export interface AdminContext {
   /** Keeps what keys did since their accounts were last written. */
   readonly usage: UsageRecorder;
   readonly logIn: LogIn;
+  /** What this process answered. */
   readonly history: History;
+  /** What all processes did in the last day. */
+  readonly days: HistoryKeeper;
   readonly live: Live;
   readonly walks: Walks;
   /** Absent: the store is no replica, or nobody reports of it. */
@@ -170,7 +174,7 @@ const ADMIN_ROUTES: readonly AdminRoute[] = [
     isOpen: false,
     answer: async (context) => {
       await context.usage.flush();
-      return allKeys(context.store, context, context.clock.now());
+      return allKeys(context.store, context);
     },
   },
   {
@@ -202,18 +206,20 @@ const ADMIN_ROUTES: readonly AdminRoute[] = [
   {
     path: '/keys/{id}/history',
     method: 'GET',
-    gives: 'what a key used in each minute of the last day, as far as this process saw it',
+    gives:
+      'what a key used in each minute of the last day, in all processes, and null where none is known to have counted',
     type: JSON_NAME,
     isOpen: false,
-    answer: ({ history, clock }, { names }) => json(history.key(names.id ?? '', clock.now())),
+    answer: async ({ days }, { names }) => json((await days.day()).key(names.id ?? '')),
   },
   {
     path: '/history',
     method: 'GET',
-    gives: 'requests, refusals, failures and times of each surface in each minute of the last day',
+    gives:
+      'requests, refusals, failures and times of each surface in each minute of the last day, in all processes, and null where none is known to have counted',
     type: JSON_NAME,
     isOpen: false,
-    answer: ({ history, clock }) => json(history.surfaces(clock.now())),
+    answer: async ({ days }) => json((await days.day()).surfaces()),
   },
   {
     path: '/figures',

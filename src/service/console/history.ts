@@ -1,8 +1,10 @@
 /**
- * What the service did in the last day, in steps of a minute: requests, refusals, failures and times of each surface, and the
- * use of each key. It lives in the memory of one process and begins with it.
+ * What this process answered in the last day, minute by minute: requests, refusals, failures and times of each surface, and the
+ * use of each key. It lives in memory and begins with the process; `history-keeper.ts` keeps it in the store.
  */
-import { SURFACES, type SurfaceName } from '../surface.ts';
+import { type HistoryStep, MINUTE, STEP_MINUTES } from '../../store/history-store.ts';
+import type { SurfaceName } from '../surface.ts';
+import { TIMES } from './history-day.ts';
 
 /** A request that has ended. */
 interface Ended {
@@ -15,11 +17,7 @@ interface Ended {
   readonly bytes: number;
 }
 
-const MINUTE = 60_000;
-const MINUTES = 24 * 60;
-
-/** Upper ends of the times that are told apart, in milliseconds: each is twice the one before. */
-const TIMES = Array.from({ length: 18 }, (_, at) => 0.25 * 2 ** at);
+export const MINUTES = 24 * 60;
 
 /** Keys of a minute that have figures of their own; the others are summed up. */
 const MOST_KEYS = 200;
@@ -29,21 +27,14 @@ interface OfSurface {
   requests: number;
   refused: number;
   failed: number;
-  readonly times: Uint32Array;
+  readonly times: number[];
 }
 
 interface OfKey {
   requests: number;
   rows: number;
   bytes: number;
-  /** Requests beyond the limit on requests; they are not among the others. */
   limited: number;
-}
-
-/** What a key did in the last day. */
-export interface DayOfKey extends Readonly<OfKey> {
-  /** Requests in the busiest of the windows over which they are limited. */
-  readonly busiest: number;
 }
 
 interface Minute {
@@ -53,30 +44,22 @@ interface Minute {
   readonly keys: Map<string, OfKey>;
 }
 
-/** Figures of one surface, an entry for each minute of the history. */
-interface SurfaceHistory {
-  readonly requests: number[];
-  /** Answers with a status of 400 to 499. */
-  readonly refused: number[];
-  /** Answers with a status of 500 or more. */
-  readonly failed: number[];
-  /** Milliseconds within which half of the requests were answered; null where there were none. */
-  readonly half: (number | null)[];
-  /** The same for 95 of 100. */
-  readonly most: (number | null)[];
-}
+const stepOf = (minute: number): number => minute - (minute % STEP_MINUTES);
 
 export class History {
   readonly #minutes: (Minute | undefined)[] = new Array(MINUTES);
-  readonly #began: number;
+  /** Since when it counts; milliseconds since 1970. */
+  readonly began: number;
+  /** The steps that have changed since they were last taken; minutes since 1970. */
+  #changed = new Set<number>();
 
   /** @param now milliseconds since 1970 */
   constructor(now: number) {
-    this.#began = Math.floor(now / MINUTE);
+    this.began = now;
   }
 
   note({ surface, status, seconds, key, rows, bytes }: Ended, now: number): void {
-    const minute = this.#minuteOf(now);
+    const minute = this.#changing(now);
     const figures = found(minute.surfaces, surface, newSurface);
     figures.requests++;
     if (status >= 500) figures.failed++;
@@ -93,7 +76,13 @@ export class History {
 
   /** Notes a request of a key that was refused since the key had asked too often. */
   noteLimited(key: string, now: number): void {
-    useIn(this.#minuteOf(now), key).limited++;
+    useIn(this.#changing(now), key).limited++;
+  }
+
+  #changing(now: number): Minute {
+    const minute = this.#minuteOf(now);
+    this.#changed.add(stepOf(minute.at));
+    return minute;
   }
 
   #minuteOf(now: number): Minute {
@@ -105,35 +94,10 @@ export class History {
     return minute;
   }
 
-  /** The minutes that there are figures of, at most a day, the present one last. */
-  #span(now: number): { readonly from: number; readonly minutes: (Minute | undefined)[] } {
-    const last = Math.floor(now / MINUTE);
-    const from = Math.max(this.#began, last - MINUTES + 1);
-    const minutes = Array.from({ length: Math.max(1, last - from + 1) }, (_, ahead) => {
-      const minute = this.#minutes[(from + ahead) % MINUTES];
-      return minute?.at === from + ahead ? minute : undefined;
-    });
-    return { from, minutes };
-  }
-
-  /** @returns the start of the first minute, in milliseconds since 1970, and the figures of each surface */
-  surfaces(now: number): {
-    readonly from: number;
-    readonly surfaces: Partial<Record<SurfaceName, SurfaceHistory>>;
-  } {
-    const { from, minutes } = this.#span(now);
-    const surfaces: Partial<Record<SurfaceName, SurfaceHistory>> = {};
-    for (const name of SURFACES) {
-      const of = minutes.map((minute) => minute?.surfaces.get(name));
-      surfaces[name] = {
-        requests: of.map((each) => each?.requests ?? 0),
-        refused: of.map((each) => each?.refused ?? 0),
-        failed: of.map((each) => each?.failed ?? 0),
-        half: of.map((each) => timeOf(each, 0.5)),
-        most: of.map((each) => timeOf(each, 0.95)),
-      };
-    }
-    return { from: from * MINUTE, surfaces };
+  /** What was asked in a minute; undefined: nothing, or it is more than a day ago. @param at minutes since 1970 */
+  minute(at: number): Minute | undefined {
+    const minute = this.#minutes[at % MINUTES];
+    return minute?.at === at ? minute : undefined;
   }
 
   /** The requests of the present minute, by surface. */
@@ -144,31 +108,30 @@ export class History {
     );
   }
 
-  /**
-   * What each key did in the span, of the keys that did anything.
-   * @param windowOf the minutes over which a key's requests are limited
-   */
-  keys(now: number, windowOf: (id: string) => number): ReadonlyMap<string, DayOfKey> {
-    const { from, minutes } = this.#span(now);
-    const tallies = new Map<string, Tally>();
-    for (const [ahead, minute] of minutes.entries()) {
-      for (const [id, use] of minute?.keys ?? [])
-        found(tallies, id, newTally).add(from + ahead, use, windowOf(id));
-    }
-    return new Map([...tallies].map(([id, { day }]) => [id, day]));
+  /** The steps that have changed since this was last asked; minutes since 1970. */
+  takeChanged(): ReadonlySet<number> {
+    const changed = this.#changed;
+    this.#changed = new Set();
+    return changed;
   }
 
-  /** The use of a key, an entry for each minute. */
-  key(id: string, now: number): { readonly from: number } & Readonly<Record<keyof OfKey, number[]>> {
-    const { from, minutes } = this.#span(now);
-    const of = minutes.map((minute) => minute?.keys.get(id));
+  /** Gives back steps that were taken and could not be stored. */
+  giveBack(steps: ReadonlySet<number>): void {
+    for (const step of steps) this.#changed.add(step);
+  }
+
+  /** A step as it is stored. @param at minutes since 1970 */
+  step(at: number, now: number): Omit<HistoryStep, 'process'> {
+    const minutes = Array.from({ length: STEP_MINUTES }, (_, ahead) => this.minute(at + ahead));
     return {
-      from: from * MINUTE,
-      requests: of.map((each) => each?.requests ?? 0),
-      rows: of.map((each) => each?.rows ?? 0),
-      bytes: of.map((each) => each?.bytes ?? 0),
-      limited: of.map((each) => each?.limited ?? 0),
+      ...{ at, countedFrom: this.began, countedTo: now },
+      minutes: minutes.filter((minute) => minute !== undefined),
     };
+  }
+
+  /** The step that a moment is in; minutes since 1970. */
+  static stepAt(now: number): number {
+    return stepOf(Math.floor(now / MINUTE));
   }
 }
 
@@ -176,7 +139,7 @@ const newSurface = (): OfSurface => ({
   requests: 0,
   refused: 0,
   failed: 0,
-  times: new Uint32Array(TIMES.length),
+  times: Array.from({ length: TIMES.length }, () => 0),
 });
 const newKey = (): OfKey => ({ requests: 0, rows: 0, bytes: 0, limited: 0 });
 
@@ -186,54 +149,10 @@ function useIn({ keys }: Minute, key: string): OfKey {
   return found(keys, isKept ? key : OTHERS, newKey);
 }
 
-/** Adds up the minutes of a key, in their order. */
-class Tally {
-  readonly #day = { requests: 0, rows: 0, bytes: 0, limited: 0, busiest: 0 };
-  readonly #recent: { readonly at: number; readonly requests: number }[] = [];
-  #inWindow = 0;
-
-  get day(): DayOfKey {
-    return this.#day;
-  }
-
-  /** @param window the minutes over which requests are limited */
-  add(at: number, { requests, rows, bytes, limited }: OfKey, window: number): void {
-    this.#recent.push({ at, requests });
-    this.#inWindow += requests;
-    for (
-      let first = this.#recent[0];
-      first !== undefined && first.at <= at - window;
-      first = this.#recent[0]
-    ) {
-      this.#recent.shift();
-      this.#inWindow -= first.requests;
-    }
-    const day = this.#day;
-    day.requests += requests;
-    day.rows += rows;
-    day.bytes += bytes;
-    day.limited += limited;
-    day.busiest = Math.max(day.busiest, this.#inWindow);
-  }
-}
-
-const newTally = (): Tally => new Tally();
-
 function found<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   const known = map.get(key);
   if (known !== undefined) return known;
   const made = make();
   map.set(key, made);
   return made;
-}
-
-/** The upper end of the time within which a share of the requests was answered. */
-function timeOf(figures: OfSurface | undefined, share: number): number | null {
-  if (figures === undefined) return null;
-  let left = figures.requests * share;
-  for (const [at, count] of figures.times.entries()) {
-    left -= count;
-    if (left <= 0) return TIMES[at] ?? null;
-  }
-  return null;
 }

@@ -7,7 +7,8 @@ import { type Exchange, json, type Reply } from '../exchange.ts';
 import type { RateLimit } from '../options.ts';
 import type { SurfaceName } from '../surface.ts';
 import { objectIn, textIn } from './given.ts';
-import type { DayOfKey, History } from './history.ts';
+import type { DayOfKey } from './history-day.ts';
+import type { HistoryKeeper } from './history-keeper.ts';
 
 const LONGEST_BODY = 64 * 1024;
 
@@ -17,15 +18,18 @@ const IDLE: DayOfKey = { requests: 0, rows: 0, bytes: 0, limited: 0, busiest: 0 
 export async function allKeys(
   { keys }: Pick<Store, 'keys'>,
   {
-    history,
+    days,
     limits,
-  }: { readonly history: History; readonly limits: Readonly<Record<SurfaceName, RateLimit>> },
-  now: number,
+  }: {
+    readonly days: Pick<HistoryKeeper, 'day'>;
+    readonly limits: Readonly<Record<SurfaceName, RateLimit>>;
+  },
 ): Promise<Reply> {
   const records = await keys.list();
   const kinds = new Map(records.map(({ id, kind }) => [id, kind]));
-  const days = history.keys(now, (id) => Math.ceil(limits[kinds.get(id) ?? 'api'].seconds / 60));
-  return json({ keys: records.map((key) => ({ ...key, lastDay: days.get(key.id) ?? IDLE })), limits });
+  const day = await days.day();
+  const used = day.keys((id) => Math.ceil(limits[kinds.get(id) ?? 'api'].seconds / 60));
+  return json({ keys: records.map((key) => ({ ...key, lastDay: used.get(key.id) ?? IDLE })), limits });
 }
 
 /** @throws PlatError `requestMalformed`; `optionInvalid` for a kind that there is not; `usage` as of `createKey`, `keyName` and `expiry` */

@@ -7,6 +7,7 @@ import { Standings } from '../../../src/service/access/standings.ts';
 import { UsageRecorder } from '../../../src/service/access/usage.ts';
 import { Views } from '../../../src/service/access/views.ts';
 import { History } from '../../../src/service/console/history.ts';
+import { HistoryKeeper } from '../../../src/service/console/history-keeper.ts';
 import { Live } from '../../../src/service/console/live.ts';
 import { LogIn } from '../../../src/service/console/log-in.ts';
 import { Walks } from '../../../src/service/console/walks.ts';
@@ -70,6 +71,9 @@ export function serve({ store: given, clock, role, base }: ServeOptions): Ask {
   };
   const usage = new UsageRecorder(store.keys, SILENT);
   void usage.close(); // what it notes is written by a real timer
+  const history = new History(clock.now());
+  const days = new HistoryKeeper(history, { store: store.history, clock, log: SILENT });
+  void days.close(); // the same
   const responder: Responder = {
     options,
     context,
@@ -82,7 +86,8 @@ export function serve({ store: given, clock, role, base }: ServeOptions): Ask {
       readiness: [],
       addressOf: () => base,
       logIn: new LogIn(store),
-      history: new History(clock.now()),
+      history,
+      days,
       live: new Live(async () => ({})),
       walks: new Walks(),
       clock,

@@ -1,7 +1,6 @@
 /** Keys and figures on the admin port: what an operator makes and ends, and what the last day was like. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { History } from '../../../src/service/console/history.ts';
 import { SERVICE_DEFAULTS } from '../../../src/service/options.ts';
 import { listing } from '../../support/builders.ts';
 import { startTestService } from '../../support/service.ts';
@@ -88,65 +87,4 @@ test('a path says which methods it takes', async () => {
   assert.deepEqual([wrong.status, wrong.headers.allow], [405, 'GET, HEAD, POST, OPTIONS']);
   const asked = await service.get('admin', '/keys/x', { method: 'OPTIONS' });
   assert.deepEqual([asked.status, asked.headers.allow], [204, 'DELETE, OPTIONS']);
-});
-
-test('the history has a step for each minute of the last day, and forgets the day before', () => {
-  const minute = 60_000;
-  const history = new History(0);
-  const ended = { surface: 'api', status: 200, seconds: 0.003, key: 'k', rows: 2, bytes: 10 } as const;
-  history.note(ended, 0);
-  history.note({ ...ended, status: 404 }, 10);
-  history.note({ ...ended, status: 503, seconds: 100, key: undefined }, 2 * minute);
-  const { from, surfaces } = history.surfaces(2 * minute);
-  assert.deepEqual(
-    [from, surfaces.api],
-    [
-      0,
-      {
-        requests: [2, 0, 1],
-        refused: [1, 0, 0],
-        failed: [0, 0, 1],
-        half: [4, null, 32_768],
-        most: [4, null, 32_768],
-      },
-    ],
-  );
-  assert.deepEqual(history.key('k', 2 * minute), {
-    from: 0,
-    requests: [2, 0, 0],
-    rows: [4, 0, 0],
-    bytes: [20, 0, 0],
-    limited: [0, 0, 0],
-  });
-  const day = 24 * 60;
-  const later = history.key('k', day * minute);
-  assert.deepEqual(
-    [later.from, later.requests.length, later.requests.some((each) => each > 0)],
-    [minute, day, false],
-  );
-});
-
-test('of a crowd of keys in one minute the later ones are summed up', () => {
-  const history = new History(0);
-  const ended = { surface: 'api', status: 200, seconds: 0, rows: 1, bytes: 1 } as const;
-  for (let at = 0; at < 205; at++) history.note({ ...ended, key: `k${at}` }, 0);
-  assert.deepEqual([history.key('k199', 0).requests, history.key('k200', 0).requests], [[1], [0]]);
-  history.noteLimited('k204', 0);
-  assert.deepEqual([history.key('others', 0).requests, history.key('others', 0).limited], [[5], [1]]);
-});
-
-test('of the last day, the busiest window counts against the limit', () => {
-  const minute = 60_000;
-  const history = new History(0);
-  const note = (key: string, at: number, times: number): void => {
-    const ended = { surface: 'api', status: 200, seconds: 0, key, rows: 2, bytes: 3 } as const;
-    for (let time = 0; time < times; time++) history.note(ended, at * minute);
-  };
-  for (const [at, times] of [1, 5, 2, 0, 4].entries()) note('a', at, times);
-  note('b', 4, 1);
-  history.noteLimited('b', 4 * minute);
-  const days = (windowed: number) => Object.fromEntries(history.keys(4 * minute, () => windowed));
-  const b = { requests: 1, rows: 2, bytes: 3, limited: 1, busiest: 1 };
-  assert.deepEqual(days(2), { a: { requests: 12, rows: 24, bytes: 36, limited: 0, busiest: 7 }, b });
-  assert.deepEqual(days(4), { a: { requests: 12, rows: 24, bytes: 36, limited: 0, busiest: 11 }, b });
 });

@@ -16,6 +16,7 @@ import { feedContract } from './feed.ts';
 import { fieldsInUseContract } from './fields-in-use.ts';
 import { fileContract } from './files.ts';
 import { heavyContract } from './heavy.ts';
+import { historyContract } from './history.ts';
 import { keyContract } from './keys.ts';
 import { laneContract } from './lanes.ts';
 import { linkedContract } from './linked.ts';
@@ -61,6 +62,7 @@ export function writingContract(engine: Engine): void {
   suite(`${engine.name}: values in use`, () => valuesInUseContract(engine));
   suite(`${engine.name}: changes of access`, () => accessChangeContract(engine));
   suite(`${engine.name}: keys`, () => keyContract(engine));
+  suite(`${engine.name}: the history of services`, () => historyContract(engine));
   suite(`${engine.name}: configuration`, () => configureContract(engine));
   suite(`${engine.name}: epochs`, () => epochContract(engine));
   suite(`${engine.name}: checks`, () => checkContract(engine));

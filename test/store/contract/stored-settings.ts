@@ -89,6 +89,11 @@ const DAMAGES: Readonly<
     read: ({ store }) => store.look('hash'),
     says: /the systems of its key k1 are no list/,
   },
+  'figures of the history that are no list': {
+    statement: `INSERT INTO plat_history VALUES (5, 'p', 0, 0, '[{"minute":0,"surfaces":{"api":5},"keys":{}}]')`,
+    read: ({ store }) => store.history.since(0),
+    says: /the history of minute 5 of process p has no figures of api/,
+  },
   'a note on a source that is no JSON': {
     statement: "UPDATE plat_ledger_state SET value = '{'",
     read: async ({ store }) => readNote(await store.checkpoints.state('feed'), 'load Property'),

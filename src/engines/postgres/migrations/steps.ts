@@ -46,7 +46,8 @@ const toLayout3: Migration = {
 
 /**
  * Each entry of the sequence of changes says what happened, when, and who sees the record. Entries from before do not; the
- * sequence begins again behind them. Webhooks are told of it. Readers of layout 3 go on with the columns that they know.
+ * sequence begins again behind them. Webhooks are told of it. The history of the service is kept. Readers of layout 3 go on with
+ * the columns that they know.
  */
 const toLayout4: Migration = {
   layout: 4,
@@ -68,6 +69,9 @@ const toLayout4: Migration = {
       position text COLLATE "C" NOT NULL, batch_end bigint, delivered bigint NOT NULL, delivered_at text COLLATE "C",
       attempts integer NOT NULL, failing_since bigint, next_attempt bigint NOT NULL, last_error text COLLATE "C",
       holder text COLLATE "C", held_until bigint)`);
+    await session.run(`CREATE TABLE plat_history (at bigint NOT NULL, process text COLLATE "C" NOT NULL,
+      counted_from bigint NOT NULL, counted_to bigint NOT NULL, figures text COLLATE "C" NOT NULL,
+      PRIMARY KEY (at, process))`);
   },
 };
 

@@ -1,0 +1,200 @@
+/**
+ * The last day, minute by minute, of all processes of a store together, and what is told of it. A minute in which no process is
+ * known to have counted has no figures, rather than zeros. It must not know where the figures are kept.
+ */
+import {
+  type KeyFigures,
+  MINUTE,
+  type MinuteFigures,
+  type SurfaceFigures,
+} from '../../store/history-store.ts';
+import { SURFACES, type SurfaceName } from '../surface.ts';
+
+/** Upper ends of the times that are told apart, in milliseconds: each is twice the one before. */
+export const TIMES: readonly number[] = Array.from({ length: 18 }, (_, at) => 0.25 * 2 ** at);
+
+/** A process that counted, without a gap. Moments are milliseconds since 1970. */
+export interface Counted {
+  readonly from: number;
+  /** For another process than this one: up to when it has written. */
+  readonly to: number;
+  /** Whether it is the one that answers. */
+  readonly isThis: boolean;
+}
+
+/** The most processes that are told of, those that counted last. */
+const MOST_PROCESSES = 20;
+
+/** What a key did in the last day. */
+export interface DayOfKey extends KeyFigures {
+  /** Requests in the busiest of the windows over which they are limited. */
+  readonly busiest: number;
+}
+
+/** A figure for each minute; null where no process is known to have counted. */
+type Series = readonly (number | null)[];
+
+/** Figures of one surface, an entry for each minute of the history. */
+interface SurfaceHistory {
+  readonly requests: Series;
+  /** Answers with a status of 400 to 499. */
+  readonly refused: Series;
+  /** Answers with a status of 500 or more. */
+  readonly failed: Series;
+  /** Milliseconds within which half of the requests were answered; null where there were none. */
+  readonly half: Series;
+  /** The same for 95 of 100. */
+  readonly most: Series;
+}
+
+/** Whose figures a history adds up, and of which minutes. */
+interface Covered {
+  /** The start of the first minute, in milliseconds since 1970. */
+  readonly from: number;
+  /** Those that counted last come first. */
+  readonly processes: readonly Counted[];
+  /** Further processes. */
+  readonly more: number;
+}
+
+export class HistoryDay {
+  readonly #from: number;
+  readonly #processes: readonly Counted[];
+  /** Of each minute what each process counted in it; undefined where none is known to have counted. */
+  readonly #minutes: readonly (readonly MinuteFigures[] | undefined)[];
+
+  /**
+   * @param processes at least one
+   * @param minutes what processes counted, in any order
+   * @param first the first minute that is told of, if any process had begun; minutes since 1970
+   * @param last the last one
+   */
+  constructor(
+    processes: readonly Counted[],
+    minutes: readonly MinuteFigures[],
+    { first, last }: { readonly first: number; readonly last: number },
+  ) {
+    const spans = processes.map(({ from, to }) => ({ from: minuteOf(from), to: minuteOf(to) }));
+    const began = spans.reduce((least, { from }) => Math.min(least, from), last);
+    this.#from = Math.max(first, began);
+    this.#processes = processes.toSorted((a, b) => Number(b.isThis) - Number(a.isThis) || b.to - a.to);
+    const of: (MinuteFigures[] | undefined)[] = new Array(last - this.#from + 1).fill(undefined);
+    for (const { from, to } of spans) {
+      for (let at = Math.max(from, this.#from); at <= Math.min(to, last); at++) of[at - this.#from] ??= [];
+    }
+    for (const minute of minutes) {
+      const place = minute.at - this.#from;
+      // A clock that was set back may lie before what was counted.
+      if (place >= 0 && place < of.length) of[place] = [...(of[place] ?? []), minute];
+    }
+    this.#minutes = of;
+  }
+
+  get #covered(): Covered {
+    return {
+      from: this.#from * MINUTE,
+      processes: this.#processes.slice(0, MOST_PROCESSES),
+      more: Math.max(0, this.#processes.length - MOST_PROCESSES),
+    };
+  }
+
+  surfaces(): Covered & { readonly surfaces: Partial<Record<SurfaceName, SurfaceHistory>> } {
+    const surfaces: Partial<Record<SurfaceName, SurfaceHistory>> = {};
+    for (const name of SURFACES) {
+      const of = this.#minutes.map((parts) => parts && ofSurface(parts, name));
+      surfaces[name] = {
+        requests: of.map((each) => each?.requests ?? null),
+        refused: of.map((each) => each?.refused ?? null),
+        failed: of.map((each) => each?.failed ?? null),
+        half: of.map((each) => timeOf(each, 0.5)),
+        most: of.map((each) => timeOf(each, 0.95)),
+      };
+    }
+    return { ...this.#covered, surfaces };
+  }
+
+  /**
+   * What each key did in the day, of the keys that did anything.
+   * @param windowOf the minutes over which a key's requests are limited
+   */
+  keys(windowOf: (id: string) => number): ReadonlyMap<string, DayOfKey> {
+    const tallies = new Map<string, Tally>();
+    for (const [at, parts] of this.#minutes.entries()) {
+      for (const [id, use] of (parts ?? []).flatMap(({ keys }) => [...keys])) {
+        const tally = tallies.get(id) ?? new Tally();
+        tallies.set(id, tally);
+        tally.add(at, use, windowOf(id));
+      }
+    }
+    return new Map([...tallies].map(([id, { day }]) => [id, day]));
+  }
+
+  /** The use of a key, an entry for each minute. */
+  key(id: string): Covered & Readonly<Record<keyof KeyFigures, Series>> {
+    const of = this.#minutes.map((parts) => parts?.map(({ keys }) => keys.get(id)));
+    const series = (which: keyof KeyFigures): Series =>
+      of.map((parts) => parts?.reduce((sum, each) => sum + (each?.[which] ?? 0), 0) ?? null);
+    return {
+      ...this.#covered,
+      ...{ requests: series('requests'), rows: series('rows') },
+      ...{ bytes: series('bytes'), limited: series('limited') },
+    };
+  }
+}
+
+const minuteOf = (moment: number): number => Math.floor(moment / MINUTE);
+
+/** What all processes together answered on a surface in a minute. */
+function ofSurface(parts: readonly MinuteFigures[], name: SurfaceName): SurfaceFigures {
+  const of = parts.map(({ surfaces }) => surfaces.get(name)).filter((each) => each !== undefined);
+  const sum = (amount: (each: SurfaceFigures) => number): number =>
+    of.reduce((total, each) => total + amount(each), 0);
+  return {
+    requests: sum(({ requests }) => requests),
+    refused: sum(({ refused }) => refused),
+    failed: sum(({ failed }) => failed),
+    times: of.length === 0 ? [] : TIMES.map((_, place) => sum(({ times }) => times[place] ?? 0)),
+  };
+}
+
+/** The upper end of the time within which a share of the requests was answered. */
+function timeOf(figures: SurfaceFigures | undefined, share: number): number | null {
+  if (figures === undefined) return null;
+  let left = figures.requests * share;
+  for (const [at, count] of figures.times.entries()) {
+    left -= count;
+    if (left <= 0) return TIMES[at] ?? null;
+  }
+  return null;
+}
+
+/** Adds up the minutes of a key, in their order. */
+class Tally {
+  readonly #day = { requests: 0, rows: 0, bytes: 0, limited: 0, busiest: 0 };
+  readonly #recent: { readonly at: number; readonly requests: number }[] = [];
+  #inWindow = 0;
+
+  get day(): DayOfKey {
+    return this.#day;
+  }
+
+  /** @param window the minutes over which requests are limited */
+  add(at: number, { requests, rows, bytes, limited }: KeyFigures, window: number): void {
+    this.#recent.push({ at, requests });
+    this.#inWindow += requests;
+    for (
+      let first = this.#recent[0];
+      first !== undefined && first.at <= at - window;
+      first = this.#recent[0]
+    ) {
+      this.#recent.shift();
+      this.#inWindow -= first.requests;
+    }
+    const day = this.#day;
+    day.requests += requests;
+    day.rows += rows;
+    day.bytes += bytes;
+    day.limited += limited;
+    day.busiest = Math.max(day.busiest, this.#inWindow);
+  }
+}

@@ -1,0 +1,105 @@
+/**
+ * Keeps what this process answered in the store, and adds up what all its processes did: a restart loses nothing, and each of
+ * several processes shows what all did. It writes once a minute at most, and only when something was asked; no request waits
+ * for that or fails by it.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Logger } from 'pino';
+import type { Clock } from '../../store/clock.ts';
+import { type HistoryStep, type HistoryStore, MINUTE } from '../../store/history-store.ts';
+import { History, MINUTES } from './history.ts';
+import { type Counted, HistoryDay } from './history-day.ts';
+
+export class HistoryKeeper {
+  /** Names this process in the store; one that is started again is another. */
+  readonly #process = randomUUID();
+  readonly #own: History;
+  readonly #store: HistoryStore;
+  readonly #clock: Pick<Clock, 'now'>;
+  readonly #log: Logger;
+  readonly #timer: NodeJS.Timeout;
+  /** Whether there is anything of this process in the store. */
+  #isKept = false;
+  /** Whether the last attempt to write failed: the log says so once, not every minute. */
+  #isFailing = false;
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(
+    own: History,
+    {
+      store,
+      clock,
+      log,
+    }: { readonly store: HistoryStore; readonly clock: Pick<Clock, 'now'>; readonly log: Logger },
+  ) {
+    this.#own = own;
+    this.#store = store;
+    this.#clock = clock;
+    this.#log = log;
+    this.#timer = setInterval(() => void this.flush(), MINUTE).unref();
+  }
+
+  /** Writes what has changed since it last did. */
+  flush(): Promise<void> {
+    this.#writing = this.#writing.then(() => this.#write(this.#own.takeChanged()));
+    return this.#writing;
+  }
+
+  async #write(changed: ReadonlySet<number>): Promise<void> {
+    if (changed.size === 0) return;
+    const now = this.#clock.now();
+    const oldest = Math.floor(now / MINUTE) - MINUTES;
+    const steps = [...changed].filter((at) => at >= oldest);
+    try {
+      await this.#store.write(
+        steps.map((at) => ({ ...this.#own.step(at, now), process: this.#process })),
+        now,
+      );
+      this.#isKept = true;
+      this.#isFailing = false;
+    } catch (error) {
+      this.#own.giveBack(new Set(steps));
+      if (!this.#isFailing) {
+        this.#log.warn(
+          { err: error },
+          'the history of the service could not be kept and will be tried again',
+        );
+      }
+      this.#isFailing = true;
+    }
+  }
+
+  /** The last day of all processes, as far as they have written; what this one did is always there. */
+  async day(): Promise<HistoryDay> {
+    const now = this.#clock.now();
+    const last = Math.floor(now / MINUTE);
+    const first = last - MINUTES + 1;
+    const kept = await this.#store.since(History.stepAt(first * MINUTE));
+    const others = kept.filter(({ process }) => process !== this.#process);
+    const own = Array.from({ length: MINUTES }, (_, ahead) => this.#own.minute(first + ahead));
+    return new HistoryDay(
+      [{ from: this.#own.began, to: now, isThis: true }, ...countedBy(others)],
+      [...own.filter((minute) => minute !== undefined), ...others.flatMap(({ minutes }) => minutes)],
+      { first, last },
+    );
+  }
+
+  /** Writes the rest, and that it counted up to now, unless nothing was ever asked. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#writing;
+    const changed = this.#own.takeChanged();
+    if (!this.#isKept && changed.size === 0) return;
+    await this.#write(new Set([...changed, History.stepAt(this.#clock.now())]));
+  }
+}
+
+/** From when to when each process is known to have counted. */
+function countedBy(steps: readonly HistoryStep[]): Counted[] {
+  const processes = Map.groupBy(steps, ({ process }) => process);
+  return [...processes.values()].map((of) => ({
+    from: Math.min(...of.map(({ countedFrom }) => countedFrom)),
+    to: Math.max(...of.map(({ countedTo }) => countedTo)),
+    isThis: false,
+  }));
+}

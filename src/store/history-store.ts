@@ -1,0 +1,150 @@
+/**
+ * What the services on a store answered in the last day, minute by minute: one row for each process and step of a few minutes.
+ * A process writes its own rows, whole, so that a write may be repeated; readers add up those of all processes.
+ */
+import type { ColumnKind } from '../compile/column-value.ts';
+import { bind, integer, join, name, sql } from '../compile/fragment.ts';
+import { Damage, storedJson } from '../records/damage.ts';
+import { isObject } from '../shared/json.ts';
+import type { OwnTables, Row } from './session.ts';
+
+export const MINUTE = 60_000;
+/** Minutes of one row. */
+export const STEP_MINUTES = 5;
+/** Milliseconds for which a row is kept: the day that is shown, and what clocks may differ by. */
+const KEPT = 25 * 60 * MINUTE;
+
+/** What a surface answered in a minute. */
+export interface SurfaceFigures {
+  readonly requests: number;
+  /** Answers with a status of 400 to 499. */
+  readonly refused: number;
+  /** Answers with a status of 500 or more. */
+  readonly failed: number;
+  /** Requests by the class of their time, as the service defines these classes. */
+  readonly times: readonly number[];
+}
+
+/** What a key used in a minute. */
+export interface KeyFigures {
+  readonly requests: number;
+  readonly rows: number;
+  readonly bytes: number;
+  /** Requests beyond the limit on requests; they are not among the others. */
+  readonly limited: number;
+}
+
+export interface MinuteFigures {
+  /** Minutes since 1970. */
+  readonly at: number;
+  readonly surfaces: ReadonlyMap<string, SurfaceFigures>;
+  readonly keys: ReadonlyMap<string, KeyFigures>;
+}
+
+/** What one process answered in one step. */
+export interface HistoryStep {
+  /** Identifies the process among all that ever ran. */
+  readonly process: string;
+  /** Minutes since 1970; a multiple of `STEP_MINUTES`. */
+  readonly at: number;
+  /** Since when the process counts, and up to when it has: it counted all that time. Milliseconds since 1970. */
+  readonly countedFrom: number;
+  readonly countedTo: number;
+  /** The minutes of the step in which anything was asked. */
+  readonly minutes: readonly MinuteFigures[];
+}
+
+export interface HistoryStore {
+  /**
+   * Stores steps, in place of what the same process wrote of them, and forgets those that are more than 25 hours old.
+   * @param now milliseconds since 1970
+   */
+  write(steps: readonly HistoryStep[], now: number): Promise<void>;
+  /**
+   * The steps since a minute, in their order.
+   * @param since minutes since 1970 @throws Damage for a row that plat does not write
+   */
+  since(since: number): Promise<readonly HistoryStep[]>;
+}
+
+/** The columns of `plat_history`; `at` is in minutes since 1970. */
+const COLUMNS: ReadonlyMap<string, ColumnKind> = new Map([
+  ['at', 'number'],
+  ['process', 'text'],
+  ['counted_from', 'number'],
+  ['counted_to', 'number'],
+  ['figures', 'text'],
+]);
+
+const NAMES = join([...COLUMNS.keys()].map(name), ', ');
+
+export function historyStoreOn({ reading, locked }: OwnTables): HistoryStore {
+  return {
+    write: (steps, now) =>
+      locked(async ({ run, dialect }) => {
+        const rows = steps.map(({ at, process, countedFrom, countedTo, minutes }) => ({
+          ...{ at, process, counted_from: countedFrom, counted_to: countedTo },
+          figures: JSON.stringify(minutes.map((minute) => rowOf(minute, at))),
+        }));
+        await run(sql`INSERT INTO plat_history (${NAMES})
+          SELECT ${NAMES} FROM ${dialect.rowsOf(bind(JSON.stringify(rows)), 'v', COLUMNS)} WHERE TRUE
+          ON CONFLICT (at, process) DO UPDATE SET counted_to = excluded.counted_to, figures = excluded.figures`);
+        await run(sql`DELETE FROM plat_history WHERE at < ${integer(Math.floor((now - KEPT) / MINUTE))}`);
+      }),
+    async since(since) {
+      const rows = await reading.rows(
+        sql`SELECT ${NAMES} FROM plat_history WHERE at >= ${integer(since)} ORDER BY at, process`,
+      );
+      return rows.map(stepOf);
+    },
+  };
+}
+
+/** A minute as it is stored: where it lies in its step, and lists of figures by surface and by key. */
+const rowOf = ({ at, surfaces, keys }: MinuteFigures, step: number) => ({
+  minute: at - step,
+  surfaces: Object.fromEntries(
+    [...surfaces].map(([surface, { requests, refused, failed, times }]) => [
+      surface,
+      [requests, refused, failed, ...times],
+    ]),
+  ),
+  keys: Object.fromEntries(
+    [...keys].map(([key, { requests, rows, bytes, limited }]) => [key, [requests, rows, bytes, limited]]),
+  ),
+});
+
+function stepOf(row: Row): HistoryStep {
+  const at = Number(row.at);
+  const process = String(row.process);
+  const what = `the history of minute ${at} of process ${process}`;
+  const stored = storedJson(row.figures, what);
+  if (!Array.isArray(stored)) throw new Damage(`${what} is no list`);
+  return {
+    ...{ at, process, countedFrom: Number(row.counted_from), countedTo: Number(row.counted_to) },
+    minutes: stored.map((minute: unknown) => minuteOf(minute, at, what)),
+  };
+}
+
+function minuteOf(stored: unknown, step: number, what: string): MinuteFigures {
+  if (!isObject(stored) || typeof stored.minute !== 'number') throw new Damage(`${what} has no minutes`);
+  const surfaces = [...listsIn(stored.surfaces, what)].map(
+    ([surface, [requests = 0, refused = 0, failed = 0, ...times]]) =>
+      [surface, { requests, refused, failed, times }] as const,
+  );
+  const keys = [...listsIn(stored.keys, what)].map(
+    ([key, [requests = 0, rows = 0, bytes = 0, limited = 0]]) =>
+      [key, { requests, rows, bytes, limited }] as const,
+  );
+  return { at: step + stored.minute, surfaces: new Map(surfaces), keys: new Map(keys) };
+}
+
+/** The lists of figures of an object, by name. @throws Damage */
+function listsIn(stored: unknown, what: string): ReadonlyMap<string, readonly number[]> {
+  if (!isObject(stored)) throw new Damage(`${what} has no figures`);
+  const lists = Object.entries(stored).map(([each, list]) => {
+    if (!Array.isArray(list)) throw new Damage(`${what} has no figures of ${each}`);
+    return [each, list.map(Number)] as const;
+  });
+  return new Map(lists);
+}

@@ -1,0 +1,156 @@
+/** What the last day was like, of all processes together: kept in the store, and added up without what nobody counted. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { pino } from 'pino';
+import { History } from '../../../src/service/console/history.ts';
+import { HistoryKeeper } from '../../../src/service/console/history-keeper.ts';
+import type { HistoryStep, HistoryStore } from '../../../src/store/history-store.ts';
+
+const MINUTE = 60_000;
+const DAY = 24 * 60;
+const ENDED = { surface: 'api', status: 200, seconds: 0.003, key: 'k', rows: 2, bytes: 10 } as const;
+
+/** A store that can be away, and that counts what is written. */
+function memoryStore() {
+  const rows = new Map<string, HistoryStep>();
+  const state = { isAway: false, writes: 0 };
+  const store: HistoryStore = {
+    async write(steps) {
+      if (state.isAway) throw new Error('the store is away');
+      state.writes++;
+      for (const step of steps) rows.set(`${step.process} ${step.at}`, structuredClone(step));
+    },
+    since: async (since) => [...rows.values()].filter(({ at }) => at >= since),
+  };
+  return { store, state };
+}
+
+/** A process that counts on a store, and its clock. */
+function makeProcess({ store }: ReturnType<typeof memoryStore>, began = 0) {
+  const clock = { at: began };
+  const warnings: string[] = [];
+  const history = new History(began);
+  const log = pino({ level: 'warn' }, { write: (line: string) => void warnings.push(JSON.parse(line).msg) });
+  const keeper = new HistoryKeeper(history, { store, clock: { now: () => clock.at }, log });
+  return { clock, history, keeper, warnings };
+}
+
+test('the history has a step for each minute of the last day, and forgets the day before', async () => {
+  const { clock, history, keeper } = makeProcess(memoryStore());
+  history.note(ENDED, 0);
+  history.note({ ...ENDED, status: 404 }, 10);
+  history.note({ ...ENDED, status: 503, seconds: 100, key: undefined }, 2 * MINUTE);
+  clock.at = 2 * MINUTE;
+  const { surfaces, ...rest } = (await keeper.day()).surfaces();
+  assert.deepEqual(
+    [rest, surfaces.api],
+    [
+      { from: 0, processes: [{ from: 0, to: 2 * MINUTE, isThis: true }], more: 0 },
+      {
+        requests: [2, 0, 1],
+        refused: [1, 0, 0],
+        failed: [0, 0, 1],
+        half: [4, null, 32_768],
+        most: [4, null, 32_768],
+      },
+    ],
+  );
+  assert.deepEqual((await keeper.day()).key('k'), {
+    ...rest,
+    requests: [2, 0, 0],
+    rows: [4, 0, 0],
+    bytes: [20, 0, 0],
+    limited: [0, 0, 0],
+  });
+  clock.at = DAY * MINUTE;
+  const later = (await keeper.day()).key('k');
+  assert.deepEqual(
+    [later.from, later.requests.length, later.requests.every((each) => each === 0)],
+    [MINUTE, DAY, true],
+  );
+  await keeper.close();
+});
+
+test('of a crowd of keys in one minute the later ones are summed up', async () => {
+  const { history, keeper } = makeProcess(memoryStore());
+  for (let at = 0; at < 205; at++) history.note({ ...ENDED, key: `k${at}` }, 0);
+  history.noteLimited('k204', 0);
+  const day = await keeper.day();
+  assert.deepEqual([day.key('k199').requests, day.key('k200').requests], [[1], [0]]);
+  assert.deepEqual([day.key('others').requests, day.key('others').limited], [[5], [1]]);
+  await keeper.close();
+});
+
+test('of the last day, the busiest window of all processes counts against the limit', async () => {
+  const there = memoryStore();
+  const [one, two] = [makeProcess(there), makeProcess(there)];
+  const note = ({ history }: typeof one, key: string, at: number, times: number): void => {
+    for (let time = 0; time < times; time++) history.note({ ...ENDED, key, bytes: 3 }, at * MINUTE);
+  };
+  for (const [at, times] of [1, 5, 1, 0, 4].entries()) note(one, 'a', at, times);
+  note(one, 'b', 4, 1);
+  note(two, 'a', 2, 1);
+  two.history.noteLimited('b', 4 * MINUTE);
+  for (const { clock } of [one, two]) clock.at = 4 * MINUTE;
+  await two.keeper.flush();
+  const day = await one.keeper.day();
+  const days = (windowed: number) => Object.fromEntries(day.keys(() => windowed));
+  const b = { requests: 1, rows: 2, bytes: 3, limited: 1, busiest: 1 };
+  assert.deepEqual(days(2), { a: { requests: 12, rows: 24, bytes: 36, limited: 0, busiest: 7 }, b });
+  assert.deepEqual(days(4), { a: { requests: 12, rows: 24, bytes: 36, limited: 0, busiest: 11 }, b });
+  await one.keeper.close();
+  await two.keeper.close();
+});
+
+test('a process that begins anew shows what the one before counted, and no zeros where nobody did', async () => {
+  const there = memoryStore();
+  const before = makeProcess(there, 7 * MINUTE + 5);
+  before.history.note({ ...ENDED, seconds: 0.1 }, 8 * MINUTE);
+  before.clock.at = 9 * MINUTE + 1;
+  await before.keeper.close();
+  const now = makeProcess(there, 12 * MINUTE);
+  now.history.note(ENDED, 12 * MINUTE);
+  now.history.note({ ...ENDED, status: 500 }, 13 * MINUTE);
+  now.clock.at = 13 * MINUTE;
+  const { surfaces, ...rest } = (await now.keeper.day()).surfaces();
+  assert.deepEqual(rest, {
+    from: 7 * MINUTE,
+    processes: [
+      { from: 12 * MINUTE, to: 13 * MINUTE, isThis: true },
+      { from: 7 * MINUTE + 5, to: 9 * MINUTE + 1, isThis: false },
+    ],
+    more: 0,
+  });
+  assert.deepEqual(surfaces.api, {
+    requests: [0, 1, 0, null, null, 1, 1],
+    refused: [0, 0, 0, null, null, 0, 0],
+    failed: [0, 0, 0, null, null, 0, 1],
+    half: [null, 128, null, null, null, 4, 4],
+    most: [null, 128, null, null, null, 4, 4],
+  });
+  assert.deepEqual((await now.keeper.day()).key('k').requests, [0, 1, 0, null, null, 1, 1]);
+  await now.keeper.close();
+});
+
+test('nothing is written while nothing happens, and a write that fails is repeated', async () => {
+  const there = memoryStore();
+  const idle = makeProcess(there);
+  await idle.keeper.flush();
+  await idle.keeper.close();
+  assert.equal(there.state.writes, 0);
+  const busy = makeProcess(there);
+  there.state.isAway = true;
+  busy.history.note(ENDED, 0);
+  await busy.keeper.flush();
+  await busy.keeper.flush();
+  assert.deepEqual(busy.warnings, ['the history of the service could not be kept and will be tried again']);
+  there.state.isAway = false;
+  await busy.keeper.flush();
+  await busy.keeper.flush();
+  assert.equal(there.state.writes, 1);
+  assert.deepEqual((await idle.keeper.day()).key('k').requests, [1]);
+  busy.history.note(ENDED, 0);
+  await busy.keeper.close();
+  assert.equal(there.state.writes, 2);
+  assert.deepEqual((await idle.keeper.day()).key('k').requests, [2]);
+});
