@@ -1,10 +1,15 @@
 /** What the last day was like, of all processes together: kept in the store, and added up without what nobody counted. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import { pino } from 'pino';
+import { hashToken } from '../../../src/access/index.ts';
 import { History } from '../../../src/service/console/history.ts';
 import { HistoryKeeper } from '../../../src/service/console/history-keeper.ts';
+import { SERVICE_DEFAULTS } from '../../../src/service/options.ts';
+import { startService } from '../../../src/service/service.ts';
 import type { HistoryStep, HistoryStore } from '../../../src/store/history-store.ts';
+import { listing } from '../../support/builders.ts';
+import { startTestService } from '../../support/service.ts';
 
 const MINUTE = 60_000;
 const DAY = 24 * 60;
@@ -153,4 +158,74 @@ test('nothing is written while nothing happens, and a write that fails is repeat
   await busy.keeper.close();
   assert.equal(there.state.writes, 2);
   assert.deepEqual((await idle.keeper.day()).key('k').requests, [2]);
+});
+
+test('the admin port tells of the whole day after a restart, and of all processes', async () => {
+  const world = await startTestService(
+    { after },
+    { fill: async ({ write }) => void (await write('Property', listing('L1'))) },
+  );
+  const { store, clock } = world;
+  const admin = await world.key('admin');
+  const token = await world.key('api');
+  const id = (await store.look(hashToken(token))).key?.id ?? '';
+  const start = () =>
+    startService(
+      { ...SERVICE_DEFAULTS, store, clock, log: pino({ level: 'silent' }) },
+      {
+        ...{ host: '127.0.0.1', adminHost: '127.0.0.1' },
+        ports: { api: 0, replication: 0, floorplans: 0, admin: 0 },
+      },
+    );
+  const began = clock.now();
+  const first = await start();
+  const { bytes } = await world.get('api', `${first.addresses.api}/Reso/OData/Property`, { token });
+  clock.advance(2 * MINUTE);
+  await first.close();
+  const ended = clock.now();
+  clock.advance(3 * MINUTE);
+  const second = await start();
+  try {
+    const asked = async (path: string) =>
+      (await world.get('admin', `${second.addresses.admin}${path}`, { token: admin })).json;
+    await world.get('api', `${second.addresses.api}/Reso/OData/Property?$none=1`, { token });
+    clock.advance(MINUTE);
+    const now = clock.now();
+    const covered = {
+      from: began - (began % MINUTE),
+      processes: [
+        { from: now - MINUTE, to: now, isThis: true },
+        { from: began, to: ended, isThis: false },
+      ],
+      more: 0,
+    };
+    const history = await asked(`/keys/${id}/history`);
+    const refusal = Array.isArray(history.bytes) ? history.bytes[5] : undefined;
+    assert.deepEqual(history, {
+      ...covered,
+      requests: [1, 0, 0, null, null, 1, 0],
+      rows: [1, 0, 0, null, null, 0, 0],
+      bytes: [bytes.length, 0, 0, null, null, refusal, 0],
+      limited: [0, 0, 0, null, null, 0, 0],
+    });
+    const { surfaces, ...rest } = await asked('/history');
+    assert.deepEqual(rest, covered);
+    assert.ok(typeof surfaces === 'object' && surfaces !== null && 'api' in surfaces);
+    const { half, most, ...counts } = Object(surfaces.api);
+    assert.deepEqual(counts, {
+      requests: [1, 0, 0, null, null, 1, 0],
+      refused: [0, 0, 0, null, null, 1, 0],
+      failed: [0, 0, 0, null, null, 0, 0],
+    });
+    const isTimed = (times: readonly unknown[]) => times.map((time) => typeof time === 'number');
+    const timed = [true, false, false, false, false, true, false];
+    assert.deepEqual([isTimed(half), isTimed(most)], [timed, timed]);
+    const { keys } = await asked('/keys');
+    const key: unknown = Array.isArray(keys) ? keys.find((each) => each.id === id) : undefined;
+    assert.deepEqual(Object(key).lastDay, {
+      ...{ requests: 2, rows: 1, bytes: bytes.length + Number(refusal), limited: 0, busiest: 1 },
+    });
+  } finally {
+    await second.close();
+  }
 });

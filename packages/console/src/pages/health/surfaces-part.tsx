@@ -2,12 +2,13 @@
 import { useMemo } from 'preact/hooks';
 import { link, query } from '../../app/route.ts';
 import { Chart } from '../../parts/chart.tsx';
-import { counted, duration, moment, short, whole } from '../../parts/figures.ts';
+import { CountedBy, highest, sum } from '../../parts/counted-by.tsx';
+import { counted, duration, short, whole } from '../../parts/figures.ts';
 import { ScrollBox } from '../../parts/scroll-box.tsx';
 import { Loading, Problem } from '../../parts/states.tsx';
 import { useEvery } from '../../parts/use-every.ts';
 import { latestOf, useAnswer } from '../../parts/use-loaded.ts';
-import { type History, SURFACES, type Surface, sum, typical } from './surfaces.ts';
+import { type History, SURFACES, type Surface, typical } from './surfaces.ts';
 
 const MINUTE = 60_000;
 
@@ -33,7 +34,8 @@ export function SurfacesPart() {
   );
 }
 
-function Overview({ of: { surfaces, from }, chosen }: { readonly of: History; readonly chosen: Surface }) {
+function Overview({ of, chosen }: { readonly of: History; readonly chosen: Surface }) {
+  const { surfaces } = of;
   const time = (at: number | undefined) => (at === undefined ? '–' : duration(at));
   return (
     <>
@@ -86,9 +88,9 @@ function Overview({ of: { surfaces, from }, chosen }: { readonly of: History; re
       </ScrollBox>
       <p class="hint">
         Times are those of a typical minute, rounded up to 1, 2, 4, 8 ms and so on. Refused: the client must
-        ask differently (400 to 499). Failed: the service could not answer (500 and above). This process has
-        counted since {moment(from)}.
+        ask differently (400 to 499). Failed: the service could not answer (500 and above).
       </p>
+      <CountedBy of={of} series={surfaces[chosen].requests} />
     </>
   );
 }
@@ -97,8 +99,8 @@ function Minutes({ of, surface }: { readonly of: History; readonly surface: Surf
   const { requests, refused, failed, half, most } = of.surfaces[surface];
   const title = SURFACES.find(({ name }) => name === surface)?.title ?? surface;
   const times = useMemo(() => requests.map((_, at) => of.from + at * MINUTE), [of, surface]);
-  const busiest = Math.max(...requests);
-  const slowest = most.reduce<number>((top, each) => Math.max(top, each ?? 0), 0);
+  const busiest = highest(requests);
+  const slowest = highest(most);
   const errors = sum(refused) + sum(failed);
   return (
     <div class="charts">

@@ -1,4 +1,5 @@
 /** The surfaces of the service, in the words of the console, and what GET /history says of them. */
+import type { Covered, Series } from '../../parts/counted-by.tsx';
 
 export const SURFACES = [
   { name: 'api', title: 'Queries' },
@@ -9,30 +10,23 @@ export const SURFACES = [
 
 export type Surface = (typeof SURFACES)[number]['name'];
 
-type Row = readonly number[];
-type Times = readonly (number | null)[];
-
 /** An entry for each minute. */
 export interface SurfaceHistory {
-  readonly requests: Row;
-  readonly refused: Row;
-  readonly failed: Row;
+  readonly requests: Series;
+  readonly refused: Series;
+  readonly failed: Series;
   /** Milliseconds within which half of the requests were answered. */
-  readonly half: Times;
+  readonly half: Series;
   /** The same for 95 of 100. */
-  readonly most: Times;
+  readonly most: Series;
 }
 
-export interface History {
-  /** Milliseconds since 1970. */
-  readonly from: number;
+export interface History extends Covered {
   readonly surfaces: Readonly<Record<Surface, SurfaceHistory>>;
 }
 
-export const sum = (row: Row): number => row.reduce((total, each) => total + each, 0);
-
 /** The time of the minute in the middle, when minutes with requests are put in order; undefined without any. */
-export function typical(times: Times): number | undefined {
+export function typical(times: Series): number | undefined {
   const there = times.filter((each) => each !== null).toSorted((a, b) => a - b);
   return there[Math.floor(there.length / 2)];
 }

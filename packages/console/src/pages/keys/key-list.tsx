@@ -145,7 +145,7 @@ function Listed({ all: { keys, limits }, showsAll, revoke }: ListedProps) {
       <p class="hint">
         A window is the span of changes that a vendor last asked for. A full sweep is a walk over the keys of
         all listings, by which a vendor finds out what to remove: once a day, if it purges as it should. The
-        use of the limit is that of the busiest time of the last day, as far as this process saw it.
+        use of the limit is that of the busiest time of the last day, of all processes of the service.
       </p>
     </>
   );

@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { link } from '../../app/route.ts';
 import { Chart } from '../../parts/chart.tsx';
+import { CountedBy, type Covered, highest, type Series, sum } from '../../parts/counted-by.tsx';
 import { clock, counted, moment, short, size, span, whole } from '../../parts/figures.ts';
 import { Moment } from '../../parts/moment.tsx';
 import { Empty, Loading, Problem } from '../../parts/states.tsx';
@@ -13,12 +14,11 @@ import { LastSweep, LastWindow, State, Systems } from './key-parts.tsx';
 import { RevokeKey } from './revoke-key.tsx';
 
 /** GET /keys/{id}/history: an entry for each minute. */
-interface KeyHistory {
-  readonly from: number;
-  readonly requests: readonly number[];
-  readonly rows: readonly number[];
+interface KeyHistory extends Covered {
+  readonly requests: Series;
+  readonly rows: Series;
   /** Requests that were refused, since there were too many. */
-  readonly limited: readonly number[];
+  readonly limited: Series;
 }
 
 const MINUTE = 60_000;
@@ -133,12 +133,12 @@ function Facts({ of, limit }: { readonly of: Key; readonly limit: Limit }) {
   );
 }
 
-/** Of each minute, the sum of it and those before it that fall into one window. */
-function inWindows(amounts: readonly number[], minutes: number): number[] {
-  let sum = 0;
+/** Of each minute, the sum of it and those before it that fall into one window; null where nobody counted. */
+function inWindows(amounts: Series, minutes: number): (number | null)[] {
+  let inWindow = 0;
   return amounts.map((amount, at) => {
-    sum += amount - (amounts[at - minutes] ?? 0);
-    return sum;
+    inWindow += (amount ?? 0) - (amounts[at - minutes] ?? 0);
+    return amount === null ? null : inWindow;
   });
 }
 
@@ -152,17 +152,17 @@ function LastDay({ of, limit }: { readonly of: KeyHistory; readonly limit: Limit
       times: of.requests.map((_, at) => of.from + at * MINUTE),
       windows,
       bounds: windows.map(() => bound),
-      busiest: windows.indexOf(Math.max(...windows)),
-      total: of.requests.reduce((sum, each) => sum + each, 0),
-      rows: of.rows.reduce((sum, each) => sum + each, 0),
-      limited: of.limited.reduce((sum, each) => sum + each, 0),
+      busiest: windows.indexOf(highest(windows)),
+      total: sum(of.requests),
+      rows: sum(of.rows),
+      limited: sum(of.limited),
     };
   }, [of, minutes, bound]);
   const { times, windows, bounds, busiest, total, rows, limited } = shown;
   if (total + limited === 0) {
     return (
       <Empty title="It asked for nothing in the last day">
-        <p>This process has counted since {moment(of.from)}.</p>
+        <CountedBy of={of} series={of.requests} />
       </Empty>
     );
   }
@@ -206,9 +206,10 @@ function LastDay({ of, limit }: { readonly of: KeyHistory; readonly limit: Limit
           exact={whole}
         />
       </div>
+      <CountedBy of={of} series={of.requests} />
       <p class="hint">
-        As far as this process saw it, which began to count on {moment(of.from)}. The service counts in
-        windows that begin with a request, so that {window} across two of them may hold more than the limit.
+        The service counts in windows that begin with a request, so that {window} across two of them may hold
+        more than the limit.
       </p>
     </>
   );
