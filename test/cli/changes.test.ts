@@ -1,7 +1,10 @@
 /** `plat changes`: the sequence of changes for pipelines. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { test } from 'node:test';
+import { CheckpointFile } from '../../src/cli/checkpoint-file.ts';
+import { PlatError } from '../../src/errors/index.ts';
 import { type Place, place } from './run.ts';
 
 const listing = (key: string, price: number) => ({
@@ -91,4 +94,127 @@ test('--follow writes what other processes commit, and a signal ends it well', a
   assert.deepEqual(told(out), ['created Property 1', 'created Property 2']);
   const next = await at.done(['changes', '--store', 'm.db', '--checkpoint', 'p.txt']);
   assert.deepEqual(told(next), []);
+});
+
+/** Records whose lines fill a pipe several times, of one commit and one page: a reader that stops keeps the writer in the middle of a page. */
+const LONG = 'K'.repeat(240);
+const many = (count: number) => Array.from({ length: count }, (_, index) => listing(`${LONG}${index}`, 5));
+
+/** Starts to follow from the checkpoint, and stops reading at the first lines. */
+async function stopsReading(at: Place) {
+  const process = at.start(['changes', '--store', 'm.db', '--follow', '--checkpoint', 'p.txt']);
+  const { stdout } = process.child;
+  assert.ok(stdout !== null);
+  await once(stdout, 'data');
+  stdout.pause();
+  return { ...process, stdout };
+}
+
+test('who is killed in the middle of a page, or loses its reader, has kept no more than it had written', async (t) => {
+  const at = place(t);
+  await imported(at, listing('1', 5));
+  const rest = () => at.done(['changes', '--store', 'm.db', '--checkpoint', 'p.txt']);
+  assert.deepEqual(told(await rest()), ['created Property 1']);
+  const kept = readFileSync(at.path('p.txt'), 'utf8');
+  await imported(at, ...many(900));
+
+  const killed = await stopsReading(at);
+  killed.child.kill('SIGKILL');
+  killed.stdout.resume();
+  const lines = (await killed.ended).out.split('\n').length;
+  assert.ok(lines < 900, `${lines} lines of the page were read`);
+  assert.equal(readFileSync(at.path('p.txt'), 'utf8'), kept);
+
+  const left = await stopsReading(at);
+  left.stdout.destroy();
+  const { code, err } = await left.ended;
+  assert.deepEqual({ code, err }, { code: 1, err: '' });
+  assert.equal(readFileSync(at.path('p.txt'), 'utf8'), kept);
+
+  assert.equal(told(await rest()).length, 900);
+  assert.deepEqual(told(await rest()), []);
+});
+
+test('whoever is killed at any moment and goes on has every change, the last ones perhaps twice', async (t) => {
+  const at = place(t);
+  const [commits, kills] = process.env.PLAT_FULL === '1' ? [60, 30] : [6, 2];
+  const seen: string[] = [];
+  const sequenceIn = (line: string): number => JSON.parse(line).sequence;
+  await imported(at, listing('0', 5));
+  for (let commit = 1, following: ReturnType<Place['start']> | undefined; commit <= commits; commit++) {
+    following ??= at.start(['changes', '--store', 'm.db', '--follow', '--checkpoint', 'p.txt']);
+    await imported(at, listing(String(commit), 5));
+    await following.until(new RegExp(`"key":"${commit}"`));
+    if (commit % (commits / kills) !== 0) continue;
+    following.child.kill('SIGKILL');
+    seen.push(...(await following.ended).out.split('\n').filter(Boolean));
+    following = undefined;
+    const kept = existsSync(at.path('p.txt'))
+      ? Number.parseInt(readFileSync(at.path('p.txt'), 'utf8'), 10)
+      : 0;
+    // A position lies behind the entry that names the commit.
+    assert.ok(kept <= Math.max(...seen.map(sequenceIn)) + 1, `${kept} is ahead of ${seen.at(-1)}`);
+  }
+  seen.push(
+    ...(await at.done(['changes', '--store', 'm.db', '--checkpoint', 'p.txt'])).split('\n').filter(Boolean),
+  );
+  const first = [...new Set(seen)];
+  assert.deepEqual(
+    told(first.join('\n')),
+    Array.from({ length: commits + 1 }, (_, commit) => `created Property ${commit}`),
+  );
+});
+
+test('a checkpoint that two processes keep, or that cannot be written, is reported and left as it was', (t) => {
+  const at = place(t);
+  const path = at.path('p.txt');
+  const read = () => readFileSync(path, 'utf8');
+  const [one, other] = [new CheckpointFile(path), new CheckpointFile(path)];
+  one.keep('1.a');
+  one.keep('2.b');
+  const reason = (error: unknown) => error instanceof PlatError && [error.code, error.message];
+  const refused = (work: () => void): unknown => {
+    try {
+      work();
+    } catch (error) {
+      return reason(error);
+    }
+    return assert.fail('it was kept');
+  };
+  assert.deepEqual(
+    refused(() => other.keep('1.a')),
+    [
+      'failed',
+      `The checkpoint ${path} was changed by somebody else. Each process that follows changes needs a checkpoint of its own.`,
+    ],
+  );
+  assert.equal(read(), '2.b\n');
+  const full = new CheckpointFile(path, () => {
+    throw new Error('ENOSPC: no space left on device, write');
+  });
+  assert.deepEqual(
+    refused(() => full.keep('3.c')),
+    [
+      'failed',
+      `The checkpoint ${path} cannot be written: ENOSPC: no space left on device, write. It stays as it was: lines after it come again.`,
+    ],
+  );
+  assert.deepEqual([read(), full.position, readdirSync(at.folder)], ['2.b\n', '2.b', ['p.txt']]);
+  symlinkSync('p.txt', at.path('link'));
+  new CheckpointFile(at.path('link')).keep('3.c');
+  assert.equal(read(), '3.c\n');
+  mkdirSync(at.path('folder'));
+  assert.deepEqual(
+    refused(() => new CheckpointFile(at.path('folder'))),
+    [
+      'usage',
+      `The checkpoint ${at.path('folder')} cannot be used: EISDIR: illegal operation on a directory, read.`,
+    ],
+  );
+  // Before a line is written.
+  mkdirSync(at.path('new.partial'));
+  assert.match(
+    String(refused(() => new CheckpointFile(at.path('new')))),
+    /^usage,The checkpoint .*new cannot be used: Path is a directory: /,
+  );
 });

@@ -1,12 +1,10 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { PlatError, platError } from '../../errors/index.ts';
-import { positionIn } from '../../store/change-feed.ts';
 import { recordNamed } from '../../store/changed-records.ts';
-import { PartialFile } from '../../store/files/partial-file.ts';
 import { changePages } from '../../store/follow-changes.ts';
+import { CheckpointFile } from '../checkpoint-file.ts';
 import { withStore } from '../open-store.ts';
-import { addOptions, applyConfig, CONFIG_OPTION, mustHaveFolder, option, STORE_OPTION } from '../options.ts';
+import { addOptions, applyConfig, CONFIG_OPTION, option, STORE_OPTION } from '../options.ts';
 import { onShutdown } from '../shutdown.ts';
 import { flushOutput, streamJson } from '../terminal.ts';
 import { knownResource } from './data.ts';
@@ -25,8 +23,8 @@ export function defineChanges(changes: Command): void {
   ).action(async (_options, command: Command) => {
     await applyConfig(command);
     const { store: address, since, follow, records, resources, role, checkpoint } = command.opts();
-    if (checkpoint !== undefined) mustHaveFolder(checkpoint);
-    const begin = checkpointIn(checkpoint) ?? since;
+    const kept = checkpoint === undefined ? undefined : new CheckpointFile(checkpoint);
+    const begin = kept?.position ?? since;
     const { signal } = onShutdown(follow === true);
     await withStore(address, { create: false }, async (store) => {
       const named = listIn(resources);
@@ -34,7 +32,6 @@ export function defineChanges(changes: Command): void {
       if (role !== undefined && !(await store.model()).rules.roles.has(role)) {
         throw platError('usage', { reason: `There is no role ${role}.` });
       }
-      let kept = begin;
       const wish = { since: begin, follow: follow === true, records, resources: named, role, signal };
       try {
         for await (const page of changePages(store, wish)) {
@@ -43,11 +40,9 @@ export function defineChanges(changes: Command): void {
             const line = JSON.stringify(change);
             await streamJson(text === undefined ? line : `${line.slice(0, -1)},"record":${text}}`);
           }
-          if (checkpoint === undefined || page.position === kept) continue;
           // Whoever is killed between the two writes the lines again, and skips none.
           await flushOutput();
-          keep(checkpoint, page.position);
-          kept = page.position;
+          kept?.keep(page.position);
         }
       } catch (error) {
         throw error instanceof PlatError && error.code === 'positionGone' ? gone(error, checkpoint) : error;
@@ -60,22 +55,6 @@ const listIn = (names: string | readonly string[] | undefined): readonly string[
   typeof names === 'string'
     ? names.split(',').flatMap((name) => (name.trim() === '' ? [] : [name.trim()]))
     : names;
-
-/** The position in the file of a checkpoint; undefined without one. @throws PlatError `usage` */
-function checkpointIn(file: string | undefined): string | undefined {
-  if (file === undefined || !existsSync(file)) return undefined;
-  const text = readFileSync(file, 'utf8').trim();
-  if (positionIn(text) !== undefined) return text;
-  throw platError('usage', {
-    reason: `${file} holds no position in a sequence of changes. To begin anew, delete it.`,
-  });
-}
-
-function keep(file: string, position: string): void {
-  using partial = new PartialFile(file, '.partial');
-  writeFileSync(partial.path, `${position}\n`, { flush: true });
-  partial.takePlace();
-}
 
 /** What to do where the changes since a position are no longer known. */
 function gone({ message }: PlatError, checkpoint: string | undefined): PlatError {

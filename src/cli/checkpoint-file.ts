@@ -1,0 +1,74 @@
+/**
+ * A position in the sequence of changes, kept in a file of one line that is replaced as a whole. One process keeps its
+ * position there: another one that did so, too, would make both skip changes. It knows nothing of the changes.
+ */
+import { existsSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { PlatError, platError } from '../errors/index.ts';
+import { positionIn } from '../store/change-feed.ts';
+import { PartialFile } from '../store/files/partial-file.ts';
+import { mustHaveFolder } from './options.ts';
+
+export class CheckpointFile {
+  readonly #name: string;
+  readonly #path: string;
+  readonly #write: (path: string, text: string) => void;
+  #position: string | undefined;
+
+  /**
+   * @param write fills a file, and returns when the disk has it
+   * @throws PlatError `usage` if no file can be written there, or if it holds something else
+   */
+  constructor(name: string, write = writeThrough) {
+    mustHaveFolder(name);
+    this.#name = name;
+    this.#write = write;
+    try {
+      this.#path = existsSync(name) ? realpathSync(name) : name; // a symbolic link stays one
+      this.#position = this.#read();
+      // Whether it can be replaced, before anything is written elsewhere.
+      new PartialFile(this.#path, ENDING)[Symbol.dispose]();
+    } catch (error) {
+      throw platError('usage', { reason: `The checkpoint ${name} cannot be used: ${why(error)}.` });
+    }
+    if (this.#position === undefined || positionIn(this.#position) !== undefined) return;
+    throw platError('usage', {
+      reason: `${name} holds no position in a sequence of changes. To begin anew, delete it.`,
+    });
+  }
+
+  /** The last position that was kept; undefined if none was. */
+  get position(): string | undefined {
+    return this.#position;
+  }
+
+  /** @throws PlatError `failed` if it cannot be kept: the file is as it was */
+  keep(position: string): void {
+    if (position === this.#position) return;
+    try {
+      if (this.#read() !== this.#position) throw ofAnother(this.#name);
+      using partial = new PartialFile(this.#path, ENDING);
+      this.#write(partial.path, `${position}\n`);
+      partial.takePlace();
+    } catch (error) {
+      if (error instanceof PlatError) throw error;
+      const reason = `The checkpoint ${this.#name} cannot be written: ${why(error)}. It stays as it was: lines after it come again.`;
+      throw platError('failed', { reason }, { cause: error });
+    }
+    this.#position = position;
+  }
+
+  #read(): string | undefined {
+    return existsSync(this.#path) ? readFileSync(this.#path, 'utf8').trim() : undefined;
+  }
+}
+
+const ENDING = '.partial';
+
+const writeThrough = (path: string, text: string): void => writeFileSync(path, text, { flush: true });
+
+const why = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+const ofAnother = (name: string): PlatError =>
+  platError('failed', {
+    reason: `The checkpoint ${name} was changed by somebody else. Each process that follows changes needs a checkpoint of its own.`,
+  });
