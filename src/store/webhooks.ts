@@ -51,13 +51,22 @@ interface WebhookState {
   readonly lastError: string | null;
 }
 
-/** The process that sends to a webhook, and until when unless it says so again. */
+/** The process that sends to a webhook. */
 interface Hold {
   readonly holder: string | null;
+  /**
+   * Until when it holds the webhook unless it says so again, by its own clock. No other process can rely on that clock: to
+   * them, a holder has died when this does not change for as long as a hold lasts.
+   */
   readonly heldUntil: number;
 }
 
 export type Webhook = WebhookTarget & WebhookSecrets & WebhookState & Hold;
+
+/** The hold of a process that has died. */
+export interface DeadHold extends Hold {
+  readonly holder: string;
+}
 
 /** What can be changed of a webhook. */
 export type WebhookChange = Partial<WebhookState & WebhookSecrets>;
@@ -74,8 +83,12 @@ export interface WebhookStore {
   list(): Promise<readonly Webhook[]>;
   /** @returns whether there is such a webhook, which is as it was read, if it was */
   update(id: string, change: WebhookChange, asRead?: AsRead): Promise<boolean>;
-  /** Takes a webhook that nobody else holds. @returns whether the holder has it now */
-  hold(id: string, holder: string, now: number, until: number): Promise<boolean>;
+  /**
+   * Takes a webhook that nobody else holds, or goes on holding it.
+   * @param over a hold that counts no more, if it is still as it was read
+   * @returns whether the holder has it now
+   */
+  hold(id: string, holder: string, until: number, over?: DeadHold): Promise<boolean>;
   release(id: string, holder: string): Promise<void>;
   remove(id: string): Promise<boolean>;
 }
@@ -141,11 +154,16 @@ export function webhookStoreOn({ reading, locked }: OwnTables): WebhookStore {
         const updated = sql`UPDATE plat_webhooks SET ${join(set, ', ')} WHERE id = ${bind(id)} AND ${isSame}`;
         return (await run(updated)) > 0;
       }),
-    hold: (id, holder, now, until) =>
+    hold: (id, holder, until, over) =>
       locked(async ({ run }) => {
-        const isFree = sql`(holder IS NULL OR holder = ${bind(holder)} OR held_until < ${integer(now)})`;
-        const held: Sql = sql`UPDATE plat_webhooks SET holder = ${bind(holder)}, held_until = ${integer(until)}
-          WHERE id = ${bind(id)} AND ${isFree}`;
+        const isDead =
+          over === undefined
+            ? sql`FALSE`
+            : sql`(holder = ${bind(over.holder)} AND held_until = ${integer(over.heldUntil)})`;
+        // It changes each time, also where the clock was set back.
+        const later = sql`CASE WHEN held_until >= ${integer(until)} THEN held_until + 1 ELSE ${integer(until)} END`;
+        const held: Sql = sql`UPDATE plat_webhooks SET holder = ${bind(holder)}, held_until = ${later}
+          WHERE id = ${bind(id)} AND (holder IS NULL OR holder = ${bind(holder)} OR ${isDead})`;
         return (await run(held)) > 0;
       }),
     release: (id, holder) =>

@@ -21,7 +21,10 @@ const DELAYS = [
 const GIVES_UP_AFTER = 72 * HOUR;
 
 /** A receiver may ask for a later attempt, but not for one after this time. */
-const LONGEST_WAIT = 24 * HOUR;
+export const LONGEST_WAIT = 24 * HOUR;
+
+/** An attempt that is later than this shows that nobody tried, or that the clock was set. */
+const LATE = HOUR;
 
 /** Up to this part of a delay is added to it, so that the receivers of a service that was down are not tried at once. */
 const JITTER = 0.1;
@@ -36,6 +39,24 @@ interface Failed {
   readonly retryAfter?: number | undefined;
   /** From 0 to 1. */
   readonly random: number;
+}
+
+/**
+ * Since when a webhook fails, at another attempt that has failed. Hours in which nobody tried do not count: a service that
+ * was stopped for days, or a clock that was set ahead, ends no webhook.
+ * @param state as it was before the attempt
+ * @param begun when the attempt began
+ */
+export function failingSinceAt(
+  {
+    failingSince,
+    nextAttempt: planned,
+  }: { readonly failingSince: number | null; readonly nextAttempt: number },
+  begun: number,
+): number {
+  if (failingSince === null) return begun;
+  const late = begun - planned;
+  return Math.min(begun, late > LATE ? failingSince + late : failingSince);
 }
 
 /** @returns the moment of the next attempt; undefined: there is none */

@@ -5,16 +5,20 @@
 import { randomUUID } from 'node:crypto';
 import type { FeedPosition } from '../store/change-feed.ts';
 import type { Store } from '../store/store.ts';
-import type { Webhook } from '../store/webhooks.ts';
+import type { DeadHold, Webhook } from '../store/webhooks.ts';
+import { Deadlines } from './deadlines.ts';
 import type { WebhookStates } from './desk.ts';
 import type { Post } from './post.ts';
-import { isWorthNoting, nextOf, work } from './worker.ts';
+import { LONGEST_WAIT } from './retry-plan.ts';
+import { HOLD, isWorthNoting, nextOf, work } from './worker.ts';
 
 interface SenderOptions {
   readonly store: Store;
   readonly post: Post;
   /** Milliseconds since 1970. */
   readonly now: () => number;
+  /** Milliseconds since any moment, by a clock that nobody sets. */
+  readonly elapsed: () => number;
   /** From 0 to 1. */
   readonly random: () => number;
   /** Resolves after so many milliseconds, or when the signal is aborted. */
@@ -48,6 +52,9 @@ export class WebhookSender {
   readonly #closing = new AbortController();
   readonly #holder = randomUUID();
   readonly #busy = new Map<string, Promise<void>>();
+  /** Until when holds of other processes count, and when attempts are due. */
+  readonly #holds: Deadlines;
+  readonly #attempts: Deadlines;
   /** How far each webhook was looked through for what concerns it. */
   readonly #looked = new Map<string, { readonly from: number; readonly to: FeedPosition }>();
   #running: Promise<void> | undefined;
@@ -55,7 +62,7 @@ export class WebhookSender {
   #calls = 0;
   /** Ends the wait for the next look. */
   #wake: (() => void) | undefined;
-  /** When the next attempt is due of those that are not yet. */
+  /** Milliseconds from the last look to the next attempt of those that are not due yet. */
   #due = Number.POSITIVE_INFINITY;
   /** Ends the watching of commits. */
   #unwatch: (() => void) | undefined;
@@ -63,6 +70,8 @@ export class WebhookSender {
 
   constructor(options: SenderOptions) {
     this.#options = options;
+    this.#holds = new Deadlines(options.elapsed);
+    this.#attempts = new Deadlines(options.elapsed);
   }
 
   /** Webhooks that are being sent to now. */
@@ -122,33 +131,50 @@ export class WebhookSender {
   async #rest(): Promise<void> {
     const called = new AbortController();
     this.#wake = () => called.abort();
-    const until = Math.min(SAFETY, Math.max(0, this.#due - this.#options.now()));
-    await this.#options.sleep(until, AbortSignal.any([this.#closing.signal, called.signal]));
+    await this.#options.sleep(
+      Math.min(SAFETY, this.#due),
+      AbortSignal.any([this.#closing.signal, called.signal]),
+    );
     this.#wake = undefined;
   }
 
   /** Begins to work for each webhook that something is due for. */
   async look(): Promise<void> {
-    const { store, now } = this.#options;
+    const { store } = this.#options;
     const webhooks = await store.webhooks.list();
     this.#states = statesOf(webhooks);
-    const moment = now();
+    const ids = new Set(webhooks.map(({ id }) => id));
+    this.#holds.retain(ids);
+    this.#attempts.retain(ids);
     const active = webhooks.filter(({ paused }) => paused === null);
-    const due = active.filter(({ nextAttempt }) => nextAttempt <= moment);
-    this.#due = Math.min(...active.flatMap(({ nextAttempt: at }) => (at > moment ? [at] : [])));
+    const waits = active.map((webhook) => this.#wait(webhook));
+    this.#due = Math.min(...waits.filter((wait) => wait > 0));
+    const due = active.filter((_, index) => (waits[index] ?? 0) <= 0);
     if (due.length === 0) return;
     const end = await store.feed({ since: 'end', limit: 1 });
     for (const webhook of due) {
-      const { id, holder, heldUntil } = webhook;
-      const isHeld = holder !== null && holder !== this.#holder && heldUntil >= moment;
-      if (isHeld || this.#busy.has(id) || this.#busy.size >= AT_ONCE) continue;
+      const hold = this.#holdOf(webhook);
+      if (hold === 'held' || this.#busy.has(webhook.id) || this.#busy.size >= AT_ONCE) continue;
       if (this.#fromOf(webhook).sequence >= end.position.sequence) continue;
-      this.#begin(webhook);
+      this.#begin(webhook, hold === 'free' ? undefined : hold);
     }
   }
 
-  #begin(webhook: Webhook): void {
-    const working = this.#work(webhook)
+  /** Milliseconds until the next attempt; 0 or less: it is due. */
+  #wait({ id, nextAttempt }: Webhook): number {
+    const wait = nextAttempt - this.#options.now();
+    return Math.min(wait, this.#attempts.left(id, String(nextAttempt), Math.min(wait, LONGEST_WAIT)));
+  }
+
+  /** Whether another process holds a webhook, and if one does that has died, which. */
+  #holdOf({ id, holder, heldUntil }: Webhook): 'free' | 'held' | DeadHold {
+    if (holder === null || holder === this.#holder) return 'free';
+    const left = this.#holds.left(id, `${holder} ${heldUntil}`, HOLD);
+    return left > 0 ? 'held' : { holder, heldUntil };
+  }
+
+  #begin(webhook: Webhook, over: DeadHold | undefined): void {
+    const working = this.#work(webhook, over)
       .finally(() => this.#busy.delete(webhook.id))
       .then(
         // What was committed meanwhile may not be delivered yet.
@@ -158,14 +184,19 @@ export class WebhookSender {
     this.#busy.set(webhook.id, working);
   }
 
-  async #work(webhook: Webhook): Promise<void> {
+  async #work(webhook: Webhook, over: DeadHold | undefined): Promise<void> {
     const { store } = this.#options;
     const next = await nextOf(store, webhook, this.#fromOf(webhook));
     if (next.kind === 'nothing' && !isWorthNoting(webhook.position, next.position)) {
       this.#looked.set(webhook.id, { from: webhook.position.sequence, to: next.position });
       return;
     }
-    await work(webhook.id, { ...this.#options, holder: this.#holder, signal: this.#closing.signal });
+    await work(webhook.id, over, {
+      ...this.#options,
+      holder: this.#holder,
+      signal: this.#closing.signal,
+      isDue: (each) => this.#wait(each) <= 0,
+    });
   }
 
   /** What was looked through counts as long as the webhook was not moved since, forward or back. */

@@ -7,10 +7,10 @@ import type { StoreModel } from '../compile/model.ts';
 import { timestampFrom } from '../dictionary/index.ts';
 import type { FeedPosition, RecordChange } from '../store/change-feed.ts';
 import type { Store } from '../store/store.ts';
-import type { Webhook, WebhookChange } from '../store/webhooks.ts';
+import type { DeadHold, Webhook, WebhookChange } from '../store/webhooks.ts';
 import { attempt, type Means } from './attempt.ts';
 import { messageBody } from './message.ts';
-import { nextAttempt } from './retry-plan.ts';
+import { failingSinceAt, nextAttempt } from './retry-plan.ts';
 
 interface WorkerMeans extends Means {
   readonly store: Store;
@@ -18,6 +18,10 @@ interface WorkerMeans extends Means {
   readonly random: () => number;
   /** The name under which this process holds webhooks. */
   readonly holder: string;
+  /** Waits; its signal ends that early. */
+  readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
+  /** Whether the next attempt is due. */
+  readonly isDue: (webhook: Webhook) => boolean;
   /** Called when nothing more will be sent until an operator says so. */
   readonly onPaused: (webhook: Webhook, why: string) => void;
 }
@@ -26,8 +30,9 @@ interface WorkerMeans extends Means {
 const BATCH = 100;
 const LARGEST_BODY = 20_000;
 
-/** How long a process holds a webhook without saying so again, in milliseconds: more than two attempts take. */
-const HOLD = 120_000;
+/** How long a process holds a webhook without saying so again, and how often it says so. Milliseconds. */
+export const HOLD = 15_000;
+const HOLD_AGAIN = 5000;
 
 /** Entries of no concern to a webhook after which it is noted that they are. */
 const NOTED_AFTER = 20_000;
@@ -84,21 +89,34 @@ function scopeOf({ rules }: StoreModel, { role, systems }: Webhook) {
   return { bit: known.bit, ...(systems.length === 0 ? {} : { systems }) };
 }
 
-/** @param id of a webhook that the process holds */
-export async function work(id: string, means: WorkerMeans): Promise<void> {
-  const { store, now, holder, signal } = means;
-  let heldUntil = 0;
-  for (;;) {
-    if (heldUntil < now() + HOLD / 2) {
-      heldUntil = now() + HOLD;
-      if (!(await store.webhooks.hold(id, holder, now(), heldUntil))) return;
+/**
+ * Takes a webhook, and works for it until there is nothing more to do, another process has taken it, or the signal is aborted.
+ * @param over the hold of a process that has died
+ */
+export async function work(id: string, over: DeadHold | undefined, means: WorkerMeans): Promise<void> {
+  const { store, now, holder } = means;
+  if (!(await store.webhooks.hold(id, holder, now() + HOLD, over))) return;
+  const [done, lost] = [new AbortController(), new AbortController()];
+  const signal = AbortSignal.any([means.signal, lost.signal]);
+  const holding = keepHold(id, means, done.signal).finally(() => lost.abort());
+  holding.catch(() => undefined); // it is waited for below
+  try {
+    for (let more = true; more && !signal.aborted; ) {
+      const webhook = (await store.webhooks.list()).find((each) => each.id === id);
+      const isDue = webhook?.paused === null && means.isDue(webhook);
+      more = isDue && (await workOnce(webhook, { ...means, signal }));
     }
-    const webhook = (await store.webhooks.list()).find((each) => each.id === id);
-    const isDue = webhook?.paused === null && webhook.nextAttempt <= now();
-    const more = isDue && !signal.aborted && (await workOnce(webhook, means));
-    if (more) continue;
-    await store.webhooks.release(id, holder);
-    return;
+  } finally {
+    done.abort();
+    await holding.finally(() => store.webhooks.release(id, holder));
+  }
+}
+
+/** Goes on holding a webhook, however long an attempt takes. Resolves when it is done, or has lost the webhook. */
+async function keepHold(id: string, { store, now, holder, sleep }: WorkerMeans, done: AbortSignal) {
+  for (;;) {
+    await sleep(HOLD_AGAIN, done);
+    if (done.aborted || !(await store.webhooks.hold(id, holder, now() + HOLD))) return;
   }
 }
 
@@ -117,6 +135,7 @@ async function workOnce(webhook: Webhook, means: WorkerMeans): Promise<boolean> 
     if (isWorthNoting(webhook.position, next.position)) await note({ position: next.position });
     return false;
   }
+  const begun = now();
   const outcome = await attempt(webhook, next.changes, means);
   if (signal.aborted && outcome.kind !== 'delivered') return false;
   switch (outcome.kind) {
@@ -129,7 +148,7 @@ async function workOnce(webhook: Webhook, means: WorkerMeans): Promise<boolean> 
       return pause(outcome.why);
     case 'failed': {
       const attempts = webhook.attempts + 1;
-      const failingSince = webhook.failingSince ?? now();
+      const failingSince = failingSinceAt(webhook, begun);
       const { retryAfter, why: lastError } = outcome;
       const again = nextAttempt({ attempts, failingSince, now: now(), retryAfter, random: means.random() });
       const batchEnd = next.changes.at(-1)?.sequence ?? null;

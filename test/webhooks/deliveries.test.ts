@@ -1,8 +1,6 @@
 /** Deliveries to receivers on real sockets: in order, at least once, each by itself. */
 import assert from 'node:assert/strict';
-import { createServer } from 'node:http';
-import { type TestContext, test } from 'node:test';
-import { webhookPost } from '../../src/cli/webhook-post.ts';
+import { test } from 'node:test';
 import {
   createWebhook,
   pauseWebhook,
@@ -10,106 +8,9 @@ import {
   resumeWebhook,
   rotateWebhook,
 } from '../../src/webhooks/operations.ts';
-import { WebhookSender } from '../../src/webhooks/sender.ts';
 import { signatureHeaders } from '../../src/webhooks/sign.ts';
 import { listing, photo } from '../support/builders.ts';
-import { testClock } from '../support/clock.ts';
-import { sqliteEngine } from '../support/sqlite-engine.ts';
-import { makeWorld, type World } from '../support/world.ts';
-
-interface Received {
-  readonly id: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-  readonly keys: readonly string[];
-}
-
-type Behavior = (received: Received) => number | Promise<number>;
-
-/** A receiver that answers as a test says; messages that it took are kept. */
-async function startReceiver(t: TestContext) {
-  const taken: Received[] = [];
-  const seen: Received[] = [];
-  let behave: Behavior = () => 204;
-  const headers = new Map<number, Record<string, string>>();
-  const server = createServer((request, response) => {
-    let body = '';
-    request.setEncoding('utf8').on('data', (text: string) => {
-      body += text;
-    });
-    request.on('end', async () => {
-      const given = Object.fromEntries(
-        Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
-      );
-      const { value }: { value: { ResourceName: string; ResourceRecordKey: string; kind: string }[] } =
-        JSON.parse(body);
-      const keys = value.map((each) => `${each.kind} ${each.ResourceName} ${each.ResourceRecordKey}`);
-      const received = { id: given['webhook-id'] ?? '', headers: given, body, keys };
-      seen.push(received);
-      const status = await behave(received);
-      if (status >= 200 && status < 300) taken.push(received);
-      response.writeHead(status, headers.get(status) ?? {}).end();
-    });
-  });
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-  t.after(() => void server.close());
-  const bound = server.address();
-  assert.ok(bound !== null && typeof bound === 'object');
-  return {
-    url: `http://127.0.0.1:${bound.port}/events`,
-    seen,
-    taken,
-    headers,
-    behave: (next: Behavior) => {
-      behave = next;
-    },
-    keys: () => taken.flatMap(({ keys }) => keys),
-  };
-}
-
-/** What looks after the webhooks of a world, one look at a time. */
-function senderOf(t: TestContext, { store, clock }: Pick<World, 'store' | 'clock'>) {
-  const { post, close } = webhookPost();
-  const paused: string[] = [];
-  const troubles: unknown[] = [];
-  const sender = new WebhookSender({
-    ...{ store, post, now: () => clock.now(), random: () => 0 },
-    sleep: () => new Promise(setImmediate),
-    onPaused: (_, why) => paused.push(why),
-    onTrouble: (error) => troubles.push(error),
-  });
-  t.after(async () => {
-    await sender.close();
-    await close();
-    assert.deepEqual(troubles, []);
-  });
-  /** Looks, and waits until nothing more is being sent. */
-  const send = async (): Promise<void> => {
-    await sender.look();
-    while (sender.busy > 0) await new Promise(setImmediate);
-  };
-  return { sender, send, paused };
-}
-
-async function begin(t: TestContext, wish: Partial<Parameters<typeof createWebhook>[1]> = {}) {
-  const clock = testClock('2026-06-01T12:00:00Z');
-  const world = await makeWorld(sqliteEngine(), t, { clock });
-  const receiver = await startReceiver(t);
-  const made = await createWebhook(world.store, {
-    ...{ url: receiver.url, role: 'idx', systems: [], bearer: null, privateHosts: true },
-    ...{ resources: ['Property', 'Media'], ...wish },
-  });
-  const stateOf = async () => (await world.store.webhooks.list()).find(({ id }) => id === made.webhook.id);
-  return {
-    ...world,
-    ...senderOf(t, world),
-    receiver,
-    clock,
-    stateOf,
-    id: made.webhook.id,
-    secret: made.secret,
-  };
-}
+import { begin, senderOf, startReceiver, untilAborted } from './receiver.ts';
 
 test('changes are posted in order, as the role sees them, signed, with the token of the receiver', async (t) => {
   const { write, store, send, receiver, secret, id, stateOf } = await begin(t, { bearer: 'of-the-receiver' });
@@ -149,8 +50,8 @@ test('a running sender looks when it hears of a commit, when an attempt is due, 
   const heard: (() => void)[] = [];
   /** The rest of the sender, which ends when the test says so or the sender is called. */
   let rest: { readonly milliseconds: number; readonly end: () => void } | undefined;
-  const { post, close } = webhookPost();
-  const sender = new WebhookSender({
+  const { sender } = senderOf(t, {
+    clock,
     store: {
       ...store,
       watch: (committed) => {
@@ -158,10 +59,9 @@ test('a running sender looks when it hears of a commit, when an attempt is due, 
         return () => void heard.pop();
       },
     },
-    ...{ post, now: () => clock.now(), random: () => 0, onPaused: () => assert.fail() },
-    onTrouble: (error) => assert.fail(String(error)),
     sleep: (milliseconds, signal) => {
       if (milliseconds < 100) return new Promise(setImmediate);
+      if (milliseconds > 2000) return untilAborted(signal);
       const { promise, resolve } = Promise.withResolvers<void>();
       const end = (): void => {
         rest = undefined;
@@ -171,10 +71,6 @@ test('a running sender looks when it hears of a commit, when an attempt is due, 
       rest = { milliseconds, end };
       return promise;
     },
-  });
-  t.after(async () => {
-    await sender.close();
-    await close();
   });
   /** Waits until everything is sent. @returns for how long the sender rests then */
   const rested = async (): Promise<number> => {
@@ -287,29 +183,6 @@ test('one slow receiver delays no other', async (t) => {
   while (sender.busy > 0) await new Promise(setImmediate);
   assert.deepEqual(slow.keys(), quick.keys(), 'it gets all of them in order');
   assert.equal((await store.webhooks.list()).find((each) => each.id === id)?.delivered, 3);
-});
-
-test('of several processes one sends; a process that died is replaced, and its batch comes again', async (t) => {
-  const { write, send, sender, receiver, clock, store, again, id } = await begin(t);
-  const other = senderOf(t, { store: await again(), clock });
-  await write('Property', listing('A'));
-  // A process that has taken the webhook and ends without a word.
-  assert.ok(await store.webhooks.hold(id, 'a process that died', clock.now(), clock.now() + 120_000));
-  await Promise.all([send(), other.send()]);
-  assert.deepEqual(receiver.seen, []);
-  clock.advance(120_001);
-  await Promise.all([send(), other.send()]);
-  assert.deepEqual(receiver.keys(), ['created Property A']);
-  for (let count = 0; count < 10; count++) {
-    await write('Property', listing(`B${count}`));
-    await Promise.all([send(), other.send()]);
-  }
-  await Promise.all([send(), other.send()]);
-  assert.deepEqual(
-    receiver.keys().slice(1),
-    Array.from({ length: 10 }, (_, count) => `created Property B${count}`),
-  );
-  assert.equal(sender.busy, 0);
 });
 
 test('batches have at most a hundred events and 20 kB, and are replayed from where an operator says', async (t) => {

@@ -125,8 +125,9 @@ export async function serveStore(
 function webhookDelivery(store: Store, log: Logger) {
   const { post, close } = webhookPost();
   const now = (): number => systemClock.now();
+  const closing = new AbortController();
   const sender = new WebhookSender({
-    ...{ store, post, now, random: Math.random },
+    ...{ store, post, now, elapsed: () => performance.now(), random: Math.random },
     sleep: (milliseconds, signal) => setTimeout(milliseconds, undefined, { signal }).catch(() => undefined),
     onPaused: ({ id, url }, why) => log.error({ webhook: id, url, why }, 'a webhook is paused'),
     onTrouble: (err) => log.warn({ err }, 'webhooks could not be looked after'),
@@ -134,10 +135,11 @@ function webhookDelivery(store: Store, log: Logger) {
   return {
     sender,
     desk: {
-      test: (id: string) => testWebhook(store, id, { post, now, signal: new AbortController().signal }),
+      test: (id: string) => testWebhook(store, id, { post, now, signal: closing.signal }),
       states: () => sender.states,
     },
     close: async () => {
+      closing.abort();
       await sender.close();
       await close();
     },

@@ -48,19 +48,25 @@ export function webhookContract(engine: Engine): void {
     const { store } = await makeWorld(engine, t);
     const { webhooks } = store;
     await webhooks.add(WEBHOOK);
-    const taken = await Promise.all(
-      ['a', 'b', 'c'].map((each) => webhooks.hold('wh_1', each, MOMENT, MOMENT + 10)),
-    );
+    const until = MOMENT + 15_000;
+    const taken = await Promise.all(['a', 'b', 'c'].map((each) => webhooks.hold('wh_1', each, until)));
     assert.deepEqual(taken.filter(Boolean), [true]);
     const holder = ['a', 'b', 'c'][taken.indexOf(true)] ?? '';
-    assert.equal(await webhooks.hold('wh_1', holder, MOMENT + 5, MOMENT + 15), true, 'it may hold it longer');
-    assert.equal(await webhooks.hold('wh_1', 'd', MOMENT + 15, MOMENT + 20), false);
+    const held = { holder, heldUntil: until };
+    assert.equal(await webhooks.hold('wh_1', holder, until - 9), true, 'it may hold it longer');
+    assert.equal(
+      (await webhooks.list())[0]?.heldUntil,
+      until + 1,
+      'it changes, though the clock was set back',
+    );
+    assert.equal(await webhooks.hold('wh_1', 'd', until + 99_999), false);
+    assert.equal(await webhooks.hold('wh_1', 'd', until, held), false, 'the holder has said so again');
     const next = { sequence: 4, commit: { sequence: 4, name: 'n' } };
     assert.equal(await webhooks.update('wh_1', { position: next }, { holder: 'd', position: START }), false);
     assert.equal(await webhooks.update('wh_1', { position: next }, { holder, position: START }), true);
     assert.equal(await webhooks.update('wh_1', { position: START }, { holder, position: START }), false);
     assert.equal(
-      await webhooks.hold('wh_1', 'd', MOMENT + 16, MOMENT + 20),
+      await webhooks.hold('wh_1', 'd', until, { holder, heldUntil: until + 1 }),
       true,
       'nobody has heard of the holder',
     );
