@@ -8,7 +8,13 @@ import { fileURLToPath } from 'node:url';
 import type { BrowserContext, Page } from 'playwright-core';
 import { hashToken, type KeyKind, makeKeyId, makeToken } from '../src/access/index.ts';
 import { timestampFrom } from '../src/dictionary/index.ts';
-import { logIn, registeredPages, settled, startBrowser } from '../test/service/console/browser.ts';
+import {
+  logIn,
+  registeredPages,
+  settled,
+  startBrowser,
+  stopBrowser,
+} from '../test/service/console/browser.ts';
 import { demoMarket } from '../test/service/reso/demo-market.ts';
 import { startTestService, type TestService } from '../test/support/service.ts';
 
@@ -126,5 +132,6 @@ try {
   }
 } finally {
   await browser.close();
+  await stopBrowser();
   for (const end of ends.toReversed()) await end();
 }

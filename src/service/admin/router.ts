@@ -383,7 +383,7 @@ const SEEN_ROUTES: readonly DescribedRoute[] = EYES.flatMap(([root, who]): Descr
   {
     path: `${root}/facets/v1/{collection}`,
     method: 'GET',
-    gives: `the same of listings or openhouses of the native interface, in its names`,
+    gives: `the same of listings, openhouses or accounts of the native interface, in its names`,
     type: JSON_NAME,
     query: { ...FACET_OPTIONS, _filter: 'A condition of the native interface.' },
     isOpen: false,

@@ -14,6 +14,7 @@ import { bindOptions, parseQueryOptions } from '../../query/odata/query.ts';
 import { parseResourcePath } from '../../query/odata/resource-path.ts';
 import type { ResourceSchema } from '../../query/schema.ts';
 import type { Exchange, ServiceContext, Session } from '../exchange.ts';
+import { understand } from '../native/accounts.ts';
 import { bindListings, listingNames, listingResource } from '../native/listings.ts';
 import { bind, nativeExchange, type RoutedExchange } from '../native/native-request.ts';
 import { openHouseNames, openHouseResource } from '../native/parts.ts';
@@ -32,18 +33,31 @@ export const FACET_OPTIONS = {
   edges: `Where its ranges end: at most ${MOST_EDGES} ascending numbers, separated by commas.`,
 } as const;
 
+/** What a name stands for: a field, or a text that all records of a part have in common; an empty one is no value. */
+type Counted =
+  | { readonly kind: 'field'; readonly field: Field }
+  | { readonly kind: 'constant'; readonly text: string };
+
+/** Records of one resource, and what the names stand for that are counted, in their order. */
+export interface FacetPart {
+  readonly query: Pick<RecordQuery, 'resource' | 'filter' | 'search'>;
+  readonly counted: readonly Counted[];
+}
+
 /** A field by the name that it was asked for. */
 interface AskedField {
   readonly name: string;
   readonly field: Field;
 }
 
-interface FacetWish {
+export interface FacetWish {
   /** What is counted, as its interface calls it. */
   readonly collection: string;
-  readonly query: Pick<RecordQuery, 'resource' | 'filter' | 'search'>;
-  readonly fields: readonly AskedField[];
-  /** What is spread over ranges. */
+  /** What is counted together: agents and offices are the accounts of the native interface. */
+  readonly parts: readonly FacetPart[];
+  /** The names that were asked for. */
+  readonly names: readonly string[];
+  /** What is spread over ranges, where there is one part. */
   readonly measured?: AskedField;
   /** Undefined: those that fit. */
   readonly edges?: readonly number[];
@@ -51,11 +65,17 @@ interface FacetWish {
   readonly written: (field: Field, value: unknown) => unknown;
 }
 
-/** The records of a request, and what its names stand for. */
-interface Asked extends Pick<FacetWish, 'collection' | 'query' | 'written'> {
+/** Records of a request, and what its names stand for. */
+interface AskedPart extends Pick<FacetPart, 'query'> {
   /** @throws PlatError for a name that stands for no field of the records */
-  readonly fieldOf: (source: OptionText, item: Item) => Field;
+  readonly fieldOf: (source: OptionText, item: Item) => Counted;
 }
+
+interface Asked extends Pick<FacetWish, 'collection' | 'written'> {
+  readonly parts: readonly AskedPart[];
+}
+
+const ofField = (field: Field): Counted => ({ kind: 'field', field });
 
 /**
  * @param given the path below the root of the counts, percent-encoded
@@ -73,15 +93,14 @@ export function facetWish(
   const asked = isNative
     ? askedOfNative({ ...nativeExchange(context, exchange, session), takes: ['_filter'] }, given)
     : askedOfReso(exchange, session, given);
-  const { collection, query, written } = asked;
+  const { collection, written } = asked;
   const own = new URLSearchParams(exchange.query);
   const measured = measuredField(asked, own.get('histogram') ?? '');
   const edges = edgesIn(own.get('edges'));
   return {
     collection,
-    query,
     written,
-    fields: countedFields(asked, own.get('fields') ?? ''),
+    ...countedFields(asked, own.get('fields') ?? ''),
     ...(measured === undefined ? {} : { measured }),
     ...(edges === undefined ? {} : { edges }),
   };
@@ -98,13 +117,17 @@ function askedOfReso(exchange: Exchange, session: Session, given: string): Asked
   const { resource } = path.resource;
   return {
     collection: resource.name,
-    query: {
-      resource,
-      ...(filter === undefined ? {} : { filter }),
-      ...(search === undefined ? {} : { search }),
-    },
+    parts: [
+      {
+        query: {
+          resource,
+          ...(filter === undefined ? {} : { filter }),
+          ...(search === undefined ? {} : { search }),
+        },
+        fieldOf: (source, item) => ofField(resoField(path.resource, source, item)),
+      },
+    ],
     written: (field, value) => valueAsConfigured({ session }, field, value),
-    fieldOf: (source, item) => resoField(path.resource, source, item),
   };
 }
 
@@ -114,56 +137,90 @@ function resoField(schema: ResourceSchema, source: OptionText, { text, position 
   throw fieldUnknown(schema, source, { name: text, start: position - 1 });
 }
 
-/** Accounts are not counted: they are the records of two resources, and few of their members are fields of either. */
 function askedOfNative(request: RoutedExchange, given: string): Asked {
-  const asked = (names: NativeNames, query: FacetWish['query']): Asked => ({
-    collection: names.collection,
+  const asPart = (names: NativeNames, query: FacetPart['query']): AskedPart => ({
     query,
+    fieldOf({ option }, item) {
+      const found = names.find(item.text);
+      return found.kind === 'constant' ? found : ofField(fieldIn(option, item, names));
+    },
+  });
+  const asked = (collection: string, ...parts: readonly AskedPart[]): Asked => ({
+    collection,
+    parts,
     written: (_field, value) => value,
-    fieldOf: ({ option }, item) => fieldIn(option, item, names),
   });
   switch (given.slice(given.indexOf('/') + 1)) {
     case 'listings': {
       const { filter } = bindListings(request);
       const resource = listingResource(request);
-      return asked(listingNames(request), { resource, ...(filter === undefined ? {} : { filter }) });
+      const query = { resource, ...(filter === undefined ? {} : { filter }) };
+      return asked('listings', asPart(listingNames(request), query));
     }
     case 'openhouses': {
       const names = openHouseNames(request);
       const { filter } = bind(request, names);
       const { resource } = openHouseResource(request);
-      return asked(names, { resource, ...(filter === undefined ? {} : { filter }) });
+      return asked(
+        names.collection,
+        asPart(names, { resource, ...(filter === undefined ? {} : { filter }) }),
+      );
+    }
+    case 'accounts': {
+      const { schema } = request.session.view;
+      const parts = understand(request).map(({ type, names, asked: { filter } }) =>
+        asPart(names, { resource: schema.of(type).resource, ...(filter === undefined ? {} : { filter }) }),
+      );
+      if (parts.length === 0) throw platError('resourceUnknown', { name: 'accounts' });
+      return asked('accounts', ...parts);
     }
     default:
       throw platError('pathNotFound', { path: request.exchange.path });
   }
 }
 
-function countedFields(asked: Asked, text: string): readonly AskedField[] {
+/** What is counted of each part, each field once. */
+function countedFields({ parts }: Asked, text: string): Pick<FacetWish, 'names' | 'parts'> {
   const source = { option: 'fields', text };
-  const found = new Map<Field, AskedField>();
+  const found = new Map<Field | string, { readonly name: string; readonly of: readonly Counted[] }>();
   for (const item of readList('fields', text)) {
-    const field = asked.fieldOf(source, item);
-    const { type, collection, lookup } = field;
-    const isLong = type.kind === 'string' && (type.maxLength ?? Number.POSITIVE_INFINITY) > LONGEST_TEXT;
-    if (isLong && !collection && lookup === undefined) {
-      throw mismatch(source, item, 'is a long text, whose values are not counted');
-    }
-    if (!found.has(field)) found.set(field, { name: item.text, field });
+    const of = parts.map(({ fieldOf }) => fieldOf(source, item));
+    for (const each of of) if (each.kind === 'field') refuseLong(source, item, each.field);
+    const [first] = of;
+    const identity = first?.kind === 'field' ? first.field : item.text;
+    if (!found.has(identity)) found.set(identity, { name: item.text, of });
   }
-  if (found.size <= MOST_FIELDS) return [...found.values()];
-  throw platError('optionInvalid', {
-    name: 'fields',
-    value: shown(text),
-    expected: `at most ${MOST_FIELDS} fields`,
-  });
+  if (found.size > MOST_FIELDS) {
+    throw platError('optionInvalid', {
+      name: 'fields',
+      value: shown(text),
+      expected: `at most ${MOST_FIELDS} fields`,
+    });
+  }
+  const fields = [...found.values()];
+  return {
+    names: fields.map(({ name }) => name),
+    parts: parts.map(({ query }, part) => ({
+      query,
+      counted: fields.flatMap(({ of }) => of[part] ?? []),
+    })),
+  };
 }
 
-function measuredField(asked: Asked, text: string): AskedField | undefined {
+function refuseLong(source: OptionText, item: Item, { type, collection, lookup }: Field): void {
+  const isLong = type.kind === 'string' && (type.maxLength ?? Number.POSITIVE_INFINITY) > LONGEST_TEXT;
+  if (isLong && !collection && lookup === undefined) {
+    throw mismatch(source, item, 'is a long text, whose values are not counted');
+  }
+}
+
+function measuredField({ parts }: Asked, text: string): AskedField | undefined {
   if (text === '') return undefined;
   const source = { option: 'histogram', text };
   const item = { text: text.trim(), position: 1 };
-  const field = asked.fieldOf(source, item);
+  const [found, ...others] = parts.map(({ fieldOf }) => fieldOf(source, item));
+  if (found?.kind !== 'field' || others.length > 0) throw mismatch(source, item, 'is no number');
+  const { field } = found;
   const isNumber = !field.collection && (field.type.kind === 'integer' || field.type.kind === 'decimal');
   if (!isNumber) throw mismatch(source, item, 'is no number');
   return { name: item.text, field };

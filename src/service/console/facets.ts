@@ -2,16 +2,19 @@
  * How often fields have each value, as another key sees it: `/as/<eyes>/<surface>/facets/<Resource>` and
  * `/as/<eyes>/<surface>/facets/v1/<collection>` on the admin port. It must not know how either is asked.
  */
-import type { Facets, Histogram, HistogramWish, RecordQuery } from '../../compile/read.ts';
+import type { Facets, FieldFacet, Histogram, HistogramWish, RecordQuery } from '../../compile/read.ts';
 import type { Field } from '../../dictionary/index.ts';
+import { typeMismatch } from '../../query/odata/option-text.ts';
 import { asking, type Exchange, json, type Reply, type ServiceContext, type Session } from '../exchange.ts';
 import { ROUGH_EDGES, rangeEdges } from './edges.ts';
-import { facetWish } from './facet-wish.ts';
+import { type FacetPart, type FacetWish, facetWish } from './facet-wish.ts';
 
 export const FACETS_ROOT = '/facets/';
 
 /** The most values of a field that are listed. */
 const MOST_VALUES = 50;
+/** The most values of a field that are added up where several resources are counted together. */
+const MOST_ADDED = 10_000;
 
 /** @param given the path below `FACETS_ROOT`, percent-encoded */
 export async function facets(
@@ -21,47 +24,102 @@ export async function facets(
   given: string,
 ): Promise<Reply> {
   exchange.timings.start('parse');
-  const {
-    collection,
-    query: wanted,
-    fields,
-    measured,
-    edges,
-    written,
-  } = facetWish(context, exchange, session, given);
-  const query: RecordQuery = { ...asking(session), ...wanted };
+  const wish = facetWish(context, exchange, session, given);
+  const { collection, names, parts, measured, written } = wish;
   exchange.timings.start('store');
-  const count = (histogram: HistogramWish | undefined, of: readonly Field[]): Promise<Facets> =>
-    session.model.stores(query.resource.name) || query.resource.fromChanges
-      ? context.store.facets({ query, fields: of, most: MOST_VALUES, histogram }, context.read)
-      : Promise.resolve(nothing(of, histogram));
-  const histogram =
-    measured === undefined
-      ? undefined
-      : {
-          field: measured.field,
-          edges: edges ?? (await fittingEdges(measured.field, (rough) => count(rough, []))),
-        };
-  const found = await count(
-    histogram,
-    fields.map(({ field }) => field),
+  const count = (
+    { query: wanted }: FacetPart,
+    of: readonly Field[],
+    spread?: HistogramWish,
+  ): Promise<Facets> => {
+    const query: RecordQuery = { ...asking(session), ...wanted };
+    const most = parts.length > 1 ? MOST_ADDED : MOST_VALUES;
+    return session.model.stores(query.resource.name) || query.resource.fromChanges
+      ? context.store.facets({ query, fields: of, most, histogram: spread }, context.read)
+      : Promise.resolve(nothing(of, spread));
+  };
+  const histogram = await spreadOf(wish, (rough) => {
+    const [part] = parts;
+    return part === undefined ? Promise.resolve(nothing([], rough)) : count(part, [], rough);
+  });
+  const found = await Promise.all(
+    parts.map(async (part) => {
+      const fields = part.counted.flatMap((each) => (each.kind === 'field' ? [each.field] : []));
+      return partOf(part, await count(part, fields, histogram), written);
+    }),
   );
   exchange.timings.start('encode');
   return json(
     {
       resource: collection,
-      records: found.records,
-      fields: fields.map(({ name, field }, at) => {
-        const { values = [], more = 0, none = 0 } = found.fields[at] ?? {};
-        const named = values.map(({ value, records }) => ({ value: written(field, value), records }));
-        return { field: name, values: named, more, none };
+      records: found.reduce((sum, { records }) => sum + records, 0),
+      fields: names.map((name, at) => {
+        const of = found.flatMap(({ fields }) => fields[at] ?? []);
+        return { field: name, ...(of.length === 1 ? of[0] : added(name, of)) };
       }),
       ...(histogram === undefined
         ? {}
-        : { histogram: { field: measured?.name, edges: histogram.edges, ...found.histogram } }),
+        : { histogram: { field: measured?.name, edges: histogram.edges, ...found[0]?.histogram } }),
     },
     { 'cache-control': 'no-store' },
   );
+}
+
+/** The counts of a field, its values as the interface writes them. */
+interface Shown extends Omit<FieldFacet, 'values'> {
+  readonly values: readonly { readonly value: unknown; readonly records: number }[];
+}
+
+/** The counts of a part, by the names that were asked for. */
+function partOf(
+  { counted }: FacetPart,
+  { records, fields, histogram }: Facets,
+  written: FacetWish['written'],
+) {
+  const rest = [...fields];
+  const shown = counted.map((each): Shown => {
+    if (each.kind === 'constant') {
+      const { text: value } = each;
+      return value === '' || records === 0
+        ? { values: [], more: 0, none: value === '' ? records : 0 }
+        : { values: [{ value, records }], more: 0, none: 0 };
+    }
+    const { values = [], more = 0, none = 0 } = rest.shift() ?? {};
+    const named = values.map(({ value, records: of }) => ({
+      value: written(each.field, value),
+      records: of,
+    }));
+    return { values: named, more, none };
+  });
+  return { records, histogram, fields: shown };
+}
+
+/** The counts of several parts together. @throws PlatError `typeMismatch` where one has more values than can be added up */
+function added(name: string, parts: readonly Shown[]): Shown {
+  if (parts.some(({ more }) => more > 0)) {
+    throw typeMismatch({ option: 'fields', text: name }, 0, `${name} has too many values to be counted`);
+  }
+  const sums = new Map<unknown, number>();
+  for (const { value, records } of parts.flatMap(({ values }) => values)) {
+    sums.set(value, (sums.get(value) ?? 0) + records);
+  }
+  const values = [...sums]
+    .map(([value, records]) => ({ value, records }))
+    .toSorted((a, b) => b.records - a.records || (String(a.value) < String(b.value) ? -1 : 1));
+  return {
+    values: values.slice(0, MOST_VALUES),
+    more: Math.max(0, values.length - MOST_VALUES),
+    none: parts.reduce((sum, { none }) => sum + none, 0),
+  };
+}
+
+/** What is spread over ranges, and over which: those that fit, where none are given. */
+async function spreadOf(
+  { measured, edges }: FacetWish,
+  count: (rough: HistogramWish) => Promise<Facets>,
+): Promise<HistogramWish | undefined> {
+  if (measured === undefined) return undefined;
+  return { field: measured.field, edges: edges ?? (await fittingEdges(measured.field, count)) };
 }
 
 /** Edges of about a dozen ranges that hold nearly all values: where these lie is asked first. */

@@ -3,6 +3,7 @@ import type { MergedSource, RecordQuery } from '../../compile/read.ts';
 import type { Field } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import { canonicalText } from '../../query/canonical.ts';
+import type { NativeNames } from '../../query/native/names.ts';
 import type { NativeRequest } from '../../query/native/request.ts';
 import type { Comparison } from '../../query/tree.ts';
 import { asking, type Reply, signingFor } from '../exchange.ts';
@@ -30,6 +31,7 @@ import {
 /** A request as one kind of account understands it. */
 interface Understood {
   readonly type: UserType;
+  readonly names: NativeNames;
   readonly asked: NativeRequest;
 }
 
@@ -39,11 +41,12 @@ interface Narrowed {
   readonly index: PageAnswer['index'];
 }
 
-const understand = (request: RoutedExchange): Understood[] =>
-  visibleTypes(request).map((type) => ({
-    type,
-    asked: bind(request, accountNames(request.session.view.schema, type)),
-  }));
+/** A request as each kind of account understands it that the key sees. @throws PlatError as of `bind` */
+export const understand = (request: RoutedExchange): Understood[] =>
+  visibleTypes(request).map((type) => {
+    const names = accountNames(request.session.view.schema, type);
+    return { type, names, asked: bind(request, names) };
+  });
 
 const visibleTypes = ({ session }: NativeExchange): UserType[] =>
   USER_TYPES.filter((type) => session.view.schema.find(type) !== undefined);
@@ -54,7 +57,7 @@ export const accounts = (request: RoutedExchange): Promise<Reply> =>
 
 /** `/v1/accounts/by/office/<key>`: the members of an office, whether that is shown to the key or not. */
 export function accountsOfOffice(request: RoutedExchange, office: string): Promise<Reply> {
-  const understood = understand(request).flatMap(({ type, asked }): Understood[] => {
+  const understood = understand(request).flatMap(({ type, names, asked }): Understood[] => {
     const found = request.session.view.schema.of(type).findField('OfficeKey');
     if (type !== 'Member' || found.kind !== 'visible') return [];
     const theirs = equals(found.field, office);
@@ -62,6 +65,7 @@ export function accountsOfOffice(request: RoutedExchange, office: string): Promi
     return [
       {
         type,
+        names,
         asked: { ...asked, filter: filter === undefined ? theirs : { kind: 'and', terms: [theirs, filter] } },
       },
     ];

@@ -17,7 +17,12 @@ export const withoutChromium: string | false =
   chromiumPath === undefined ? 'there is no Chromium: install it, or name it in PLAT_CHROMIUM' : false;
 
 let running: Promise<Browser> | undefined;
-after(async () => (await running)?.close());
+
+/** Ends the browser, which keeps a process alive. After tests this happens by itself. */
+export async function stopBrowser(): Promise<void> {
+  await (await running)?.close();
+}
+after(stopBrowser);
 
 /** What a test has of the browser. */
 export interface OwnBrowser extends Pick<Browser, 'newContext'> {

@@ -1,7 +1,7 @@
 /** The market at a glance and the map of Explore in a real browser: numbers as they are, clicks that narrow, and what a role may not see. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { listing } from '../../support/builders.ts';
+import { listing, member, office } from '../../support/builders.ts';
 import { startTestService } from '../../support/service.ts';
 import { axe, logIn, overhang, startBrowser, watchedPage, withoutChromium } from './browser.ts';
 
@@ -37,6 +37,8 @@ test('the market at a glance', { skip: withoutChromium }, async (t) => {
           },
         }));
         await write('Property', ...LISTINGS);
+        await write('Member', member('1'), member('2', { MemberStatus: 'Inactive' }));
+        await write('Office', office('1'));
       },
     },
   );
@@ -133,6 +135,27 @@ test('the market at a glance', { skip: withoutChromium }, async (t) => {
       await counted('8 listings');
     },
   );
+
+  await t.test('agents and offices, the accounts of the native interface, are counted together', async () => {
+    await page.goto(`${admin}/console/explore?as=role/private&interface=native&resource=accounts`);
+    await values('Status').first().waitFor();
+    assert.deepEqual(
+      [await texts('User Type'), await texts('Status')],
+      [
+        ['Member 2', 'Office 1'],
+        ['Active 2', 'Inactive 1'],
+      ],
+    );
+    await values('User Type').filter({ hasText: 'Member' }).click();
+    await page.getByRole('button', { name: 'Member 2', pressed: true }).waitFor();
+    assert.equal(new URL(page.url()).searchParams.get('filter'), "UserType Eq 'Member'");
+    await page.getByRole('button', { name: 'Active 1', exact: true }).click();
+    await page.getByRole('button', { name: 'Active 1', exact: true, pressed: true }).waitFor();
+    assert.equal(
+      new URL(page.url()).searchParams.get('filter'),
+      "UserType Eq 'Member' And Status Eq 'Active'",
+    );
+  });
 
   await t.test('the map of the native interface ends with its last page', async () => {
     await page.goto(`${admin}/console/explore?as=role/private&interface=native&view=map`);

@@ -1,15 +1,35 @@
 /** Counts of values on the admin port: what an operator sees of a market through the eyes of a role or a key. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import type { RoleDefinition } from '../../../src/access/index.ts';
 import { ROUGH_EDGES, rangeEdges } from '../../../src/service/console/edges.ts';
-import { listing } from '../../support/builders.ts';
+import { listing, member, office } from '../../support/builders.ts';
 import { startTestService } from '../../support/service.ts';
 import { resoFault } from '../http/envelopes.ts';
+
+const ROLES: readonly RoleDefinition[] = [
+  { name: 'agents', classes: 'all', resources: { Property: '', Member: '' } },
+  { name: 'accountless', classes: 'all', resources: { Property: '' } },
+];
 
 const service = await startTestService(
   { after },
   {
-    fill: async ({ write }) => {
+    fill: async ({ write, store }) => {
+      await store.configure((settings) => ({
+        ...settings,
+        access: {
+          ...settings.access,
+          roles: [...settings.access.roles, ...ROLES],
+        },
+      }));
+      await write(
+        'Member',
+        member('1', { MemberFirstName: 'Ann', OriginatingSystemName: 'North' }),
+        member('2', { MemberFirstName: 'Ann', MemberStatus: 'Inactive' }),
+        member('3'),
+      );
+      await write('Office', office('1', { OriginatingSystemName: 'North' }));
       await write(
         'Property',
         listing('1', { City: 'Ely', ListPrice: 100_000, Appliances: ['Oven', 'Dishwasher'] }),
@@ -176,6 +196,9 @@ test('the native interface is counted in its own names and filters', async () =>
       fault('v1/listings?fields=City&_filter=City Eq'),
       fault('v1/listings?fields=City&_orderby=City'),
       fault('v1/accounts?fields=City'),
+      fault('v1/accounts?fields=Company'),
+      fault('v1/accounts?histogram=Mls'),
+      fault('v1/accounts?fields=Status', 'role/accountless/api'),
       fault('v1/listings?fields=City', 'role/idx/floorplans'),
     ]),
     [
@@ -186,7 +209,10 @@ test('the native interface is counted in its own names and filters', async () =>
       [400, 'fieldUnknown'],
       [400, 'syntax'],
       [400, 'optionNotTaken'],
-      [404, 'pathNotFound'],
+      [400, 'fieldUnknown'],
+      [400, 'typeMismatch'],
+      [400, 'typeMismatch'],
+      [404, 'resourceUnknown'],
       [404, 'resourceUnknown'],
     ],
   );
@@ -202,12 +228,54 @@ test('the native interface is counted in its own names and filters', async () =>
   });
 });
 
-test('a resource without records has counts, all of them zero', async () => {
-  const { json } = await ask('Office?fields=OfficeName');
+test('the accounts of the native interface are agents and offices counted together', async () => {
+  const { json } = await ask('v1/accounts?fields=UserType,Status,Mls,FirstName');
   assert.deepEqual(json, {
-    resource: 'Office',
+    resource: 'accounts',
+    records: 4,
+    fields: [
+      {
+        field: 'UserType',
+        values: [
+          { value: 'Member', records: 3 },
+          { value: 'Office', records: 1 },
+        ],
+        ...{ more: 0, none: 0 },
+      },
+      {
+        field: 'Status',
+        values: [
+          { value: 'Active', records: 3 },
+          { value: 'Inactive', records: 1 },
+        ],
+        ...{ more: 0, none: 0 },
+      },
+      { field: 'Mls', values: [{ value: 'North', records: 2 }], more: 0, none: 2 },
+      { field: 'FirstName', values: [{ value: 'Ann', records: 2 }], more: 0, none: 2 },
+    ],
+  });
+  const counts = async (filter: string, as?: string) => {
+    const { json: found } = await ask(`v1/accounts?fields=UserType&_filter=${filter}`, as);
+    return [found.records, found.fields];
+  };
+  const none = { more: 0, none: 0 };
+  assert.deepEqual(await counts("UserType Eq 'Office'"), [
+    1,
+    [{ field: 'UserType', values: [{ value: 'Office', records: 1 }], ...none }],
+  ]);
+  assert.deepEqual(await counts("Status Eq 'Inactive'", 'role/agents/api'), [
+    1,
+    [{ field: 'UserType', values: [{ value: 'Member', records: 1 }], ...none }],
+  ]);
+  assert.deepEqual(await counts("Status Eq 'None'"), [0, [{ field: 'UserType', values: [], ...none }]]);
+});
+
+test('a resource without records has counts, all of them zero', async () => {
+  const { json } = await ask('OpenHouse?fields=OpenHouseStatus');
+  assert.deepEqual(json, {
+    resource: 'OpenHouse',
     records: 0,
-    fields: [{ field: 'OfficeName', values: [], more: 0, none: 0 }],
+    fields: [{ field: 'OpenHouseStatus', values: [], more: 0, none: 0 }],
   });
 });
 

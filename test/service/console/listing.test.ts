@@ -150,6 +150,23 @@ const watchFor = (secret: string): string => `
   frame();`;
 
 /** Where a drawing lies in its box: how large it is, and how far it was moved. */
+/** What a test knows of a picture in the page. */
+interface Picture {
+  readonly naturalWidth: number;
+  decode(): Promise<void>;
+}
+
+/** The width of a picture once it is there. */
+async function widthOf(picture: Picture): Promise<number> {
+  await picture.decode();
+  return picture.naturalWidth;
+}
+
+/** Waits until each picture has loaded, or failed to. */
+async function allLoaded(pictures: readonly Picture[]): Promise<void> {
+  await Promise.allSettled(pictures.map((picture) => picture.decode()));
+}
+
 const placed = (page: Page): Promise<readonly number[]> =>
   page.evaluate<readonly number[]>(`(() => {
     const area = document.querySelector('.drawing-area').getBoundingClientRect();
@@ -212,7 +229,7 @@ test('a listing, its drawing and its record', { skip: withoutChromium }, async (
       await page.mouse.up();
       assert.equal((await placed(page))[1], x + 30);
       await page.mouse.wheel(0, -400);
-      await page.waitForFunction(`document.querySelector('.drawing-scale').textContent.trim() > '3'`);
+      await page.locator('.drawing-scale', { hasText: /^\s*(?:[3-9]\d\d|\d{4,}) %/ }).waitFor();
       await page.getByRole('button', { name: 'Whole' }).click();
       const touch = await page.context().newCDPSession(page);
       const fingers = (type: string, ...points: readonly number[]) =>
@@ -223,7 +240,7 @@ test('a listing, its drawing and its record', { skip: withoutChromium }, async (
       await fingers('down', 150, 250);
       await fingers('move', 100, 300);
       await fingers('up');
-      await page.waitForFunction(`document.querySelector('.drawing-scale').textContent.trim() === '200 %'`);
+      await page.locator('.drawing-scale', { hasText: /^\s*200 %\s*$/ }).waitFor();
     });
 
     await t.test('the record in both interfaces, with what a role does not see', async () => {
@@ -280,7 +297,7 @@ test('a listing, its drawing and its record', { skip: withoutChromium }, async (
       assert.equal(await page.getByRole('heading', { level: 1 }).textContent(), HOSTILE);
       assert.equal(await page.locator('.remarks').textContent(), HOSTILE);
       await page.getByRole('application').waitFor();
-      await page.waitForFunction(`document.querySelector('.drawing-area img').naturalWidth === 400`);
+      assert.equal(await page.locator('.drawing-area img').evaluate(widthOf), 400);
       assert.equal(
         await page.locator('a[href^="javascript:"], a[href^="data:"], iframe, main script').count(),
         0,
@@ -294,7 +311,7 @@ test('a listing, its drawing and its record', { skip: withoutChromium }, async (
         .waitFor();
       await show('floorplans?listing=hostile&plan=F2&as=role/../../status');
       await page.getByRole('application').waitFor();
-      await page.waitForFunction(`[...document.images].every((image) => image.complete)`);
+      await page.locator('img').evaluateAll(allLoaded);
       assert.deepEqual([faults.splice(0), await page.evaluate('window.hacked')], [[], undefined]);
       // Opened by itself the drawing has no origin, and runs nothing.
       const alone = await page.context().newPage();

@@ -10,7 +10,6 @@ import {
   type Asked,
   askedIn,
   between,
-  canCount,
   conditionOf,
   countable,
   csvOfFacets,
@@ -34,10 +33,6 @@ interface FacetsProps {
 const filterBy = (filter: string): void => change({ filter });
 
 export function FacetsPart({ view, resource }: FacetsProps) {
-  return canCount(view) ? <Glance view={view} resource={resource} /> : null;
-}
-
-function Glance({ view, resource }: FacetsProps) {
   // On a phone the results come first.
   const [isOpen, setOpen] = useState(() => matchMedia('(width >= 48rem)').matches);
   const asked = askedIn(query.value, resource);

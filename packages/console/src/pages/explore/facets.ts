@@ -57,17 +57,24 @@ const FIRST_FIELDS: readonly string[] = [
   'OpenHouseType',
   'OpenHouseDate',
   'LookupName',
+  'UserType',
+  'Status',
+  'Mls',
 ];
 const FIRST_SPREADS: readonly string[] = ['ListPrice', 'RoomArea', 'UnitTypeActualRent', 'Order'];
 
 /** Long texts, whose values hardly ever repeat, and what only one record has. */
 const ALONE = /Remarks|Description|Directions|Instructions|Comments|URL|Key$|Id$|ID$|Address$|Token|Hash/;
 
+/** Of the accounts of the native interface, the members that are a field of both agents and offices, and repeat. */
+const OF_ACCOUNTS: ReadonlySet<string> = new Set(['UserType', 'Status', 'Mls']);
+
 /** Fields whose values can be counted. */
-export const countable = ({ fields }: ResourceInfo): readonly FieldInfo[] =>
-  fields.filter(
-    ({ name, kind, isList, lookup }) =>
-      isList || lookup !== undefined || (kind !== 'timestamp' && kind !== 'other' && !ALONE.test(name)),
+export const countable = ({ name: resource, fields }: ResourceInfo): readonly FieldInfo[] =>
+  fields.filter(({ name, kind, isList, lookup }) =>
+    resource === 'accounts'
+      ? OF_ACCOUNTS.has(name)
+      : isList || lookup !== undefined || (kind !== 'timestamp' && kind !== 'other' && !ALONE.test(name)),
   );
 
 /** Fields whose values can be spread over ranges. */
@@ -88,10 +95,6 @@ export function askedIn(query: URLSearchParams, resource: ResourceInfo): Asked {
   const spread = query.get('spread') ?? FIRST_SPREADS.find((name) => byName.has(name)) ?? '';
   return { fields: names.flatMap((name) => byName.get(name) ?? []), spread: byName.get(spread) };
 }
-
-/** Accounts of the native interface are the records of two resources, which are not counted as one. */
-export const canCount = ({ interface: name, resource }: View): boolean =>
-  name !== 'native' || resource !== 'accounts';
 
 /** Where the counts are asked; the records that the filter of the view finds. */
 export function facetsPath(view: View, { fields, spread }: Asked): string {
