@@ -25,6 +25,13 @@ interface UnknownName {
   readonly nearest?: string | undefined;
 }
 
+/** A reader of changes has to begin anew, since those behind a place are no longer known one by one. */
+const gone = <P = Record<string, never>>(since: string, anew: (facts: P) => string): ErrorEntry<P> => ({
+  status: 410,
+  native: 1053,
+  message: (facts) => `What has changed since ${since} is no longer known. ${anew(facts)}`,
+});
+
 export const catalogue = {
   // Authentication, keys and limits
   tokenMissing: entry({
@@ -281,25 +288,18 @@ export const catalogue = {
     message: () =>
       'The delta token was not made by this service for this request. A delta link takes no other options than its own.',
   }),
-  deltaGone: entry({
-    status: 410,
-    native: 1053,
-    message: () =>
-      'What has changed since this delta link was given is no longer known. Read the collection anew, from the address in Location.',
-  }),
-
-  eventsGone: entry<{ sequence: number }>({
-    status: 410,
-    native: 1053,
-    message: ({ sequence }) =>
-      `The changes since that number are no longer known one by one. Read all records anew, and go on with EntityEventSequence gt ${sequence}.`,
-  }),
-  positionGone: entry<{ position: string }>({
-    status: 410,
-    native: 1053,
-    message: ({ position }) =>
-      `What has changed since this position is no longer known. Download everything, then follow from the position ${position}.`,
-  }),
+  deltaGone: gone(
+    'this delta link was given',
+    () => 'Read the collection anew, from the address in Location.',
+  ),
+  eventsGone: gone<{ sequence: number }>(
+    'this number',
+    ({ sequence }) => `Download everything, then go on with EntityEventSequence gt ${sequence}.`,
+  ),
+  positionGone: gone<{ position: string }>(
+    'this position',
+    ({ position }) => `Download everything, then follow from the position ${position}.`,
+  ),
 
   // Availability
   windowNotSettled: entry<{ seconds: number }>({

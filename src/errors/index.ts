@@ -17,6 +17,11 @@ export interface FilterFault {
   readonly status: 'Fatal' | 'Dropped' | 'Recovered';
 }
 
+/** Where a reader goes on: with everything at an address, or after a full download behind a position in the sequence of changes. */
+export type GoOn =
+  | { readonly kind: 'address'; readonly address: string }
+  | { readonly kind: 'position'; readonly position: string };
+
 export interface ErrorExtras {
   /** The option, parameter or field that is at fault. */
   readonly target?: string;
@@ -24,6 +29,7 @@ export interface ErrorExtras {
   readonly sparkql?: readonly FilterFault[];
   /** Seconds after which to try again. */
   readonly retryAfter?: number;
+  readonly goOn?: GoOn;
   readonly cause?: unknown;
 }
 
@@ -36,6 +42,7 @@ export class PlatError extends Error {
   readonly details: readonly ErrorDetail[];
   readonly sparkql: readonly FilterFault[];
   readonly retryAfter: number | undefined;
+  readonly goOn: GoOn | undefined;
 
   constructor(
     code: ErrorCode,
@@ -51,6 +58,7 @@ export class PlatError extends Error {
     this.details = extras.details ?? [];
     this.sparkql = extras.sparkql ?? [];
     this.retryAfter = extras.retryAfter;
+    this.goOn = extras.goOn;
   }
 }
 

@@ -3,7 +3,7 @@
  * turns whatever is thrown on the way into an error in the envelope of that interface. It must not know how requests arrive or
  * how replies are written.
  */
-import { PlatError, platError } from '../errors/index.ts';
+import { type GoOn, PlatError, platError } from '../errors/index.ts';
 import { refuseTokenInQuery } from './access/authenticate.ts';
 import type { RequestUse } from './access/usage.ts';
 import { admin, allowedOf } from './admin/router.ts';
@@ -215,6 +215,18 @@ function explain(
   return refusal(exchange, shown, extra);
 }
 
+/** Where a client goes on whose changes are no longer known. */
+function goingOn(goOn: GoOn | undefined): Readonly<Record<string, string>> {
+  switch (goOn?.kind) {
+    case undefined:
+      return {};
+    case 'address':
+      return { location: goOn.address };
+    case 'position':
+      return { 'x-plat-position': goOn.position };
+  }
+}
+
 /** An error in the envelope of the interface that was asked. */
 export function refusal(
   exchange: Exchange,
@@ -227,6 +239,7 @@ export function refusal(
     ...extra,
     ...(error.status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
     ...(error.retryAfter === undefined ? {} : { 'retry-after': String(error.retryAfter) }),
+    ...goingOn(error.goOn),
   };
   return isNative(exchange, route) ? nativeError(error, headers) : resoError(error, headers);
 }

@@ -8,13 +8,11 @@ import type { Views } from '../access/views.ts';
 import {
   type EventReply,
   type Exchange,
-  type Reply,
   type ServiceContext,
   type Session,
   signingFor,
 } from '../exchange.ts';
 import { chooseType } from '../http/negotiation.ts';
-import { resoError } from '../reply/errors.ts';
 import { recordAsConfigured } from '../reso/enumerations.ts';
 import type { Following } from './event-pages.ts';
 import type { EventStreams } from './event-streams.ts';
@@ -22,9 +20,6 @@ import type { EventStreams } from './event-streams.ts';
 export const EVENTS_PATH = '/events';
 
 export const EVENT_STREAM = 'text/event-stream';
-
-/** Where a client goes on after a full download. */
-const POSITION_HEADER = 'x-plat-position';
 
 /** What the address takes, for people. */
 export const EVENT_OPTIONS = {
@@ -41,12 +36,12 @@ interface EventsContext extends ServiceContext {
   readonly turn: (name: string) => Promise<void>;
 }
 
-/** @throws PlatError `notAcceptable`, `optionInvalid`, `optionUnknown`, `optionRepeated`, `tooManyStreams` */
+/** @throws PlatError `notAcceptable`, `optionInvalid`, `optionUnknown`, `optionRepeated`, `positionGone`, `tooManyStreams` */
 export async function events(
   context: EventsContext,
   exchange: Exchange,
   session: Session,
-): Promise<Reply | EventReply> {
+): Promise<EventReply> {
   const { headers, account } = exchange;
   if (chooseType(headers.accept, [EVENT_STREAM]) === undefined) {
     throw platError('notAcceptable', { by: 'The Accept header', offered: EVENT_STREAM });
@@ -66,7 +61,7 @@ export async function events(
   );
   if (stream.kind === 'gone') {
     const position = positionText(stream.position);
-    return resoError(platError('positionGone', { position }), { [POSITION_HEADER]: position });
+    throw platError('positionGone', { position }, { goOn: { kind: 'position', position } });
   }
   exchange.taken.defer(stream.close);
   return { status: 200, headers: { 'content-type': EVENT_STREAM }, body: [], events: stream.events };

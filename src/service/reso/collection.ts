@@ -5,6 +5,7 @@ import { bindOptions } from '../../query/odata/query.ts';
 import type { ResourcePath } from '../../query/odata/resource-path.ts';
 import { checkRelated } from '../../query/related-records.ts';
 import type { CollectionQuery } from '../../query/request.ts';
+import { positionText } from '../../store/change-feed.ts';
 import {
   asking,
   type Reading,
@@ -173,7 +174,13 @@ async function read(
 async function mustBeKnown({ context }: ResoRequest, since: number): Promise<void> {
   if (since === 0) return;
   const known = await context.store.changesKnown();
-  if (since < known.since) throw platError('eventsGone', { sequence: known.last }, { target: '$filter' });
+  if (since >= known.since) return;
+  const { position } = await context.store.feed({ since: 'end', limit: 0 });
+  throw platError(
+    'eventsGone',
+    { sequence: position.sequence },
+    { target: '$filter', goOn: { kind: 'position', position: positionText(position) } },
+  );
 }
 
 /** What a link says of a window that is cut: where, or, after the last page up to there, that the rest is asked for. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
-import { START } from '../../../src/store/change-feed.ts';
+import { positionText, START } from '../../../src/store/change-feed.ts';
 import { listing, member, office, photo } from '../../support/builders.ts';
 import { startTestService } from '../../support/service.ts';
 import type { Json } from '../../support/world.ts';
@@ -233,8 +233,11 @@ test('whoever is behind what is known one by one is told where to go on', async 
   const gone = [
     410,
     'eventsGone',
-    `The changes since that number are no longer known one by one. Read all records anew, and go on with EntityEventSequence gt ${last}.`,
+    `What has changed since this number is no longer known. Download everything, then go on with EntityEventSequence gt ${last}.`,
   ];
+  const { position: end } = await store.feed({ since: 'end', limit: 0 });
+  const position = positionText(end);
+  assert.equal(Number.parseInt(position, 10), last);
   for (const filter of [
     `gt ${first}`,
     `ge ${since}`,
@@ -243,11 +246,10 @@ test('whoever is behind what is known one by one is told where to go on', async 
     `gt ${first} and ResourceName eq 'Property'`,
   ]) {
     assert.deepEqual(await api.error(`EntityEvent?$filter=EntityEventSequence ${filter}`), gone, filter);
-    assert.equal(
-      (await api.get(`EntityEvent/$count?$filter=EntityEventSequence ${filter}`)).status,
-      410,
-      filter,
-    );
+    for (const path of ['EntityEvent', 'EntityEvent/$count']) {
+      const { status, headers } = await api.get(`${path}?$filter=EntityEventSequence ${filter}`);
+      assert.deepEqual([status, headers['x-plat-position']], [410, position], filter);
+    }
   }
   for (const filter of [
     'ge 0',

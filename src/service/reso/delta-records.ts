@@ -1,0 +1,86 @@
+/**
+ * What has become of records that may have changed: those that the key sees and that match are given whole, as they are now; the
+ * others are removed: `deleted` where the key sees none any more, and `changed` where it does. It must not know why they are
+ * looked at.
+ */
+import type { RecordQuery } from '../../compile/read.ts';
+import type { Expression } from '../../query/tree.ts';
+import { asking, type Part, recordsOf, signingFor } from '../exchange.ts';
+import { negotiateVersion } from '../http/negotiation.ts';
+import { owned } from '../paging/read-page.ts';
+import { keyField, keyLiteral, keysOf } from './delta-keys.ts';
+import type { Following } from './delta-steps.ts';
+import { asConfigured } from './enumerations.ts';
+import { contextMember, shapeOf } from './resource-request.ts';
+
+/** What has become of some records. */
+interface Changed {
+  /** As JSON. */
+  readonly removed: readonly string[];
+  readonly records: Part;
+  readonly rows: number;
+}
+
+export async function changedRecords(following: Following, keys: readonly string[]): Promise<Changed> {
+  const { request, query } = following;
+  const { filter, search, resource } = query;
+  const { context, exchange, session } = request;
+  if (keys.length === 0 || !session.model.stores(resource.name)) {
+    return { removed: keys.map((key) => removedEntry(following, key, 'deleted')), records: '', rows: 0 };
+  }
+  const limit = keys.length;
+  const match = (of: readonly string[]): Pick<RecordQuery, 'filter' | 'search'> => ({
+    filter: { kind: 'and', terms: [...(filter === undefined ? [] : [filter]), isOneOf(following, of)] },
+    ...(search === undefined ? {} : { search }),
+  });
+  const matching = new Set((await keysOf(following, match(keys), { limit })).keys);
+  const others = keys.filter((key) => !matching.has(key));
+  const isWhole = filter === undefined && search === undefined;
+  const visible =
+    isWhole || others.length === 0
+      ? []
+      : (await keysOf(following, { filter: isOneOf(following, others) }, { limit })).keys;
+  const seen = new Set(visible);
+  const removed = others.map((key) => removedEntry(following, key, seen.has(key) ? 'changed' : 'deleted'));
+  if (matching.size === 0) return { removed, records: '', rows: 0 };
+  const read = context.store.page(
+    {
+      query: { ...asking(session), resource, ...match([...matching]) },
+      position: { kind: 'start' },
+      limit,
+      shape: { ...(await shapeOf(request, query)), omitNulls: false },
+      files: signingFor(context, exchange, session),
+    },
+    context.read,
+  );
+  const page = await owned(exchange.taken, read);
+  return { removed, records: asConfigured(request, query, recordsOf(page)), rows: page.rows };
+}
+
+/** A record that the key has no longer, in the form of the version that the client asked for. */
+function removedEntry(
+  { request, query: { resource } }: Following,
+  key: string,
+  reason: 'deleted' | 'changed',
+): string {
+  const isNumber = resource.fields.get(resource.key)?.type.kind === 'integer';
+  const value = isNumber ? Number(key) : key;
+  if (negotiateVersion(request.exchange.headers) === '4.0') {
+    const inUrl = isNumber ? String(value) : `'${encodeURIComponent(key.replaceAll("'", "''"))}'`;
+    const id = `${request.root}${resource.name}(${inUrl})`;
+    return JSON.stringify({
+      ...contextMember(request, `#${resource.name}/$deletedEntity`),
+      id,
+      reason,
+    });
+  }
+  return JSON.stringify({ '@removed': { reason }, [resource.key]: value });
+}
+
+function isOneOf({ query: { resource } }: Following, keys: readonly string[]): Expression {
+  const key = keyField(resource);
+  const type = key.type.kind;
+  const isNumber = type === 'integer';
+  const operand = { kind: 'field', type, scope: 0, via: [], field: key } as const;
+  return { kind: 'in', operand, values: keys.map((each) => keyLiteral(each, isNumber)) };
+}

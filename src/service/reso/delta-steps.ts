@@ -1,0 +1,142 @@
+/**
+ * The records that may have changed since a place in the sequence of changes: those that it names, and those that lead to others
+ * that it names. It must not know what has become of them.
+ */
+import { type PlatError, platError } from '../../errors/index.ts';
+import type { Dependence, Dependences } from '../../query/dependences.ts';
+import type { CollectionQuery } from '../../query/request.ts';
+import type { Expression } from '../../query/tree.ts';
+import type { FeedPage, FeedRequest } from '../../store/change-feed.ts';
+import { keyLiteral, keysOf } from './delta-keys.ts';
+import type { DeltaPlace, DeltaState } from './delta-token.ts';
+import { deltaLink } from './next-page.ts';
+import type { ResoRequest } from './resource-request.ts';
+
+/** Parts of the sequence that a request reads at the most. */
+const MOST_PARTS = 10;
+
+/** What every step of a delta needs. */
+export interface Following {
+  readonly request: ResoRequest;
+  readonly query: CollectionQuery;
+  readonly dependences: Dependences;
+  readonly size: number;
+}
+
+/** Some records that may have changed, and where the delta goes on behind them. */
+interface Step {
+  readonly keys: readonly string[];
+  readonly next: DeltaPlace;
+  /** Whether nothing is known to follow. */
+  readonly isLevel: boolean;
+}
+
+/** Changes are no longer known: the address is that of the whole collection. */
+export const gone = ({ exchange }: ResoRequest): PlatError =>
+  platError('deltaGone', {}, { goOn: { kind: 'address', address: deltaLink(exchange) } });
+
+/**
+ * Reads parts of the sequence until a page is full or nothing follows, so that where pages end says nothing of changes that the
+ * key does not see.
+ * @throws PlatError `deltaGone`
+ */
+export async function nextStep(following: Following, { position, rest }: DeltaState): Promise<Step> {
+  const keys = new Set<string>();
+  let place: DeltaPlace = { position, rest };
+  for (let part = 0; part < MOST_PARTS; part++) {
+    const room = following.size - keys.size;
+    // A full page is the last one where nothing that the key sees follows.
+    const step = await (place.rest === undefined ? changedHere : ledHere)(
+      following,
+      place,
+      Math.max(1, room),
+    );
+    if (room === 0 && step.keys.length > 0) break;
+    for (const key of step.keys) keys.add(key);
+    place = step.next;
+    if (step.isLevel) return { keys: [...keys], next: place, isLevel: true };
+  }
+  return { keys: [...keys], next: place, isLevel: false };
+}
+
+/** The records of the collection that have changes of their own. */
+async function changedHere(following: Following, { position }: DeltaPlace, limit: number): Promise<Step> {
+  const { query, dependences } = following;
+  const own = query.resource.name;
+  const page = await feed(following, position, [own], limit);
+  const { changes } = page;
+  const keys = new Set(changes.filter(({ resource }) => resource === own).map(({ key }) => key));
+  const leads = changes.some(({ resource }) => dependences.all.some((each) => each.resource === resource));
+  const rest = leads ? { upTo: page.position, count: changes.length, after: '' } : undefined;
+  return {
+    keys: [...keys],
+    next: rest === undefined ? { position: page.position } : { position, rest },
+    isLevel: page.isLevel && !leads,
+  };
+}
+
+/** The records that lead to others that have changed. */
+async function ledHere(following: Following, { position, rest }: DeltaPlace, limit: number): Promise<Step> {
+  if (rest === undefined) throw new Error('A place without a rest leads nowhere');
+  const { query, dependences } = following;
+  const page = await feed(following, position, [], rest.count);
+  const changed = page.changes.filter(({ sequence }) => sequence <= rest.upTo.sequence);
+  const terms = dependences.all.flatMap((each) => {
+    const keys = new Set(changed.filter(({ resource }) => resource === each.resource).map(({ key }) => key));
+    return keys.size === 0 ? [] : [leadsTo(following, each, [...keys])];
+  });
+  const end: Step = { keys: [], next: { position: rest.upTo }, isLevel: false };
+  if (terms.length === 0) return end;
+  // Where they do not decide which records match, those that do not match now did not before.
+  const matching = dependences.decide || query.filter === undefined ? [] : [query.filter];
+  const filter: Expression = { kind: 'and', terms: [...matching, { kind: 'or', terms }] };
+  const { keys, more } = await keysOf(following, { filter }, { after: rest.after, limit });
+  const last = keys.at(-1);
+  if (!more || last === undefined) return { ...end, keys };
+  return { keys, next: { position, rest: { ...rest, after: last } }, isLevel: false };
+}
+
+/**
+ * @param own the resources whose changes are given as far as the key sees the records
+ * @throws PlatError `deltaGone`
+ */
+async function feed(
+  { request, dependences }: Following,
+  since: FeedRequest['since'],
+  own: readonly string[],
+  limit: number,
+): Promise<FeedPage & { readonly kind: 'changes' }> {
+  const of = (isJoined: boolean): string[] =>
+    dependences.all.filter((each) => each.isJoined === isJoined).map(({ resource }) => resource);
+  const { context, session } = request;
+  const page = await context.store.feed({
+    since,
+    scope: session.view.scope,
+    resources: [...new Set([...own, ...of(false)])],
+    shown: [...new Set(of(true))],
+    limit,
+  });
+  if (page.kind === 'gone') throw gone(request);
+  return page;
+}
+
+/** The condition that a record leads to one of some others; all that lead anywhere, where that is not known. */
+function leadsTo(
+  { request }: Following,
+  { resource, via, link, isByKey }: Dependence,
+  keys: readonly string[],
+): Expression {
+  const type = link.type.kind;
+  const field = { kind: 'field', type, scope: 0, via, field: link } as const;
+  if (!isByKey) {
+    return {
+      kind: 'compare',
+      operator: 'ne',
+      left: field,
+      right: { kind: 'literal', type: 'null', value: null },
+    };
+  }
+  const { key, fields } = request.session.model.resource(resource);
+  const isNumber = fields.get(key)?.type.kind === 'integer';
+  return { kind: 'in', operand: field, values: keys.map((each) => keyLiteral(each, isNumber)) };
+}
