@@ -35,6 +35,10 @@ export const STORE_OPTION = (): Option =>
 
 export const JSON_OPTION = (): Option => option('--json', 'machine-readable results on stdout');
 
+/** For what sees the records of some systems only. */
+export const SYSTEM_OPTION = (): Option =>
+  option('--system <OUID>', 'only this originating system; may be repeated').argParser(collect).default([]);
+
 /** For commands that create a missing store. */
 export const NO_CREATE_OPTION = (): Option =>
   new Option('--no-create', 'fail if the store does not exist, instead of creating it').env('PLAT_NO_CREATE');

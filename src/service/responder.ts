@@ -5,7 +5,7 @@ import type { RequestLimiter } from './access/rate-limits.ts';
 import type { Standings } from './access/standings.ts';
 import type { UsageRecorder } from './access/usage.ts';
 import type { Views } from './access/views.ts';
-import type { AdminContext } from './admin/router.ts';
+import type { AdminContext } from './admin/admin-route.ts';
 import type { EventStreams } from './events/event-streams.ts';
 import type { ServiceContext } from './exchange.ts';
 import type { FileContext } from './front/media.ts';

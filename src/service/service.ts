@@ -10,7 +10,7 @@ import { RateLimiter, SharedLimiter } from './access/rate-limits.ts';
 import { Standings } from './access/standings.ts';
 import { UsageRecorder } from './access/usage.ts';
 import { Views } from './access/views.ts';
-import { problemsOf, type ReadinessCheck } from './admin/router.ts';
+import { problemsOf, type ReadinessCheck } from './admin/readiness.ts';
 import { History } from './console/history.ts';
 import { HistoryKeeper } from './console/history-keeper.ts';
 import { Live } from './console/live.ts';

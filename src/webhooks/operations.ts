@@ -10,13 +10,15 @@ import { makeSecret } from './sign.ts';
 import { NO_FAILURE } from './worker.ts';
 
 /** A webhook as an operator sees it, without its secrets. */
-export type ShownWebhook = Omit<
-  Webhook,
-  'secret' | 'former' | 'bearer' | 'holder' | 'heldUntil' | 'position' | 'batchEnd'
-> & {
+export interface ShownWebhook
+  extends Omit<WebhookTarget, 'bearer'>,
+    Pick<
+      Webhook,
+      'paused' | 'delivered' | 'deliveredAt' | 'attempts' | 'failingSince' | 'nextAttempt' | 'lastError'
+    > {
   readonly position: number;
   readonly hasBearer: boolean;
-};
+}
 
 type NewWebhook = Pick<WebhookTarget, 'url' | 'role' | 'systems' | 'resources' | 'bearer' | 'privateHosts'>;
 
@@ -68,19 +70,17 @@ function mustBeAddress({ url, privateHosts }: NewWebhook): void {
   }
 }
 
-export const shown = (webhook: Webhook): ShownWebhook => {
-  const {
-    secret: _,
-    former: __,
-    bearer,
-    holder: ___,
-    heldUntil: ____,
-    batchEnd: _____,
-    position,
-    ...others
-  } = webhook;
-  return { ...others, position: position.sequence, hasBearer: bearer !== null };
-};
+/** Every member is named, so that none is shown by mistake. */
+export function shown(webhook: Webhook): ShownWebhook {
+  const { id, url, role, systems, resources, privateHosts, createdAt } = webhook;
+  const { paused, delivered, deliveredAt, attempts, failingSince, nextAttempt, lastError } = webhook;
+  return {
+    ...{ id, url, role, systems, resources, privateHosts, createdAt },
+    ...{ paused, delivered, deliveredAt, attempts, failingSince, nextAttempt, lastError },
+    position: webhook.position.sequence,
+    hasBearer: webhook.bearer !== null,
+  };
+}
 
 /** @throws PlatError `recordNotFound` */
 async function webhookOf(store: Store, id: string): Promise<Webhook> {

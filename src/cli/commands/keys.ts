@@ -4,99 +4,65 @@ import { timestampFrom } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import { createKey, expiry, keyName, revokeKey } from '../../store/new-key.ts';
 import type { Store } from '../../store/store.ts';
-import { withStore } from '../open-store.ts';
-import {
-  addOptions,
-  applyConfig,
-  CONFIG_OPTION,
-  collect,
-  duration,
-  JSON_OPTION,
-  KEY_WORDS,
-  option,
-  required,
-  STORE_OPTION,
-} from '../options.ts';
+import { duration, JSON_OPTION, KEY_WORDS, option, required, SYSTEM_OPTION } from '../options.ts';
 import { print, table } from '../output.ts';
+import { defineIdCommand, defineStoreCommand } from '../store-command.ts';
 import { reportLines, writeLines } from '../terminal.ts';
 
 const CONSOLE_HINT = 'Log in with it at the console, at the address that "plat serve" prints.';
 
 export function defineKeys(key: Command): void {
-  addOptions(
-    key.command('create').description('create a key and print its token, once'),
-    STORE_OPTION(),
-    CONFIG_OPTION(),
-    required('--name <name>', 'owner of the key'),
-    option('--kind <kind>', 'interface that the key may use').choices(KEY_KINDS).default('replication'),
-    option('--role <role>', 'role of the key').default('idx'),
-    option('--system <OUID>', 'only this originating system; may be repeated').argParser(collect).default([]),
-    option('--expires <date>', 'expiry date'),
-    JSON_OPTION(),
-  ).action(async (_options, command: Command) => {
-    const config = await applyConfig(command);
-    const { store: address, name, kind, role, system: systems, expires, json } = command.opts();
-    await withStore(address, { create: true, config }, async (store) => {
-      const expiresAt = expiry(expires, Date.now(), KEY_WORDS);
-      const asked = { name: keyName(name), kind, role, systems, expiresAt };
-      const made = await createKey(store, asked, KEY_WORDS);
-      print({ ...made.key, token: made.token }, made.token, json);
-      // On stderr, since scripts take the token from stdout.
-      if (kind === 'admin' && json !== true) reportLines(CONSOLE_HINT);
-    });
+  const create = {
+    name: 'create',
+    description: 'create a key and print its token, once',
+    opening: 'created',
+    options: [
+      required('--name <name>', 'owner of the key'),
+      option('--kind <kind>', 'interface that the key may use').choices(KEY_KINDS).default('replication'),
+      option('--role <role>', 'role of the key').default('idx'),
+      SYSTEM_OPTION(),
+      option('--expires <date>', 'expiry date'),
+      JSON_OPTION(),
+    ],
+  } as const;
+  defineStoreCommand(key, create, async (store, { name, kind, role, system: systems, expires, json }) => {
+    const expiresAt = expiry(expires, Date.now(), KEY_WORDS);
+    const asked = { name: keyName(name), kind, role, systems, expiresAt };
+    const made = await createKey(store, asked, KEY_WORDS);
+    print({ ...made.key, token: made.token }, made.token, json);
+    // On stderr, since scripts take the token from stdout.
+    if (kind === 'admin' && json !== true) reportLines(CONSOLE_HINT);
   });
-  addOptions(
-    key.command('list').description('list keys and their usage'),
-    STORE_OPTION(),
-    CONFIG_OPTION(),
-    JSON_OPTION(),
-  ).action(async (_options, command: Command) => {
-    await applyConfig(command);
-    const { store: address, json } = command.opts();
-    await withStore(address, { create: false }, async (store) => {
-      const keys = await store.keys.list();
-      print(keys, keyTable(keys, await store.now()), json);
-    });
+  const list = { name: 'list', description: 'list keys and their usage', options: [JSON_OPTION()] };
+  defineStoreCommand(key, list, async (store, { json }) => {
+    const keys = await store.keys.list();
+    print(keys, keyTable(keys, await store.now()), json);
   });
-  addOptions(
-    key
-      .command('revoke')
-      .description('revoke a key at once, in every running process')
-      .argument('<id>', 'as "key list" shows it'),
-    STORE_OPTION(),
-    CONFIG_OPTION(),
-  ).action(async (id: string, _options, command: Command) => {
-    await applyConfig(command);
-    await withStore(command.opts().store, { create: false }, async (store) => {
-      if (!(await revokeKey(store, id))) throw unknownKey(id);
-      writeLines(`${id} is revoked`);
-    });
+  const revoke = { name: 'revoke', description: 'revoke a key at once, in every running process' };
+  defineIdCommand(key, revoke, async (store, id) => {
+    if (!(await revokeKey(store, id))) throw unknownKey(id);
+    writeLines(`${id} is revoked`);
   });
-  addOptions(
-    key
-      .command('rotate')
-      .description('create a successor with the same rights; the old key remains valid for a while')
-      .argument('<id>', 'as "key list" shows it'),
-    STORE_OPTION(),
-    CONFIG_OPTION(),
-    option('--overlap <duration>', 'how long the old key remains valid').default('24h'),
-    JSON_OPTION(),
-  ).action(async (id: string, _options, command: Command) => {
-    await applyConfig(command);
-    const { store: address, overlap, json } = command.opts();
+  const rotate = {
+    name: 'rotate',
+    description: 'create a successor with the same rights; the old key remains valid for a while',
+    options: [
+      option('--overlap <duration>', 'how long the old key remains valid').default('24h'),
+      JSON_OPTION(),
+    ],
+  };
+  defineIdCommand(key, rotate, async (store, id, { overlap, json }) => {
     const overlapping = duration(overlap);
-    await withStore(address, { create: false }, async (store) => {
-      const old = (await store.keys.list()).find((each) => each.id === id);
-      if (old === undefined) throw unknownKey(id);
-      const { name, kind, role, systems, expiresAt, revokedAt } = old;
-      const end = [expiresAt, revokedAt].find((at) => at !== null && Date.parse(at) <= Date.now());
-      if (revokedAt !== null || end !== undefined) {
-        throw platError('failed', { reason: `The key ${id} ends or ended at ${end ?? revokedAt}.` });
-      }
-      const made = await createKey(store, { name, kind, role, systems, expiresAt });
-      await store.keys.revoke(id, timestampFrom(Date.now() + overlapping));
-      print({ ...made.key, token: made.token, replaces: id }, made.token, json);
-    });
+    const old = (await store.keys.list()).find((each) => each.id === id);
+    if (old === undefined) throw unknownKey(id);
+    const { name, kind, role, systems, expiresAt, revokedAt } = old;
+    const end = [expiresAt, revokedAt].find((at) => at !== null && Date.parse(at) <= Date.now());
+    if (revokedAt !== null || end !== undefined) {
+      throw platError('failed', { reason: `The key ${id} ends or ended at ${end ?? revokedAt}.` });
+    }
+    const made = await createKey(store, { name, kind, role, systems, expiresAt });
+    await store.keys.revoke(id, timestampFrom(Date.now() + overlapping));
+    print({ ...made.key, token: made.token, replaces: id }, made.token, json);
   });
 }
 

@@ -8,7 +8,7 @@ import { replicaSources } from '../../replica/checkpoint/checkpoint.ts';
 import { retryQuarantined } from '../../replica/quarantine.ts';
 import { quarantinePage, replicaReport } from '../../replica/report.ts';
 import { sourceStatus } from '../../replica/status.ts';
-import type { ReadinessCheck } from '../../service/admin/router.ts';
+import type { ReadinessCheck } from '../../service/admin/readiness.ts';
 import { CONSOLE_ROOT } from '../../service/console/pages.ts';
 import type { ReplicaDesk } from '../../service/console/replication.ts';
 import { isAnyHost } from '../../service/http/base-address.ts';

@@ -6,7 +6,7 @@ import type { View } from '../../access/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
 import type { Resource } from '../../dictionary/index.ts';
 import { BoundedCache, bytesOfText, numberOf } from '../../shared/bounded-cache.ts';
-import { DESCRIBED_ROUTES } from '../admin/router.ts';
+import { DESCRIBED_ROUTES } from '../admin/routes.ts';
 import { EVENT_OPTIONS, EVENT_STREAM, EVENTS_PATH } from '../events/events.ts';
 import { FRONT_PATHS } from '../front/paths.ts';
 import type { Enumerations } from '../reso/enumerations.ts';

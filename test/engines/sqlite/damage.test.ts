@@ -148,7 +148,7 @@ test(`${RUNS} damaged files: each is told in words, none is copied, and what pas
         await tried(() => store.keys.list());
         await tried(() => sendPages(store));
         const content = await tried(() => contentOf(store));
-        // A service with this store is not ready any more (service/admin/router.ts).
+        // A service with this store is not ready any more (service/admin/readiness.ts).
         if ('told' in content) assert.match(store.trouble?.() ?? '', /^the store is damaged: /, name);
         const faults = await tried(() => Array.fromAsync(findFaults(store)));
         const backup = copyPath();

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { pino } from 'pino';
-import type { ReadinessCheck } from '../../../src/service/admin/router.ts';
+import type { ReadinessCheck } from '../../../src/service/admin/readiness.ts';
 import { SERVICE_DEFAULTS } from '../../../src/service/options.ts';
 import { LIST_OVERHEAD } from '../../../src/service/paging/filter-index.ts';
 import { startService } from '../../../src/service/service.ts';

@@ -5,7 +5,7 @@ import { after, test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { PARAMETERS } from '../../../src/query/native/parameters.ts';
 import { OPTIONS_OF } from '../../../src/query/odata/query.ts';
-import { DESCRIBED_ROUTES } from '../../../src/service/admin/router.ts';
+import { DESCRIBED_ROUTES } from '../../../src/service/admin/routes.ts';
 import { greeting } from '../../../src/service/front/greeting.ts';
 import { DOCUMENTS, FRONT_PATHS } from '../../../src/service/front/paths.ts';
 import { NATIVE_ROUTES } from '../../../src/service/native/routes.ts';

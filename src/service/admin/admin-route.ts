@@ -1,0 +1,74 @@
+/** What a path of the admin port is: how it is described, and what answers it. */
+import type { Clock } from '../../store/clock.ts';
+import type { Store } from '../../store/store.ts';
+import type { WebhookDesk } from '../../webhooks/desk.ts';
+import type { UsageRecorder } from '../access/usage.ts';
+import type { History } from '../console/history.ts';
+import type { HistoryKeeper } from '../console/history-keeper.ts';
+import type { Live } from '../console/live.ts';
+import type { LogIn } from '../console/log-in.ts';
+import type { ReplicaDesk } from '../console/replication.ts';
+import type { Walks } from '../console/walks.ts';
+import type { Json } from '../description/parts.ts';
+import type { Exchange, Reply } from '../exchange.ts';
+import type { Metrics } from '../metrics.ts';
+import type { RateLimit } from '../options.ts';
+import type { SurfaceName } from '../surface.ts';
+import type { ReadinessCheck } from './readiness.ts';
+
+/** What the admin port reports on. */
+export interface AdminContext {
+  readonly store: Store;
+  readonly metrics: Metrics;
+  /** Keeps what keys did since their accounts were last written. */
+  readonly usage: UsageRecorder;
+  readonly logIn: LogIn;
+  /** What this process answered. */
+  readonly history: History;
+  /** What all processes did in the last day. */
+  readonly days: HistoryKeeper;
+  readonly live: Live;
+  readonly walks: Walks;
+  /** Absent: the store is no replica, or nobody reports of it. */
+  readonly replica?: ReplicaDesk | undefined;
+  readonly webhooks?: WebhookDesk | undefined;
+  readonly clock: Clock;
+  /** Requests of a key, by its kind. */
+  readonly limits: Readonly<Record<SurfaceName, RateLimit>>;
+  /** The address of a surface as a client reaches it that came in on an address of this machine. */
+  readonly addressOf: (surface: SurfaceName, arrival?: string) => string;
+  /** Further conditions of readiness, such as the freshness of a replica. */
+  readonly readiness: readonly ReadinessCheck[];
+}
+
+/** A request of the admin port, once its path is known. */
+export interface AdminRequest {
+  readonly exchange: Exchange;
+  /** The parts of the path that the route has in braces. */
+  readonly names: Readonly<Record<string, string>>;
+}
+
+interface BodySchema {
+  readonly required: readonly string[];
+  readonly properties: Readonly<Record<string, Json>>;
+}
+
+/** A path as it is described. */
+export interface DescribedRoute {
+  /** With its variable parts in braces. */
+  readonly path: string;
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** What it gives or does, for people. */
+  readonly gives: string;
+  readonly type: string;
+  /** The JSON object that it takes (JSON Schema). */
+  readonly body?: BodySchema;
+  /** What its query takes, by name, for people. */
+  readonly query?: Readonly<Record<string, string>>;
+  /** Whether it needs no token: probes and scrapers have none. */
+  readonly isOpen: boolean;
+}
+
+export interface AdminRoute extends DescribedRoute {
+  readonly answer: (context: AdminContext, request: AdminRequest) => Reply | Promise<Reply>;
+}

@@ -1,0 +1,48 @@
+/** Whether a service is ready, and what keeps it from that. It does not know who asks. */
+import { spanText } from '../../store/clock-jump.ts';
+import type { Store } from '../../store/store.ts';
+import { aheadText } from '../../store/write/bring-back.ts';
+
+/** A further condition of readiness, such as the freshness of a replica. */
+export interface ReadinessCheck {
+  readonly name: string;
+  /** Undefined when all is well; else what is not. */
+  check(): Promise<string | undefined>;
+}
+
+/** What is wrong with the clock, or was when the store was last written to. */
+async function clockProblem(store: Store): Promise<string | undefined> {
+  const jump = await store.clockJump();
+  if (jump > 0) {
+    return `the clock was set ahead by ${spanText(jump)} since the store was last written to; nothing is written until it is right, or, if it was behind before and is right now, until a command with --allow-clock-jump says so`;
+  }
+  const ahead = await store.ahead();
+  return ahead === undefined ? undefined : aheadText(ahead);
+}
+
+/** What is asked whether a service is ready. */
+interface Checked {
+  readonly store: Store;
+  readonly readiness: readonly ReadinessCheck[];
+}
+
+/** What keeps the service from being ready, by name; nothing when it is. */
+export async function problemsOf({ store, readiness }: Checked): Promise<Readonly<Record<string, string>>> {
+  const problems: Record<string, string> = {};
+  try {
+    await store.model();
+    // Pages are bounded by it, and a server that is not the one to write to has none.
+    await store.horizon();
+    const problem = await clockProblem(store);
+    if (problem !== undefined) problems.clock = problem;
+  } catch {
+    problems.store = 'the store cannot be used';
+  }
+  const trouble = store.trouble?.();
+  if (trouble !== undefined) problems.store = trouble;
+  for (const { name, check } of readiness) {
+    const problem = await check();
+    if (problem !== undefined) problems[name] = problem;
+  }
+  return problems;
+}
