@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
 import { after, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { startTestService } from '../../support/service.ts';
@@ -106,6 +107,11 @@ test('every page can be seen, heard and used by everybody', { skip: withoutChrom
         await page.goto(`${admin}/console/${OF_A_RECORD[name]?.(key) ?? name}`);
         await settled(page);
         await check();
+        await page.setViewportSize(DESK);
+        assert.deepEqual(await sameAsFile(page, name), SAME_AS[name] ?? 'no page of this name is known');
+        const json = await page.getByRole('link', { name: /JSON/ }).last().getAttribute('href');
+        const { status, headers } = await service.get('admin', json ?? '', { token });
+        assert.deepEqual([status, /^application\/json/.test(headers['content-type'] ?? '')], [200, true]);
       });
     }
     await t.test(
@@ -118,6 +124,36 @@ test('every page can be seen, heard and used by everybody', { skip: withoutChrom
     await browser.close();
   }
 });
+
+/** How the file begins that has a page as a table: with its columns, or with nothing where there is nothing. */
+const SAME_AS: Readonly<Record<string, string>> = {
+  explore: 'ListingKey,',
+  listing: 'field,value',
+  floorplans: 'MediaKey,',
+  dictionary: 'resource,',
+  replication: '',
+  keys: 'id,',
+  health: 'surface,',
+  roles: 'resource,',
+};
+
+/** The beginning of the CSV of a page, which must say, too, how a program asks for the same. */
+async function sameAsFile(page: Page, name: string): Promise<string> {
+  if (name !== 'explore') {
+    const folded = page.locator('.as-request').first();
+    await folded.locator('summary').click();
+    const command = (await folded.locator('pre').textContent()) ?? '';
+    assert.match(command, /^curl -g -H "Authorization: Bearer \$TOKEN" 'http:[^']+'$/);
+  }
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: /^CSV/ }).first().click(),
+  ]);
+  assert.match(file.suggestedFilename(), /\.csv$/);
+  const [first = ''] = (await text(await file.createReadStream())).split('\r\n');
+  const expected = SAME_AS[name] ?? '';
+  return expected === '' ? first : first.slice(0, expected.length);
+}
 
 type Described = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 

@@ -1,5 +1,4 @@
 /** A listing with its parts, as the RESO interface gives them to a role or key, and the request for them. */
-import { type Eyes, seenThrough } from '../app/api.ts';
 import type { InContext } from './files.tsx';
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -33,11 +32,11 @@ export const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'
 export const recordPath = (key: string): string => `/Reso/OData/Property(${encodeURIComponent(quoted(key))})`;
 
 /** @param sets what the role or key sees */
-export function listingPath(eyes: Eyes, key: string, { value: sets }: ServiceDocument): string {
+export function listingPath(key: string, { value: sets }: ServiceDocument): string {
   const names = new Set(sets.map(({ name }) => name));
   const expanded = PARTS.filter(([set]) => names.has(set)).flatMap(([, navigations]) => navigations);
   const expand = expanded.length === 0 ? '' : `?$expand=${expanded.join(',')}`;
-  return seenThrough(eyes, 'api', `${recordPath(key)}${expand}`);
+  return `${recordPath(key)}${expand}`;
 }
 
 /** The fields of its own that a listing gives, without its parts and what the interface says about them. */

@@ -1,9 +1,8 @@
 /** Dictionary: the resources and fields that a role sees, with their types, lookups and classes. */
-import { seenThrough, session } from '../../app/api.ts';
 import { change, link, query } from '../../app/route.ts';
 import { classWords } from '../../parts/class-words.ts';
-import { SameAsRequest } from '../../parts/same-as-request.tsx';
-import { eyesOfPage, nameOfEyes, SeeAs } from '../../parts/see-as.tsx';
+import { SameAsSeen } from '../../parts/same-as-request.tsx';
+import { eyesOfPage, SeeAs } from '../../parts/see-as.tsx';
 import { Empty, Loading, Problem } from '../../parts/states.tsx';
 import { useTyped } from '../../parts/typed.ts';
 import { latestOf, useLoaded } from '../../parts/use-loaded.ts';
@@ -29,7 +28,12 @@ export function Dictionary() {
       ) : (
         <>
           <Fields resources={resources} eyes={eyes} />
-          <AsRequest eyes={eyes} />
+          <SameAsSeen
+            eyes={eyes}
+            surface="api"
+            path={METADATA}
+            table={{ name: 'dictionary', rows: () => resources.flatMap(({ fields }) => fields.map(rowOf)) }}
+          />
         </>
       )}
     </>
@@ -38,19 +42,10 @@ export function Dictionary() {
 
 const METADATA = '/Reso/OData/$metadata?$format=json';
 
-function AsRequest({ eyes }: { readonly eyes: string }) {
-  const about = session.value;
-  if (typeof about !== 'object') return null;
-  const address = about.surfaces.find(({ name }) => name === 'api')?.address ?? '';
-  const owner = eyes.startsWith('key/') ? nameOfEyes(eyes) : `a key of ${nameOfEyes(eyes)}`;
-  return (
-    <SameAsRequest
-      here={seenThrough(eyes, 'api', METADATA)}
-      outside={`${address}${METADATA}`}
-      owner={owner}
-    />
-  );
-}
+/** A field in a file: what the page shows of it. */
+const rowOf = ({ resource, name, localName, type, isList, lookup, class: own, since }: FieldEntry) => ({
+  ...{ resource, name, localName, type, isList, lookup, class: own, since },
+});
 
 function Fields({
   resources,

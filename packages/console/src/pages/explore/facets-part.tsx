@@ -2,6 +2,8 @@
 import { useState } from 'preact/hooks';
 import { Refused } from '../../app/api.ts';
 import { change, query } from '../../app/route.ts';
+import { Copy } from '../../parts/copy.tsx';
+import { commandOf } from '../../parts/same-as-request.tsx';
 import { save } from '../../parts/save.ts';
 import { Loading, Problem } from '../../parts/states.tsx';
 import { latestOf, useAnswer } from '../../parts/use-loaded.ts';
@@ -276,6 +278,10 @@ function Foot({ resource, asked, path, shown }: FootProps) {
       >
         Numbers as CSV
       </button>
+      <span class="row">
+        Numbers as curl
+        <Copy text={commandOf(`${location.origin}${path}`)} what="the command of the numbers" />
+      </span>
     </div>
   );
 }

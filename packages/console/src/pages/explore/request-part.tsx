@@ -2,9 +2,10 @@
 import type { About } from '../../app/api.ts';
 import { Copy } from '../../parts/copy.tsx';
 import { csvOf } from '../../parts/csv.ts';
+import { commandOf } from '../../parts/same-as-request.tsx';
 import { save } from '../../parts/save.ts';
 import { Timing } from '../../parts/timing.tsx';
-import { curlOf, hereFor, publicAddress } from './request.ts';
+import { hereFor, publicAddress } from './request.ts';
 import type { Rows } from './rows.ts';
 import { namesIn, type View } from './view.ts';
 
@@ -19,7 +20,7 @@ interface RequestProps {
 
 export function RequestPart({ view, about, path, rows, columns }: RequestProps) {
   const url = publicAddress(view, about, path);
-  const curl = curlOf(url);
+  const curl = commandOf(url);
   const latest = rows.latest.value;
   const held = rows.version.value > 0 ? rows.held : 0;
   const names = [...new Set([...columns, ...namesIn(view.expand)])];

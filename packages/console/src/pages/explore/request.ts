@@ -225,7 +225,3 @@ export const hereFor = (view: View, path: string): string => seenThrough(view.as
 /** The address at which a client of the interface asks the same. */
 export const publicAddress = (view: View, { surfaces }: About, path: string): string =>
   `${(surfaces.find(({ name }) => name === view.surface)?.address ?? '').replace(/\/$/, '')}${path}`;
-
-/** The same request for a terminal; `$TOKEN` stands for the token of a key. */
-export const curlOf = (url: string): string =>
-  `curl -g -H "Authorization: Bearer $TOKEN" '${url.replaceAll("'", '%27')}'`;

@@ -1,11 +1,12 @@
 /** Floor plans by system and listing: a gallery of drawings, each of which opens in the viewer, through the interface for them. */
 import { useEffect } from 'preact/hooks';
-import type { Eyes } from '../../app/api.ts';
+import { type Eyes, seenThrough } from '../../app/api.ts';
 import { change, link, path, query } from '../../app/route.ts';
 import { servedAddress } from '../../parts/files.tsx';
 import { type Fields, nameOfMedia, textOf } from '../../parts/listing-record.ts';
 import { Pager, placeIn } from '../../parts/pager.tsx';
 import { PlanViewer } from '../../parts/plan-viewer.tsx';
+import { SameAsSeen } from '../../parts/same-as-request.tsx';
 import { eyesOfPage, SeeAs } from '../../parts/see-as.tsx';
 import { Empty, Loading, Problem } from '../../parts/states.tsx';
 import { useAnswer, useLoaded } from '../../parts/use-loaded.ts';
@@ -36,7 +37,7 @@ const NO_NAMES: ReadonlyMap<string, string> = new Map();
 export function FloorPlans() {
   const eyes = eyesOfPage();
   const choice = choiceOfPage();
-  const [asked, again] = useAnswer<PlanPage>(plansPath(eyes, choice));
+  const [asked, again] = useAnswer<PlanPage>(seenThrough(eyes, 'floorplans', plansPath(choice)));
   const [systems, askSystems] = useLoaded(eyes, () => systemsWithPlans(eyes));
   return (
     <div class="plans-page">
@@ -50,13 +51,25 @@ export function FloorPlans() {
       {asked.kind === 'failed' ? (
         <Problem error={asked.error} again={again} />
       ) : asked.kind === 'loaded' ? (
-        <Found eyes={eyes} page={asked.value.body} from={choice.from} />
+        <>
+          <Found eyes={eyes} page={asked.value.body} from={choice.from} />
+          <SameAsSeen
+            eyes={eyes}
+            surface="floorplans"
+            path={plansPath(choice)}
+            table={{ name: 'floor-plans', rows: () => asked.value.body.value.map(withoutNotes) }}
+          />
+        </>
       ) : (
         <Loading what="floor plans" />
       )}
     </div>
   );
 }
+
+/** A record in a file: its fields, without what the interface says of them. */
+const withoutNotes = (plan: Fields): Fields =>
+  Object.fromEntries(Object.entries(plan).filter(([name]) => !name.includes('@')));
 
 function Choice({
   systems,

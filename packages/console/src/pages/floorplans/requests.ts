@@ -82,13 +82,13 @@ export interface PlanChoice {
 }
 
 /** The address of a page of floor plans, on the interface for them. */
-export function plansPath(eyes: Eyes, { system, listing, from }: PlanChoice): string {
+export function plansPath({ system, listing, from }: PlanChoice): string {
   const conditions = [
     system === '' ? [] : [`${SYSTEM} eq ${quoted(system)}`],
     listing === '' ? [] : [`${LISTING} eq ${quoted(listing)}`],
   ].flat();
   const filter = conditions.length === 0 ? '' : `&$filter=${encodeURIComponent(conditions.join(' and '))}`;
-  return seenThrough(eyes, 'floorplans', `/Reso/Media?$count=true&$top=${PAGE}&$skip=${from}${filter}`);
+  return `/Reso/Media?$count=true&$top=${PAGE}&$skip=${from}${filter}`;
 }
 
 /** The key of the listing that a floor plan belongs to. */

@@ -1,5 +1,6 @@
 /** The process: its memory and load, the lists of filters that it keeps, and its caches (GET /figures). */
 import { ago, duration, size, whole } from '../../parts/figures.ts';
+import { SameAsAdmin } from '../../parts/same-as-request.tsx';
 import { ScrollBox } from '../../parts/scroll-box.tsx';
 import { Loading, Problem } from '../../parts/states.tsx';
 import { useEvery } from '../../parts/use-every.ts';
@@ -49,11 +50,22 @@ export function ProcessPart() {
       {answer === undefined ? (
         asked.kind === 'loading' && <Loading what="figures of the process" />
       ) : (
-        <Shown of={answer.body} />
+        <>
+          <Shown of={answer.body} />
+          <SameAsAdmin
+            of="The figures of the process"
+            path="/figures"
+            table={{ name: 'figures', rows: () => valuesOf(answer.body) }}
+          />
+        </>
       )}
     </section>
   );
 }
+
+/** All figures in a file. */
+const valuesOf = ({ figures }: Figures) =>
+  figures.flatMap(({ values }) => values.map(({ name, labels, value }) => ({ name, labels, value })));
 
 function Shown({ of: { figures } }: { readonly of: Figures }) {
   const valuesOf = (wanted: string) => figures.find(({ name }) => name === wanted)?.values ?? [];

@@ -1,6 +1,7 @@
 /** The store: its size, and the records of each resource (GET /status). It is asked once, since it counts. */
 import { counted, moment, size, whole } from '../../parts/figures.ts';
 import { Moment } from '../../parts/moment.tsx';
+import { SameAsAdmin } from '../../parts/same-as-request.tsx';
 import { ScrollBox } from '../../parts/scroll-box.tsx';
 import { Loading, Problem } from '../../parts/states.tsx';
 import { latestOf, useAnswer } from '../../parts/use-loaded.ts';
@@ -44,7 +45,14 @@ export function StorePart() {
       {answer === undefined ? (
         asked.kind === 'loading' && <Loading what="the counts of the store" />
       ) : (
-        <Shown of={answer.body} />
+        <>
+          <Shown of={answer.body} />
+          <SameAsAdmin
+            of="The store"
+            path="/status"
+            table={{ name: 'store', rows: () => answer.body.resources.map((each) => ({ ...each })) }}
+          />
+        </>
       )}
     </section>
   );

@@ -4,6 +4,7 @@ import { link, query } from '../../app/route.ts';
 import { Chart } from '../../parts/chart.tsx';
 import { CountedBy, highest, sum } from '../../parts/counted-by.tsx';
 import { counted, duration, short, whole } from '../../parts/figures.ts';
+import { SameAsAdmin } from '../../parts/same-as-request.tsx';
 import { ScrollBox } from '../../parts/scroll-box.tsx';
 import { Loading, Problem } from '../../parts/states.tsx';
 import { useEvery } from '../../parts/use-every.ts';
@@ -28,11 +29,27 @@ export function SurfacesPart() {
         <>
           <Overview of={answer.body} chosen={chosen} />
           <Minutes of={answer.body} surface={chosen} />
+          <SameAsAdmin
+            of="The last day"
+            path="/history"
+            table={{ name: 'last-day', rows: () => minutesOf(answer.body) }}
+          />
         </>
       )}
     </section>
   );
 }
+
+/** The minutes of every surface in a file. */
+const minutesOf = ({ from, surfaces }: History) =>
+  SURFACES.flatMap(({ name }) => {
+    const { requests, refused, failed, half, most } = surfaces[name];
+    return requests.map((amount, at) => ({
+      ...{ surface: name, minute: new Date(from + at * MINUTE).toISOString() },
+      ...{ requests: amount, refused: refused[at], failed: failed[at] },
+      ...{ halfWithin: half[at], mostWithin: most[at] },
+    }));
+  });
 
 function Overview({ of, chosen }: { readonly of: History; readonly chosen: Surface }) {
   const { surfaces } = of;

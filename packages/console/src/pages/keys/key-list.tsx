@@ -4,6 +4,7 @@ import { change, link, query } from '../../app/route.ts';
 import { counted, day, span, whole } from '../../parts/figures.ts';
 import { Moment } from '../../parts/moment.tsx';
 import { Pager, placeIn } from '../../parts/pager.tsx';
+import { SameAsAdmin } from '../../parts/same-as-request.tsx';
 import { ScrollBox } from '../../parts/scroll-box.tsx';
 import { Empty, Loading, Problem } from '../../parts/states.tsx';
 import { useTyped } from '../../parts/typed.ts';
@@ -33,7 +34,10 @@ export function KeyList() {
       {answer === undefined ? (
         asked.kind === 'loading' && <Loading what="the keys" />
       ) : (
-        <Listed all={answer.body} showsAll={showsAll} revoke={setRevoked} />
+        <>
+          <Listed all={answer.body} showsAll={showsAll} revoke={setRevoked} />
+          <SameAsAdmin path="/keys" table={{ name: 'keys', rows: () => answer.body.keys.map(rowOf) }} />
+        </>
       )}
       {isMaking ? (
         <NewKey
@@ -55,6 +59,15 @@ export function KeyList() {
     </>
   );
 }
+
+/** A key in a file. */
+const rowOf = ({ systems, use, lastDay, ...key }: Key) => ({
+  ...key,
+  systems: systems.join(' '),
+  ...use,
+  ...{ dayRequests: lastDay.requests, dayRows: lastDay.rows, dayBytes: lastDay.bytes },
+  ...{ dayBusiest: lastDay.busiest, dayLimited: lastDay.limited },
+});
 
 interface ListedProps {
   readonly all: AllKeys;

@@ -6,6 +6,7 @@ import { Chart } from '../../parts/chart.tsx';
 import { CountedBy, type Covered, highest, type Series, sum } from '../../parts/counted-by.tsx';
 import { clock, counted, moment, short, size, span, whole } from '../../parts/figures.ts';
 import { Moment } from '../../parts/moment.tsx';
+import { SameAsAdmin } from '../../parts/same-as-request.tsx';
 import { Empty, Loading, Problem } from '../../parts/states.tsx';
 import { useEvery } from '../../parts/use-every.ts';
 import { latestOf, useAnswer } from '../../parts/use-loaded.ts';
@@ -17,6 +18,7 @@ import { RevokeKey } from './revoke-key.tsx';
 interface KeyHistory extends Covered {
   readonly requests: Series;
   readonly rows: Series;
+  readonly bytes: Series;
   /** Requests that were refused, since there were too many. */
   readonly limited: Series;
 }
@@ -71,7 +73,13 @@ export function KeyPage({ id }: { readonly id: string }) {
       {day === undefined ? (
         history.kind === 'loading' && <Loading what="its use" />
       ) : (
-        <LastDay of={day} limit={all.limits[key.kind]} />
+        <>
+          <LastDay of={day} limit={all.limits[key.kind]} />
+          <SameAsAdmin
+            path={`/keys/${encodeURIComponent(id)}/history`}
+            table={{ name: `${key.id}-last-day`, rows: () => minutesOf(day) }}
+          />
+        </>
       )}
       {isRevoking ? (
         <RevokeKey
@@ -85,6 +93,13 @@ export function KeyPage({ id }: { readonly id: string }) {
     </>
   );
 }
+
+/** The minutes of a day in a file. */
+const minutesOf = ({ from, requests, rows, bytes, limited }: KeyHistory) =>
+  requests.map((amount, at) => ({
+    minute: new Date(from + at * MINUTE).toISOString(),
+    ...{ requests: amount, rows: rows[at], bytes: bytes[at], limited: limited[at] },
+  }));
 
 const Fact = ({ name, children }: { readonly name: string; readonly children: ComponentChildren }) => (
   <div>

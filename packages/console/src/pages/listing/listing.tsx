@@ -1,6 +1,7 @@
 /** One listing as a role or key sees it: photos, facts, floor plans and rooms, open houses, people, and its record. */
 import { type Eyes, Refused, seenThrough } from '../../app/api.ts';
 import { change, link, path, query } from '../../app/route.ts';
+import { SameAsSeen } from '../../parts/same-as-request.tsx';
 import { eyesOfPage, isOwn, nameOfEyes, SeeAs } from '../../parts/see-as.tsx';
 import { Empty, Loading, Problem } from '../../parts/states.tsx';
 import { useAnswer } from '../../parts/use-loaded.ts';
@@ -14,6 +15,7 @@ import {
   type ListingRecord,
   listingPath,
   mediaOf,
+  ownFields,
   partOf,
   type ServiceDocument,
   WITH_HIDDEN,
@@ -50,8 +52,9 @@ function OneListing({ listing }: { readonly listing: string }) {
   const eyes = eyesOfPage();
   const view = query.value.get('view') ?? '';
   const [sets, askSets] = useAnswer<ServiceDocument>(seenThrough(eyes, 'api', '/Reso/OData/'));
+  const asks = sets.kind === 'loaded' ? listingPath(listing, sets.value.body) : undefined;
   const [asked, again] = useAnswer<ListingRecord>(
-    sets.kind === 'loaded' ? listingPath(eyes, listing, sets.value.body) : undefined,
+    asks === undefined ? undefined : seenThrough(eyes, 'api', asks),
     WITH_HIDDEN,
   );
   const isAnswered = sets.kind === 'loaded' && asked.kind === 'loaded';
@@ -86,6 +89,17 @@ function OneListing({ listing }: { readonly listing: string }) {
         <BothRecords eyes={eyes} listing={listing} record={record} />
       ) : (
         <Overview record={record} />
+      )}
+      {record === undefined || asks === undefined ? null : (
+        <SameAsSeen
+          eyes={eyes}
+          surface="api"
+          path={asks}
+          table={{
+            name: `listing-${listing}`,
+            rows: () => ownFields(record).map(([field, value]) => ({ field, value })),
+          }}
+        />
       )}
     </article>
   );

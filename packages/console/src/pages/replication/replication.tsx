@@ -1,7 +1,8 @@
 /** Replication: what the copies of a replica do and did in the last day, and who walks through the data of this service. */
 import { change, query } from '../../app/route.ts';
+import { SameAsAdmin } from '../../parts/same-as-request.tsx';
 import { Empty, Loading, Problem } from '../../parts/states.tsx';
-import { useReport } from './report.ts';
+import { rowsOf, useReport } from './report.ts';
 import { SourceView } from './source.tsx';
 import { WalksView } from './walks.tsx';
 import './replication.css';
@@ -64,6 +65,10 @@ export function Replication() {
           ) : (
             <WalksView walks={reported.report.walks} at={reported.report.at} length={length} />
           )}
+          <SameAsAdmin
+            path="/replication"
+            table={{ name: 'replication', rows: () => rowsOf(reported.report) }}
+          />
         </>
       )}
     </div>

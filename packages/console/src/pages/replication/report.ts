@@ -103,6 +103,30 @@ export interface Report {
   readonly walks: readonly KeyWalks[];
 }
 
+const moment = (at: number | undefined): string | undefined =>
+  at === undefined ? undefined : new Date(at).toISOString();
+
+/** A report in a file: a row for each collection that is copied, each work of its last day, and each walk of a key. */
+export const rowsOf = ({ sources, walks }: Report): readonly Readonly<Record<string, unknown>>[] => [
+  ...sources.flatMap(({ source, collections, log }) => [
+    ...collections.map(({ collection, state, sweep, stored, cursor, lag, wanted }) => ({
+      ...{ kind: 'collection', source, collection, state, sweep, stored, cursor, lag, wanted },
+    })),
+    ...Object.entries(log).flatMap(([collection, works]) =>
+      works.map(({ work, began, ended, outcome, rows, deleted, from, to }) => ({
+        ...{ kind: work, source, collection, state: outcome, began: moment(began), ended: moment(ended) },
+        ...{ rows, deleted, from, to },
+      })),
+    ),
+  ]),
+  ...walks.flatMap(({ key, current, ended }) =>
+    [...ended, ...current].map(({ surface, resource, of, window, began, last, pages, rows, state }) => ({
+      ...{ kind: 'walk', key, surface, collection: resource, of, window, state },
+      ...{ began: moment(began), ended: moment(last), pages, rows },
+    })),
+  ),
+];
+
 export type Reported =
   | { readonly kind: 'loading' }
   | { readonly kind: 'failed'; readonly error: unknown }

@@ -2,7 +2,7 @@
 import { get } from '../../app/api.ts';
 import { change, query } from '../../app/route.ts';
 import type { ClassedResource, RolesInForce } from '../../parts/roles-in-force.ts';
-import { SameAsRequest } from '../../parts/same-as-request.tsx';
+import { SameAsAdmin } from '../../parts/same-as-request.tsx';
 import { Empty, Loading, Problem } from '../../parts/states.tsx';
 import { useLoaded } from '../../parts/use-loaded.ts';
 import { ClassMatrix } from './class-matrix.tsx';
@@ -49,10 +49,24 @@ function InForce({ roles }: { readonly roles: RolesInForce }) {
       <RowRules roles={roles} resource={resource} />
       <h2>One record, seen by each role</h2>
       <RecordPart roles={roles} resource={resource} />
-      <SameAsRequest here="/roles" outside={`${location.origin}/roles`} owner="an admin key" />
+      <SameAsAdmin path="/roles" table={{ name: 'roles', rows: () => classRows(roles) }} />
     </>
   );
 }
+
+/** A row for each resource and class, with its fields and the roles that may name them. */
+const classRows = ({ roles, resources }: RolesInForce) =>
+  resources.flatMap(({ name, fields }) =>
+    Object.entries(fields).map(([each, names]) => ({
+      ...{ resource: name, class: each, fields: names.join(' ') },
+      ...Object.fromEntries(
+        roles.map((role) => [
+          `role ${role.name}`,
+          role.rows[name] !== undefined && (each === 'open' || role.classes.includes(each)),
+        ]),
+      ),
+    })),
+  );
 
 const ChooseResource = ({
   resources,
