@@ -15,7 +15,7 @@ interface PageSql {
   readonly page: Sql;
   /** Finds out whether a row follows, if `page` does not. */
   readonly more?: Sql;
-  /** Whether `page` gives one row, with all texts joined as `x`, their number `n`, the last key `last`, and `more`. */
+  /** Whether `page` gives one row: all texts joined as `x`, their number `n`, the last key `last`, and `more`, the key of a row that follows. */
   readonly isJoined?: true;
 }
 

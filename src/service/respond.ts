@@ -4,6 +4,7 @@
  * how replies are written.
  */
 import { type GoOn, PlatError, platError } from '../errors/index.ts';
+import type { AssumedLook, Look } from '../store/store.ts';
 import { refuseTokenInQuery } from './access/authenticate.ts';
 import type { RequestUse } from './access/usage.ts';
 import { admin, allowedOf } from './admin/router.ts';
@@ -125,15 +126,20 @@ async function answer(responder: Responder, exchange: Exchange, begun: Begun): P
     case 'reso':
     case 'native':
     case 'facets': {
+      const { replies, views } = responder;
       const damaged = responder.options.damaged?.();
-      const serve = { reso, native, facets }[route.kind];
-      return surely(begun.caller, async (seen) => {
+      const answerBy = { reso, native, facets }[route.kind];
+      const serve = async (seen: Look | AssumedLook): Promise<Reply> => {
         const session = await sessionBy(responder, exchange, begun, seen);
         const look = 'holds' in seen ? seen : undefined;
         const read = { ...context.read, caller: exchange.account, damaged, look };
         const asked = await withWholeQuery(exchange, meaning);
-        const make = () => serve({ ...context, read }, asked, session, routeOf(asked).path);
-        return damaged === undefined ? responder.replies.of(asked, session, seen.commit, make) : make();
+        const make = () => answerBy({ ...context, read }, asked, session, routeOf(asked).path);
+        return damaged === undefined ? replies.of(asked, session, seen.commit, make) : make();
+      };
+      return surely(begun.caller, serve, ({ key, model }) => {
+        if (damaged !== undefined || exchange.as !== undefined) return false;
+        return replies.isWorthALook(exchange, { view: views.of(key, model), model });
       });
     }
   }

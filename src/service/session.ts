@@ -68,14 +68,16 @@ export async function count(
 /**
  * Answers by what is known of the store; where that does not hold, nothing of the answer counts, be it a refusal, and the
  * store is asked first.
+ * @param isWorthALook whether to ask the store first in any case
  */
 export async function surely(
   caller: Caller,
   serve: (seen: Look | AssumedLook) => Promise<Reply>,
+  isWorthALook: (assumed: AssumedLook) => boolean,
 ): Promise<Reply> {
   if (caller.kind === 'unknown') throw caller.why;
   const assumed = caller.assume?.();
-  if (assumed === undefined) return serve(await caller.look());
+  if (assumed === undefined || isWorthALook(assumed)) return serve(await caller.look());
   try {
     const reply = await serve(assumed);
     if (await assumed.holds()) return reply;

@@ -169,11 +169,12 @@ function* rangePage(
   if (rows === 0) return { body: EMPTY, rows, more: false };
   const key = String(first?.last);
   const last = { key, values: [] };
-  if (more === undefined) return { body, ...rest, rows, more: first?.more === true, last };
   const slots = { 'last-key': key };
-  const [next] = (yield* ask({ gives: 'rows', statement: more, slots, isKept: true })).rows;
-  const follower = next === undefined ? {} : { follower: String(next.more) };
-  return { body, ...rest, rows, more: next !== undefined, ...follower, last };
+  const [next] =
+    more === undefined ? known : (yield* ask({ gives: 'rows', statement: more, slots, isKept: true })).rows;
+  // A reader that leaves the row out which follows does not say its key.
+  const follower = typeof next?.more === 'string' ? { follower: next.more } : {};
+  return { body, ...rest, rows, more: next?.more === true || 'follower' in follower, ...follower, last };
 }
 
 function* searchPage(plan: PagePlan & { kind: 'search' }, bodyOf: BodyStep, isSent: boolean): Steps<Page> {

@@ -224,7 +224,7 @@ export const postgresDialect: Dialect = {
   page: (rows, limit, areSmall, follows) =>
     areSmall
       ? {
-          page: sql`SELECT a.*, EXISTS (${follows(sql`a.last`)}) AS more FROM (SELECT string_agg(p.x, ',') AS x, count(*) AS n, max(p.k) AS last FROM (${rows} LIMIT ${bind(limit)}) p) a`,
+          page: sql`SELECT a.*, (${follows(sql`a.last`)}) AS more FROM (SELECT string_agg(p.x, ',') AS x, count(*) AS n, max(p.k) AS last FROM (${rows} LIMIT ${bind(limit)}) p) a`,
           isJoined: true,
         }
       : { page: sql`${rows} LIMIT ${bind(limit + 1)}` },

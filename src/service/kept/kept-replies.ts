@@ -36,12 +36,24 @@ export class KeptReplies {
   #model: StoreModel | undefined;
   /** The commit at which all kept answers hold; undefined before it is known. */
   #commit: number | undefined;
-  /** The position in the sequence of changes up to which they have been dropped. */
+  /** The position in the sequence of changes up to which they have been dropped; within an epoch it only rises. */
   #position = FROM_NOW;
+  /** What is being followed: requests that come together ask once. */
+  #following: { readonly commit: number; readonly done: Promise<void> } | undefined;
 
   constructor(store: Pick<Store, 'changesSince'>) {
     this.#store = store;
     this.#replies = new BoundedCache('kept answers', MOST, (kept) => void this.#names.delete(kept));
+  }
+
+  /**
+   * Whether an answer may be kept, or is to be kept now. Where a look at the store is a round trip, this request begins with
+   * one, and others with what they assume.
+   */
+  isWorthALook(exchange: Exchange, { view, model }: Pick<Session, 'view' | 'model'>): boolean {
+    if (exchange.isPosted === true || (this.#model !== undefined && this.#model !== model)) return false;
+    const name = nameOf(exchange, view);
+    return this.#replies.get(name) !== undefined || this.#asked.has(name);
   }
 
   /**
@@ -54,10 +66,15 @@ export class KeptReplies {
     commit: number | undefined,
     make: () => Promise<Reply> | Reply,
   ): Promise<Reply> {
-    if (commit === undefined || exchange.isPosted === true) return make();
-    if (this.#model !== model) this.#startOver(model);
-    if (this.#commit !== commit) await this.#follow(commit);
+    if (exchange.isPosted === true) return make();
     const name = nameOf(exchange, view);
+    if (commit === undefined) {
+      const reply = await make();
+      if (reply.basis !== undefined) this.#remember(name);
+      return reply;
+    }
+    if (this.#model !== model) this.#startOver(model);
+    if (this.#commit !== commit) await this.#reach(commit);
     const known = this.#replies.get(name);
     if (known !== undefined) {
       const { account, timings, headers } = exchange;
@@ -81,42 +98,54 @@ export class KeptReplies {
     this.#position = FROM_NOW;
   }
 
+  #reach(commit: number): Promise<void> {
+    if (this.#following?.commit === commit) return this.#following.done;
+    const done = this.#follow(commit).finally(() => {
+      if (this.#following === following) this.#following = undefined;
+    });
+    const following = { commit, done };
+    this.#following = following;
+    return done;
+  }
+
   /** Drops what has changed up to a commit. */
   async #follow(commit: number): Promise<void> {
     const model = this.#model;
     const changes = await this.#store.changesSince(this.#position);
     if (this.#model !== model) return;
-    switch (changes.kind) {
-      case 'behind':
-        this.#startOver();
-        return;
-      case 'everything':
-        this.#replies.clear();
-        break;
-      case 'records':
-        if (changes.keys.size > 0 || changes.resources.size > 0) {
-          for (const [{ basis }, name] of this.#names) {
-            if (isTouched(basis, changes)) this.#replies.delete(name);
-          }
-        }
-        break;
+    if (changes.kind === 'behind') {
+      this.#startOver();
+      return;
+    }
+    // One that was asked later has come first.
+    if (this.#position !== FROM_NOW && changes.position < this.#position) return;
+    if (changes.kind === 'everything') this.#replies.clear();
+    else if (changes.keys.size > 0 || changes.resources.size > 0) {
+      for (const [{ basis }, name] of this.#names) {
+        if (isTouched(basis, changes)) this.#replies.delete(name);
+      }
     }
     this.#position = changes.position;
     this.#commit = commit;
   }
 
   #isAskedAgain(name: string): boolean {
-    if (this.#asked.delete(name)) {
-      this.#askedLength -= name.length;
-      return true;
+    if (!this.#asked.delete(name)) {
+      this.#remember(name);
+      return false;
     }
+    this.#askedLength -= name.length;
+    return true;
+  }
+
+  #remember(name: string): void {
+    if (this.#asked.has(name)) return;
     if (this.#askedLength + name.length > MOST_ASKED) {
       this.#asked.clear();
       this.#askedLength = 0;
     }
     this.#asked.add(name);
     this.#askedLength += name.length;
-    return false;
   }
 
   #keep(name: string, reply: Reply, basis: Basis): void {

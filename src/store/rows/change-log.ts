@@ -14,10 +14,7 @@ import type { StoreModel } from '../../compile/model.ts';
 import type { Resource } from '../../dictionary/index.ts';
 import { readMeta, writeMeta } from '../meta.ts';
 import type { Session } from '../session.ts';
-import { type ChangeKind, COMMIT, EVERYTHING } from './change-entry.ts';
-
-/** The name of the sequence in `plat_sequence`, where the name of no resource is. */
-const SEQUENCE = 'changes';
+import { type ChangeKind, COMMIT, EVERYTHING, SEQUENCE } from './change-entry.ts';
 
 const nameOfCommit = (): string => randomBytes(9).toString('base64url');
 
@@ -196,7 +193,8 @@ export async function logEverything(
   const entry = { resource, key: EVERYTHING, kind: 'all', was: 0, visible: 0, system: null } as const;
   // Whoever reads the sequence by key cannot go on from before it.
   const changesHorizon = await append(session, [entry], at);
-  await writeMeta(session, { changesHorizon });
+  const { changes } = await readMeta(session, 'changes');
+  await writeMeta(session, { changesHorizon, changes: changes + 1 });
   return changesHorizon;
 }
 

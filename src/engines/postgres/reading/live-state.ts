@@ -16,6 +16,8 @@ const KEEP_READING = `UPDATE plat_meta SET value = $1 WHERE name IN
 interface Answered extends TimeState {
   /** The row of the key that was asked for, as JSON; null where there is none. */
   readonly key: string | null;
+  /** The next number of the sequence of changes: another one after each commit that changes what is read. */
+  readonly next: number;
   /** Whether the clock is where it was expected. */
   readonly isExpected: boolean;
 }
@@ -47,7 +49,7 @@ export class LiveState {
     const [row] = await this.#rows(LOOK, [tokenHash]);
     const seen = seenIn(row);
     const isExpected = this.told(seen, asked);
-    return { ...timeIn(seen, this.#clock), key: seen.key, isExpected };
+    return { ...timeIn(seen, this.#clock), key: seen.key, next: Number(row?.next ?? 0), isExpected };
   }
 
   /**

@@ -7,6 +7,7 @@ import { bind, sql } from '../../../compile/fragment.ts';
 import type { ClockReading } from '../../../store/clock-jump.ts';
 import { type Meta, metaOf, namesOf, STATE, type StoredState, stateIn } from '../../../store/meta.ts';
 import type { Ask } from '../../../store/read-steps.ts';
+import { SEQUENCE } from '../../../store/rows/change-entry.ts';
 import type { Row, Session } from '../../../store/session.ts';
 import type { TimeState } from '../../../store/writer.ts';
 import { mustKnow } from '../migrations/layout-version.ts';
@@ -33,8 +34,8 @@ const COLUMNS = `(SELECT json_object_agg(name, value) FROM plat_meta WHERE name 
 const columns = (tokenHash: string): string =>
   `${COLUMNS}, (SELECT row_to_json(k) FROM plat_keys k WHERE token_hash = ${tokenHash})::text AS key`;
 
-/** The row by itself. $1: the hash of a token, or null. */
-export const LOOK = `SELECT ${columns('$1')}`;
+/** The row by itself, with the next number of the sequence of changes. $1: the hash of a token, or null. */
+export const LOOK = `SELECT ${columns('$1')}, (SELECT next FROM plat_sequence WHERE resource = '${SEQUENCE}') AS next`;
 
 /** What a statement gives (store/read-steps.ts). The row is in each of the rows, and before all texts. */
 type Gives = Ask['gives'];

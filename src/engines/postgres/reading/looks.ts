@@ -85,9 +85,9 @@ export class Looks {
 
   /** Asks the server that is written to. */
   async look(tokenHash: string): ReturnType<Engine['look']> {
-    const { generation, moment, key: row } = await this.#state.ask(tokenHash);
+    const { generation, moment, next, key: row } = await this.#state.ask(tokenHash);
     const key = row === null ? undefined : this.#keyOf(tokenHash, row, this.#keys.get(tokenHash));
-    return { generation, moment, now: this.#state.now(), key };
+    return { generation, moment, now: this.#state.now(), key, commit: next };
   }
 
   /** A key that was revoked is asked for each time. */

@@ -1,0 +1,243 @@
+/** An answer that is kept is the answer that would be made, whatever happens to the store meanwhile. */
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { pino } from 'pino';
+import { SERVICE_DEFAULTS } from '../../../src/service/options.ts';
+import { type Service, startService } from '../../../src/service/service.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { makeRandom } from '../../oracle/random.ts';
+import { listing, member, office, photo } from '../../support/builders.ts';
+import { testClock } from '../../support/clock.ts';
+import type { Engine, Scope } from '../../support/engine.ts';
+import { encoded, startTestService, type TestService } from '../../support/service.ts';
+import { type Json, operations } from '../../support/world.ts';
+
+const ROOT = '/Reso/OData/';
+const ANY_PORT = { api: 0, replication: 0, floorplans: 0, admin: 0 };
+
+const over = <T extends object>(given: Store, changed: T): Store =>
+  Object.assign(Object.create(given), changed);
+
+/** A service, another one over the same file that keeps no answers, and what the first has read of the store. */
+async function keepingAndPlain(
+  scope: Scope,
+  engine: Engine,
+): Promise<{
+  readonly keeping: TestService;
+  readonly plain: Service;
+  readonly other: Store;
+  readonly reads: string[];
+}> {
+  const reads: string[] = [];
+  const keeping = await startTestService(scope, {
+    engine,
+    clock: testClock('2026-05-30T12:00:00Z'),
+    service: (store) => ({
+      store: over(store, {
+        record: (...given: Parameters<Store['record']>) => {
+          reads.push(given[0].key);
+          return store.record(...given);
+        },
+        page: (...given: Parameters<Store['page']>) => {
+          reads.push('page');
+          return store.page(...given);
+        },
+      }),
+    }),
+  });
+  const other = await keeping.again();
+  const blind = over(other, {
+    look: async (token: string) => ({ ...(await other.look(token)), commit: undefined }),
+    assume: undefined,
+  });
+  const plain = await startService(
+    { ...SERVICE_DEFAULTS, store: blind, clock: keeping.clock, log: pino({ level: 'silent' }) },
+    { host: '127.0.0.1', adminHost: '127.0.0.1', ports: ANY_PORT },
+  );
+  scope.after(() => plain.close());
+  return { keeping, plain, other, reads };
+}
+
+const randomListing = (random: ReturnType<typeof makeRandom>, key: number): Json =>
+  listing(`L${key}`, {
+    StandardStatus: random.pick(['Active', 'Active', 'Withdrawn']),
+    ListPrice: random.between(1, 1e6),
+    ListAgentKey: `A${random.between(0, 2)}`,
+    ListOfficeKey: `O${random.between(0, 2)}`,
+    ...(random.chance(0.3) ? { Media: [photo(`M${key}`)] } : {}),
+  });
+
+const record = `${ROOT}Property('L50')`;
+
+/** @param steps between which something is written, in the history of kept answers */
+export async function repliesContract(engine: Engine, steps: number): Promise<void> {
+  const { keeping, plain, other, reads } = await keepingAndPlain({ after }, engine);
+  const tokens = await Promise.all(['private', 'idx'].map((role) => keeping.key('replication', { role })));
+
+  /** Asks both services. @returns the answer, and whether the store was read for it */
+  async function both(
+    path: string,
+    token: string | undefined,
+    headers: Readonly<Record<string, string>> = {},
+  ) {
+    const before = reads.length;
+    const kept = await keeping.get('replication', path, { token, headers });
+    const isRead = reads.length > before;
+    const made = await keeping.get('replication', plain.addresses.replication + encoded(path), {
+      token,
+      headers,
+    });
+    const [own, its] = [keeping.addresses.replication, plain.addresses.replication];
+    const shown = ({ status, headers: given, text }: typeof kept) => ({
+      status,
+      text: text.replaceAll(its, own),
+      names: Object.keys(given).toSorted(),
+      type: given['content-type'],
+      applied: given['preference-applied'],
+    });
+    assert.deepEqual(shown(kept), shown(made), path);
+    return { answer: kept, isRead };
+  }
+
+  test(`${engine.name}: kept answers are those that are made, through writes of both processes, roles, days and settings`, async () => {
+    const random = makeRandom(7);
+    const writers = [keeping, operations(other, keeping.clock)];
+    await keeping.write('Member', ...['A0', 'A1', 'A2'].map((key) => member(key)));
+    await keeping.write('Office', ...['O0', 'O1', 'O2'].map((key) => office(key)));
+    await keeping.write(
+      'Property',
+      ...Array.from({ length: 30 }, (_, key) => randomListing(random, key + 10)),
+    );
+    const keys = (from: string) =>
+      `${ROOT}Property?$top=7&$select=ListingKey${from && `&$skiptoken=${from}`}`;
+    let asked = 0;
+    let kept = 0;
+    for (let step = 0; step < steps; step++) {
+      const writer = random.pick(writers);
+      const key = random.between(10, 42);
+      switch (random.between(0, 9)) {
+        case 0:
+        case 1:
+          await writer.write('Property', randomListing(random, key));
+          break;
+        case 2:
+          await random.pick([keeping.store, other]).remove('Property', [`L${key}`]);
+          break;
+        case 3:
+          await writer.write('Office', office(`O${random.between(0, 2)}`, { OfficeName: `Name ${step}` }));
+          break;
+        case 4:
+          await writer.write(
+            'Member',
+            member(`A${random.between(0, 2)}`, { MemberPreferredPhone: `${step}` }),
+          );
+          break;
+        case 5:
+          keeping.clock.advance(random.pick([1000, 86_400_000]));
+          break;
+        default: // nothing is written
+      }
+      for (const token of tokens) {
+        for (const path of [
+          `${ROOT}Property('L${random.between(10, 20)}')`,
+          `/v1/listings/L${random.between(10, 20)}`,
+          `${ROOT}Office('O${random.between(0, 2)}')`,
+          keys(random.pick(['', 'L16', 'L25', 'L34'])),
+        ]) {
+          asked++;
+          if (!(await both(path, token)).isRead) kept++;
+        }
+      }
+    }
+    assert.ok(kept > asked / 8, `${kept} of ${asked} were kept`);
+  });
+
+  test(`${engine.name}: what was asked for twice is not read a third time: a record, and a page of keys`, async () => {
+    await keeping.write('Property', listing('L50'), listing('L51'));
+    const page = `${ROOT}Property?$select=ListingKey&$top=2`;
+    for (const path of [record, '/v1/listings/L50', page]) {
+      const seen = [await both(path, tokens[0]), await both(path, tokens[0]), await both(path, tokens[0])];
+      assert.deepEqual(
+        seen.map(({ isRead }) => isRead),
+        [true, true, false],
+        path,
+      );
+    }
+  });
+
+  test(`${engine.name}: whoever asks in other words, or sees something else, gets an answer of their own`, async () => {
+    await both(record, tokens[0]);
+    const wishes: Readonly<Record<string, string>>[] = [
+      { prefer: 'omit-values=nulls' },
+      { 'odata-maxversion': '4.0' },
+      { accept: '*/*' },
+    ];
+    for (const headers of wishes) {
+      const seen = [];
+      for (let time = 0; time < 3; time++) seen.push((await both(record, tokens[0], headers)).isRead);
+      assert.deepEqual(seen, [true, true, false]);
+    }
+    assert.equal((await both(record, tokens[1])).isRead, true);
+    assert.equal((await both(`${record}?$select=ListPrice`, tokens[0])).isRead, true);
+  });
+
+  test(`${engine.name}: an answer shows what was committed before it was asked for, whoever asks beside it`, async () => {
+    let committed = 0;
+    let isOver = false;
+    const read = async (): Promise<void> => {
+      while (!isOver) {
+        const before = committed;
+        const { json } = await keeping.get('replication', `${ROOT}Property('L70')`, { token: tokens[0] });
+        assert.ok(Number(json.ListPrice) >= before, `${json.ListPrice} after ${before}`);
+      }
+    };
+    await keeping.write('Property', listing('L70', { ListPrice: 0 }));
+    const readers = Promise.all(Array.from({ length: 6 }, read));
+    const writer = operations(other, keeping.clock);
+    for (let price = 1; price <= steps; price++) {
+      await writer.write('Property', listing('L70', { ListPrice: price }));
+      committed = price;
+    }
+    isOver = true;
+    await readers;
+  });
+
+  test(`${engine.name}: a client that has a kept answer gets 304, and one without a key nothing`, async () => {
+    const { etag } = (await both(record, tokens[0])).answer.headers;
+    const { answer, isRead } = await both(record, tokens[0], { 'if-none-match': String(etag) });
+    assert.deepEqual([answer.status, answer.text, isRead], [304, '', false]);
+    assert.equal((await both(record, undefined)).answer.status, 401);
+  });
+
+  test(`${engine.name}: a page of keys ends where the record has gone that followed it`, async () => {
+    await keeping.write('Property', listing('z1'), listing('z2'));
+    const last = `${ROOT}Property?$select=ListingKey&$top=1&$skiptoken=z`;
+    const linkOf = async () => (await both(last, tokens[0])).answer.json['@odata.nextLink'];
+    assert.equal(typeof (await linkOf()), 'string');
+    assert.equal(typeof (await linkOf()), 'string');
+    await other.remove('Property', ['z2']);
+    assert.equal(await linkOf(), undefined);
+    await keeping.write('Property', listing('z15'));
+    assert.equal(typeof (await linkOf()), 'string');
+    await other.remove('Property', ['z1']);
+    assert.equal(await linkOf(), undefined);
+  });
+
+  test(`${engine.name}: what depends on more than its records is made each time`, async () => {
+    await keeping.write('Property', listing('L60', { Media: [photo('M60')] }));
+    for (const path of [
+      `${record}?$expand=Media`,
+      `${ROOT}Media('M60')`,
+      `${ROOT}Property('L60')/Media('M60')`,
+      `${ROOT}Property?$select=ListingKey&$filter=ListPrice eq null`,
+      `${ROOT}Property?$select=ListingKey&$count=true`,
+      `${ROOT}Property?$top=1`,
+    ]) {
+      const reading = reads.length;
+      await both(path, tokens[0]);
+      const first = reads.length - reading;
+      for (let time = 0; time < 2; time++) await both(path, tokens[0]);
+      assert.equal(reads.length - reading, 3 * first, path);
+    }
+  });
+}
