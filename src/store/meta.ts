@@ -55,6 +55,8 @@ export interface Meta {
   readonly changesHorizon: number;
   /** The timeline of a server under which its store was last written; absent for a file. */
   readonly timeline: string | undefined;
+  /** When that server began, where it does not say its timeline; seconds since 1970. */
+  readonly serverStart: string | undefined;
   /** The version of the rules by which values in use were counted (values-in-use.ts); absent: they never were. */
   readonly countingRules: string | undefined;
   /** The partition key of the large tables; absent where they are not partitioned. */
@@ -84,6 +86,7 @@ const NAMES: Readonly<Record<StoredName, string>> = {
   clockReading: 'clock_reading',
   changesHorizon: 'changes_horizon',
   timeline: 'timeline',
+  serverStart: 'server_start',
   countingRules: 'counting_rules',
   partitions: 'partitions',
 };
@@ -203,6 +206,10 @@ class MetaRows implements Meta {
 
   get timeline() {
     return this.#found('timeline');
+  }
+
+  get serverStart() {
+    return this.#found('serverStart');
   }
 
   get countingRules() {

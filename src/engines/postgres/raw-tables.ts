@@ -27,7 +27,7 @@ import { mustKnow } from './migrations/layout-version.ts';
 import { CURRENT_LAYOUT } from './migrations/steps.ts';
 import { makePartitions, readSystems, systemsAtOnce } from './partitions/partitions.ts';
 import { addColumns, readColumns } from './tables/columns.ts';
-import { makeFunctions } from './tables/create.ts';
+import { makeFunctions, makeSchema } from './tables/create.ts';
 import { extendTables, readCatalog, storedLayouts } from './tables/extend.ts';
 import { LOCK_CLASS } from './tables/functions.ts';
 import { OWN } from './tables/own-tables.ts';
@@ -92,7 +92,7 @@ function target(
     rows: rowsOn(session),
     prepare: (model, tables) =>
       inTransaction(session, async () => {
-        await session.run(`CREATE SCHEMA IF NOT EXISTS "${schema}"`);
+        await makeSchema(session, schema);
         await prepare(session, name, model, tables, partitions);
       }),
     change: async (table, gone, put) => {

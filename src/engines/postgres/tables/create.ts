@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Pool } from 'pg';
+import { bind, sql } from '../../../compile/fragment.ts';
 import { platError } from '../../../errors/index.ts';
 import { checkTimeZone } from '../../../records/local-time.ts';
 import type { StoreSettings } from '../../../records/settings.ts';
@@ -147,11 +148,17 @@ async function makeTables(
   const epoch = newEpoch();
   const [row] = await session.rows(`SELECT ${SERVER_CLOCK} AS clock`);
   clock.note(Number(row?.clock), epoch, NOTHING_HELD);
-  await session.run(`CREATE SCHEMA IF NOT EXISTS "${schema}"`);
+  await makeSchema(session, schema);
   for (const text of OWN) await session.run(text);
   const begun = { settings, epoch, now: clock.now(), ofEngine: { ...CURRENT_LAYOUT, partitions } };
   await beginStore(writeSessionOn(session), begun, async (begin, model) => {
     await makeFunctions(begin, server);
     await applyTables(begin, model);
   });
+}
+
+/** A role may have a schema in a database in which it may make none: then `IF NOT EXISTS` is refused as well. */
+export async function makeSchema(session: ServerSession, schema: string): Promise<void> {
+  const found = await session.rows(sql`SELECT 1 FROM pg_namespace WHERE nspname = ${bind(schema)}`);
+  if (found.length === 0) await session.run(`CREATE SCHEMA IF NOT EXISTS "${schema}"`);
 }

@@ -1,13 +1,12 @@
 import type { Pool } from 'pg';
 import { platError } from '../../../errors/index.ts';
-import { writeMeta } from '../../../store/meta.ts';
-import { leaveNumbers } from '../../../store/rows/change-log.ts';
 import type { Row } from '../../../store/session.ts';
 import { Undo } from '../../../store/write-session.ts';
 import { isUnavailable } from '../connection/errors.ts';
 import { type ServerSession, withSession } from '../connection/session.ts';
 import { LAYOUT_VERSION, mustKnow } from '../migrations/layout-version.ts';
 import { LOCK_CLASS } from '../tables/functions.ts';
+import { noticeServer, signColumns, signOf, withholdsSign } from './which-server.ts';
 
 /** How long a writer waits for the lock on a server, in milliseconds. */
 const PATIENCE = 30_000;
@@ -19,12 +18,12 @@ const PATIENCE = 30_000;
  */
 const beginText = (
   patience: number,
+  sign: string,
 ): string => `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = ${patience};
   SELECT pg_advisory_xact_lock(${LOCK_CLASS}, hashtext(current_schema()));
   SELECT max(value) FILTER (WHERE name = 'layout') AS layout,
     max(value) FILTER (WHERE name = 'oldest_writer') AS oldest_writer,
-    max(value) FILTER (WHERE name = 'timeline') AS timeline,
-    CASE WHEN NOT pg_is_in_recovery() THEN left(pg_walfile_name(pg_current_wal_lsn()), 8) END AS current_timeline
+    ${sign}
     FROM plat_meta`;
 
 /** Seconds after which a client can repeat a write whose outcome is unknown. */
@@ -55,7 +54,7 @@ export async function underLock<T>(
     try {
       return await withSession(pool, async (session) => {
         try {
-          await begin(session, known, patience);
+          await begin(pool, session, known, patience);
           hasBegun = true;
           const result = await work(session);
           if (!(result instanceof Undo)) {
@@ -87,22 +86,20 @@ async function commit(session: ServerSession): Promise<void> {
   }
 }
 
-async function begin(session: ServerSession, known: number, patience: number): Promise<void> {
-  // Several statements in one text have several results, which the driver's types do not declare.
-  const answers: unknown = await session.client.query(beginText(patience));
-  const [stored] = rowsOf(Array.isArray(answers) ? answers.at(-1) : undefined);
-  mustKnow(stored?.layout, stored?.oldest_writer, known);
-  await followTimeline(session, stored?.timeline, String(stored?.current_timeline));
-}
-
-/**
- * A standby that took over may lack the last commits of the server before it, whose numbers in the sequence of changes
- * readers know: the first write after that goes on where none of them is.
- */
-async function followTimeline(session: ServerSession, stored: unknown, timeline: string): Promise<void> {
-  if (stored === timeline) return;
-  if (typeof stored === 'string') await leaveNumbers(session);
-  await writeMeta(session, { timeline });
+async function begin(pool: Pool, session: ServerSession, known: number, patience: number): Promise<void> {
+  for (;;) {
+    const sign = signOf(pool);
+    try {
+      // Several statements in one text have several results, which the driver's types do not declare.
+      const answers: unknown = await session.client.query(beginText(patience, signColumns(sign)));
+      const [stored] = rowsOf(Array.isArray(answers) ? answers.at(-1) : undefined);
+      mustKnow(stored?.layout, stored?.oldest_writer, known);
+      return await noticeServer(session, sign, stored);
+    } catch (error) {
+      if (!withholdsSign(pool, sign, error)) throw error;
+      await session.run('ROLLBACK');
+    }
+  }
 }
 
 const rowsOf = (answer: unknown): readonly Row[] =>

@@ -1,0 +1,70 @@
+/** A store of a role that has nothing on the server but a schema, as on the servers of many hosters. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { openStore } from '../../../src/open-store.ts';
+import { listing } from '../../support/builders.ts';
+import { testClock } from '../../support/clock.ts';
+import { bareDatabase } from '../../support/postgres-engine.ts';
+import { postgresServer, runOn } from '../../support/postgres-server.ts';
+import { operations } from '../../support/world.ts';
+
+let roles = 0;
+
+/** A schema that belongs to a role without any further rights: as it reaches it, and as the operator of the server does. */
+async function ownSchema(t: TestContext, ...withheld: readonly string[]) {
+  const { address, drop } = await bareDatabase();
+  const role = `owner_${process.pid}_${++roles}`;
+  await runOn(address, `CREATE ROLE ${role} LOGIN`, `CREATE SCHEMA plat AUTHORIZATION ${role}`);
+  for (const each of withheld) await runOn(address, `REVOKE EXECUTE ON FUNCTION ${each} FROM PUBLIC`);
+  t.after(async () => {
+    await drop();
+    await runOn((await postgresServer()).address('postgres'), `DROP ROLE ${role}`);
+  });
+  const own = new URL(address);
+  own.username = role;
+  return { address: own.href, root: address };
+}
+
+const WAL = ['pg_current_wal_lsn()', 'pg_walfile_name(pg_lsn)'];
+
+async function opened(t: TestContext, address: string) {
+  const store = await openStore(address, { create: 'authority' });
+  t.after(() => store.close());
+  const last = async (): Promise<number> => (await store.status()).changes.last;
+  return { ...operations(store, testClock()), last };
+}
+
+/** The numbers by which the sequence goes on where a server took over. */
+const FAR = 1_000_000_000;
+
+for (const { who, withheld, sign } of [
+  { who: 'a role with a schema', withheld: [], sign: 'timeline' },
+  { who: 'a role that may not ask for the timeline', withheld: WAL, sign: 'server_start' },
+]) {
+  test(`${who} writes, and notices that another server took over`, async (t) => {
+    const { address, root } = await ownSchema(t, ...withheld);
+    const { write, keys, last } = await opened(t, address);
+    const operator = await opened(t, root);
+    await write('Property', listing('A'));
+    // Each has a sign of its own, or both have the same: none of them is taken for another server.
+    await operator.write('Property', listing('B'));
+    await write('Property', listing('C'));
+    await operator.write('Property', listing('D'));
+    assert.ok((await last()) < FAR);
+    await runOn(root, `UPDATE plat_meta SET value = '0' WHERE name = '${sign}'`);
+    await write('Property', listing('E'));
+    assert.ok((await last()) > FAR);
+    await write('Property', listing('F'));
+    assert.ok((await last()) < 2 * FAR);
+    assert.deepEqual(await keys('Property'), ['A', 'B', 'C', 'D', 'E', 'F']);
+  });
+}
+
+test('a role that may ask a server for nothing about itself writes as well', async (t) => {
+  const { address } = await ownSchema(t, ...WAL, 'pg_postmaster_start_time()');
+  const { write, keys, last } = await opened(t, address);
+  await write('Property', listing('A'));
+  await write('Property', listing('B'));
+  assert.deepEqual(await keys('Property'), ['A', 'B']);
+  assert.ok((await last()) < FAR);
+});
