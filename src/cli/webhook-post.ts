@@ -5,34 +5,58 @@ import { networkTransport } from '../replica/http/transport.ts';
 import { systemClock } from '../store/clock.ts';
 import type { Post } from '../webhooks/post.ts';
 
-/** Bytes of an answer that are read, so that its connection can be used again. */
-const READ = 64 * 1024;
+/**
+ * What is read of the body of an answer, so that its connection can be used again: bytes, and milliseconds. It says nothing:
+ * whoever has sent a status has taken the message, or has not.
+ */
+const READ = { bytes: 64 * 1024, milliseconds: 1000 } as const;
 
-export function webhookPost(): { readonly post: Post; readonly close: () => Promise<void> } {
-  const transport = networkTransport();
+/** Characters of a reason: a receiver can write into it, such as by the names in its certificate. */
+const LONGEST_REASON = 200;
+
+export function webhookPost(read: { readonly bytes: number; readonly milliseconds: number } = READ): {
+  readonly post: Post;
+  readonly close: () => Promise<void>;
+} {
+  // Receivers of one host delay each other no more than others: each has one request at a time.
+  const transport = networkTransport(null);
   const post: Post = async ({ url, headers, body, privateHosts, timeout, signal }) => {
     try {
       const answer = await transport({
-        ...{ url, headers, body, timeout, longest: timeout },
+        ...{ url, headers, body, timeout, longest: read.milliseconds },
         signal: AbortSignal.any([signal, AbortSignal.timeout(timeout)]),
         egress: privateHosts ? 'any' : 'public',
       });
-      let bytes = 0;
-      for await (const piece of answer.body) {
-        bytes += piece.length;
-        if (bytes > READ) break;
-      }
+      await drain(answer.body, read.bytes);
       return {
         kind: 'answered',
         status: answer.status,
         retryAfter: retryAfter(answer.headers, systemClock.now()),
       };
     } catch (error) {
-      return { kind: 'unanswered', why: reasonOf(error) };
+      return { kind: 'unanswered', why: shortened(reasonOf(error)) };
     }
   };
   return { post, close: () => transport.close() };
 }
+
+async function drain(body: AsyncIterable<Uint8Array>, most: number): Promise<void> {
+  let bytes = 0;
+  try {
+    for await (const piece of body) {
+      bytes += piece.length;
+      if (bytes > most) return;
+    }
+  } catch {
+    // A body that breaks off takes nothing of the status.
+  }
+}
+
+const shortened = (reason: string): string =>
+  reason
+    .replace(/\p{Cc}+/gu, ' ')
+    .slice(0, LONGEST_REASON)
+    .toWellFormed();
 
 function reasonOf(error: unknown): string {
   if (error instanceof RequestFailure)

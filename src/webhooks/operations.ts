@@ -34,7 +34,8 @@ export async function createWebhook(
   asked: NewWebhook,
 ): Promise<{ readonly webhook: ShownWebhook; readonly secret: string }> {
   const { rules, dictionary } = await store.model();
-  mustBeAddress(asked);
+  const url = addressOf(asked);
+  mustBeToken(asked.bearer);
   const role = rules.roles.get(asked.role);
   if (role === undefined) {
     throw refuse(`There is no role ${asked.role}; there are ${[...rules.roles.keys()].join(', ')}.`);
@@ -48,12 +49,16 @@ export async function createWebhook(
   const id = `wh_${randomBytes(8).toString('hex')}`;
   const createdAt = timestampFrom(await store.now());
   const state = { paused: null, position, delivered: 0, deliveredAt: null, ...NO_FAILURE };
-  await store.webhooks.add({ id, ...asked, createdAt, secret, former: null, ...state });
+  await store.webhooks.add({ id, ...asked, url, createdAt, secret, former: null, ...state });
   return { webhook: await webhookOf(store, id).then(shown), secret };
 }
 
-/** @throws PlatError `usage` */
-function mustBeAddress({ url, privateHosts }: NewWebhook): void {
+/** Characters of an address; receivers give shorter ones. */
+const LONGEST_ADDRESS = 2000;
+
+/** The address in its normal form, which is what requests go to. @throws PlatError `usage` */
+function addressOf({ url, privateHosts }: NewWebhook): string {
+  if (url.length > LONGEST_ADDRESS) throw refuse(`The address has more than ${LONGEST_ADDRESS} characters.`);
   const address = URL.canParse(url) ? new URL(url) : undefined;
   if (address === undefined || !/^https?:$/.test(address.protocol)) {
     throw refuse(`${url} is no address of the web, such as https://example.com/events.`);
@@ -68,6 +73,14 @@ function mustBeAddress({ url, privateHosts }: NewWebhook): void {
       `${url} is not encrypted; only a host of a private network (--private-hosts) may be sent to by http.`,
     );
   }
+  address.hash = '';
+  return address.href;
+}
+
+/** @throws PlatError `usage` for what no header can carry, without repeating it */
+function mustBeToken(bearer: string | null): void {
+  if (bearer !== null && !/^[\x21-\x7e]+$/.test(bearer))
+    throw refuse('The token of the receiver has characters other than visible ASCII.');
 }
 
 /** Every member is named, so that none is shown by mistake. */
@@ -114,7 +127,9 @@ export async function resumeWebhook(store: Store, id: string): Promise<void> {
 export async function replayWebhook(store: Store, id: string, since: string): Promise<void> {
   const position = await positionOf(store, since);
   const page = await store.feed({ since: position, limit: 1 });
-  if (page.kind === 'gone') throw refuse(`Changes since ${since} are no longer kept.`);
+  if (page.kind === 'gone') {
+    throw refuse(`Changes since ${since} are not known: they are no longer kept, or are still to come.`);
+  }
   if (!(await store.webhooks.update(id, { position, paused: null, ...NO_FAILURE }))) throw notFound();
 }
 

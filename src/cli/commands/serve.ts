@@ -129,7 +129,9 @@ function webhookDelivery(store: Store, log: Logger) {
   const sender = new WebhookSender({
     ...{ store, post, now, elapsed: () => performance.now(), random: Math.random },
     sleep: (milliseconds, signal) => setTimeout(milliseconds, undefined, { signal }).catch(() => undefined),
-    onPaused: ({ id, url }, why) => log.error({ webhook: id, url, why }, 'a webhook is paused'),
+    // The path of an address may be a secret that its receiver has given.
+    onPaused: ({ id, url }, why) =>
+      log.error({ webhook: id, host: new URL(url).host, why }, 'a webhook is paused'),
     onTrouble: (err) => log.warn({ err }, 'webhooks could not be looked after'),
   });
   return {

@@ -35,9 +35,14 @@ export type Transport = (wish: TransportRequest) => Promise<TransportResponse>;
 const CONNECTIONS = 5;
 const CONNECT_TIMEOUT = 10_000;
 
-/** The real network. */
-export function networkTransport(): Transport & { close(): Promise<void> } {
-  const common = { connections: CONNECTIONS, connectTimeout: CONNECT_TIMEOUT };
+/**
+ * The real network.
+ * @param connections to one origin at the most; null: as many as there are requests
+ */
+export function networkTransport(
+  connections: number | null = CONNECTIONS,
+): Transport & { close(): Promise<void> } {
+  const common = { connections, connectTimeout: CONNECT_TIMEOUT };
   // Connections are kept alive: one that may lead anywhere is never used for a request that may not.
   const agents = {
     any: new Agent(common),
