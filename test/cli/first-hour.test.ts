@@ -191,7 +191,9 @@ for (const node of isWhole ? nodes : nodes.slice(0, 1)) {
   const readme = isWhole ? skip : 'npm run test:full';
   test(`the lines of the README on Node ${node.version}`, { skip: readme, timeout: 250_000 }, async (t) => {
     const at = withPlat(t);
-    at.file('package.json', readFileSync(join(ROOT, 'package.json'), 'utf8'));
+    // Without the name and the program of a package, which npx would install here from the address of this folder.
+    const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+    at.file('package.json', JSON.stringify({ private: true, scripts }));
     symlinkSync(join(ROOT, 'bin'), at.path('bin'));
     at.file('listings.ndjson', [{ ListingKey: 'A', StandardStatus: 'Active', ListPrice: 1 }]);
     at.file('agents.ndjson', [{ MemberKey: 'M', MemberStatus: 'Active' }]);

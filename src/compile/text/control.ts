@@ -1,4 +1,4 @@
-import { customTypeName, EDM_NAMESPACE, statedType } from '../../dictionary/csdl/document.ts';
+import { EDM_NAMESPACE, statedType } from '../../dictionary/csdl/document.ts';
 import type { Field, Resource } from '../../dictionary/index.ts';
 import type { Computed } from '../../query/request.ts';
 import { typeOf, type ValueType } from '../../query/tree.ts';
@@ -39,7 +39,8 @@ export function controlMembers(source: TextSource, shape: ResoShape): Sql[] {
   if (control === undefined) return [];
   const { context, view, layout, alias } = source;
   const { resource } = layout;
-  if (control.isPart) return [constantText(kindOf(customTypeName(resource)))];
+  const kind = constantText(`"@odata.type":"#${EDM_NAMESPACE}.${resource.name}",`);
+  if (control.isPart) return [kind];
   const address = addressText(shape.root, resource);
   const expanded = new Set(shape.expansions.map(({ navigation }) => navigation.name));
   const links = [...resource.navigations.values()]
@@ -49,10 +50,8 @@ export function controlMembers(source: TextSource, shape: ResoShape): Sql[] {
     )
     .map(({ name }) => `"${name}@odata.navigationLink":"${address}/${name}",`);
   const places = `"@odata.id":"${address}","@odata.readLink":"${address}",${links.join('')}`;
-  return [constantText(kindOf(resource.name)), withKey(places, context.dialect, resource, alias)];
+  return [kind, withKey(places, context.dialect, resource, alias)];
 }
-
-const kindOf = (type: string): string => `"@odata.type":"#${EDM_NAMESPACE}.${type}",`;
 
 /**
  * The member with the type of a field, with a trailing comma. It directly precedes the field itself, because a

@@ -70,7 +70,7 @@ export function csdlDocument({ version, resources, enumerations, tracks }: CsdlS
     version,
     references: REFERENCES,
     namespace: EDM_NAMESPACE,
-    entityTypes: [...entityTypes, ...resources.flatMap((entry) => customType(entry, enumerations) ?? [])],
+    entityTypes,
     enumerations: { namespace: ENUM_NAMESPACE, types },
     container: {
       name: CONTAINER,
@@ -96,37 +96,21 @@ function entityType(
       ...navigations
         .filter(({ target }) => keys.has(target))
         .map((navigation) => navigationProperty(navigation, keys.get(navigation.target), shown)),
-      ...(fields.some(({ custom }) => custom !== undefined)
-        ? [
-            {
-              name: CUSTOM_FIELDS,
-              target: customTypeName(resource),
-              collection: true,
-              contained: true as const,
-            },
-          ]
-        : []),
+      ...(fields.some(({ custom }) => custom !== undefined) ? [customFields(resource)] : []),
     ],
   };
 }
 
-/** The type of a resource's custom fields by themselves. */
-export const customTypeName = ({ name }: Resource): string => `${name}${CUSTOM_FIELDS}`;
-
-/** The custom fields of a resource by themselves, with the key of the record that they are a part of. */
-function customType(
-  { resource, fields }: CsdlResource,
-  enumerations: CsdlSource['enumerations'],
-): EntityType | undefined {
-  const own = fields.filter(({ custom, name }) => custom !== undefined || name === resource.key);
-  if (own.length < 2) return undefined;
-  return {
-    name: customTypeName(resource),
-    key: resource.key,
-    properties: own.map((field) => property(field, field.name === resource.key, enumerations)),
-    navigationProperties: [],
-  };
-}
+/**
+ * The custom fields of a record by themselves. Their type is that of the record, which has them all: RESO's certification
+ * finds no other type in `$metadata` than those of entity sets.
+ */
+const customFields = ({ name }: Resource): NavigationProperty => ({
+  name: CUSTOM_FIELDS,
+  target: name,
+  collection: true,
+  contained: true,
+});
 
 function property(field: Field, isKey: boolean, enumerations: CsdlSource['enumerations']): Property {
   const { name, type, collection } = field;

@@ -104,28 +104,19 @@ describe('a document of the dictionary', () => {
     assert.equal(ways.filter(({ contained }) => contained === undefined).length, 143);
   });
 
-  it('has the custom fields of a resource once more by themselves, as a part of its records', () => {
-    const parts = document.entityTypes.filter(({ name }) => !declared.resources.has(name));
+  it('has the custom fields of a resource once more, as a part of its records and of their type', () => {
+    const parts = document.entityTypes.flatMap(({ name, navigationProperties }) =>
+      navigationProperties.filter(({ contained }) => contained === true).map((own) => [name, own]),
+    );
+    const part = (target: string) => ({ name: 'CustomFields', target, collection: true, contained: true });
+    assert.deepEqual(parts, [
+      ['Property', part('Property')],
+      ['Member', part('Member')],
+    ]);
     assert.deepEqual(
-      parts.map(({ name, key, properties }) => [name, key, properties.length]),
-      [
-        ['PropertyCustomFields', 'ListingKey', 2],
-        ['MemberCustomFields', 'MemberKey', 10],
-      ],
+      document.entityTypes.map(({ name }) => name),
+      document.container.entitySets.map(({ name }) => name),
     );
-    const [own] = typeNamed(document, 'Member').navigationProperties.filter(
-      ({ contained }) => contained === true,
-    );
-    assert.deepEqual(own, {
-      name: 'CustomFields',
-      target: 'MemberCustomFields',
-      collection: true,
-      contained: true,
-    });
-    const custom = typeNamed(document, 'Member').properties.filter(({ name }) =>
-      /^(Custom_|Listed|MemberKey$)/.test(name),
-    );
-    assert.deepEqual(typeNamed(document, 'MemberCustomFields').properties, custom);
   });
 
   it('has one entity set of each type, of the same name', () => {

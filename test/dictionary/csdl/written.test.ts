@@ -55,13 +55,13 @@ describe('a metadata document', () => {
     const parsed = new XMLParser(options).parse(xmlOf(source));
     const [schema] = parsed['edmx:Edmx']['edmx:DataServices'].Schema;
     const localName = `${AWKWARD.group}: ${AWKWARD.label}`;
-    const [listing] = schema.EntityType;
+    const listing = schema.EntityType;
     assert.deepEqual(listing, {
       Name: 'Property',
       Key: { PropertyRef: { Name: 'ListingKey' } },
       NavigationProperty: {
         Name: 'CustomFields',
-        Type: 'Collection(org.reso.metadata.PropertyCustomFields)',
+        Type: 'Collection(org.reso.metadata.Property)',
         ContainsTarget: 'true',
       },
       Property: [

@@ -93,7 +93,7 @@ test('takes $select, in parentheses and from outside, and stands beside other ex
   const inFull = async (path: string) =>
     (await idx.get(path, { headers: { accept: 'application/json;odata.metadata=full' } })).json;
   const typed = {
-    '@odata.type': '#org.reso.metadata.PropertyCustomFields',
+    '@odata.type': '#org.reso.metadata.Property',
     ListingKey: 'A',
     'Lake_Dues@odata.type': 'Decimal',
     Lake_Dues: 120.5,
@@ -171,15 +171,17 @@ test('a path to it takes what a list of one can be asked, and refuses the rest b
   }
 });
 
-test('$metadata declares it as a part of the record, with the fields that the key may see', async () => {
+test('$metadata declares it as a part of the record, of its type, so that every type has an entity set', async () => {
   const { text } = await idx.get('$metadata');
   assert.ok(
     text.includes(
-      '<NavigationProperty Name="CustomFields" Type="Collection(org.reso.metadata.PropertyCustomFields)" ContainsTarget="true"/>',
+      '<NavigationProperty Name="CustomFields" Type="Collection(org.reso.metadata.Property)" ContainsTarget="true"/>',
     ),
   );
-  const [, type = ''] = /<EntityType Name="PropertyCustomFields">(.*?)<\/EntityType>/s.exec(text) ?? [];
-  const names = [...type.matchAll(/<Property Name="(\w+)"/g)].map(([, name]) => name);
-  assert.deepEqual(names, ['ListingKey', 'Lake_Dues', 'Lake_Uses']);
-  assert.equal(text.includes('EntitySet Name="PropertyCustomFields"'), false);
+  const named = (element: string) =>
+    [...text.matchAll(new RegExp(`<${element} Name="(\\w+)"`, 'g'))].map(([, name]) => name);
+  assert.deepEqual(named('EntityType'), named('EntitySet'));
+  const [, type = ''] = /<EntityType Name="Property">(.*?)<\/EntityType>/s.exec(text) ?? [];
+  const custom = [...type.matchAll(/<Property Name="(\w+)"[^/]*?LocalName/gs)].map(([, name]) => name);
+  assert.deepEqual(custom, ['Lake_Dues', 'Lake_Uses']);
 });
