@@ -15,6 +15,7 @@ import { History } from './console/history.ts';
 import { HistoryKeeper } from './console/history-keeper.ts';
 import { Live } from './console/live.ts';
 import { LogIn } from './console/log-in.ts';
+import { lastingOf, replicationAt } from './console/replication.ts';
 import { Walks } from './console/walks.ts';
 import { EventStreams } from './events/event-streams.ts';
 import type { ServiceContext } from './exchange.ts';
@@ -78,11 +79,20 @@ export async function startService(
   const metrics = makeMetrics();
   const history = new History(clock.now());
   const closing = new AbortController();
-  const live = new Live(async () => ({
-    at: clock.now(),
-    problems: await problemsOf({ store, readiness }),
-    surfaces: history.present(clock.now()),
-  }));
+  const walks = new Walks();
+  const live = new Live(
+    async () => ({
+      at: clock.now(),
+      problems: await problemsOf({ store, readiness }),
+      surfaces: history.present(clock.now()),
+    }),
+    {
+      replication: {
+        whole: () => replicationAt({ walks, replica: options.replica }, clock.now()),
+        lasting: lastingOf,
+      },
+    },
+  );
   const indexes = new FilterIndexCache(
     { milliseconds: filterIndex.minutes * 60_000, bytes: filterIndex.megabytes * 1024 * 1024 },
     clock,
@@ -143,7 +153,7 @@ export async function startService(
     files: { store, files: options.files },
     admin: {
       ...{ store, metrics, usage, readiness, addressOf, history, days, live, clock },
-      walks: new Walks(),
+      walks,
       replica: options.replica,
       webhooks: options.webhooks,
       logIn: new LogIn(store),

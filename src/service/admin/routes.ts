@@ -10,7 +10,7 @@ import {
 } from '../../webhooks/operations.ts';
 import { allKeys, endKey, newKey } from '../console/keys.ts';
 import { AWAY } from '../console/live.ts';
-import { QUARANTINE_OPTIONS, quarantine, retry } from '../console/replication.ts';
+import { QUARANTINE_OPTIONS, quarantine, replicationAt, retry } from '../console/replication.ts';
 import { rolesInForce } from '../console/roles.ts';
 import { TEXT } from '../description/parts.ts';
 import { json } from '../exchange.ts';
@@ -159,10 +159,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
       'of a replica what its copies do and did in the last day; of every key what it walks through, as far as this process saw it',
     type: JSON_NAME,
     isOpen: false,
-    answer: async ({ walks, replica, clock }) => {
-      const now = clock.now();
-      return json({ at: now, sources: [], ...(await replica?.report(now)), walks: walks.all(now) });
-    },
+    answer: async (context) => json(await replicationAt(context, context.clock.now())),
   },
   {
     path: '/replication/quarantine',
@@ -266,14 +263,21 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     method: 'GET',
     gives: 'figures of the present every two seconds, as server-sent events',
     type: 'text/event-stream',
+    query: {
+      with: 'replication: what GET /replication gives is told, too, whenever something happens there.',
+    },
     isOpen: false,
-    answer: ({ live }) => {
+    answer: ({ live }, { exchange }) => {
+      const wanted = new URLSearchParams(exchange.query).get('with');
+      if (wanted !== null && wanted !== 'replication') {
+        throw platError('optionInvalid', { name: 'with', value: wanted, expected: 'replication' });
+      }
       if (live.isFull) throw platError('overloaded', { seconds: 10 }, { retryAfter: 10 });
       return {
         status: 200,
         headers: {},
         body: [],
-        events: (until: AbortSignal) => live.events(until),
+        events: (until: AbortSignal) => live.events(until, wanted !== null),
         away: AWAY,
       };
     },

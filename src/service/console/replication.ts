@@ -5,6 +5,22 @@
 import { platError } from '../../errors/index.ts';
 import { type Exchange, json, type Reply } from '../exchange.ts';
 import { objectIn, textIn } from './given.ts';
+import type { Walks } from './walks.ts';
+
+/** What is told of replication at a moment. @param now milliseconds since 1970 */
+export async function replicationAt(
+  { walks, replica }: { readonly walks: Walks; readonly replica?: ReplicaDesk | undefined },
+  now: number,
+): Promise<object> {
+  return { at: now, sources: [], ...(await replica?.report(now)), walks: walks.all(now) };
+}
+
+/** Members that change with time alone. */
+const MOVING = new Set(['at', 'lag']);
+
+/** The same without what changes with time alone, to find out whether anything happened. */
+export const lastingOf = (told: object): string =>
+  JSON.stringify(told, (name, value: unknown) => (MOVING.has(name) ? undefined : value));
 
 /** Which part of the quarantine is asked for; without a source of all. */
 interface QuarantineWish {

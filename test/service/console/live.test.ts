@@ -37,13 +37,45 @@ test('the present comes at once, to an admin key alone, and ends with the servic
   await ended;
 });
 
+test('whoever looks at the replication is told of it at once, and again when something happened', async () => {
+  let state = 'walking';
+  let lag = 0;
+  const live = new Live(async () => ({}), {
+    replication: {
+      whole: async () => ({ state, lag: ++lag }),
+      lasting: ({ state: is }: { state?: string }) => is ?? '',
+    },
+    every: 1,
+  });
+  const gone = new AbortController();
+  after(() => gone.abort());
+  const [plain, told] = [live.events(gone.signal), live.events(gone.signal, true)];
+  const figures = 'event: figures\ndata: {}\n\n';
+  const report = (is: string, at: number) => `event: replication\ndata: {"state":"${is}","lag":${at}}\n\n`;
+  assert.equal((await plain.next()).value, figures);
+  assert.equal((await told.next()).value, figures + report('walking', 1));
+  const next = async () => (await told.next()).value;
+  // The first event of the clock tells it for those who came before it.
+  assert.equal(await next(), figures + report('walking', 2));
+  assert.deepEqual([await next(), await next()], [figures, figures]);
+  state = 'done';
+  assert.equal(await next(), figures + report('done', 5));
+  // What moves with time alone is told now and then.
+  for (let quiet = 0; quiet < 6; quiet++) assert.equal(await next(), figures);
+  assert.equal(await next(), figures + report('done', 12));
+  assert.equal((await plain.next()).value, figures);
+});
+
 test('figures are read once for all who look, and a store that is away is an event', async () => {
   let reads = 0;
-  const live = new Live(async () => {
-    reads++;
-    if (reads === 4) throw new Error('away');
-    return { reads };
-  }, 1);
+  const live = new Live(
+    async () => {
+      reads++;
+      if (reads === 4) throw new Error('away');
+      return { reads };
+    },
+    { every: 1 },
+  );
   const gone = new AbortController();
   after(() => gone.abort());
   const [one, two] = [live.events(gone.signal), live.events(gone.signal)];

@@ -59,6 +59,10 @@ for (const [where, skip, makeReplica] of REPLICAS) {
       try {
         const context = await browser.newContext({ reducedMotion: 'reduce' });
         const { page, faults } = await watchedPage(context, admin);
+        let asked = 0;
+        page.on('request', (request) => {
+          if (new URL(request.url()).pathname === '/replication') asked++;
+        });
         await logIn(page, admin, token, '/console/replication');
         await settled(page);
         const row = page
@@ -120,6 +124,8 @@ for (const [where, skip, makeReplica] of REPLICAS) {
         watching.child.kill('SIGTERM');
         await watching.ended;
         await page.getByText(/No process is replicating it now/).waitFor();
+        // The stream told of all this; the page asks at first, and when an entry was tried again.
+        assert.ok(asked <= 3, `it asked ${asked} times`);
 
         // The authority shows who walked: the watch, with its key.
         const authority = await makeKey(market.store, 'admin');

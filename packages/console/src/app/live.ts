@@ -18,6 +18,9 @@ export interface Present {
 /** The latest figures; `away` while the service has no store; undefined until the first have come. */
 export const present = signal<Present | 'away' | undefined>(undefined);
 
+/** Who is told of the replication, too, while a page looks at it: what GET /replication gives, as text. */
+const lookers = new Set<(told: string) => void>();
+
 /** Milliseconds until a stream that ended is opened again. */
 const PAUSE = 3000;
 
@@ -32,9 +35,12 @@ function close(): void {
 
 function open(): void {
   if (stream !== undefined || document.hidden) return;
-  stream = new EventSource('/stream');
+  stream = new EventSource(lookers.size > 0 ? '/stream?with=replication' : '/stream');
   stream.addEventListener('figures', ({ data }: MessageEvent<string>) => {
     present.value = JSON.parse(data);
+  });
+  stream.addEventListener('replication', ({ data }: MessageEvent<string>) => {
+    for (const take of lookers) take(data);
   });
   stream.addEventListener('away', () => {
     present.value = 'away';
@@ -46,13 +52,34 @@ function open(): void {
   });
 }
 
+let isListening = false;
+
+/**
+ * Is told of the replication at once and whenever something happens there, in the one stream of the page.
+ * @param take learns what GET /replication gives, as JSON @returns what ends it
+ */
+export function lookAtReplication(take: (told: string) => void): () => void {
+  const again = (): void => {
+    close();
+    if (isListening) open();
+  };
+  lookers.add(take);
+  again();
+  return () => {
+    lookers.delete(take);
+    again();
+  };
+}
+
 /** Listens as long as a session lasts. @returns what ends it */
 export function listen(): () => void {
   const follow = (): void => (document.hidden ? close() : open());
+  isListening = true;
   follow();
   document.addEventListener('visibilitychange', follow);
   return () => {
     document.removeEventListener('visibilitychange', follow);
+    isListening = false;
     close();
     present.value = undefined;
   };

@@ -1,7 +1,8 @@
-/** What the service reports of replication (GET /replication), asked for again and again while a person looks at it. */
+/** What the service reports of replication: asked for once (GET /replication), then told by the stream whenever something happens. */
 import { useEffect, useState } from 'preact/hooks';
 import { get, type SurfaceName } from '../../app/api.ts';
 import { returns } from '../../app/connection.ts';
+import { lookAtReplication } from '../../app/live.ts';
 
 export interface Progress {
   readonly work: 'download' | 'window' | 'purge';
@@ -132,50 +133,28 @@ export type Reported =
   | { readonly kind: 'failed'; readonly error: unknown }
   | { readonly kind: 'reported'; readonly report: Report };
 
-/** Milliseconds between two reports while something is under way, and otherwise. */
-const BUSY = 2000;
-const QUIET = 3000;
-
-const isBusy = ({ sources, walks }: Report): boolean =>
-  walks.some(({ current }) => current.length > 0) ||
-  sources.some(
-    ({ holder, collections }) => holder !== undefined && collections.some((each) => each.progress.length > 0),
-  );
-
 /** @returns the latest report, and what asks for the next one at once */
 export function useReport(): readonly [Reported, () => void] {
   const [reported, setReported] = useState<Reported>({ kind: 'loading' });
   const [turn, setTurn] = useState(0);
   const returned = returns.value;
+  useEffect(
+    () => lookAtReplication((told) => setReported({ kind: 'reported', report: JSON.parse(told) })),
+    [],
+  );
   useEffect(() => {
-    let timer: ReturnType<typeof setTimeout> | undefined;
     let isGone = false;
-    const next = (wait: number): void => {
-      if (!isGone) timer = setTimeout(look, wait);
-    };
-    function look(): void {
-      if (document.hidden) {
-        next(BUSY);
-        return;
-      }
-      get<Report>('/replication').then(
-        (report) => {
-          if (isGone) return;
-          setReported({ kind: 'reported', report });
-          next(isBusy(report) ? BUSY : QUIET);
-        },
-        (error: unknown) => {
-          if (isGone) return;
-          // What was shown last stays while the service is away: the frame says that it is.
-          setReported((was) => (was.kind === 'reported' ? was : { kind: 'failed', error }));
-          next(QUIET);
-        },
-      );
-    }
-    look();
+    get<Report>('/replication').then(
+      (report) => {
+        if (!isGone) setReported({ kind: 'reported', report });
+      },
+      (error: unknown) => {
+        // What was shown last stays while the service is away: the frame says that it is.
+        if (!isGone) setReported((was) => (was.kind === 'reported' ? was : { kind: 'failed', error }));
+      },
+    );
     return () => {
       isGone = true;
-      clearTimeout(timer);
     };
   }, [turn, returned]);
   return [reported, () => setTurn((before) => before + 1)];
