@@ -23,6 +23,7 @@ export const TOGETHER = {
   /** What every request has, and rules that hold for all interfaces. */
   connections: [
     'service/events/docs.test.ts',
+    'service/events/http.test.ts',
     'service/events/sqlite.test.ts',
     'service/http',
     'service/invariants/order.test.ts',

@@ -69,6 +69,8 @@ export async function sendEvents(
       holds(0);
       sender.took(slice.length, false);
     }
+    // The system has it, and so has what was charged for reading it.
+    holds(0);
   };
   const writeAll = async (): Promise<void> => {
     for await (const text of events(until)) {

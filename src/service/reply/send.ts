@@ -2,7 +2,7 @@
 import { ServerResponse } from 'node:http';
 import { finished, type Writable } from 'node:stream';
 import { gzipMember } from '../../shared/gzip-member.ts';
-import type { Part, Reply } from '../exchange.ts';
+import { hasEvents, type Part, type Reply } from '../exchange.ts';
 import { chooseEncoding } from '../http/negotiation.ts';
 import { bodyOf, type HttpResponse, waitingIn, writeHead } from '../http/server.ts';
 import { compressBody } from './compress.ts';
@@ -93,7 +93,9 @@ export async function send(
 ): Promise<number> {
   // A part of a file is a part of its bytes as they are.
   const isPart = reply.headers['content-range'] !== undefined;
-  const canCompress = isCompressible(reply.headers['content-type'] ?? '') && !isPart;
+  // Only the head of a stream of events is sent here, which has no length and is never compressed.
+  const isStream = hasEvents(reply);
+  const canCompress = isCompressible(reply.headers['content-type'] ?? '') && !isPart && !isStream;
   const { bytes: made, isGzip } = bytesIn(reply.body);
   // A body that is kept as gzip is only for clients that like nothing better.
   const encoding = isGzip ? 'gzip' : canCompress ? chooseEncoding(acceptEncoding) : undefined;
@@ -108,7 +110,7 @@ export async function send(
   writeHead(response, reply.status, {
     ...commonHeaders(common),
     ...(encoded !== undefined && encoding !== undefined ? { 'content-encoding': encoding } : {}),
-    ...(isEmpty ? {} : { 'content-length': String(sizeOf(body)) }),
+    ...(isEmpty || isStream ? {} : { 'content-length': String(sizeOf(body)) }),
     ...reply.headers,
   });
   return writeBody(response, method === 'HEAD' || isEmpty ? [] : body, taking);
