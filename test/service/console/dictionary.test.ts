@@ -65,6 +65,10 @@ test(
         'Any',
         'private',
       ]);
+      // A record's custom fields are declared as records of its own type, which is no other resource.
+      const leads = await page.getByText(/It leads to/).innerText();
+      assert.match(leads, /It leads to .*PropertyRooms/);
+      assert.doesNotMatch(leads, /\bProperty\b/);
       await page.waitForURL(/[?&]q=lake/);
 
       await page.getByRole('button', { name: 'Docks values of Lake_Dock' }).press('Enter');

@@ -135,9 +135,9 @@ function Fields({
 
 /** Where the navigations of a resource lead, each resource once. */
 function Leads({ resource, eyes }: { readonly resource: ResourceEntry; readonly eyes: string }) {
-  const targets = [...new Set(resource.leadsTo.map(({ to }) => to))].filter(
-    (to) => to !== `${resource.name}CustomFields`,
-  );
+  // Custom fields are part of the record itself.
+  const others = resource.leadsTo.filter(({ name }) => name !== 'CustomFields');
+  const targets = [...new Set(others.map(({ to }) => to))];
   if (targets.length === 0) return null;
   return (
     <>
