@@ -203,7 +203,8 @@ for (const node of isWhole ? nodes : nodes.slice(0, 1)) {
       return exported(line.includes('demo') ? ports : ports.slice(4));
     };
     const lines = linesOf('README.md').filter((line) => !line.startsWith('npm ci'));
-    const here = (line: string) => line.replace('https://feed.example.com', `http://127.0.0.1:${ports[5]}`);
+    // The feed is the service above, whose token is for its port of the api.
+    const here = (line: string) => line.replace('https://feed.example.com', `http://127.0.0.1:${ports[4]}`);
     const said = await typed(t, at, node, lines.map(here), prepare);
     assert.ok(said.size >= 6, [...said.keys()].join('\n'));
     assert.equal((await at.exported('replica.db', 'Property')).length, 1);
