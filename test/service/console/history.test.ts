@@ -111,6 +111,9 @@ test('a process that begins anew shows what the one before counted, and no zeros
   const there = memoryStore();
   const before = makeProcess(there, 7 * MINUTE + 5);
   before.history.note({ ...ENDED, seconds: 0.1 }, 8 * MINUTE);
+  before.clock.at = 8 * MINUTE;
+  await before.keeper.flush();
+  // Nothing is asked any more, but it counts up to its end.
   before.clock.at = 9 * MINUTE + 1;
   await before.keeper.close();
   const now = makeProcess(there, 12 * MINUTE);
@@ -153,6 +156,7 @@ test('nothing is written while nothing happens, and a write that fails is repeat
   await busy.keeper.flush();
   await busy.keeper.flush();
   assert.equal(there.state.writes, 1);
+  assert.deepEqual((await busy.keeper.day()).key('k').requests, [1], 'what it wrote itself counts once');
   assert.deepEqual((await idle.keeper.day()).key('k').requests, [1]);
   busy.history.note(ENDED, 0);
   await busy.keeper.close();
