@@ -54,8 +54,11 @@ export class CommitWatch {
   readonly #pause: Pause;
   readonly #listeners = new Set<Listener>();
   #last: unknown;
-  /** What asks, while somebody follows. */
-  #asking: { readonly stop: AbortController; readonly ended: Promise<void> } | undefined;
+  /** Ends what asks, while somebody follows. */
+  #asking: AbortController | undefined;
+  /** Resolves when nothing is asked any more that was to end. */
+  #ended: Promise<void> = Promise.resolve();
+  #isClosed = false;
 
   constructor(source: CommitSource, pause: Pause = sleep) {
     this.#source = source;
@@ -68,15 +71,17 @@ export class CommitWatch {
    * @returns a function that ends this
    */
   watch(committed: () => void, lost?: (error: unknown) => void): () => void {
+    if (this.#isClosed) return () => undefined;
     const listener = { committed, lost };
     this.#listeners.add(listener);
     if (this.#asking === undefined) {
-      const stop = new AbortController();
-      this.#asking = { stop, ended: this.#ask(stop.signal) };
+      this.#asking = new AbortController();
+      const all = Promise.all([this.#ended, this.#ask(this.#asking.signal)]);
+      this.#ended = all.then(() => undefined);
     }
     return () => {
       this.#listeners.delete(listener);
-      if (this.#listeners.size === 0) void this.close();
+      if (this.#listeners.size === 0) this.#stop();
     };
   }
 
@@ -85,13 +90,17 @@ export class CommitWatch {
     for (const { committed } of this.#listeners) committed();
   }
 
-  /** Resolves when nothing is asked any more. */
-  async close(): Promise<void> {
+  /** Calls nobody any more. Resolves when nothing is asked, also by those who had stopped watching before. */
+  close(): Promise<void> {
+    this.#isClosed = true;
     this.#listeners.clear();
-    const asking = this.#asking;
+    this.#stop();
+    return this.#ended;
+  }
+
+  #stop(): void {
+    this.#asking?.abort();
     this.#asking = undefined;
-    asking?.stop.abort();
-    await asking?.ended;
   }
 
   async #ask(stop: AbortSignal): Promise<void> {

@@ -61,6 +61,7 @@ function storeOn(engine: Engine, stored: StoreModel): Store {
       ? {}
       : { announcements: (hearing: Hearing, pause: Pause) => engine.announcements?.(hearing, pause) }),
   });
+  const closing = new AbortController();
   const exclusively = <T>(work: () => Promise<T>): Promise<T> =>
     queue.run(async () => {
       engine.mustBeWritable?.();
@@ -97,6 +98,16 @@ function storeOn(engine: Engine, stored: StoreModel): Store {
     model,
     commit: (source, change) => writing((current) => commitChange(writer, current, source, change)),
   });
+  let closed: Promise<void> | undefined;
+  async function close(patience: number): Promise<void> {
+    closing.abort();
+    const unwatched = commits.close();
+    await within(
+      patience,
+      live.ended().then(() => queue.idle()),
+    );
+    await Promise.all([unwatched, engine.close()]);
+  }
 
   const store: Store = {
     name,
@@ -132,7 +143,7 @@ function storeOn(engine: Engine, stored: StoreModel): Store {
       const [row] = await reading.small.rows(KNOWN);
       return { since: Number(row?.horizon ?? 0), last: Number(row?.last ?? 0) };
     },
-    changes: (wish = {}) => followChanges(store, wish),
+    changes: (wish = {}) => followChanges(store, wish, closing.signal),
     watch: (committed, lost) => commits.watch(committed, lost),
     async showsFile(path, role) {
       const shown = planShowsFile({ dialect: engine.dialect, model: await model() }, path, role);
@@ -225,12 +236,9 @@ function storeOn(engine: Engine, stored: StoreModel): Store {
       }
     },
     backup: (file, onProgress) => engine.backup(file, onProgress),
-    async close(patience = Number.POSITIVE_INFINITY) {
-      await within(
-        patience,
-        live.ended().then(() => queue.idle()),
-      );
-      await engine.close();
+    close(patience = Number.POSITIVE_INFINITY) {
+      closed ??= close(patience);
+      return closed;
     },
   };
   return store;

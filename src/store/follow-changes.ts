@@ -87,19 +87,34 @@ export async function* changePages(store: Source, wish: ChangesWish): AsyncGener
   }
 }
 
-/** The same, change by change. */
-export async function* followChanges(store: Source, wish: ChangesWish): AsyncGenerator<Change> {
-  for await (const { changes, records, before, position } of changePages(store, wish)) {
-    for (const [index, change] of changes.entries()) {
-      const text = change.kind === 'deleted' ? undefined : records?.get(recordNamed(change));
-      const isLast = index === changes.length - 1;
-      yield {
-        ...change,
-        ...(text === undefined ? {} : { record: JSON.parse(text) }),
-        position: isLast ? position : before,
-      };
-      if (wish.signal?.aborted === true) return;
+/**
+ * The same, change by change.
+ * @param closing aborted when the store closes: whoever follows is at the end then
+ */
+export async function* followChanges(
+  store: Source,
+  wish: ChangesWish,
+  closing: AbortSignal,
+): AsyncGenerator<Change> {
+  // Whoever wants what there is must not take a part for the whole.
+  const ends = wish.follow === true && !closing.aborted;
+  const signals = [wish.signal, ends ? closing : undefined].filter((each) => each !== undefined);
+  const signal = AbortSignal.any(signals);
+  try {
+    for await (const { changes, records, before, position } of changePages(store, { ...wish, signal })) {
+      for (const [index, change] of changes.entries()) {
+        const text = change.kind === 'deleted' ? undefined : records?.get(recordNamed(change));
+        const isLast = index === changes.length - 1;
+        yield {
+          ...change,
+          ...(text === undefined ? {} : { record: JSON.parse(text) }),
+          position: isLast ? position : before,
+        };
+        if (signal.aborted) return;
+      }
     }
+  } catch (error) {
+    if (!ends || !closing.aborted) throw error;
   }
 }
 

@@ -193,7 +193,7 @@ export interface Store extends Checks {
   changesKnown(): Promise<{ readonly since: number; readonly last: number }>;
   /**
    * The changes of the store, in their order, and those that are committed from now on where that is wanted. Whoever takes
-   * them too slowly keeps nothing waiting.
+   * them too slowly keeps nothing waiting. Closing the store ends those who follow.
    * @throws PlatError `positionGone` where what has changed since is no longer known: its message says where to go on
    */
   changes(wish?: ChangesWish): AsyncIterable<Change>;

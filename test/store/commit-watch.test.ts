@@ -1,11 +1,13 @@
 /** How often a store is asked for commits, and who is told of them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { CommitWatch, type Hearing, type Pause } from '../../src/store/commit-watch.ts';
 
 /** A watch over a source whose answers and announcements the test gives, and whose time passes when the test says so. */
 function watched() {
   const source = { last: 1, isAway: false, isOpen: false, asked: 0 };
+  const unheard = Promise.withResolvers<void>();
   let hearing: Hearing | undefined;
   let go = (): void => undefined;
   let began = Promise.withResolvers<void>();
@@ -29,7 +31,7 @@ function watched() {
           get isOpen() {
             return source.isOpen;
           },
-          close: async () => undefined,
+          close: () => unheard.promise,
         };
       },
     },
@@ -46,7 +48,7 @@ function watched() {
     }
     return source.asked - before;
   };
-  return { source, watch, pass, hearing: () => hearing ?? assert.fail('nobody hears') };
+  return { source, watch, pass, unheard, hearing: () => hearing ?? assert.fail('nobody hears') };
 }
 
 test('without announcements each look asks, with them one of ten, and none while the store is away more often', async () => {
@@ -86,4 +88,21 @@ test('who follows is told of commits that are asked for, of those that are annou
   assert.deepEqual(told.splice(0), ['commit', 'cut']);
   end();
   endOther();
+});
+
+test('it is closed when the connection for announcements is, also that of followers who have left', async () => {
+  const { source, watch, unheard } = watched();
+  const told: string[] = [];
+  watch.watch(() => told.push('one'))();
+  let isClosed = false;
+  const closed = watch.close().then(() => {
+    isClosed = true;
+  });
+  for (let turn = 0; turn < 20; turn++) await setImmediate();
+  assert.equal(isClosed, false);
+  unheard.resolve();
+  await closed;
+  watch.watch(() => told.push('two'))();
+  watch.notice();
+  assert.deepEqual([told, source.asked], [[], 0]);
 });

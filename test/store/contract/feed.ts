@@ -397,6 +397,28 @@ export function feedContract(engine: Engine): void {
     );
   });
 
+  test('who breaks out leaves a store that closes, and a store that closes ends who follows', async (t) => {
+    const { write, again } = await makeWorld(engine, t);
+    await write('Property', listing('A'), listing('B'));
+    const one = await again();
+    for await (const { key } of one.changes({ follow: true })) {
+      assert.equal(key, 'A');
+      break;
+    }
+    await one.close();
+    const other = await again();
+    const following = Array.fromAsync(other.changes({ follow: true }));
+    const waiting = other.changes({ since: 'end', follow: true })[Symbol.asyncIterator]();
+    const next = waiting.next();
+    await other.close();
+    // It may have been closed before the first of them was read.
+    assert.ok((await following).length <= 2);
+    assert.equal((await next).done, true);
+    for (const follow of [true, false]) {
+      await assert.rejects(Array.fromAsync(other.changes({ follow })), { code: 'storeUnavailable' });
+    }
+  });
+
   test('less that is to be kept counts at once', async (t) => {
     const { store, write } = await makeWorld(engine, t);
     await write('Property', listing('A'), listing('B'));
