@@ -163,7 +163,8 @@ export function feedPage(request: FeedRequest, rows: readonly Row[], mayLag: boo
     if (!mayLag) return { kind: 'gone', position: end };
     return { kind: 'changes', changes: [], position: since, isLevel: true, isWhole: true };
   }
-  if (sequence > 0 && sequence < horizon) return { kind: 'gone', position: end };
+  // Of a horizon that was damaged, nothing is known to lie behind it.
+  if (sequence > 0 && !(sequence >= horizon)) return { kind: 'gone', position: end };
   // The name of a commit before the horizon may have gone.
   const isOther = commit !== undefined && commit.sequence > horizon && commit.name !== head?.name;
   if (isOther) return { kind: 'gone', position: end };

@@ -8,6 +8,8 @@ interface CopyReport {
   /** Rows that were written; fewer than all if an earlier copy got far. */
   readonly written: number;
   readonly removed: number;
+  /** Webhooks that send nothing from the copy until an operator resumes them. */
+  readonly paused: number;
 }
 
 /** Rows that are compared at once. */
@@ -66,10 +68,34 @@ async function align(
       }
     }
     if (differences > 0 && !once) continue;
+    const paused = await pauseWebhooks(target, tables);
     await target.finish(model);
-    return { tables: tables.length, rows, written, removed };
+    return { tables: tables.length, rows, written, removed, paused };
   }
   throw platError('failed', { reason: `What is written to ${name} does not stay as it was written.` });
+}
+
+const IS_COPY = 'the store is a copy: resume it when no process of the other one sends any more';
+
+/** Two stores with the same webhooks would send the same events twice, and those of each after that. @returns how many it paused */
+async function pauseWebhooks(target: RawTarget, tables: readonly RawTable[]): Promise<number> {
+  const table = tables.find(({ name }) => name === 'plat_webhooks');
+  if (table === undefined) return 0;
+  const { columns, key } = table;
+  const changed = (column: string | undefined, cell: RawRow[number]): RawRow[number] => {
+    if (column === 'paused') return IS_COPY;
+    return column === 'holder' || column === 'held_until' ? null : cell;
+  };
+  const sending = (await rowsUpTo(target, table, undefined, undefined)).filter(
+    (row) => (row[columns.indexOf('paused')] ?? null) === null,
+  );
+  const paused = sending.map((row) => row.map((cell, at) => changed(columns[at], cell)));
+  await target.change(
+    table,
+    sending.map((row) => row.slice(0, key.length)),
+    paused,
+  );
+  return paused.length;
 }
 
 interface Step {

@@ -7,7 +7,7 @@ import type { ColumnKind } from '../compile/column-value.ts';
 import { bind, integer, join, name, type Sql, sql } from '../compile/fragment.ts';
 import type { StoreModel } from '../compile/model.ts';
 import type { OnProgress } from './check/checks.ts';
-import { LOGGED } from './meta.ts';
+import { LOGGED, namesOf } from './meta.ts';
 import { OWN_TABLES } from './own-tables.ts';
 import type { Session } from './session.ts';
 
@@ -88,6 +88,7 @@ const OWN_META = [
   'changes',
   LOGGED,
   'file',
+  ...namesOf('timeline', 'serverStart'),
 ];
 
 const listed = (columns: readonly string[]): Sql => join(columns.map(name), ', ');

@@ -7,10 +7,12 @@ import { CUSTOM_FIELDS, CUSTOM_LOOKUPS, marketRecords } from 'plat-demo';
 import type { ErrorCode, PlatError } from '../../src/errors/index.ts';
 import { type OpenStoreOptions, openStore, openTables } from '../../src/open-store.ts';
 import { DEFAULT_SETTINGS } from '../../src/records/settings.ts';
+import { START } from '../../src/store/change-feed.ts';
 import { copyStore } from '../../src/store/copy-store.ts';
 import { NO_USE } from '../../src/store/key-store.ts';
 import type { RawTables, ReadRows } from '../../src/store/raw-tables.ts';
 import type { PartitionField } from '../../src/store/store.ts';
+import { NO_FAILURE } from '../../src/webhooks/worker.ts';
 import { listing } from '../support/builders.ts';
 import { testClock } from '../support/clock.ts';
 import { bareDatabase, copyOfDatabase } from '../support/postgres-engine.ts';
@@ -32,6 +34,12 @@ const KEY = {
   createdAt: '2026-06-01T12:00:00Z',
   expiresAt: null,
   revokedAt: null,
+} as const;
+
+const WEBHOOK = {
+  ...{ id: 'wh_1', url: 'https://example.com', bearer: null, role: 'idx', systems: [], resources: [] },
+  ...{ privateHosts: false, createdAt: KEY.createdAt, secret: 'whsec_a', former: null, paused: null },
+  ...{ position: START, delivered: 0, deliveredAt: null, ...NO_FAILURE },
 } as const;
 
 /** Of every store here: a new day would begin a new generation in one of two that are compared. */
@@ -90,6 +98,10 @@ async function fill(place: Place): Promise<string> {
   }
   await store.remove('Property', [...(await operations(store, clock).keys('Property')).slice(0, 1)]);
   await store.keys.add(KEY, 'hash');
+  const { position } = await store.feed({ since: START, limit: 3 });
+  await store.webhooks.add({ ...WEBHOOK, position });
+  await store.webhooks.add({ ...WEBHOOK, id: 'wh_2', paused: 'an operator paused it' });
+  await store.webhooks.hold('wh_1', 'a process', 1);
   await store.keys.recordUse(new Map([['k', { ...NO_USE, requests: 3 }]]));
   await store.checkpoints.exchange('feed', 'cursor', () => ({ at: 'é' }));
   await store.close();
@@ -147,7 +159,21 @@ suite('copies of stores', () => {
       assert.equal(report.removed, 0);
       const expected = await seen(here);
       assert.deepEqual(await seen(there), expected);
+      assert.equal(report.paused, 1);
+      const sending = await open(here);
       const store = await open(there);
+      const [first, second] = await sending.webhooks.list();
+      const paused = 'the store is a copy: resume it when no process of the other one sends any more';
+      assert.deepEqual(await store.webhooks.list(), [
+        { ...first, paused, holder: null, heldUntil: 0 },
+        second,
+      ]);
+      // Whoever follows goes on in the copy.
+      const next = { since: first?.position ?? START, limit: 1000 };
+      const page = await store.feed(next);
+      assert.ok(page.kind === 'changes' && page.changes.length > 10);
+      assert.deepEqual(page, await sending.feed(next));
+      await sending.close();
       const told = await operations(store, clock).write('Property', listing('new'));
       assert.equal(told.inserted, 1);
       assert.equal((await store.status()).partitions?.by, partitionsOf(to));

@@ -26,8 +26,8 @@ export function defineCopy(copy: Command): void {
         const report = await withProgress(`Copying ${source.name}`, undefined, (progress) =>
           copyStore(source, target, rowProgress(progress)),
         );
-        const { tables, rows, written, removed } = report;
-        const text = `${target.name} is the same as ${source.name}: ${rows} rows in ${tables} tables, ${written} written, ${removed} removed`;
+        const { tables, rows, written, removed, paused } = report;
+        const text = `${target.name} is the same as ${source.name}: ${rows} rows in ${tables} tables, ${written} written, ${removed} removed${paused === 0 ? '' : `; webhooks that are paused in the copy: ${paused}`}`;
         print(report, text, json);
       } finally {
         await target.close();

@@ -22,7 +22,13 @@ interface TableCheck {
 export const COLUMNS_ARE_MISSING = 'its columns are missing';
 
 /** What faults of a whole resource are reported under, in place of a key. */
-const OF_RESOURCE = { counters: '(counters)', numbers: '(numbers)', values: '(values)', view: '(view)' };
+const OF_RESOURCE = {
+  changes: '(changes)',
+  counters: '(counters)',
+  numbers: '(numbers)',
+  values: '(values)',
+  view: '(view)',
+};
 
 /** Lists of records have 32 bits for each number. */
 const LAST_NUMBER = 2 ** 32 - 2;
@@ -80,7 +86,7 @@ function tableChecks(planner: Planner, layout: ResourceLayout): TableCheck[] {
     tombstones(layout),
     counters(layout),
     numbers(layout),
-    ...(layout.resource.name === 'Lookup' ? [values(planner)] : []),
+    ...(layout.resource.name === 'Lookup' ? [values(planner), changes()] : []),
     ...(words === undefined ? [] : [{ what: 'its words are not in the index', ...words }]),
   ];
 }
@@ -152,6 +158,19 @@ function values(planner: Planner): TableCheck {
     what: 'counts of values in use are not the rows',
     find: sql`SELECT ${bind(OF_RESOURCE.values)} AS key WHERE ${find}`,
     mend,
+  };
+}
+
+/** The horizon of the sequence of changes, before which nobody can go on, is one of its numbers. */
+function changes(): TableCheck {
+  const last = sql`(SELECT coalesce(max(seq), 0) FROM plat_changes)`;
+  const isNumber = sql`value <> '' AND length(value) < 17 AND trim(value, '0123456789') = ''`;
+  const isWrong = sql`name = 'changes_horizon' AND CASE WHEN ${isNumber} THEN CAST(value AS BIGINT) > ${last} ELSE TRUE END`;
+  return {
+    what: 'the horizon of the sequence of changes is none of its numbers',
+    find: sql`SELECT ${bind(OF_RESOURCE.changes)} AS key FROM plat_meta WHERE ${isWrong}`,
+    // A repair notes that everything may have changed, and writes it with that.
+    mend: [],
   };
 }
 

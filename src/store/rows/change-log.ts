@@ -284,11 +284,15 @@ async function write(
   }
 }
 
-/** @returns the first of the numbers */
+/**
+ * None that an entry has is given again, whatever the store kept of the next one.
+ * @returns the first of the numbers
+ */
 async function takeNumbers({ dialect, rows }: Session, count: number): Promise<number> {
   const returned = dialect.announced === undefined ? sql`next` : sql`next, ${dialect.announced}`;
-  const [row] =
-    await rows(sql`INSERT INTO plat_sequence (resource, next) VALUES (${bind(SEQUENCE)}, 1 + ${bind(count)})
-    ON CONFLICT (resource) DO UPDATE SET next = plat_sequence.next + ${bind(count)} RETURNING ${returned}`);
+  const least = sql`1 + coalesce((SELECT max(seq) FROM plat_changes), 0) + ${bind(count)}`;
+  const [row] = await rows(sql`INSERT INTO plat_sequence (resource, next) VALUES (${bind(SEQUENCE)}, ${least})
+    ON CONFLICT (resource) DO UPDATE SET next = CASE WHEN plat_sequence.next + ${bind(count)} > excluded.next
+      THEN plat_sequence.next + ${bind(count)} ELSE excluded.next END RETURNING ${returned}`);
   return Number(row?.next) - count;
 }

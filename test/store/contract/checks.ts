@@ -471,6 +471,47 @@ export function checkContract(engine: Engine): void {
     assert.deepEqual(await faultsIn(world.store), []);
   });
 
+  test('numbers of changes go on behind those that are there, whatever is stored of the next one', async (t) => {
+    const world = await market(engine, t, ['A']);
+    const end = async () => (await world.store.feed({ since: 'end', limit: 1 })).position;
+    for (const damage of [
+      `DELETE FROM plat_sequence WHERE resource = 'changes'`,
+      `UPDATE plat_sequence SET next = 3 WHERE resource = 'changes'`,
+    ]) {
+      const since = await end();
+      await world.damage(damage);
+      await world.store.remove('Property', ['A']);
+      const page = await world.store.feed({ since, resources: ['Property'], limit: 10 });
+      assert.ok(page.kind === 'changes' && page.changes[0] !== undefined);
+      assert.deepEqual(
+        page.changes.map(({ key, kind }) => `${kind} ${key}`),
+        ['deleted A'],
+      );
+      assert.ok(page.changes[0].sequence > since.sequence);
+      await world.write('Property', whole('A'));
+      assert.deepEqual(await faultsIn(world.store), []);
+    }
+  });
+
+  test('a damaged horizon of the changes is found and mended, and lets nobody go on meanwhile', async (t) => {
+    const world = await market(engine, t, ['A']);
+    for (const horizon of ['x', '99999999']) {
+      const since = (await world.store.feed({ since: 'end', limit: 1 })).position;
+      await world.damage(
+        `INSERT INTO plat_meta VALUES ('changes_horizon', '${horizon}') ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
+      );
+      assert.equal((await world.store.feed({ since, limit: 1 })).kind, 'gone', horizon);
+      assert.deepEqual(await faultsIn(world.store), [
+        ['Lookup', '(changes)', 'the horizon of the sequence of changes is none of its numbers'],
+      ]);
+      await repairStore(world.store);
+      assert.deepEqual(await faultsIn(world.store), []);
+      assert.equal((await world.store.feed({ since, limit: 1 })).kind, 'gone', horizon);
+      const { position } = await world.store.feed({ since: 'end', limit: 1 });
+      assert.equal((await world.store.feed({ since: position, limit: 1 })).kind, 'changes');
+    }
+  });
+
   test('a scrub finds each damaged row once, rests as long as it is told, and forgets what is mended', async (t) => {
     const world = await market(engine, t, ['A', 'B']);
     const found: unknown[] = [];
