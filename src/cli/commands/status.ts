@@ -64,6 +64,7 @@ function text(status: StoreStatus, keys: number): string[] {
 /** How a watch learns of changes, in words. */
 const WAYS = {
   events: 'follows the events of the source',
+  delta: 'asks for the changes of the source by delta links',
   'entity-event': 'asks for the entity events of the source',
   windows: 'reads changes in windows',
 } as const;

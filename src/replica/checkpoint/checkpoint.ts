@@ -52,6 +52,7 @@ export class Checkpoint {
   readonly #quarantined: Map<string, QuarantinedRecord>;
   readonly #commits = new PromiseQueue();
   readonly #resources = new Map<string, PromiseQueue>();
+  #reads = 0;
 
   private constructor(
     options: CheckpointOptions,
@@ -111,9 +112,26 @@ export class Checkpoint {
    * again would be taken for a page of the new walk.
    */
   inTurn<T>(resource: string, work: () => Promise<T>): Promise<T> {
+    return this.applyInTurn(resource, () => work().finally(() => this.noteRead()));
+  }
+
+  /** The same for work that stores what came before its turn: it says itself whether it has asked for anything. */
+  applyInTurn<T>(resource: string, work: () => Promise<T>): Promise<T> {
     const queue = this.#resources.get(resource) ?? new PromiseQueue();
     this.#resources.set(resource, queue);
     return queue.run(work);
+  }
+
+  /**
+   * How often something was asked for and stored. What was asked for while it was another number may be older than
+   * what is stored now.
+   */
+  get reads(): number {
+    return this.#reads;
+  }
+
+  noteRead(): void {
+    this.#reads++;
   }
 
   /** Records that a step was done whole, and when it began. */

@@ -8,7 +8,7 @@ import { UnreadableNote } from '../../records/damage.ts';
 import { isObject } from '../../shared/json.ts';
 import type { LoadState } from '../machine/load.ts';
 import type { SweepState } from '../machine/sweep.ts';
-import { type Capabilities, WAYS, type Way } from '../source/source.ts';
+import { type Capabilities, WAYS, type WalkedLinks, type Way } from '../source/source.ts';
 import type { WorkLog } from './work-log.ts';
 
 /** Moments are milliseconds since 1970 on the consumer's clock. */
@@ -45,6 +45,8 @@ export interface Notes {
   /** How far the changes that the source told of are in the copy. */
   readonly chain: Chain;
   readonly foundation: Foundation;
+  /** From where on a source tells of what has changed that says so only at the end of a whole walk. */
+  readonly walked: WalkedLinks;
 }
 
 /** How a watch learns of changes. Moments are milliseconds since 1970 on the consumer's clock. */
@@ -62,6 +64,8 @@ export interface Chain {
   readonly way: Way;
   /** What the source was asked to tell of. */
   readonly resources: readonly string[];
+  /** Of these, those that it does not tell of; absent: none. */
+  readonly untold?: readonly string[];
   /** Everything up to here is in the copy, or pending. */
   readonly position: string;
   /** The sequence was broken: everything is to be read again. */
@@ -268,6 +272,7 @@ const CHECKS = {
   chain: record({
     way: among(...WAYS),
     resources: listOf(text),
+    untold: optional(listOf(text)),
     position: text,
     isBroken: optional(flag),
     level: moment,
@@ -276,6 +281,7 @@ const CHECKS = {
     ),
   }),
   foundation: record({ since: text, fresh: listOf(text) }),
+  walked: mapOf(text),
   lately: listOf(
     record({ kind: text, since: number, last: number, times: number, reason: text, of: optional(text) }),
   ),

@@ -1,7 +1,7 @@
 /**
- * Brings changes that a source told of into the copy: deleted records go, changed ones are asked for by their keys, so that
- * what is stored is no older than the change, and the position is kept with them. What cannot be read is dealt with as
- * everywhere. It knows nothing of how the source tells.
+ * Brings changes that a source told of into the copy: deleted records go, changed ones are stored as they came or asked for by
+ * their keys, so that what is stored is no older than the change nor than what was there, and the position is kept with them.
+ * What cannot be read is dealt with as everywhere. It knows nothing of how the source tells.
  */
 import type { CopyChange } from '../checkpoint/checkpoint.ts';
 import type { Chain, Deletions } from '../checkpoint/notes.ts';
@@ -29,10 +29,7 @@ const FEW = 10;
 const COUNTED = 20 * 3_600_000;
 
 /** What is known of a record after several changes: the last one counts. */
-interface Change {
-  readonly isDeleted: boolean;
-  readonly at: number | undefined;
-}
+type Change = Omit<ToldChange, 'resource' | 'key'>;
 
 /**
  * Applies changes in their order, in as many commits as they need. The chain is kept with each, with its new position in
@@ -54,7 +51,7 @@ export async function applyChanges(
     const isLast = index === groups.length - 1;
     const end = isLast ? ended(copy, position, isLevel) : {};
     const group = new Group(copy, resource, some, distinct);
-    chain = await copy.checkpoint.inTurn(resource, () => group.apply(chain, end));
+    chain = await copy.checkpoint.applyInTurn(resource, () => group.apply(chain, end));
   }
   if (groups.length > 0) return chain;
   chain = { ...chain, ...ended(copy, position, isLevel) };
@@ -74,9 +71,9 @@ const ended = (
 
 function lastOf(changes: readonly ToldChange[]): [string, Change][] {
   const last = new Map<string, Change>();
-  for (const { key, isDeleted, at } of changes) {
+  for (const { key, resource: _, ...change } of changes) {
     last.delete(key); // it stands at the place of its last change
-    last.set(key, { isDeleted, at });
+    last.set(key, change);
   }
   return [...last];
 }
@@ -111,18 +108,31 @@ class Group {
   async apply(before: Chain, end: Partial<Chain>): Promise<Chain> {
     const { checkpoint, report } = this.#copy;
     const resource = this.#resource;
-    // What windows have passed may have come back since: it is asked for.
+    const { reads } = checkpoint;
     const cursor = cursorOf(checkpoint.load(resource));
-    const isTold = ({ isDeleted, at }: Change): boolean => isDeleted && (at === undefined || at >= cursor);
-    const told = this.#keys(isTold);
-    const doubtful = this.#keys((change) => !isTold(change));
-    const { page, want } = await this.#fetch(doubtful);
+    const isSure = ({ isDeleted, at, found }: Change): boolean => {
+      // What was found is sure as long as nothing newer may be stored.
+      if (found !== undefined) return found.asOf === reads;
+      // What windows have passed may have come back since: it is asked for.
+      return isDeleted && (at === undefined || at >= cursor);
+    };
+    const told = this.#keys((change) => isSure(change) && change.isDeleted);
+    const doubtful = this.#keys((change) => !isSure(change));
+    const asked = await this.#fetch(doubtful);
+    const { want } = asked;
+    const page = joinPages([asked.page, this.#found(isSure)]);
     if (contradicts(checkpoint.get('masks') ?? NO_MASKS, page)) {
       await refresh(this.#copy, resource, 'fields were masked that are open now, or the other way round');
     }
     // What is not there any more was deleted since, or has left the view.
-    const asked = doubtful.filter((key) => !want.includes(key));
-    const gone = [...told, ...absentFrom(page, resource, asked)];
+    const gone = [
+      ...told,
+      ...absentFrom(
+        page,
+        resource,
+        doubtful.filter((key) => !want.includes(key)),
+      ),
+    ];
     const { chain, removed, guarded } = await this.#guard({ ...before, ...end }, gone);
     const pending: PendingFetch[] = want.length === 0 ? [] : [{ resource, keys: want, why: RECORD }];
     let owes = want.length > 0;
@@ -146,7 +156,18 @@ class Group {
     if (removed.length > 0) report({ kind: 'deleted', resource, keys: removed });
     report({ kind: 'changes', resource, rows: page.keys.length, deleted: removed.length });
     if (owes) await fetchPending(this.#copy, resource);
+    if (owes || doubtful.length > 0) checkpoint.noteRead();
     return chain;
+  }
+
+  /** The records that came with the changes. */
+  #found(isSure: (change: Change) => boolean): SourcePage {
+    const items = this.#changes.flatMap(([, change]) => {
+      const item = isSure(change) ? change.found?.item : undefined;
+      return item === undefined ? [] : [item];
+    });
+    const keys = this.#keys((change) => isSure(change) && change.found?.item !== undefined);
+    return { ...NOTHING, items, keys: keys.map((key) => ({ resource: this.#resource, key })) };
   }
 
   #keys(isWanted: (change: Change) => boolean): string[] {

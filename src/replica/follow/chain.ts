@@ -37,6 +37,7 @@ export function isKept(checkpoint: Pick<Checkpoint, 'get' | 'load' | 'sweep'>, c
   if (chain === undefined || foundation === undefined || chain.isBroken === true) return false;
   return (
     chain.resources.includes(collection) &&
+    chain.untold?.includes(collection) !== true &&
     hasWindowed(foundation, collection, checkpoint.load(collection)) &&
     hasSwept(foundation, collection, checkpoint.sweep(collection))
   );

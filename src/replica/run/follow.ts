@@ -10,11 +10,11 @@ import { applyChanges } from '../follow/apply.ts';
 import { isKept } from '../follow/chain.ts';
 import { type Batch, Inbox } from '../follow/inbox.ts';
 import { RequestFailure } from '../http/failure.ts';
-import { LONGEST_REST, restAfter } from '../http/retry.ts';
-import { type ChangeFeed, WAYS, type Way } from '../source/source.ts';
+import type { Beginning, ChangeFeed } from '../source/source.ts';
 import { fetchPending } from '../steps/fetch-pending.ts';
 import { downloadAll, refreshAll, windowed } from './cycle.ts';
 import { type FollowWish, paceWithin, type ReplicateOptions } from './options.ts';
+import { BROKEN, FailedWays } from './ways.ts';
 
 /** Milliseconds between two batches: changes that come together are asked for together. */
 const PACE = 250;
@@ -22,38 +22,20 @@ const PACE = 250;
 const NOTED = 60_000;
 /** Milliseconds after which a source that says nothing, and does not fail either, is not relied on. */
 const LONGEST_SILENCE = 3 * NOTED;
-/** After a way failed: a source that was restarted is back soon. */
-const REST = { base: 1000, longest: 300_000 } as const;
-/** Milliseconds after which a way is tried again that the source does not offer. */
-const UNOFFERED = { base: 3_600_000, longest: 3_600_000 } as const;
-/** After a sequence was broken several times within a while, in milliseconds. */
-const UNFOLLOWED = { base: 60_000, longest: 3_600_000 } as const;
-const FORGIVEN = 6 * 3_600_000;
-/** Failures in a row that pass for one connection that was cut. */
-const UNREPORTED = 1;
 
-const BROKEN = 'the source does not know any more what has changed since';
 const TOLD = 'it was told to';
 const UNKNOWN = 'the source offers no other way that is known or allowed';
-
-interface Failed {
-  readonly failures: number;
-  readonly until: number;
-  readonly reason: string;
-}
 
 export class Follower {
   readonly #copy: () => Copy;
   readonly #review: () => Promise<void>;
   readonly #wish: FollowWish;
   readonly #pace: number;
-  readonly #failed = new Map<Way, Failed>();
+  readonly #failed: FailedWays;
   readonly #prepared = Promise.withResolvers<void>();
   /** When the source was last heard to have nothing new, in milliseconds since 1970; undefined: it is not followed. */
   #heardAt: number | undefined;
   #requests = 0;
-  /** When the sequence was broken lately, in milliseconds since 1970. */
-  #broken: number[] = [];
 
   /** @param review asks the source anew what it is, if it shows something else than before */
   constructor(
@@ -63,6 +45,7 @@ export class Follower {
   ) {
     this.#copy = copy;
     this.#review = review;
+    this.#failed = new FailedWays(copy().environment.random);
     this.#wish = follow;
     this.#pace = Math.max(PACE, paceWithin(limits));
   }
@@ -101,8 +84,8 @@ export class Follower {
 
   /** The best way that has not failed lately. */
   #best(): ChangeFeed | undefined {
-    const now = this.#copy().environment.clock.now();
-    return this.#offered.find(({ way }) => (this.#failed.get(way)?.until ?? now) <= now);
+    const { checkpoint, environment } = this.#copy();
+    return this.#failed.best(this.#offered, checkpoint.get('chain'), environment.clock.now());
   }
 
   /** Windows alone, until a better way may be tried again. */
@@ -110,15 +93,11 @@ export class Follower {
     const { environment } = this.#copy();
     const { clock } = environment;
     this.#prepared.resolve();
-    const failed = this.#offered.flatMap(({ way }) => this.#failed.get(way) ?? []);
-    if (failed.length === 0 || failed.some(({ failures }) => failures > UNREPORTED)) {
-      const reasons = failed.length === 0 ? UNKNOWN : failed.map((each) => each.reason).join('; ');
-      const reason = this.#wish === 'windows' ? TOLD : reasons;
-      await this.#note('windows', reason);
-    }
-    const now = clock.now();
-    const until = Math.min(now + UNOFFERED.longest, ...failed.map((each) => each.until));
-    await clock.sleep(Math.max(1, until - now), ends);
+    const isOffered = this.#offered.length > 0;
+    const { until, reason } = this.#failed.resting(this.#offered, clock.now());
+    if (!isOffered) await this.#note('windows', this.#wish === 'windows' ? TOLD : UNKNOWN);
+    else if (reason !== undefined) await this.#note('windows', reason);
+    await clock.sleep(Math.max(1, until - clock.now()), ends);
   }
 
   async #tryBy(feed: ChangeFeed, ends: AbortSignal): Promise<void> {
@@ -128,14 +107,7 @@ export class Follower {
       if (ends.aborted) return;
       if (!(error instanceof RequestFailure)) throw error;
       const { environment } = this.#copy();
-      const { kind, message: reason, retryAfter } = error;
-      const failures = (this.#failed.get(feed.way)?.failures ?? 0) + 1;
-      const isOffered = kind !== 'rejected';
-      const rest = !isOffered ? UNOFFERED : kind === 'refused' ? LONGEST_REST : REST;
-      const wait = restAfter(failures, retryAfter, rest, environment.random);
-      // What is not offered is reported at once; a connection that was cut is usual.
-      const counted = isOffered ? failures : Math.max(failures, UNREPORTED + 1);
-      this.#failed.set(feed.way, { failures: counted, until: environment.clock.now() + wait, reason });
+      this.#failed.failed(feed.way, error, environment.clock.now());
     } finally {
       this.#heardAt = undefined;
     }
@@ -145,7 +117,7 @@ export class Follower {
     const resources = this.#resources();
     const known = this.#copy().checkpoint.get('chain');
     if (known === undefined || !(await this.#goesOn(feed, known, resources))) {
-      await this.#begin(feed, await feed.now(resources, ends), false);
+      await this.#begin(feed, await this.#now(feed, ends), false);
     }
     this.#prepared.resolve();
     await this.#settle();
@@ -156,7 +128,7 @@ export class Follower {
     const left = new AbortController();
     const signal = AbortSignal.any([ends, left.signal]);
     const inbox = new Inbox();
-    const filling = inbox.fill(feed.since(chain.position, resources, signal));
+    const filling = inbox.fill(feed.since(chain.position, resources, signal, () => copy.checkpoint.reads));
     try {
       for (;;) {
         await this.#arrival(inbox, signal);
@@ -166,13 +138,14 @@ export class Follower {
         chain = await this.#apply(chain, feed, batch);
         if (batch === undefined) continue;
         if (batch.isLevel) {
-          this.#failed.delete(feed.way);
-          await this.#note(feed.way, this.#reasonsBefore(feed.way));
+          this.#failed.succeeded(feed.way);
+          await this.#note(feed.way, this.#failed.reasonsBefore(feed.way));
         }
         if (batch.gone !== undefined) {
-          const { position = await feed.now(resources, ends) } = batch.gone;
-          await this.#begin(feed, position, true);
-          this.#breaks(feed.way);
+          const { position } = batch.gone;
+          const known = position === undefined ? undefined : { position, untold: [] };
+          await this.#begin(feed, known ?? (await this.#now(feed, ends)), true);
+          this.#failed.broke(feed.way, copy.environment.clock.now());
           return;
         }
         if (batch.changes.length > 0) await this.#copy().environment.clock.sleep(this.#pace, signal);
@@ -193,23 +166,6 @@ export class Follower {
     const { checkpoint } = this.#copy();
     await checkpoint.commit({ state: { chain: { ...known, way: feed.way, position } } });
     return true;
-  }
-
-  /** Why no better way is in use; undefined for the best. */
-  #reasonsBefore(way: Way): string | undefined {
-    const better = WAYS.slice(0, WAYS.indexOf(way)).flatMap((each) => this.#failed.get(each)?.reason ?? []);
-    return better.length === 0 ? undefined : better.join('; ');
-  }
-
-  /** A sequence that breaks again and again is not followed at once: each time everything is read again. */
-  #breaks(way: Way): void {
-    const { environment } = this.#copy();
-    const now = environment.clock.now();
-    this.#broken = [...this.#broken.filter((at) => Math.abs(now - at) < FORGIVEN), now];
-    const again = this.#broken.length - 1;
-    if (again === 0) return;
-    const until = now + restAfter(again, undefined, UNFOLLOWED, environment.random);
-    this.#failed.set(way, { failures: again + UNREPORTED, until, reason: BROKEN });
   }
 
   /** Waits for what comes next, and no longer than until it is to be noted that nothing has. */
@@ -247,8 +203,12 @@ export class Follower {
     return windowed(this.#copy()).toSorted();
   }
 
+  #now(feed: ChangeFeed, ends: AbortSignal): Promise<Beginning> {
+    return feed.now(this.#resources(), ends, this.#copy().checkpoint.get('walked') ?? {});
+  }
+
   /** Begins a chain at a position that was just taken. */
-  async #begin(feed: ChangeFeed, position: string, isBroken: boolean): Promise<void> {
+  async #begin(feed: ChangeFeed, { position, untold }: Beginning, isBroken: boolean): Promise<void> {
     const { checkpoint, name, store, ...copy } = this.#copy();
     const since = timestampFrom(await copy.feed.serverTime());
     const fresh: string[] = [];
@@ -259,6 +219,7 @@ export class Follower {
     const chain: Chain = {
       way: feed.way,
       resources: this.#resources(),
+      ...(untold.length === 0 ? {} : { untold }),
       position,
       ...(isBroken ? { isBroken } : {}),
     };

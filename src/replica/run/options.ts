@@ -34,7 +34,7 @@ export interface ReplicateOptions {
   readonly accountsEvery?: number;
   /** How a watch learns of changes; by default in the best way that the source offers. */
   readonly follow?: FollowWish;
-  /** How often a source is asked for entity events; by default twice a second if it is a plat, else every ten seconds. */
+  /** How often a source is asked for entity events or deltas; by default twice a second if it is a plat, else every ten seconds. */
   readonly pollEvery?: number | undefined;
   /** How often all keys are compared although the source tells of every change. */
   readonly proofEvery?: number;

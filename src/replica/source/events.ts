@@ -59,7 +59,7 @@ export function eventFeed(client: SourceClient, root: string): ChangeFeed {
       const stop = new AbortController();
       try {
         for await (const each of told('end', resources, AbortSignal.any([signal, stop.signal]))) {
-          if (each.kind === 'position') return each.position;
+          if (each.kind === 'position') return { position: each.position, untold: [] };
         }
       } finally {
         stop.abort();

@@ -86,6 +86,8 @@ interface AnyPage {
 }
 
 export interface SourcePage extends AnyPage {
+  /** Of the last page of a walk through everything: where what changes from its beginning on is told of, if anywhere. */
+  readonly delta?: string | undefined;
   readonly items: readonly SourceItem[];
   readonly broken: readonly BrokenItem[];
   /** Fields that the source masked in a record: it has them, but not for this key. */
@@ -150,7 +152,7 @@ export const givesCustomFields = ({ expansions }: Capabilities): boolean =>
   expansions.includes('CustomFields');
 
 /** The ways in which a source may tell of its changes, the best first. */
-export const WAYS = ['events', 'entity-event'] as const;
+export const WAYS = ['events', 'delta', 'entity-event'] as const;
 export type Way = (typeof WAYS)[number];
 
 /** A record that was changed at the source, or deleted, or that came into this key's view or left it. */
@@ -158,8 +160,13 @@ export interface ToldChange {
   readonly resource: string;
   readonly key: string;
   readonly isDeleted: boolean;
-  /** The moment of its commit, in milliseconds since 1970 on the source's clock. */
+  /** The moment of its commit, or a later one by which it was told, in milliseconds since 1970 on the source's clock. */
   readonly at: number | undefined;
+  /**
+   * What the source had of it when it was asked what has changed: the record whole, as a walk gives it, or none. Absent: it
+   * only told that something has happened.
+   */
+  readonly found?: { readonly item: SourceItem | undefined; readonly asOf: number };
 }
 
 /** What a source tells of its changes, in the order in which they were made. */
@@ -170,6 +177,16 @@ export type Told =
   /** What came next is no longer known: all is read again, and the changes go on from the position, if one was given. */
   | { readonly kind: 'gone'; readonly position: string | undefined };
 
+/** Where the changes of a source are now. */
+export interface Beginning {
+  readonly position: string;
+  /** Of the collections that it was asked for, those whose changes it does not tell of: windows bring these. */
+  readonly untold: readonly string[];
+}
+
+/** The delta links that whole walks through collections have ended with, by collection. */
+export type WalkedLinks = Readonly<Record<string, string>>;
+
 /** One way in which a source tells of its changes. Positions are its own, and mean nothing to another. */
 export interface ChangeFeed {
   readonly way: Way;
@@ -177,10 +194,19 @@ export interface ChangeFeed {
   readonly isPushed: boolean;
   /** The position of another way in its own terms; undefined where it cannot go on from there. */
   adopts(known: { readonly way: Way; readonly position: string }): string | undefined;
-  /** Where the changes are now. @throws RequestFailure */
-  now(resources: readonly string[], signal: AbortSignal): Promise<string>;
-  /** The changes that follow a position, until the source ends them. @throws RequestFailure */
-  since(position: string, resources: readonly string[], signal: AbortSignal): AsyncIterable<Told>;
+  /** Where the changes are now. @throws RequestFailure `rejected` where the source does not offer this way */
+  now(resources: readonly string[], signal: AbortSignal, walked: WalkedLinks): Promise<Beginning>;
+  /**
+   * The changes that follow a position, until the source ends them.
+   * @param asOf numbers the moment of a request: it comes back with what was found by that
+   * @throws RequestFailure
+   */
+  since(
+    position: string,
+    resources: readonly string[],
+    signal: AbortSignal,
+    asOf: () => number,
+  ): AsyncIterable<Told>;
 }
 
 /** Digests of what a source shows to this key now. */

@@ -90,7 +90,12 @@ async function walk(copy: Copy, resource: string): Promise<void> {
     // What does not come with the listings comes in requests of its own.
     const keys = page.keys.map(({ key }) => key);
     const want = apart.map((why) => ({ resource, keys, why }));
-    await storePage(copy, page, () => ({ want, ...noted(page), load: { resource, event } }));
+    const { delta } = page;
+    const links = delta === undefined ? {} : { walked: { ...checkpoint.get('walked'), [resource]: delta } };
+    await storePage(copy, page, () => {
+      const { state, ...notes } = noted(page);
+      return { want, ...notes, state: { ...state, ...links }, load: { resource, event } };
+    });
     done += rows;
     report({ kind: 'page', resource, step: 'initial', rows, done, total });
     if (missed === undefined) continue;

@@ -1,74 +1,10 @@
 /** Copies that follow their source as it changes, on loopback and in real time: each has a sequence of its own. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ReplicaEvent } from '../../../src/replica/events.ts';
-import type { ReplicateOptions } from '../../../src/replica/run/options.ts';
 import { replicate } from '../../../src/replica/run/replicate.ts';
-import { sourceStatus } from '../../../src/replica/status.ts';
-import { systemClock } from '../../../src/store/clock.ts';
-import type { Store } from '../../../src/store/store.ts';
 import { listing, photo } from '../../support/builders.ts';
-import type { TestClock } from '../../support/clock.ts';
-import type { Scope } from '../../support/engine.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
-
-/** Time as it passes. */
-const REAL: TestClock = {
-  ...systemClock,
-  set: () => assert.fail('Nobody sets it'),
-  advance: () => assert.fail('Nobody sets it'),
-  text: () => new Date().toISOString(),
-};
-
-interface Follower extends TestService {
-  readonly events: readonly ReplicaEvent[];
-  /** Ends the watch. */
-  stop(): Promise<void>;
-}
-
-/** A copy that watches a service, and is served itself. */
-async function follower(
-  scope: Scope,
-  of: TestService,
-  options: Partial<ReplicateOptions> = {},
-): Promise<Follower> {
-  const copy = await startTestService(scope, { clock: REAL, settings: { owner: 'replica' } });
-  const stop = new AbortController();
-  const events: ReplicaEvent[] = [];
-  const running = replicate({
-    from: `${of.addresses.replication}/Reso/OData`,
-    interface: 'reso',
-    token: await of.key('replication', { role: 'idx' }),
-    source: 'feed',
-    store: copy.store,
-    resources: ['Property'],
-    watch: true,
-    signal: stop.signal,
-    onEvent: (event) => events.push(event),
-    ...options,
-  });
-  const ended = async (): Promise<void> => {
-    stop.abort();
-    assert.equal(await running, 'stopped');
-  };
-  scope.after(ended);
-  return { ...copy, events, stop: ended };
-}
-
-/** Resolves with the milliseconds until a store holds what is wanted, looked at after each commit. */
-async function untilHeld(store: Store, isHeld: () => Promise<boolean>): Promise<number> {
-  const begun = performance.now();
-  for (;;) {
-    const committed = Promise.withResolvers<void>();
-    const unwatch = store.watch(() => committed.resolve());
-    try {
-      if (await isHeld()) return performance.now() - begun;
-      await committed.promise;
-    } finally {
-      unwatch();
-    }
-  }
-}
+import { type Follower, follower, REAL, status, untilHeld, untilLevel } from '../support/follower.ts';
 
 test(
   'three copies in a row follow a change, a part and a deletion, without a window or a purge',
@@ -81,11 +17,7 @@ test(
       const copy = await follower(t, before);
       copies.push(copy);
       await untilHeld(copy.store, async () => (await copy.keys('Property')).length === 3);
-      // The first update and the first purge are over.
-      await untilHeld(copy.store, async () => {
-        const { following, lastUpdate, lastPurge } = await status(copy);
-        return following?.level !== undefined && lastUpdate !== undefined && lastPurge !== undefined;
-      });
+      await untilLevel(copy);
     }
     const [first, , last] = copies;
     assert.ok(first !== undefined && last !== undefined);
@@ -168,5 +100,3 @@ test(
     assert.equal(await stored(), 21);
   },
 );
-
-const status = ({ store }: TestService) => sourceStatus(store, 'feed', Date.now());

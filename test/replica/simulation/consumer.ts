@@ -49,6 +49,8 @@ const FOLLOW_BY = {
   forgets: 'events',
   events: 'entity-event',
   both: 'auto',
+  links: 'delta',
+  all: 'auto',
   nothing: 'windows',
 } as const satisfies Record<NonNullable<Plan['tells']> | 'nothing', ReplicateOptions['follow']>;
 

@@ -50,10 +50,11 @@ export interface Plan {
   readonly narrowed: { readonly after: number; readonly changes: number } | undefined;
   /**
    * How watches learn of changes: `stream`: the source tells of them; `forgets`: it does, and forgets its past now and
-   * then; `events`: it is asked for entity events; `both`: now and then its stream is away, and it is asked for them; absent:
-   * they come in windows.
+   * then; `events`: it is asked for entity events; `both`: now and then its stream is away, and it is asked for them; `links`:
+   * it is asked for delta links, some of which expire; `all`: whatever is the best while its stream, its links and now and then
+   * both are away; absent: they come in windows.
    */
-  readonly tells: 'stream' | 'forgets' | 'events' | 'both' | undefined;
+  readonly tells: 'stream' | 'forgets' | 'events' | 'both' | 'links' | 'all' | undefined;
   /** How the consumer's clock is set meanwhile: when, from the beginning on, and by how much, in milliseconds. */
   readonly steps: readonly ClockStep[];
   /** How the source's clock is set meanwhile; absent: it is right. */
@@ -148,6 +149,8 @@ const drawTelling = (seed: number): Plan['tells'] =>
     ['forgets', 1],
     ['events', 1],
     ['both', 1],
+    ['links', 1],
+    ['all', 1],
   ]);
 
 /** Drawn apart, so that the rest of a history is what it is with a right clock. */

@@ -120,7 +120,7 @@ export async function setStage(plan: Plan, ground: Ground, most = MOST): Promise
       base: plan.misnamed ? INNER_ADDRESS : ORIGIN,
     });
   let service = start();
-  const ask: Ask = (...given) => service(...given);
+  const ask = linking(plan, time, (...given) => service(...given));
   const backUp = async (): Promise<() => Promise<void>> => {
     const restore = await market.backup?.();
     const goBack = source.keep();
@@ -174,6 +174,8 @@ export async function setStage(plan: Plan, ground: Ground, most = MOST): Promise
 const HEARTBEAT = 15_000;
 /** How long the stream is away, and then there again. Milliseconds. */
 const AWAY = 900_000;
+/** How long its delta links are away, of three times as long. Milliseconds. */
+const LINKS_AWAY = 1_300_000;
 /** How long the source remembers what has changed, if it forgets it soon. Milliseconds. */
 const REMEMBERED = 600_000;
 
@@ -206,7 +208,7 @@ function tellBy({ plan, source, time, machine, served }: Teller) {
       headers: { ...headers, ...more },
       body: (async function* () {})(),
     });
-    const isAway = plan.tells === 'both' && Math.floor(time.now / AWAY) % 2 === 0;
+    const isAway = (plan.tells === 'both' || plan.tells === 'all') && Math.floor(time.now / AWAY) % 2 === 0;
     if (plan.tells === undefined || isAway) return refusal(404);
     const { role } = source.shown;
     const { scope } = viewOf(await served().model(), { role });
@@ -219,6 +221,23 @@ function tellBy({ plan, source, time, machine, served }: Teller) {
       if (end !== since) return refusal(410, { 'x-plat-position': end });
     }
     return changeStream(url, { store: served, scope, wait, isSame, signal, headers });
+  };
+}
+
+/** The source with its delta links: it has none, has none for a while, or forgets each after a while. */
+function linking({ tells }: Plan, time: VirtualTime, ask: Ask): Ask {
+  if (tells === undefined) return ask;
+  const ages = new Map<string, number>();
+  return async (url, { prefer = '', ...headers }) => {
+    const isAway = tells === 'all' && Math.floor(time.now / LINKS_AWAY) % 3 === 0;
+    const isLinked = (tells === 'links' || tells === 'all') && !isAway;
+    const preferred = isLinked ? prefer : prefer.replace('odata.track-changes', '');
+    const [link] = /deltatoken=.*/.exec(url) ?? [];
+    const first = ages.get(link ?? '') ?? time.now;
+    if (link !== undefined) ages.set(link, first);
+    const isDead = link !== undefined && (!isLinked || time.now - first > REMEMBERED);
+    const answer = await ask(url, { ...headers, prefer: preferred });
+    return isDead ? { ...answer, status: 410 } : answer;
   };
 }
 

@@ -16,7 +16,12 @@ export interface FollowedOptions extends Pick<SuiteOptions, 'ground' | 'runs'> {
   readonly from: number;
   /** How many of them have to end with a copy that is level without windows. */
   readonly least: number;
+  /** How the source tells of its changes, in as many histories of each. */
+  readonly ways: readonly NonNullable<Plan['tells']>[];
 }
+
+/** All ways in which a source of histories tells of its changes. */
+export const TELLING = ['stream', 'forgets', 'events', 'both', 'links', 'all'] as const;
 
 /** A tenth is enough for a change; the rest is for what is published. */
 export const isFull = process.env.PLAT_FULL === '1';
@@ -31,15 +36,15 @@ export function historySuite({ ground, interface: kind, runs }: SuiteOptions): v
 }
 
 /** Histories of a source that tells of its changes as they are made, and of watches that follow them and fall back. */
-export function followedSuite({ ground, from, runs, least }: FollowedOptions): void {
+export function followedSuite({ ground, from, runs, least, ways }: FollowedOptions): void {
   test(`${runs} histories of a source that is followed on ${ground.name} end equal, ${least} of them by what it told of alone`, async () => {
     let level = 0;
-    for (const tells of ['stream', 'forgets', 'events', 'both'] as const) {
+    for (const tells of ways) {
       const failure = await campaign({
         ground,
         plan: { interface: 'reso', tells, watches: 0.9 },
         from,
-        runs: runs / 4,
+        runs: runs / ways.length,
         onDone: (_, { isFollowed }) => {
           if (isFollowed) level++;
         },

@@ -21,7 +21,7 @@ import { resoSource, type TopMeans } from './reso-source.ts';
 interface DiscoverResoOptions extends DiscoveryOptions {
   /** Of the resources, those that the source may lack; any other is an error. */
   readonly mayLack: readonly string[];
-  /** Milliseconds between two requests for new entity events. */
+  /** Milliseconds between two requests for new entity events or deltas. */
   readonly pollEvery: number | undefined;
   /** No fewer than these, since the limits of the token leave no room for more requests. */
   readonly pollPace: number;
@@ -30,6 +30,8 @@ interface DiscoverResoOptions extends DiscoveryOptions {
 /** Milliseconds between two requests for new entity events of a plat, whose limits leave room for them, and of others. */
 const OWN_POLLS = 500;
 const POLLS = 10_000;
+/** The least between two requests for deltas of a plat, each of one collection. */
+const OWN_DELTAS = 200;
 
 /** The collections of a listing by the specification's names (4.2), for a source without metadata. */
 const SPECIFIED = NAMES_OF_COLLECTIONS.map(([navigation = '', specified = navigation]) => specified);
@@ -78,6 +80,11 @@ export async function discoverReso(options: DiscoverResoOptions): Promise<Source
     pollEvery: metadata?.entitySets.has('EntityEvent')
       ? Math.max(options.pollPace, options.pollEvery ?? (probe.isPlat ? OWN_POLLS : POLLS))
       : undefined,
+    deltasEvery: (collections) =>
+      Math.max(
+        options.pollPace * collections,
+        options.pollEvery ?? (probe.isPlat ? Math.max(OWN_POLLS, OWN_DELTAS * collections) : POLLS),
+      ),
     // A source's own timestamp need not be in all of its resources.
     windowField: (name) =>
       typeOf(metadata, name)?.properties.has(windowField) === false ? 'ModificationTimestamp' : windowField,

@@ -34,7 +34,7 @@ export function entityEventFeed({ client, root, clock, every }: EntityEventOptio
     async now() {
       const { values } = await ask([`$orderby=${SEQUENCE} desc`, '$top=1']);
       const [last] = values;
-      return last === undefined ? '0' : String(numberOf(last));
+      return { position: last === undefined ? '0' : String(numberOf(last)), untold: [] };
     },
     async *since(position, resources, signal): AsyncGenerator<Told> {
       for (let last = Number(position); !signal.aborted; ) {

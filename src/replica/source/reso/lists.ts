@@ -32,8 +32,17 @@ export function givenLink(page: JsonObject): string | undefined {
 
 /** The link to what follows, absolute. @throws RequestFailure `rejected` */
 export function linkOf(page: JsonObject, root: string): string | undefined {
-  const link = givenLink(page);
-  if (link === undefined || URL.canParse(link, root)) return link && new URL(link, root).href;
+  return absolute(givenLink(page), root);
+}
+
+/** The link to what will have changed, absolute: the last page of a walk or of a delta has it. @throws RequestFailure `rejected` */
+export function deltaLinkOf(page: JsonObject, root: string): string | undefined {
+  return absolute(page['@odata.deltaLink'] ?? page['@deltaLink'], root);
+}
+
+function absolute(link: unknown, root: string): string | undefined {
+  if (typeof link !== 'string' || link === '') return undefined;
+  if (URL.canParse(link, root)) return new URL(link, root).href;
   throw new RequestFailure('rejected', `The source links to ${link}, which is no address`);
 }
 

@@ -8,7 +8,7 @@ import { jsonOf } from '../../../records/nesting.ts';
 import { isObject, type JsonObject } from '../../../shared/json.ts';
 import { DIGEST_FORM } from '../../../store/digest.ts';
 import type { Answer } from '../../http/client.ts';
-import { isGone, RequestFailure } from '../../http/failure.ts';
+import { isGone, isOfRequest, isUnsupported, mayAskTooMuch, RequestFailure } from '../../http/failure.ts';
 import { factsOf, readJson, type SourceOptions, serverClock, withoutEmptyLists } from '../answer.ts';
 import { eventFeed } from '../events.ts';
 import { joinPages, NOTHING, oneByOne, withRecordsApart } from '../pages.ts';
@@ -24,8 +24,9 @@ import type {
   Walk,
   WalkPosition,
 } from '../source.ts';
+import { deltaFeed } from './delta-links.ts';
 import { entityEventFeed } from './entity-events.ts';
-import { type ListAnswer, linkOf, readList, ShortList } from './lists.ts';
+import { deltaLinkOf, type ListAnswer, linkOf, readList, ShortList } from './lists.ts';
 import {
   childAddress,
   filterOf,
@@ -43,6 +44,8 @@ interface ResoSourceOptions extends SourceOptions {
   readonly windowField: (resource: string) => string;
   /** Milliseconds between two requests for new entity events; absent: the source has none. */
   readonly pollEvery: number | undefined;
+  /** Milliseconds between two rounds of requests for the deltas of so many collections. */
+  readonly deltasEvery: (collections: number) => number;
 }
 
 /**
@@ -60,6 +63,8 @@ const skipped = (position: WalkPosition | undefined): number =>
 const ROUND = 5;
 /** Keys in one filter; the URL stays well below the limits of servers. */
 const MANY = 50;
+/** Pages that are rejected are asked for again in smaller ones, down to this size (copy/page-size.ts). */
+const SMALL = 10;
 /** The interface leaves hidden fields out; it masks nothing. */
 const UNMASKED = { masked: [], open: [] } as const;
 
@@ -75,13 +80,20 @@ export function resoSource(options: ResoSourceOptions): Source {
   const isExpanded = (name: string): boolean =>
     name === 'Property' && capabilities.children === 'expanded' && expansions.length > 0;
   const expand = (name: string): string[] => (isExpanded(name) ? [`$expand=${expansions.join(',')}`] : []);
+  let refusesTracking = false;
   const keysAlone = (name: string): string => `$select=${resourceOf(name).key}`;
   const counted = counts ? ['$count=true'] : [];
 
-  /** A page of a collection, read and checked. */
-  function read(resource: string, query: readonly string[], request: PageRequest): Promise<ListAnswer> {
+  /** A page of a collection, read and checked. @param preferences beside the usual */
+  function read(
+    resource: string,
+    query: readonly string[],
+    request: PageRequest,
+    preferences: readonly string[] = [],
+  ): Promise<ListAnswer> {
     // An absent field is null: nulls would be the larger part of an answer.
-    const headers = { prefer: `odata.maxpagesize=${request.size}, omit-values=nulls` };
+    const usual = [`odata.maxpagesize=${request.size}`, 'omit-values=nulls'];
+    const headers = { prefer: [...usual, ...preferences].join(', ') };
     const url = addressOf(`${root}${resource}`, query, request);
     return client.get(url, readList, { headers, attempts: request.attempts });
   }
@@ -115,6 +127,11 @@ export function resoSource(options: ResoSourceOptions): Source {
     });
   }
 
+  function itemOf(resource: string, value: JsonObject): SourceItem {
+    const json = withTextKey(resourceOf(resource).key, value);
+    return { resource, json: isExpanded(resource) ? json : withoutEmptyLists(json) };
+  }
+
   function pageOf(
     resource: string,
     values: readonly unknown[],
@@ -122,12 +139,9 @@ export function resoSource(options: ResoSourceOptions): Source {
   ): SourcePage {
     const items: SourceItem[] = [];
     const broken: BrokenItem[] = [];
-    const { key } = resourceOf(resource);
     for (const value of values) {
-      if (isObject(value)) {
-        const json = withTextKey(key, value);
-        items.push({ resource, json: isExpanded(resource) ? json : withoutEmptyLists(json) });
-      } else broken.push({ resource, payload: jsonOf(value), reason: 'The record is not a JSON object' });
+      if (isObject(value)) items.push(itemOf(resource, value));
+      else broken.push({ resource, payload: jsonOf(value), reason: 'The record is not a JSON object' });
     }
     return { items, broken, keys: keysOf(resource, values), ...facts, ...UNMASKED };
   }
@@ -146,8 +160,10 @@ export function resoSource(options: ResoSourceOptions): Source {
     windowField: options.windowField,
     async page(name, walk, request) {
       if (request.apart === true) return pageApart(name, walk, request);
-      const answer = await read(name, [...filterOf(walk), ...counted, ...expand(name)], request);
-      return { ...pageOf(name, answer.values, answer.facts), next: nextOf(answer, request) };
+      const query = [...filterOf(walk), ...counted, ...expand(name)];
+      const answer = await (isTracked(walk, request) ? tracked : read)(name, query, request);
+      const delta = deltaLinkOf(answer.page, root);
+      return { ...pageOf(name, answer.values, answer.facts), next: nextOf(answer, request), delta };
     },
     async keys(name, request) {
       const answer = await read(name, [keysAlone(name), ...counted], request);
@@ -161,11 +177,37 @@ export function resoSource(options: ResoSourceOptions): Source {
     ...(capabilities.isPlat ? { ranges: platRanges() } : {}),
     changeFeeds: [
       ...(capabilities.isPlat ? [eventFeed(client, root)] : []),
+      deltaFeed({
+        client,
+        root,
+        clock: client.clock,
+        every: options.deltasEvery,
+        optionsOf: expand,
+        keyOf: (name) => resourceOf(name).key,
+        itemOf: capabilities.isPlat ? itemOf : undefined,
+      }),
       ...(options.pollEvery === undefined
         ? []
         : [entityEventFeed({ client, root, clock: client.clock, every: options.pollEvery })]),
     ],
   };
+
+  /** The first page of a walk whose last one may say from where on changes are told of; a plat says so without a walk. */
+  function isTracked(walk: Walk, { position }: PageRequest): boolean {
+    return walk.kind === 'all' && position === undefined && !capabilities.isPlat && !refusesTracking;
+  }
+
+  async function tracked(name: string, query: readonly string[], request: PageRequest): Promise<ListAnswer> {
+    try {
+      return await read(name, query, request, ['odata.track-changes']);
+    } catch (error) {
+      // It may be the preference that is refused, or the size: a smaller page is asked for without the preference, too.
+      if (!isOfRequest(error) || !isUnsupported(error)) throw error;
+      refusesTracking = true;
+      if (mayAskTooMuch(error) && request.size > SMALL) throw error;
+      return read(name, query, request);
+    }
+  }
 
   async function records(
     name: string,

@@ -90,6 +90,7 @@ export function SourceView({ source, at, length, again }: SourceProps) {
 /** How a watch learns of changes. */
 const FOLLOWS: Readonly<Record<string, string>> = {
   events: 'Changes come as the source makes them (server-sent events)',
+  delta: 'The source is asked for what has changed (delta links)',
   'entity-event': 'The source is asked for its entity events',
   windows: 'Changes come in windows',
 };

@@ -1,0 +1,108 @@
+/**
+ * Which of the ways that a source offers is used: the best that has not failed lately. It knows why each of them has, and until
+ * when it rests, and nothing of what is read in it.
+ */
+import type { RequestFailure } from '../http/failure.ts';
+import { LONGEST_REST, restAfter } from '../http/retry.ts';
+import { type ChangeFeed, WAYS, type Way } from '../source/source.ts';
+
+/** After a way failed: a source that was restarted is back soon. Milliseconds. */
+const REST = { base: 1000, longest: 300_000 } as const;
+/** Milliseconds after which a way is tried again that the source does not offer. */
+const UNOFFERED = { base: 3_600_000, longest: 3_600_000 } as const;
+/** After a sequence was broken several times within a while, in milliseconds. */
+const UNFOLLOWED = { base: 60_000, longest: 3_600_000 } as const;
+const FORGIVEN = 6 * 3_600_000;
+/** Failures in a row that pass for one connection that was cut. */
+const UNREPORTED = 1;
+/** Failures in a row after which a way is not waited for any more: after about half a minute. */
+const LASTING = 6;
+
+/** Why a chain of changes has ended. */
+export const BROKEN = 'the source does not know any more what has changed since';
+
+interface Failed {
+  readonly failures: number;
+  readonly until: number;
+  readonly reason: string;
+  /** Whether it is not expected back soon. */
+  readonly isLasting: boolean;
+}
+
+/** What rests, and why. */
+interface Resting {
+  /** Milliseconds since 1970. */
+  readonly until: number;
+  /** Undefined while all that has happened may be a connection that was cut. */
+  readonly reason: string | undefined;
+}
+
+export class FailedWays {
+  readonly #failed = new Map<Way, Failed>();
+  readonly #random: () => number;
+  /** When the sequence was broken lately, in milliseconds since 1970. */
+  #broken: number[] = [];
+
+  constructor(random: () => number) {
+    this.#random = random;
+  }
+
+  /**
+   * The best way that has not failed lately, of those in their order. One that cannot go on where another stands makes windows
+   * and a sweep due: it does not stand in for a better one that is expected back soon.
+   */
+  best(
+    offered: readonly ChangeFeed[],
+    chain: { readonly way: Way; readonly position: string } | undefined,
+    now: number,
+  ): ChangeFeed | undefined {
+    let isExpected = false;
+    for (const feed of offered) {
+      const failed = this.#failed.get(feed.way);
+      const goesOn = chain === undefined || chain.way === feed.way || feed.adopts(chain) !== undefined;
+      if ((failed?.until ?? now) <= now && (goesOn || !isExpected)) return feed;
+      isExpected ||= failed !== undefined && !failed.isLasting;
+    }
+    return undefined;
+  }
+
+  /** How long nothing is tried where none of them is to be had. */
+  resting(offered: readonly ChangeFeed[], now: number): Resting {
+    const failed = offered.flatMap(({ way }) => this.#failed.get(way) ?? []);
+    const until = Math.min(now + UNOFFERED.longest, ...failed.map((each) => each.until));
+    const isReported = failed.some(({ failures }) => failures > UNREPORTED);
+    return { until, reason: isReported ? failed.map(({ reason }) => reason).join('; ') : undefined };
+  }
+
+  /** Why no better way is in use; undefined for the best. */
+  reasonsBefore(way: Way): string | undefined {
+    const better = WAYS.slice(0, WAYS.indexOf(way)).flatMap((each) => this.#failed.get(each)?.reason ?? []);
+    return better.length === 0 ? undefined : better.join('; ');
+  }
+
+  succeeded(way: Way): void {
+    this.#failed.delete(way);
+  }
+
+  failed(way: Way, { kind, message: reason, retryAfter }: RequestFailure, now: number): void {
+    const failures = (this.#failed.get(way)?.failures ?? 0) + 1;
+    const isOffered = kind !== 'rejected';
+    const rest = !isOffered ? UNOFFERED : kind === 'refused' ? LONGEST_REST : REST;
+    this.#failed.set(way, {
+      // What is not offered is reported at once; a connection that was cut is usual.
+      failures: isOffered ? failures : Math.max(failures, UNREPORTED + 1),
+      until: now + restAfter(failures, retryAfter, rest, this.#random),
+      reason,
+      isLasting: !isOffered || failures >= LASTING,
+    });
+  }
+
+  /** A sequence that breaks again and again is not followed at once: each time everything is read again. */
+  broke(way: Way, now: number): void {
+    this.#broken = [...this.#broken.filter((at) => Math.abs(now - at) < FORGIVEN), now];
+    const again = this.#broken.length - 1;
+    if (again === 0) return;
+    const until = now + restAfter(again, undefined, UNFOLLOWED, this.#random);
+    this.#failed.set(way, { failures: again + UNREPORTED, until, reason: BROKEN, isLasting: true });
+  }
+}

@@ -1,0 +1,181 @@
+/**
+ * Delta links (OData 4.01 protocol, 11.3) as a way to learn of changes: each collection has a link, which is followed again and
+ * again. A link says what a collection has now of all that has changed; a plat gives changed records whole, and of another
+ * source no more is taken than their keys, since it need give no more than the fields that have changed.
+ */
+
+import { isObject, type JsonObject, parsedJson } from '../../../shared/json.ts';
+import type { Clock } from '../../../store/clock.ts';
+import type { SourceClient } from '../../http/client.ts';
+import { isTooLarge, isUnsupported, RequestFailure, stopped } from '../../http/failure.ts';
+import { Digests } from '../loop-guard.ts';
+import type { ChangeFeed, SourceItem, Told, ToldChange } from '../source.ts';
+import { readEntry } from './delta-entry.ts';
+import { deltaLinkOf, type ListAnswer, linkOf, readList } from './lists.ts';
+import { withOptions } from './urls.ts';
+
+/** Entries of one page, as far as the source heeds it. */
+const PAGE = 1000;
+const ATTEMPTS = 2;
+/** Milliseconds after which a new link is kept although it brought nothing: the one before it may expire. */
+const RENEWED = 60_000;
+/** Statuses of a link that is dead: expired (410), or of another source, key or time. */
+const DEAD: ReadonlySet<unknown> = new Set([400, 404, 410]);
+
+interface DeltaOptions {
+  readonly client: SourceClient;
+  readonly root: string;
+  readonly clock: Clock;
+  /** Milliseconds between two rounds of requests, one for each of so many collections, while nothing changes. */
+  readonly every: (collections: number) => number;
+  /** The options of a walk through a collection that its link keeps. */
+  readonly optionsOf: (collection: string) => readonly string[];
+  /** The field of the key of a collection's records. */
+  readonly keyOf: (collection: string) => string;
+  /** A record as a walk gives it; absent: changed records need not be whole. */
+  readonly itemOf: ((collection: string, value: JsonObject) => SourceItem) | undefined;
+}
+
+/** The links of collections, by name. */
+type Links = Map<string, string>;
+
+const positionOf = (links: Links): string => JSON.stringify(Object.fromEntries(links));
+
+function linksIn(position: string): Links | undefined {
+  const value = parsedJson(position);
+  if (!isObject(value)) return undefined;
+  const links = Object.entries(value).flatMap(([name, link]) =>
+    typeof link === 'string' ? [[name, link] as const] : [],
+  );
+  return links.length === 0 ? undefined : new Map(links);
+}
+
+export function deltaFeed({ client, root, clock, every, ...of }: DeltaOptions): ChangeFeed {
+  const ask = (url: string, preference: string): Promise<ListAnswer> =>
+    client.get(url, readList, {
+      attempts: ATTEMPTS,
+      headers: { prefer: preference, 'odata-maxversion': '4.01' },
+    });
+
+  /** A link whose delta begins now, without a walk; undefined where the source gives none so. */
+  async function begun(collection: string): Promise<string | undefined> {
+    const url = withOptions(`${root}${collection}`, ['$top=0', ...of.optionsOf(collection)]);
+    return unlessUnsupported(async () => deltaLinkOf((await ask(url, 'odata.track-changes')).page, root));
+  }
+
+  /** A link that is not dead. */
+  async function living(link: string): Promise<string | undefined> {
+    return unlessUnsupported(async () => {
+      await ask(link, `odata.maxpagesize=${PAGE}`);
+      return link;
+    });
+  }
+
+  /** What has changed in a collection since its link, page by page. @returns the next link, and whether anything has */
+  async function* changesAt(
+    collection: string,
+    since: string,
+    asOf: () => number,
+  ): AsyncGenerator<Told, { readonly link: string; readonly isNew: boolean }> {
+    const seen = new Digests();
+    let size = PAGE;
+    let isNew = false;
+    for (let url = since; ; ) {
+      const moment = asOf();
+      let answer: ListAnswer;
+      try {
+        answer = await ask(client.resolve(url), `odata.maxpagesize=${size}`);
+      } catch (error) {
+        if (!isTooLarge(error) || size === 1) throw error;
+        size = Math.ceil(size / 4);
+        continue;
+      }
+      const { page, values, facts } = answer;
+      const link = deltaLinkOf(page, root);
+      // With more to come, older changes than this moment may be among them.
+      const at = link === undefined ? undefined : facts.serverTime;
+      const changes = values.map((value) => changeOf(collection, value, { at, asOf: moment }));
+      isNew ||= changes.length > 0;
+      if (changes.length > 0) yield { kind: 'changes', changes };
+      if (link !== undefined) return { link, isNew };
+      const next = linkOf(page, root);
+      if (next === undefined) {
+        throw new RequestFailure('rejected', `The source gave a delta of ${collection} without a link`);
+      }
+      if (!seen.add(next)) throw new RequestFailure('rejected', `The source gave the link ${next} twice`);
+      url = next;
+    }
+  }
+
+  function changeOf(
+    collection: string,
+    value: unknown,
+    { at, asOf }: { readonly at: number | undefined; readonly asOf: number },
+  ): ToldChange {
+    const { kind, key } = readEntry(value, collection, of.keyOf(collection));
+    const common = { resource: collection, key, at };
+    switch (kind) {
+      case 'removed':
+        return { ...common, isDeleted: true, found: { item: undefined, asOf } };
+      case 'changed': {
+        const item = isObject(value) ? of.itemOf?.(collection, value) : undefined;
+        return { ...common, isDeleted: false, ...(item === undefined ? {} : { found: { item, asOf } }) };
+      }
+      case 'related':
+        return { ...common, isDeleted: false };
+    }
+  }
+
+  return {
+    way: 'delta',
+    isPushed: false,
+    // Links say nothing of what the numbers of another way mean.
+    adopts: () => undefined,
+    async now(collections, _signal, walked) {
+      const links: Links = new Map();
+      for (const collection of collections) {
+        const known = walked[collection];
+        const link = (await begun(collection)) ?? (known === undefined ? undefined : await living(known));
+        if (link !== undefined) links.set(collection, link);
+      }
+      if (links.size === 0) throw new RequestFailure('rejected', 'The source gives no delta links');
+      return { position: positionOf(links), untold: collections.filter((each) => !links.has(each)) };
+    },
+    async *since(position, _resources, signal, asOf): AsyncGenerator<Told> {
+      const links = linksIn(position);
+      if (links === undefined) {
+        yield { kind: 'gone', position: undefined };
+        return;
+      }
+      let told = { position, at: clock.now() };
+      while (!signal.aborted) {
+        let isNew = Math.abs(clock.now() - told.at) >= RENEWED;
+        try {
+          for (const [collection, link] of links) {
+            const changes = yield* changesAt(collection, link, asOf);
+            links.set(collection, changes.link);
+            isNew ||= changes.isNew;
+          }
+        } catch (error) {
+          if (!(error instanceof RequestFailure) || !DEAD.has(error.status)) throw error;
+          yield { kind: 'gone', position: undefined };
+          return;
+        }
+        if (isNew) told = { position: positionOf(links), at: clock.now() };
+        yield { kind: 'position', position: told.position, isLevel: true };
+        await clock.sleep(every(links.size), signal);
+      }
+      throw stopped();
+    },
+  };
+}
+
+/** Undefined where the source does not know what is asked for. */
+async function unlessUnsupported<T>(ask: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (isUnsupported(error) || isTooLarge(error)) return undefined;
+    throw error;
+  }
+}

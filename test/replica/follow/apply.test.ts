@@ -1,0 +1,95 @@
+/** What a source found is stored as it came, unless what is stored may be newer by now. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { acquireSource, newAcquirer } from '../../../src/replica/checkpoint/lease.ts';
+import { applyChanges } from '../../../src/replica/follow/apply.ts';
+import { networkTransport, type Transport } from '../../../src/replica/http/transport.ts';
+import { openCopy, sessionOf } from '../../../src/replica/run/session.ts';
+import type { ToldChange } from '../../../src/replica/source/source.ts';
+import { listing } from '../../support/builders.ts';
+import { testClock } from '../../support/clock.ts';
+import { startTestService } from '../../support/service.ts';
+import { sqliteEngine } from '../../support/sqlite-engine.ts';
+import { makeWorld } from '../../support/world.ts';
+
+test('what was found before something else was read is asked for by its key; the rest is stored as it came', async (t) => {
+  const clock = testClock();
+  const origin = await startTestService(t, { clock });
+  await origin.write('Property', listing('1', { ListPrice: 3 }), listing('2', { ListPrice: 3 }));
+  const replica = await makeWorld(sqliteEngine(), t, { settings: { owner: 'replica' }, clock });
+  const network = networkTransport();
+  t.after(() => network.close());
+  const asked: string[] = [];
+  const transport: Transport = (wish) => {
+    asked.push(decodeURIComponent(wish.url.replace(/.*OData\//, '')));
+    return network(wish);
+  };
+  const environment = { clock: { ...clock, sleep: async () => undefined }, random: () => 0.5, transport };
+  const session = sessionOf(
+    {
+      from: `${origin.addresses.replication}/Reso/OData`,
+      interface: 'reso',
+      token: await origin.key('replication', { role: 'idx' }),
+      source: 'feed',
+      store: replica.store,
+      resources: ['Property'],
+      environment,
+    },
+    environment,
+  );
+  const acquired = await acquireSource(replica.store, 'feed', newAcquirer(environment.clock));
+  const copy = await openCopy(session, acquired);
+  const { checkpoint } = copy;
+  asked.length = 0;
+  const chain = { way: 'delta', resources: ['Property'], position: 'before' } as const;
+  const apply = (position: string, ...changes: readonly ToldChange[]) =>
+    applyChanges(copy, checkpoint.get('chain') ?? chain, changes, {
+      position,
+      isLevel: false,
+      distinct: () => '~1',
+    });
+  const found = (key: string, asOf: number, price?: number): ToldChange => ({
+    resource: 'Property',
+    key,
+    at: undefined,
+    isDeleted: price === undefined,
+    found: {
+      asOf,
+      item:
+        price === undefined ? undefined : { resource: 'Property', json: listing(key, { ListPrice: price }) },
+    },
+  });
+  const prices = async () =>
+    (await replica.rows('Property')).map(({ ListingKey, ListPrice }) => [ListingKey, ListPrice]);
+
+  const moment = checkpoint.reads;
+  await apply('one', found('1', moment, 1), found('2', moment, 2));
+  assert.deepEqual(
+    [await prices(), asked],
+    [
+      [
+        ['1', 1],
+        ['2', 2],
+      ],
+      [],
+    ],
+  );
+  // Somebody reads of the source.
+  await checkpoint.inTurn('Property', async () => undefined);
+  await apply('two', found('1', moment, 0), found('2', moment));
+  assert.deepEqual(await prices(), [
+    ['1', 3],
+    ['2', 3],
+  ]);
+  assert.equal(asked.length, 1);
+  // The answer to that came later than whatever was found before it.
+  await apply('three', found('1', moment + 1, 0));
+  assert.deepEqual(await prices(), [
+    ['1', 3],
+    ['2', 3],
+  ]);
+  await apply('four', found('1', checkpoint.reads, 4), found('2', checkpoint.reads));
+  assert.deepEqual(await prices(), [['1', 4]]);
+  assert.equal(asked.length, 2);
+  assert.equal(checkpoint.get('chain')?.position, 'four');
+});

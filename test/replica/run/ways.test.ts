@@ -1,0 +1,73 @@
+/** Which of the ways that a source offers is used, after some of them failed. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { RequestFailure } from '../../../src/replica/http/failure.ts';
+import { FailedWays } from '../../../src/replica/run/ways.ts';
+import type { ChangeFeed, Way } from '../../../src/replica/source/source.ts';
+
+/** Events and entity events count in the same numbers. */
+const feed = (way: Way): ChangeFeed => ({
+  way,
+  isPushed: false,
+  adopts: (known) => (way !== 'delta' && known.way !== 'delta' ? known.position : undefined),
+  now: () => assert.fail('Nobody asks'),
+  since: () => assert.fail('Nobody asks'),
+});
+
+const FEEDS = (['events', 'delta', 'entity-event'] as const).map(feed);
+const at = (way: Way) => ({ way, position: '5' });
+const cut = new RequestFailure('transient', 'It was cut');
+const unoffered = new RequestFailure('rejected', 'It is not there');
+
+test('the best is used; one that is cut is stood in for by what goes on at its position, and not by what begins anew', () => {
+  const ways = new FailedWays(() => 1);
+  const best = (chain: Way | undefined, now: number): Way | undefined =>
+    ways.best(FEEDS, chain && at(chain), now)?.way;
+  assert.equal(best(undefined, 0), 'events');
+  ways.failed('events', cut, 0);
+  assert.equal(best('events', 0), 'entity-event');
+  assert.equal(best('entity-event', 0), 'entity-event');
+  assert.equal(ways.best(FEEDS.slice(0, 2), at('events'), 0), undefined);
+  assert.deepEqual(ways.resting(FEEDS.slice(0, 2), 0), { until: 1000, reason: undefined });
+  // A copy without a position begins somewhere in any case.
+  assert.equal(best(undefined, 0), 'delta');
+  assert.equal(best('delta', 0), 'delta');
+  assert.equal(best('events', 1000), 'events');
+});
+
+test('a way that is not offered, or fails again and again, is stood in for by the next', () => {
+  const ways = new FailedWays(() => 1);
+  ways.failed('events', unoffered, 0);
+  assert.equal(ways.best(FEEDS, at('events'), 0)?.way, 'delta');
+  assert.equal(ways.best(FEEDS, at('entity-event'), 3_599_999)?.way, 'delta');
+  assert.equal(ways.best(FEEDS, at('entity-event'), 3_600_000)?.way, 'events');
+  assert.equal(ways.reasonsBefore('delta'), 'It is not there');
+  ways.succeeded('events');
+  assert.equal(ways.reasonsBefore('delta'), undefined);
+  for (let failures = 1; failures <= 6; failures++) {
+    assert.equal(ways.best(FEEDS, at('events'), 0)?.way, failures === 1 ? 'events' : 'entity-event');
+    ways.failed('events', cut, 0);
+  }
+  assert.equal(ways.best(FEEDS, at('events'), 0)?.way, 'delta');
+});
+
+test('the second failure of all that is offered is reported, and what is not offered at once', () => {
+  const ways = new FailedWays(() => 1);
+  const [events = assert.fail()] = FEEDS;
+  ways.failed('events', cut, 0);
+  assert.equal(ways.resting([events], 0).reason, undefined);
+  ways.failed('events', cut, 0);
+  assert.deepEqual(ways.resting([events], 0), { until: 2000, reason: 'It was cut' });
+  ways.succeeded('events');
+  ways.failed('events', unoffered, 0);
+  assert.deepEqual(ways.resting([events], 0), { until: 3_600_000, reason: 'It is not there' });
+});
+
+test('a sequence that breaks twice within hours rests', () => {
+  const ways = new FailedWays(() => 1);
+  ways.broke('delta', 0);
+  assert.equal(ways.best(FEEDS.slice(1, 2), at('delta'), 0)?.way, 'delta');
+  ways.broke('delta', 1000);
+  assert.equal(ways.best(FEEDS.slice(1, 2), at('delta'), 60_999), undefined);
+  assert.equal(ways.best(FEEDS.slice(1, 2), at('delta'), 61_000)?.way, 'delta');
+});

@@ -1,0 +1,90 @@
+/** Copies that watch a service on loopback and in real time: each is served itself. */
+import assert from 'node:assert/strict';
+import type { ReplicaEvent } from '../../../src/replica/events.ts';
+import { networkTransport, type Transport } from '../../../src/replica/http/transport.ts';
+import type { ReplicateOptions } from '../../../src/replica/run/options.ts';
+import { replicate } from '../../../src/replica/run/replicate.ts';
+import { sourceStatus } from '../../../src/replica/status.ts';
+import { systemClock } from '../../../src/store/clock.ts';
+import type { Store } from '../../../src/store/store.ts';
+import type { TestClock } from '../../support/clock.ts';
+import type { Scope } from '../../support/engine.ts';
+import { startTestService, type TestService } from '../../support/service.ts';
+
+/** Time as it passes. */
+export const REAL: TestClock = {
+  ...systemClock,
+  set: () => assert.fail('Nobody sets it'),
+  advance: () => assert.fail('Nobody sets it'),
+  text: () => new Date().toISOString(),
+};
+
+export interface Follower extends TestService {
+  readonly events: readonly ReplicaEvent[];
+  /** The addresses that it has asked for. */
+  readonly asked: readonly string[];
+  /** Ends the watch. */
+  stop(): Promise<void>;
+}
+
+/** A copy that watches a service, and is served itself. */
+export async function follower(
+  scope: Scope,
+  of: TestService,
+  options: Partial<ReplicateOptions> = {},
+): Promise<Follower> {
+  const copy = await startTestService(scope, { clock: REAL, settings: { owner: 'replica' } });
+  const stop = new AbortController();
+  const events: ReplicaEvent[] = [];
+  const asked: string[] = [];
+  const network = networkTransport();
+  const transport: Transport = (wish) => {
+    asked.push(wish.url);
+    return network(wish);
+  };
+  const running = replicate({
+    from: `${of.addresses.replication}/Reso/OData`,
+    interface: 'reso',
+    token: await of.key('replication', { role: 'idx' }),
+    source: 'feed',
+    store: copy.store,
+    resources: ['Property'],
+    watch: true,
+    signal: stop.signal,
+    onEvent: (event) => events.push(event),
+    environment: { clock: systemClock, random: Math.random, transport },
+    ...options,
+  }).finally(() => network.close());
+  const ended = async (): Promise<void> => {
+    stop.abort();
+    assert.equal(await running, 'stopped');
+  };
+  scope.after(ended);
+  return { ...copy, events, asked, stop: ended };
+}
+
+/** Resolves with the milliseconds until a store holds what is wanted, looked at after each commit. */
+export async function untilHeld(store: Store, isHeld: () => Promise<boolean>): Promise<number> {
+  const begun = performance.now();
+  for (;;) {
+    const committed = Promise.withResolvers<void>();
+    const unwatch = store.watch(() => committed.resolve());
+    try {
+      if (await isHeld()) return performance.now() - begun;
+      await committed.promise;
+    } finally {
+      unwatch();
+    }
+  }
+}
+
+/** What `plat status` tells of the copy. */
+export const status = ({ store }: TestService) => sourceStatus(store, 'feed', Date.now());
+
+/** The copy is level by what the source told of, and its first update and its first purge are over. */
+export async function untilLevel(copy: Follower): Promise<void> {
+  await untilHeld(copy.store, async () => {
+    const { following, lastUpdate, lastPurge } = await status(copy);
+    return following?.level !== undefined && lastUpdate !== undefined && lastPurge !== undefined;
+  });
+}
