@@ -54,7 +54,8 @@ export function checkpointsOn({ reading, locked, model, commit }: CheckpointPart
     commit,
     sources: () => keysOf(sql`SELECT DISTINCT source AS key FROM plat_ledger_state ORDER BY source`),
     async state(source) {
-      const found = await rows(sql`SELECT name, value FROM plat_ledger_state WHERE source = ${bind(source)}`);
+      const found = await rows(sql`SELECT name, value FROM plat_ledger_state
+        WHERE source = ${bind(source)} ORDER BY name`);
       return Object.fromEntries(found.map((row) => [String(row.name), storedState(row)]));
     },
     missing: (source, resource, keys) =>

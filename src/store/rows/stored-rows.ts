@@ -8,12 +8,18 @@ import { DamagedRecord } from '../../records/damage.ts';
 import type { StoredRow } from '../../records/rows.ts';
 import type { Session } from '../session.ts';
 
+/**
+ * No result is in the order in which an engine happens to return its rows: timestamps are given in the order of rows, and
+ * two stores with the same records must give the same ones.
+ */
 export interface StoredRows {
+  /** In the order of the keys that are asked for. */
   find(keys: readonly string[]): Promise<Map<string, StoredRow>>;
   /** In key order. */
   after(key: string, limit: number): Promise<StoredRow[]>;
   /** Rows with a later timestamp in a field, in the order of that field. */
   stampedAfter(field: string, moment: string, limit: number): Promise<StoredRow[]>;
+  /** By parent, in the order of the parents that are asked for; those of each in key order. */
   children(parentResource: string, parents: readonly string[]): Promise<Map<string, StoredRow[]>>;
   /** The whole content of records. */
   load(rows: readonly StoredRow[]): Promise<Map<string, Record<string, FieldValue>>>;
@@ -28,7 +34,7 @@ export function storedRows({ dialect, rows }: Session, layout: ResourceLayout): 
   const find: StoredRows['find'] = async (keys) => {
     if (keys.length === 0) return new Map();
     const found = await select(sql`WHERE ${dialect.oneOf(KEY, keys)}`);
-    return new Map(found.map((row) => [row.key, row]));
+    return inOrder(keys, new Map(found.map((row) => [row.key, row])));
   };
   return {
     find,
@@ -40,14 +46,17 @@ export function storedRows({ dialect, rows }: Session, layout: ResourceLayout): 
         await rows(sql`SELECT s._key AS key FROM ${name(tableWith(layout, [field]))} s
           WHERE ${stamp} > ${after} ORDER BY ${stamp}, s._key LIMIT ${integer(limit)}`)
       ).map(({ key }) => String(key));
-      const found = await find(keys);
-      return keys.flatMap((key) => found.get(key) ?? []);
+      return [...(await find(keys)).values()];
     },
     async children(parentResource, parents) {
       if (parents.length === 0) return new Map();
       const isUnder = dialect.oneOf(sql`r._parent`, parents);
       const found = await select(sql`WHERE ${isUnder} AND r._parent_resource = ${bind(parentResource)}`);
-      return Map.groupBy(found, (row) => row.parent ?? '');
+      const sorted = found.sort((one, other) => (one.key < other.key ? -1 : 1));
+      return inOrder(
+        parents,
+        Map.groupBy(sorted, (row) => row.parent ?? ''),
+      );
     },
     async load(stored) {
       const keys = stored.map(({ key }) => key);
@@ -55,6 +64,16 @@ export function storedRows({ dialect, rows }: Session, layout: ResourceLayout): 
       return new Map(found.map((row) => [String(row._key), form.content(row)]));
     },
   };
+}
+
+/** What was found for each of the keys, in their order. */
+function inOrder<T>(keys: readonly string[], found: ReadonlyMap<string, T>): Map<string, T> {
+  const ordered = new Map<string, T>();
+  for (const key of keys) {
+    const value = found.get(key);
+    if (value !== undefined) ordered.set(key, value);
+  }
+  return ordered;
 }
 
 /** @throws DamagedRecord for a row with a number that plat never writes: a row is replaced under its own number */

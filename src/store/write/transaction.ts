@@ -7,6 +7,7 @@ import type { CommitTimestamps } from './commit-timestamps.ts';
 
 /**
  * The operations of one write transaction. All of them are set-based: a batch takes a handful of calls, whatever its size.
+ * What they find is in an order that does not depend on the engine (rows/stored-rows.ts).
  */
 export interface WriteTransaction {
   readonly model: StoreModel;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { microsecondsOf, timestampFrom, timestampFromMicroseconds } from '../../../src/dictionary/index.ts';
-import { listing, member, photo } from '../../support/builders.ts';
+import { listing, member, photo, photoOf } from '../../support/builders.ts';
 import { SECOND } from '../../support/clock.ts';
 import type { Engine } from '../../support/engine.ts';
 import { told } from '../../support/reports.ts';
@@ -53,6 +53,30 @@ export function stampContract(engine: Engine): void {
       { MediaKey: 'M0', ModificationTimestamp: stamp },
       { MediaKey: 'M1', ModificationTimestamp: '2026-06-01T12:00:00.498Z' },
       { MediaKey: 'M2', ModificationTimestamp: '2026-06-01T12:00:00.499Z' },
+    ]);
+  });
+
+  test('records that one commit restamps or adopts get timestamps by what was asked, whichever way an engine finds them', async (t) => {
+    const world = await makeWorld(engine, t);
+    await world.write('Property', listing('B', { Media: [photo('MB')] }), listing('C'));
+    await world.write('Property', listing('A', { Media: [photo('MA')] }));
+    await world.write('Media', photoOf('D', 'M3'), photoOf('D', 'M1'), photoOf('D', 'M2'));
+    // An engine that finds rows where they were last written finds B before A.
+    await world.write('Property', listing('A', { City: 'Ely' }));
+    world.clock.advance(SECOND);
+    await world.store.remove('Media', ['MA', 'MB']);
+    const stamps = await world.rows('Property', '$select=ListingKey,PhotosChangeTimestamp');
+    assert.deepEqual(stamps, [
+      { ListingKey: 'A', PhotosChangeTimestamp: '2026-06-01T12:00:01.499Z' },
+      { ListingKey: 'B', PhotosChangeTimestamp: '2026-06-01T12:00:01.500Z' },
+      { ListingKey: 'C', PhotosChangeTimestamp: null },
+    ]);
+    world.clock.advance(SECOND);
+    await world.write('Property', listing('D'));
+    assert.deepEqual(await world.rows('Media', '$select=MediaKey,ModificationTimestamp'), [
+      { MediaKey: 'M1', ModificationTimestamp: '2026-06-01T12:00:02.498Z' },
+      { MediaKey: 'M2', ModificationTimestamp: '2026-06-01T12:00:02.499Z' },
+      { MediaKey: 'M3', ModificationTimestamp: '2026-06-01T12:00:02.500Z' },
     ]);
   });
 
