@@ -117,6 +117,7 @@ export const TOGETHER = {
     'engines/postgres/texts.test.ts',
     'engines/postgres/work.test.ts',
     'service/events/postgres.test.ts',
+    'store/engines-agree.test.ts',
   ],
   /** Commands that go on until they are ended, or are ended early. */
   processes: [
