@@ -19,8 +19,6 @@ test(
       ...process.env,
       TOKEN: await key('replication'),
       FEED: addresses.replication,
-      API: addresses.replication,
-      REPLICATION: addresses.replication,
     };
     const document = readFileSync(new URL('../../../docs/changes.md', import.meta.url), 'utf8');
     const lines = [...document.replaceAll(/\\\n\s*/g, '').matchAll(/^curl .*$/gm)].map(([line]) => line);

@@ -210,9 +210,7 @@ test('what events do not have is refused', async () => {
 test('the requests of docs/changes.md are answered', async () => {
   const text = readFileSync(new URL('../../../docs/changes.md', import.meta.url), 'utf8');
   const [, section = ''] = text.split(/^## EntityEvent$/m);
-  const paths = [
-    ...(section.split(/^## /m)[0]?.matchAll(/^curl .*"\$REPLICATION\/Reso\/OData\/(.*)"$/gm) ?? []),
-  ];
+  const paths = [...(section.split(/^## /m)[0]?.matchAll(/^curl .*"\$FEED\/Reso\/OData\/(.*)"$/gm) ?? [])];
   assert.equal(paths.length, 3);
   for (const [, path = ''] of paths) {
     assert.ok((await replication.page(path.replaceAll('\\$', '$'))).rows.length > 0, path);
