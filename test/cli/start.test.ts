@@ -4,17 +4,28 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { test } from 'node:test';
 import MEMORY from '../../bin/memory.json' with { type: 'json' };
-import { type Place, place } from './run.ts';
+import { type Place, place, type Running } from './run.ts';
 import { ANY_PORT } from './serving.ts';
 
 const PRELOADED = new URL('../support/loaded-modules.js', import.meta.url);
 
 /** The packages that a command loads, the rooms of `src/`, and the engines. */
-async function loadedBy(at: Place, ...args: readonly string[]): Promise<readonly string[]> {
+function loadedBy(at: Place, ...args: readonly string[]): Promise<readonly string[]> {
+  return loadedUntil(at, async () => undefined, ...args);
+}
+
+/** The same of a command that goes on until it is ended. */
+async function loadedUntil(
+  at: Place,
+  end: (running: Running) => Promise<unknown>,
+  ...args: readonly string[]
+): Promise<readonly string[]> {
   const file = at.file('loaded', '');
-  const { code, err } = await at.start(args, {
+  const running = at.start(args, {
     env: { NODE_OPTIONS: `--import=${PRELOADED}`, PLAT_TEST_LOADED: at.path(file) },
-  }).ended;
+  });
+  await end(running);
+  const { code, err } = await running.ended;
   assert.equal(code, 0, err);
   const urls = readFileSync(at.path(file), 'utf8').trimEnd().split('\n');
   const parts = urls.flatMap(
@@ -61,9 +72,24 @@ test('a command on a file loads no server, no service and no client', async (t) 
 
 test('a run of replicate loads no server; a watch has one for its probes', async (t) => {
   const loaded = await loadedBy(place(t), 'replicate', '--help');
-  assert.ok(loaded.includes('undici'));
+  assert.ok(loaded.includes('fast-xml-parser'));
   assert.deepEqual(
     loaded.filter((part) => ['prom-client', 'service'].includes(part)),
+    [],
+  );
+});
+
+test('a service loads no client before it asks somebody', async (t) => {
+  const at = place(t);
+  await at.done(['key', 'create', '--store', 'm.db', '--name', 'n']);
+  const untilServed = async ({ until, child }: Running): Promise<void> => {
+    await until(/^admin /m);
+    child.kill('SIGTERM');
+  };
+  const loaded = await loadedUntil(at, untilServed, 'serve', '--store', 'm.db', ...ANY_PORT);
+  assert.ok(loaded.includes('service'));
+  assert.deepEqual(
+    loaded.filter((part) => ['undici', 'fast-xml-parser'].includes(part)),
     [],
   );
 });

@@ -42,7 +42,7 @@ export interface Engine {
 }
 
 /** Of the runs of a property of the contract, those that every engine takes in `npm test`. */
-const USUAL = 0.25;
+const USUAL = 0.1;
 
 /** How often a property of the contract is tried on an engine; as often as it says with `PLAT_FULL=1`. */
 export const contractRuns = ({ share = 1 }: Engine, runs: number): number =>

@@ -116,7 +116,7 @@ export function postgresEngine(partitions?: PartitionField): Engine {
   return {
     name: partitions === undefined ? 'postgres' : 'postgres with partitions',
     layout: LAYOUT_VERSION,
-    share: 0.12,
+    share: 0.08,
     async open(scope, { settings, clock, limits, machine }) {
       const { address, drop } = await emptyDatabase(settings, partitions);
       scope.after(drop);

@@ -5,7 +5,6 @@ import type { Command } from 'commander';
 import { type Logger, pino } from 'pino';
 import { platError } from '../../errors/index.ts';
 import { replicaSources } from '../../replica/checkpoint/checkpoint.ts';
-import { retryQuarantined } from '../../replica/quarantine.ts';
 import { quarantinePage, replicaReport } from '../../replica/report.ts';
 import { sourceStatus } from '../../replica/status.ts';
 import type { ReadinessCheck } from '../../service/admin/readiness.ts';
@@ -178,7 +177,11 @@ export const consoleAddress = ({ addresses }: Pick<Service, 'addresses'>): strin
 const replicaDesk = (store: Store): ReplicaDesk => ({
   report: (now) => replicaReport(store, now),
   quarantine: (wish) => quarantinePage(store, wish),
-  retry: (wish) => retryQuarantined(store, { ...wish, beside: true }),
+  // A retry asks the source, for which all of the consumer is loaded: when somebody wants one.
+  retry: async (wish) => {
+    const { retryQuarantined } = await import('../../replica/quarantine.ts');
+    return retryQuarantined(store, { ...wish, beside: true });
+  },
 });
 
 /** The lines with the addresses of the surfaces. */

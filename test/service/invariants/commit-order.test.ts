@@ -18,7 +18,7 @@ import { emptyStoreFile } from '../../support/sqlite-engine.ts';
 const FULL = process.env.PLAT_FULL === '1';
 const WRITERS = 4;
 /** Of writing, at the least. */
-const MILLISECONDS = FULL ? 90_000 : 3000;
+const MILLISECONDS = FULL ? 90_000 : 1500;
 /** What has to come of it, on a busy machine in more time; and the time after which it is given up. */
 const ENOUGH = { written: 50, windows: 10, records: 500 };
 const LONGEST = MILLISECONDS + 120_000;
