@@ -8,7 +8,7 @@ import type { Json } from '../support/world.ts';
 import { platFeed } from './support/plat-source.ts';
 
 /** Of which some have what others lack. */
-const LISTINGS = process.env.PLAT_FULL === '1' ? 300 : 120;
+const LISTINGS = process.env.PLAT_FULL === '1' ? 300 : 200;
 const KEYS = {
   Property: 'ListingKey',
   Media: 'MediaKey',
