@@ -17,13 +17,19 @@ import { sqliteDialect } from './dialect.ts';
 import { recreateView } from './views.ts';
 import { extendWords } from './word-index.ts';
 
+const REFUSAL =
+  "SELECT RAISE(ABORT, 'a newer plat has migrated the store: end this process, and use the newer one');";
+
 /**
  * Refuses the transactions of a process of plat that has opened the file before layout 3 and would leave the search tables and
- * the sequence of changes behind. Every transaction that changes records or settings counts itself.
+ * the sequence of changes behind. Every transaction that changes records or settings counts itself. The entries of layout 3 do not say
+ * what happened: they are refused before SQLite finds them incomplete, which would read as damage.
  */
 const REFUSE_OLDER = `CREATE TRIGGER IF NOT EXISTS plat_older_writers BEFORE UPDATE ON plat_meta
   WHEN new.name = 'changes' AND new.value IS NOT (SELECT value FROM plat_meta WHERE name = '${LOGGED}')
-  BEGIN SELECT RAISE(ABORT, 'a newer plat has migrated the store: end this process, and use the newer one'); END;`;
+  BEGIN ${REFUSAL} END;
+  CREATE TRIGGER IF NOT EXISTS plat_older_entries BEFORE INSERT ON plat_changes WHEN new.kind IS NULL
+  BEGIN ${REFUSAL} END;`;
 
 /** plat's own tables. */
 export const OWN = [...OWN_TABLES.map((table) => `${creationOf(table)} WITHOUT ROWID;`), REFUSE_OLDER].join(

@@ -134,6 +134,9 @@ test('what a process of an older layout writes after the migration is refused, a
     older.exec("BEGIN IMMEDIATE; UPDATE property_records SET StandardStatus = 'Ely'");
     assert.throws(count, /a newer plat has migrated the store/);
     older.exec('ROLLBACK');
+    const append = () =>
+      older.exec("INSERT INTO plat_changes (seq, resource, key) VALUES (99, 'Property', 'A')");
+    assert.throws(append, /a newer plat has migrated the store/);
     await write('Property', listing(key));
   }
   assert.deepEqual(await keys('Property', "$filter=StandardStatus eq 'Active'"), ['A', 'B', 'C']);
