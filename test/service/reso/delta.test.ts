@@ -506,7 +506,8 @@ test('the curl lines of docs/changes.md work as they stand', async () => {
   const [, section = ''] = text.split('## OData delta links');
   const [, lines = ''] = /```sh\n(.*?)```/s.exec(section) ?? [];
   const [walk = '', next = ''] = lines.replaceAll('\\\n', '').trim().split('\n');
-  const env = { PATH: process.env.PATH, TOKEN: await service.key('api'), API: service.addresses.api };
+  const TOKEN = await service.key('replication');
+  const env = { PATH: process.env.PATH, TOKEN, FEED: service.addresses.replication };
   const run = async (line: string, more: Headers = {}): Promise<Json> => {
     const { stdout } = await promisify(execFile)('sh', ['-c', `${line} -s -f`], { env: { ...env, ...more } });
     return JSON.parse(stdout);
