@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { nearestName, standardDictionary } from '../../src/dictionary/index.ts';
+import { processorTime } from '../support/processor-time.ts';
 
 const property = [...(standardDictionary().resources.get('Property')?.fields.keys() ?? [])];
 
@@ -73,8 +74,8 @@ describe('nearestName', () => {
   });
 
   it('answers a very long name at once', () => {
-    const start = performance.now();
+    const start = processorTime();
     assert.equal(nearestName('ListPrice'.repeat(100_000), property), undefined);
-    assert.ok(performance.now() - start < 200);
+    assert.ok(processorTime() - start < 200);
   });
 });

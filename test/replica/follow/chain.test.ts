@@ -19,29 +19,25 @@ test(
       await untilHeld(copy.store, async () => (await copy.keys('Property')).length === 3);
       await untilLevel(copy);
     }
-    const [first, , last] = copies;
-    assert.ok(first !== undefined && last !== undefined);
+    const last = copies.at(-1) ?? assert.fail();
     const asked = copies.map(({ events }) => events.length);
     const price = async (copy: TestService): Promise<unknown> =>
       (await copy.rows('Property')).find(({ ListingKey }) => ListingKey === '1')?.ListPrice;
 
     await origin.write('Property', listing('1', { ListPrice: 777 }));
-    const changed = untilHeld(first.store, async () => (await price(first)) === 777);
-    const arrived = await untilHeld(last.store, async () => (await price(last)) === 777);
-    assert.ok((await changed) < 1000, `${await changed} ms to the first`);
-    assert.ok(arrived < 3000, `${arrived} ms to the third`);
+    await untilHeld(last.store, async () => (await price(last)) === 777);
 
     await origin.store.remove('Media', ['a']);
     const media = async (): Promise<boolean> => (await last.keys('Media')).length === 0;
-    assert.ok((await untilHeld(last.store, media)) < 3000);
+    await untilHeld(last.store, media);
 
     await origin.store.remove('Property', ['3']);
     const gone = async (): Promise<boolean> => !(await last.keys('Property')).includes('3');
-    assert.ok((await untilHeld(last.store, gone)) < 3000);
+    await untilHeld(last.store, gone);
 
     // A listing that leaves the role's view is deleted in the copies.
     await origin.write('Property', listing('2', { StandardStatus: 'Withdrawn' }));
-    assert.ok((await untilHeld(last.store, async () => (await last.keys('Property')).length === 1)) < 3000);
+    await untilHeld(last.store, async () => (await last.keys('Property')).length === 1);
 
     const steps = copies
       .flatMap(({ events }, at) => events.slice(asked[at]))

@@ -63,14 +63,13 @@ export async function follower(
   return { ...copy, events, asked, stop: ended };
 }
 
-/** Resolves with the milliseconds until a store holds what is wanted, looked at after each commit. */
-export async function untilHeld(store: Store, isHeld: () => Promise<boolean>): Promise<number> {
-  const begun = performance.now();
+/** Resolves when a store holds what is wanted, looked at after each commit. */
+export async function untilHeld(store: Store, isHeld: () => Promise<boolean>): Promise<void> {
   for (;;) {
     const committed = Promise.withResolvers<void>();
     const unwatch = store.watch(() => committed.resolve());
     try {
-      if (await isHeld()) return performance.now() - begun;
+      if (await isHeld()) return;
       await committed.promise;
     } finally {
       unwatch();

@@ -9,6 +9,7 @@ import { baseAddress, listenerAddress } from '../../../src/service/http/base-add
 import { SERVICE_DEFAULTS } from '../../../src/service/options.ts';
 import { type ListenOptions, type Service, startService } from '../../../src/service/service.ts';
 import { floorPlan, listing } from '../../support/builders.ts';
+import { processorTime } from '../../support/processor-time.ts';
 import { type Answer, startTestService, type TestServiceOptions } from '../../support/service.ts';
 import type { World } from '../../support/world.ts';
 import { nativeFault, resoFault } from './envelopes.ts';
@@ -179,10 +180,10 @@ test('Forwarded is read as RFC 7239 has it, and of several hops the last', () =>
   const both = { forwarded: 'host=evil.example;proto=https', host: 'inner' };
   assert.equal(through({ ...both, 'x-forwarded-host': 'a.example' }), 'http://a.example');
   assert.equal(through({ ...both, 'x-forwarded-proto': 'http' }), 'http://inner');
-  const started = performance.now();
+  const started = processorTime();
   for (const text of ['; ', 'a=b;', 'for="', '"\\', 'a', ' ,', 'host=a '])
     through({ forwarded: text.repeat(20_000) });
-  assert.ok(performance.now() - started < 2000);
+  assert.ok(processorTime() - started < 2000);
 });
 
 test('a connection tells the address that it came in on, in the form of a URL', () => {
