@@ -227,7 +227,7 @@ export function deltaOracle(engine: Engine): void {
 
     const followers: Follower[] = [];
     let refused = 0;
-    const count = isFull ? 200 : runsOn(engine, 10);
+    const count = isFull ? 200 : Math.max(2, runsOn(engine, 10));
     for (let seed = 1; seed <= count; seed++) {
       const follower = await begin(seed);
       if (follower === undefined) refused++;

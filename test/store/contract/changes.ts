@@ -132,7 +132,7 @@ export function changesContract(engine: Engine): void {
     const writers = [store, await again(), await again()].map((each) => operations(each, clock));
     const follower = await again();
     let isWriting = true;
-    const rounds = runsOn(engine, 12);
+    const rounds = Math.max(2, runsOn(engine, 12));
     const writing = Promise.all(
       writers.map(async ({ write }, writer) => {
         for (let round = 0; round < rounds; round++) {
