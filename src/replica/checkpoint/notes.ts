@@ -5,7 +5,7 @@
  */
 import { platError } from '../../errors/index.ts';
 import { UnreadableNote } from '../../records/damage.ts';
-import { isObject } from '../../shared/json.ts';
+import { isObject, type JsonObject } from '../../shared/json.ts';
 import type { LoadState } from '../machine/load.ts';
 import type { SweepState } from '../machine/sweep.ts';
 import { type Capabilities, WAYS, type WalkedLinks, type Way } from '../source/source.ts';
@@ -172,7 +172,8 @@ const among =
   (value) =>
     typeof value === 'string' && values.includes(value);
 
-const ownMember = (value: object, name: string): unknown => new Map(Object.entries(value)).get(name);
+const ownMember = (value: JsonObject, name: string): unknown =>
+  Object.hasOwn(value, name) ? value[name] : undefined;
 
 const record =
   (shape: Readonly<Record<string, Check>>): Check =>

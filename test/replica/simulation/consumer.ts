@@ -79,7 +79,7 @@ export async function startConsumer(
     purgeShare: plan.purgeShare,
     limits: plan.limits,
     follow: FOLLOW_BY[plan.tells ?? 'nothing'],
-    pollEvery: 20_000,
+    pollEvery: 60_000,
     ...options,
     ...mutant?.options,
     store: mortalStore(store, mutant?.checkpoints?.(watched) ?? watched, mortal),

@@ -57,11 +57,19 @@ const withoutNamespace = (name: string): string => name.replace(/^.*\./, '');
 /** What a collection of a type is of. */
 const memberOf = (type: string): string | undefined => /^Collection\((.+)\)$/.exec(type)?.[1];
 
+/** What was read last: a source is asked for its metadata again and again, and gives the same text. */
+let last: { readonly xml: string; readonly metadata: SourceMetadata | undefined } | undefined;
+
 /**
  * Reads CSDL in XML (OData CSDL 4.0 and 4.01).
  * @returns undefined for any other text
  */
 export function parseMetadata(xml: string): SourceMetadata | undefined {
+  if (last?.xml !== xml) last = { xml, metadata: parsed(xml) };
+  return last.metadata;
+}
+
+function parsed(xml: string): SourceMetadata | undefined {
   let root: unknown;
   try {
     root = parser.parse(xml);
