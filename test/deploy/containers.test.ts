@@ -85,6 +85,18 @@ test('the image: what it copies is there and let in, its user is not root, what 
       .map(copied)
       .flatMap(({ from, sources }) => (from === undefined ? sources : [])),
   );
+  // Packages that npm ci links, and what the build runs.
+  const { workspaces }: { workspaces: string[] } = JSON.parse(
+    readFileSync(join(ROOT, 'package.json'), 'utf8'),
+  );
+  const build = readFileSync(join(ROOT, 'scripts/build.ts'), 'utf8');
+  const scripts = [...build.matchAll(/'(scripts\/[\w.-]+)'/g)].map(([, script = '']) => script);
+  for (const path of [...workspaces, ...scripts]) {
+    assert.ok(
+      wanted.some((source) => path === source || matchesGlob(path, `${source}/**`)),
+      `the image is built without ${path}`,
+    );
+  }
   for (const path of wanted) {
     assert.ok(existsSync(join(ROOT, path)), path);
     assert.ok(allowed.includes(path), `${path} is left out by .dockerignore`);
@@ -285,6 +297,7 @@ test(
       'package.json',
       'plat.config.schema.json',
     ]);
+    assert.ok(existsSync(join(root, 'dist/console/index.html')), 'the console');
     const binaries = globSync('node_modules/**/*', { cwd: root }).filter(
       (each) => statSync(join(root, each)).size > 20_000_000,
     );
