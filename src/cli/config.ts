@@ -63,6 +63,7 @@ export interface ConfigFile {
   readonly roles?: readonly RoleDefinition[];
   readonly withheld?: readonly WithheldDefinition[];
   readonly timeZone?: string;
+  readonly console?: { readonly outlines?: string };
   readonly onwardTimestamps?: 'source' | 'own';
 }
 

@@ -7,6 +7,7 @@ import type { Store } from '../store/store.ts';
 import type { WebhookDesk } from '../webhooks/desk.ts';
 import type { BudgetLimits } from './access/budget.ts';
 import type { ConnectionLimits } from './access/connections.ts';
+import { NO_OUTLINES, type Outlines } from './console/outlines.ts';
 import type { ReplicaDesk } from './console/replication.ts';
 import type { FilePlace } from './kept/kept-file.ts';
 import type { PaceLimits } from './reply/pace.ts';
@@ -73,6 +74,8 @@ export interface ServiceOptions {
   readonly lookups: LookupForm;
   /** The records that are known to be damaged: no answer holds one. Absent, or undefined: none is known. */
   readonly damaged?: () => DamagedRecords | undefined;
+  /** What the console's map draws beneath its points; without any, it draws a line around the listings of each city. */
+  readonly outlines: Outlines;
   /** Of a replica: what its copies do, for the console. */
   readonly replica?: ReplicaDesk;
   /** What the process does that delivers to webhooks; absent: this one does not. */
@@ -99,4 +102,5 @@ export const SERVICE_DEFAULTS = {
   querySeconds: 30,
   fileHours: 24,
   lookups: 'strings',
+  outlines: NO_OUTLINES,
 } as const satisfies Omit<ServiceOptions, 'store' | 'clock' | 'log'>;

@@ -158,6 +158,7 @@ export async function startService(
       webhooks: options.webhooks,
       logIn: new LogIn(store),
       limits: options.limits,
+      outlines: options.outlines,
     },
     limiter,
     queue,

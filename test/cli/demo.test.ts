@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { marketOutlines } from 'plat-demo';
 import { KEY_KINDS, type KeyRecord } from '../../src/access/index.ts';
 import { openSqliteStore } from '../../src/engines/sqlite/store.ts';
 import { startBrowser, withoutChromium } from '../service/console/browser.ts';
@@ -118,6 +119,12 @@ test('demo makes a market, prints addresses, tokens and curl lines that work, an
       ]),
       [200, 200, 200, 200, 403, 403],
     );
+  });
+
+  await t.test('the map of the console gets the outlines of the towns', async () => {
+    const headers = { authorization: `Bearer ${admin.token}` };
+    const answer = await fetch(`${admin.address}/outlines`, { headers });
+    assert.deepEqual(await answer.json(), marketOutlines());
   });
 
   await t.test('plat floorplans gets the records of a listing or a system, and the images', async () => {

@@ -175,11 +175,12 @@ test('what cannot be served: no store, a port in use, half of a certificate, a w
     serve('--store', 'm.db', ...PORTS, '--tls-cert', 'c.pem', '--tls-key', 'k.pem'),
     serve('--store', 'm.db', ...PORTS, '--public-url', 'api=here'),
     serve('--store', 'm.db', '--api-port', '65536'),
+    serve('--store', 'm.db', ...PORTS, '--config', at.file('c.json', '{"console":{"outlines":"o.json"}}')),
   ]);
   taken.close();
   assert.deepEqual(
     answers.map(({ code, out }) => [code, out]),
-    [1, 1, 2, 2, 2, 2].map((code) => [code, '']),
+    [1, 1, 2, 2, 2, 2, 2].map((code) => [code, '']),
   );
   const messages = answers.map(({ err }) => err.split('\n')[0]);
   assert.deepEqual(messages, [
@@ -189,6 +190,7 @@ test('what cannot be served: no store, a port in use, half of a certificate, a w
     'plat: c.pem cannot be read.',
     'plat: --public-url takes api=URL,replication=URL,floorplans=URL, not api=here.',
     "error: option '--api-port <port>' argument '65536' is invalid. It takes a whole number from 0 to 65535.",
+    'plat: There is no file o.json.',
   ]);
 });
 

@@ -24,6 +24,7 @@ import { keptPages } from '../kept-pages.ts';
 import { linkLines } from '../link-lines.ts';
 import { openConfigured } from '../open-store.ts';
 import { addOptions, applyConfig, CONFIG_OPTION, option, STORE_OPTION, wholeNumber } from '../options.ts';
+import { consoleOutlines } from '../outlines-file.ts';
 import { marketFiles, Rasterizer } from '../photos/market-files.ts';
 import { onShutdown, type Shutdown } from '../shutdown.ts';
 import { logStream, writeLines } from '../terminal.ts';
@@ -101,6 +102,7 @@ export async function serveStore(
     pace: { ...SERVICE_DEFAULTS.pace, ...config.pace },
     lookups: config.lookups ?? SERVICE_DEFAULTS.lookups,
     querySeconds: config.querySeconds ?? SERVICE_DEFAULTS.querySeconds,
+    outlines: await consoleOutlines(store, config),
     damaged: () => scrub.damaged(),
     replica: replicaDesk(store),
     webhooks: webhooks.desk,

@@ -7,6 +7,7 @@ import type { History } from '../console/history.ts';
 import type { HistoryKeeper } from '../console/history-keeper.ts';
 import type { Live } from '../console/live.ts';
 import type { LogIn } from '../console/log-in.ts';
+import type { Outlines } from '../console/outlines.ts';
 import type { ReplicaDesk } from '../console/replication.ts';
 import type { Walks } from '../console/walks.ts';
 import type { Json } from '../description/parts.ts';
@@ -35,6 +36,7 @@ export interface AdminContext {
   readonly clock: Clock;
   /** Requests of a key, by its kind. */
   readonly limits: Readonly<Record<SurfaceName, RateLimit>>;
+  readonly outlines: Outlines;
   /** The address of a surface as a client reaches it that came in on an address of this machine. */
   readonly addressOf: (surface: SurfaceName, arrival?: string) => string;
   /** Further conditions of readiness, such as the freshness of a replica. */

@@ -90,6 +90,15 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     answer: async ({ store }) => json(rolesInForce(await store.model())),
   },
   {
+    path: '/outlines',
+    method: 'GET',
+    gives:
+      'what the map of the console draws beneath its points, as GeoJSON: outlines of places with their names',
+    type: JSON_NAME,
+    isOpen: false,
+    answer: ({ outlines }) => json(outlines),
+  },
+  {
     path: '/keys',
     method: 'GET',
     gives: 'every key with what it has used, in all and in the last day, and the limits of each kind',

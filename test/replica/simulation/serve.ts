@@ -10,6 +10,7 @@ import { History } from '../../../src/service/console/history.ts';
 import { HistoryKeeper } from '../../../src/service/console/history-keeper.ts';
 import { Live } from '../../../src/service/console/live.ts';
 import { LogIn } from '../../../src/service/console/log-in.ts';
+import { NO_OUTLINES } from '../../../src/service/console/outlines.ts';
 import { Walks } from '../../../src/service/console/walks.ts';
 import { EventStreams } from '../../../src/service/events/event-streams.ts';
 import { isDeflated, type ServiceContext } from '../../../src/service/exchange.ts';
@@ -92,6 +93,7 @@ export function serve({ store: given, clock, role, base }: ServeOptions): Ask {
       walks: new Walks(),
       clock,
       limits,
+      outlines: NO_OUTLINES,
     },
     limiter: new RateLimiter(),
     queue: { enter: () => Promise.resolve() }, // turns end by real time

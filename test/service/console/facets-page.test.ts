@@ -21,6 +21,22 @@ const LISTINGS = Array.from({ length: 40 }, (_, at) =>
   }),
 );
 
+/** A place of one part, and one of two that holds no listing. */
+const OUTLINES = [
+  { name: 'Ely', geometry: { type: 'Polygon', coordinates: [squareAt(-85)] } },
+  { name: HOSTILE, geometry: { type: 'MultiPolygon', coordinates: [[squareAt(-84)], [squareAt(-83)]] } },
+].map(({ name, geometry }) => ({ type: 'Feature', properties: { name }, geometry }));
+
+function squareAt(west: number): number[][] {
+  const corners = [
+    [west, 45],
+    [west + 0.1, 45],
+    [west + 0.1, 45.1],
+    [west, 45.1],
+  ];
+  return [...corners, ...corners.slice(0, 1)];
+}
+
 test('the market at a glance', { skip: withoutChromium }, async (t) => {
   const service = await startTestService(
     { after },
@@ -161,6 +177,19 @@ test('the market at a glance', { skip: withoutChromium }, async (t) => {
     await page.goto(`${admin}/console/explore?as=role/private&interface=native&view=map`);
     await page.getByRole('application', { name: 'Map of 36 listings' }).waitFor();
   });
+
+  await t.test(
+    'the map draws the outlines that the service has, also without a listing in them',
+    async () => {
+      await page.route('**/outlines', (route) =>
+        route.fulfill({ json: { type: 'FeatureCollection', features: OUTLINES } }),
+      );
+      await page.goto(`${admin}/console/explore?as=role/private&view=map`);
+      await page.getByText('The lines are the outlines of places.').waitFor();
+      assert.deepEqual(await page.locator('.leaflet-tooltip.place').allTextContents(), ['Ely', HOSTILE]);
+      await page.unroute('**/outlines');
+    },
+  );
 
   await t.test('a role that sees no locations is told so, and counts no cities', async () => {
     await page.goto(`${admin}/console/explore?as=role/nowhere&view=map`);

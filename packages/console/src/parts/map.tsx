@@ -1,6 +1,6 @@
 /**
- * A map of points without tiles: nothing comes from another host. Outlines are drawn around the points of each place, since
- * there is no other ground to see them on. What it shows must stand beside it as text, too. It must not know what a point is.
+ * A map of points without tiles: nothing comes from another host. Outlines of places are its ground; without any,
+ * they are drawn around the points of each place. What it shows must stand beside it as text, too. It must not know what a point is.
  */
 import './leaflet-html.ts';
 
@@ -31,9 +31,19 @@ export interface MapPoint extends Point {
   readonly tone: Tone;
 }
 
+type Corner = [latitude: number, longitude: number];
+
+/** A place with its parts: of each the outer line, then its holes. */
+export interface Ground {
+  readonly name: string;
+  readonly parts: readonly Corner[][][];
+}
+
 interface MapProps {
   readonly label: string;
   readonly points: readonly MapPoint[];
+  /** Outlines beneath the points; empty: none are known. */
+  readonly ground: readonly Ground[];
   readonly picked: string | undefined;
   readonly onPick: (id: string) => void;
   /** Told which points are in view. */
@@ -47,7 +57,7 @@ type Colors = Readonly<Record<(typeof TONES)[number], string>>;
 const MOST_PLACES = 24;
 const RADIUS = 5;
 
-export function PointMap({ label, points, picked, onPick, onView }: MapProps) {
+export function PointMap({ label, points, ground, picked, onPick, onView }: MapProps) {
   const box = useRef<HTMLDivElement>(null);
   const tones = useRef<HTMLSpanElement>(null);
   const [shown, setShown] = useState<LeafletMap>();
@@ -78,10 +88,12 @@ export function PointMap({ label, points, picked, onPick, onView }: MapProps) {
   }, [shown, points]);
   useEffect(() => {
     if (shown === undefined || tones.current === null) return undefined;
-    const layers = drawn(points, picked, colorsIn(tones.current), (id) => told.current.onPick(id));
+    const layers = drawn({ points, ground, picked }, colorsIn(tones.current), (id) =>
+      told.current.onPick(id),
+    );
     layers.addTo(shown);
     return () => void layers.remove();
-  }, [shown, points, picked, isDark]);
+  }, [shown, points, ground, picked, isDark]);
   return (
     <div class="point-map">
       <div class="frame-of-map">
@@ -96,8 +108,10 @@ export function PointMap({ label, points, picked, onPick, onView }: MapProps) {
         </div>
       </div>
       <p id="map-keys" class="hint">
-        Drag the map, or move it with the arrow keys and zoom with + and −. The lines are drawn around the
-        listings of each city.
+        Drag the map, or move it with the arrow keys and zoom with + and −.{' '}
+        {ground.length === 0
+          ? 'The lines are drawn around the listings of each city.'
+          : 'The lines are the outlines of places.'}
       </p>
       <span ref={tones} class="tones">
         {TONES.map((tone) => (
@@ -155,26 +169,40 @@ function node(text: string): HTMLElement {
   return element;
 }
 
+/** Lines around the points of each place, where no outlines are known. */
+const around = (points: readonly MapPoint[]): readonly Ground[] =>
+  placesOf(points, MOST_PLACES).map(({ name, outline }) => ({
+    name,
+    parts: [[outline.map(({ latitude, longitude }): Corner => [latitude, longitude])]],
+  }));
+
+/** Names stand in their outlines, or where there are too many, at the pointer. */
+function drawGround(ground: readonly Ground[], line: string, layers: FeatureGroup): void {
+  const isNamed = ground.length <= MOST_PLACES;
+  const style = { color: line, weight: 1, fillColor: line, fillOpacity: 0.08, interactive: !isNamed };
+  for (const { name, parts } of ground) {
+    for (const [index, part] of parts.entries()) {
+      const shape = polygon(part, style).addTo(layers);
+      if (!isNamed) shape.bindTooltip(() => node(name), { sticky: true });
+      else if (index === 0) {
+        shape.bindTooltip(node(name), {
+          permanent: true,
+          direction: 'center',
+          className: 'place',
+          interactive: false,
+        });
+      }
+    }
+  }
+}
+
 function drawn(
-  points: readonly MapPoint[],
-  picked: string | undefined,
+  { points, ground, picked }: Pick<MapProps, 'points' | 'ground' | 'picked'>,
   colors: Colors,
   onPick: (id: string) => void,
 ): FeatureGroup {
   const layers = featureGroup();
-  for (const { name, outline } of placesOf(points, MOST_PLACES)) {
-    polygon(
-      outline.map(({ latitude, longitude }): [number, number] => [latitude, longitude]),
-      { color: colors.line, weight: 1, fillColor: colors.line, fillOpacity: 0.08, interactive: false },
-    )
-      .bindTooltip(node(name), {
-        permanent: true,
-        direction: 'center',
-        className: 'place',
-        interactive: false,
-      })
-      .addTo(layers);
-  }
+  drawGround(ground.length === 0 ? around(points) : ground, colors.line, layers);
   const onTop: CircleMarker[] = [];
   for (const { id, latitude, longitude, label, tone } of points) {
     const isPicked = id === picked;

@@ -1,4 +1,4 @@
-import { STATE, TIME_ZONE } from '../data/places.ts';
+import { type Setting, STATE, TIME_ZONE } from '../data/places.ts';
 import { STREETS } from '../data/streets.ts';
 import { hashText, type Random } from '../random.ts';
 import type { Fields } from '../records.ts';
@@ -15,6 +15,9 @@ const DIRECTIONS = { N: 'north', S: 'south', E: 'east', W: 'west' } as const;
 
 /** Degrees to six places, a tenth of a metre. */
 const degrees = (value: number): number => Math.round(value * 1e6) / 1e6;
+
+/** How far, in degrees, a listing lies at most from the middle of its neighborhood. */
+export const spreadOf = (setting: Setting): number => (setting === 'rural' ? 0.016 : 0.006);
 
 /** Address, schools, parcel and position: all of one neighborhood. */
 export function placeFields({ town, neighborhood, kind, subType, lot }: Premises, random: Random): Fields {
@@ -35,7 +38,7 @@ export function placeFields({ town, neighborhood, kind, subType, lot }: Premises
     random.integer(100, 499),
     random.integer(1, 120).toString().padStart(3, '0'),
   ].join('-');
-  const spread = rural ? 0.016 : 0.006;
+  const spread = spreadOf(neighborhood.setting);
   const subdivision = subType === 'Farm' ? undefined : neighborhood.name;
   const towards = random.pick(['N', 'S', 'E', 'W'] as const);
   return {

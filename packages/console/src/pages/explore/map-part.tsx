@@ -4,8 +4,10 @@
  */
 import { useMemo, useState } from 'preact/hooks';
 import type { About } from '../../app/api.ts';
-import { type MapPoint, PointMap } from '../../parts/map.tsx';
+import { type Ground, type MapPoint, PointMap } from '../../parts/map.tsx';
 import { Empty, Loading, Problem } from '../../parts/states.tsx';
+import { useAnswer } from '../../parts/use-loaded.ts';
+import { groundIn, type Outlines } from './ground.ts';
 import { type Located, type MapRecord, placeFields, useLocated } from './map-records.ts';
 import './map-part.css';
 import type { ResourceInfo } from './schema.ts';
@@ -41,6 +43,9 @@ export function MapPart(props: MapPartProps) {
 
 function Points({ view, about, resource, count }: MapPartProps) {
   const locating = useLocated(view, about, resource);
+  const [outlines] = useAnswer<Outlines>('/outlines');
+  // A map without them is better than none.
+  const ground = useMemo(() => (outlines.kind === 'loaded' ? groundIn(outlines.value.body) : []), [outlines]);
   switch (locating.kind) {
     case 'failed':
       return <Problem error={locating.error} />;
@@ -49,6 +54,7 @@ function Points({ view, about, resource, count }: MapPartProps) {
         <Loading what={locating.so === 0 ? 'the map' : `the map: ${locating.so.toLocaleString('en-US')}`} />
       );
     case 'located':
+      if (outlines.kind === 'loading') return <Loading what="the map" />;
       if (locating.located.records.length === 0) {
         return (
           <Empty title="None of these has a location">
@@ -56,7 +62,7 @@ function Points({ view, about, resource, count }: MapPartProps) {
           </Empty>
         );
       }
-      return <Shown located={locating.located} all={count} />;
+      return <Shown located={locating.located} ground={ground} all={count} />;
   }
 }
 
@@ -68,7 +74,14 @@ const withoutLocation = (count: number): string =>
 /** Listings in view that are listed beside the map. */
 const MOST_LISTED = 50;
 
-function Shown({ located, all }: { readonly located: Located; readonly all: number }) {
+interface ShownProps {
+  readonly located: Located;
+  readonly ground: readonly Ground[];
+  /** Records that the filter finds, wherever they lie. */
+  readonly all: number;
+}
+
+function Shown({ located, ground, all }: ShownProps) {
   const { records, count, isWhole } = located;
   const [picked, setPicked] = useState<string>();
   const [inView, setInView] = useState<readonly MapPoint[]>(records);
@@ -82,6 +95,7 @@ function Shown({ located, all }: { readonly located: Located; readonly all: numb
         <PointMap
           label={`Map of ${records.length.toLocaleString('en-US')} listings`}
           points={records}
+          ground={ground}
           picked={picked}
           onPick={setPicked}
           onView={setInView}

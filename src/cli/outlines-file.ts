@@ -1,0 +1,43 @@
+/** The outlines that the console's map draws: those of the configuration, or else of a demo market. */
+import { readFileSync, statSync } from 'node:fs';
+import { marketOutlines } from 'plat-demo';
+import { PlatError, platError } from '../errors/index.ts';
+import { NO_OUTLINES, type Outlines, outlinesIn } from '../service/console/outlines.ts';
+import { parsedJson } from '../shared/json.ts';
+import type { Store } from '../store/store.ts';
+import type { ConfigFile } from './config.ts';
+import { mustBeFile } from './options.ts';
+
+/** A browser draws all of it, on a phone as well. */
+const MOST_MEGABYTES = 2;
+
+/** @throws PlatError `usage` if the file of the configuration cannot be drawn */
+export async function consoleOutlines(store: Pick<Store, 'model'>, config: ConfigFile): Promise<Outlines> {
+  const { console: { outlines: file } = {} } = config;
+  if (file !== undefined) return outlinesOf(file);
+  const { settings } = await store.model();
+  return settings.market === undefined ? NO_OUTLINES : marketOutlines();
+}
+
+function outlinesOf(file: string): Outlines {
+  const refused = (why: string, cause?: unknown) =>
+    platError('usage', { reason: `The outlines ${file} ${why}.` }, { cause });
+  mustBeFile(file);
+  if (statSync(file).size > MOST_MEGABYTES * 1024 * 1024) {
+    throw refused(`have more than ${MOST_MEGABYTES} MB`);
+  }
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (cause) {
+    throw refused('cannot be read', cause);
+  }
+  const json = parsedJson(text.replace(/^\uFEFF/, ''));
+  if (json === undefined) throw refused('are not JSON');
+  try {
+    return outlinesIn(json);
+  } catch (cause) {
+    if (!(cause instanceof PlatError)) throw cause;
+    throw refused(`cannot be drawn: ${cause.message}`, cause);
+  }
+}
