@@ -98,7 +98,7 @@ export async function sourceStatus(store: Store, source: string, now: number): P
     collections.push(await collectionStatus(store, source, collection, state, now, whys));
   }
   const following = readNote(state, 'following');
-  const level = readNote(state, 'chain')?.level;
+  const level = levelBefore(state, now);
   const stale =
     staleness(schedule, now, level) ?? collections.map((each) => ahead(each, now)).find(isDefined);
   return {
@@ -153,6 +153,15 @@ async function collectionStatus(
   };
 }
 
+/**
+ * When everything that the source reports had been applied; a moment that has not come is that of a clock which was set back,
+ * and says nothing.
+ */
+function levelBefore(state: Readonly<Record<string, unknown>>, now: number): number | undefined {
+  const level = readNote(state, 'chain')?.level;
+  return level !== undefined && level <= now ? level : undefined;
+}
+
 /** Behind the cursor, or behind the moment at which what the source reports had all been applied. */
 function lagOf(
   cursor: string,
@@ -160,8 +169,8 @@ function lagOf(
   state: Readonly<Record<string, unknown>>,
   now: number,
 ): number {
-  const chain = readNote(state, 'chain');
-  const level = chain?.resources.includes(collection) === true ? chain.level : undefined;
+  const isFollowed = readNote(state, 'chain')?.resources.includes(collection) === true;
+  const level = isFollowed ? levelBefore(state, now) : undefined;
   return Math.max(0, now - Math.max(Date.parse(cursor), level ?? Number.NEGATIVE_INFINITY));
 }
 
@@ -209,8 +218,7 @@ const followingStatus = (
  */
 export function staleness(schedule: Schedule, now: number, level?: number): string | undefined {
   const { update, purge, downloaded } = schedule;
-  if (update !== undefined && level !== undefined && level <= now && now - level <= UPDATE_LIMIT)
-    return undefined;
+  if (update !== undefined && level !== undefined && now - level <= UPDATE_LIMIT) return undefined;
   if (update === undefined) return 'the initial download is not done';
   if (update - now > AHEAD_LIMIT) return `the last update lies ${hours(update - now)} in the future`;
   if (now - update > UPDATE_LIMIT) return `the last update was ${hours(now - update)} ago`;

@@ -450,6 +450,24 @@ describe('freshness', () => {
     test(name, () => assert.equal(staleness(schedule, now), expected));
   }
 
+  test('a copy that was level with its source, by a clock that was set back since, is as old as its cursor', async (t) => {
+    const clock = testClock();
+    const server = await odataServer(t, clock, { Property: listings(1, clock) });
+    const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock, resources });
+    await replica.replicate();
+    clock.advance(2 * HOUR);
+    const levelAt = async (level: number) => {
+      const chain = { way: 'events', resources: ['Property'], position: '1', level };
+      await replica.store.checkpoints.commit(SOURCE, { state: { chain } });
+      const { stale, collections } = await replica.status();
+      return [stale, collections.find(({ collection }) => collection === 'Property')?.lag];
+    };
+    const before = await levelAt(0);
+    assert.equal(before[0], 'the last update was 2.0 hours ago');
+    assert.deepEqual(await levelAt(clock.now() + DAY), before);
+    assert.deepEqual(await levelAt(clock.now() - 1000), [undefined, 1000]);
+  });
+
   test('a watch updates every 15 minutes, sweeps every 20 hours, and brings agents every hour', async (t) => {
     const clock = testClock();
     const server = await odataServer(t, clock, { Property: listings(1, clock), ...people });

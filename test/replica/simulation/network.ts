@@ -67,7 +67,7 @@ export class Network {
     const refused = fault === undefined ? undefined : this.#refusal(fault);
     if (refused !== undefined) {
       if (refused.headers['retry-after'] !== undefined && refused.status === 429)
-        witness.throttled(Number(refused.headers['retry-after']));
+        witness.throttled(process, Number(refused.headers['retry-after']));
       return refused;
     }
     if (fault === 'slow') await time.sleep(random.integer(5, 50) * 1000);

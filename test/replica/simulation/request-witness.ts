@@ -31,6 +31,7 @@ export class RequestWitness {
   #hour: number[] = [];
   #throttled = Number.NEGATIVE_INFINITY;
   readonly #heldUp = new Set<string>();
+  readonly #killed = new Set<string>();
   count = 0;
   /** When the source was last asked what fields it has. */
   fieldsAskedAt = Number.NEGATIVE_INFINITY;
@@ -73,13 +74,14 @@ export class RequestWitness {
   }
 
   /** A process that is killed may not have learned that it is to wait, or not have kept it. */
-  killed(): void {
+  killed(process: string): void {
+    this.#killed.add(process);
     this.#throttled = Number.NEGATIVE_INFINITY;
   }
 
-  /** The source said that nothing is to be sent for a while. */
-  throttled(seconds: number): void {
-    this.#throttled = this.#time.now + seconds * 1000;
+  /** The source said that nothing is to be sent for a while. Its answer may come when the process that asked is dead. */
+  throttled(process: string, seconds: number): void {
+    if (!this.#killed.has(process)) this.#throttled = this.#time.now + seconds * 1000;
   }
 
   /** The filter of a window's first page. */
