@@ -1,8 +1,8 @@
 /**
- * Asks `plat serve` on a store that is already there for what the comparison asks for: for stores that are too large to be
- * loaded in each run (docs/performance.md, "A million listings").
- * `node bench/large.ts --store ADDRESS --config FILE [--processes 2] [--read-store ADDRESS] [--system MLS-03] [--connections 4] [--known 50000]`
- * `--known` is how many listings requests are made from: the first ones, all by default.
+ * Asks `plat serve` on a store that is already there for the same things as the comparison: for stores that are too large to
+ * be loaded in each run (docs/performance.md, "A million listings"). `node bench/large.ts --store ADDRESS --config FILE
+ * [--processes 2] [--read-store ADDRESS] [--system MLS-03] [--connections 4] [--known 50000]` `--known` is how many
+ * listings requests are made from: the first ones, all by default.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

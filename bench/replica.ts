@@ -1,4 +1,4 @@
-/** A whole replica of the market, made by `plat replicate` over sockets: records a second, and memory at the most. */
+/** A whole replica of the market, made by `plat replicate` over sockets: records a second, and memory at most. */
 
 import type { MarketStore } from './support/market-store.ts';
 import { type Measurement, megabytes } from './support/measure.ts';

@@ -1,4 +1,4 @@
-/** Records by key while another key asks for the dearest that it is allowed: what its budget leaves to others. */
+/** Records by key while another key sends the most expensive requests that it may send: what its budget leaves to others. */
 import { makeClient } from './support/client.ts';
 import { interleave } from './support/interleave.ts';
 import type { Measurement } from './support/measure.ts';
@@ -13,7 +13,7 @@ const QUIET = 'a record by key, nobody else asks';
 const ROUNDS = 10;
 const COUNT = 200;
 
-/** What the greedy key asks for, and how many requests it has under way. */
+/** What the greedy key requests, and how many requests it has in progress. */
 const GREED = [
   ['the dearest', 'dearest', 1],
   ['the dearest', 'dearest', 8],

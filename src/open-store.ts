@@ -19,7 +19,7 @@ export function storeAddress(text: string): StoreAddress {
   if (/^postgres(ql)?:\/\//.test(text)) return { engine: 'postgres', url: text };
   const other = ADDRESSES.find(([form]) => form.test(text));
   if (other !== undefined)
-    throw platError('usage', { reason: `${withoutPassword(text)} is no store: ${other[1]}.` });
+    throw platError('usage', { reason: `${withoutPassword(text)} is not a store: ${other[1]}.` });
   // With two slashes and no host, the path begins at the third slash.
   const path = text.replace(/^sqlite:(?:\/\/(?=\/))?/i, '');
   if (path === '') throw platError('usage', { reason: 'The store has no path.' });
@@ -124,7 +124,7 @@ export async function openStore(address: string, options: OpenStoreOptions = {})
 
 function mustBeWhole(partitions: PartitionField | undefined): void {
   if (partitions === undefined) return;
-  throw platError('usage', { reason: 'partitions are for a store on a server, not for a file.' });
+  throw platError('usage', { reason: 'partitions require a store on a server, not a file.' });
 }
 
 /** What tells the file of an embedded store from a backup that was put in its place; empty for a store on a server. */

@@ -169,7 +169,7 @@ function rowOf(
   ];
 }
 
-/** What a target asks for, and whether it is met. */
+/** What a target requests, and whether it is met. */
 function verdict(
   plat: Middle,
   target: Target | undefined,

@@ -1,7 +1,7 @@
 /**
- * A peer to compare plat with: the shortest server that one would write over the same rows. Every field is a column, rows
- * come through the driver as objects, and `JSON.stringify` makes the answer. It has no keys, roles, limits or metadata.
- * Started with the address of a database of `plain-market.ts`: a file, or `postgres://…`.
+ * A peer to compare plat with: the shortest server that one would write over the same rows. Every field is a column,
+ * rows come through the driver as objects, and `JSON.stringify` makes the response. It has no keys, roles, limits or
+ * metadata. Started with the address of a database of `plain-market.ts`: a file, or `postgres://…`.
  */
 import { createServer } from 'node:http';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';

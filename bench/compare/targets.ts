@@ -49,5 +49,5 @@ export const POSTGRES_TARGETS: Targets = {
   keys: { plain: 1.2 },
 };
 
-/** Megabytes of `plat serve` at the most. */
+/** Megabytes of `plat serve` at most. */
 export const MEMORY = 400;

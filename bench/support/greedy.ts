@@ -1,5 +1,5 @@
 /**
- * A client that asks for the dearest that it is allowed, or for much that is small or long, several requests at once,
+ * A client that sends the most expensive requests that it may send, or many small or long ones, several at once,
  * until it is told to end. It waits as long as it is told to when it is refused, and at the end says what came of its
  * requests.
  */

@@ -9,7 +9,7 @@ export interface Usage {
   readonly wall: number;
   /** Milliseconds of all its threads. */
   readonly cpu: number;
-  /** Bytes of memory at the most. */
+  /** Bytes of memory at most. */
   readonly peak: number;
 }
 
@@ -34,12 +34,12 @@ export interface Running {
 const PRELOAD = new URL('./report-usage.ts', import.meta.url).href;
 const PLAT = fileURLToPath(new URL('../../bin/plat.js', import.meta.url));
 
-/** How `bin/plat.js` begins itself anew, which it does not where another process holds a channel to it. */
+/** How `bin/plat.js` begins itself again, which it does not where another process holds a channel to it. */
 const MEMORY: Readonly<Record<string, { flags: readonly string[]; arenas: string }>> = JSON.parse(
   readFileSync(new URL('../../bin/memory.json', import.meta.url), 'utf8'),
 );
 
-/** Runs a command of plat, as it would begin itself anew: its usage is told by this process. */
+/** Runs a command of plat, as it would begin itself again: its usage is told by this process. */
 export function startPlat(args: readonly string[]): Running {
   const { flags = [], arenas } = MEMORY[args[0] ?? ''] ?? {};
   const environment: Record<string, string> = arenas === undefined ? {} : { MALLOC_ARENA_MAX: arenas };

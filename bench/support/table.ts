@@ -33,7 +33,7 @@ export function renderSection({ title, measurements, floors }: Section): string 
   return [...tableOf(head, rows, 1), ...legendOf(floors)].join('\n');
 }
 
-/** The same measurements of a file and of a server, side by side. The ratios are to the floors of each, and of both. */
+/** The same measurements of a file and of a server, in parallel. The ratios are to the floors of each, and of both. */
 export function renderTwo(file: Section, server: Section): string {
   const letters = file.floors.map((_, index) => letterOf(index));
   const head = [

@@ -16,4 +16,4 @@ export {
   type WithheldDefinition,
 } from './roles.ts';
 export { type AccessRules, type Role, type RowRule, resolveAccess, type WithheldRule } from './rules.ts';
-export { makeView, type RowScope, type View } from './view.ts';
+export { makeView, type RowScope, tracksChanges, type View } from './view.ts';

@@ -86,3 +86,11 @@ export function makeView({
     hiddenOf: (resource) => fieldsWhere(hidden, resource, false),
   };
 }
+
+/**
+ * Whether a key is told of all changes of a resource. Floor plans come and go with the listings that they are of, and values of a
+ * key that is restricted to systems with those that are in use; what is filled from changes has none.
+ */
+export function tracksChanges({ scope }: View, { name, fromChanges }: Resource): boolean {
+  return !scope.onlyFloorPlans && fromChanges !== true && (name !== 'Lookup' || scope.systems === undefined);
+}

@@ -32,7 +32,7 @@ export class CheckpointFile {
     }
     if (this.#position === undefined || positionIn(this.#position) !== undefined) return;
     throw platError('usage', {
-      reason: `${name} holds no position in a sequence of changes. To begin anew, delete it.`,
+      reason: `${name} does not contain a position in a sequence of changes. To start over, delete it.`,
     });
   }
 
@@ -51,7 +51,7 @@ export class CheckpointFile {
       partial.takePlace();
     } catch (error) {
       if (error instanceof PlatError) throw error;
-      const reason = `The checkpoint ${this.#name} cannot be written: ${why(error)}. It stays as it was: lines after it come again.`;
+      const reason = `The checkpoint ${this.#name} cannot be written: ${why(error)}. It stays as it was, so later lines will be repeated.`;
       throw platError('failed', { reason }, { cause: error });
     }
     this.#position = position;
@@ -70,5 +70,5 @@ const why = (error: unknown): string => (error instanceof Error ? error.message 
 
 const ofAnother = (name: string): PlatError =>
   platError('failed', {
-    reason: `The checkpoint ${name} was changed by somebody else. Each process that follows changes needs a checkpoint of its own.`,
+    reason: `The checkpoint ${name} was changed by another process. Each process that follows changes needs its own checkpoint.`,
   });

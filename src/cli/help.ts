@@ -1,6 +1,6 @@
 /**
- * The parts of `--help` besides the options: working examples, required options, and groups of options. This module knows
- * the names of commands and options, but not what they do.
+ * The parts of `--help` other than the options: working examples, required options, and groups of options. This module
+ * knows the names of commands and options, but not what they do.
  */
 import { type Command, Help, Option } from 'commander';
 import { isRequired } from './options.ts';
@@ -12,10 +12,10 @@ type Example = readonly [line: string, does: string];
 export const EXAMPLES: Readonly<Record<string, readonly [Example, Example, ...Example[]]>> = {
   demo: [
     ['plat demo', 'a market of 2,000 listings in ./plat-demo.db'],
-    ['plat demo --store live.db --live --changes-per-minute 60', 'one that goes on changing'],
+    ['plat demo --store live.db --live --changes-per-minute 60', 'a market that keeps changing'],
   ],
   serve: [
-    ['plat serve --store market.db', 'on this machine alone'],
+    ['plat serve --store market.db', 'on this machine only'],
     [
       'plat serve --store market.db --host 0.0.0.0 --public-url api=https://api.example.com,replication=https://feed.example.com --trust-proxy',
       'behind a proxy',
@@ -33,30 +33,27 @@ export const EXAMPLES: Readonly<Record<string, readonly [Example, Example, ...Ex
     ['plat export --store market.db --resource Property > listings.ndjson', 'to stdout'],
     [
       'plat export --store market.db --resource Member --out agents.ndjson',
-      'to a file, which is there when it is whole',
+      'to a file, which appears when it is complete',
     ],
   ],
   changes: [
-    ['plat changes --store market.db', 'every record that exists, in the order of its last changes'],
+    ['plat changes --store market.db', 'every existing record, in the order of the last changes'],
     [
       'plat changes --store market.db --follow --records --checkpoint market.position | consume',
-      'whole records, from where the last run ended',
+      'complete records, from where the last run ended',
     ],
   ],
   backup: [
-    ['plat backup --store market.db market-backup.db', 'a copy, checked'],
+    ['plat backup --store market.db market-backup.db', 'a checked copy'],
     ['PLAT_STORE=market.db plat backup "$(date +%F).db"', 'the store from the environment'],
   ],
   check: [
-    ['plat check --store market.db', 'list what is wrong'],
-    ['plat check --store postgres://plat@db.example.com/plat --repair', 'mend what can be mended'],
+    ['plat check --store market.db', 'list all faults'],
+    ['plat check --store postgres://plat@db.example.com/plat --repair', 'repair what can be repaired'],
   ],
   restore: [
-    ['plat restore --store market.db market-backup.db', 'bring a backup back'],
-    [
-      'plat restore --store postgres://plat@db.example.com/plat --new-epoch',
-      'after the server brought it back',
-    ],
+    ['plat restore --store market.db market-backup.db', 'restore a backup'],
+    ['plat restore --store postgres://plat@db.example.com/plat --new-epoch', 'after the server restored it'],
   ],
   copy: [
     ['plat copy --from market.db --to postgres://plat@db.example.com/plat', 'from a file to a server'],
@@ -84,11 +81,11 @@ export const EXAMPLES: Readonly<Record<string, readonly [Example, Example, ...Ex
   'webhook create': [
     [
       'plat webhook create --store market.db --url https://example.com/changes --resources Property,Media',
-      'tell a receiver of listings and photos, as idx sees them',
+      'send a receiver the changes of listings and photos, as idx sees them',
     ],
     [
       'plat webhook create --store market.db --url http://10.0.0.7/changes --role private --private-hosts',
-      'tell a machine of the own network of everything',
+      'send a machine in a private network all changes',
     ],
   ],
   'webhook list': [
@@ -96,22 +93,22 @@ export const EXAMPLES: Readonly<Record<string, readonly [Example, Example, ...Ex
     ['plat webhook list --store market.db --json', 'for programs'],
   ],
   'webhook test': [
-    ['plat webhook test --store market.db wh_5bJ2kq', 'whether the receiver answers'],
+    ['plat webhook test --store market.db wh_5bJ2kq', 'check that the receiver responds'],
     ['PLAT_STORE=market.db plat webhook test wh_5bJ2kq', 'the store from the environment'],
   ],
   'webhook replay': [
     [
       'plat webhook replay --store market.db wh_5bJ2kq --since 120400',
-      'deliver again what came after a number',
+      'deliver the changes after a number again',
     ],
-    ['plat webhook replay --store market.db wh_5bJ2kq --since end', 'skip what was not delivered'],
+    ['plat webhook replay --store market.db wh_5bJ2kq --since end', 'skip undelivered changes'],
   ],
   'webhook pause': [
     ['plat webhook pause --store market.db wh_5bJ2kq', 'while the receiver is down'],
     ['PLAT_STORE=market.db plat webhook pause wh_5bJ2kq', 'the store from the environment'],
   ],
   'webhook resume': [
-    ['plat webhook resume --store market.db wh_5bJ2kq', 'go on at once'],
+    ['plat webhook resume --store market.db wh_5bJ2kq', 'continue immediately'],
     ['PLAT_STORE=market.db plat webhook resume wh_5bJ2kq', 'the store from the environment'],
   ],
   'webhook rotate': [
@@ -119,11 +116,11 @@ export const EXAMPLES: Readonly<Record<string, readonly [Example, Example, ...Ex
     ['PLAT_STORE=market.db plat webhook rotate wh_5bJ2kq', 'the store from the environment'],
   ],
   'webhook delete': [
-    ['plat webhook delete --store market.db wh_5bJ2kq', 'for good'],
+    ['plat webhook delete --store market.db wh_5bJ2kq', 'permanently'],
     ['PLAT_STORE=market.db plat webhook delete wh_5bJ2kq', 'the store from the environment'],
   ],
   restamp: [
-    ['plat restamp --store market.db', 'bring them back'],
+    ['plat restamp --store market.db', 'move them back'],
     ['plat restamp --store market.db --json', 'the report for programs'],
   ],
   status: [
@@ -143,7 +140,7 @@ export const EXAMPLES: Readonly<Record<string, readonly [Example, Example, ...Ex
   verify: [
     [
       'plat verify --from https://feed.example.com/Reso/OData --interface reso --token "$TOKEN" --store replica.db',
-      'all of it',
+      'everything',
     ],
     [
       'plat verify --from https://feed.example.com/Reso/OData --interface reso --token "$TOKEN" --store replica.db --sample 500',
@@ -155,10 +152,10 @@ export const EXAMPLES: Readonly<Record<string, readonly [Example, Example, ...Ex
     ['plat quarantine list --store replica.db --source feed.example.com --json', 'of one, for programs'],
   ],
   'quarantine retry': [
-    ['plat quarantine retry --store replica.db', 'with what is stored here'],
+    ['plat quarantine retry --store replica.db', 'with the records as received'],
     [
       'plat quarantine retry --store replica.db --from https://feed.example.com/Reso/OData --interface reso --token "$TOKEN"',
-      'with what the source gives now',
+      'with what the source returns now',
     ],
   ],
   floorplans: [
@@ -240,7 +237,7 @@ export function describe(command: Command): void {
         ' ',
       ),
     )
-    .addHelpOption(new Option('-h, --help', 'show this').helpGroup('General:'))
+    .addHelpOption(new Option('-h, --help', 'show this help').helpGroup('General:'))
     .configureHelp({
       ...command.configureHelp(),
       visibleOptions: (shown) =>

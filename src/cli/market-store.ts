@@ -10,7 +10,7 @@ import type { Store } from '../store/store.ts';
 export function parseMarketRecord(model: StoreModel, { resource, record }: MarketRecord): ParsedRecord {
   const result = parseRecord(model.resource(resource), record, model);
   if (!result.ok)
-    throw new Error(`The market made a wrong ${resource}: ${result.invalid.reasons.join('; ')}`);
+    throw new Error(`The market generated an invalid ${resource}: ${result.invalid.reasons.join('; ')}`);
   return result.record;
 }
 

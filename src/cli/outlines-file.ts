@@ -1,6 +1,5 @@
 /** The outlines that the console's map draws: those of the configuration, or else of a demo market. */
 import { readFileSync, statSync } from 'node:fs';
-import { marketOutlines } from 'plat-demo';
 import { PlatError, platError } from '../errors/index.ts';
 import { NO_OUTLINES, type Outlines, outlinesIn } from '../service/console/outlines.ts';
 import { parsedJson } from '../shared/json.ts';
@@ -16,7 +15,10 @@ export async function consoleOutlines(store: Pick<Store, 'model'>, config: Confi
   const { console: { outlines: file } = {} } = config;
   if (file !== undefined) return outlinesOf(file);
   const { settings } = await store.model();
-  return settings.market === undefined ? NO_OUTLINES : marketOutlines();
+  if (settings.market === undefined) return NO_OUTLINES;
+  // A service of any other store starts without it.
+  const { marketOutlines } = await import('plat-demo');
+  return marketOutlines();
 }
 
 function outlinesOf(file: string): Outlines {

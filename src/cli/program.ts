@@ -76,12 +76,12 @@ const COMMANDS: readonly Listed[] = [
   },
   {
     name: 'changes',
-    does: 'write the sequence of changes as NDJSON, and go on with what is committed',
+    does: 'write the sequence of changes as NDJSON, and optionally follow new commits',
     load: async () => (await import('./commands/changes.ts')).defineChanges,
   },
   {
     name: 'webhook',
-    does: 'manage webhooks, which are told of changes',
+    does: 'manage webhooks, which receive changes',
     isGroup: true,
     load: async () => (await import('./commands/webhooks.ts')).defineWebhooks,
   },
@@ -137,7 +137,12 @@ function makeProgram(): Command {
     .description('A real-estate listing data service, and the consumer that replicates such a feed.')
     .version(version())
     .showHelpAfterError('(add --help for what it takes)')
-    .configureOutput({ writeOut: writeText, writeErr: reportText })
+    .configureOutput({
+      writeOut: writeText,
+      writeErr: reportText,
+      // What is wrong with a command line begins as every other error does.
+      outputError: (text, write) => write(text.replace(/^error: /, 'plat: ')),
+    })
     .configureHelp({ subcommandTerm: termOf })
     .exitOverride()
     .allowExcessArguments(false);

@@ -1,4 +1,4 @@
-/** Sends what webhooks are told, by the guarded client of foreign addresses. */
+/** Sends messages to webhooks, through the guarded client for foreign addresses. */
 import { RequestFailure } from '../replica/http/failure.ts';
 import { retryAfter } from '../replica/http/rate-limit-headers.ts';
 import { networkTransport } from '../replica/http/transport.ts';
@@ -6,8 +6,8 @@ import { systemClock } from '../store/clock.ts';
 import type { Post } from '../webhooks/post.ts';
 
 /**
- * What is read of the body of an answer, so that its connection can be used again: bytes, and milliseconds. It says nothing:
- * whoever has sent a status has taken the message, or has not.
+ * How much of the body of a response is read so that its connection can be reused: bytes, and milliseconds. The content
+ * does not matter: the status alone shows whether the receiver has accepted the message.
  */
 const READ = { bytes: 64 * 1024, milliseconds: 1000 } as const;
 

@@ -1,5 +1,5 @@
 /**
- * The functions and casts of the query language as SQL. What every engine writes the same stands here; an engine brings a
+ * The functions and casts of the query language, and values as JSON text, as SQL. What every engine writes the same stands here; an engine brings a
  * table of the rest. No argument is written twice, or functions inside functions would double the statement at each level.
  */
 import type { FunctionName, ValueType } from '../query/tree.ts';
@@ -19,17 +19,17 @@ type OwnFunction =
   | 'floor'
   | 'ceiling';
 
-/** What an engine brings. Every argument has a column's form. */
+/** What an engine provides. Every argument has a column's form. */
 export interface Calls extends Readonly<Record<OwnFunction, (first: Sql, second: Sql) => Sql>> {
   /** From a start that is counted from 0; a negative one counts from the end. */
   readonly substring: (text: Sql, start: Sql, count: Sql | undefined) => Sql;
   /** The digits at a place of a text, counted from 1, as a number. */
   readonly digits: (text: Sql, from: number, length: number) => Sql;
-  /** What stands from a place of a text on, behind a zero, as a number. */
+  /** The part of a text from a position on, after a zero, as a number. */
   readonly fraction: (text: Sql, from: number) => Sql;
 }
 
-/** Where the clock time begins in the text of a value: a time has no date before it. */
+/** Where the time of day begins in the text of a value: a time has no date before it. */
 const clock = (type: ValueType | undefined): number => (type === 'time' ? 1 : 12);
 
 export const callBy =
@@ -88,7 +88,7 @@ export interface Casts {
   readonly whole: (value: Sql) => Sql;
 }
 
-/** A value of a type as one of another; null where no value of the one is one of the other. */
+/** A value of one type as one of another; null if it cannot be converted. */
 export const castBy =
   ({ fromText, fromNull, nothing, text, whole }: Casts) =>
   (from: ValueType, to: ValueType, value: Sql): Sql => {
@@ -113,6 +113,37 @@ export const castBy =
         return value;
       default:
         return to === 'string' ? text(from, value) : nothing(to);
+    }
+  };
+
+/** How an engine writes values as JSON text: `null` for a null value, but for `seconds`, where it stays null. */
+export type JsonForms = Readonly<
+  Record<'string' | 'date' | 'boolean' | 'integer' | 'decimal' | 'seconds', (value: Sql) => Sql>
+>;
+
+/** A value of a type as JSON text; `null` if it is null. */
+export const jsonBy =
+  (engine: JsonForms) =>
+  (type: ValueType | 'collection', value: Sql): Sql => {
+    switch (type) {
+      case 'string':
+      case 'date':
+      case 'boolean':
+      case 'integer':
+      case 'decimal':
+        return engine[type](value);
+      case 'time':
+        return engine.date(value);
+      case 'timestamp':
+        return sql`coalesce('"' || ${value} || 'Z"', 'null')`;
+      case 'duration':
+        return sql`coalesce('"PT' || ${engine.seconds(value)} || 'S"', 'null')`;
+      case 'collection':
+        return sql`coalesce(${value}, '[]')`;
+      case 'null':
+      case 'point':
+      case 'polygon':
+        return sql`'null'`;
     }
   };
 

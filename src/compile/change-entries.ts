@@ -1,6 +1,6 @@
 /**
- * Which entries of the sequence of changes a reader may see: the one rule for everything that gives the sequence to readers. It
- * must not know how it is given.
+ * Which entries of the sequence of changes a reader may see: the one rule for all interfaces to the sequence. It must
+ * not know the interfaces.
  */
 import { valueInUse } from './context.ts';
 import { bind, integer, join, name, type Sql, sql } from './fragment.ts';
@@ -8,7 +8,7 @@ import type { StoreModel } from './model.ts';
 
 const LOOKUP = 'Lookup';
 
-/** Who reads the sequence. */
+/** The reader of the sequence. */
 export interface EntryScope {
   /** The bit of the role. */
   readonly bit: number;
@@ -31,8 +31,9 @@ export function visibleEntries(model: StoreModel, scope: EntryScope | undefined)
 }
 
 /**
- * Resources without an originating system of their own are never filtered by it (access/view.ts), but for Lookup: which values
- * are in use in which systems is not written down in the sequence, so that a restricted key is told of listed values alone.
+ * Resources without an originating system of their own are never filtered by it (access/view.ts), except Lookup: the
+ * sequence does not record which values are in use in which systems, so a restricted key receives only entries of
+ * listed values.
  */
 function ofSystems(model: StoreModel, systems: readonly string[]): Sql {
   const free = [...model.dictionary.resources.keys()].filter(
@@ -43,7 +44,10 @@ function ofSystems(model: StoreModel, systems: readonly string[]): Sql {
   return sql`(${isOneOf(sql`c.system`, systems)} OR ${isOneOf(sql`c.resource`, free)} OR (c.resource = ${bind(LOOKUP)} AND EXISTS (${listed})))`;
 }
 
-/** A store of an earlier plat may hold imported records of what is now filled from the sequence, which nobody can read. */
+/**
+ * A store of an earlier plat may contain imported records of a resource that is now filled from the sequence; nobody
+ * can read them.
+ */
 const storedAsRecords = ({ dictionary, stores }: StoreModel): Sql[] =>
   [...dictionary.resources.values()]
     .filter(({ fromChanges, name }) => fromChanges && stores(name))

@@ -5,7 +5,7 @@ import { storedList } from '../records/damage.ts';
 import { isAbsent } from '../records/parsed-record.ts';
 import type { BoundValue } from './fragment.ts';
 
-/** What a column holds. An engine that has no truth values keeps them as 0 and 1. */
+/** What a column contains. An engine without booleans stores them as 0 and 1. */
 export type ColumnKind = 'text' | 'number' | 'boolean';
 
 /** The kind of a field's column. Timestamps are texts that sort by time; a list is stored as JSON text. */

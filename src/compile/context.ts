@@ -73,7 +73,7 @@ export function withScope(context: Context, scope: Scope, binding: ScopeBinding)
 
 export function recordOf(context: Context, scope: Scope): { alias: string; resource: string } {
   const binding = context.scopes.get(scope);
-  if (binding?.kind !== 'record') throw new Error(`Scope ${scope} is no record`);
+  if (binding?.kind !== 'record') throw new Error(`Scope ${scope} is not a record`);
   return binding;
 }
 

@@ -1,4 +1,4 @@
-/** The part of SQL that each engine writes in its own way. This module knows no engine. */
+/** The part of SQL that differs by engine. This module knows no engine. */
 import type { ScalarType } from '../dictionary/index.ts';
 import type { FunctionName, LikePart, Point, ValueType } from '../query/tree.ts';
 import type { ColumnKind } from './column-value.ts';
@@ -13,13 +13,16 @@ export type WordQuery =
 /** A page as an engine reads it. */
 interface PageSql {
   readonly page: Sql;
-  /** Finds out whether a row follows, if `page` does not. */
+  /** Determines whether a row follows, if `page` does not. */
   readonly more?: Sql;
-  /** Whether `page` gives one row: all texts joined as `x`, their number `n`, the last key `last`, and `more`, the key of a row that follows. */
+  /**
+   * Whether `page` returns one row: all texts joined as `x`, their number `n`, the last key `last`, and `more`, the key
+   * of a following row.
+   */
   readonly isJoined?: true;
 }
 
-/** What each engine writes in its own way. The compiler writes everything else once, for all engines. */
+/** The SQL that differs by engine. The compiler writes everything else once, for all engines. */
 export interface Dialect {
   readonly name: 'sqlite' | 'postgres';
   readonly placeholder: Placeholder;
@@ -47,8 +50,8 @@ export interface Dialect {
   /** Texts, some of which may be null, as one JSON list. */
   readonly textList: (texts: readonly Sql[]) => Sql;
   /**
-   * A text in the form in which the driver returns its bytes with the least work, also where a damaged row holds bytes that
-   * are no text.
+   * A text in the form in which the driver returns its bytes with the least work, even if a damaged row contains bytes
+   * that are not text.
    */
   readonly bytes: (text: Sql) => Sql;
   /** Aggregates texts, joined by commas, in the order of the rows. */
@@ -60,7 +63,7 @@ export interface Dialect {
    * @param areSmall whether the texts are few fields, of which a page takes little memory
    */
   readonly page: (rows: Sql, limit: number, areSmall: boolean, follows: (last: Sql) => Sql) => PageSql;
-  /** The same as `answer` where the reader needs the key `k` of each row and the bytes of its text as well. */
+  /** The same as `answer` if the reader also needs the key `k` of each row and the length of its text in bytes. */
   readonly records: (rows: Sql) => Sql;
   /** A keyword required before a table of members that refers to columns of the same FROM clause. */
   readonly lateral: Sql;
@@ -69,15 +72,15 @@ export interface Dialect {
   /** A table `alias(value, position)` of a bound JSON list of integers, with positions from 1. */
   readonly list: (json: Sql, alias: string) => Sql;
   /**
-   * The clause by which rows that a list is joined with (CROSS JOIN) come in the order of the list. Empty where they do so
+   * The clause that returns rows joined with a list (CROSS JOIN) in the order of the list. Empty if this is the order
    * anyway: sorting them would move their texts twice.
    */
   readonly inListOrder: (alias: string) => Sql;
   /** A table `alias(column, …)` of a bound JSON list of objects, whose members are named like the columns. */
   readonly rowsOf: (objects: Sql, alias: string, columns: ReadonlyMap<string, ColumnKind>) => Sql;
   /**
-   * A value that, computed in a transaction, tells the other processes of its commit; absent for an engine that tells them
-   * nothing.
+   * A value that, computed in a transaction, announces its commit to the other processes; absent for an engine that
+   * cannot announce commits.
    */
   readonly announced?: Sql;
   /** Whether a value is one of the texts. */
@@ -119,13 +122,13 @@ export interface Dialect {
   readonly divide: (left: Sql, right: Sql, whole: boolean) => Sql;
   readonly remainder: (left: Sql, right: Sql) => Sql;
   /**
-   * The dialect that reads rows which may hold what no writer stores, and whose statements may still fail at that; absent
-   * where columns hold only values of their types.
+   * The dialect for reading rows that may contain what no writer stores, whose statements may still fail on that;
+   * absent if columns contain only values of their types.
    */
   readonly forDamaged?: Dialect;
   /**
-   * A condition that fails the statement once its time is up: for each value that a row is looked through for, and for the
-   * rows of a statement, by their ids. Undefined if the engine enforces the limit itself.
+   * A condition that fails the statement once its time is up: evaluated for each value that a row is searched for, and
+   * for the rows of a statement, by their ids. Undefined if the engine enforces the limit itself.
    */
   readonly deadline: { readonly ofValues: Sql; readonly ofRows: (id: Sql) => Sql } | undefined;
 }

@@ -1,7 +1,7 @@
 /**
- * From a request for EntityEvent (RESO RCP-27) to the statements that read it. Its records are the entries of the sequence of
- * changes, which are in no table of records: pages, bounds and visibility are those of the sequence. It must not know how an
- * answer is written, nor what is kept of the sequence.
+ * From a request for EntityEvent (RESO RCP-27) to the statements that read it. Its records are the entries of the
+ * sequence of changes, which are in no table of records: pages, bounds and visibility are those of the sequence. It
+ * must not know how a response is written, nor how long entries are kept.
  */
 import { EVENT } from '../dictionary/index.ts';
 import { type ComparisonOperator, type Expression, MIRRORED, type OrderTerm } from '../query/tree.ts';
@@ -75,13 +75,13 @@ export const numberIn = (key: string): number | undefined =>
   /^\d{1,19}$/.test(key) && Number.isSafeInteger(Number(key)) ? Number(key) : undefined;
 
 /**
- * Whether the page is a range of the sequence, read in its order. Entries that the role does not see are passed over, so that
- * little is read of it only where most of them are visible.
+ * Whether the page is a range of the sequence, read in its order. Entries that the role does not see are skipped, so
+ * this is efficient only if most of them are visible.
  */
 export const isBySequence = ({ query, position }: Pick<PageRequest, 'query' | 'position'>): boolean =>
   boundsOf(query.filter).isAll && position.kind !== 'offset' && isInSequence(query.order);
 
-/** The number of the entry after which a filter asks for all that follow; 0 where it asks from the beginning on. */
+/** The number of the entry after which a filter requests all that follow; 0 if it requests them from the beginning. */
 export const lowerBound = (filter: Expression | undefined): number => boundsOf(filter).since;
 
 const planned = ({ dialect }: Planner, statement: Sql): Statement => render(statement, dialect.placeholder);
@@ -115,7 +115,7 @@ export function eventRows(planner: Planner, { view, resource, filter, now }: Omi
   };
 }
 
-/** The text of an entry. It is written from the columns, whatever is asked for: there is no ready one. */
+/** The text of an entry. It is always written from the columns, since there is no stored text. */
 function textOf(
   { model }: Planner,
   context: Context,
@@ -172,7 +172,7 @@ function rangesOf(position: Position, order: Order): Sql[][] {
 interface Bounds {
   readonly after: number;
   readonly upTo: number;
-  /** The number after which it asks for all that follow; 0: it does not, or from the beginning on. */
+  /** The number after which it requests all that follow; 0: it does not, or from the beginning on. */
   readonly since: number;
   /** Whether the filter says nothing else. */
   readonly isAll: boolean;

@@ -179,7 +179,7 @@ function conditionAt(access: FieldAccess, condition: (value: Sql) => Sql): Sql {
 function literalSql(context: Context, literal: Literal): Sql {
   const { type, value: given } = literal;
   if (given === null) return sql`NULL`;
-  if (type === 'point' || type === 'polygon') throw new Error(`A ${type} is no value of a column`);
+  if (type === 'point' || type === 'polygon') throw new Error(`A ${type} is not a value of a column`);
   return context.dialect.literal(type, given);
 }
 
@@ -193,7 +193,7 @@ export function value(context: Context, expression: Expression): Sql {
       return fieldValue(context, expression.scope, expression.via, expression.field);
     case 'variable': {
       const binding = context.scopes.get(expression.scope);
-      if (binding?.kind !== 'value') throw new Error(`Scope ${expression.scope} is no value`);
+      if (binding?.kind !== 'value') throw new Error(`Scope ${expression.scope} is not a value`);
       return binding.sql;
     }
     case 'arithmetic':
@@ -326,7 +326,7 @@ export function condition(context: Context, expression: Expression, exact: boole
     case 'negate':
     case 'count':
     case 'distance':
-      throw new Error(`An expression of kind ${expression.kind} is no condition`);
+      throw new Error(`An expression of kind ${expression.kind} is not a condition`);
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * From a request for counts of values to the statement that counts them. It finds the records once, as a count does, and keeps
- * nothing of each but the values that are counted; everything else is computed from those.
+ * From a request for counts of values to the statement that counts them. It finds the records once, as a count does,
+ * and keeps only the values that are counted; everything else is computed from those.
  */
 import type { Field } from '../dictionary/index.ts';
 import type { Context, Planner } from './context.ts';
@@ -64,7 +64,7 @@ function row(
   return sql`SELECT ${integer(place)} AS place, ${integer(what)} AS what, ${value} AS value, ${n} AS n, ${k} AS k, ${d} AS d FROM ${from}${those}`;
 }
 
-/** The values of a field that most records have, those of the same number in their own order; and the records without one. */
+/** The most frequent values of a field, those of equal frequency in their own order; and the records without one. */
 function fieldParts(dialect: Dialect, field: Field, index: number, most: number): Sql[] {
   const own = column('m', valueName(index));
   const place = index + 1;
@@ -88,7 +88,7 @@ function fieldParts(dialect: Dialect, field: Field, index: number, most: number)
   ];
 }
 
-/** How many values are in each range between two edges, and which are the least and the greatest value. */
+/** The number of values in each range between two edges, and the least and the greatest value. */
 function histogramParts(dialect: Dialect, { edges, field }: HistogramWish, place: number): Sql[] {
   const own = column('m', 'h');
   const branches = edges.map((edge, index) => sql`WHEN ${own} < ${bind(edge)} THEN ${integer(index)}`);

@@ -45,7 +45,7 @@ const NAME = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 /** A quoted table, column or alias. Only names from the dictionary and of plat's own tables are accepted. */
 export function name(identifier: string): Sql {
   if (!NAME.test(identifier))
-    throw new Error(`${JSON.stringify(identifier)} is no name of a table or column`);
+    throw new Error(`${JSON.stringify(identifier)} is not the name of a table or column`);
   return { parts: [`"${identifier}"`] };
 }
 
@@ -56,7 +56,7 @@ export function column(alias: string, identifier: string): Sql {
 
 /** A whole number as part of the statement text, such as a visibility bit. */
 export function integer(value: number): Sql {
-  if (!Number.isSafeInteger(value)) throw new Error(`${value} is no whole number`);
+  if (!Number.isSafeInteger(value)) throw new Error(`${value} is not a whole number`);
   return { parts: [String(value)] };
 }
 

@@ -1,13 +1,13 @@
 /**
- * What the functions of queries mean, in JavaScript, for an engine that calls them from its statements and has no such
- * function of its own. Values are as columns hold them; a value of another type gives null.
+ * The functions of queries in JavaScript, for an engine that calls them from its statements and has no such function of
+ * its own. Values are in the form of columns; a value of another type returns null.
  */
 import { RE2JS } from 're2js';
 import { canonicalDate, canonicalTimestamp, fractionText } from '../dictionary/index.ts';
 import { BoundedCache } from '../shared/bounded-cache.ts';
 import { sideBySide } from './search.ts';
 
-/** Thrown for a number that a query computes and that JSON cannot say. */
+/** Thrown for a computed number that JSON cannot represent. */
 export const RANGE_MESSAGE = 'plat: a number of this statement leaves the range of numbers';
 
 export type Value = string | number | bigint | null | Uint8Array;
@@ -33,7 +33,9 @@ export function within(latitude: Value, longitude: Value, ring: Value): Value {
   return Number(liesWithin(latitude, longitude, String(ring)));
 }
 
-/** Patterns that a thread keeps compiled, and about what each takes beside its own text. */
+/**
+ * The number of patterns that a thread keeps compiled, and the approximate size of each in addition to its own text.
+ */
 const PATTERNS = { entries: 200, bytes: 8 * 1024 * 1024 };
 const COMPILED = 10_000;
 const COMPILED_CHARACTER = 80;
@@ -105,7 +107,7 @@ export function numberText(number: Value): Value {
   return number === null ? null : String(number);
 }
 
-/** A number as JSON has it. @throws for one that left the range of numbers, which JSON cannot say */
+/** A number as JSON represents it. @throws for one beyond the range of numbers, which JSON cannot represent */
 export function finiteNumber(given: Value): Value {
   if (given === null) return null;
   const number = Number(given);
@@ -113,7 +115,7 @@ export function finiteNumber(given: Value): Value {
   return String(number);
 }
 
-/** Turns a text into a value of another type; null where it is none. */
+/** Converts a text to a value of another type; null if that is not possible. */
 export function castValue(text: Value, type: Value): Value {
   if (typeof text !== 'string') return null;
   switch (type) {
@@ -137,7 +139,7 @@ export function castValue(text: Value, type: Value): Value {
   }
 }
 
-/** Rings that a thread keeps read. */
+/** Rings that a thread keeps parsed. */
 const rings = new BoundedCache<Float64Array>('polygons', { entries: 100, bytes: 4 * 1024 * 1024 });
 
 /** A ring as JSON, `[longitude,latitude,longitude,latitude,…]`, as the numbers that are walked for each row. */

@@ -1,7 +1,7 @@
 /**
  * Plans that are composed once and serve many requests: the SQL of a whole record is several thousand characters, and
- * composing it takes longer than the engine needs to read the record (docs/performance.md). It knows no statement; whoever
- * keeps a plan names all that its text depends on.
+ * composing it takes longer than the engine needs to read the record (docs/performance.md). It knows no statement; the
+ * caller that caches a plan names everything on which its text depends.
  */
 import { BoundedCache, numberOf } from '../shared/bounded-cache.ts';
 import type { Planner } from './context.ts';
@@ -13,8 +13,8 @@ import { isWhole } from './text/reso-text.ts';
 const kept = new BoundedCache<Statement>('kept plans', { bytes: 8 * 1024 * 1024 });
 
 /**
- * What the text of a statement depends on that reads whole records by their keys alone; undefined for one that depends on
- * more, such as the moment of the request, the address of a file, or damage.
+ * The inputs on which the text of a statement depends that reads whole records only by their keys; undefined for a
+ * statement that depends on more, such as the time of the request, the URL of a file, or damage.
  */
 export function plainName(
   { dialect, model, damaged }: Planner,
@@ -29,13 +29,6 @@ export function plainName(
 
 /** What decides whether rows are read as they are stored. */
 export type ReadBy = Pick<Planner, 'model' | 'damaged'>;
-
-/** Whether a record is read whole, and its text depends on its row and those of its agents and offices alone. */
-export const isPlainRecord = (
-  by: ReadBy,
-  query: Pick<RecordQuery, 'resource' | 'under'>,
-  shape: Shape,
-): boolean => isPlainRead(by, query) && formOf(shape) !== undefined;
 
 /** Whether rows are the same, and look the same, whenever and wherever they are read. */
 export const isPlainRead = (
@@ -65,7 +58,7 @@ function formOf(shape: Shape): string | undefined {
   }
 }
 
-/** The plan of a name, composed if it is asked for the first time, with the values of its slots. */
+/** The plan of a name, composed on first use, with the values of its slots. */
 export function keptPlan(
   name: string,
   values: Readonly<Partial<Record<Slot, BoundValue>>>,

@@ -43,6 +43,10 @@ export interface StoreModel {
 export const dormantFields = ({ profile }: Pick<StoreModel, 'profile'>, resource: Resource): string[] =>
   [...(profile.since.get(resource.name)?.keys() ?? [])].filter((name) => !resource.fields.has(name));
 
+/** The layouts of all resources that have tables. */
+export const storedLayouts = ({ dictionary, stores, layout }: StoreModel): ResourceLayout[] =>
+  [...dictionary.resources.keys()].filter(stores).map(layout);
+
 interface ModelSource {
   readonly generation: number;
   readonly epoch: string;
@@ -67,8 +71,8 @@ interface Meaning {
 }
 
 /**
- * For the two days that were last asked for: a store that is opened on another day than it was left on is read as of both.
- * Profiles change far more often than settings.
+ * For the two days that were last requested: a store that is opened on a later day than it was last open is read as of
+ * both. Profiles change far more often than settings.
  */
 const meanings = new WeakMap<StoreSettings, readonly Meaning[]>();
 

@@ -70,9 +70,9 @@ export type PlannedStatement = Statement;
  * - `range`: one statement returns body, row count and last key, and shows whether a row follows; or `more` does.
  * - `search`: the `find` statements return ids, keys and order values, and run until `limit + 1` rows are found; then
  *   `body` returns the body for the ids.
- * - `rows`: as of events-plan.ts.
- * - `list`: `body` returns the body for ids that are known, and `look` says which of these have no row, and what its last row is.
- * Where a body has marks in place of agents and offices, `linked` says what they stand for.
+ * - `rows`: as in events-plan.ts.
+ * - `list`: `body` returns the body for ids that are known, and `look` determines which of these have no row, and the
+ *   last row of the page. If a body has placeholders for agents and offices, `linked` describes them.
  */
 export type PagePlan =
   | {
@@ -97,8 +97,8 @@ export type PagePlan =
       readonly ids: Uint32Array;
       readonly limit: number;
       /**
-       * Gives, in one row, the positions of those among some ids that belong to no visible row any more, usually none, joined
-       * by commas; and the row of the slot `id`, if it is there.
+       * Returns, in one row, the positions of those ids that no longer belong to a visible row, usually none, joined by
+       * commas; and the row of the slot `id`, if it exists.
        */
       readonly look: PlannedStatement;
       readonly body: PlannedStatement;
@@ -340,8 +340,8 @@ export function matchingRows(planner: Planner, query: RecordQuery, seen: boolean
 }
 
 /**
- * The rows of alias `r` with some ids, in tables that have an index on ids: it leads to each of them, whatever else the rows
- * are asked for. Their order would lead an engine through the whole table.
+ * The rows of alias `r` with some ids, in tables that have an index on ids: it leads to each of them, whatever else the
+ * rows are queried for. Their order would lead an engine through the whole table.
  */
 function listed(dialect: Dialect, { from, joined }: RecordTables, ids: Sql): RecordTables {
   return {
@@ -394,7 +394,7 @@ function rangesOf(position: PageRequest['position'], order: ReturnType<typeof or
   }
 }
 
-/** The texts of rows by their ids, in the order of the ids; rows that are not visible are left out. */
+/** The texts of rows by their ids, in the order of the ids; rows that are not visible are omitted. */
 function planBody(
   planner: Planner,
   request: PageRequest | ListPageRequest,
@@ -412,8 +412,8 @@ function planBody(
 }
 
 /**
- * What the marks of a page stand for. A single record has none: its statement puts its own agents and offices in, since a
- * second one would take longer.
+ * What the placeholders of a page stand for. A single record has none: its statement inserts its own agents and
+ * offices, since a second statement would take longer.
  */
 export function linkedIn(
   planner: Planner,

@@ -77,7 +77,7 @@ export interface ResoShape {
    * order.
    */
   readonly ownOnly?: boolean;
-  /** `"Field@Core.Permissions":"None"` in place of each hidden field. */
+  /** `"Field@Core.Permissions":"None"` instead of each hidden field. */
   readonly annotateHidden: boolean;
   /**
    * The control information of each record; absent: none. `before` precedes the names of built-in types, depending on
@@ -129,7 +129,7 @@ export interface FileSigning {
 export interface PageRequest {
   readonly query: RecordQuery;
   readonly position: Position;
-  /** The number of rows. Whether another row follows is found out separately. */
+  /** The number of rows. Whether another row follows is determined separately. */
   readonly limit: number;
   readonly shape: Shape;
   readonly files: FileSigning;
@@ -156,7 +156,7 @@ export interface BlocksRequest extends Pick<PageRequest, 'query' | 'limit' | 'sh
   readonly isSmall: boolean;
 }
 
-/** A page of a list of ids that an earlier search found. Records that are gone or hidden by now are left out. */
+/** A page of a list of ids that an earlier search found. Records that are gone or hidden by now are omitted. */
 export interface ListPageRequest {
   readonly query: Pick<RecordQuery, 'view' | 'resource' | 'now' | 'order'>;
   /** In the order of the page. */
@@ -200,7 +200,7 @@ export interface HistogramWish {
 /** What a view shows of the values of fields: a withheld value counts as none. */
 export interface Facets {
   readonly records: number;
-  /** In the order of the fields that were asked for. */
+  /** In the order of the fields that were requested. */
   readonly fields: readonly FieldFacet[];
   readonly histogram?: Histogram;
 }

@@ -13,7 +13,7 @@ export interface RecordTables {
   readonly joined: readonly Sql[];
 }
 
-/** The row of the table of columns beside a row of the search table. */
+/** The row of the table of columns that belongs to a row of the search table. */
 const wideAlias = (alias: string): string => `${alias}_w`;
 
 /** Declares that rows of `alias` are those of the search table, if the resource has one. */

@@ -72,7 +72,7 @@ function countedOf(
     FROM (${rows}) c WHERE c.visible <> 0 GROUP BY c.value, c.visible, c.system`;
 }
 
-/** Finds out whether the stored counters differ from the rows, and corrects them. */
+/** Determines whether the stored counters differ from the rows, and corrects them. */
 export function valueCounts(planner: Planner): { readonly find: Sql; readonly mend: readonly Sql[] } {
   const should =
     counted(planner) ?? sql`SELECT resource, visible, system, rows AS n FROM plat_counters WHERE FALSE`;

@@ -80,7 +80,7 @@ export function timestampFrom(milliseconds: number): string {
   return lastMoment.text;
 }
 
-/** A request asks for its own moment several times. */
+/** The last converted moment: a request converts its own moment several times. */
 let lastMoment = { milliseconds: Number.NaN, text: '' };
 
 /** The UTC day of a moment, `YYYY-MM-DD`. @param milliseconds since 1970 */
@@ -91,5 +91,5 @@ export function dayFrom(milliseconds: number): string {
 }
 
 const DAY = 86_400_000;
-/** Every request asks for the day that it comes on. */
+/** The last converted day: nearly all requests arrive on the same day. */
 let lastDay = { day: Number.NaN, text: '' };

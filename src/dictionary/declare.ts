@@ -1,6 +1,6 @@
 /**
- * What is added to the standard dictionary: an operator's resources, custom fields and lookup values, and the timestamps of a
- * replica. It reads declarations, not the configuration file that they stand in.
+ * What is added to the standard dictionary: an operator's resources, custom fields and lookup values, and the
+ * timestamps of a replica. It reads declarations, not the configuration file that contains them.
  */
 import { platError } from '../errors/index.ts';
 import { parseType } from './field-line.ts';
@@ -92,7 +92,7 @@ export function declare(standard: Dictionary, declarations: Declarations): Dicti
   return { resources, lookups };
 }
 
-/** Longer texts would make the rows of a search table as wide as those that it stands for. */
+/** Longer texts would make the rows of a search table as wide as those that it replaces. */
 const LONGEST_SEARCHED = 255;
 
 function withSearchField(resources: ReadonlyMap<string, Resource>, path: string): Resource {
@@ -111,7 +111,7 @@ function withSearchField(resources: ReadonlyMap<string, Resource>, path: string)
   }
   const { type, collection, joined } = field;
   if (joined !== undefined) return wrong(`${path} is stored with ${joined.resource}`);
-  if (collection) return wrong(`${path} holds lists`);
+  if (collection) return wrong(`${path} contains lists`);
   if (type.kind === 'string' && (type.maxLength ?? Number.POSITIVE_INFINITY) > LONGEST_SEARCHED) {
     return wrong(`${path} may hold more than ${LONGEST_SEARCHED} characters`);
   }
@@ -160,7 +160,7 @@ const localName = (group: string, label: string): string => `${group}:${label}`;
 
 function extendLookup(known: Lookup | undefined, { lookup, values }: LookupDeclaration): Lookup {
   if (known?.closed) {
-    throw platError('usage', { reason: `The lookup ${lookup} is closed and takes no further values.` });
+    throw platError('usage', { reason: `The lookup ${lookup} is closed and accepts no further values.` });
   }
   for (const text of [lookup, ...values]) {
     if (!PLAIN_TEXT.test(text)) {
@@ -240,7 +240,8 @@ function makeResource(
   const wrong = (reason: string): never => {
     throw platError('usage', { reason: `The resource ${name}: ${reason}.` });
   };
-  if (!NAME.test(name)) wrong('its name must begin with a capital and hold letters and digits, at most 64');
+  if (!NAME.test(name))
+    wrong('its name must begin with a capital and consist of at most 64 letters and digits');
   // Engines ignore the case of table names.
   const taken = [...known.values()].flatMap((each) => [each.name, ...each.otherNames]);
   if (taken.some((other) => other.toLowerCase() === name.toLowerCase())) wrong('the name is taken');
@@ -250,16 +251,17 @@ function makeResource(
     [TIMESTAMP, { ...own, name: TIMESTAMP, nativeName: TIMESTAMP, type: { kind: 'timestamp' } }],
   ]);
   if (!FIELD_NAME.test(key) || key in Object.prototype || key === TIMESTAMP)
-    wrong(`${key} is no name of a key`);
+    wrong(`${key} is not a valid name for a key`);
   for (const { name: field, type, lookup, class: seenBy = OPEN } of fields) {
     if (field === key || field === TIMESTAMP) continue;
-    if (!FIELD_NAME.test(field) || field in Object.prototype) wrong(`${field} is no name of a field`);
+    if (!FIELD_NAME.test(field) || field in Object.prototype)
+      wrong(`${field} is not a valid name for a field`);
     const isTaken = [...made.keys()].some((other) => other.toLowerCase() === field.toLowerCase());
     if (isTaken) wrong(`it has the field ${field} twice`);
     const parsed = parseType(type) ?? wrong(`the type ${type} of ${field} is not known`);
     if (lookup !== undefined && !lookups.has(lookup)) wrong(`there is no lookup ${lookup}`);
     if (lookup !== undefined && parsed.type.kind !== 'string')
-      wrong(`${field} is no string and has no lookup`);
+      wrong(`${field} is not a string and cannot have a lookup`);
     made.set(field, {
       resource: name,
       name: field,
@@ -284,8 +286,8 @@ function makeResource(
 // Replicas
 
 /**
- * The timestamp that a replica sets on each record beside those that its source sent, so that a consumer of the replica can
- * read update windows without loss.
+ * The timestamp that a replica sets on each record in addition to those that its source sent, so that a consumer of the
+ * replica can read update windows without loss.
  */
 export const REPLICA_TIMESTAMP = 'ReplicaModificationTimestamp';
 /** The source's ModificationTimestamp, in a replica that returns its own under that name. */

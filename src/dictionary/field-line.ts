@@ -60,7 +60,7 @@ export function parseType(text: string): { type: ScalarType; collection: boolean
 
 /**
  * Reads one line of `data/fields/*.tsv`: name, type, lookup, class.
- * @throws Error with the line, for whoever edits the table
+ * @throws Error with the line, for the editor of the table
  */
 export function parseFieldLine(line: string): FieldLine {
   const [name = '', notation = '', lookup = '', visibility = ''] = line.split('\t');

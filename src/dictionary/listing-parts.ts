@@ -26,13 +26,13 @@ const byExpansion = new Map<PartExpansion, NativePart>(
 /** The row of a sub-resource. */
 export function rowOfPart(part: NativePart): ListingPartRow {
   const row = byPart.get(part);
-  if (row === undefined) throw new Error(`${part} is no part of a listing`);
+  if (row === undefined) throw new Error(`${part} is not a part of a listing`);
   return row;
 }
 
 export function partOfExpansion(expansion: PartExpansion): NativePart {
   const part = byExpansion.get(expansion);
-  if (part === undefined) throw new Error(`${expansion} is no expansion of a listing`);
+  if (part === undefined) throw new Error(`${expansion} is not an expansion of a listing`);
   return part;
 }
 

@@ -48,7 +48,7 @@ function parentOf(resource: string, column: string): ParentLink | undefined {
   return undefined;
 }
 
-/** The usual index beside the key: replication reads what changed. */
+/** The usual index in addition to the key: replication reads changes. */
 export const BY_TIMESTAMP: readonly SearchIndex[] = [{ fields: ['ModificationTimestamp'], covers: [] }];
 
 /** Reads `City, ListPrice + BedroomsTotal, LivingArea; PostalCode`. */

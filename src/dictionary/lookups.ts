@@ -8,8 +8,8 @@ import { createHash } from 'node:crypto';
 import type { Lookup } from './types.ts';
 
 /**
- * The texts that stand for the same value of a lookup: the given one first, then the others that records may
- * contain for it (the standard value, the name of older servers). A text that is no value of the lookup stands for itself.
+ * The texts that stand for the same value of a lookup: the given one first, then the others that records may contain
+ * for it (the standard value, the name of older servers). A text that is not a value of the lookup stands for itself.
  */
 export function spellingsOf(lookup: Lookup | undefined, text: string): readonly string[] {
   const value = lookup?.spellings.get(text);
@@ -44,7 +44,7 @@ export function identifierOf(text: string): string {
 const textOfIdentifier = (name: string): string =>
   name.replace(ESCAPE, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
 
-/** The texts that an identifier may have been made of: itself, and what its escapes stand for. */
+/** The texts from which an identifier may have been derived: itself, and its unescaped form. */
 export const textsOfIdentifier = (name: string): readonly string[] =>
   HAS_ESCAPE.test(name) ? [name, textOfIdentifier(name)] : [name];
 

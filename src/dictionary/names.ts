@@ -1,6 +1,6 @@
 /**
- * Names beside the dictionary's own: those of the native interface, the other names of navigations, and the expansion that
- * gives custom fields by themselves.
+ * Names in addition to the dictionary's own: those of the native interface, the other names of navigations, and the
+ * expansion that returns only custom fields.
  */
 import { NAVIGATION_OF_NAME } from './listing-parts.ts';
 import type { Navigation, Resource } from './types.ts';
@@ -26,7 +26,7 @@ export const NATIVE_ALIASES: ReadonlyMap<string, string> = new Map([
   ['MlsId', 'OriginatingSystemID'],
 ]);
 
-/** The first line of a listing's address, and the field that it is taken from: what stands before the first comma. */
+/** The first line of a listing's address, and its source field: the part before the first comma. */
 export const FIRST_LINE = { name: 'UnparsedFirstLineAddress', of: 'UnparsedAddress' } as const;
 
 /** The navigation of a resource by its own name or, for a listing, by one of the other names. */
@@ -37,7 +37,7 @@ export function findNavigation(resource: Resource, name: string): Navigation | u
   return resource.name === 'Property' && other !== undefined ? resource.navigations.get(other) : undefined;
 }
 
-/** The expansion that gives the custom fields of a record by themselves. */
+/** The expansion that returns only the custom fields of a record. */
 export const CUSTOM_FIELDS = 'CustomFields';
 
 const custom = new WeakMap<Resource, Navigation>();

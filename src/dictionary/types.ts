@@ -91,13 +91,13 @@ export interface Resource {
   readonly fieldAliases: ReadonlyMap<string, string>;
   readonly navigations: ReadonlyMap<string, Navigation>;
   /**
-   * What the resource is searched by beside its key. Fields that are compared for equality come first, so that an order by
-   * key behind them needs no sort.
+   * The fields by which the resource is searched, in addition to its key. Fields that are compared for equality come
+   * first, so that an order by key after them needs no sort.
    */
   readonly searchedBy: readonly SearchIndex[];
   /**
-   * The short fields that filters name, beside those of `searchedBy`; absent for a resource that is not large. Their
-   * values are also in a search table, which filters and orders read in place of whole records.
+   * The short fields that filters name, in addition to those of `searchedBy`; absent for a resource that is not large.
+   * Their values are also in a search table, which filters and orders read instead of whole records.
    */
   readonly filteredBy?: readonly string[];
   /** How a record of this resource names the record it is part of; absent for resources that stand alone. */

@@ -25,11 +25,11 @@ interface UnknownName {
   readonly nearest?: string | undefined;
 }
 
-/** A reader of changes has to begin anew, since those behind a place are no longer known one by one. */
+/** A reader of changes has to starts over, since those behind a place are no longer known one by one. */
 const gone = <P = Record<string, never>>(since: string, anew: (facts: P) => string): ErrorEntry<P> => ({
   status: 410,
   native: 1053,
-  message: (facts) => `What has changed since ${since} is no longer known. ${anew(facts)}`,
+  message: (facts) => `The changes since ${since} are no longer known. ${anew(facts)}`,
 });
 
 export const catalogue = {
@@ -72,12 +72,12 @@ export const catalogue = {
     status: 421,
     native: 1500,
     message: ({ host }) =>
-      `The console is not served under the name ${host}. Open it by an address of this machine or by --public-url admin=….`,
+      `The console is not served under the name ${host}. Open it at an address of this machine, or declare the name with --public-url admin=….`,
   }),
   otherSite: entry({
     status: 403,
     native: 1500,
-    message: () => 'The request comes from a page of another site. A session serves the console alone.',
+    message: () => 'The request comes from a page of another site. A session is valid for the console only.',
   }),
   rateLimited: entry<{ limit: number; window: number; seconds: number }>({
     status: 429,
@@ -95,7 +95,7 @@ export const catalogue = {
     status: 429,
     native: 1550,
     message: ({ limit, seconds }) =>
-      `This key follows ${limit} streams of events, and may follow no more. Try again in ${seconds} s.`,
+      `This key already has ${limit} streams of events open, which is the maximum. Try again in ${seconds} s.`,
   }),
   answersNotTaken: entry<{ megabytes: number; seconds: number }>({
     status: 429,
@@ -114,13 +114,13 @@ export const catalogue = {
     status: 503,
     native: 1500,
     message: ({ clock, ahead }) =>
-      `The clock says ${clock}, and was set ahead by ${ahead} since the store was last written to. Nothing is written: if the clock is wrong now, timestamps would lie in the future, so set it right; if it was behind before and is right now, confirm it once with --allow-clock-jump.`,
+      `The clock says ${clock}, and was set ahead by ${ahead} since the store was last written to. Nothing is written. If the clock is wrong now, correct it, since timestamps would lie in the future; if it was behind before and is right now, confirm it once with --allow-clock-jump.`,
   }),
   clockSetBack: entry<{ clock: string; behind: string }>({
     status: 503,
     native: 1500,
     message: ({ clock, behind }) =>
-      `The clock says ${clock}, and was set back by ${behind} since the store was last written to. Nothing is brought back: if the clock is wrong now, all later timestamps would be lost, so set it right; if it was ahead before and is right now, confirm it once with --allow-clock-jump.`,
+      `The clock says ${clock}, and was set back by ${behind} since the store was last written to. Nothing is restamped. If the clock is wrong now, correct it, since all later timestamps would be lost; if it was ahead before and is right now, confirm it once with --allow-clock-jump.`,
   }),
 
   // Paths and requests
@@ -147,7 +147,7 @@ export const catalogue = {
   methodNotAllowed: entry<{ method: string; takes: string }>({
     status: 405,
     native: 405,
-    message: ({ method, takes }) => `${method} is not allowed. This service takes ${takes}.`,
+    message: ({ method, takes }) => `${method} is not allowed. This service accepts ${takes}.`,
   }),
   notAcceptable: entry<{ by: string; offered: string }>({
     status: 406,
@@ -179,7 +179,7 @@ export const catalogue = {
     status: 400,
     native: 1053,
     message: ({ length, limit }) =>
-      `The query has ${length} bytes and more rows than one page holds, but the link to the next page would be longer than ${limit} bytes. Ask for it in parts.`,
+      `The query has ${length} bytes and more rows than one page holds, but the link to the next page would be longer than ${limit} bytes. Split the request.`,
   }),
   headersTooLarge: entry({ status: 431, native: 1053, message: () => 'The request headers are too large.' }),
   requestMalformed: entry<{ reason: string }>({
@@ -268,8 +268,8 @@ export const catalogue = {
     native: 1041,
     message: ({ related, rows, limit, most }) =>
       most === 0
-        ? `$expand: about ${related} related records would come with a single row, more than ${limit}. Ask for fewer expansions.`
-        : `$expand: about ${related} related records would come with ${rows} rows, more than ${limit}. Ask for $top=${most} at the most, or for fewer expansions.`,
+        ? `$expand: about ${related} related records would come with a single row, more than ${limit}. Request fewer expansions.`
+        : `$expand: about ${related} related records would come with ${rows} rows, more than ${limit}. Request at most $top=${most}, or fewer expansions.`,
   }),
   notImplemented: entry<{ option: string; what: string; position?: number }>({
     status: 501,
@@ -286,15 +286,15 @@ export const catalogue = {
     status: 400,
     native: 1053,
     message: () =>
-      'The delta token was not made by this service for this request. A delta link takes no other options than its own.',
+      'The delta token was not made by this service for this request. A delta link accepts no options besides its own.',
   }),
   deltaGone: gone(
-    'this delta link was given',
-    () => 'Read the collection anew, from the address in Location.',
+    'this delta link was issued',
+    () => 'Read the complete collection again, at the URL in Location.',
   ),
   eventsGone: gone<{ sequence: number }>(
     'this number',
-    ({ sequence }) => `Download everything, then go on with EntityEventSequence gt ${sequence}.`,
+    ({ sequence }) => `Download everything, then continue with EntityEventSequence gt ${sequence}.`,
   ),
   positionGone: gone<{ position: string }>(
     'this position',
@@ -353,7 +353,7 @@ export const catalogue = {
     status: 400,
     native: 1035,
     message: ({ name }) =>
-      `${name} is filled by the store itself, from its sequence of changes. Its records are neither imported nor copied.`,
+      `The store fills ${name} itself, from its sequence of changes. Its records cannot be imported or copied.`,
   }),
   recordInvalid: entry<{ reason: string }>({ status: 400, native: 1035, message: ({ reason }) => reason }),
 
@@ -361,7 +361,7 @@ export const catalogue = {
   storeMissing: entry<{ store: string }>({
     status: 503,
     native: 1510,
-    message: ({ store }) => `There is no store at ${store}. "plat import" and "plat demo" make one.`,
+    message: ({ store }) => `There is no store at ${store}. "plat import" and "plat demo" create one.`,
   }),
   storeNotOurs: entry<{ store: string; reason: string }>({
     status: 503,
@@ -399,14 +399,13 @@ export const catalogue = {
   storeBusy: entry<{ store: string }>({
     status: 503,
     native: 1510,
-    message: ({ store }) =>
-      `Another process holds the write lock of ${store}. Try again when it has finished.`,
+    message: ({ store }) => `Another process has the write lock of ${store}. Try again when it has finished.`,
   }),
   storeFull: entry<{ store: string }>({
     status: 503,
     native: 1510,
     message: ({ store }) =>
-      `There is no room left on the disk of ${store}. Nothing of the last batch was stored.`,
+      `There is no room left on the disk of ${store}. No record of the last batch was stored.`,
   }),
   usage: entry<{ reason: string }>({ status: 400, native: 1053, message: ({ reason }) => reason }),
   failed: entry<{ reason: string }>({ status: 500, native: 1510, message: ({ reason }) => reason }),

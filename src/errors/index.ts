@@ -17,7 +17,10 @@ export interface FilterFault {
   readonly status: 'Fatal' | 'Dropped' | 'Recovered';
 }
 
-/** Where a reader goes on: with everything at an address, or after a full download behind a position in the sequence of changes. */
+/**
+ * Where a reader continues: with everything at an address, or after a full download behind a position in the sequence
+ * of changes.
+ */
 export type GoOn =
   | { readonly kind: 'address'; readonly address: string }
   | { readonly kind: 'position'; readonly position: string };

@@ -1,11 +1,12 @@
 /**
- * Which other records the answer to a query is made of, so that it is known whose changes change it. The parts of a record are
- * not among them: a change of a part counts as one of the record (store/rows/change-log.ts). It knows the tree alone.
+ * Which other records the response to a query is made of, so that it is known whose changes change it. The parts of a
+ * record are not among them: a change of a part counts as one of the record (store/rows/change-log.ts). It knows the
+ * tree alone.
  */
 import { leadsToCustomFields } from '../dictionary/index.ts';
 import type { Field, Navigation, Resource } from '../dictionary/types.ts';
 import type { CollectionQuery, Expansion } from './request.ts';
-import type { Collection, Expression } from './tree.ts';
+import { type Collection, type Expression, operandsOf } from './tree.ts';
 
 /** Records that a field of the queried records, or of records that to-one navigations lead to, leads on to. */
 export interface Dependence {
@@ -15,7 +16,7 @@ export interface Dependence {
   readonly link: Field;
   /** Whether the field holds their key, so that it is known which records lead to one of them. */
   readonly isByKey: boolean;
-  /** Whether values of them are shown to whoever sees the record, also where they are not visible themselves. */
+  /** Whether their values are shown to every role that sees the record, even if they are not visible themselves. */
   readonly isJoined: boolean;
 }
 
@@ -35,12 +36,12 @@ interface DependenceSource {
   readonly joins: boolean;
 }
 
-/** Thrown where the answer depends on more than can be followed. */
+/** Thrown where the response depends on more than can be followed. */
 class CannotFollow extends Error {}
 
 /**
- * @returns undefined where the answer also depends on what no change of a record tells: the clock, a place of a record that is
- *   named by its key, or records beyond the parts of a record
+ * @returns undefined where the response also depends on what no change of a record tells: the clock, a place of a
+ * record that is named by its key, or records beyond the parts of a record
  */
 export function dependencesOf(query: CollectionQuery, source: DependenceSource): Dependences | undefined {
   const deciding = new Found(source, query.resource);
@@ -97,40 +98,19 @@ class Found {
   }
 
   expression(expression: Expression): void {
+    this.#alone(expression);
+    for (const each of operandsOf(expression)) this.expression(each);
+  }
+
+  /** What an expression reads beside those that it is made of. */
+  #alone(expression: Expression): void {
     switch (expression.kind) {
-      case 'literal':
-      case 'variable':
-        return;
       case 'field':
         this.#path(expression.scope, expression.via);
         this.#field(expression.via, expression.field, expression.scope);
         return;
-      case 'compare':
-      case 'arithmetic':
-        this.expression(expression.left);
-        this.expression(expression.right);
-        return;
-      case 'in':
-      case 'not':
-      case 'negate':
-      case 'cast':
-      case 'matches':
-      case 'like':
-        this.expression(expression.operand);
-        return;
-      case 'and':
-      case 'or':
-        for (const term of expression.terms) this.expression(term);
-        return;
       case 'call':
         if (expression.function === 'now') throw new CannotFollow();
-        for (const each of expression.arguments) this.expression(each);
-        return;
-      case 'case':
-        for (const { when, then } of expression.branches) {
-          this.expression(when);
-          this.expression(then);
-        }
         return;
       case 'distance':
         if ('key' in expression.to) throw new CannotFollow();
@@ -143,7 +123,6 @@ class Found {
       case 'all':
       case 'count':
         this.#collection(expression.over);
-        if (expression.predicate !== undefined) this.expression(expression.predicate);
         return;
     }
   }

@@ -1,6 +1,6 @@
 /** Which fields an expression reads. It knows the tree alone. */
 import type { Field } from '../dictionary/types.ts';
-import type { Collection, Expression, Location } from './tree.ts';
+import { type Expression, type Location, operandsOf } from './tree.ts';
 
 /**
  * The fields of the record itself that an expression reads; undefined when it also reads something else: related or child
@@ -12,31 +12,16 @@ export function ownFieldsOf(expression: Expression): ReadonlySet<Field> | undefi
 }
 
 /** False when the expression reads anything but fields of the record. */
-function visit(expression: Expression, found: Set<Field>): boolean {
-  const all = (parts: readonly Expression[]): boolean => parts.every((part) => visit(part, found));
+const visit = (expression: Expression, found: Set<Field>): boolean =>
+  visitAlone(expression, found) && operandsOf(expression).every((part) => visit(part, found));
+
+/** The same of an expression without those that it is made of. */
+function visitAlone(expression: Expression, found: Set<Field>): boolean {
   switch (expression.kind) {
-    case 'literal':
-    case 'variable':
-      return true;
     case 'field':
       return own(expression, found);
-    case 'compare':
-    case 'arithmetic':
-      return all([expression.left, expression.right]);
-    case 'in':
-    case 'not':
-    case 'negate':
-    case 'cast':
-    case 'matches':
-    case 'like':
-      return visit(expression.operand, found);
-    case 'and':
-    case 'or':
-      return all(expression.terms);
     case 'call':
-      return expression.function !== 'now' && all(expression.arguments);
-    case 'case':
-      return all(expression.branches.flatMap(({ when, then }) => [when, then]));
+      return expression.function !== 'now';
     case 'distance':
       return !('key' in expression.to) && place(expression.location, found);
     case 'within':
@@ -44,10 +29,9 @@ function visit(expression: Expression, found: Set<Field>): boolean {
     case 'any':
     case 'all':
     case 'count':
-      return (
-        collection(expression.over, found) &&
-        (expression.predicate === undefined || visit(expression.predicate, found))
-      );
+      return expression.over.kind === 'values' && own(expression.over, found);
+    default:
+      return true;
   }
 }
 
@@ -61,8 +45,4 @@ function own(
   if (scope !== 0 || via.length > 0 || field.joined !== undefined) return false;
   found.add(field);
   return true;
-}
-
-function collection(over: Collection, found: Set<Field>): boolean {
-  return over.kind === 'values' && own(over, found);
 }

@@ -56,7 +56,7 @@ export interface Schema {
 
 const UNKNOWN: FieldLookup = { kind: 'unknown' };
 
-/** What a restricted schema leaves out. */
+/** What a restricted schema omits. */
 interface Restriction {
   /** Resources that may be named at all. */
   readonly resource: (resource: Resource) => boolean;

@@ -1,6 +1,7 @@
 /**
- * Skip tokens: what `$skiptoken` and `_skiptoken` mean, and how they are written. In key order a token is the key of the last
- * row, as it is (specification 2.3); in another order it contains what that order needs to go on. This module knows no store.
+ * Skip tokens: what `$skiptoken` and `_skiptoken` mean, and how they are written. In key order a token is the key of
+ * the last row, as it is (specification 2.3); in another order it contains what that order needs to continue. This
+ * module knows no store.
  */
 import { platError } from '../errors/index.ts';
 import { type OrderTerm, typeOf } from './tree.ts';
@@ -24,7 +25,8 @@ type Continuation =
   | { readonly kind: 'after-key'; readonly key: string }
   | ({ readonly kind: 'after-row'; readonly list?: ListPosition } & Row);
 
-const isQuoted = (text: string): boolean => /^'.*'$/s.test(text);
+/** Single quotes are those of OData, double ones those of a client that sends its token as JSON. */
+const isQuoted = (text: string): boolean => /^(['"]).*\1$/s.test(text);
 
 /**
  * The token of the page after a key. It is the key itself, without quotes, since a key in quotes is another key. A key that

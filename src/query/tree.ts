@@ -314,6 +314,39 @@ export function typeOf(expression: Expression): ValueType {
   }
 }
 
+/** The expressions that one is made of, and the predicate of a collection. The members of a list are constants. */
+export function operandsOf(expression: Expression): readonly Expression[] {
+  switch (expression.kind) {
+    case 'literal':
+    case 'variable':
+    case 'field':
+    case 'distance':
+    case 'within':
+      return [];
+    case 'compare':
+    case 'arithmetic':
+      return [expression.left, expression.right];
+    case 'in':
+    case 'not':
+    case 'negate':
+    case 'cast':
+    case 'matches':
+    case 'like':
+      return [expression.operand];
+    case 'and':
+    case 'or':
+      return expression.terms;
+    case 'call':
+      return expression.arguments;
+    case 'case':
+      return expression.branches.flatMap(({ when, then }) => [when, then]);
+    case 'any':
+    case 'all':
+    case 'count':
+      return expression.predicate === undefined ? [] : [expression.predicate];
+  }
+}
+
 export interface OrderTerm {
   readonly expression: Expression;
   readonly descending: boolean;

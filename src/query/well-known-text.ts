@@ -83,7 +83,7 @@ const pointArea = asArea((reader) => {
   const points = onePoint(reader);
   return points?.length === 1 ? points : undefined;
 });
-/** The points of a `MULTIPOINT` may stand with or without parentheses. */
+/** The points of a `MULTIPOINT` may be with or without parentheses. */
 const loosePoint = asArea((reader) => {
   const found = point(reader);
   return found ? [found] : onePoint(reader);

@@ -30,11 +30,11 @@ export function profileOf(rows: Iterable<Readonly<Record<string, unknown>>>): Pr
     const [resource, field, first] = [String(row.resource), String(row.field), Number(row.since)];
     if (!NAME.test(resource) || !NAME.test(field)) {
       throw new Damage(
-        `the list of fields in use has ${JSON.stringify(`${resource}.${field}`)}, which is no name`,
+        `the list of fields in use has ${JSON.stringify(`${resource}.${field}`)}, which is not a name`,
       );
     }
     if (!Number.isInteger(first) || first < 1) {
-      throw new Damage(`${resource}.${field} is in use since no version of its profile`);
+      throw new Damage(`${resource}.${field} is in use since an unknown version of its profile`);
     }
     const fields = since.get(resource) ?? new Map<string, number>();
     since.set(resource, fields.set(field, first));

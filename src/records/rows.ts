@@ -36,8 +36,8 @@ export interface RowToPut {
   /** The whole content, including timestamps. */
   readonly values: FieldValues;
   /**
-   * Timestamps and counts that the store itself sets, which stand before those among the values (`valueIn`). Values of a
-   * hundred members would take longer to copy than to hash.
+   * Timestamps and counts that the store itself sets, which take precedence over those among the values (`valueIn`).
+   * Copying values of a hundred members would take longer than hashing them.
    */
   readonly derived?: FieldValues;
   /** The bits of the roles that may know of the row at all; only for rows that the store itself publishes. */

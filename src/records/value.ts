@@ -70,7 +70,7 @@ function readCollection(field: Field, json: unknown, rules: ValueRules): ValueRe
 
 export function readString(field: Field, json: unknown, { lookup, bounded }: ValueRules): ValueResult {
   if (typeof json !== 'string') return bad(`is ${shown(json)}, but takes a string`);
-  if (!json.isWellFormed()) return bad('holds half of a surrogate pair, which is not a character');
+  if (!json.isWellFormed()) return bad('contains half of a surrogate pair, which is not a character');
   if (json.includes('\0')) return bad('contains a NUL character');
   const limit = bounded && field.type.kind === 'string' ? field.type.maxLength : undefined;
   if (limit !== undefined && json.length > limit && characters(json) > limit) {
@@ -80,7 +80,7 @@ export function readString(field: Field, json: unknown, { lookup, bounded }: Val
   const known = lookup.spellings.get(json);
   if (known !== undefined) return good(known);
   return lookup.closed
-    ? bad(`is ${shown(json)}, which is no value of the closed lookup ${lookup.name}`)
+    ? bad(`is ${shown(json)}, which is not a value of the closed lookup ${lookup.name}`)
     : good(json);
 }
 

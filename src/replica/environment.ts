@@ -1,4 +1,4 @@
-/** Everything outside of the consumer, passed in so that a test can drive it. */
+/** Everything outside the consumer, passed in so that a test can control it. */
 import { type Clock, systemClock } from '../store/clock.ts';
 import type { Processes } from './checkpoint/processes.ts';
 import { networkTransport, type Transport } from './http/transport.ts';
@@ -8,11 +8,11 @@ export interface Environment {
   /** From 0 to 1. */
   readonly random: () => number;
   readonly transport: Transport;
-  /** Other processes of this host; by default those that there are. */
+  /** Other processes of this host; by default the real ones. */
   readonly processes?: Processes;
 }
 
-/** The environment that was given, or the real one, which the caller closes. */
+/** The given environment, or the real one, which the caller closes. */
 export function environmentOf(given: Environment | undefined): {
   readonly environment: Environment;
   readonly close: () => Promise<void>;

@@ -13,7 +13,7 @@ interface OfStep extends OfResource {
 }
 
 interface Events {
-  /** What the source can do was found out. */
+  /** The capabilities of the source are known. */
   readonly source: { readonly interface: 'reso' | 'native'; readonly abilities: readonly string[] };
   readonly step: OfStep & { readonly state: 'begun' | 'resumed' | 'done' };
   readonly page: OfStep & {
@@ -26,34 +26,37 @@ interface Events {
   readonly retry: { readonly reason: string; readonly attempt: number; readonly wait: number };
   readonly waiting: { readonly reason: string; readonly wait: number };
   readonly 'page-size': { readonly size: number };
-  /** A position was not valid any more, or the walk ended too soon; it begins again. */
+  /** A position was no longer valid, or the walk ended too soon; it starts over. */
   readonly again: OfStep & { readonly reason: string };
   readonly quarantined: OfResource & { readonly key: string; readonly reason: string };
   readonly field: OfResource & {
     readonly name: string;
-    /** `read`: its values come in another form than the dictionary has, such as numbers as texts. */
+    /** `read`: its values are in another form than the dictionary's, such as numbers as texts. */
     readonly taken: 'declared' | 'refused' | 'ignored' | 'read';
   };
   readonly deleted: OfResource & { readonly keys: readonly string[] };
-  /** They left the quarantine, since the source does not have them any more. */
+  /** They left the quarantine, since the source no longer has them. */
   readonly gone: OfResource & { readonly keys: readonly string[] };
   readonly guarded: OfResource & { readonly rows: number; readonly of: number };
-  /** The source returned too little to tell what is gone. Nothing was deleted. */
+  /** The source returned too little to determine which records are gone. Nothing was deleted. */
   readonly unsure: OfResource & { readonly reason: string };
-  /** Walks end before the number of records that the source announces, always at the same place: taken as complete. */
+  /**
+   * Walks consistently end before the number of records that the source announces, at the same key: accepted as
+   * complete.
+   */
   readonly short: OfStep & { readonly rows: number; readonly announced: number };
   readonly refresh: { readonly reason: string };
-  /** How a watch learns of changes from now on, and why no better way is in use. */
+  /** How a watch learns of changes from now on, and why no better method is in use. */
   readonly follow: { readonly way: Way | 'windows'; readonly reason?: string };
-  /** Changes that the source told of are in the copy: how many records came, and how many went. */
+  /** Changes that the source reported are in the copy: the numbers of stored and deleted records. */
   readonly changes: OfResource & { readonly rows: number; readonly deleted: number };
-  /** Something of the source that a person has to look at. */
+  /** A condition of the source that a person has to examine. */
   readonly doubt: { readonly reason: string };
-  /** The source's clock is a day or more ahead of this one (behind it, when negative), in milliseconds. */
+  /** The source's clock is a day or more ahead of this one (behind it if negative), in milliseconds. */
   readonly clock: { readonly sourceClock: string; readonly ahead: number };
-  /** A cycle of a watch failed, or without a step the watch as a whole; it goes on after the wait. */
+  /** A cycle of a watch failed, or (without a step) the watch as a whole; it continues after the wait. */
   readonly failed: { readonly step?: keyof Schedule; readonly reason: string; readonly wait: number };
-  /** What failed before succeeds again. */
+  /** A step that failed before succeeds again. */
   readonly recovered: { readonly step?: keyof Schedule; readonly attempts: number };
   readonly media: {
     readonly key: string;

@@ -1,4 +1,4 @@
-/** Tries again to store what is in the quarantine, for instance after a field was declared. */
+/** Retries storing quarantined records, for instance after a field was declared. */
 import { parsedJson } from '../shared/json.ts';
 import type { CheckpointChange, Quarantined } from '../store/checkpoints.ts';
 import { type Clock, systemClock } from '../store/clock.ts';
@@ -16,9 +16,9 @@ import { seekGone } from './steps/gone.ts';
 /** The outcome of a retry. */
 export interface Retried {
   readonly stored: number;
-  /** They are asked for at the next run. */
+  /** They are requested in the next run. */
   readonly wanted: number;
-  /** Entries that were removed because the source has no such records any more. */
+  /** Entries that were removed because the source no longer has such records. */
   readonly gone: number;
   readonly still: readonly {
     readonly source: string;
@@ -34,19 +34,22 @@ export interface RetryOptions {
   /** The only entry that is retried, by its resource and key. */
   readonly only?: { readonly resource: string; readonly key: string };
   /**
-   * Whether a process that is at work on the source is left at work: it is told to ask the source for the records again, and
-   * nothing else is written beside it.
+   * Whether a process that is working on the source may continue: it is asked to request the records again, and nothing
+   * else is written.
    */
   readonly beside?: boolean;
   readonly clock?: Clock;
-  /** How the source is asked whether it still has them; without it nothing is stored before the next run asks. */
+  /**
+   * How to query the source for whether it still has them; without it, nothing is stored before the next run queries
+   * it.
+   */
   readonly ask?: Omit<AskOptions, 'store'>;
 }
 
 /**
- * Stores only what the source still gives: it is asked now, or at the next run. Sub-data that comes apart from its listing
- * follows with that. What cannot be stored stays, with the reason of this attempt.
- * @throws PlatError `failed` while another process is at work on the source: what it brings is newer
+ * Stores only what the source still returns: it is queried now, or in the next run. Sub-resources that arrive
+ * separately from their listing follow then. What cannot be stored stays, with the reason of this attempt.
+ * @throws PlatError `failed` while another process is working on the source: its data is newer
  */
 export async function retryQuarantined(
   store: Store,
@@ -93,7 +96,7 @@ export async function retryQuarantined(
   }
 }
 
-/** Whether a process is at work on a source. */
+/** Whether a process is working on a source. */
 async function isHeld(
   { checkpoints }: Pick<Store, 'checkpoints'>,
   source: string,
@@ -111,7 +114,7 @@ async function letGo({ resource, key }: Quarantined, commit: Commit): Promise<Ou
   return 'gone';
 }
 
-/** @param isSure whether the source is known to have the record still */
+/** @param isSure whether the source is known to still have the record */
 async function retry(
   store: Store,
   { source, ...entry }: Quarantined,

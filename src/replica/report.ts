@@ -1,4 +1,7 @@
-/** What a replica does and did in the last day, for the console: the state of each source with its log. It asks no source. */
+/**
+ * What a replica is doing and did in the last day, for the console: the state of each source with its log. It does not
+ * query any source.
+ */
 import type { Quarantined } from '../store/checkpoints.ts';
 import type { Store } from '../store/store.ts';
 import { replicaSources } from './checkpoint/checkpoint.ts';
@@ -6,7 +9,7 @@ import { readableNote, type TroubleEntry } from './checkpoint/notes.ts';
 import type { WorkEntry } from './checkpoint/work-log.ts';
 import { type SourceStatus, sourceStatus } from './status.ts';
 
-/** A source with what happened in the last day; the oldest first. Moments of entries are milliseconds since 1970. */
+/** A source with its events of the last day, the oldest first. Moments of entries are milliseconds since 1970. */
 interface SourceReport extends SourceStatus {
   /** By collection. */
   readonly log: Readonly<Record<string, readonly WorkEntry[]>>;
@@ -35,7 +38,7 @@ export async function replicaReport(store: Store, now: number): Promise<ReplicaR
   return { sources };
 }
 
-/** A page of the quarantine, and how many entries there are. */
+/** A page of the quarantine, and the number of all entries. */
 interface QuarantinePage {
   readonly entries: readonly Quarantined[];
   readonly total: number;

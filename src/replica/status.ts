@@ -1,4 +1,7 @@
-/** The state of the copies of a replica, for `plat status`, probes and callers of the library. It asks no source. */
+/**
+ * The state of the copies of a replica, for `plat status`, probes and callers of the library. It does not query any
+ * source.
+ */
 import { timestampFrom } from '../dictionary/index.ts';
 import type { Store } from '../store/store.ts';
 import { type Following, readNote, type Schedule } from './checkpoint/notes.ts';
@@ -20,24 +23,24 @@ export interface SourceStatus {
   readonly lastPurge?: string;
   readonly lastAccounts?: string;
   readonly quarantined: number;
-  /** Fields of the source that the replica leaves out. */
+  /** Fields of the source that the replica omits. */
   readonly ignored: readonly string[];
-  /** The process that is at work on it now. */
+  /** The process that is currently working on it. */
   readonly holder?: string;
-  /** How the last watch learned of changes; absent: there was none. */
+  /** How the last watch learned of changes; absent if there was none. */
   readonly following?: FollowingStatus;
-  /** What a watch failed to do the last time it tried. */
+  /** What a watch failed to do in its last attempt. */
   readonly troubles: readonly TroubleStatus[];
-  /** What is not as fresh as it should be; absent when everything is. */
+  /** Why the copy is not fresh; absent if it is. */
   readonly stale?: string;
 }
 
 interface FollowingStatus {
   readonly way: Way | 'windows';
   readonly since: string;
-  /** Why no better way was in use. */
+  /** Why no better method was in use. */
   readonly reason?: string;
-  /** When the copy was last level with the source by what it reported alone. */
+  /** When the copy was last up to date with the source from its own reports alone. */
   readonly level?: string;
 }
 
@@ -47,7 +50,7 @@ interface TroubleStatus {
   readonly since: string;
   readonly attempts: number;
   readonly reason: string;
-  /** Whether it is not expected to pass by itself. */
+  /** Whether it is not expected to resolve by itself. */
   readonly lasting: boolean;
 }
 
@@ -57,32 +60,35 @@ interface CollectionStatus {
   readonly stored: number;
   /** The copy is complete up to this moment of the source's clock. */
   readonly cursor?: string;
-  /** How far the cursor is behind. */
+  /** The lag of the cursor. */
   readonly lag?: number;
   readonly sweep: SweepState['kind'];
-  /** How far the work is that has begun and not ended. */
+  /** The progress of work that has begun and not ended. */
   readonly progress: readonly Progress[];
-  /** The last whole sweep. */
+  /** The last complete sweep. */
   readonly swept?: { readonly begun: string; readonly keys: number; readonly deleted: number };
-  /** Records and sub-data that are still to be asked for. */
+  /** Records and sub-resources that still have to be requested. */
   readonly wanted: number;
 }
 
 interface Progress {
   readonly work: 'download' | 'window' | 'purge';
-  /** Records, or keys of a purge, that have come. */
+  /** Records, or keys of a purge, that have been received. */
   readonly done: number;
-  /** How many will come, if the source announced it. */
+  /** The expected number, if the source announced it. */
   readonly total?: number;
   /** The bounds of a window, on the source's clock. */
   readonly from?: string;
   readonly to?: string;
 }
 
-/** Age of the last update, and of the last purge, after which a replica is not ready (reference: consumer, freshness). */
+/**
+ * The age of the last update, and of the last purge, beyond which a replica is not ready (reference: consumer,
+ * freshness).
+ */
 const UPDATE_LIMIT = 3_600_000;
 const PURGE_LIMIT = 24 * 3_600_000;
-/** How far a cursor may be ahead of this clock: if it is further, one of the two clocks is wrong. */
+/** How far a cursor may be ahead of this clock: if it is further ahead, one of the two clocks is wrong. */
 const AHEAD_LIMIT = 3_600_000;
 
 /** @param now milliseconds since 1970 */
@@ -154,15 +160,15 @@ async function collectionStatus(
 }
 
 /**
- * When everything that the source reports had been applied; a moment that has not come is that of a clock which was set back,
- * and says nothing.
+ * When everything that the source had reported was applied. A moment in the future is from a clock that was set back,
+ * and is ignored.
  */
 function levelBefore(state: Readonly<Record<string, unknown>>, now: number): number | undefined {
   const level = readNote(state, 'chain')?.level;
   return level !== undefined && level <= now ? level : undefined;
 }
 
-/** Behind the cursor, or behind the moment at which what the source reports had all been applied. */
+/** The lag behind the cursor, or behind the moment at which all reports of the source had been applied. */
 function lagOf(
   cursor: string,
   collection: string,
@@ -213,8 +219,8 @@ const followingStatus = (
 });
 
 /**
- * Why a replica with this schedule is not ready; undefined when it is.
- * @param level when it was last level with its source without updates and purges, in milliseconds since 1970
+ * Why a replica with this schedule is not ready; undefined if it is.
+ * @param level when it was last up to date with its source without updates and purges, in milliseconds since 1970
  */
 export function staleness(schedule: Schedule, now: number, level?: number): string | undefined {
   const { update, purge, downloaded } = schedule;

@@ -1,4 +1,4 @@
-/** A request and its answer as handlers see them, free of the server that carries them. */
+/** A request and its response as handlers see them, independent of the server that transports them. */
 import type { KeyRecord, View } from '../access/index.ts';
 import type { StoreModel } from '../compile/model.ts';
 import type { FileSigning, Page, RecordQuery } from '../compile/read.ts';
@@ -12,7 +12,7 @@ import type { Timings } from './metrics.ts';
 import type { PageReading } from './paging/read-page.ts';
 import type { Surface } from './surface.ts';
 
-/** Whose eyes an operator of the console uses (console/see-as.ts). */
+/** The role or key as which an operator of the console reads (console/see-as.ts). */
 export type SeenAs =
   | { readonly kind: 'role'; readonly role: string }
   | { readonly kind: 'key'; readonly id: string };
@@ -24,7 +24,7 @@ export interface Exchange {
   readonly path: string;
   /** The text after the question mark; empty without one. */
   readonly query: string;
-  /** Whether the query came in a body, or in a link that goes on from one. */
+  /** Whether the query came in a body, or in a link that continues from one. */
   readonly isPosted?: boolean;
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly surface: Surface;
@@ -33,12 +33,15 @@ export interface Exchange {
   readonly client: string;
   /** The address of the surface as clients reach it, without a slash at the end. */
   readonly base: string;
-  /** The address of this machine that its connection came in on. */
+  /** The address of this machine at which the connection arrived. */
   readonly arrival?: string | undefined;
   readonly timings: Timings;
-  /** What the request has acquired, such as the memory of pages. All of it is released when the request ends. */
+  /**
+   * The resources that the request has acquired, such as the memory of pages. All of them are released when the request
+   * ends.
+   */
   readonly taken: DisposableStack;
-  /** What answering takes, charged to the key. */
+  /** The cost of the response, charged to the key. */
   readonly account: RequestAccount;
   readonly body: ReadBody;
 }
@@ -52,7 +55,7 @@ export interface Session {
   readonly now: number;
 }
 
-/** A part of a body: as it is, or as it is kept in deflated form. */
+/** A part of a body: plain, or in deflated form. */
 export type Part = string | Uint8Array | DeflatedList;
 
 export const isDeflated = (part: Part): part is DeflatedList => typeof part === 'object' && 'parts' in part;
@@ -60,47 +63,52 @@ export const isDeflated = (part: Part): part is DeflatedList => typeof part === 
 export const bytesOf = (part: Part): number =>
   typeof part === 'string' ? Buffer.byteLength(part) : part.length;
 
-/** Whether the client of a request takes gzip, and likes nothing better. */
+/** Whether the client of a request accepts gzip and prefers nothing else. */
 export const takesGzip = ({ headers }: Pick<Exchange, 'headers'>): boolean =>
   prefersGzip(headers['accept-encoding']);
 
 /** The records of a page. */
 export const recordsOf = ({ body, deflated }: Page): Uint8Array | DeflatedList => deflated ?? body;
 
-/** An answer. The parts of the body are written one after the other, without being put together first. */
+/** A response. The parts of the body are written one after the other, without being joined first. */
 export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: readonly Part[];
   /** Records in the body, for the use of the key. */
   readonly rows?: number;
-  /** The `Date`, where the store was looked at a moment ago; otherwise its clock is asked once more. */
+  /** The `Date`, if the store was read a moment ago; otherwise its clock is queried once more. */
   readonly date?: number | undefined;
-  /** What the use of the key records of this request. */
+  /** The update window that is recorded in the use of the key. */
   readonly window?: string;
   readonly walk?: WalkStep | undefined;
-  /** The page of a walk or window that it is, for the console. */
+  /** The page of a walk or window that the response is, for the console. */
   readonly reading?: Reading | undefined;
-  /** Where the answer may be kept: what it was made of. */
+  /** Present if the response may be cached: the records that it was made of. */
   readonly basis?: Basis | undefined;
 }
 
-/** An answer without an end. */
+/** A response without an end. */
 export interface EventReply extends Reply {
-  /** The events as they are written, each when the client has taken those before. They end when the signal is aborted. */
+  /**
+   * The events as they are written, each when the client has read those before. They end when the signal is aborted.
+   */
   readonly events: (until: AbortSignal) => AsyncIterable<string | Uint8Array>;
-  /** Whether who asked may still see them. The events end with the key, whoever gives them: `respond` sets it. */
+  /**
+   * Whether the client may still see them. The events end with the key, whichever handler produces them: `respond` sets
+   * this.
+   */
   readonly standing?: () => Promise<Standing>;
-  /** What is written in place of events while that is unknown; absent: the events end. */
+  /** What is written instead of events while that is unknown; absent: the events end. */
   readonly away?: string;
 }
 
-/** Of who follows events: unknown while the store is away. */
+/** Whether a follower's key is valid; unknown while the store is unavailable. */
 export type Standing = 'stands' | 'ended' | 'unknown';
 
 export const hasEvents = (reply: Reply): reply is EventReply => 'events' in reply;
 
-/** A page of a walk over all listings, whose end is a sweep as a purge needs it (specification 4.4, rule 4). */
+/** A page of a walk over all listings. A complete walk is the sweep that a purge needs (specification 4.4, rule 4). */
 export interface WalkStep {
   /** Where the page begins, in the walk's own terms; empty at the start. */
   readonly from: string;
@@ -117,7 +125,7 @@ export interface Reading {
   readonly step: WalkStep;
 }
 
-/** The step that a page is. @param skip rows that were skipped to reach it */
+/** The step that a page represents. @param skip rows that were skipped to reach it */
 export function walkStep(token: string | undefined, skip: number, page: Page): WalkStep {
   const from = token ? `after ${token}` : skip > 0 ? `skip ${skip}` : '';
   const next = `skip ${skip + page.rows}`;
@@ -131,22 +139,26 @@ export function json(body: unknown, headers: Readonly<Record<string, string>> = 
   return { status: 200, headers: { 'content-type': JSON_TYPE, ...headers }, body: [JSON.stringify(body)] };
 }
 
-/** What handlers are given beside the request itself. */
+/** What handlers receive in addition to the request itself. */
 export interface ServiceContext extends PageReading {
   readonly fileHours: number;
-  /** Address of a surface as clients of a connection reach it, for messages that name another. */
+  /** The URL of a surface as clients of a connection reach it, for messages that name another surface. */
   readonly addressOf: (surface: 'replication', arrival: string | undefined) => string;
 }
 
 const HOUR = 3600;
 
-/** Addresses of served files hold for the promised hours, rounded up, so that they stay the same for a while. */
-export function signingFor(context: ServiceContext, exchange: Exchange, { view, now }: Session): FileSigning {
+/** URLs of served files are valid for the promised hours, rounded up, so that they stay the same for a while. */
+export function signingFor(
+  context: Pick<ServiceContext, 'fileHours'>,
+  exchange: Pick<Exchange, 'base'>,
+  { view, now }: Pick<Session, 'view' | 'now'>,
+): FileSigning {
   const hour = Math.floor(now / 1000 / HOUR) + 1;
   return { base: exchange.base, role: view.role.name, expires: (hour + context.fileHours) * HOUR };
 }
 
-/** The part of every query that follows from who asks and when. */
+/** The part of every query that depends on the client and the time. */
 export function asking({ view, now }: Session): Pick<RecordQuery, 'view' | 'now' | 'order'> {
   return { view, now: timestampFrom(now), order: [] };
 }

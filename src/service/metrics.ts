@@ -1,4 +1,4 @@
-/** What the service measures of itself: the steps of each request, and figures in the text form of Prometheus. */
+/** What the service measures about itself: the steps of each request, and metrics in the text format of Prometheus. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 /** The steps of a request, for the header `Server-Timing` and the metrics. */
@@ -39,16 +39,16 @@ export function makeTimings(now: () => number = () => performance.now()): Timing
 
 export interface Metrics {
   observe(request: ObservedRequest): void;
-  /** A value that is read when the metrics are asked for. */
+  /** A value that is read when the metrics are requested. */
   gauge(name: string, help: string, read: () => number | Promise<number>): void;
   /** Such values, with a label for each. */
   gauges(name: string, help: string, label: string, read: () => readonly (readonly [string, number])[]): void;
   /** A number of events since the start, by a label. @returns counts one more, or several */
   counter(name: string, help: string, label: string): (value: string, more?: number) => void;
-  /** How long something took, in seconds. */
+  /** A duration in seconds. */
   histogram(name: string, help: string): (seconds: number) => void;
   text(): Promise<string>;
-  /** What `text` says, as data. */
+  /** The content of `text`, as data. */
   figures(): Promise<readonly Figure[]>;
   readonly contentType: string;
 }
@@ -79,9 +79,25 @@ interface ObservedRequest {
 
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
+let ofProcess: Registry | undefined;
+
+/**
+ * The metrics of the process, which all services in it share: they watch the event loop by a timer of ten milliseconds, and
+ * each garbage collection, and do so until the process ends.
+ */
+function processMetrics(): Registry {
+  if (ofProcess === undefined) {
+    ofProcess = new Registry();
+    collectDefaultMetrics({ register: ofProcess });
+  }
+  return ofProcess;
+}
+
 export function makeMetrics(): Metrics {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+  const shared = processMetrics();
+  /** All of them, as they are when somebody asks. */
+  const whole = (): Registry => Registry.merge([shared, registry]);
   const registers = [registry];
   const counterOf = (name: string, help: string, ...labelNames: string[]): Counter =>
     new Counter({ name, help, labelNames, registers });
@@ -135,9 +151,9 @@ export function makeMetrics(): Metrics {
       const histogram = histogramOf(name, help);
       return (value) => histogram.observe(value);
     },
-    text: () => registry.metrics(),
+    text: () => whole().metrics(),
     async figures() {
-      const metrics = await registry.getMetricsAsJSON();
+      const metrics = await whole().getMetricsAsJSON();
       return metrics.map(({ name, help, type, values }) => ({
         ...{ name, help, type: String(type) },
         values: values.map((each) => {

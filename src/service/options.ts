@@ -1,4 +1,4 @@
-/** What a service is made of and bounded by. Everything but the store has a default. */
+/** The components and limits of a service. Everything except the store has a default. */
 import type { Logger } from 'pino';
 import type { DamagedRecords } from '../compile/damaged-records.ts';
 import type { Clock } from '../store/clock.ts';
@@ -20,15 +20,15 @@ export interface FileSource {
 }
 
 interface FileWish {
-  /** The width in pixels at which a picture will be shown; a source that has no such rendition gives the whole. */
+  /** The width in pixels at which an image will be shown; a source without such a rendition returns the original. */
   readonly width?: number;
-  /** The caller to charge, where making the file takes time. */
+  /** The caller to charge, if producing the file takes time. */
   readonly caller: ReadCaller;
 }
 
 export interface ServedFile {
   readonly type: string;
-  /** Identifies the content, if that is known before it is made. */
+  /** Identifies the content, if that is known before the file is produced. */
   readonly version?: string;
   readonly body: Uint8Array | string | (() => Promise<Uint8Array>);
 }
@@ -38,7 +38,10 @@ export interface RateLimit {
   readonly seconds: number;
 }
 
-/** How the RESO interface gives values of lookups: as strings that `Lookup` lists, or as members of enumeration types. */
+/**
+ * How the RESO interface represents values of lookups: as strings that `Lookup` lists, or as members of enumeration
+ * types.
+ */
 export type LookupForm = 'strings' | 'enumerations';
 
 export interface ServiceOptions {
@@ -46,23 +49,23 @@ export interface ServiceOptions {
   readonly files: readonly FileSource[];
   readonly clock: Clock;
   readonly log: Logger;
-  /** How clients reach a surface, where that is not the address it listens on. */
+  /** How clients reach a surface, if that is not the address on which it listens. */
   readonly publicUrls: Readonly<Partial<Record<SurfaceName, string>>>;
   /** Whether to trust what `Host` and `X-Forwarded-*` say about how clients reach the service. */
   readonly trustProxy: boolean;
   readonly limits: Readonly<Record<SurfaceName, RateLimit>>;
-  /** What a key may use beside its number of requests. */
+  /** The budget of a key in addition to its number of requests. */
   readonly budget: BudgetLimits;
   /** How many connections there may be, and how long they may be idle. */
   readonly connections: ConnectionLimits;
-  /** How slowly a client may take its answers. */
+  /** How slowly a client may read its responses. */
   readonly pace: PaceLimits;
-  /** How often answers without an end show that they are alive, and that their keys are. */
+  /** How often responses without an end send a sign of life, and check that their keys are valid. */
   readonly events: EventTimes;
-  /** What pages are made of that clients take as gzip, in memory; 0: nothing is kept. */
+  /** The compressed blocks of pages for clients that accept gzip, in memory; 0: none are cached. */
   readonly keptPages: {
     readonly megabytes: number;
-    /** Where it is kept beside memory; absent: nowhere. */
+    /** The file in which they are also stored; absent: none. */
     readonly file?: FilePlace & { readonly megabytes: number };
   };
   readonly filterIndex: { readonly minutes: number; readonly megabytes: number };
@@ -72,13 +75,16 @@ export interface ServiceOptions {
   readonly querySeconds: number;
   readonly fileHours: number;
   readonly lookups: LookupForm;
-  /** The records that are known to be damaged: no answer holds one. Absent, or undefined: none is known. */
+  /** The records that are known to be damaged: no response contains one. Absent, or undefined: none is known. */
   readonly damaged?: () => DamagedRecords | undefined;
-  /** What the console's map draws beneath its points; without any, it draws a line around the listings of each city. */
+  /**
+   * What the console's map draws beneath its points; without outlines, it draws a line around the listings of each
+   * city.
+   */
   readonly outlines: Outlines;
-  /** Of a replica: what its copies do, for the console. */
+  /** Of a replica: the activity of its copies, for the console. */
   readonly replica?: ReplicaDesk;
-  /** What the process does that delivers to webhooks; absent: this one does not. */
+  /** The process's deliveries to webhooks; absent if this process delivers none. */
   readonly webhooks?: WebhookDesk;
 }
 

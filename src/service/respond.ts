@@ -1,7 +1,7 @@
 /**
- * The answer to a request: hands it to the interface that it is for (route.ts), with the session of who asks (session.ts), and
- * turns whatever is thrown on the way into an error in the envelope of that interface. It must not know how requests arrive or
- * how replies are written.
+ * The response to a request: passes it to the right interface (route.ts), with the session of the client (session.ts),
+ * and turns everything that is thrown into an error in the envelope of that interface. It must not know how requests
+ * arrive or how replies are written.
  */
 import { type GoOn, PlatError, platError } from '../errors/index.ts';
 import type { AssumedLook, Look } from '../store/store.ts';
@@ -39,7 +39,7 @@ import {
 } from './session.ts';
 
 /**
- * Answers a request, always in the envelope of the interface that was asked.
+ * Answers a request, always in the envelope of the requested interface.
  * @param isOfSurface whether it came to a host that a surface has; otherwise there is nothing at any path
  */
 export async function respond(responder: Responder, came: Exchange, isOfSurface = true): Promise<Reply> {
@@ -51,7 +51,8 @@ export async function respond(responder: Responder, came: Exchange, isOfSurface 
   let use: RequestUse = { rows: 0, bytes: 0 };
   let promised: number | undefined;
   try {
-    // The key comes first: whatever becomes of the request, it counts, and its answer says where the key stands.
+    // The key comes first: whatever the outcome of the request, it counts, and its response reports the remaining limit
+    // of the key.
     if (!isOpen(exchange, route)) {
       if (exchange.headers.authorization !== undefined) exchange.timings.start('auth');
       caller = await callerOf(responder, came, mayAssume(exchange, route));
@@ -76,7 +77,7 @@ function useOf({ rows = 0, window, walk, body }: Reply): RequestUse {
   return { rows, bytes, window, walk };
 }
 
-/** What browsers of other origins may ask of a public surface. */
+/** What browsers of other origins may request from a public surface. */
 function preflight(extra: Readonly<Record<string, string>>, allow: string): Reply {
   const headers = {
     ...extra,
@@ -88,7 +89,7 @@ function preflight(extra: Readonly<Record<string, string>>, allow: string): Repl
   return { status: 204, headers, body: [] };
 }
 
-/** What is known of a request before it is read. */
+/** What is known about a request before it is read. */
 interface Begun extends Asking {
   readonly route: Route;
 }
@@ -139,13 +140,13 @@ async function answer(responder: Responder, exchange: Exchange, begun: Begun): P
       };
       return surely(begun.caller, serve, ({ key, model }) => {
         if (damaged !== undefined || exchange.as !== undefined) return false;
-        return replies.isWorthALook(exchange, { view: views.of(key, model), model });
+        return replies.isWorthALook(exchange, { key, view: views.of(key, model), model });
       });
     }
   }
 }
 
-/** What an operator asks or does. */
+/** Requests of an operator. */
 async function operate(responder: Responder, exchange: Exchange, begun: Begun, path: string): Promise<Reply> {
   const { method, query } = exchange;
   const allow = allowedOf(path);
@@ -160,7 +161,7 @@ async function operate(responder: Responder, exchange: Exchange, begun: Begun, p
   }
 }
 
-/** What a surface shows of itself. The store is read only for what a key may see. */
+/** What a surface shows about itself. The store is read only for what a key may see. */
 async function front(responder: Responder, exchange: Exchange, begun: Begun, asked: Front): Promise<Reply> {
   switch (asked.kind) {
     case 'greeting':
@@ -182,7 +183,7 @@ async function front(responder: Responder, exchange: Exchange, begun: Begun, ask
   }
 }
 
-/** The exchange as if all its options had come in its address. */
+/** The exchange as if all its options had been in its URL. */
 async function withWholeQuery(
   exchange: Exchange,
   { kind, path }: Extract<RequestMeaning, { readonly path: string }>,
@@ -193,16 +194,16 @@ async function withWholeQuery(
   return whole;
 }
 
-/** Seconds after which a client may try again where the store cannot be used. */
+/** Seconds after which a client may retry if the store cannot be used. */
 const STORE_PATIENCE = 30;
 
-/** Where a store lies and what is wrong with it concerns its operator alone, who finds it in the log. */
+/** The location of a store and its problem concern only its operator, who finds them in the log. */
 function withoutPlace(error: PlatError): PlatError {
   if (!error.code.startsWith('store') || error.code === 'storeUnavailable') return error;
   return platError('storeUnavailable', {}, { cause: error, retryAfter: error.retryAfter ?? STORE_PATIENCE });
 }
 
-/** The reply to an error. What is not meant for users is logged instead. */
+/** The reply to an error. Errors that are not meant for users are logged instead. */
 function explain(
   { log, damages }: Responder,
   exchange: Exchange,
@@ -213,7 +214,8 @@ function explain(
     error instanceof PlatError
       ? withoutPlace(error)
       : platError('internal', { requestId: exchange.id }, { cause: error });
-  // What this service does not have (501) is no fault of it. A cause is logged with its stack, a refusal without.
+  // An unsupported feature (501) is not a fault of the service. An error with a cause is logged with its stack, a
+  // rejection without.
   if (shown.status >= 500 && shown.code !== 'notImplemented' && !damages.wasLogged(error)) {
     const facts = { requestId: exchange.id, ...(shown.cause === undefined ? {} : { err: shown.cause }) };
     log[shown.code === 'internal' ? 'error' : 'warn'](facts, shown.message);
@@ -221,7 +223,7 @@ function explain(
   return refusal(exchange, shown, extra);
 }
 
-/** Where a client goes on whose changes are no longer known. */
+/** Where a client whose changes are no longer known can continue. */
 function goingOn(goOn: GoOn | undefined): Readonly<Record<string, string>> {
   switch (goOn?.kind) {
     case undefined:
@@ -233,7 +235,7 @@ function goingOn(goOn: GoOn | undefined): Readonly<Record<string, string>> {
   }
 }
 
-/** An error in the envelope of the interface that was asked. */
+/** An error in the envelope of the requested interface. */
 export function refusal(
   exchange: Exchange,
   error: PlatError,

@@ -1,4 +1,4 @@
-/** What answering requests needs, made once for all of them (service.ts). */
+/** What is needed to answer requests, created once for all of them (service.ts). */
 import type { Logger } from 'pino';
 import type { RequestQueue } from './access/budget.ts';
 import type { RequestLimiter } from './access/rate-limits.ts';
@@ -24,11 +24,11 @@ export interface Responder {
   readonly queue: Pick<RequestQueue, 'enter'>;
   readonly usage: UsageRecorder;
   readonly views: Views;
-  /** Those who follow events. */
+  /** The open event streams. */
   readonly streams: EventStreams;
   readonly standings: Standings;
   readonly replies: KeptReplies;
   readonly log: Logger;
-  /** Every reader meets the same damage of a store; it is logged once. */
+  /** Every read encounters the same damage of a store, so it is logged once. */
   readonly damages: LoggedDamages;
 }

@@ -1,6 +1,6 @@
 /**
- * Which interface a request is for, and what follows from that alone: whether it needs a key, and in which envelope an error is
- * told. It must not know what is answered.
+ * Which interface a request is for, and what follows from that alone: whether it needs a key, and in which envelope
+ * errors are reported. It must not know the responses.
  */
 import { isOpenAdminPath } from './admin/router.ts';
 import { FACETS_ROOT } from './console/facets.ts';
@@ -44,18 +44,18 @@ export function routeOf({ surface, path, headers, as }: Exchange): Route {
   return { kind: 'none', path };
 }
 
-/** A path that leads nowhere belongs to the interface that it looks like. */
+/** An unknown path belongs to the interface that it resembles. */
 export const isNative = ({ path }: Exchange, { kind }: Route): boolean =>
   kind === 'native' || (kind === 'none' && isNativePath(path));
 
-/** Whether the answer is one of the RESO interface, which also answers for paths of no interface. */
+/** Whether the response is one of the RESO interface, which also answers for paths of no interface. */
 const isOdata = (exchange: Exchange, route: Route): boolean =>
   route.kind === 'reso' || (route.kind === 'none' && !isNative(exchange, route));
 
 export const versionOf = (exchange: Exchange, route: Route): Record<string, string> =>
   isOdata(exchange, route) ? { ...ODATA_VERSION } : {};
 
-/** Whether no key is needed: files carry a signature in their address, and probes have no key. */
+/** Whether no key is needed: files have a signature in their URL, and probes have no key. */
 export function isOpen(exchange: Exchange, route: Route): boolean {
   switch (route.kind) {
     case 'media':
@@ -71,6 +71,6 @@ export function isOpen(exchange: Exchange, route: Route): boolean {
   }
 }
 
-/** Whether a request may be answered twice, and most of the answer comes from the store. */
+/** Whether a request may be processed twice, and most of the response comes from the store. */
 export const mayAssume = ({ method }: Exchange, { kind }: Route): boolean =>
   (method === 'GET' || method === 'HEAD') && (kind === 'reso' || kind === 'native');

@@ -1,4 +1,4 @@
-/** Starts and ends the service: its listeners, and what all of them share. It must not know how a request is answered. */
+/** Starts and ends the service: its listeners, and what they share. It must not know how a request is answered. */
 import { createSecureContext } from 'node:tls';
 import { PlatError, platError } from '../errors/index.ts';
 import { addUses, cachesInUse } from '../shared/bounded-cache.ts';
@@ -59,7 +59,7 @@ export interface Service {
 // All in milliseconds. How often connections that have become idle are closed while the service ends:
 const CLOSING_PATIENCE = 8000;
 const CLOSING_INTERVAL = 50;
-/** What is noted when all requests have ended may take so long beyond the time that they had. */
+/** Additional time for recording usage after all requests have ended. */
 const LAST_NOTES = 1000;
 /** How often the log may say that there are too many connections. */
 const LOG_EVERY = 60_000;
@@ -107,7 +107,7 @@ export async function startService(
   const pace = new Pace(options.pace, () => performance.now());
   const cut = metrics.counter('plat_clients_cut_total', 'Clients that took answers too slowly', 'surface');
   const connections = connectionsOf(options, metrics);
-  // Nothing that happens on the public surfaces keeps the operator from looking.
+  // The load on the public surfaces must not keep the operator out.
   const ofOperators = new Connections(options.connections, () => undefined);
   const streams = { open: 0 };
   const isReady = async (): Promise<number> =>
@@ -144,6 +144,7 @@ export async function startService(
     fileHours: options.fileHours,
     addressOf,
   };
+  const keptCount = metrics.counter('plat_kept_answers_total', 'Answers that were kept ones', 'of');
   const usage = new UsageRecorder(store.keys, log, store.shared);
   const days = new HistoryKeeper(history, { store: store.history, clock, log });
   const responder: Responder = {
@@ -166,7 +167,7 @@ export async function startService(
     views: new Views(options.lookups),
     streams: eventStreams(options, metrics),
     standings: new Standings(store, options.events.trust),
-    replies: new KeptReplies(store),
+    replies: new KeptReplies(context, keptCount),
     damages: new LoggedDamages(),
     log,
   };
@@ -191,13 +192,16 @@ export async function startService(
   const logOverdue = (): void => {
     const late = store.overdue?.();
     if (late !== undefined && late.day !== logged) {
-      log.warn({ err: late.error, day: late.day }, 'the stored visibility could not be brought to the day');
+      log.warn(
+        { err: late.error, day: late.day },
+        'the stored visibility could not be updated to the new day',
+      );
     }
     logged = late?.day;
   };
   const sweeping = setInterval(() => {
     logOverdue();
-    indexes.sweep().catch((error: unknown) => log.warn({ err: error }, 'expired lists could not be swept'));
+    indexes.sweep().catch((error: unknown) => log.warn({ err: error }, 'expired lists could not be removed'));
   }, SWEEP_EVERY).unref();
   const close = async (): Promise<void> => {
     closing.abort();
@@ -213,7 +217,7 @@ export async function startService(
     responder.streams.close();
     indexes.close();
     kept.close();
-    // Another process may write to the store for longer than this one has.
+    // Another process may write to the store for longer than this one can wait.
     const noted = Promise.all([usage.close(), days.close(), limiter.close()]);
     if (!(await within(end - performance.now(), noted))) {
       log.warn('the store took too long: what was counted in the last minute may not be recorded');
@@ -239,14 +243,14 @@ export async function startService(
   return { addresses, metrics, close };
 }
 
-/** What pages are made of; what is wrong with its file is logged, since no client notices. */
+/** The blocks of pages; problems with their file are logged, since no client notices them. */
 function keptBlocks({ store, log, keptPages: { megabytes, file } }: ServiceOptions): KeptBlocks {
   const warn = (message: string, err: unknown): void => log.warn({ err }, message);
   const place = file === undefined ? undefined : { ...file, bytes: file.megabytes * MEGABYTE, warn };
   return new KeptBlocks(store, megabytes * MEGABYTE, place === undefined ? undefined : new KeptFile(place));
 }
 
-/** Those who follow the changes of the store, and what is measured of them. */
+/** The open event streams of the store, and their metrics. */
 function eventStreams({ store, log, streams }: ServiceOptions, metrics: Metrics): EventStreams {
   const count = metrics.counter('plat_events_total', 'Changes that were sent to those who follow them', 'of');
   const lag = metrics.histogram('plat_event_lag_seconds', 'Time from a commit to its events');
@@ -256,19 +260,19 @@ function eventStreams({ store, log, streams }: ServiceOptions, metrics: Metrics)
       sent: (number) => count('changes', number),
       lag,
       failed(error) {
-        // A refusal is the matter of the client.
+        // A rejection concerns only the client.
         if (error instanceof PlatError && error.status < 500) return;
-        log.warn({ err: error }, 'a stream of events has ended: its client asks again');
+        log.warn({ err: error }, 'a stream of events has ended: its client will reconnect');
       },
       unannounced: (error) =>
-        log.warn({ err: error }, 'the store announces no commits for now: it is asked for them'),
+        log.warn({ err: error }, 'the store does not announce commits at the moment: polling for them'),
     },
   });
 }
 
 const MEGABYTE = 1024 * 1024;
 
-/** The connections of the public surfaces. The log says that some were closed, but not once for each of a crowd. */
+/** The connections of the public surfaces. The log reports that some were closed, but not each one. */
 function connectionsOf({ connections: limits, log }: ServiceOptions, metrics: Metrics): Connections {
   const closed = metrics.counter(
     'plat_connections_closed_total',
@@ -282,7 +286,7 @@ function connectionsOf({ connections: limits, log }: ServiceOptions, metrics: Me
     if (now - logged < LOG_EVERY) return;
     logged = now;
     const facts = { bound, connections: connections.size };
-    log.warn(facts, 'there are too many connections: idle ones are closed');
+    log.warn(facts, 'too many connections: closing idle ones');
   });
   metrics.gauges('plat_connections', 'Open connections of the public surfaces', 'of', () => [
     ['strangers', connections.strangers],
@@ -299,7 +303,7 @@ function addCacheGauges(metrics: Metrics, store: Store): void {
   metrics.gauges('plat_cache_entries', 'Entries of each cache', 'cache', read('entries'));
 }
 
-/** What the standbys do that are read from, where there are some. */
+/** The state of the standbys that serve reads, if there are any. */
 export function addReadStoreGauges(metrics: Metrics, store: Pick<Store, 'readStores'>): void {
   const states = () => store.readStores?.() ?? [];
   if (states().length === 0) return;
@@ -323,7 +327,7 @@ function planListeners({ host, adminHost, ports, hosts = {} }: ListenOptions): P
   const named = PUBLIC_SURFACES.filter((name) => hosts[name] !== undefined);
   if (named.length > 0 && hosts.api === undefined) {
     throw platError('usage', {
-      reason: 'hosts tells surfaces apart on the port of api, so it must name api.',
+      reason: 'hosts distinguishes surfaces on the port of api, so it must include api.',
     });
   }
   const byHost = new Map(named.map((name) => [(hosts[name] ?? '').toLowerCase(), name]));
@@ -345,7 +349,7 @@ function checkTls(tls: NonNullable<ListenOptions['tls']>): void {
   try {
     createSecureContext(tls);
   } catch (cause) {
-    const reason = 'The TLS certificate and key cannot be used: they are no PEM, or do not belong together.';
+    const reason = 'The TLS certificate and key cannot be used: they are not in PEM format, or do not match.';
     throw platError('usage', { reason }, { cause });
   }
 }
@@ -360,6 +364,6 @@ function listenError(error: unknown): unknown {
 const REASONS: Readonly<Record<string, (port: string) => string>> = {
   EADDRINUSE: (port) => `Port ${port} is in use. Choose another, or 0 for any free one.`,
   EACCES: (port) => `Port ${port} may not be used by this user.`,
-  EADDRNOTAVAIL: () => 'The host to listen on is no address of this machine.',
+  EADDRNOTAVAIL: () => 'The host to listen on is not an address of this machine.',
   ENOTFOUND: () => 'The host to listen on is not known.',
 };

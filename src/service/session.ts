@@ -1,6 +1,6 @@
 /**
- * Who asks: the key of a request, its limits and its turn, the session in which it is answered, and what that rests on. It must
- * not know what is asked.
+ * The client of a request: its key, its limits and its place in the queue, the session in which it is answered, and the
+ * state of the store that this assumes. It must not know what is requested.
  */
 import { performance } from 'node:perf_hooks';
 import { PlatError, platError } from '../errors/index.ts';
@@ -12,21 +12,21 @@ import type { Exchange, Reply, Session, Standing } from './exchange.ts';
 import type { Responder } from './responder.ts';
 import { SURFACE } from './surface.ts';
 
-/** Changes where the store went back in time: the timestamps that a consumer keeps mean nothing any more. */
+/** Changes if the store went back in time: the timestamps that a consumer has stored are then invalid. */
 const EPOCH_HEADER = 'x-plat-epoch';
 
-/** What is known of who asks before the request is read. */
+/** What is known about the client before the request is read. */
 export interface Asking {
   readonly caller: Caller;
-  /** Headers that the answer gets, whatever it is. */
+  /** Headers that the response gets, whatever it is. */
   readonly extra: Record<string, string>;
 }
 
-/** Who asks where no key is needed, or none is known yet. */
+/** The caller if no key is needed, or none is known yet. */
 export const NOBODY: Caller = { kind: 'unknown', why: platError('tokenMissing', {}) };
 
 /**
- * The hash of the token of a request: of its own, or of the session of the console that it belongs to.
+ * The hash of the token of a request: its own, or that of its session of the console.
  * @param isUse whether a session counts as used
  */
 async function tokenHashOf({ admin }: Responder, came: Exchange, isUse = true): Promise<string | undefined> {
@@ -37,7 +37,7 @@ async function tokenHashOf({ admin }: Responder, came: Exchange, isUse = true): 
 
 /**
  * Who sent a request.
- * @param mayAssume as of `recognize`
+ * @param mayAssume as in `recognize`
  */
 export const callerOf = async (responder: Responder, came: Exchange, mayAssume: boolean): Promise<Caller> =>
   recognize(responder.context.store, await tokenHashOf(responder, came), mayAssume);
@@ -45,8 +45,8 @@ export const callerOf = async (responder: Responder, came: Exchange, mayAssume: 
 export const latelySeen = (caller: Caller) => (caller.kind === 'known' ? caller.lately?.() : undefined);
 
 /**
- * Counts a request of a known key against its limit, opens its budget, and waits for the key's turn.
- * @throws PlatError `rateLimited`, or as of `RequestAccount`
+ * Counts a request of a known key against its limit, opens its budget, and waits in the queue of the key.
+ * @throws PlatError `rateLimited`, or as in `RequestAccount`
  */
 export async function count(
   { options, limiter, queue, admin: { history } }: Responder,
@@ -66,9 +66,9 @@ export async function count(
 }
 
 /**
- * Answers by what is known of the store; where that does not hold, nothing of the answer counts, be it a refusal, and the
- * store is asked first.
- * @param isWorthALook whether to ask the store first in any case
+ * Answers with the state of the store as last known. If that has changed, the response is discarded, even if it is a
+ * rejection, and the store is queried first.
+ * @param isWorthALook whether to query the store first in any case
  */
 export async function surely(
   caller: Caller,
@@ -82,7 +82,7 @@ export async function surely(
     const reply = await serve(assumed);
     if (await assumed.holds()) return reply;
   } catch (error) {
-    // A store that is away confirms nothing, and need not: whoever asks, that is the answer.
+    // An unavailable store confirms nothing, and need not: this error is the response to any client.
     const isAway = error instanceof PlatError && error.code === 'storeUnavailable';
     if (isAway || (!(error instanceof LookChanged) && (await assumed.holds()))) throw error;
   }
@@ -110,7 +110,7 @@ export async function sessionBy(
   return { key, model, view: views.of(key, model), now };
 }
 
-/** Whether who began to follow events may still see them. */
+/** Whether a client that began to follow events may still see them. */
 export async function standingOf(responder: Responder, came: Exchange): Promise<Standing> {
   const hash = await tokenHashOf(responder, came, false);
   return hash === undefined ? 'ended' : responder.standings.of(hash, came.surface);

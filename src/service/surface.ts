@@ -1,4 +1,4 @@
-/** The surfaces of the service: who may use each, where its interfaces lie, and how it pages (contract, Surfaces). */
+/** The surfaces of the service: who may use each, the paths of its interfaces, and its paging (contract, Surfaces). */
 import type { KeyKind } from '../access/index.ts';
 
 /** Those that are for clients, and may share an address. */

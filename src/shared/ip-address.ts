@@ -2,8 +2,8 @@
 import ipaddr from 'ipaddr.js';
 
 /**
- * An address as clients write it: one of IPv4 that came as one of IPv6 (`::ffff:192.0.2.1`) is given as what it is, and the
- * zone of a link-local one, which only its own machine knows, is left out.
+ * An address as clients write it: one of IPv4 that came as one of IPv6 (`::ffff:192.0.2.1`) is given as what it is, and
+ * the zone of a link-local one, which only its own machine knows, is omitted.
  */
 export function plainAddress(address: string): string {
   if (!address.includes(':')) return address;

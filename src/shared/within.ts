@@ -1,5 +1,5 @@
 /**
- * Waits for work, but no longer than a time. What goes on afterwards is nobody's concern, nor is its failure.
+ * Waits for work, but no longer than a time. What continues afterwards is nobody's concern, nor is its failure.
  * @param milliseconds may be infinite
  * @returns whether the work has ended
  */

@@ -1,7 +1,7 @@
 /**
- * The steps that read a page of which the caller keeps blocks: what has changed since the caller last looked, the records of
- * the ranges that it does not keep, and whether a record follows, all on one snapshot. Once for every engine; it does not know
- * how blocks are kept.
+ * The steps that read a page whose blocks the caller caches: the changes since the caller's last snapshot, the records
+ * of the ranges that it has not cached, and whether a record follows, all on one snapshot. Written once for every
+ * engine; it does not know how blocks are cached.
  */
 import type { BlocksPlan } from '../compile/blocks-plan.ts';
 import type { KeptRange } from '../compile/read.ts';
@@ -15,27 +15,30 @@ import type { BodyMaking } from './made-body.ts';
 import { ask, type Steps } from './read-steps.ts';
 import type { Row } from './session.ts';
 
-/** Records of a block: so many take a thirtieth more than a page that is deflated whole, and 16 a fifteenth. */
+/**
+ * Records per block. A page of such blocks is a thirtieth larger than a page that is deflated as a whole; with 16
+ * records, a fifteenth.
+ */
 const RECORDS = 32;
 
 /** A block that was read. */
 export interface ReadBlock extends KeptRange {
-  /** What was read, with commas between records; absent where there are none. */
+  /** The records that were read, joined by commas; absent if there are none. */
   readonly deflated?: Deflated | Promise<Deflated>;
-  /** Bytes of its records before they were deflated. */
+  /** The number of bytes of its records before compression. */
   readonly bytes: number;
-  /** Hashes of the keys of the records whose values are among theirs (`linkHash`). */
+  /** Hashes of the keys of the records whose values they contain (`linkHash`). */
   readonly links: Uint32Array;
 }
 
-/** What blocks are made with. */
+/** What is needed to make blocks. */
 export interface BlocksMaking extends BodyMaking {
   readonly deflate: Deflating;
 }
 
-/** A page of blocks: of those that are kept by their number, and those that were read. */
+/** A page of blocks: the numbers of cached blocks, and the blocks that were read. */
 export interface BlocksPage {
-  /** Of the settings by which it was planned. */
+  /** The id of the settings by which it was planned. */
   readonly stamp: string;
   readonly changes: Changes;
   readonly parts: readonly (number | ReadBlock)[];
@@ -44,10 +47,12 @@ export interface BlocksPage {
   readonly more: boolean;
 }
 
-/** A hash of the key of a record that another one includes values of. Two keys with the same hash count as one. */
+/**
+ * A hash of the key of a record whose values another record contains. Two keys with the same hash are treated as one.
+ */
 export const linkHash = (resource: string, key: string): number => hashed(key, hashed(resource, OFFSET));
 
-/** FNV-1a over the characters: a call of the engine's own would cost more than such short texts. */
+/** FNV-1a over the characters: for such short texts, a call of a native hash would cost more. */
 function hashed(text: string, start: number): number {
   let hash = start;
   for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), PRIME);
@@ -63,7 +68,7 @@ export function* blocksPage(plan: BlocksPlan, making: BlocksMaking): Steps<Block
   const { rows: seen } = yield* ask({ gives: 'rows', statement: plan.changes, slots: from, isKept: true });
   const changes = changesIn(since, [...seen]);
   const page = { stamp, changes, rows: 0, last: plan.after, more: false };
-  // None of what is kept can be used, so the page is planned anew.
+  // Nothing in the cache can be used, so the page is planned again.
   if (changes.kind !== 'records' && kept.length > 0) return { ...page, parts: [] };
   const parts: (number | ReadBlock)[] = [];
   let left = limit;
@@ -114,7 +119,7 @@ function* readRange(
   const { given, marked } = yield* readBody(asked, plan.linking, making);
   const { rows, body = EMPTY, release } = given;
   const records = [...rows].map(recordOf);
-  // That nothing lies between is kept, too.
+  // An empty range is cached as well.
   if (records.length === 0) return upTo === undefined || upTo === after ? [] : [emptyBlock(after, upTo)];
   const ranges: KeptRange[] = [];
   const ends: number[] = [];
@@ -150,11 +155,11 @@ const emptyBlock = (after: string, last: string): ReadBlock => ({
   links: new Uint32Array(0),
 });
 
-/** The parts of a body in which nothing was put in. */
+/** The parts of a body into which nothing was inserted. */
 const piecesBetween = (ends: readonly number[]): readonly Piece[] =>
   ends.map((end, index) => ({ length: end - (ends[index - 1] ?? -1) - 1, links: [] }));
 
-/** The parts of a body, between which are commas. @throws Damage where they are not */
+/** The parts of a body, which are separated by commas. @throws Damage if they are not */
 function textsIn(
   body: Uint8Array,
   pieces: readonly Piece[],

@@ -1,6 +1,6 @@
 /**
- * Reads the body of several records. Where its statement has marked the places of agents and offices, it asks beside the body
- * what has changed of them, puts in those that are kept and reads those that are not. It knows no engine.
+ * Reads the body of several records. If its statement left placeholders for agents and offices, it also queries which
+ * of these have changed, inserts the cached ones, and reads the others. It knows no engine.
  */
 import type { PlannedStatement } from '../compile/page-plan.ts';
 import type { LinkedTexts } from '../compile/text/linked-texts.ts';
@@ -8,20 +8,20 @@ import { LinkedBody } from './linked-body.ts';
 import { type BodyMaking, checkedBody, filledBody } from './made-body.ts';
 import { type Ask, ask, type Given, NOTHING, type Steps } from './read-steps.ts';
 
-/** What the marks of a body stand for. */
+/** What the placeholders of a body stand for. */
 interface Linking {
   readonly linked: LinkedTexts;
-  /** Gives what has changed since the slot `position`. */
+  /** Returns the changes since the slot `position`. */
   readonly changes: PlannedStatement;
 }
 
-/** A body as it is to be sent, and as it was marked; absent: nothing was put in. */
+/** A body as it will be sent, and as it was read with placeholders; absent if nothing was inserted. */
 interface Read {
   readonly given: Given;
   readonly marked?: LinkedBody;
 }
 
-/** @throws as the check of the body does */
+/** @throws whatever the check of the body throws */
 export function* readBody(asked: Ask, linking: Linking | undefined, making: BodyMaking): Steps<Read> {
   if (linking === undefined) return { given: checkedBody(yield* ask(asked), making) };
   const { linked, changes } = linking;

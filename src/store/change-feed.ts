@@ -1,7 +1,7 @@
 /**
- * The sequence of changes as it is given to readers: which records were created, changed and deleted, as the role of the
- * reader sees it, page by page. A position is a number of the sequence together with the last commit before it, so that a
- * reader who knows a store that was brought back since is told. It knows no engine, and no interface.
+ * The sequence of changes as readers receive it: which records were created, changed and deleted, as the role of the
+ * reader sees it, page by page. A position is a number of the sequence together with the last commit before it, so that
+ * a reader whose position is from before a restore is detected. This module knows no engine and no interface.
  */
 
 import type { View } from '../access/index.ts';
@@ -12,14 +12,17 @@ import { timestampFrom } from '../dictionary/index.ts';
 import { COMMIT } from './rows/change-entry.ts';
 import type { Row } from './session.ts';
 
-/** A place in the sequence: behind the entry with this number. 0: before the first. */
+/** A place in the sequence: after the entry with this number. 0: before the first. */
 export interface FeedPosition {
   readonly sequence: number;
   /** The last commit up to there that the reader has passed. */
   readonly commit?: { readonly sequence: number; readonly name: string } | undefined;
 }
 
-/** What a change is to a reader. A record that comes into view is changed; one that leaves it is deleted. */
+/**
+ * What a change is to a reader. A record that becomes visible counts as changed; one that ceases to be visible counts
+ * as deleted.
+ */
 export interface RecordChange {
   readonly sequence: number;
   readonly resource: string;
@@ -30,15 +33,15 @@ export interface RecordChange {
 }
 
 export interface FeedRequest {
-  /** `end`: nothing is read, and the page's position is the end of the sequence. */
+  /** `end`: reads nothing, and returns the end of the sequence as the position of the page. */
   readonly since: FeedPosition | 'end';
   /** Absent: the operator, who sees everything. */
   readonly scope?: EntryScope | undefined;
-  /** Absent: all. */
+  /** Absent: all resources. */
   readonly resources?: readonly string[] | undefined;
-  /** Resources of which the reader is given all changes: of records whose values it is shown in those that it sees. */
+  /** Resources of which the reader receives all changes, of records whose values appear in records that it sees. */
   readonly shown?: readonly string[] | undefined;
-  /** Entries at the most. */
+  /** The maximum number of entries. */
   readonly limit: number;
 }
 
@@ -46,53 +49,59 @@ export type FeedPage =
   | {
       readonly kind: 'changes';
       readonly changes: readonly RecordChange[];
-      /** Where the next page begins; beyond the last change where others are of no concern to the reader. */
+      /**
+       * Where the next page begins; it may lie beyond the last returned change if later changes do not concern the
+       * reader.
+       */
       readonly position: FeedPosition;
       /** Whether this was the end of the sequence. */
       readonly isLevel: boolean;
-      /** Whether the position lies behind a whole commit. */
+      /** Whether the position is the end of a commit. */
       readonly isWhole: boolean;
     }
-  /** What has changed since is no longer known: a full download is due, and the feed goes on from this position. */
+  /**
+   * The changes since the position are no longer known: the reader needs a full download, and then continues from this
+   * position.
+   */
   | { readonly kind: 'gone'; readonly position: FeedPosition };
 
-/** Which changes a program that has the store wants (follow-changes.ts). */
+/** Which changes a program with direct access to the store requests (follow-changes.ts). */
 export interface ChangesWish {
   /**
-   * Behind which entry they begin: its number, a position that a change has given, `start` or `end`. Absent: at the start,
-   * where every record that exists has an entry.
+   * The entry after which to begin: its number, a position that a change has returned, `start` or `end`. Absent: the
+   * start, from which every existing record has an entry.
    */
   readonly since?: number | string | undefined;
-  /** Goes on with what is committed from now on. Absent: ends with the last entry. */
+  /** Continues with new commits. Absent: ends with the last entry. */
   readonly follow?: boolean | undefined;
-  /** Gives each record with its changes, in the form of the RESO interface, as it is when the change is read. */
+  /** Returns each record with its changes, in the form of the RESO interface, as it is when the change is read. */
   readonly records?: boolean | undefined;
-  /** Absent: all. */
+  /** Absent: all resources. */
   readonly resources?: readonly string[] | undefined;
-  /** As whom to read. Absent: the operator, who is told of everything. */
+  /** The role that reads. Absent: the operator, who sees every change. */
   readonly role?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface Change extends RecordChange {
-  /** The record; absent if it was deleted, if it is not there or not seen any more, or if no records are wanted. */
+  /** The record; absent if it was deleted, does not exist or is no longer visible, or if records were not requested. */
   readonly record?: Readonly<Record<string, unknown>>;
-  /** A position behind which nothing is missing that this change or one before it was: where to go on after it. */
+  /** The position from which to continue after this change: no earlier change is missing. */
   readonly position: string;
 }
 
 export const START: FeedPosition = { sequence: 0 };
 
-/** Resources that every store makes of what it holds: only readers who name them are told of them. */
+/** Resources that every store derives from its contents: only readers who name them receive their changes. */
 const OWN_RESOURCES: ReadonlySet<string> = new Set(['Field', 'Lookup']);
 
-/** The resources of which a reader is told that names none. */
+/** The resources whose changes a reader receives if it names none. */
 export const toldBy = (view: View, { dictionary }: StoreModel): string[] =>
   [...dictionary.resources.values()]
     .filter((resource) => view.publishes(resource) && !OWN_RESOURCES.has(resource.name))
     .map(({ name }) => name);
 
-/** A position as readers get it: opaque to them, of letters, digits, `.`, `-` and `_`. */
+/** A position as readers receive it: opaque to them, consisting of letters, digits, `.`, `-` and `_`. */
 export function positionText({ sequence, commit }: FeedPosition): string {
   if (commit === undefined) return String(sequence);
   const place = commit.sequence === sequence ? '' : `.${commit.sequence}`;
@@ -101,7 +110,7 @@ export function positionText({ sequence, commit }: FeedPosition): string {
 
 const POSITION = /^(\d{1,16})(?:\.([\w-]{1,32})(?:\.(\d{1,16}))?)?$/;
 
-/** @returns undefined for a text that is no position */
+/** @returns undefined for a text that is not a position */
 export function positionIn(text: string): FeedPosition | undefined {
   const [, sequence = '', name, at] = POSITION.exec(text) ?? [];
   if (sequence === '' || !Number.isSafeInteger(Number(sequence))) return undefined;
@@ -109,13 +118,13 @@ export function positionIn(text: string): FeedPosition | undefined {
   return { sequence: Number(sequence), commit: { sequence: Number(at ?? sequence), name } };
 }
 
-/** Entries that one page looks at, at the least: few of them may concern the reader. */
+/** The minimum number of entries that one page examines: few of them may concern the reader. */
 const LOOKED_AT = 5000;
 
-/** Rows of a page, of which the names of commits are some: many of them may be behind entries that do not concern the reader. */
+/** The rows of a page, some of which are ids of commits: many may belong to entries that do not concern the reader. */
 const rowsFor = (limit: number): number => 2 * Math.max(limit, 250);
 
-/** The statement for a page, with what tells whether the position is one of this sequence. */
+/** The statement for a page, with what is needed to check that the position belongs to this sequence. */
 export function feedStatement(
   model: StoreModel,
   { since, scope, resources, shown, limit }: FeedRequest,
@@ -142,13 +151,13 @@ export function feedStatement(
       ORDER BY c.seq LIMIT ${integer(rowsFor(limit))}) c ON TRUE ORDER BY c.seq`;
 }
 
-/** Gives the last entry that may have been compacted, and the last one of all. */
+/** Selects the last entry that may have been compacted, and the last entry of all. */
 export const KNOWN = sql`SELECT (SELECT value FROM plat_meta WHERE name = 'changes_horizon') AS horizon,
   (SELECT max(seq) FROM plat_changes) AS last`;
 
 /**
  * @param rows of that statement
- * @param mayLag whether the statement may have been answered by a server that is behind
+ * @param mayLag whether a server that lags may have executed the statement
  */
 export function feedPage(request: FeedRequest, rows: readonly Row[], mayLag: boolean): FeedPage {
   const [head] = rows;
@@ -163,9 +172,9 @@ export function feedPage(request: FeedRequest, rows: readonly Row[], mayLag: boo
     if (!mayLag) return { kind: 'gone', position: end };
     return { kind: 'changes', changes: [], position: since, isLevel: true, isWhole: true };
   }
-  // Of a horizon that was damaged, nothing is known to lie behind it.
+  // If the horizon is damaged, nothing is known after it.
   if (sequence > 0 && !(sequence >= horizon)) return { kind: 'gone', position: end };
-  // The name of a commit before the horizon may have gone.
+  // The id of a commit before the horizon may no longer exist.
   const isOther = commit !== undefined && commit.sequence > horizon && commit.name !== head?.name;
   if (isOther) return { kind: 'gone', position: end };
 
@@ -190,7 +199,7 @@ export function feedPage(request: FeedRequest, rows: readonly Row[], mayLag: boo
     else changes.push(changeIn(row, request.scope));
   }
   const looked = Number(head?.looked ?? 0);
-  // Everything up to there was looked at, unless the page is full of entries and names.
+  // Everything up to that point was examined, unless the page is full of entries and ids.
   if (rows.length < rowsFor(limit) && looked > at) {
     at = looked;
     isWhole = false;
@@ -220,7 +229,7 @@ function changeIn(
 const kindIn = (kind: unknown): RecordChange['kind'] =>
   kind === 'created' || kind === 'deleted' ? kind : 'changed';
 
-/** A record that comes into view is new to the reader only if it is to everybody. */
+/** A record that becomes visible is `created` for the reader only if it is new for everybody. */
 function kindTo({ bit }: EntryScope, kind: string, was: number, visible: number): RecordChange['kind'] {
   if ((visible & bit) === 0) return 'deleted';
   return kind === 'created' && (was & bit) === 0 ? 'created' : 'changed';

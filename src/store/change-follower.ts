@@ -1,13 +1,13 @@
 /**
- * Follows the sequence of changes (rows/change-log.ts): what has changed since a position, as the reader's own snapshot
- * sees it. Whatever keeps something that it has read asks this before it uses it again. It knows no engine, and nothing of
- * what is kept.
+ * Follows the sequence of changes (rows/change-log.ts): the changes since a position, as the reader's own snapshot sees
+ * them. Every cache of stored data calls this before it uses its data again. It knows no engine, and not what is
+ * cached.
  */
 import { integer, type Sql, sql } from '../compile/fragment.ts';
 import { COMMIT, EVERYTHING } from './rows/change-entry.ts';
 import type { Row } from './session.ts';
 
-/** A position, and the name of the commit that it is the end of; empty: it is the end of none. */
+/** A position, and the id of the commit that ends there; empty if no commit does. */
 export interface Place {
   readonly position: number;
   readonly commit: string;
@@ -15,35 +15,35 @@ export interface Place {
 
 /** What a snapshot sees beyond a position. */
 export type Changes =
-  /** The records that have changed, and the position that they lead to; none: nothing has. */
+  /** The changed records, and the position after them; empty if nothing has changed. */
   | {
       readonly kind: 'records';
       readonly position: number;
       readonly keys: ReadonlyMap<string, ReadonlySet<string>>;
       /** Resources of which any record may have changed. */
       readonly resources: ReadonlySet<string>;
-      /** The names of the commits at the position where it begins and since, by the positions of their ends. */
+      /** The ids of the commits that end at the starting position and after it, by position. */
       readonly commits: ReadonlyMap<number, string>;
     }
-  /** What has changed is no longer known, or is more than it is worth to follow. */
+  /** The changes are no longer known, or are too many to follow. */
   | { readonly kind: 'everything'; readonly position: number; readonly commits: ReadonlyMap<number, string> }
-  /** The snapshot is of a time before the position, on a server that is behind. */
+  /** The snapshot is older than the position, on a server that lags. */
   | { readonly kind: 'behind' };
 
 /** The position before the first change. */
 export const BEFORE_ALL = 0;
 
-/** The position of a follower that has nothing yet to be told of: it begins with the last change. */
+/** The position of a follower that has nothing cached yet: it begins with the last change. */
 export const FROM_NOW = Number.MAX_SAFE_INTEGER;
 
-/** Where changes lead to. */
+/** The position after the changes. */
 export const endOf = ({ position, commits }: Exclude<Changes, { kind: 'behind' }>): Place => {
   return { position, commit: commits.get(position) ?? '' };
 };
 
 /**
- * Whether a snapshot has the commit that a follower knows under a position. Otherwise it is of a store that was brought back,
- * and nothing that the follower has kept is of use.
+ * Whether a snapshot contains the commit that a follower knows at a position. If not, the store was restored, and
+ * nothing that the follower has cached is valid.
  * @param commits of the changes since that position, or an earlier one
  */
 export const isThere = (
@@ -51,13 +51,13 @@ export const isThere = (
   { commits }: Exclude<Changes, { kind: 'behind' }>,
 ): boolean => (commits.get(position) ?? '') === commit;
 
-/** Changes that are followed by key. */
+/** The maximum number of changes that are followed by key. */
 const FOLLOWED = 20_000;
 
 /**
- * The statement that finds what has changed. The last entry is never removed from the log, so the entry at the position
- * itself shows that nothing between is missing.
- * @param position an integer: an engine does not look a number of another type up in the index
+ * The statement that selects the changes. The last entry is never removed from the log, so finding the entry at the
+ * position itself proves that nothing in between is missing.
+ * @param position an integer, because an engine does not use the index for a number of another type
  */
 export const changesSince = (position: Sql): Sql => {
   const last = sql`(SELECT coalesce(max(seq), 0) FROM plat_changes)`;

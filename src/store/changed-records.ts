@@ -1,12 +1,12 @@
 /**
- * The records that changes are about, as a role sees them now, whole and in the form of the RESO interface. One that the role
- * does not see any more is missing. It knows no engine.
+ * The records that changes refer to, as a role sees them now, complete and in the form of the RESO interface. A record
+ * that the role no longer sees is absent. It knows no engine.
  */
 import type { FileSigning, RecordQuery, ResoShape } from '../compile/read.ts';
 import type { RecordChange } from './change-feed.ts';
 import type { ReadOptions, Store } from './store.ts';
 
-/** Records that are read at once: of listings with long remarks, a megabyte. */
+/** Records that are read at once; for listings with long remarks, about a megabyte. */
 const AT_ONCE = 100;
 
 interface RecordsAsked extends Pick<RecordQuery, 'view' | 'now'> {
@@ -15,13 +15,13 @@ interface RecordsAsked extends Pick<RecordQuery, 'view' | 'now'> {
   readonly files: FileSigning;
 }
 
-/** The texts of records by resource and key, as `recordNamed` puts them together. */
+/** The texts of records by resource and key, with the combined names that `recordNamed` makes. */
 export type RecordTexts = ReadonlyMap<string, string>;
 
 export const recordNamed = ({ resource, key }: Pick<RecordChange, 'resource' | 'key'>): string =>
   `${resource} ${key}`;
 
-/** Reads the records of changes that are not deletions, each once. */
+/** Reads the records of all changes except deletions, each once. */
 export async function changedRecords(
   store: Pick<Store, 'page'>,
   changes: readonly RecordChange[],
@@ -94,7 +94,10 @@ async function readSome(
   }
 }
 
-/** The texts of records that are joined by commas. Each begins with its key, and no value has a brace before a quote. */
+/**
+ * The texts of records that are joined by commas. Each text begins with its key, and no value contains a brace before a
+ * quote.
+ */
 function* recordsIn(body: string, key: string): Generator<string> {
   const begin = `{"${key}":`;
   for (let at = 0; at < body.length; ) {

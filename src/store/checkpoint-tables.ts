@@ -21,7 +21,7 @@ import {
 import type { OwnTables, Row, Session } from './session.ts';
 import type { WriteReport } from './write/report.ts';
 
-/** Marks that one transaction deletes. */
+/** The number of marks that one transaction deletes. */
 const FORGOTTEN_AT_ONCE = 20_000;
 
 interface CheckpointParts extends OwnTables {
@@ -31,7 +31,7 @@ interface CheckpointParts extends OwnTables {
 
 export function checkpointsOn({ reading, locked, model, commit }: CheckpointParts): Checkpoints {
   const { dialect, rows } = reading;
-  /** Queries the table of a resource; returns `nothing` where there is none. */
+  /** Queries the table of a resource; returns `nothing` if there is no such table. */
   const ask = async <T>(
     resource: string,
     nothing: T,
@@ -160,7 +160,7 @@ const quarantinedOf = (row: Row): Quarantined => ({
 const ofSource = (source: string | undefined): Sql =>
   source === undefined ? sql`TRUE` : sql`source = ${bind(source)}`;
 
-/** The rows of one resource of a source. */
+/** The condition for the rows of one resource of a source. */
 const isOf = (source: string, resource: string): Sql =>
   sql`source = ${bind(source)} AND resource = ${bind(resource)}`;
 
@@ -171,7 +171,7 @@ async function writeState({ run }: Session, source: string, name: string, value:
     ON CONFLICT (source, name) DO UPDATE SET value = excluded.value`);
 }
 
-/** Takes or renews a lease; false when another process holds it. */
+/** Takes or renews a lease; false if another process has it. */
 async function takeLease({ run }: Session, source: string, { holder, now, until }: Lease): Promise<boolean> {
   const taken = await run(sql`INSERT INTO plat_leases (source, holder, expires)
     VALUES (${bind(source)}, ${bind(holder)}, ${bind(until)})
@@ -180,7 +180,7 @@ async function takeLease({ run }: Session, source: string, { holder, now, until 
   return taken > 0;
 }
 
-/** Renews a lease, unless another process has taken it meanwhile, even one that has released it since. */
+/** Renews a lease, unless another process has taken it in the meantime, even if it has released it since. */
 async function keepLease({ run }: Session, source: string, { holder, until }: Lease): Promise<boolean> {
   const kept = await run(sql`UPDATE plat_leases SET expires = ${bind(until)}
     WHERE source = ${bind(source)} AND holder = ${bind(holder)}`);
@@ -214,7 +214,7 @@ export function checkpointWriter(session: Session): CheckpointWriter {
     },
     async renewLease(source, lease) {
       if (!(await keepLease(session, source, lease)))
-        throw new LeaseLost(`Another process has been at work on ${source}`);
+        throw new LeaseLost(`Another process has replicated ${source}`);
     },
     async apply(source, change, at) {
       for (const [name, value] of Object.entries(change.state ?? {})) {

@@ -1,16 +1,16 @@
 /**
- * The contract of a replica's checkpoint: what is stored of each source, what is still pending, what could not be stored, and
- * which process works on it. It knows neither tables nor how a source is read.
+ * The contract of a replica's checkpoint: what is stored of each source, what is still pending, what could not be
+ * stored, and which process works on it. It knows neither tables nor how a source is read.
  */
 import type { ParsedRecord } from '../records/parsed-record.ts';
 import type { WriteReport } from './write/report.ts';
 
-/** A record that could not be stored, kept as it came. */
+/** A record that could not be stored, kept as received. */
 export interface QuarantineEntry {
   readonly resource: string;
   readonly key: string;
   readonly reason: string;
-  /** JSON as the source sent it, or whatever came in its place. */
+  /** JSON as the source sent it, or whatever the source sent instead. */
   readonly payload: string;
 }
 
@@ -27,7 +27,7 @@ export interface Keys {
   readonly keys: readonly string[];
 }
 
-/** Why a record has to be asked for once more: `record`, or the name of a collection of it. */
+/** Why a record has to be requested again: `record`, or the name of one of its collections. */
 type PendingReason = string;
 
 /** The process that works on a source. Only one does: a process that lost its lease can no longer store anything. */
@@ -42,11 +42,11 @@ export class LeaseLost extends Error {
   override readonly name = 'LeaseLost';
 }
 
-/** What changes in one transaction (the last one, where the records need several). */
+/** The changes of one transaction (of the last one, if the records need several). */
 export interface CheckpointChange {
-  /** Must still be held, and is renewed; otherwise nothing is stored. */
+  /** The process must still have it, and it is renewed; otherwise nothing is stored. */
   readonly lease?: Lease;
-  /** Ignores stored hashes: rows whose parts disagree, or that differ from the records, are written again. */
+  /** Ignores stored hashes: rewrites rows that are inconsistent or that differ from the records. */
   readonly anew?: boolean;
   readonly records?: readonly { readonly resource: string; readonly records: readonly ParsedRecord[] }[];
   readonly remove?: readonly Keys[];
@@ -61,7 +61,7 @@ export interface CheckpointChange {
   readonly release?: readonly Keys[];
 }
 
-/** The part of a change beside the records. */
+/** The part of a change other than the records. */
 type CheckpointEntries = Omit<CheckpointChange, 'records' | 'remove' | 'lease' | 'anew'>;
 
 /** The checkpoints of a replica's sources. */
@@ -76,7 +76,7 @@ export interface Checkpoints {
 
   /** Of these keys, those that are not stored from this source. */
   missing(source: string, resource: string, keys: readonly string[]): Promise<readonly string[]>;
-  /** Timestamps of stored records, by key, for deciding which collections have to be fetched. */
+  /** Timestamps of stored records, by key, which determine the collections that have to be fetched. */
   stamps(
     resource: string,
     keys: readonly string[],
@@ -98,9 +98,9 @@ export interface Checkpoints {
     keys: readonly string[],
   ): Promise<readonly string[]>;
   unseenCount(source: string, resource: string, sweep: number): Promise<number>;
-  /** Deletes marks of earlier sweeps, a bounded number. @returns how many */
+  /** Deletes a limited number of marks of earlier sweeps. @returns how many */
   forgetSeen(source: string, resource: string, sweep: number): Promise<number>;
-  /** Keys that wait for a request of their own, in order after a key. */
+  /** Keys that still have to be requested, in order after a key. */
   pending(
     source: string,
     resource: string,
@@ -112,14 +112,14 @@ export interface Checkpoints {
   /** Stored keys of the source in order, for comparing both sides. */
   storedKeys(source: string, resource: string, after: string, limit: number): Promise<readonly string[]>;
 
-  /** In the order of their sources, resources and keys. @param part absent: all of them */
+  /** Ordered by source, resource and key. @param part absent: all of them */
   quarantined(
     source?: string,
     part?: { readonly skip: number; readonly limit: number },
   ): Promise<readonly Quarantined[]>;
   quarantinedCount(source?: string): Promise<number>;
 
-  /** Takes the lease of a source; every commit renews it. False when somebody else holds it. */
+  /** Takes the lease of a source; every commit renews it. False if another process has it. */
   lease(source: string, lease: Lease): Promise<boolean>;
   releaseLease(source: string, holder: string): Promise<void>;
   leaseHolder(source: string): Promise<{ readonly holder: string; readonly expires: number } | undefined>;

@@ -1,13 +1,13 @@
 /**
- * Detects that a clock was set: compares the time that passed on it with the time since the machine booted, which
- * nobody can set. A store keeps one such pair from its writers, so that a process that starts under a wrong clock
- * detects the jump, too. A store without writes for a year, or on another machine, shows no jump: the machine was
- * running for that year, or has booted since. A clock that is behind is no reference for a later one.
+ * Detects that a clock was set, by comparing the time that passed on it with the time since the machine booted, which
+ * nobody can set. A store keeps one such pair from its writers, so that a process that starts under a wrong clock also
+ * detects the jump. A store without writes for a year, or on another machine, shows no jump: the machine was running
+ * for that year, or has booted since. A clock that is behind is not a reference for a later one.
  */
 import { readFileSync } from 'node:fs';
 import { uptime } from 'node:os';
 
-/** What a machine knows of the time besides its clock. */
+/** What a machine knows of the time in addition to its clock. */
 export interface Machine {
   /** Identifies this boot of this machine; absent where the system does not expose it. */
   readonly boot: string | undefined;
@@ -31,20 +31,20 @@ function bootId(): string | undefined {
   }
 }
 
-/** A reading of the clock as a store keeps it: the highest since the machine booted. */
+/** A reading of the clock as a store keeps it: the latest since the machine booted. */
 export interface ClockReading {
   readonly boot: string;
   /** Milliseconds since 1970. */
   readonly clock: number;
   readonly uptime: number;
-  /** The time of the boot by the clock that was trusted before another time was confirmed. */
+  /** The time of the boot according to the clock that was trusted before another time was confirmed. */
   readonly before?: number;
 }
 
-/** What a store knows of time. */
+/** What a store knows about time. */
 export interface HeldTime {
   readonly reading: ClockReading | undefined;
-  /** The newest moment that was given to a record or promised to a reader; milliseconds since 1970. */
+  /** The latest moment that was assigned to a record or promised to a reader; milliseconds since 1970. */
   readonly newest: number;
 }
 
@@ -65,24 +65,24 @@ export function parseReading(text: string | undefined): ClockReading | undefined
 }
 
 /**
- * Milliseconds that a clock may gain at once. A machine that is paused as a whole, such as a virtual one on a host that
- * sleeps at night, gains the time that it missed.
+ * Milliseconds that a clock may gain at once. A machine that is suspended as a whole, such as a virtual machine on a
+ * host that sleeps at night, gains the time that it missed.
  */
 export const TOLERATED = 12 * 3_600_000;
 
 /** Milliseconds between two stored readings. */
 const KEPT_EVERY = 60_000;
 
-/** Milliseconds by which a correct clock may lie before the newest timestamp. */
+/** Milliseconds by which a correct clock may be before the newest timestamp. */
 const BEHIND = 60_000;
 
 /** No correct clock shows a time before plat was written. */
 const BEFORE_PLAT = Date.parse('2026-01-01T00:00:00Z');
 
-/** Whether a clock is known to be behind, so that it is no reference for one that is set ahead. */
+/** Whether a clock is known to be behind, so that it cannot serve as a reference for a clock that is set ahead. */
 const isBehind = (clock: number, newest: number): boolean => clock < newest - BEHIND || clock < BEFORE_PLAT;
 
-/** The time of the boot by the clock of a reading. */
+/** The time of the boot according to the clock of a reading. */
 const startOf = ({ clock, uptime }: Pick<ClockReading, 'clock' | 'uptime'>): number => clock - uptime;
 
 interface Look {
@@ -90,7 +90,7 @@ interface Look {
   readonly elapsed: number;
 }
 
-/** Whether a clock has advanced as much as the process has: then nobody has set it, and the machine has not slept. */
+/** Whether a clock has advanced as much as the process has: if so, nobody has set it, and the machine has not slept. */
 const isInStep = (clock: number, elapsed: number): boolean => Math.abs(clock - elapsed) < 1000;
 
 /** Watches one clock. */
@@ -99,12 +99,12 @@ export class JumpGuard {
   readonly #held: () => HeldTime;
   /** The last check of the clock, unless it found a jump. */
   #look: Look | undefined;
-  /** The time of the boot: the latest one by a clock that had not jumped. */
+  /** The time of the boot: the latest one according to a clock that had not jumped. */
   #start: number | undefined;
   #kept = Number.NEGATIVE_INFINITY;
-  /** A statement about the clock that is not stored yet. */
+  /** A statement about the clock that has not been stored yet. */
   #said: 'right' | 'restamped' | undefined;
-  /** Whether the clock was confirmed to this process. */
+  /** Whether the clock was confirmed for this process. */
   #isConfirmed = false;
   #epoch: string | undefined;
 
@@ -115,8 +115,8 @@ export class JumpGuard {
   }
 
   /**
-   * Milliseconds by which the clock was set ahead, beyond what the store has anyway; 0 if it was not, or if the clock
-   * is known to be right.
+   * Milliseconds by which the clock was set ahead, beyond what the store contains anyway; 0 if it was not set, or if
+   * the clock is known to be right.
    * @param clock the current time
    */
   jump(clock: number): number {
@@ -168,7 +168,7 @@ export class JumpGuard {
     if (this.jump(clock) > 0 && Math.abs(other - clock) <= TOLERATED) this.allow(clock);
   }
 
-  /** Sets the epoch of the store: in another epoch, what was seen of the clock in the one before no longer counts. */
+  /** Sets the epoch of the store. In a new epoch, earlier observations of the clock no longer count. */
   inEpoch(epoch: string): void {
     if (this.#epoch !== undefined && this.#epoch !== epoch && !this.#isConfirmed) {
       this.#look = undefined;
@@ -177,7 +177,7 @@ export class JumpGuard {
     this.#epoch = epoch;
   }
 
-  /** The reading to store now; undefined when one was stored recently, or when it would mean nothing. */
+  /** The reading to store now; undefined if one was stored recently, or if it would be meaningless. */
   toKeep(clock: number): string | undefined {
     const { boot } = this.#machine;
     const uptime = this.#machine.uptime();
@@ -200,14 +200,14 @@ export class JumpGuard {
     return JSON.stringify(kept);
   }
 
-  /** The time of the boot: the latest one by any clock that was right as far as is known. */
+  /** The time of the boot: the latest one according to any clock that was right as far as is known. */
   #knownStart(held: HeldTime, uptime: number): number | undefined {
     const reading = this.#ofThisStart(held, uptime);
     const starts = [this.#start, reading && startOf(reading)].filter((start) => start !== undefined);
     return starts.length === 0 ? undefined : Math.max(...starts);
   }
 
-  /** The stored reading if it is of this boot of this machine. */
+  /** The stored reading, if it is from this boot of this machine. */
   #ofThisStart({ reading }: HeldTime, uptime: number): ClockReading | undefined {
     return reading !== undefined && reading.boot === this.#machine.boot && reading.uptime <= uptime
       ? reading
@@ -217,9 +217,9 @@ export class JumpGuard {
 
 /** How far the clock of a store may be trusted. */
 export interface ClockTrust {
-  /** Absent: nothing is known of the machine, and any clock is right. */
+  /** Absent: nothing is known about the machine, and any clock is accepted. */
   readonly machine?: Machine | undefined;
-  /** Trusts the clock, however far it was set. */
+  /** Trusts the clock, regardless of how far it was set. */
   readonly allowClockJump?: boolean | undefined;
 }
 

@@ -14,7 +14,7 @@ export interface Clock {
  */
 export const LONGEST_TIMER = 5 * 60_000;
 
-/** A sleep of any length, made of as many timers as it takes. */
+/** A sleep of any length, made of as many timers as necessary. */
 export const sleepBy =
   (timer: (milliseconds: number, signal?: AbortSignal) => Promise<unknown>): Clock['sleep'] =>
   async (milliseconds, signal) => {
@@ -49,7 +49,7 @@ export const systemClock: Clock = {
 interface SteadyClock extends Clock {
   /** The underlying clock. */
   readonly raw: () => number;
-  /** Sets the epoch of the store: in another epoch, the times of the one before no longer count. */
+  /** Sets the epoch of the store. In a new epoch, the times of the previous one no longer count. */
   readonly inEpoch: (epoch: string) => void;
 }
 

@@ -1,39 +1,39 @@
 /**
- * Notices commits to the sequence of changes, once for all who follow it in this process: at once where this process
- * commits or the engine is told by the others, and by asking for the last number otherwise. It asks only while somebody
- * follows. It knows no engine, and nothing of what was committed.
+ * Notices commits to the sequence of changes, once for all followers in this process: immediately if this process
+ * commits or the engine announces a commit, otherwise by polling the last number. It polls only while there are
+ * followers. It knows no engine, and not what was committed.
  */
 import { setTimeout } from 'node:timers/promises';
 import { type Sql, sql } from '../compile/fragment.ts';
 import type { Row } from './session.ts';
 
-/** Lets so many milliseconds pass; an aborted signal ends it early. */
+/** Waits for a number of milliseconds; an aborted signal ends the wait early. */
 export type Pause = (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
 
-/** Who hears of the commits of other processes. */
+/** Receives the commits of other processes. */
 export interface Hearing {
-  /** Called at each announcement, and when some may have been missed. */
+  /** Called at each announcement, and if some may have been missed. */
   heard(): void;
-  /** Called once when commits are announced no more, with the reason, until they are again. */
+  /** Called once, with the reason, when commits are no longer announced, until they are again. */
   lost(error: unknown): void;
 }
 
-/** What an engine is told of the commits of other processes. */
+/** How an engine learns of the commits of other processes. */
 export interface Announcements {
-  /** Whether every commit is announced from now on; a connection that is lost and made again announces what it missed. */
+  /** Whether every commit is announced from now on. A connection that is lost and reopened announces what it missed. */
   readonly isOpen: boolean;
   close(): Promise<void>;
 }
 
 interface CommitSource {
   rows(statement: Sql): Promise<readonly Row[]>;
-  /** Absent: the engine is told of nothing. */
+  /** Absent: the engine receives no announcements. */
   announcements?(hearing: Hearing, pause: Pause): Announcements | undefined;
 }
 
 /**
- * Milliseconds between two questions. While commits are announced, only every tenth is asked, as a safety net; likewise
- * after the store could not be asked, since asking makes no store come back.
+ * Milliseconds between two polls. While commits are announced, only every tenth poll is made, as a safety net; likewise
+ * if the store could not be reached, since polling does not bring it back.
  */
 const EVERY = 100;
 const SELDOM = 10;
@@ -43,7 +43,7 @@ const LAST = sql`SELECT max(seq) AS last FROM plat_changes`;
 const sleep: Pause = (milliseconds, signal) =>
   setTimeout(milliseconds, undefined, { signal }).catch(() => undefined);
 
-/** What is called for who follows. */
+/** The callbacks of a follower. */
 interface Listener {
   readonly committed: () => void;
   readonly lost: ((error: unknown) => void) | undefined;
@@ -54,9 +54,9 @@ export class CommitWatch {
   readonly #pause: Pause;
   readonly #listeners = new Set<Listener>();
   #last: unknown;
-  /** Ends what asks, while somebody follows. */
+  /** Stops the polling, while there are followers. */
   #asking: AbortController | undefined;
-  /** Resolves when nothing is asked any more that was to end. */
+  /** Resolves when all polling that was to stop has stopped. */
   #ended: Promise<void> = Promise.resolve();
   #isClosed = false;
 
@@ -66,8 +66,8 @@ export class CommitWatch {
   }
 
   /**
-   * Calls a listener after every commit, and perhaps without one.
-   * @param lost called when the commits of other processes are announced no more, and are found by asking
+   * Calls a listener after every commit, and possibly without one.
+   * @param lost called when the commits of other processes are no longer announced, and polling begins
    * @returns a function that ends this
    */
   watch(committed: () => void, lost?: (error: unknown) => void): () => void {
@@ -85,12 +85,12 @@ export class CommitWatch {
     };
   }
 
-  /** This process has committed. */
+  /** Reports a commit of this process. */
   notice(): void {
     for (const { committed } of this.#listeners) committed();
   }
 
-  /** Calls nobody any more. Resolves when nothing is asked, also by those who had stopped watching before. */
+  /** Stops all calls. Resolves when all polling has stopped, including that of earlier watches. */
   close(): Promise<void> {
     this.#isClosed = true;
     this.#listeners.clear();
@@ -125,7 +125,7 @@ export class CommitWatch {
         this.#last = row?.last;
         isAway = false;
       } catch {
-        // Whoever reads next is told why the store is away.
+        // The next reader receives the reason why the store is unavailable.
         isAway = true;
       }
     }

@@ -1,5 +1,5 @@
 /**
- * Whole records as their columns hold them, whatever roles may see: for exports, for a replica's comparison, for
+ * Complete records as their columns contain them, regardless of roles: for exports, for comparing a replica, for
  * repairs.
  */
 import { decode } from '../compile/column-value.ts';

@@ -5,14 +5,14 @@ import type { RawRow, RawSource, RawTable, RawTables, RawTarget } from './raw-ta
 interface CopyReport {
   readonly tables: number;
   readonly rows: number;
-  /** Rows that were written; fewer than all if an earlier copy got far. */
+  /** The number of written rows; fewer than all if an earlier copy was interrupted. */
   readonly written: number;
   readonly removed: number;
   /** Webhooks that send nothing from the copy until an operator resumes them. */
   readonly paused: number;
 }
 
-/** Rows that are compared at once. */
+/** The number of rows that are compared at once. */
 const ROWS = 500;
 
 /** The first pass makes both sides equal, the second one proves it; one more, then the copy fails. */
@@ -20,12 +20,12 @@ const PASSES = 3;
 
 /**
  * Makes the store at `to` equal to the one at `from`, table by table in key order: writes the rows that are missing or
- * differ, and removes those that are too many. So an interrupted copy continues where it stopped, and the last pass,
- * which has nothing to change, proves that both are equal. The source is read on one snapshot, and may be served and
- * written to meanwhile.
+ * different, and removes extra rows. An interrupted copy therefore continues where it stopped, and the last pass, which
+ * has nothing to change, proves that both are equal. The source is read on one snapshot, and may be served and written
+ * to in the meantime.
  * @param onProgress called after each step with the rows that were compared
  * @param once one pass is enough, because the copy is checked as a whole afterwards
- * @throws PlatError `storeMissing`; `usage` when another store is at `to`; `failed` when rows do not stay as written
+ * @throws PlatError `storeMissing`; `usage` if another store is at `to`; `failed` if rows do not stay as written
  */
 export async function copyStore(
   from: RawTables,
@@ -34,7 +34,7 @@ export async function copyStore(
   once = false,
 ): Promise<CopyReport> {
   if (!from.whole) throw platError('storeMissing', { store: from.name });
-  if (to.whole) throw platError('usage', { reason: `There is a store at ${to.name} already.` });
+  if (to.whole) throw platError('usage', { reason: `A store already exists at ${to.name}.` });
   return from.read((source) =>
     to.fill((target) => align(source, target, { name: to.name, onProgress, once })),
   );
@@ -72,12 +72,15 @@ async function align(
     await target.finish(model);
     return { tables: tables.length, rows, written, removed, paused };
   }
-  throw platError('failed', { reason: `What is written to ${name} does not stay as it was written.` });
+  throw platError('failed', { reason: `Data written to ${name} does not stay unchanged.` });
 }
 
-const IS_COPY = 'the store is a copy: resume it when no process of the other one sends any more';
+const IS_COPY = 'the store is a copy: resume it when no process of the original store sends any more';
 
-/** Two stores with the same webhooks would send the same events twice, and those of each after that. @returns how many it paused */
+/**
+ * Two stores with the same webhooks would send the same events twice, and later each its own. @returns how many it
+ * paused
+ */
 async function pauseWebhooks(target: RawTarget, tables: readonly RawTable[]): Promise<number> {
   const table = tables.find(({ name }) => name === 'plat_webhooks');
   if (table === undefined) return 0;
@@ -112,7 +115,7 @@ async function* alignTable(from: RawSource, to: RawTarget, table: RawTable): Asy
   for (;;) {
     const source = await from.rows(table, after, ROWS);
     const last = source.at(-1);
-    // The other side up to the same key; rows after the last key are too many.
+    // The other side up to the same key; rows after the last key are extra.
     const target = await rowsUpTo(to, table, after, last);
     const expected = new Map(source.map((row) => [keyOf(row), JSON.stringify(row)]));
     const found = new Map(target.map((row) => [keyOf(row), JSON.stringify(row)]));
@@ -145,7 +148,7 @@ async function rowsUpTo(
   }
 }
 
-/** Whether a row comes after another one in key order, which both engines share. */
+/** Whether a row comes after another one in key order, which is the same in both engines. */
 function isBeyond(row: RawRow, last: RawRow, keyLength: number): boolean {
   for (let index = 0; index < keyLength; index++) {
     const [left, right] = [row[index] ?? null, last[index] ?? null];

@@ -1,15 +1,18 @@
 /**
- * How blocks of records are deflated: at once on a thread that has nothing else to do, or a few at a time beside the thread that
- * answers requests. It knows nothing of what they say.
+ * Compresses blocks of records: immediately on a thread that has nothing else to do, or a few at a time next to the
+ * thread that answers requests. It does not know their content.
  */
 import { type Deflated, deflatePart, deflatePartNow } from '../shared/gzip-member.ts';
 import { PromiseQueue } from '../shared/promise-queue.ts';
 
 export type Deflating = (text: Uint8Array) => Deflated | Promise<Deflated>;
 
-/** As of pages that are compressed as they are sent: the first client to walk a collection waits for it. */
+/**
+ * The same level as for pages that are compressed when they are sent: the first client to walk a collection waits for
+ * it.
+ */
 const LEVEL = 2;
-/** Texts that are deflated at once, each of which takes memory of its own. */
+/** The number of texts that are compressed at once, each of which needs memory of its own. */
 const AT_ONCE = 4;
 
 export const deflatingNow = (text: Uint8Array): Deflated => deflatePartNow(text, LEVEL);

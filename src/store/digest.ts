@@ -1,7 +1,7 @@
 /**
- * Digests of ranges of records as a reader gets them, so that two stores can be compared without sending the records.
- * It reads pages like any other reader, and leaves out what two equal copies do not share: a replica's own timestamp,
- * and the base address and signature of files that the source serves itself.
+ * Digests of ranges of records as a reader receives them, so that two stores can be compared without sending the
+ * records. This module reads pages like any other reader, and omits what two equal copies do not share: a replica's own
+ * timestamp, and the base URL and signature of files that the source itself serves.
  */
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -61,7 +61,7 @@ export async function digestRange(
       countBegun(portion, members);
       for (const part of inCommon(portion, files.base)) hash.update(part);
       at = end;
-      // A page is large: other requests get a turn in between.
+      // A page is large, so other requests are processed in between.
       await nextTurn();
     }
   } finally {
@@ -87,7 +87,9 @@ function endOfPortion(text: Buffer, at: number): number {
   return found < 0 ? text.length : found + 2;
 }
 
-/** Counts objects by how they begin. Searching for a single byte is several times as fast as searching for a text. */
+/**
+ * Counts objects by their first bytes. Searching for a single byte is several times as fast as searching for a text.
+ */
 function countBegun(text: Buffer, members: { readonly begin: Buffer; number: number }[]): void {
   for (let at = text.indexOf(BRACE); at >= 0; at = text.indexOf(BRACE, at + 1)) {
     const member = members.find(
@@ -100,8 +102,7 @@ function countBegun(text: Buffer, members: { readonly begin: Buffer; number: num
 const STAMP = Buffer.from(`,"${REPLICA_TIMESTAMP}":"`);
 const ADDRESS = Buffer.from('"MediaURL":"');
 /**
- * The address of a served file up to its path: the signature consists of role, expiry and 32 digits
- * (file-signature.ts).
+ * The URL of a served file up to its path: the signature consists of role, expiry and 32 digits (file-signature.ts).
  */
 const SIGNED = /^([^?#]*?)\/media\/[^/?#]+\.\d+\.[0-9a-f]{32}(?=\/)/;
 const BRACE = 0x7b;
@@ -109,7 +110,7 @@ const QUOTE = 0x22;
 
 /**
  * The parts of a text that two equal copies share.
- * @param base the base address of the store's own files; empty in a copy, where they are those of its source
+ * @param base the base URL of the store's own files; empty in a copy, where they are those of its source
  */
 function inCommon(text: Buffer, base: string): Buffer[] {
   const cuts: { from: number; to: number }[] = [];
@@ -121,7 +122,7 @@ function inCommon(text: Buffer, base: string): Buffer[] {
   for (let at = text.indexOf(ADDRESS); at >= 0; at = text.indexOf(ADDRESS, at + ADDRESS.length)) {
     const from = at + ADDRESS.length;
     const [signed, of] = SIGNED.exec(text.toString('latin1', from, text.indexOf(QUOTE, from))) ?? [];
-    // An address of another server stays as it is.
+    // The URL of another server stays unchanged.
     if (signed !== undefined && (base === '' || of === base)) cuts.push({ from, to: from + signed.length });
   }
   cuts.sort((one, other) => one.from - other.from);

@@ -1,4 +1,4 @@
-/** The store over an engine: everything in `store.ts` that is the same for all engines. It knows no engine. */
+/** The store on top of an engine: everything in `store.ts` that is the same for all engines. It knows no engine. */
 import { integer } from '../compile/fragment.ts';
 import type { StoreModel } from '../compile/model.ts';
 import { planShowsFile } from '../compile/page-plan.ts';
@@ -9,6 +9,7 @@ import { PromiseQueue } from '../shared/promise-queue.ts';
 import { within } from '../shared/within.ts';
 import { feedPage, feedStatement, KNOWN } from './change-feed.ts';
 import { changesIn, changesSince } from './change-follower.ts';
+import { checksOn } from './check/check-store.ts';
 import { rewriteInBatches } from './check/rewrite-rows.ts';
 import { mendStatements } from './check/table-faults.ts';
 import { checkpointsOn } from './checkpoint-tables.ts';
@@ -22,10 +23,11 @@ import { positionAfter } from './list-position.ts';
 import { LiveModel } from './live-model.ts';
 import { DAY_PATIENCE, modelOfToday } from './new-day.ts';
 import { readsOf } from './reads.ts';
-import { logEverything } from './rows/change-log.ts';
+import { logEverything, logMissing } from './rows/change-log.ts';
 import type { Session } from './session.ts';
 import { readStatus } from './status.ts';
 import type { Store } from './store.ts';
+import { checksBeside } from './threads/check-task.ts';
 import { watched } from './watched.ts';
 import { webhookStoreOn } from './webhooks.ts';
 import { removeInBatches, type Written, writeInBatches } from './write/batches.ts';
@@ -33,7 +35,7 @@ import { aheadOf, bringBack } from './write/bring-back.ts';
 import { commitChange } from './write/commit-change.ts';
 import type { WriteReport } from './write/report.ts';
 
-/** Milliseconds that a status, a check or the contents of a record may take, and a position in a list. */
+/** Time limit in milliseconds for a status, a check, the contents of a record, and a position in a list. */
 const LARGE = 600_000;
 const SMALL = 5000;
 
@@ -43,7 +45,8 @@ const SMALL = 5000;
  */
 export async function openOn(engine: Engine): Promise<Store> {
   const { writer } = engine;
-  // What cannot be counted now, because the clock or the tables are wrong, is counted when the store is opened next.
+  // Values that cannot be counted now, because the clock or the tables are wrong, are counted when the store is next
+  // opened.
   await writer.countValues().catch(() => undefined);
   const { moment } = await engine.ask();
   const model = await modelOfToday(await engine.readModel(), moment, (patience) => writer.startDay(patience));
@@ -91,7 +94,14 @@ function storeOn(engine: Engine, stored: StoreModel): Store {
       live.took(changed);
       return changed;
     });
-  const checks = engine.checks(live);
+  const checks = checksBeside(
+    live,
+    (work) =>
+      engine.read(live, 'searches', { milliseconds: LARGE }, (session, planner) =>
+        work(checksOn(session, planner.model)),
+      ),
+    engine.checkOnThread,
+  );
   const checkpoints = checkpointsOn({
     reading: reading.searches,
     locked,
@@ -135,7 +145,8 @@ function storeOn(engine: Engine, stored: StoreModel): Store {
     changesSince: async (since) => changesIn(since, await reading.small.rows(changesSince(integer(since)))),
     async feed(request) {
       const rows = await reading.small.rows(feedStatement(await model(), request));
-      // Whoever is told of a change reads its record next: no server may answer that is not as far.
+      // A reader that learns of a change then reads its record, so a server that lags behind the change must not serve
+      // the read.
       if ((engine.readStores?.() ?? []).length > 0) await engine.ask();
       return feedPage(request, rows, engine.readStores !== undefined);
     },
@@ -214,6 +225,7 @@ function storeOn(engine: Engine, stored: StoreModel): Store {
         await exclusively(() =>
           engine.mending(async (session) => {
             for (const statement of statements) await session.run(statement);
+            await logMissing(session, layout, engine.now());
             await logEverything(session, engine.now(), resource);
             if (isViewWrong) await engine.makeView(session, current, layout);
           }),

@@ -11,7 +11,7 @@ import type { StoreModel } from '../compile/model.ts';
 import type { Profile } from '../records/profile.ts';
 import type { StoreSettings } from '../records/settings.ts';
 import type { CacheUse } from '../shared/bounded-cache.ts';
-import type { Checks, FileFault, OnProgress, RowFaults } from './check/checks.ts';
+import type { FileFault, OnProgress, RowFaults } from './check/checks.ts';
 import type { Announcements, Hearing, Pause } from './commit-watch.ts';
 import type { Lane } from './lanes.ts';
 import type { LiveModel, ModelSource } from './live-model.ts';
@@ -19,6 +19,7 @@ import type { ReadResult, ReadTask } from './read-task.ts';
 import type { Row, Session } from './session.ts';
 import type { Shared } from './shared.ts';
 import type { AssumedLook, Horizon, Look, ReadOptions, ReadStoreState, StoreStatus } from './store.ts';
+import type { CheckResult, CheckTask } from './threads/check-task.ts';
 import type { RestampWriter, StampState } from './write/bring-back.ts';
 
 /** The write side of an engine. */
@@ -27,17 +28,17 @@ export interface EngineWriter extends RestampWriter {
   reconfigure(
     change: (current: StoreModel) => { readonly settings: StoreSettings; readonly profile: Profile },
   ): Promise<StoreModel>;
-  /** Evaluates visibility by the rules of today. @param patience how long to wait for the lock, in milliseconds */
+  /** Evaluates visibility according to today's rules. @param patience how long to wait for the lock, in milliseconds */
   startDay(patience: number): Promise<StoreModel>;
-  /** Counts the values in use for a store that has not counted any yet, or did so by other rules. */
+  /** Counts the values in use for a store in which they were never counted, or by other rules. */
   countValues(): Promise<void>;
-  /** Runs `work` under the write lock, and commits. */
+  /** Runs `work` under the write lock and commits. */
   locked<T>(work: (session: Session) => Promise<T>): Promise<T>;
   /** Publishes the dictionary, as the model and the counters of values determine it; inside a transaction. */
   publish(session: Session, model: StoreModel): Promise<void>;
 }
 
-/** What an engine says of a `Look`. */
+/** What an engine returns for a `Look`. */
 interface Seen extends Pick<Look, 'key' | 'now' | 'commit'> {
   readonly generation: number;
   /** The clock that sets timestamps; milliseconds since 1970. */
@@ -60,7 +61,8 @@ export interface Engine extends Omit<ModelSource, 'startDay'> {
   caches?(): readonly CacheUse[];
 
   /**
-   * One look at the store as it is now, whichever process changed it: at most one round trip, and no lock is waited for.
+   * Reads the current state of the store, whichever process changed it, in at most one round trip and without waiting
+   * for a lock.
    */
   look(tokenHash: string): Promise<Seen>;
   /** See `Store`. */
@@ -73,30 +75,34 @@ export interface Engine extends Omit<ModelSource, 'startDay'> {
     plan: (planner: Planner) => ReadTask,
     options: ReadOptions,
   ): Promise<ReadResult>;
-  /** Works on one snapshot, if the engine has snapshots of several statements, by the model of that snapshot. */
+  /** Runs on one snapshot, if the engine has snapshots of several statements, with the model of that snapshot. */
   read<T>(
     live: LiveModel,
     lane: Lane,
     options: ReadOptions,
     work: (session: Session, planner: Planner) => Promise<T>,
   ): Promise<T>;
-  /** The rows of a statement on one snapshot, on a connection of its own, so that other work can go on meanwhile. */
+  /**
+   * The rows of a statement on one snapshot, on a connection of its own, so that other work can continue in the
+   * meantime.
+   */
   stream(statement: Sql): AsyncIterable<Row>;
 
   horizon(): Promise<Horizon>;
-  /** The clock that sets timestamps and the last timestamp, as they are now. */
+  /** The current time of the clock that sets timestamps, and the last timestamp. */
   stampState(): Promise<StampState>;
   confirmClock(other: number): Promise<void>;
-  /** Listens to the commits of other processes; absent for an engine that is told of none. */
+  /** Listens for the commits of other processes; absent if the engine does not announce them. */
   announcements?(hearing: Hearing, pause: Pause): Announcements;
-  /** Notes a timestamp that this process has set. */
+  /** Records a timestamp that this process has set. */
   sawStamp?(milliseconds: number): void;
 
-  /** @throws PlatError when nothing may be written any more */
+  /** @throws PlatError if writes are no longer permitted */
   mustBeWritable?(): void;
   /** Runs `work` under the write lock, with a time limit for work on whole tables. */
   mending<T>(work: (session: Session) => Promise<T>): Promise<T>;
-  checks(live: LiveModel): Checks;
+  /** Runs a check on a thread of its own; absent where the calling thread runs them all. */
+  readonly checkOnThread?: ((task: CheckTask) => Promise<CheckResult>) | undefined;
   viewFaults(model: StoreModel, layout: ResourceLayout): Promise<readonly RowFaults[]>;
   makeView(session: Session, model: StoreModel, layout: ResourceLayout): Promise<void>;
   fileFaults(model: StoreModel): Promise<readonly FileFault[]>;

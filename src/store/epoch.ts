@@ -1,6 +1,6 @@
 /**
  * The epoch of a store identifies one timeline. While it stays the same, no timestamp and no position that a consumer
- * has stored is ever taken back. Restoring a backup and bringing timestamps back each begin a new epoch.
+ * has stored is ever withdrawn. Restoring a backup and restamping each begin a new epoch.
  */
 import { hash, randomBytes } from 'node:crypto';
 import { dayFrom, timestampFrom } from '../dictionary/index.ts';
@@ -14,22 +14,22 @@ export const firstEpoch = (secret: string): string =>
 
 /** How a new epoch begins. */
 export interface NewEpoch {
-  /** No later timestamp lies before this moment. Milliseconds since 1970; absent: the store's own limit stays. */
+  /** No later timestamp is before this moment. Milliseconds since 1970; absent: the store's own limit applies. */
   readonly notBefore?: number;
   /**
-   * Timestamps and promises beyond this moment no longer count, and records get timestamps before it again
-   * (write/bring-back.ts). Milliseconds since 1970; absent: nothing is taken back.
+   * Timestamps and promises beyond this moment no longer count, and their records get earlier timestamps again
+   * (write/bring-back.ts). Milliseconds since 1970; absent: nothing is withdrawn.
    */
   readonly notAfter?: number;
 }
 
 /**
- * Added to the store's counts (of its settings, of its changes): a process that outlived a restore knows counts of the
- * abandoned timeline, and none of them may recur.
+ * Added to the store's counters (of settings and of changes): a process that outlived a restore knows counts of the
+ * abandoned timeline, none of which may recur.
  */
 export const COUNTS_GO_ON = 1_000_000;
 
-/** What a store records of its time. */
+/** What a store records about its time. */
 interface Times {
   readonly lastStamp: string;
   /** Milliseconds since 1970. */
@@ -47,7 +47,7 @@ export function timesOfEpoch(
   return {
     lastStamp: Date.parse(lastStamp) > notAfter ? timestampFrom(notAfter) : lastStamp,
     settled: Math.max(Math.min(settled, notAfter), notBefore),
-    // Visibility by the rules of a future day is evaluated again, as on any new day.
+    // Visibility according to the rules of a future day is evaluated again, as on any new day.
     day: day > today ? dayFrom(notAfter - DAY) : day,
   };
 }

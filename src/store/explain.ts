@@ -1,4 +1,4 @@
-/** What an engine's error means to a user, once for every engine; the engine only says what kind of error it is. */
+/** What an engine's error means to a user, once for every engine; the engine only determines the kind of an error. */
 import { PlatError, platError } from '../errors/index.ts';
 import { conflictOf, Damage, DamagedRecord } from '../records/damage.ts';
 import { answerTooLarge } from './largest-answer.ts';
@@ -11,13 +11,13 @@ export type Trouble =
   | { readonly kind: 'error'; readonly error: unknown }
   | { readonly kind: 'busy' | 'full' | 'timed-out' | 'too-large' | 'out-of-range' | 'in-the-way' };
 
-/** Where an error occurred, and the time limit of the statement; 0: none of its own. */
+/** Where an error occurred, and the time limit of the statement; 0: no limit of its own. */
 interface Place {
   readonly store: string;
   readonly seconds: number;
 }
 
-/** @param troubleIn undefined for an error that the engine does not know, which stays as it is */
+/** @param troubleIn undefined for an error that the engine does not know, which is passed on unchanged */
 export function explained(
   error: unknown,
   { store, seconds }: Place,
@@ -53,7 +53,7 @@ export function explained(
     case 'too-large':
       return answerTooLarge(error);
     case 'out-of-range':
-      return platError('usage', { reason: 'A number of the query leaves the range of numbers.' }, cause);
+      return platError('usage', { reason: 'A number of the query exceeds the range of numbers.' }, cause);
     case 'error':
       return trouble.error;
   }

@@ -1,4 +1,6 @@
-/** The rows by which a statement says how often fields have each value (compile/facets-plan.ts), as what was asked for. */
+/**
+ * Converts the rows of a statement that counts the values of fields (compile/facets-plan.ts) to the requested result.
+ */
 import { COUNTED, TOTAL } from '../compile/facets-plan.ts';
 import type { Facets, FieldFacet, Histogram } from '../compile/read.ts';
 import type { Row } from './session.ts';
@@ -9,7 +11,7 @@ interface Asked {
 }
 
 export function facetsIn(rows: Iterable<Row>, { fields, ranges }: Asked): Facets {
-  // No engine promises the order of a union.
+  // No engine guarantees the order of a union.
   const all = [...rows].sort((one, other) => Number(one.k) - Number(other.k));
   const at = (place: number): Row[] => all.filter((row) => Number(row.place) === place);
   return {

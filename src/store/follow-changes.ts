@@ -1,4 +1,4 @@
-/** Follows the sequence of changes, for programs that have the store itself: page by page, or change by change. */
+/** Follows the sequence of changes, for programs with direct access to the store: page by page, or change by change. */
 import { roleView } from '../compile/role-view.ts';
 import { timestampFrom } from '../dictionary/index.ts';
 import { platError } from '../errors/index.ts';
@@ -18,7 +18,7 @@ import type { Store } from './store.ts';
 interface ChangesPage {
   readonly changes: readonly RecordChange[];
   readonly records: RecordTexts | undefined;
-  /** Where to go on before the page, and after it; the same where it ends within a commit. */
+  /** The positions before and after the page; the same if the page ends within a commit. */
   readonly before: string;
   readonly position: string;
 }
@@ -30,14 +30,14 @@ const MOST = 1000;
 const MOST_WITH_RECORDS = 100;
 /** Milliseconds that the records of a page may take. */
 const READ = { milliseconds: 30_000 };
-/** Seconds for which the addresses of served files hold. */
+/** Seconds for which the URLs of served files are valid. */
 const FILES_HOLD = 86_400;
 
-/** Who sees records where nobody is named. */
+/** The role that reads records if none is named. */
 const OPERATOR = 'private';
 
 /**
- * Pages of changes; the last is that at the end of the sequence, or the one after which the signal was aborted.
+ * Pages of changes; the last is the one at the end of the sequence, or the one after which the signal was aborted.
  * @throws PlatError `usage`, `roleUnknown`, `positionGone`
  */
 export async function* changePages(store: Source, wish: ChangesWish): AsyncGenerator<ChangesPage> {
@@ -89,14 +89,14 @@ export async function* changePages(store: Source, wish: ChangesWish): AsyncGener
 
 /**
  * The same, change by change.
- * @param closing aborted when the store closes: whoever follows is at the end then
+ * @param closing aborted when the store closes, which ends every follower
  */
 export async function* followChanges(
   store: Source,
   wish: ChangesWish,
   closing: AbortSignal,
 ): AsyncGenerator<Change> {
-  // Whoever wants what there is must not take a part for the whole.
+  // A reader that does not follow must not mistake a part for the whole.
   const ends = wish.follow === true && !closing.aborted;
   const signals = [wish.signal, ends ? closing : undefined].filter((each) => each !== undefined);
   const signal = AbortSignal.any(signals);
@@ -124,6 +124,6 @@ function positionFrom(since: number | string): FeedPosition | 'end' {
   if (since === 'start') return START;
   const position = positionIn(String(since));
   if (position !== undefined) return position;
-  const reason = `${JSON.stringify(since)} is no position in the sequence of changes: start, end, a number, or one that was given.`;
+  const reason = `${JSON.stringify(since)} is not a position in the sequence of changes: use start, end, a number, or a position that plat returned.`;
   throw platError('usage', { reason });
 }

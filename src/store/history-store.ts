@@ -1,6 +1,7 @@
 /**
- * What the services on a store answered in the last day, minute by minute: one row for each process and step of a few minutes.
- * A process writes its own rows, whole, so that a write may be repeated; readers add up those of all processes.
+ * The requests that the services of a store answered in the last day, minute by minute: one row for each process and
+ * each step of a few minutes. A process writes its own rows as a whole, so that a write may be repeated; readers add up
+ * the rows of all processes.
  */
 import type { ColumnKind } from '../compile/column-value.ts';
 import { bind, integer, join, name, sql } from '../compile/fragment.ts';
@@ -9,28 +10,28 @@ import { isObject } from '../shared/json.ts';
 import type { OwnTables, Row } from './session.ts';
 
 export const MINUTE = 60_000;
-/** Minutes of one row. */
+/** The minutes in one row. */
 export const STEP_MINUTES = 5;
-/** Milliseconds for which a row is kept: the day that is shown, and what clocks may differ by. */
+/** Milliseconds for which a row is kept: the day that is shown, plus the time by which clocks may differ. */
 const KEPT = 25 * 60 * MINUTE;
 
-/** What a surface answered in a minute. */
+/** What a surface answered in one minute. */
 export interface SurfaceFigures {
   readonly requests: number;
   /** Answers with a status of 400 to 499. */
   readonly refused: number;
   /** Answers with a status of 500 or more. */
   readonly failed: number;
-  /** Requests by the class of their time, as the service defines these classes. */
+  /** The number of requests by class of duration, as the service defines these classes. */
   readonly times: readonly number[];
 }
 
-/** What a key used in a minute. */
+/** The use of a key in one minute. */
 export interface KeyFigures {
   readonly requests: number;
   readonly rows: number;
   readonly bytes: number;
-  /** Requests beyond the limit on requests; they are not among the others. */
+  /** Requests beyond the request limit; the other counts do not include them. */
   readonly limited: number;
 }
 
@@ -47,16 +48,19 @@ export interface HistoryStep {
   readonly process: string;
   /** Minutes since 1970; a multiple of `STEP_MINUTES`. */
   readonly at: number;
-  /** Since when the process counts, and up to when it has: it counted all that time. Milliseconds since 1970. */
+  /**
+   * The time from which the process counts, and up to which it has counted without interruption. Milliseconds since
+   * 1970.
+   */
   readonly countedFrom: number;
   readonly countedTo: number;
-  /** The minutes of the step in which anything was asked. */
+  /** The minutes of the step that had requests. */
   readonly minutes: readonly MinuteFigures[];
 }
 
 export interface HistoryStore {
   /**
-   * Stores steps, in place of what the same process wrote of them, and forgets those that are more than 25 hours old.
+   * Stores steps, replacing earlier rows of the same process for them, and deletes those older than 25 hours.
    * @param now milliseconds since 1970
    */
   write(steps: readonly HistoryStep[], now: number): Promise<void>;
@@ -100,7 +104,7 @@ export function historyStoreOn({ reading, locked }: OwnTables): HistoryStore {
   };
 }
 
-/** A minute as it is stored: where it lies in its step, and lists of figures by surface and by key. */
+/** A minute as it is stored: its place in its step, and lists of figures by surface and by key. */
 const rowOf = ({ at, surfaces, keys }: MinuteFigures, step: number) => ({
   minute: at - step,
   surfaces: Object.fromEntries(
@@ -119,7 +123,7 @@ function stepOf(row: Row): HistoryStep {
   const process = String(row.process);
   const what = `the history of minute ${at} of process ${process}`;
   const stored = storedJson(row.figures, what);
-  if (!Array.isArray(stored)) throw new Damage(`${what} is no list`);
+  if (!Array.isArray(stored)) throw new Damage(`${what} is not a list`);
   return {
     ...{ at, process, countedFrom: Number(row.counted_from), countedTo: Number(row.counted_to) },
     minutes: stored.map((minute: unknown) => minuteOf(minute, at, what)),

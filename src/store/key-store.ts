@@ -14,7 +14,7 @@ export interface KeyUse {
   readonly lastRequestAt: string | null;
   /** The last update window that was requested, `from/to`. */
   readonly lastWindow: string | null;
-  /** When a walk over all keys last reached its end, which shows whether this vendor purges daily. */
+  /** When a walk over all keys last reached its end, which shows whether this client purges daily. */
   readonly lastSweepAt: string | null;
 }
 
@@ -27,7 +27,7 @@ export const NO_USE: KeyUse = {
   lastSweepAt: null,
 };
 
-/** Adds up the use of one key; the second is the later one. */
+/** Adds up two uses of one key; the second is the later one. */
 export function addUse(before: KeyUse, after: KeyUse): KeyUse {
   return {
     requests: before.requests + after.requests,
@@ -42,7 +42,7 @@ export function addUse(before: KeyUse, after: KeyUse): KeyUse {
 export interface KeyStore {
   add(key: KeyRecord, tokenHash: string): Promise<void>;
   list(): Promise<readonly (KeyRecord & { readonly use: KeyUse })[]>;
-  /** Refuses the key from `at` on. False when there is no such key. */
+  /** Rejects the key from `at` on. False if there is no such key. */
   revoke(id: string, at: string): Promise<boolean>;
   recordUse(uses: ReadonlyMap<string, KeyUse>): Promise<void>;
 }
@@ -51,7 +51,7 @@ export interface KeyStore {
 export const keyRows = (tokenHash: string): Sql =>
   sql`SELECT * FROM plat_keys WHERE token_hash = ${bind(tokenHash)}`;
 
-/** The key in such rows. @throws Damage for a row that plat does not write */
+/** The key in these rows. @throws Damage for a row that plat does not write */
 export const keyIn = ([row]: readonly Row[]): KeyRecord | undefined =>
   row === undefined ? undefined : keyOf(row);
 
@@ -123,9 +123,9 @@ const useOf = (row: Row): KeyUse => ({
 /** @throws Damage for a row that plat does not write */
 export function keyOf(row: Row): KeyRecord {
   const kind = KEY_KINDS.find((known) => known === row.kind);
-  if (kind === undefined) throw new Damage(`its key ${row.id} is of a kind that no key has`);
+  if (kind === undefined) throw new Damage(`its key ${row.id} has an unknown kind`);
   const systems = storedJson(row.systems, `the systems of its key ${row.id}`);
-  if (!Array.isArray(systems)) throw new Damage(`the systems of its key ${row.id} are no list`);
+  if (!Array.isArray(systems)) throw new Damage(`the systems of its key ${row.id} are not a list`);
   return {
     id: String(row.id),
     name: String(row.name),

@@ -1,6 +1,6 @@
 /**
- * For whom a store reads, and in which lane: what a read may cost decides it before the read begins, so that unbounded work
- * never delays bounded work. It knows neither keys nor threads nor connections.
+ * Determines for whom a store reads, and in which lane: the possible cost of a read decides the lane before the read
+ * begins, so that unbounded work never delays bounded work. It knows neither keys nor threads nor connections.
  */
 import { isByKey } from '../compile/page-plan.ts';
 import type { ListPageRequest, PageRequest, RecordQuery, RecordRequest, Shape } from '../compile/read.ts';
@@ -13,26 +13,29 @@ export type Lane = 'records' | 'pages' | 'searches';
 /** On whose behalf the store reads; threads and connections are shared fairly between the names. */
 export interface ReadCaller {
   readonly name: string;
-  /** Whether what is read is summed up, and none of it is sent. Absent: it is sent. */
+  /** Whether the result is only aggregated and never sent. Absent: it is sent. */
   readonly sumsUp?: boolean;
-  /** Called just before a read begins, also after it waited in a queue. @throws what the read is refused with */
+  /**
+   * Called just before a read begins, also after it waited in a queue. @throws the reason for which the read is
+   * rejected
+   */
   begin(lane: Lane): void;
-  /** Reports the memory of an answer, as soon as there is one. */
+  /** Reports the memory of a response as soon as it exists. */
   made(bytes: number): void;
   /** Reports how long a read occupied its thread or its connection, in milliseconds. */
   spent(lane: Lane, milliseconds: number): void;
 }
 
 /**
- * Whether a body is sent as it is, and so must be whole. An operator's `verify` and `check` must see what is wrong with a
- * body; a body that is only summed up differs from a whole one, and is then read again as it is.
+ * Whether a body is sent, and so must be valid. An operator's `verify` and `check` must see what is wrong with a body;
+ * a body that is only digested differs from a valid one, and is then read again.
  */
 export const isSent = (caller: ReadCaller | undefined): boolean =>
   caller !== undefined && caller.sumsUp !== true;
 
 /**
- * One record has few children, and a page of keys, as a sweep asks for it, takes less time than the way to another thread
- * and back. Any other page in key order costs as much as its limit; everything else, `$skip` included, may scan.
+ * One record has few children, and a page of keys, as in a sweep, takes less time than a round trip to another thread.
+ * Any other page in key order costs as much as its limit; everything else, including `$skip`, may scan.
  */
 export function laneOfPage(request: PageRequest): Lane {
   const { query, shape } = request;
@@ -47,7 +50,7 @@ export const laneOfList = ({ shape }: ListPageRequest): Lane => (isPlainShape(sh
 export const laneOfRecord = ({ shape }: RecordRequest): Lane =>
   isPlainShape(shape) ? 'records' : 'searches';
 
-/** Counters answer a count that only the role restricts, but for entries of the sequence of changes. */
+/** Counters answer a count that only the role restricts, except for entries of the sequence of changes. */
 export function laneOfCount(query: RecordQuery): Lane {
   if (!isPlainQuery(query) || query.resource.fromChanges) return 'searches';
   if (query.under !== undefined) return 'records';
@@ -55,14 +58,13 @@ export function laneOfCount(query: RecordQuery): Lane {
 }
 
 /**
- * Whether the cost of writing a record depends only on its own parts: nothing is searched, and no list is inside a
- * list.
+ * Whether the cost of writing a record depends only on its own parts: there is no search, and no list inside a list.
  */
 const isPlainShape = (shape: Shape): boolean =>
   shape.kind !== 'reso' || (shape.computed.length === 0 && shape.expansions.every(isPlainExpansion));
 
-/** Whether nothing is given of a record but its key. */
-export const isKeyShape = (shape: Shape, key: string): boolean =>
+/** Whether only the key of a record is returned. */
+const isKeyShape = (shape: Shape, key: string): boolean =>
   shape.kind === 'reso' &&
   !shape.selection.all &&
   shape.selection.fields.every(({ name }) => name === key) &&

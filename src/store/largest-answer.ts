@@ -1,15 +1,15 @@
-/** The largest answer that a store makes, whatever it is made of. It knows no engine. */
+/** The maximum size of a response, whatever it consists of. It knows no engine. */
 import { type PlatError, platError } from '../errors/index.ts';
 
 /**
- * Megabytes of the largest answer that a store makes. Expansions inside expansions multiply, and no client would read the
- * result; 1000 listings with all of their parts are 30.
+ * The maximum size of a response in megabytes. Expansions inside expansions multiply, and no client would read the
+ * result; 1000 listings with all of their parts take 30.
  */
 const LARGEST_ANSWER = 256;
 
 export const MOST_BYTES = LARGEST_ANSWER * 1_000_000;
 
-/** @param cause what an engine reports that stopped by itself */
+/** @param cause the error of an engine that stopped by itself */
 export const answerTooLarge = (cause?: unknown): PlatError =>
   platError('answerTooLarge', { megabytes: LARGEST_ANSWER }, cause === undefined ? {} : { cause });
 

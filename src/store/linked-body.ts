@@ -1,13 +1,13 @@
 /**
- * A body with marks in place of agents and offices, and the same with their fragments. The marks were written by
- * compile/text/linked-texts.ts. It does not know where fragments come from.
+ * A body with placeholders for agents and offices, which compile/text/linked-texts.ts wrote, and the same body with
+ * their fragments inserted. It does not know where the fragments come from.
  */
 import { NAME_MARK } from '../compile/layout/index.ts';
 import { LINK_MARK, type LinkedTexts } from '../compile/text/linked-texts.ts';
 import type { SeenFragments } from './linked-fragments.ts';
 import type { Row } from './session.ts';
 
-/** A mark of a body, and the fragments in its place. */
+/** A placeholder of a body, and the fragments to insert there. */
 interface Place {
   readonly start: number;
   readonly end: number;
@@ -15,13 +15,13 @@ interface Place {
   readonly keys: readonly (string | null)[];
 }
 
-/** A part of a body: its bytes with its fragments, and what these are of. */
+/** A part of a body: its bytes with its fragments, and the records of these fragments. */
 export interface Piece {
   readonly length: number;
   readonly links: readonly { readonly resource: string; readonly key: string }[];
 }
 
-/** A fragment to be read: the name of its link, and a key. */
+/** A fragment that has to be read: the name of its link, and a key. */
 interface Lacking {
   readonly link: string;
   readonly key: string;
@@ -36,7 +36,7 @@ export class LinkedBody {
   readonly #seen: SeenFragments;
   readonly #without: readonly Buffer[];
   readonly #places: Place[] = [];
-  /** Keys of fragments that are to be read, by the name of the link. */
+  /** Keys of fragments that have to be read, by the name of the link. */
   readonly #lacking = new Map<string, Set<string>>();
 
   constructor(body: Uint8Array, linked: LinkedTexts, seen: SeenFragments) {
@@ -47,7 +47,7 @@ export class LinkedBody {
     for (let start = this.#body.indexOf(MARK); start >= 0; ) {
       const end = this.#body.indexOf(MARK, start + 1) + 1;
       const keys = end === 0 ? undefined : keysIn(this.#body.toString('utf8', start + 1, end - 1), linked);
-      // A mark that plat did not write is damage, which shows when the body is checked.
+      // A placeholder that plat did not write is damage, which the check of the body reports.
       if (keys !== undefined) this.#places.push({ start, end, keys, fragments: keys.map(this.#find) });
       start = this.#body.indexOf(MARK, keys === undefined ? start + 1 : end);
     }
@@ -58,7 +58,7 @@ export class LinkedBody {
     return [...this.#lacking].flatMap(([link, keys]) => [...keys].map((key) => ({ link, key })));
   }
 
-  /** @param rows the fragments that were lacking; those that are not among them do not exist */
+  /** @param rows the fragments that were missing; those that are not among the rows do not exist */
   supply(rows: readonly Row[]): void {
     const texts = new Map<string, Map<string, Uint8Array>>();
     for (const { link, key, text } of rows) {
@@ -88,7 +88,7 @@ export class LinkedBody {
     return this.#places.reduce((length, place) => length + growthOf(place), this.#body.length);
   }
 
-  /** @param ends of the parts in the body as it was given; a comma stands between two */
+  /** @param ends of the parts in the body as it was given; two parts are separated by a comma */
   pieces(ends: readonly number[]): readonly Piece[] {
     let from = 0;
     let index = 0;
@@ -108,7 +108,10 @@ export class LinkedBody {
     });
   }
 
-  /** Writes the body with its fragments. `set` would copy byte by byte to shared memory, for most parts begin at odd places. */
+  /**
+   * Writes the body with its fragments. `set` would copy byte by byte to shared memory, since most parts begin at
+   * unaligned positions.
+   */
   write(to: Uint8Array): void {
     let [from, at] = [0, 0];
     for (const { start, end, fragments } of this.#places) {
@@ -119,7 +122,10 @@ export class LinkedBody {
     this.#body.copy(to, at, from);
   }
 
-  /** The commas of the filled body that follow a mark after nothing but the ends of objects: there, one record may end. */
+  /**
+   * The commas of the filled body that follow a placeholder with only closing braces in between: a record may end
+   * there.
+   */
   commasIn(filled: Uint8Array): readonly number[] {
     let grown = 0;
     return this.#places.flatMap((place) => {
@@ -141,11 +147,11 @@ export class LinkedBody {
   };
 }
 
-/** Bytes by which the fragments are longer than their mark. */
+/** The number of bytes by which the fragments are longer than their placeholder. */
 const growthOf = ({ start, end, fragments }: Place): number =>
   fragments.reduce((sum, fragment) => sum + (fragment?.length ?? 0), start - end);
 
-/** The keys of a mark; undefined for a text that is none. */
+/** The keys of a placeholder; undefined for a text that is not one. */
 function keysIn(text: string, { links }: LinkedTexts): (string | null)[] | undefined {
   let list: unknown;
   try {
@@ -162,13 +168,13 @@ function keysIn(text: string, { links }: LinkedTexts): (string | null)[] | undef
   return keys;
 }
 
-/** A text of a row, as the engine's driver gives it. */
+/** A text of a row, as the engine's driver returns it. */
 const bytesOf = (text: unknown): Uint8Array =>
   text instanceof Uint8Array ? text : Buffer.from(String(text ?? ''));
 
 const MARK_OF_NAME = Buffer.from(NAME_MARK);
 
-/** A fragment with the names that it has under a link. */
+/** A fragment with the names that it has in a link. */
 function named(fragment: Uint8Array, prefix: string): Buffer {
   const bytes = Buffer.from(fragment.buffer, fragment.byteOffset, fragment.byteLength);
   const begin = Buffer.from(prefix);

@@ -1,19 +1,19 @@
 /**
- * Keeps the fragments of agents and offices that listings have (compile/text/linked-texts.ts). A fragment is used only in a
- * snapshot that shows no later change of its Member or Office (change-follower.ts), so that a change shows in every listing
- * at the next request (I3). It knows neither engine nor SQL.
+ * Caches the fragments of agents and offices that listings contain (compile/text/linked-texts.ts). A fragment is used
+ * only in a snapshot that shows no later change of its Member or Office (change-follower.ts), so that a change shows in
+ * every listing at the next request (I3). It knows neither engine nor SQL.
  */
 import type { LinkedTexts } from '../compile/text/linked-texts.ts';
 import { type Reported, reportCache } from '../shared/bounded-cache.ts';
 import { type Changes, changesIn, endOf, FROM_NOW, isThere, type Place } from './change-follower.ts';
 import type { Row } from './session.ts';
 
-/** Bytes of the fragments that were used lately; as many again are kept of those used before. */
+/** Bytes of the recently used fragments; as many again are kept of those used before. */
 const KEPT = 16 * 1024 * 1024;
-/** Estimated bytes of a fragment beside its text. */
+/** Estimated bytes of a fragment in addition to its text. */
 const FRAGMENT = 200;
 
-/** The fragments that one snapshot may use, by the link's place and the key that it leads to. */
+/** The fragments that one snapshot may use, by the position of the link and the key that it refers to. */
 export interface SeenFragments {
   get(link: number, key: string): Buffer | undefined;
   put(link: number, key: string, fragment: Buffer): void;
@@ -21,13 +21,13 @@ export interface SeenFragments {
 
 const NOTHING_KEPT: Place = { position: FROM_NOW, commit: '' };
 
-/** For a snapshot that is behind what is kept. */
+/** For a snapshot that is older than the cache. */
 const NOTHING: SeenFragments = { get: () => undefined, put: () => undefined };
 
 export class LinkedFragments implements Reported {
   #recent = new Generation();
   #before = new Generation();
-  /** Where all that is kept holds. */
+  /** The position at which everything in the cache is valid. */
   #place = NOTHING_KEPT;
 
   constructor() {
@@ -39,7 +39,7 @@ export class LinkedFragments implements Reported {
     return { entries: recent.entries + before.entries, bytes: recent.bytes + before.bytes };
   }
 
-  /** Since when a snapshot is to be asked for changes. */
+  /** The position since which a snapshot is to be queried for changes. */
   get position(): number {
     return this.#place.position;
   }
@@ -55,7 +55,7 @@ export class LinkedFragments implements Reported {
     const [recent, before] = [this.#recent, this.#before];
     const [fragments, earlier] = [recent.of(linked), before.of(linked)];
     const put = (link: number, key: string, fragment: Buffer): void => {
-      // Another snapshot may have shown a later change meanwhile.
+      // Another snapshot may have shown a later change in the meantime.
       if (position === this.#place.position) recent.bytes += fragments[link]?.put(key, fragment) ?? 0;
     };
     return {
@@ -70,13 +70,15 @@ export class LinkedFragments implements Reported {
     };
   }
 
-  /** Forgets everything: something that was read is damaged. */
+  /** Clears the cache: something that was read is damaged. */
   forget(): void {
     this.#recent = new Generation();
     this.#before = new Generation();
   }
 
-  /** Drops what has changed. @returns the position of the snapshot; undefined: nothing that is kept holds there */
+  /**
+   * Drops changed fragments. @returns the position of the snapshot; undefined if nothing in the cache is valid there
+   */
   #follow(since: number, rows: readonly Row[]): number | undefined {
     const changes = changesIn(since, rows);
     if (changes.kind === 'behind') return undefined;
@@ -107,7 +109,7 @@ class OfLink {
     this.resource = resource;
   }
 
-  /** @returns bytes by which it grew */
+  /** @returns the number of bytes by which it grew */
   put(key: string, fragment: Buffer): number {
     const size = this.byKey.has(key) ? 0 : fragment.length + key.length + FRAGMENT;
     this.byKey.set(key, fragment);

@@ -3,12 +3,12 @@ import { bind, name, sql } from '../compile/fragment.ts';
 import type { ResourceLayout } from '../compile/layout/index.ts';
 import type { Session } from './session.ts';
 
-/** Places of a list that are looked up at once. */
+/** The number of places of a list that are looked up at once. */
 const PROBES = 64;
 
 /**
- * How many ids of a list in key order belong to keys up to and including `key`. Looks up some ids at even distances,
- * then those between two of them; skips ids whose rows are deleted.
+ * The number of ids of a list in key order that belong to keys up to and including `key`. Looks up some ids at even
+ * distances, then those between two of them; skips ids whose rows are deleted.
  */
 export async function positionAfter(
   { rows, dialect }: Session,
@@ -16,7 +16,7 @@ export async function positionAfter(
   ids: Uint32Array,
   key: string,
 ): Promise<number> {
-  /** The last of some places whose key is not beyond, and the first one whose key is. */
+  /** The last of some places whose key is not beyond the given one, and the first one whose key is. */
   const look = async (places: readonly number[]): Promise<{ last: number; first: number }> => {
     const list = dialect.list(bind(JSON.stringify(places.map((place) => ids[place] ?? 0))), 'p');
     const [row] = await rows(sql`SELECT max(p.position) FILTER (WHERE t._key <= ${bind(key)}) AS last,
@@ -37,7 +37,7 @@ export async function positionAfter(
     const [before, width] = [low, high - low];
     low = Math.max(low, last + 1);
     high = Math.min(high, first);
-    // If all of them are deleted, the beginning is searched.
+    // If all of them are deleted, the start of the list is searched.
     if (low === before && high - low === width) {
       const start = await look(Array.from({ length: PROBES }, (_, index) => before + index));
       if (start.first < Number.POSITIVE_INFINITY) return Math.max(before, start.last + 1);

@@ -1,4 +1,4 @@
-/** The model by which a process reads and writes a store that other processes change as well. */
+/** The model with which a process reads and writes a store that other processes change as well. */
 import type { StoreModel } from '../compile/model.ts';
 import { NewDay, type OverdueDay } from './new-day.ts';
 
@@ -6,7 +6,7 @@ import { NewDay, type OverdueDay } from './new-day.ts';
 export interface ModelSource {
   /** The clock that sets timestamps, as last known; milliseconds since 1970. */
   now(): number;
-  /** The model that is stored now, and the clock. Needs no lock, and waits for no process that has it. */
+  /** The stored model and the clock, as they are now. Needs no lock, and waits for no process that has it. */
   ask(): Promise<{ readonly generation: number; readonly moment: number }>;
   /** The model as it is stored. */
   readModel(): Promise<StoreModel>;
@@ -41,13 +41,13 @@ export class LiveModel {
     return this.at(await this.#source.ask());
   }
 
-  /** The model for reading, by what was just seen of the store. */
+  /** The model for reading, according to the given state of the store. */
   async at({ generation, moment }: Awaited<ReturnType<ModelSource['ask']>>): Promise<StoreModel> {
     if (generation !== this.#stored.generation) await this.refresh();
     return this.#newDay.modelAt(this.#stored, moment);
   }
 
-  /** Reads the model anew, once for all concurrent callers. */
+  /** Reads the model again, once for all concurrent callers. */
   refresh(): Promise<void> {
     this.#refreshing ??= this.#source
       .readModel()

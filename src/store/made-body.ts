@@ -1,11 +1,13 @@
-/** The memory of bodies that are made of others, and their check. It does not know what a body says. */
+/**
+ * The memory of bodies that are assembled from others, and their validation. It does not know the content of a body.
+ */
 import { MOST_BYTES, mustNotBeTooLarge } from './largest-answer.ts';
 import type { LinkedBody } from './linked-body.ts';
 import type { LinkedFragments } from './linked-fragments.ts';
 import { type OwnedBody, SMALLEST } from './page-memory.ts';
 import type { BodyCheck } from './whole/whole-bodies.ts';
 
-/** What bodies are made with. */
+/** What is needed to assemble bodies. */
 export interface BodyMaking {
   readonly check: BodyCheck;
   readonly fragments: LinkedFragments;
@@ -14,7 +16,8 @@ export interface BodyMaking {
 }
 
 /**
- * A body that must not be used gives its memory back, and what it may have been made of is read anew.
+ * Validates a body. A body that must not be used releases its memory, and everything that it may have been made of is
+ * read again.
  * @param commas as the check has them
  * @throws as the check does
  */
@@ -36,7 +39,7 @@ export function checkedBody<T extends Partial<OwnedBody>>(
 }
 
 /**
- * A body with agents and offices in it. The memory of the given one is free then.
+ * A body with agents and offices inserted. The memory of the given body is released.
  * @param most bytes of the body
  * @throws PlatError `answerTooLarge`
  */
@@ -58,7 +61,7 @@ export function filledBody(
   }
 }
 
-/** Frees a large body at once, not only when the garbage collector finds it. */
+/** Frees the memory of a large body immediately instead of when the garbage collector runs. */
 function discard({ buffer, byteLength }: Uint8Array): void {
   if (byteLength >= SMALLEST && byteLength === buffer.byteLength && buffer instanceof ArrayBuffer)
     buffer.transfer(0);

@@ -45,19 +45,20 @@ export interface Meta {
    * Milliseconds since 1970.
    */
   readonly settled: number;
-  /** Whether timestamps that lie ahead of the clock still have to be brought back (write/bring-back.ts). */
+  /** Whether timestamps that are ahead of the clock still have to be brought back (write/bring-back.ts). */
   readonly restamping: boolean;
-  /** The last stored reading of the clock. */
+  /** The last stored clock reading. */
   readonly clockReading: ClockReading | undefined;
   /**
-   * The position in the sequence of changes before which it is not whole: entries are gone, or a change was not noted by key.
+   * The position in the sequence of changes before which the sequence is incomplete: entries were removed, or a change
+   * was not recorded by key.
    */
   readonly changesHorizon: number;
-  /** The timeline of a server under which its store was last written; absent for a file. */
+  /** The timeline of the server on which the store was last written; absent for a file. */
   readonly timeline: string | undefined;
-  /** When that server began, where it does not say its timeline; seconds since 1970. */
+  /** The start time of that server, if it does not report its timeline; seconds since 1970. */
   readonly serverStart: string | undefined;
-  /** The version of the rules by which values in use were counted (values-in-use.ts); absent: they never were. */
+  /** The version of the rules by which values in use were counted (values-in-use.ts); absent if they never were. */
   readonly countingRules: string | undefined;
   /** The partition key of the large tables; absent where they are not partitioned. */
   readonly partitions: PartitionField | undefined;
@@ -101,10 +102,10 @@ export const metaRows = (...names: readonly StoredName[]): Sql =>
     ? sql`SELECT name, value FROM plat_meta`
     : sql`SELECT name, value FROM plat_meta WHERE name IN (${join(namesOf(...names).map(bind), ', ')})`;
 
-/** What must be known of time before a timestamp or a promise is given. */
+/** What must be known about time before a timestamp or a promise is given. */
 export const TIMES = ['lastStamp', 'settled', 'epoch', 'restamping', 'clockReading'] as const;
 
-/** What a process must know of a store before it reads or writes. */
+/** What a process must know about a store before it reads or writes. */
 export const STATE = ['generation', 'day', 'changes', ...TIMES] as const;
 
 export type StoredState = Pick<Meta, Exclude<(typeof STATE)[number], 'clockReading'> | 'newest'>;
@@ -117,7 +118,7 @@ export const stateIn = (meta: Meta): StoredState => {
 /** @param rows as `metaRows` selects them */
 export const metaOf = (rows: Iterable<Row>): Meta => new MetaRows(rows);
 
-/** A class, so that its members are created once: every request reads some of them. */
+/** A class, so that the accessors are created once: every request reads some of them. */
 class MetaRows implements Meta {
   readonly #values = new Map<string, string>();
 
@@ -228,7 +229,7 @@ class MetaRows implements Meta {
 export const readMeta = async (session: Session, ...names: readonly StoredName[]): Promise<Meta> =>
   metaOf(await session.rows(metaRows(...names)));
 
-/** What can be written; a clock reading is a text by then (clock-jump.ts). */
+/** What can be written; a clock reading is already a text (clock-jump.ts). */
 export type MetaChange = {
   readonly [Name in StoredName]?: (Name extends 'clockReading' ? string : Meta[Name]) | undefined;
 };
@@ -239,8 +240,8 @@ const PAIR: ReadonlyMap<string, ColumnKind> = new Map([
 ]);
 
 /**
- * The number of changes again, written before it by whoever appends to the sequence of changes and writes search tables. A
- * file refuses the change of a writer that does not (engines/sqlite/tables.ts).
+ * The number of changes once more, written before the actual one by every writer that appends to the sequence of
+ * changes and writes search tables. A file rejects the change of a writer that does not (engines/sqlite/tables.ts).
  */
 export const LOGGED = 'logged';
 
@@ -317,7 +318,7 @@ function storedStamp(text: unknown, what: string): string {
 function storedNumber(text: string, what: string): number {
   const value = text === '' ? Number.NaN : Number(text);
   if (Number.isFinite(value) && value >= 0) return value;
-  throw new Damage(`${what} is no number`);
+  throw new Damage(`${what} is not a number`);
 }
 
 /** Earlier than any day of a store. */

@@ -1,7 +1,7 @@
 import { makeModel, type StoreModel } from '../compile/model.ts';
 import { dayFrom } from '../dictionary/index.ts';
 
-/** Milliseconds that the work of a new day waits for the write lock; this process's own writes wait behind it. */
+/** Milliseconds that the work of a new day waits for the write lock; this process's own writes queue behind it. */
 export const DAY_PATIENCE = 1000;
 
 /** The same when a store is opened: if the lock is not free, the work is left to the background. */
@@ -10,11 +10,11 @@ const AT_ONCE = 50;
 /** Milliseconds between two attempts. */
 const PAUSE = 5000;
 
-/** Failed attempts in a row before the delay is reported: a running import holds the lock for a while. */
+/** The number of consecutive failures after which the delay is reported: a running import has the lock for a while. */
 const PATIENCE = 12;
 
 /**
- * A day whose rules the stored visibility does not follow, although that was attempted. Reads evaluate the rules
+ * A day whose rules are not reflected in the stored visibility, although that was attempted. Reads evaluate the rules
  * themselves, which takes longer.
  */
 export interface OverdueDay {
@@ -23,7 +23,7 @@ export interface OverdueDay {
   readonly error: unknown;
 }
 
-/** The model that a store is opened with: by the rules of today, unless another process is writing. */
+/** The model with which a store is opened: according to today's rules, unless another process is writing. */
 export async function modelOfToday(
   stored: StoreModel,
   moment: number,
@@ -33,8 +33,8 @@ export async function modelOfToday(
 }
 
 /**
- * Rules that depend on the date change at midnight UTC. The stored visibility of rows follows them in the background,
- * under the write lock. No read waits for that: until then, reads evaluate the rules themselves
+ * Rules that depend on the date change at midnight UTC. The stored visibility of rows is updated in the background,
+ * under the write lock. No read waits for this: until then, reads evaluate the rules themselves
  * (compile/visibility.ts).
  */
 export class NewDay {
@@ -71,7 +71,7 @@ export class NewDay {
     return this.#read.model;
   }
 
-  /** Why the stored visibility does not follow the day; undefined when it does. */
+  /** Why the stored visibility is not up to date; undefined if it is. */
   get overdue(): OverdueDay | undefined {
     const failure = this.#failure;
     return failure === undefined || failure.times < PATIENCE ? undefined : failure;

@@ -1,4 +1,4 @@
-/** Makes the keys of a store, for the command line and for the console. It must not know who asks. */
+/** Creates the keys of a store, for the command line and for the console. It must not know which of them calls it. */
 import { hashToken, type KeyKind, type KeyRecord, makeKeyId, makeToken } from '../access/index.ts';
 import { canonicalTimestamp, timestampFrom } from '../dictionary/index.ts';
 import { platError } from '../errors/index.ts';
@@ -12,7 +12,7 @@ interface NewKey {
   readonly expiresAt: string | null;
 }
 
-/** What the parts of a key are called where a person gives them: `--system` on a command line, `system` in a form. */
+/** The names of the parts of a key where a person enters them: `--system` on a command line, `system` in a form. */
 export interface KeyWords {
   readonly system: string;
   readonly expires: string;
@@ -21,16 +21,17 @@ export interface KeyWords {
 /** As forms and bodies of requests call them. */
 const PLAIN_WORDS: KeyWords = { system: 'system', expires: 'Expires' };
 
-/** The most characters of a name: it stands in tables. */
+/** The maximum number of characters of a name, since names are shown in tables. */
 const LONGEST_NAME = 200;
-/** Controls, and marks that turn the direction of what stands beside them: a name must read as what it is. */
+/** Control characters, and marks that change the direction of adjacent text: a name must read as it is stored. */
 const CONTROL = /[\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
 
 /**
- * The name of a new key as it was given.
- * @throws PlatError `usage` for one that is too long or has control characters
+ * The name of a new key as given.
+ * @throws PlatError `usage` for a name that is blank, is too long or contains control characters
  */
 export function keyName(name: string): string {
+  if (name.trim() === '') throw platError('usage', { reason: 'The name is blank; it says whose key it is.' });
   const characters = [...name];
   const at = characters.findIndex((each) => CONTROL.test(each));
   if (at >= 0) {
@@ -48,7 +49,7 @@ export function keyName(name: string): string {
 /**
  * Creates a key.
  * @returns its record and the token, which is not stored
- * @throws PlatError `usage` for a role that there is not, and for a floor plan key without a system
+ * @throws PlatError `usage` for an unknown role, and for a floor plan key without a system
  */
 export async function createKey(
   store: Store,
@@ -71,7 +72,7 @@ export async function createKey(
 }
 
 /**
- * The timestamp from which on a key is rejected.
+ * The timestamp from which a key is rejected.
  * @param text a date, or a timestamp with a zone
  * @param now milliseconds since 1970
  * @throws PlatError `usage`
@@ -92,7 +93,10 @@ export function expiry(text: string | undefined, now: number, { expires } = PLAI
   return timestamp;
 }
 
-/** Refuses a key from now on, by the clock by which services validate keys. @returns whether there is such a key */
+/**
+ * Rejects a key from now on, according to the clock with which services validate keys. @returns whether there is such a
+ * key
+ */
 export async function revokeKey(store: Store, id: string): Promise<boolean> {
   const { now } = await store.horizon();
   return store.keys.revoke(id, timestampFrom(now));

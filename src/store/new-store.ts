@@ -1,4 +1,4 @@
-/** What a new store starts with, once its own tables exist. */
+/** The initial contents of a new store, once its own tables exist. */
 import { randomBytes } from 'node:crypto';
 import { makeModel, type StoreModel } from '../compile/model.ts';
 import { countingRules } from '../compile/values-in-use.ts';
@@ -14,14 +14,15 @@ import type { WriteSession } from './write-session.ts';
 interface NewStore {
   readonly settings: StoreSettings;
   readonly epoch: string;
-  /** On the clock that sets timestamps; milliseconds since 1970. */
+  /** The current time of the clock that sets timestamps; milliseconds since 1970. */
   readonly now: number;
   /** What an engine records about its tables. */
   readonly ofEngine?: MetaChange;
 }
 
 /**
- * Writes it, inside a transaction. @param applyTables creates the tables of records, and whatever else the engine needs
+ * Writes them, inside a transaction. @param applyTables creates the tables of records, and whatever else the engine
+ * needs
  */
 export async function beginStore<S extends WriteSession>(
   session: S,

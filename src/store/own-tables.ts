@@ -1,4 +1,4 @@
-/** The tables of a store that hold no records: every engine creates them, and a copy includes them. */
+/** The tables of a store that contain no records: every engine creates them, and a copy includes them. */
 
 interface OwnTable {
   readonly name: string;

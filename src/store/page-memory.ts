@@ -1,10 +1,10 @@
 /**
- * Memory of pages, used again and again. If each page of five megabytes had memory of its own, the garbage collector would
- * run for every few pages. It knows neither threads nor engines.
+ * Reusable memory for pages. If each page of five megabytes had memory of its own, the garbage collector would run
+ * every few pages. It knows neither threads nor engines.
  */
 import { type Reported, reportCache } from '../shared/bounded-cache.ts';
 
-/** A body, and how its memory is given back; absent: it has memory of its own. */
+/** A body, and how its memory is released; absent if it has memory of its own. */
 export interface OwnedBody {
   readonly body: Uint8Array;
   readonly release?: () => void;
@@ -14,13 +14,13 @@ export interface OwnedBody {
 export const SMALLEST = 64 * 1024;
 /** Larger memory is not kept. */
 const LARGEST_KEPT = 64 * 1024 * 1024;
-/** Pieces of memory that are kept for reuse: the largest, since pages are of about one size. */
+/** The number of pieces of memory that are kept for reuse: the largest, since pages are about the same size. */
 const KEPT = 4;
 
-/** Memory that a body does not give back: of a process that reads few pages. */
+/** Memory that a body does not release: in a process that reads few pages. */
 export const ownMemory = (length: number): OwnedBody => ({ body: new Uint8Array(length) });
 
-/** How many times as large as asked for memory may be. */
+/** How many times larger than requested a piece of memory may be. */
 const MOST_ROOM = 4;
 
 export class PageMemory<T extends ArrayBufferLike> implements Reported {
@@ -28,7 +28,7 @@ export class PageMemory<T extends ArrayBufferLike> implements Reported {
   /** The smallest first. */
   readonly #free: T[] = [];
 
-  /** @param make makes memory of a length */
+  /** @param make allocates memory of a length */
   constructor(make: (length: number) => T) {
     this.#make = make;
     reportCache('page buffers', this);
@@ -47,16 +47,16 @@ export class PageMemory<T extends ArrayBufferLike> implements Reported {
     const memory = this.take(length);
     let isOut = true;
     const release = (): void => {
-      // Memory that was returned twice would be given to two pages.
+      // Memory that was released twice would be given to two pages.
       if (isOut) this.release(memory);
       isOut = false;
     };
     return { body: new Uint8Array(memory, 0, length), release };
   };
 
-  /** Memory of at least this length. Whoever takes it releases it once, or leaves it to the garbage collector. */
+  /** Memory of at least this length. The caller releases it once, or leaves it to the garbage collector. */
   take(length: number): T {
-    // A small page in the memory of a large one would keep that for as long as it is sent.
+    // A small page would occupy the memory of a large one for as long as it is sent.
     const most = Math.max(length, SMALLEST) * MOST_ROOM;
     const index = this.#free.findIndex(({ byteLength }) => byteLength >= length && byteLength <= most);
     const [found] = index < 0 ? [] : this.#free.splice(index, 1);

@@ -1,20 +1,23 @@
 /**
- * The tables of a store as they are, without regard to records and roles: for copies between engines, and for backups
- * of a server's store, which are files. Every engine has the same tables with the same columns.
+ * The tables of a store as they are, regardless of records and roles: for copies between engines, and for backups of a
+ * server's store, which are files. Every engine has the same tables with the same columns.
  */
 
 import type { ColumnKind } from '../compile/column-value.ts';
 import { bind, integer, join, name, type Sql, sql } from '../compile/fragment.ts';
-import type { StoreModel } from '../compile/model.ts';
+import { fillSearch } from '../compile/layout/search-table.ts';
+import type { StoredKind } from '../compile/layout/tables.ts';
+import { type StoreModel, storedLayouts } from '../compile/model.ts';
 import type { OnProgress } from './check/checks.ts';
 import { LOGGED, namesOf } from './meta.ts';
 import { OWN_TABLES } from './own-tables.ts';
 import type { Session } from './session.ts';
+import { watched } from './watched.ts';
 
 /** A value in a row of any engine; truth values are 1 and 0. */
 type RawValue = string | number | null;
 
-/** The columns of a table in their order, with their kinds: no declaration has those of dropped fields. */
+/** The columns of a table in order, with their kinds: a declaration does not list those of dropped fields. */
 export type Columns = ReadonlyMap<string, ColumnKind>;
 
 /** A table of a store, which has the same name and the same columns in every engine. */
@@ -44,7 +47,7 @@ export interface RawSource {
 
 /** A store that is being created, by this process only. */
 export interface RawTarget {
-  /** Creates those tables and columns that are missing. The store is not valid until `finish`. */
+  /** Creates missing tables and columns. The store is not valid until `finish`. */
   prepare(model: StoreModel, tables: readonly RawTable[]): Promise<void>;
   readonly rows: ReadRows;
   /** Deletes rows by key and inserts rows, in one transaction. */
@@ -53,23 +56,120 @@ export interface RawTarget {
   finish(model: StoreModel): Promise<void>;
 }
 
-/** The tables of a store as they are, without regard to records and roles: for copies between engines. */
+/** The tables of a store as they are, regardless of records and roles: for copies between engines. */
 export interface RawTables {
   /** For messages; without a password. */
   readonly name: string;
   /** Whether there is a complete store. */
   readonly whole: boolean;
-  /** Reads on one snapshot, whatever is written meanwhile. */
+  /** Reads on one snapshot, regardless of concurrent writes. */
   read<T>(work: (there: RawSource) => Promise<T>): Promise<T>;
-  /** Writes where there is no store. @throws PlatError when another process does so as well */
+  /** Writes where there is no store yet. @throws PlatError if another process does so as well */
   fill<T>(work: (there: RawTarget) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
-/** The tables of a store. @param columnsOf the columns of a table; none for one that does not exist */
-export function rawTables(model: StoreModel, columnsOf: (table: string) => Columns | undefined): RawTable[] {
-  const layouts = [...model.dictionary.resources.keys()].filter(model.stores).map(model.layout);
-  const records = layouts.flatMap(({ columnsTable, textsTable }) => [columnsTable, textsTable]);
+/** The columns of a table; none, or undefined, for one that does not exist. */
+type ColumnsOf = (table: string) => Columns | undefined;
+
+/** What an engine brings to a copy of its tables. */
+interface TablesEngine<S extends Session> extends Pick<RawTables, 'name' | 'whole' | 'close'> {
+  /** The types in which it declares columns. */
+  readonly types: Readonly<Record<StoredKind, string>>;
+  /** Works on a connection. @param isAlone whether other copies into the same place are kept out meanwhile */
+  use<T>(work: (session: S) => Promise<T>, isAlone: boolean): Promise<T>;
+  /** Works in a transaction, which reads one snapshot or writes. */
+  transaction<T>(session: S, kind: 'read' | 'write', work: () => Promise<T>): Promise<T>;
+  readModel(session: S): Promise<StoreModel>;
+  columns(session: S): Promise<ColumnsOf>;
+  /** Makes plat's own tables and those of the records. @throws PlatError `storeNotOurs` among other tables */
+  prepare(session: S, model: StoreModel): Promise<void>;
+  /** Called before the transaction that stores records of these systems. */
+  beforeRows?(session: S, systems: readonly string[]): Promise<void>;
+  insert(session: S, table: RawTable, rows: readonly RawRow[]): Promise<void>;
+  /** Makes what follows from the tables, such as the views. */
+  complete(session: S, model: StoreModel): Promise<void>;
+  /** Says that the store is whole. */
+  mark(session: S): Promise<void>;
+  explain(error: unknown): unknown;
+}
+
+/** The tables of a store on an engine. */
+export function tablesOn<S extends Session>(engine: TablesEngine<S>): RawTables {
+  const { name, whole } = engine;
+  const target = (session: S): RawTarget => ({
+    rows: rowsOn(session),
+    prepare: (model, tables) =>
+      engine.transaction(session, 'write', async () => {
+        await engine.prepare(session, model);
+        await addColumns(session, engine.types, tables, await engine.columns(session));
+      }),
+    async change(table, gone, put) {
+      await engine.beforeRows?.(session, systemsOf(table, put));
+      await engine.transaction(session, 'write', async () => {
+        await deleteRows(session, table, gone);
+        if (put.length > 0) await engine.insert(session, table, put);
+      });
+    },
+    finish: (model) =>
+      engine.transaction(session, 'write', async () => {
+        await engine.complete(session, model);
+        await fillSearchTables(session, model);
+        await engine.mark(session);
+      }),
+  });
+  const tables: RawTables = {
+    name,
+    whole,
+    read: (work) =>
+      engine.use(
+        (session) =>
+          engine.transaction(session, 'read', async () => {
+            const model = await engine.readModel(session);
+            const tables = rawTables(model, await engine.columns(session));
+            return await work({ model, tables, rows: rowsOn(session) });
+          }),
+        false,
+      ),
+    fill: (work) => engine.use((session) => work(target(session)), true),
+    close: () => engine.close(),
+  };
+  return watched(tables, (error) => engine.explain(error));
+}
+
+/** Adds what tables lack: columns of fields that are not declared any more keep their values, should they come back. */
+async function addColumns(
+  { run }: Session,
+  types: TablesEngine<Session>['types'],
+  tables: readonly RawTable[],
+  columnsOf: ColumnsOf,
+): Promise<void> {
+  for (const { name: table, kinds } of tables) {
+    const known = columnsOf(table);
+    for (const [column, kind] of kinds) {
+      if (known?.has(column)) continue;
+      await run(sql`ALTER TABLE ${name(table)} ADD ${name(column)} ${{ parts: [types[kind]] }}`);
+    }
+  }
+}
+
+/** The originating systems of rows. */
+function systemsOf({ columns }: RawTable, rows: readonly RawRow[]): string[] {
+  const place = columns.indexOf('_system');
+  return rows.flatMap((row) => (typeof row[place] === 'string' ? [row[place]] : []));
+}
+
+/** Writes the search rows of all records. */
+async function fillSearchTables({ run }: Session, model: StoreModel): Promise<void> {
+  for (const { search, columnsTable } of storedLayouts(model)) {
+    if (search === undefined) continue;
+    await run(sql`DELETE FROM ${name(search.table)}`);
+    await run(fillSearch(search, columnsTable, sql`TRUE`));
+  }
+}
+
+function rawTables(model: StoreModel, columnsOf: ColumnsOf): RawTable[] {
+  const records = storedLayouts(model).flatMap(({ columnsTable, textsTable }) => [columnsTable, textsTable]);
   const keys = new Map<string, readonly string[]>(OWN_TABLES.map(({ name: own, key }) => [own, key]));
   for (const table of records) keys.set(table, ['_key']);
   return [...keys].map(([table, key]) => {
@@ -98,7 +198,7 @@ const cellOf = (raw: unknown): RawValue => {
   return typeof raw === 'string' || typeof raw === 'number' ? raw : null;
 };
 
-export const rowsOn =
+const rowsOn =
   (session: Session): ReadRows =>
   async ({ name: table, key, columns }, after, limit) => {
     const stays = sql`name NOT IN (${join(OWN_META.map(bind), ', ')})`;
@@ -110,7 +210,7 @@ export const rowsOn =
   };
 
 /** Deletes rows by their keys. */
-export async function deleteRows(
+async function deleteRows(
   { run, dialect }: Session,
   { name: table, key, kinds }: RawTable,
   gone: readonly RawRow[],

@@ -1,4 +1,4 @@
-/** How the steps of a read ask an engine for what they need: statements as data. */
+/** How the steps of a read request data from an engine: statements as data. */
 import type { BoundValue, Slot } from '../compile/fragment.ts';
 import type { PlannedStatement } from '../compile/page-plan.ts';
 import type { Row } from './session.ts';
@@ -6,34 +6,35 @@ import type { Row } from './session.ts';
 /** The values of the slots of a planned statement. */
 export type Slots = Readonly<Partial<Record<Slot, BoundValue>>>;
 
-/** A statement that a task needs answered. */
+/** A statement that a task needs to have executed. */
 export interface Ask {
   /**
-   * `rows`: its rows. `body`: the texts of its rows joined to a body; `page`: the same, and one row with the number of rows
-   * and the last key; `joined`: the same of a statement that gives all of it in one row; `records`: the same as `body`, and for each row its key `k` and the bytes of its text `size`.
+   * `rows`: its rows. `body`: the texts of its rows joined to a body, and one row with their number `n`; `page`: the same, and
+   * one row with the number of rows and the last key; `joined`: the same for a statement that returns all of it in one row;
+   * `records`: the same as `body`, and for each row its key `k` and the length of its text in bytes `size`.
    */
   readonly gives: 'rows' | 'body' | 'page' | 'joined' | 'records';
   readonly statement: PlannedStatement;
   readonly slots: Slots;
   /**
    * Whether a server keeps it prepared. Statements of pages, records and lists recur; a client's filter has values of
-   * its own, and its plan is made for them.
+   * its own, and is planned for them.
    */
   readonly isKept: boolean;
-  /** The rows of a page, where the statement may give one more. */
+  /** The number of rows of the page, if the statement may return one more. */
   readonly limit?: number;
 }
 
-/** The answer to a statement. */
+/** The result of a statement. */
 export interface Given {
   readonly rows: Iterable<Row>;
-  /** Absent where no row has a text. */
+  /** Absent if no row has a text. */
   readonly body?: Uint8Array | undefined;
   /** As in a page. */
   readonly release?: () => void;
 }
 
-/** Steps that yield statements, several of which may be asked at once, and receive their answers. */
+/** Steps that yield statements, possibly several at once, and receive their results. */
 export type Steps<T> = Generator<readonly Ask[], T, readonly Given[]>;
 
 export const NOTHING: Given = { rows: [] };
@@ -44,7 +45,7 @@ export function* ask(asked: Ask): Steps<Given> {
   return given;
 }
 
-/** Steps that ask something more along with what they ask first. */
+/** Steps that yield additional statements together with their first ones. */
 export function* along<T>(
   asks: readonly Ask[],
   steps: Steps<T>,

@@ -1,7 +1,7 @@
 /**
- * A read as data, and its steps, once for every engine: which statements run one after another, and how a page is
- * assembled. The steps yield statements and receive rows, so that an engine may answer at once, on a thread or over a
- * network. They know neither engine nor session.
+ * A read as data, and its steps, once for every engine: which statements run in which order, and how a page is
+ * assembled. The steps yield statements and receive rows, so that an engine may respond immediately, on a thread or
+ * over a network. They know neither engine nor session.
  */
 import type { BlocksPlan } from '../compile/blocks-plan.ts';
 import type { BoundValue } from '../compile/fragment.ts';
@@ -19,7 +19,7 @@ export type ReadTask =
   | {
       readonly kind: 'page';
       readonly plan: PagePlan;
-      /** Gives what has changed since the slot `position`, where the plan has agents and offices to put in. */
+      /** Returns the changes since the slot `position`, if agents and offices have to be inserted. */
       readonly changes?: PlannedStatement;
     }
   | { readonly kind: 'blocks'; readonly plan: BlocksPlan }
@@ -32,17 +32,17 @@ export type ReadTask =
 interface FacetsTask {
   readonly kind: 'facets';
   readonly statement: PlannedStatement;
-  /** How many fields are counted. */
+  /** The number of fields that are counted. */
   readonly fields: number;
-  /** How many ranges the histogram has, if there is one. */
+  /** The number of ranges of the histogram, if there is one. */
   readonly ranges?: number;
 }
 
-/** Whether agents and offices are put into a page. */
+/** Whether agents and offices are inserted into a page. */
 const isLinked = ({ plan, changes }: ReadTask & { kind: 'page' }): boolean =>
   plan.linked !== undefined && changes !== undefined;
 
-/** Whether a task takes one statement, which has one snapshot by itself. */
+/** Whether a task needs only one statement, which has its own snapshot. */
 export function isOneStatement(task: ReadTask): boolean {
   switch (task.kind) {
     case 'page':
@@ -67,23 +67,23 @@ export type ReadResult =
   | { readonly kind: 'ids'; readonly ids: Uint32Array }
   | { readonly kind: 'facets'; readonly facets: Facets };
 
-/** Runs the steps of a task where each statement is answered at once. */
+/** Runs the steps of a task if each statement is executed synchronously. */
 export function runNow<T>(steps: Steps<T>, answer: (ask: Ask) => Given): T {
   let step = steps.next();
   while (step.done !== true) step = steps.next(step.value.map(answer));
   return step.value;
 }
 
-/** The same where an answer takes time. The first statements are issued before this returns. */
+/** The same if results take time. The first statements are issued before this returns. */
 export async function runLater<T>(steps: Steps<T>, answer: (ask: Ask) => Promise<Given>): Promise<T> {
   let step = steps.next();
   while (step.done !== true) step = steps.next(await Promise.all(step.value.map(answer)));
   return step.value;
 }
 
-/** What is read with, beside the statements. */
+/** What a read uses in addition to the statements. */
 export interface Making extends BlocksMaking {
-  /** Whether the result leaves the service, so that nothing damaged may be in it (lanes.ts). */
+  /** Whether the result leaves the service, so that it must not contain damage (lanes.ts). */
   readonly isSent: boolean;
 }
 
@@ -120,8 +120,7 @@ export function* stepsOf(task: ReadTask, making: Making): Steps<ReadResult> {
 const isId = (id: number): boolean => Number.isInteger(id) && id >= 0 && id < 2 ** 32;
 
 /**
- * The ids in the row of their statement, joined by commas. A number that no writer of plat sets is left out of what
- * operators' commands read.
+ * The ids in the row of their statement, joined by commas. Operators' commands skip a number that plat never writes.
  * @throws DamagedRecord for one in a list of which pages are sent
  */
 function idsIn(row: Row | undefined, isSent: boolean): Uint32Array {
@@ -134,7 +133,7 @@ function idsIn(row: Row | undefined, isSent: boolean): Uint32Array {
 
 const EMPTY = new Uint8Array(0);
 
-/** Asks for the body of a page, and gives it as it is to be sent. */
+/** Requests the body of a page, and returns it as it will be sent. */
 type BodyStep = (asked: Ask) => Steps<Given>;
 
 function bodyStep({ plan: { linked }, changes }: ReadTask & { kind: 'page' }, making: Making): BodyStep {
@@ -172,7 +171,7 @@ function* rangePage(
   const slots = { 'last-key': key };
   const [next] =
     more === undefined ? known : (yield* ask({ gives: 'rows', statement: more, slots, isKept: true })).rows;
-  // A reader that leaves the row out which follows does not say its key.
+  // A reader that omits the following row does not return its key.
   const follower = typeof next?.more === 'string' ? { follower: next.more } : {};
   return { body, ...rest, rows, more: next?.more === true || 'follower' in follower, ...follower, last };
 }
@@ -201,7 +200,7 @@ function* rowsPage({ find, values: terms, limit }: PagePlan & { kind: 'rows' }):
     const slots = { limit: limit + 1 - found.length };
     if (slots.limit <= 0) break;
     const { rows } = yield* ask({ gives: 'rows', statement, slots, isKept: false });
-    // An engine may give a row of its own where there is none.
+    // An engine may return an additional row if there is none.
     for (const row of rows) if (row.k !== null) found.push(row);
   }
   const page = found.slice(0, limit);
@@ -213,28 +212,30 @@ function* rowsPage({ find, values: terms, limit }: PagePlan & { kind: 'rows' }):
   return { body, rows: page.length, more, last: { key: String(last.k), values } };
 }
 
-/** Ids that are looked up beyond those of the page, where some rows are gone by now. */
+/** The number of ids that are looked up beyond those of the page, since some rows may no longer exist. */
 const SPARE = 100;
 
 /**
- * Most likely all rows of a page are there, so that its last row is known from the beginning: then everything is asked for at
- * once.
+ * Usually all rows of a page still exist, and the one that follows, so its last row is known from the start: everything is
+ * requested at once, and the number of texts shows that none is missing.
  */
 function* listPage(plan: PagePlan & { kind: 'list' }, bodyOf: BodyStep, isSent: boolean): Steps<Page> {
   const { ids, limit } = plan;
   const likely = Math.min(limit, ids.length) - 1;
   if (likely < 0) return { body: EMPTY, rows: 0, more: ids.length > 0 };
-  const first = ids.subarray(0, limit + 1);
+  const follower = ids.subarray(limit, limit + 1);
   const whole = yield* along(
-    [lookAt(plan, first, likely)],
+    [lookAt(plan, follower, likely)],
     bodyOf(bodyAsk(plan, [...ids.subarray(0, limit)])),
   );
-  const { places, last } = placesIn(whole.given, first, 0, isSent);
-  if (last !== undefined && places.length === first.length) {
-    return { ...pageOf(whole.result, likely + 1, last), more: places.length > limit, consumed: likely + 1 };
+  const { places: beyond, last } = placesIn(whole.given, follower, limit, isSent);
+  const isThere = rowsOf(whole.result) === likely + 1 && beyond.length === follower.length;
+  if (last !== undefined && isThere) {
+    return { ...pageOf(whole.result, likely + 1, last), more: beyond.length > 0, consumed: likely + 1 };
   }
   whole.result.release?.();
-  for (let start = first.length; start < ids.length && places.length <= limit; ) {
+  const places: number[] = [];
+  for (let start = 0; start < ids.length && places.length <= limit; ) {
     const chunk = ids.subarray(start, start + limit + 1 - places.length + SPARE);
     const given = yield* ask(lookAt(plan, chunk, start));
     places.push(...placesIn([given], chunk, start, isSent).places);
@@ -250,13 +251,13 @@ function* listPage(plan: PagePlan & { kind: 'list' }, bodyOf: BodyStep, isSent: 
   return { ...pageOf(rest.result, page.length, found), more: places.length > limit, consumed: end + 1 };
 }
 
-/** Looks which of some ids of a list have a row, and what the row at a place of the list is. */
+/** Looks up which of some ids of a list have a row, and the row at a place of the list. */
 function lookAt({ look, ids }: PagePlan & { kind: 'list' }, some: Uint32Array, place: number): Ask {
   const slots = { ids: JSON.stringify([...some]), id: ids[place] ?? null };
   return { gives: 'rows', statement: look, slots, isKept: true };
 }
 
-/** The places in the list of those of some ids that have a row, and the row that was looked for. */
+/** The places in the list of those ids that have a row, and the row that was looked up. */
 function placesIn(
   [given = NOTHING]: readonly Given[],
   ids: Uint32Array,
@@ -287,10 +288,16 @@ function orderValue(raw: unknown): BoundValue {
   return typeof raw === 'string' || typeof raw === 'number' || typeof raw === 'boolean' ? raw : null;
 }
 
-/** Asks for the texts of the rows with these ids, in their order. */
+/** Requests the texts of the rows with these ids, in their order. */
 function bodyAsk({ body: statement }: PagePlan & { kind: 'search' | 'list' }, ids: readonly number[]): Ask {
   const slots = { ids: JSON.stringify(ids), limit: ids.length };
   return { gives: 'body', statement, slots, isKept: true };
+}
+
+/** How many of the rows that a body was asked for are there. */
+function rowsOf({ rows }: Given): number {
+  const [row] = rows;
+  return Number(row?.n ?? 0);
 }
 
 function pageOf(given: Given, rows: number, [, key, ...values]: FoundRow): Omit<Page, 'more'> {

@@ -36,7 +36,7 @@ import type { ReadOptions, Store } from './store.ts';
 interface TaskRunner {
   /**
    * Runs a task on one snapshot.
-   * @param plan called when it is the task's turn: a task that waits takes no memory for its plan
+   * @param plan called when the task leaves the queue: a waiting task uses no memory for its plan
    */
   run(lane: Lane, plan: (planner: Planner) => ReadTask, options: ReadOptions): Promise<ReadResult>;
 }

@@ -8,7 +8,7 @@ import type { Sql } from '../compile/fragment.ts';
 /** A row as the engine's driver returns it. */
 export type Row = Readonly<Record<string, unknown>>;
 
-/** One connection, for the scope that has borrowed it. */
+/** One connection, for the scope that has acquired it. */
 export interface Session {
   readonly dialect: Dialect;
   rows(statement: Sql): Promise<readonly Row[]>;
@@ -16,9 +16,9 @@ export interface Session {
   run(statement: Sql): Promise<number>;
 }
 
-/** How a process reads and changes the tables of a store that hold no records. */
+/** How a process reads and changes the tables of a store that contain no records. */
 export interface OwnTables {
-  /** Each statement sees what is committed, even while a transaction of this process is still open. */
+  /** Each statement sees committed data, even while a transaction of this process is still open. */
   readonly reading: Session;
   /** Runs a change under the write lock. */
   locked<T>(work: (session: Session) => Promise<T>): Promise<T>;

@@ -1,4 +1,4 @@
-/** What the processes that serve one store share, so that together they act as one service. */
+/** The state that the processes of one store share, so that together they act as one service. */
 export interface Shared {
   /**
    * Lends a process part of what a key may still request in its window. The loans never exceed the key's limit
@@ -7,7 +7,7 @@ export interface Shared {
   lendRequests(wish: LendingWish): Promise<Loan>;
   /** Returns what is left of loans whose windows are still running. */
   returnRequests(loans: readonly ReturnedLoan[]): Promise<void>;
-  /** The list that is stored under a name and has not expired. */
+  /** The list stored under a name, unless it has expired. */
   findList(name: string): Promise<SharedList | undefined>;
   /** Whether that list is the one with this id. */
   isListCurrent(name: string, id: string): Promise<boolean>;
@@ -30,7 +30,7 @@ export interface LendingWish {
   readonly key: string;
   /** The requests of one window, and its length. */
   readonly limit: { readonly requests: number; readonly seconds: number };
-  /** What the process has left of an earlier loan, and returns now. */
+  /** What is left of the process's earlier loan, which it returns now. */
   readonly left: Pick<ReturnedLoan, 'window' | 'requests'>;
 }
 
@@ -61,7 +61,7 @@ interface SweepStep {
 
 /** A list of records, by the ids that they have in every process. */
 export interface KeptList {
-  /** Identifies it among all lists of all processes. */
+  /** Identifies the list among all lists of all processes. */
   readonly id: string;
   readonly ids: Uint32Array;
   /** Names the order of the ids; empty: by key. */
@@ -76,7 +76,7 @@ export interface SharedList extends KeptList {
 }
 
 interface ListBounds {
-  /** How long it took to find the list, which counts toward its age, and how long it is kept from then on. */
+  /** How long it took to find the list, which counts toward its age, and how long it is kept after that. */
   readonly age: number;
   readonly milliseconds: number;
   /** The limit for all lists together, as in `sweepLists`. */

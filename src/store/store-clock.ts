@@ -6,7 +6,7 @@
 import { type Clock, steadyClock } from './clock.ts';
 import { type ClockTrust, type HeldTime, JumpGuard } from './clock-jump.ts';
 
-/** What is known of time before a store exists. */
+/** The time information before a store exists. */
 export const NOTHING_HELD: HeldTime = { reading: undefined, newest: 0 };
 
 export interface StoreClock extends Clock {
@@ -16,7 +16,7 @@ export interface StoreClock extends Clock {
   readonly jump: () => number;
   /** Milliseconds by which it was set back. */
   readonly setBack: () => number;
-  /** Trusts the clock, since timestamps ahead of it were brought back. */
+  /** Trusts the clock, since timestamps ahead of it were moved back. */
   readonly restamped: () => void;
   /** Reports the time of another clock. */
   readonly confirm: (other: number) => void;
@@ -27,8 +27,8 @@ export interface StoreClock extends Clock {
 }
 
 /**
- * @param held returns what the store knows of time
- * @param isKnown whether anything is known of the time yet
+ * @param held returns the time information of the store
+ * @param isKnown whether any time information exists yet
  */
 export function storeClock(
   { now, sleep }: Clock,

@@ -39,7 +39,8 @@ export interface Horizon {
   /** No later commit uses a timestamp before this moment (I2). */
   readonly settled: number;
   /**
-   * Nor before this one, once the clock has reached it: moments up to it can be given to readers without asking again.
+   * Nor before this one, once the clock has reached it: moments up to it can be promised to readers without another
+   * request.
    */
   readonly standsUntil: number;
 }
@@ -48,8 +49,8 @@ export interface Horizon {
 interface WriteOptions {
   /**
    * The span of the past over which the timestamps of the records and of their children are spread evenly, in the order
-   * of the records: for records that are older than their import. Promises and order take precedence: timestamps lie
-   * after all that the resource has and all that a reader was promised, and never ahead of the clock.
+   * of the records: for records that are older than their import. Promises and order take precedence: timestamps are
+   * after all existing ones of the resource and after all promises to readers, and never ahead of the clock.
    */
   readonly over?: Span;
 }
@@ -71,7 +72,10 @@ export interface StoreStatus {
   readonly partitions?: { readonly by: PartitionField; readonly systems: number };
   readonly bytes: number;
   readonly lastStamp: string;
-  /** The sequence of changes: its last number, the one since which it is as it was written, and its entries. */
+  /**
+   * The sequence of changes: its last number, the number since which every entry is kept, and the number of its
+   * entries.
+   */
   readonly changes: { readonly last: number; readonly since: number; readonly entries: number };
   readonly resources: readonly ResourceStatus[];
   /** Links from listings to records that are not stored, such as by `ListAgentKey`. */
@@ -106,9 +110,11 @@ export interface ReadOptions {
   readonly milliseconds: number;
   /** Absent: the operator of the store. */
   readonly caller?: ReadCaller | undefined;
-  /** A body with one of them is not returned to a caller. Absent: none is known. */
+  /** A body that contains one of them is not returned to a caller. Absent: none is known. */
   readonly damaged?: DamagedRecords | undefined;
-  /** What the request rests on, to be confirmed by the read. @throws LookChanged from the read, where it does not hold */
+  /**
+   * The state that the request assumes, which the read confirms. @throws LookChanged from the read, if it has changed
+   */
   readonly look?: AssumedLook | undefined;
 }
 
@@ -117,27 +123,28 @@ export type ContentKey =
   | { readonly key: string }
   | { readonly parent: string; readonly parentResource: string };
 
-/** What a request must know of a store before it is answered. */
+/** What a request must know of a store before it can be answered. */
 export interface Look {
-  /** The key whose token has the hash that was asked for; undefined: there is none. */
+  /** The key whose token has the requested hash; undefined if there is none. */
   readonly key: KeyRecord | undefined;
   readonly model: StoreModel;
   /** As of `Store.now`. */
   readonly now: number;
-  /** The same for as long as nothing is committed. Absent where a look does not show it. */
+  /** Unchanged for as long as nothing is committed. Absent if the check does not reveal it. */
   readonly commit?: number | undefined;
 }
 
-/** A look as it was last known, which the next read confirms, from the snapshot that it reads. */
+/** The state as last known, which the next read confirms in its own snapshot. */
 export interface AssumedLook extends Look {
   readonly key: KeyRecord;
   /**
-   * Whether it is so just now; asks the store, unless a read has. Nothing that rests on it may be answered before that.
+   * Whether the state is current; queries the store, unless a read has done so. Nothing that depends on it may be
+   * answered before that.
    */
   holds(): Promise<boolean>;
 }
 
-/** Thrown by a read that rests on an assumed look which does not hold: the request must be answered by another look. */
+/** Thrown by a read whose assumed state has changed: the request must be processed again with the current one. */
 export class LookChanged extends Error {}
 
 /** Where records live: the contract of every engine, which one test suite checks for each of them. */
@@ -147,60 +154,63 @@ export interface Store extends Checks {
   /** The current settings, dictionary and rules, also when another process changed them. */
   model(): Promise<StoreModel>;
   /**
-   * The key of a token and the model, as they are now: a key that one process revokes, and a rule that it changes, count in
-   * all of them at once.
+   * The key of a token and the model, as they are now: a key that one process revokes, and a rule that it changes,
+   * apply in all processes at once.
    */
   look(tokenHash: string): Promise<Look>;
   /**
-   * The same as last known, for a store that is a round trip away; undefined where nothing is. Absent where a look costs
-   * nothing.
+   * The same as last known, for a store that is a round trip away; undefined if nothing is known. Absent if reading the
+   * current state costs nothing.
    */
   assume?(tokenHash: string): AssumedLook | undefined;
   /** The store's secret, for the signatures of served files. */
   readonly secret: string;
   readonly keys: KeyStore;
-  /** What services on the store answered in the last day, and to whom. */
+  /** The requests that the services of the store answered in the last day, by surface and key. */
   readonly history: HistoryStore;
   readonly webhooks: WebhookStore;
   /** The checkpoints of a replica. */
   readonly checkpoints: Checkpoints;
   /** What the processes of the store share; absent for an engine whose processes work separately. */
   readonly shared?: Shared;
-  /** The standbys that serve reads, where there are any. */
+  /** The standbys that serve reads, if there are any. */
   readonly readStores?: () => readonly ReadStoreState[];
   /** The caches of the threads that read the store (bounded-cache.ts). */
   readonly caches?: () => readonly CacheUse[];
 
   page(request: PageRequest, options: ReadOptions): Promise<Page>;
-  /** The same page as `page` gives, where the caller keeps blocks of it (blocks-task.ts). */
+  /** The same page as `page` returns, for a caller that caches its blocks (blocks-task.ts). */
   blocks(request: BlocksRequest, options: ReadOptions): Promise<BlocksPage>;
   listPage(request: ListPageRequest, options: ReadOptions): Promise<Page>;
   /** Records of several resources in one collection; the body's records carry `@resource`. */
   mergedPage(request: MergedRequest, options: ReadOptions): Promise<Uint8Array>;
   record(request: RecordRequest, options: ReadOptions): Promise<Uint8Array | undefined>;
   count(query: RecordQuery, options: ReadOptions): Promise<number>;
-  /** How often fields have each value among the matching records, in one snapshot. */
+  /** The number of matching records with each value of some fields, on one snapshot. */
   facets(request: FacetsRequest, options: ReadOptions): Promise<Facets>;
   /** The ids of all matching records, in the order of the query. */
   ids(query: RecordQuery, options: ReadOptions): Promise<Uint32Array>;
-  /** How many ids of a list in key order belong to keys up to and including this one. */
+  /** The number of ids of a list in key order that belong to keys up to and including this one. */
   positionAfter(resource: string, ids: Uint32Array, key: string): Promise<number>;
-  /** What has changed since a position in the sequence of changes; `BEFORE_ALL` is the first. */
+  /** The changes since a position in the sequence of changes; `BEFORE_ALL` is the first position. */
   changesSince(since: number): Promise<Changes>;
-  /** The sequence of changes as a reader is given it (change-feed.ts). */
+  /** The sequence of changes as a reader receives it (change-feed.ts). */
   feed(request: FeedRequest): Promise<FeedPage>;
-  /** Which part of the sequence of changes is known entry by entry: that after `since`. The last number is `last`. */
+  /**
+   * The part of the sequence of changes in which every entry is kept: that after `since`. The last number is `last`.
+   */
   changesKnown(): Promise<{ readonly since: number; readonly last: number }>;
   /**
-   * The changes of the store, in their order, and those that are committed from now on where that is wanted. Whoever takes
-   * them too slowly keeps nothing waiting. Closing the store ends those who follow.
-   * @throws PlatError `positionGone` where what has changed since is no longer known: its message says where to go on
+   * The changes of the store, in order, followed on request by those that are committed from now on. A slow reader
+   * delays nothing. Closing the store ends all followers.
+   * @throws PlatError `positionGone` if the changes since the position are no longer known; its message contains the
+   * position from which to continue
    */
   changes(wish?: ChangesWish): AsyncIterable<Change>;
   /**
-   * Calls a listener soon after every commit to the sequence of changes, of whichever process, and perhaps without one.
-   * @param lost called once when the commits of other processes are announced no more, until they are again; meanwhile they
-   *   are found by asking
+   * Calls a listener soon after every commit to the sequence of changes, by any process, and possibly without one.
+   * @param lost called once when the commits of other processes are no longer announced, until they are again; in the
+   * meantime they are found by polling
    * @returns a function that ends this
    */
   watch(committed: () => void, lost?: (error: unknown) => void): () => void;
@@ -210,18 +220,18 @@ export interface Store extends Checks {
   /** The same `now` as in a horizon. */
   now(): Promise<number>;
 
-  /** How far the newest timestamp lies ahead of the clock; undefined when it does not. */
+  /** How far the newest timestamp is ahead of the clock; undefined if it is not. */
   ahead(): Promise<Ahead | undefined>;
   /**
-   * Milliseconds by which the clock was set ahead, as far as that can be detected; 0: it was not. Otherwise nothing is
-   * written.
+   * Milliseconds by which the clock was set ahead, as far as that can be detected; 0 if it was not. Nothing is written
+   * while it is above 0.
    */
   clockJump(): Promise<number>;
   /** Reports the time of another clock: if the store's own clock was set ahead to about the same time, it is right. */
   confirmClock(other: number): Promise<void>;
   /**
-   * Brings timestamps that lie ahead of the clock back, in order, and begins a new epoch.
-   * @throws PlatError `clockJumped`, `clockSetBack` where the clock may be wrong; nothing has changed then
+   * Moves timestamps that are ahead of the clock back, in order, and begins a new epoch.
+   * @throws PlatError `clockJumped`, `clockSetBack` if the clock may be wrong; nothing has changed then
    */
   restamp(): Promise<RestampReport>;
 
@@ -234,29 +244,29 @@ export interface Store extends Checks {
   beginEpoch(begin: NewEpoch): Promise<StoreModel>;
 
   /**
-   * Why this process can no longer use the store, such as a deleted file or a damaged page that a read has met;
-   * undefined while nothing is known. Cheap. Absent for an engine that reports this by itself.
+   * Why this process can no longer use the store, such as a deleted file or a damaged page that a read found; undefined
+   * if no reason is known. Cheap. Absent for an engine that reports this by itself.
    */
   trouble?(): string | undefined;
-  /** A day whose rules the stored visibility does not follow yet; undefined when there is none. Cheap. */
+  /** A day whose rules are not yet reflected in the stored visibility; undefined if there is none. Cheap. */
   overdue?(): OverdueDay | undefined;
   status(): Promise<StoreStatus>;
   /** What the engine finds wrong with the pages, tables and indexes that hold the records. */
   fileFaults(): Promise<readonly FileFault[]>;
-  /** Rebuilds what follows from the records: indexes, and missing tables. */
+  /** Rebuilds what is derived from the records: indexes, and missing tables. */
   mendFile(): Promise<void>;
   /**
-   * Writes rows anew from those of their parts that agree.
-   * @returns the keys of records that have to come from their source again
+   * Rewrites rows from those of their parts that agree.
+   * @returns the keys of records that must be fetched from their source again
    */
   rewrite(resource: string, keys: readonly string[]): Promise<readonly string[]>;
   /**
-   * Rebuilds what is stored beside the rows.
-   * @param readWhole a resource of which every record of the source was just stored anew, so that texts without columns
-   *   are deleted
+   * Rebuilds what is stored in addition to the rows.
+   * @param readWhole a resource of which every record of the source was just stored again, so that texts without
+   * columns are deleted
    */
   mend(readWhole?: string): Promise<void>;
-  /** Whole records as they are stored, whatever roles may see: the one with a key, or the children of a record. */
+  /** Complete records as they are stored, regardless of roles: the one with a key, or the children of a record. */
   contents(resource: string, of: ContentKey): Promise<readonly FieldValues[]>;
   /** Every record as a line of JSON that `plat import` accepts, children not nested. */
   export(resource: string): AsyncIterable<string>;
@@ -266,9 +276,9 @@ export interface Store extends Checks {
    */
   backup(file: string, onProgress?: OnProgress): Promise<void>;
   /**
-   * Closes the store. Readings that still run are broken off.
-   * @param patience milliseconds for writes and the work of a new day, which are then broken off, too, and rolled back;
-   *   absent: as many as they take
+   * Closes the store. Running reads are canceled.
+   * @param patience milliseconds for writes and the work of a new day, which are then canceled as well and rolled back;
+   * absent: no limit
    */
   close(patience?: number): Promise<void>;
 }

@@ -1,9 +1,9 @@
 /**
- * Sees every error that a part of a store throws, so that no engine's error leaves the store untranslated. It knows no
- * engine.
+ * Translates every error that a part of a store throws, so that no engine's error leaves the store untranslated. It
+ * knows no engine.
  */
 
-/** The same object, whose methods throw the translation of their errors: at once, later, or while a result is read. */
+/** The same object, whose methods throw translated errors: synchronously, asynchronously, or while a result is read. */
 export function watched<T extends object>(part: T, translate: (error: unknown) => unknown): T {
   /** Every request calls a few methods: each is wrapped once. */
   const wrapped = new Map<unknown, (...given: unknown[]) => unknown>();

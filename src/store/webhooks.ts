@@ -1,6 +1,7 @@
 /**
- * The webhooks of a store: who is told of changes, how far, and what came of the last attempt. All processes of the store
- * share them; one at a time holds a webhook and sends to it. It knows neither HTTP nor what is sent.
+ * The webhooks of a store: their targets, their positions, and the outcome of the last attempt. All processes of the
+ * store share them; one process at a time holds a webhook and sends to it. This module knows neither HTTP nor what is
+ * sent.
  */
 import type { ColumnKind } from '../compile/column-value.ts';
 import { bind, integer, join, name, type Sql, sql } from '../compile/fragment.ts';
@@ -8,7 +9,7 @@ import { Damage, storedJson } from '../records/damage.ts';
 import { type FeedPosition, positionIn, positionText } from './change-feed.ts';
 import type { OwnTables, Row } from './session.ts';
 
-/** A webhook as an operator made it. */
+/** A webhook as an operator created it. */
 export interface WebhookTarget {
   readonly id: string;
   readonly url: string;
@@ -25,20 +26,20 @@ export interface WebhookTarget {
   readonly createdAt: string;
 }
 
-/** The secrets that sign what is sent, as the receiver knows them: `whsec_` and Base64. */
+/** The secrets that sign messages, as the receiver knows them: `whsec_` and Base64. */
 export interface WebhookSecrets {
   readonly secret: string;
-  /** The one before, and until when it signs, too; milliseconds since 1970. */
+  /** The previous secret, and until when it also signs; milliseconds since 1970. */
   readonly former: { readonly secret: string; readonly until: number } | null;
 }
 
-/** How far the deliveries of a webhook are. Moments are milliseconds since 1970. */
+/** The progress of a webhook's deliveries. Moments are milliseconds since 1970. */
 interface WebhookState {
-  /** Why nothing is sent; null: it is. */
+  /** Why nothing is sent; null if deliveries are running. */
   readonly paused: string | null;
-  /** Everything up to there was delivered, or is of no concern to it. */
+  /** Everything up to here was delivered, or does not concern the webhook. */
   readonly position: FeedPosition;
-  /** The number with which the batch ends that is being repeated. */
+  /** The last number of the batch that is being repeated. */
   readonly batchEnd: number | null;
   /** Events that were delivered. */
   readonly delivered: number;
@@ -55,8 +56,8 @@ interface WebhookState {
 interface Hold {
   readonly holder: string | null;
   /**
-   * Until when it holds the webhook unless it says so again, by its own clock. No other process can rely on that clock: to
-   * them, a holder has died when this does not change for as long as a hold lasts.
+   * Until when it holds the webhook unless it renews the hold, according to its own clock. Other processes cannot rely
+   * on that clock: to them, a holder is dead if this value does not change for the duration of a hold.
    */
   readonly heldUntil: number;
 }
@@ -71,7 +72,7 @@ export interface DeadHold extends Hold {
 /** What can be changed of a webhook. */
 export type WebhookChange = Partial<WebhookState & WebhookSecrets>;
 
-/** What must be so still when a process writes what came of an attempt. */
+/** What must be unchanged when a process writes the outcome of an attempt. */
 interface AsRead {
   readonly holder: string;
   readonly position: FeedPosition;
@@ -79,13 +80,13 @@ interface AsRead {
 
 export interface WebhookStore {
   add(webhook: WebhookTarget & WebhookSecrets & WebhookState): Promise<void>;
-  /** In the order in which they were made. */
+  /** In the order of creation. */
   list(): Promise<readonly Webhook[]>;
-  /** @returns whether there is such a webhook, which is as it was read, if it was */
+  /** @returns whether the webhook exists and, if `asRead` is given, is still as it was read */
   update(id: string, change: WebhookChange, asRead?: AsRead): Promise<boolean>;
   /**
-   * Takes a webhook that nobody else holds, or goes on holding it.
-   * @param over a hold that counts no more, if it is still as it was read
+   * Takes a webhook that no other process holds, or renews the hold.
+   * @param over a hold that no longer counts, if it is still as it was read
    * @returns whether the holder has it now
    */
   hold(id: string, holder: string, until: number, over?: DeadHold): Promise<boolean>;
@@ -160,7 +161,7 @@ export function webhookStoreOn({ reading, locked }: OwnTables): WebhookStore {
           over === undefined
             ? sql`FALSE`
             : sql`(holder = ${bind(over.holder)} AND held_until = ${integer(over.heldUntil)})`;
-        // It changes each time, also where the clock was set back.
+        // It changes each time, even if the clock was set back.
         const later = sql`CASE WHEN held_until >= ${integer(until)} THEN held_until + 1 ELSE ${integer(until)} END`;
         const held: Sql = sql`UPDATE plat_webhooks SET holder = ${bind(holder)}, held_until = ${later}
           WHERE id = ${bind(id)} AND (holder IS NULL OR holder = ${bind(holder)} OR ${isDead})`;
@@ -176,7 +177,7 @@ export function webhookStoreOn({ reading, locked }: OwnTables): WebhookStore {
   };
 }
 
-/** The columns of the members that a change has. */
+/** The columns of the members that a change contains. */
 function changedColumns(change: WebhookChange): Record<string, string | number | null> {
   const columns: Record<string, string | number | null | undefined> = {
     secret: change.secret,
@@ -233,6 +234,6 @@ function webhookOf(row: Row): Webhook {
 
 function listOf(raw: unknown, what: string): string[] {
   const list = storedJson(raw, what);
-  if (!Array.isArray(list)) throw new Damage(`${what} are no list`);
+  if (!Array.isArray(list)) throw new Damage(`${what} are not a list`);
   return list.map(String);
 }

@@ -1,6 +1,6 @@
 /**
- * A session that holds the write lock of a store, with the few things besides SQL that each engine does in its own way.
- * The modules in `rows/` write every table through it and know no engine.
+ * A session that has the write lock of a store, with the few operations besides SQL that differ by engine. The modules
+ * in `rows/` write every table through it and know no engine.
  */
 import type { ColumnKind } from '../compile/column-value.ts';
 import type { BoundValue } from '../compile/fragment.ts';
@@ -12,18 +12,18 @@ import type { Session } from './session.ts';
 export interface RecordTexts {
   readonly id: number;
   readonly texts: readonly string[];
-  /** Whether a record is stored under this key and number, and the words of its columns are indexed. */
+  /** Whether a record is stored under this key and number, so that the words of its columns are indexed. */
   readonly isStored: boolean;
 }
 
-/** Rows by what tells them apart in their table: a search table has the numbers of records as its keys. */
+/** Rows by what identifies them in their table: the keys of a search table are the numbers of records. */
 export type StoredRows =
   | { readonly by: '_key'; readonly keys: readonly string[] }
   | { readonly by: '_id'; readonly ids: readonly number[] };
 
 export interface WriteSession extends Session {
   /**
-   * Stores rows in the engine's fastest way; each replaces the row with the same key, or with the same number.
+   * Stores rows by the engine's fastest method; each replaces the row with the same key, or with the same number.
    * @param stored the rows that may be stored already
    * @param rows the values of each row in the order of the columns; may be computed while earlier rows are being stored
    */
@@ -34,7 +34,7 @@ export interface WriteSession extends Session {
     rows: Iterable<readonly BoundValue[]>,
   ): Promise<void>;
   /**
-   * Changes columns of stored rows in the engine's fastest way.
+   * Changes columns of stored rows by the engine's fastest method.
    * @param rows the key of each row, followed by its values in the order of the columns
    */
   update(

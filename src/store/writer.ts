@@ -30,7 +30,7 @@ import { Undo, type WriteSession } from './write-session.ts';
 
 /** The current time of a store and its clock. */
 export interface TimeState extends StoredState {
-  /** Of the clock that sets timestamps; milliseconds since 1970. */
+  /** According to the clock that sets timestamps; milliseconds since 1970. */
   readonly moment: number;
   /** Milliseconds by which the clock was set ahead; `moment` excludes them. */
   readonly jump: number;
@@ -57,7 +57,7 @@ interface WriteEngine<S extends WriteSession> {
   underLock<T>(work: (session: S) => Promise<T | Undo<T>>, options?: LockOptions): Promise<T>;
   /** Reads the current time of the store, and updates the clock with it. */
   timeState(session: Session): Promise<TimeState>;
-  /** Brings tables and views up to date with the model; inside a transaction. */
+  /** Updates tables and views to match the model; inside a transaction. */
   applyTables(session: S, model: StoreModel): Promise<void>;
   /** Called at the end of a transaction of records, with the last timestamp of the store. */
   beforeCommit?(session: S, lastStamp: string): Promise<void>;
@@ -68,7 +68,10 @@ interface WriteEngine<S extends WriteSession> {
 /** Milliseconds. */
 const DAY = 86_400_000;
 
-/** Steps of compaction at the start of a day, each of which takes about a second: whoever opens the store waits for them. */
+/**
+ * Steps of compaction at the start of a day, each of which takes about a second: a process that opens the store waits
+ * for them.
+ */
 const STEPS_A_DAY = 10;
 
 export class StoreWriter<S extends WriteSession> implements EngineWriter {
@@ -97,8 +100,8 @@ export class StoreWriter<S extends WriteSession> implements EngineWriter {
   }
 
   /**
-   * Runs `work` under the write lock with the next timestamps, and commits. They are assigned under the lock, after all
-   * that the resource has and all that a reader was promised, so they follow the order of commits (I2).
+   * Runs `work` under the write lock with the next timestamps, and commits. Timestamps are assigned under the lock,
+   * after all existing ones of the resource and all promises to readers, so they follow the order of commits (I2).
    */
   async attempt<T>(
     model: StoreModel,
@@ -186,7 +189,7 @@ export class StoreWriter<S extends WriteSession> implements EngineWriter {
         }
       });
       if (JSON.stringify(settings.access) !== JSON.stringify(current.settings.access)) {
-        await this.#updateVisibility(session, model, () => true);
+        await this.#updateVisibility(session, model, () => true, reused);
       } else if (day !== current.day) await this.#updateForDay(session, model);
       await this.#countValues(session, model);
       if (horizon !== undefined) await leaveBits(session, reused, horizon);
@@ -248,13 +251,14 @@ export class StoreWriter<S extends WriteSession> implements EngineWriter {
     session: S,
     model: StoreModel,
     concerns: (resource: string) => boolean,
+    newBits = 0,
   ): Promise<void> {
     const changed = await this.#unstamped(session, model, async (transaction) => {
-      await transaction.updateVisibility(concerns);
+      await transaction.updateVisibility(concerns, newBits);
       return transaction.valuesChanged();
     });
     if (changed.length === 0) return;
-    // A timestamp is taken only if something is published: the clock may be unfit to take one from.
+    // A timestamp is taken only if something is published, since the clock may be unsuitable for it.
     await this.#stamped(session, model, (stamped) => publishValues(stamped, changed));
   }
 
@@ -310,8 +314,8 @@ export class StoreWriter<S extends WriteSession> implements EngineWriter {
   }
 
   /**
-   * Once a day, apart from the work that readers of the new day wait for, and when less is to be kept. Others write between
-   * two steps.
+   * Runs once a day, separately from the work that readers of the new day wait for, and when retention is reduced.
+   * Others can write between two steps.
    */
   async #compactChanges(
     { settings }: StoreModel,

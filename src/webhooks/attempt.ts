@@ -10,7 +10,7 @@ const PATIENCE = 20_000;
 
 export type Outcome =
   | { readonly kind: 'delivered' }
-  /** The receiver says that it wants no more (410). */
+  /** The receiver wants no more messages (410). */
   | { readonly kind: 'ended'; readonly why: string }
   | { readonly kind: 'failed'; readonly why: string; readonly retryAfter?: number | undefined };
 

@@ -25,7 +25,7 @@ type NewWebhook = Pick<WebhookTarget, 'url' | 'role' | 'systems' | 'resources' |
 const refuse = (reason: string) => platError('usage', { reason });
 
 /**
- * Creates a webhook that is told of changes from now on.
+ * Creates a webhook that receives changes from now on.
  * @returns it, and its secret, which is shown this once
  * @throws PlatError `usage` for a URL, role or resource that it cannot have
  */
@@ -128,7 +128,9 @@ export async function replayWebhook(store: Store, id: string, since: string): Pr
   const position = await positionOf(store, since);
   const page = await store.feed({ since: position, limit: 1 });
   if (page.kind === 'gone') {
-    throw refuse(`Changes since ${since} are not known: they are no longer kept, or are still to come.`);
+    throw refuse(
+      `The changes since ${since} are unknown: they are no longer kept, or have not happened yet.`,
+    );
   }
   if (!(await store.webhooks.update(id, { position, paused: null, ...NO_FAILURE }))) throw notFound();
 }
@@ -137,14 +139,16 @@ async function positionOf(store: Store, since: string): Promise<FeedPosition> {
   if (since === 'start') return START;
   if (since === 'end') return (await store.feed({ since: 'end', limit: 1 })).position;
   const position = positionIn(since);
-  if (position === undefined) throw refuse(`${since} is no position; write a number, start or end.`);
+  if (position === undefined) throw refuse(`${since} is not a position; use a number, start or end.`);
   return position;
 }
 
 /** How long the secret before still signs, in milliseconds. */
 const OVERLAP = 24 * 3_600_000;
 
-/** Gives a webhook a new secret; for a day the one before signs, too. @returns the new one, which is shown this once */
+/**
+ * Gives a webhook a new secret; for a day, the old one also signs. @returns the new one, which is shown only this once
+ */
 export async function rotateWebhook(store: Store, id: string): Promise<string> {
   const { secret: before } = await webhookOf(store, id);
   const secret = makeSecret();

@@ -35,7 +35,7 @@ interface Failed {
   /** Moments are milliseconds since 1970. */
   readonly failingSince: number;
   readonly now: number;
-  /** What the receiver asked for, in milliseconds. */
+  /** What the receiver requested, in milliseconds. */
   readonly retryAfter?: number | undefined;
   /** From 0 to 1. */
   readonly random: number;

@@ -35,7 +35,7 @@ interface SenderOptions {
 const SAFETY = 2000;
 /** The same after the store could not be asked. */
 const AFTER_TROUBLE = 5000;
-/** Milliseconds between two looks at least, so that many commits in a row are looked at together. */
+/** The minimum milliseconds between two checks, so that many consecutive commits are handled together. */
 const BETWEEN_LOOKS = 25;
 
 /** Webhooks that this process works for at once. */

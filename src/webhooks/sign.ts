@@ -2,7 +2,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 
 const PREFIX = 'whsec_';
-/** The specification asks for 24 to 64. */
+/** The specification requests 24 to 64. */
 const SECRET_BYTES = 32;
 
 /** A new secret, as the receiver is given it. */

@@ -1,7 +1,7 @@
 /**
- * Delivers to one webhook what it has not got yet, batch by batch, until it has everything or an attempt fails. Whoever works
- * for a webhook holds it, so that batches come in order; what was delivered is noted after the receiver has said so, so that
- * a batch may come twice and none is left out.
+ * Delivers pending changes to one webhook, batch by batch, until everything is delivered or an attempt fails. A worker
+ * holds its webhook, so that batches are sent in order. A delivery is recorded after the receiver has confirmed it, so
+ * that a batch may be repeated and none is skipped.
  */
 import type { StoreModel } from '../compile/model.ts';
 import { timestampFrom } from '../dictionary/index.ts';
@@ -22,7 +22,7 @@ interface WorkerMeans extends Means {
   readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
   /** Whether the next attempt is due. */
   readonly isDue: (webhook: Webhook) => boolean;
-  /** Called when nothing more will be sent until an operator says so. */
+  /** Called when nothing more will be sent until an operator resumes the webhook. */
   readonly onPaused: (webhook: Webhook, why: string) => void;
 }
 
@@ -30,7 +30,7 @@ interface WorkerMeans extends Means {
 const BATCH = 100;
 const LARGEST_BODY = 20_000;
 
-/** How long a process holds a webhook without saying so again, and how often it says so. Milliseconds. */
+/** How long a process holds a webhook without renewing the hold, and how often it renews it. Milliseconds. */
 export const HOLD = 15_000;
 const HOLD_AGAIN = 5000;
 
@@ -38,7 +38,8 @@ const HOLD_AGAIN = 5000;
 const NOTED_AFTER = 20_000;
 
 /**
- * What is next for a webhook. `nothing`: everything up to the position is of no concern to it. `stop`: it cannot go on.
+ * The next step for a webhook. `nothing`: everything up to the position does not concern it. `stop`: it cannot
+ * continue.
  */
 type Next =
   | { readonly kind: 'batch'; readonly changes: readonly RecordChange[]; readonly position: FeedPosition }
@@ -48,7 +49,7 @@ type Next =
 /** @param from where to look for the first batch, if that is known */
 export async function nextOf(store: Store, webhook: Webhook, from: FeedPosition): Promise<Next> {
   const scope = scopeOf(await store.model(), webhook);
-  if (scope === undefined) return { kind: 'stop', why: `there is no role ${webhook.role} any more` };
+  if (scope === undefined) return { kind: 'stop', why: `the role ${webhook.role} no longer exists` };
   const { resources, batchEnd } = webhook;
   let limit = BATCH;
   for (let since = from; ; ) {

@@ -61,7 +61,7 @@ test('the sequence is written from the start or a number, with records, as a rol
   assert.equal(gone.code, 1);
   assert.match(
     gone.err,
-    /^plat: What has changed since this position is no longer known\. Download everything, then follow from the position [\w.-]+\. Or empty the copy, and with --since start every record that exists comes anew\.\n$/,
+    /^plat: The changes since this position are no longer known\. Download everything, then follow from the position [\w.-]+\. Or empty the copy, and use --since start to read every existing record again\.\n$/,
   );
 });
 
@@ -78,7 +78,10 @@ test('a checkpoint goes on where the lines before it ended, and one of something
   at.file('p.txt', 'something else');
   const refused = await changes();
   assert.equal(refused.code, 2);
-  assert.match(refused.err, /p\.txt holds no position in a sequence of changes\. To begin anew, delete it\./);
+  assert.match(
+    refused.err,
+    /p\.txt does not contain a position in a sequence of changes\. To start over, delete it\./,
+  );
 });
 
 test('--follow writes what other processes commit, and a signal ends it well', async (t) => {
@@ -185,7 +188,7 @@ test('a checkpoint that two processes keep, or that cannot be written, is report
     refused(() => other.keep('1.a')),
     [
       'failed',
-      `The checkpoint ${path} was changed by somebody else. Each process that follows changes needs a checkpoint of its own.`,
+      `The checkpoint ${path} was changed by another process. Each process that follows changes needs its own checkpoint.`,
     ],
   );
   assert.equal(read(), '2.b\n');
@@ -196,7 +199,7 @@ test('a checkpoint that two processes keep, or that cannot be written, is report
     refused(() => full.keep('3.c')),
     [
       'failed',
-      `The checkpoint ${path} cannot be written: ENOSPC: no space left on device, write. It stays as it was: lines after it come again.`,
+      `The checkpoint ${path} cannot be written: ENOSPC: no space left on device, write. It stays as it was, so later lines will be repeated.`,
     ],
   );
   assert.deepEqual([read(), full.position, readdirSync(at.folder)], ['2.b\n', '2.b', ['p.txt']]);

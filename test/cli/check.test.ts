@@ -110,7 +110,7 @@ test('a copy of a damaged store is the same, and said to be damaged; an export i
   assert.match(out, /^other\.db is the same as m\.db: /);
   assert.match(
     err,
-    /^plat: other\.db is damaged: what it was copied from is, too \(Property B: address_values\)\. [^\n]*\n$/,
+    /^plat: other\.db is damaged: its source is damaged as well \(Property B: address_values\)\. [^\n]*\n$/,
   );
   writeFileSync(at.path('p.ndjson.partial'), 'stale');
   writeFileSync(at.path('p.ndjson'), 'before', { mode: 0o640 });
@@ -205,7 +205,7 @@ test('a service finds by itself what no read of a page does, and says so', async
   overwrite(at, 'Town B"', 'Gown B"');
   at.file('plat.config.json', JSON.stringify({ scrub: { hours: 1, share: 100 } }));
   const service = at.start(['serve', '--store', 'm.db', ...ANY_PORT]);
-  const log = lineWith(service, 'damage was found');
+  const log = lineWith(service, 'found damage in the store');
   const { admin } = await addressesOf(service);
   const { resource, key, what } = JSON.parse(await log);
   assert.deepEqual({ resource, key, what }, { resource: 'Property', key: 'B', what: ['address_values'] });

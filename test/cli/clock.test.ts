@@ -18,7 +18,7 @@ test('a clock that jumped ahead is refused unless told, in every command that ta
   for (const key of ['A', 'B', 'C']) at.file(`${key}.ndjson`, [listing(key)]);
   await at.done(['import', ...STORE, 'A.ndjson']);
   const refused =
-    /^plat: The clock says \S+Z, and was set ahead by 2\.0 days since the store was last written to\. Nothing is written: /m;
+    /^plat: The clock says \S+Z, and was set ahead by 2\.0 days since the store was last written to\. Nothing is written\. /m;
   for (const command of [
     ['import', 'B.ndjson'],
     ['delete', '--resource', 'Property', 'A'],
@@ -56,7 +56,7 @@ test('a clock that was behind stops nobody once it is right, and nothing is brou
   assert.equal(code, 1);
   assert.match(
     err,
-    /^plat: The clock says \S+Z, and was set back by 2\.0 days since the store was last written to\. Nothing is brought back: /m,
+    /^plat: The clock says \S+Z, and was set back by 2\.0 days since the store was last written to\. Nothing is restamped\. /m,
   );
   const right = await at.run(['import', ...STORE, 'C.ndjson']);
   assert.deepEqual([right.code, right.err], [0, '']);

@@ -86,10 +86,10 @@ test('a file with a flipped quote, and one with a flipped letter', async (t) => 
   const refused = [...Array(3).fill([503, 503]), [200, 200]];
   assert.deepEqual(await quote.statuses(), refused);
   const damaged =
-    /^the store is damaged: a text of it is no JSON any more, in or after the record whose \w+ is K1200$/;
+    /^the store is damaged: one of its texts is not valid JSON, in or after the record whose \w+ is K1200$/;
   assert.match(String((await quote.problems()).store), damaged);
 
-  const letter = await serve(at, 'letter.db', token, 'damage was found');
+  const letter = await serve(at, 'letter.db', token, 'found damage in the store');
   assert.match((await letter.line) ?? '', /"key":"K1200","what":\["idx_values"\]/);
   assert.deepEqual(await letter.statuses(), refused);
   const { records } = await letter.problems();

@@ -53,7 +53,7 @@ test('a replica refuses imports, and deletes without --force', async (t) => {
     at.run(['import', '--store', 'r.db', 'l.ndjson']),
     at.run(['delete', '--store', 'r.db', '--resource', 'Property', '1']),
   ]);
-  assert.deepEqual(imported, told('r.db is a replica: its records come from its source, by plat replicate.'));
+  assert.deepEqual(imported, told('r.db is a replica: plat replicate fetches its records from its source.'));
   assert.deepEqual(
     refused,
     told('This store is a replica; its records are deleted at their source. --force deletes them here.'),

@@ -206,7 +206,7 @@ test('demo --live leaves the records of somebody else alone', async (t) => {
     refused.err,
     /^plat: .*--live requires a market that "plat demo" created; .*own\.db has none\.$/m,
   );
-  assert.match(pointless.err, /^plat: .*--changes-per-minute goes with --live\.$/m);
+  assert.match(pointless.err, /^plat: .*--changes-per-minute requires --live\.$/m);
   assert.deepEqual(await at.exported('own.db', 'Property').then((all) => all.length), 1);
 });
 

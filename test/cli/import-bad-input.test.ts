@@ -50,7 +50,7 @@ const LINES: readonly (readonly [line: string, reason?: string])[] = [
   ],
   [
     '{"ListingKey":"8","StandardStatus":"Nonsense"}',
-    'StandardStatus is "Nonsense", which is no value of the closed lookup StandardStatus',
+    'StandardStatus is "Nonsense", which is not a value of the closed lookup StandardStatus',
   ],
   [`{"ListingKey":"9","City":"${'c'.repeat(51)}"}`, 'City has 51 characters, but takes at most 50'],
   [`{"ListingKey":"${'k'.repeat(256)}"}`, 'ListingKey has 256 characters, but takes at most 255'],
@@ -69,7 +69,7 @@ const LINES: readonly (readonly [line: string, reason?: string])[] = [
   ['{"ListingKey":"13","ListPrice":1e400}', 'ListPrice is 1e400, which is beyond the precision of a number'],
   [
     '{"ListingKey":"14","PublicRemarks":"\\ud800 lone"}',
-    'PublicRemarks holds half of a surrogate pair, which is not a character',
+    'PublicRemarks contains half of a surrogate pair, which is not a character',
   ],
   ['{"ListingKey":"15","Media":{"MediaKey":"x"}}', 'Media is not a list'],
   ['{"ListingKey":"16","Media":[{"MediaURL":"https://x.example"}]}', 'Media[0] has no MediaKey'],
@@ -244,7 +244,7 @@ test('bytes that are no UTF-8 reject their line, which is kept byte for byte', a
   assert.deepEqual(why, [
     {
       line: 1,
-      reason: 'The line holds bytes that are no UTF-8; among the rejected it stands as if it were Latin-1',
+      reason: 'The line contains bytes that are not UTF-8; the rejected file has it decoded as Latin-1',
     },
   ]);
   assert.match(texts[0] ?? '', /"City":"Malmö"\}$/);
@@ -294,7 +294,7 @@ test('an array that does not end: its whole records are stored, the broken one a
       'cut.json: Property 2 new, 0 changed, 0 unchanged, 0 children stored, 2 rejected\n',
       [
         'cut.json:3: The line is not JSON: Unterminated string in JSON at position 21 (line 1 column 22)',
-        'cut.json:3: The list does not end; the file is cut off',
+        'cut.json:3: The list does not end; the file is truncated',
       ],
     ],
   );

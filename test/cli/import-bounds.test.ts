@@ -91,7 +91,7 @@ test('space before the first record is not held, and its lines count', async () 
 });
 
 test('a file that holds nothing but blanks any more is given up, after a bound, with what came before', async () => {
-  const only = 'Nothing but blanks stands in more than';
+  const only = 'More than';
   for (const [text, keys, line] of [
     [SPACE.repeat(2), [], 1],
     [`${small('A')}\n${SPACE.repeat(2)}${small('B')}`, [small('A')], 2],
@@ -152,7 +152,7 @@ test('records that are wrong in 100,000 places, nested 100,000 levels deep, or o
       /^ListPrice is 1e-400, which is beyond the precision of a number$/,
     ],
     ['{"ListingKey":"nul","City":"a\\u0000b"}', /^City contains a NUL character$/],
-    ['{"ListingKey":"\\ud800"}', /^ListingKey holds half of a surrogate pair/],
+    ['{"ListingKey":"\\ud800"}', /^ListingKey contains half of a surrogate pair/],
     [`{"ListingKey":"${'k'.repeat(10_000)}"}`, /^ListingKey has 10000 characters, but takes at most 255$/],
     [
       JSON.stringify({ ListingKey: 'long', PublicRemarks: 'x'.repeat(5_000_000) }),
@@ -191,7 +191,7 @@ for (const [what, fill, told] of [
   [
     'blank lines',
     '\n',
-    /bomb\.ndjson\.gz:\d+: Nothing but blanks stands in more than 1024 MB; the file is not/,
+    /bomb\.ndjson\.gz:\d+: More than 1024 MB contain nothing but whitespace; plat does not read/,
   ],
 ] as const)
   test(`a gzip of ${what}, of 3 GB, is refused in bounded memory and time`, { skip: !FULL }, async (t) => {

@@ -141,7 +141,7 @@ test('any documents behind each other, with any blanks, in any pieces, hold exac
 const A = '{"ListingKey":"A"}';
 const B = '{"ListingKey":"B"}';
 const C = '{"ListingKey":"C"}';
-const NO_RECORD = 'A comma stands before the end of a list, where a record should be';
+const NO_RECORD = 'There is a comma before the end of a list, where a record should be';
 
 /** A text, the keys that are read of it, and what is told of it. */
 const BROKEN: readonly (readonly [text: string, keys: string, faults: Read['faults']])[] = [
@@ -156,16 +156,16 @@ const BROKEN: readonly (readonly [text: string, keys: string, faults: Read['faul
     `${A},\n${B}\n,${C}`,
     'ABC',
     [
-      [1, 'A comma stands where a document should begin', ','],
-      [3, 'A comma stands where a document should begin', ','],
+      [1, 'There is a comma where a document should begin', ','],
+      [3, 'There is a comma where a document should begin', ','],
     ],
   ],
   [
     `[,${A},,\n${B}]`,
     'AB',
     [
-      [1, 'A comma stands where a record should begin', ','],
-      [1, 'A comma stands where a record should begin', ','],
+      [1, 'There is a comma where a record should begin', ','],
+      [1, 'There is a comma where a record should begin', ','],
     ],
   ],
   [`[${A}\n${B}]`, 'AB', [[2, 'A comma is missing between two records of a list', '']]],
@@ -181,7 +181,7 @@ const BROKEN: readonly (readonly [text: string, keys: string, faults: Read['faul
     [
       [
         1,
-        `What stands around the records of a page is no JSON: Unexpected token 'o', ..."nextLink":oops}" is not valid JSON`,
+        `The text around the records of a page is not JSON: Unexpected token 'o', ..."nextLink":oops}" is not valid JSON`,
         ',"@odata.nextLink":oops}',
       ],
     ],
@@ -194,9 +194,9 @@ const BROKEN: readonly (readonly [text: string, keys: string, faults: Read['faul
   [
     `{"value":[${A}],"@odata.count":1`,
     'A',
-    [[1, 'The page does not end; the file is cut off', ',"@odata.count":1']],
+    [[1, 'The page does not end; the file is truncated', ',"@odata.count":1']],
   ],
-  [`{"value":[${A},\n`, 'A', [[2, 'The list does not end; the file is cut off', '']]],
+  [`{"value":[${A},\n`, 'A', [[2, 'The list does not end; the file is truncated', '']]],
   [
     `${A}\n{"ListingKey":"X","City":"a","City":"b"}\n${B}`,
     'AB',
@@ -371,7 +371,7 @@ test('a file is what its bytes say; what holds no records is called by its name,
     [
       'm2.db',
       'SQLite format 3\0',
-      'm2.db is an SQLite database; if it is a store, "plat export" or "plat copy" with --store m2.db takes its records out.',
+      'm2.db is an SQLite database; if it is a store, "plat export" or "plat copy" with --store m2.db extracts its records.',
     ],
   ];
   for (const [name, content, told] of foreign) {

@@ -167,10 +167,10 @@ test('--extra-fields keep declares in the store alone; a name that is another on
       2,
       '',
       [
-        'Property.city: there is City; --map "city=City" says that it is the same, --map "city=AName" gives it another name',
-        'Property.List Price: there is ListPrice; --map "List Price=ListPrice" says that it is the same, --map "List Price=AName" gives it another name',
+        'Property.city: there is City; --map "city=City" maps it to that field, --map "city=AName" gives it another name',
+        'Property.List Price: there is ListPrice; --map "List Price=ListPrice" maps it to that field, --map "List Price=AName" gives it another name',
         'Property.#: no field can have this name; --map "#=AName" gives it another one',
-        'plat: Property.city, Property.List Price, Property.# cannot be declared, so nothing is declared or stored: --map names the field that each is, --extra-fields ignore leaves them out.',
+        'plat: Property.city, Property.List Price, Property.# cannot be declared, so nothing is declared or stored: use --map to name the field for each, or --extra-fields ignore to omit them.',
         '',
       ],
     ],
@@ -383,11 +383,11 @@ test('a column that cannot be declared, and two of one name, are told with what 
   assert.deepEqual(await Promise.all(errors), [
     [
       2,
-      'plat: Property.List Price cannot be declared, so nothing is declared or stored: --map names the field that each is, --extra-fields ignore leaves them out.',
+      'plat: Property.List Price cannot be declared, so nothing is declared or stored: use --map to name the field for each, or --extra-fields ignore to omit them.',
     ],
     [
       2,
-      'plat: a.csv: List Price is no field of Property: --map "List Price=ListPrice" says which field a column is, --infer declares new fields, --extra-fields ignore leaves them out.',
+      'plat: a.csv: List Price is not a field of Property: --map "List Price=ListPrice" says which field a column is, --infer declares new fields, --extra-fields ignore leaves them out.',
     ],
     [2, 'plat: b.csv: two columns are City; give one of them another name in the header.'],
     [2, 'plat: c.csv: two columns are City; --map "COLUMN=" leaves one of them out.'],

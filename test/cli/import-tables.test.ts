@@ -105,7 +105,7 @@ test('a broken row is rejected by its line, and goes to the rejected file; its n
       [7, 'ListPrice is "much", but takes a number'],
       [10, 'The record has no ListingKey'],
       [12, 'A quote in this row is not closed'],
-      [13, 'The row holds bytes that are no UTF-8; save the fil'],
+      [13, 'The row contains bytes that are not UTF-8; save the'],
     ],
   );
   assert.deepEqual(
@@ -160,17 +160,17 @@ test('--map says what columns and members mean, by pairs or a file; what cannot 
     ],
     [
       [...key, 'a.csv'],
-      'a.csv: List Price, Junk are no fields of Property: --map "List Price=ListPrice" says which field a column is, --infer declares new fields, --extra-fields ignore leaves them out.',
+      'a.csv: List Price, Junk are not fields of Property: --map "List Price=ListPrice" says which field a column is, --infer declares new fields, --extra-fields ignore leaves them out.',
     ],
     [
       [...key, '--map', 'Junk=ListingKey', 'a.csv'],
       'a.csv: two columns are ListingKey; --map "COLUMN=" leaves one of them out.',
     ],
     [['twice.csv'], 'twice.csv: two columns are City; give one of them another name in the header.'],
-    [['json.csv'], 'json.csv holds JSON, not a table; --format json reads it.'],
+    [['json.csv'], 'json.csv contains JSON, not a table; --format json reads it.'],
     [
       ['table.json'],
-      'table.json looks like a table (ListingKey,City…), not like JSON; --format csv or --format tsv reads it, and files that end in .csv or .tsv are read so.',
+      'table.json looks like a table (ListingKey,City…), not like JSON; use --format csv or --format tsv, or a file name that ends in .csv or .tsv.',
     ],
     [['quote.csv'], 'quote.csv:1: A quote in this row is not closed.'],
     [['--map', 'nothing', 'a.csv'], '--map nothing: it is neither a file nor source=Field.'],

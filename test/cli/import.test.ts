@@ -64,7 +64,7 @@ test('a record replaces the stored one whole; a collection that is present repla
 });
 
 const FILLED =
-  'EntityEvent is filled by the store itself, from its sequence of changes. Its records are neither imported nor copied.';
+  'The store fills EntityEvent itself, from its sequence of changes. Its records cannot be imported or copied.';
 
 test('what is used wrongly is refused before anything is stored: 2', async (t) => {
   const at = place(t);
@@ -119,21 +119,21 @@ test('an address of what is no store is called by its name, with what would be r
   const engines =
     'plat keeps records in SQLite (a path, or sqlite:PATH) or in PostgreSQL (postgres://USER@HOST/DATABASE)';
   const cases: readonly (readonly [store: string, message: string])[] = [
-    ['mysql://u:secret@h/market', `mysql://u@h/market is no store: ${engines}.`],
-    ['mssql:market', `mssql:market is no store: ${engines}.`],
-    ['mongodb+srv://h/m', `mongodb+srv://h/m is no store: ${engines}.`],
+    ['mysql://u:secret@h/market', `mysql://u@h/market is not a store: ${engines}.`],
+    ['mssql:market', `mssql:market is not a store: ${engines}.`],
+    ['mongodb+srv://h/m', `mongodb+srv://h/m is not a store: ${engines}.`],
     [
       'postgres:/h/m',
-      'postgres:/h/m is no store: that of a server is written postgres://USER@HOST/DATABASE.',
+      'postgres:/h/m is not a store: that of a server is written postgres://USER@HOST/DATABASE.',
     ],
     [
       'sqlite://m.db',
-      'sqlite://m.db is no store: that of a file is written sqlite:PATH, or as the path alone.',
+      'sqlite://m.db is not a store: that of a file is written sqlite:PATH, or as the path alone.',
     ],
-    ['file:m.db', 'file:m.db is no store: that of a file is its path alone.'],
+    ['file:m.db', 'file:m.db is not a store: that of a file is its path alone.'],
     [
       'https://h/v1',
-      'https://h/v1 is no store: it is the address of a service, from which "plat replicate --from" copies into a store.',
+      'https://h/v1 is not a store: it is the address of a service, from which "plat replicate --from" copies into a store.',
     ],
   ];
   const before = readdirSync(at.folder);

@@ -233,7 +233,7 @@ const CASES: Readonly<Record<string, Case>> = {
     assert.match(await seen(['quarantine', 'retry', ...STORE]), /^0 stored, 0 gone at the source, /),
   'webhook create': async ({ seen }) => {
     const screen = await seen(WEBHOOK, { columns: 200 });
-    assert.match(screen, /^whsec_\S+\n\S+ is told of changes from now on\. /m);
+    assert.match(screen, /^whsec_\S+\n\S+ receives changes from now on\. /m);
   },
   'webhook list': async (w) => {
     const id = await webhook(w);
@@ -243,7 +243,7 @@ const CASES: Readonly<Record<string, Case>> = {
   'webhook test': async (w) => {
     const { code, screen } = await w.start(['webhook', 'test', await webhook(w), ...STORE]).ended;
     assert.equal(code, 1);
-    assert.match(screen, /^plat: \S+ has not taken the message: /m);
+    assert.match(screen, /^plat: \S+ has not accepted the message: /m);
   },
   'webhook pause': async (w) => {
     const id = await webhook(w);

@@ -184,12 +184,12 @@ test('what cannot be served: no store, a port in use, half of a certificate, a w
   );
   const messages = answers.map(({ err }) => err.split('\n')[0]);
   assert.deepEqual(messages, [
-    'plat: There is no store at none.db. "plat import" and "plat demo" make one.',
+    'plat: There is no store at none.db. "plat import" and "plat demo" create one.',
     `plat: Port ${port} is in use. Choose another, or 0 for any free one.`,
-    'plat: --tls-cert and --tls-key go together.',
+    'plat: --tls-cert and --tls-key must be given together.',
     'plat: c.pem cannot be read.',
     'plat: --public-url takes api=URL,replication=URL,floorplans=URL, not api=here.',
-    "error: option '--api-port <port>' argument '65536' is invalid. It takes a whole number from 0 to 65535.",
+    "plat: option '--api-port <port>' argument '65536' is invalid. It takes a whole number from 0 to 65535.",
     'plat: There is no file o.json.',
   ]);
 });
@@ -242,6 +242,8 @@ test('what is no key is refused', async (t) => {
     create('--expires', 'soon'),
     create('--expires', '2020-01-01'),
     create('--name', 'A\u001b[2J'),
+    create('--name', ' '),
+    create('--color', 'red'),
     at.run(['key', 'create', '--store', 'm.db']),
     at.run(['key', 'revoke', '--store', 'm.db', 'k1']),
     at.run(['key', 'rotate', '--store', 'm.db', 'k1', '--overlap', 'long']),
@@ -254,7 +256,7 @@ test('what is no key is refused', async (t) => {
       [
         2,
         '',
-        "error: option '--kind <kind>' argument 'king' is invalid. Allowed choices are replication, api, floorplans, admin.",
+        "plat: option '--kind <kind>' argument 'king' is invalid. Allowed choices are replication, api, floorplans, admin.",
       ],
       [2, '', 'plat: --expires is soon, but takes a date or a timestamp with a zone.'],
       [2, '', 'plat: --expires is 2020-01-01, which is in the past: the key would never be valid.'],
@@ -263,6 +265,8 @@ test('what is no key is refused', async (t) => {
         '',
         'plat: The name has a control character (U+001B) at position 2; use letters, digits and signs.',
       ],
+      [2, '', 'plat: The name is blank; it says whose key it is.'],
+      [2, '', "plat: unknown option '--color'"],
       [
         2,
         '',

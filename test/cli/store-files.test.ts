@@ -66,7 +66,7 @@ test('import says that a store is new, and --no-create makes none', async (t) =>
   assert.deepEqual(refused, {
     code: 1,
     out: '',
-    err: 'plat: There is no store at m.db. "plat import" and "plat demo" make one.\n',
+    err: 'plat: There is no store at m.db. "plat import" and "plat demo" create one.\n',
   });
   const byVariable = await at.run(['import', '--store', 'm.db', 'a.ndjson'], {
     env: { PLAT_NO_CREATE: '1' },
@@ -182,7 +182,7 @@ test('a backup that is copied over a served store is noticed, and the old log is
   const problems = { store: "the store's file was overwritten while it was in use" };
   assert.deepEqual([ready.status, await ready.json()], [503, { ready: false, problems }]);
   const why =
-    'a backup was put in its place, and the log beside it is of the file that lay there. End whatever has it open, remove m.db-wal and m.db-shm, and run "plat restore --store m.db --new-epoch"';
+    'a backup was put in its place, but the log next to it belongs to the previous file. End all processes that have it open, remove m.db-wal and m.db-shm, and run "plat restore --store m.db --new-epoch"';
   const refused = { code: 1, out: '', err: `plat: m.db cannot be used: ${why}.\n` };
   assert.deepEqual(await at.run(['import', '--store', 'm.db', 'b.ndjson']), refused);
   service.child.kill('SIGTERM');
@@ -223,7 +223,7 @@ test('what is no file, and what is empty, is said to be so', async (t) => {
       'folder.db cannot be used: it is a folder; name a file in it, such as folder.db/market.db.',
     ],
     ['empty.db', 'empty.db is not a plat store: it is empty.'],
-    ['empty.db/m.db', 'There is no store at empty.db/m.db. "plat import" and "plat demo" make one.'],
+    ['empty.db/m.db', 'There is no store at empty.db/m.db. "plat import" and "plat demo" create one.'],
   ] as const;
   const answers = await Promise.all(cases.map(([store]) => at.run(['status', '--store', store])));
   assert.deepEqual(

@@ -31,9 +31,9 @@ test('no store, something else, a newer layout, an engine that is not there: eac
     [
       ['status', '--store', 'none.db'],
       1,
-      'There is no store at none.db. "plat import" and "plat demo" make one.',
+      'There is no store at none.db. "plat import" and "plat demo" create one.',
     ],
-    [['status', '--store', 'text.db'], 1, 'text.db is not a plat store: it is no SQLite database.'],
+    [['status', '--store', 'text.db'], 1, 'text.db is not a plat store: it is not an SQLite database.'],
     [
       ['status', '--store', 'packed.db'],
       1,
@@ -115,7 +115,7 @@ test('a store that stays locked is an error after 30 s', { skip: slow }, async (
   assert.deepEqual(await at.run(['import', '--store', 'm.db', 'b.ndjson']), {
     code: 1,
     out: '',
-    err: 'plat: Another process holds the write lock of m.db. Try again when it has finished.\n',
+    err: 'plat: Another process has the write lock of m.db. Try again when it has finished.\n',
   });
   other.close();
 });
@@ -154,7 +154,7 @@ test(
     assert.equal(read('code'), '1\n');
     assert.equal(
       read('err').replace(/^\{"time":.*\n/gm, ''),
-      'small/m.db is a new store: none existed here\nplat: There is no room left on the disk of small/m.db. Nothing of the last batch was stored.\n',
+      'small/m.db is a new store: none existed here\nplat: There is no room left on the disk of small/m.db. No record of the last batch was stored.\n',
     );
     const { resources } = JSON.parse(read('status'));
     const { rows } = resources.find(({ resource }: { resource: string }) => resource === 'Property');

@@ -59,7 +59,10 @@ test('a service delivers to webhooks that another process makes, tests, pauses, 
   assert.match(made.secret, /^whsec_/);
   const serving = at.start(['serve', ...store, ...ANY_PORT]);
   const { admin: address } = await addressesOf(serving);
-  assert.equal(await at.done(['webhook', 'test', ...store, made.id]), `${made.id} has taken the message\n`);
+  assert.equal(
+    await at.done(['webhook', 'test', ...store, made.id]),
+    `${made.id} has accepted the message\n`,
+  );
   assert.deepEqual(await received(1), ['']);
   await at.done(['import', ...store, at.file('B.ndjson', [listing('B')]), '--resource', 'Property']);
   assert.deepEqual(await received(2), ['', 'created B']);

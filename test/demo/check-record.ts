@@ -36,7 +36,7 @@ function checkScalar(field: Field, value: unknown): string | undefined {
         ? `has more than ${type.digits} digits`
         : undefined;
     case 'decimal': {
-      if (typeof value !== 'number' || !Number.isFinite(value)) return 'is no number';
+      if (typeof value !== 'number' || !Number.isFinite(value)) return 'is not a number';
       const [whole = '', places = ''] = Math.abs(value).toString().split('.');
       if (places.length > type.scale) return `has more than ${type.scale} decimals`;
       return whole.length > type.precision - type.scale

@@ -48,13 +48,13 @@ test('a declared resource has its key, its stamp and its fields', () => {
 test('what cannot be a resource is refused with its reason', () => {
   refused(
     { name: 'member' },
-    'The resource member: its name must begin with a capital and hold letters and digits, at most 64.',
+    'The resource member: its name must begin with a capital and consist of at most 64 letters and digits.',
   );
   refused({ name: 'ROOM' }, 'The resource ROOM: the name is taken.');
-  refused({ key: 'constructor' }, 'The resource Feedback: constructor is no name of a key.');
+  refused({ key: 'constructor' }, 'The resource Feedback: constructor is not a valid name for a key.');
   refused(
     { key: 'ModificationTimestamp' },
-    'The resource Feedback: ModificationTimestamp is no name of a key.',
+    'The resource Feedback: ModificationTimestamp is not a valid name for a key.',
   );
   refused(
     { fields: [{ name: 'A', type: 'text' }] },
@@ -75,7 +75,7 @@ test('what cannot be a resource is refused with its reason', () => {
   );
   refused(
     { fields: [{ name: 'A', type: 'integer', lookup: 'StandardStatus' }] },
-    'The resource Feedback: A is no string and has no lookup.',
+    'The resource Feedback: A is not a string and cannot have a lookup.',
   );
 });
 

@@ -172,7 +172,7 @@ describe('declared lookups', () => {
   it('are refused where the lookup is closed', () => {
     assert.equal(
       refusal({ lookups: [{ lookup: 'StandardStatus', values: ['Sold'] }] }),
-      'The lookup StandardStatus is closed and takes no further values.',
+      'The lookup StandardStatus is closed and accepts no further values.',
     );
   });
 

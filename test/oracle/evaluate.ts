@@ -63,7 +63,7 @@ const within = (situation: Situation, member: Member): Situation => ({
 export function truthOf(term: Term, situation: Situation): boolean | null {
   const value = evaluate(term, situation);
   if (value === null || typeof value === 'boolean') return value;
-  throw new Error(`${term.kind} is no condition`);
+  throw new Error(`${term.kind} is not a condition`);
 }
 
 export function evaluate(term: Term, situation: Situation): Value {

@@ -39,7 +39,7 @@ test('what multiplies is refused, with how many rows would do', () => {
     refusal(() => checkRelated(expansions, 1000)),
     [
       'expansionTooLarge',
-      `$expand: about 220000 related records would come with 1000 rows, more than 150000. Ask for $top=${most} at the most, or for fewer expansions.`,
+      `$expand: about 220000 related records would come with 1000 rows, more than 150000. Request at most $top=${most}, or fewer expansions.`,
     ],
   );
   const deeper = collection(`$expand=${'Rooms($expand=Listing($expand='.repeat(5)}Rooms${'))'.repeat(5)}`);

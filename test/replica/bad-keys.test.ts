@@ -52,7 +52,7 @@ for (const [what, numbers, status] of sets) {
       numbers.map((number) => [
         'Property',
         `${keyOf(number)}/Media`,
-        `The source cannot give its sub-data: ${status}: no`,
+        `The source cannot return its sub-resources: ${status}: no`,
       ]),
     );
     const whole = keysUpTo(30).filter((_, at) => !numbers.includes(at + 1));
@@ -77,7 +77,7 @@ test('a swept key whose record alone is wanted and gives 400 ends no run', async
   clock.advance(DAY);
   assert.equal(await replica.replicate(), 'done');
   assert.deepEqual(await replica.quarantine(), [
-    ['Property', key, 'The source cannot give its record: 400: odd key'],
+    ['Property', key, 'The source cannot return the record: 400: odd key'],
   ]);
 });
 

@@ -330,7 +330,7 @@ test('a link that is no address', async (t) => {
     pageOf(seen) === 0 ? json({ value: [], '@odata.nextLink': 'http://' }) : undefined;
   await assert.rejects(
     replica.replicate(),
-    failed('rejected', 'The source links to http://, which is no address'),
+    failed('rejected', 'The source links to http://, which is not a URL'),
   );
 });
 

@@ -69,7 +69,7 @@ test('a feed that the store has under another name is told with that name, and n
   const identity = `reso ${new URL(server.root).host}/odata/`;
   const told = (force: string) => ({
     code: 'usage',
-    message: `${replica.store.name} has what again gives already, from the source feed, and a key belongs to one source: nothing of it could be stored. Where it is the same feed, --source feed${force} goes on with that copy; another one takes a store of its own, or --force, with which what both have is put aside.`,
+    message: `${replica.store.name} already has the records of again, from the source feed. A key belongs to one source, so none of them could be stored. If it is the same feed, --source feed${force} continues that copy. For another feed, use a separate store, or --force, which quarantines the records that both have.`,
   });
   await assert.rejects(replica.replicate({ source: 'again' }), told(''));
   const byName = server.root.replace('127.0.0.1', 'localhost');

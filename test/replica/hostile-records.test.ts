@@ -149,7 +149,7 @@ const tooLargeWith =
 
 const isExpanded = (url: string): boolean => !url.includes('$digests') && /[?&](?:\$|%24|_)expand=/.test(url);
 const REFUSED_SIZE =
-  /^The source cannot give its (?:record|sub-data): The answer has \d+ bytes or more, and 33554432 are read$/;
+  /^The source cannot return (?:the record|its sub-resources): The answer has \d+ bytes or more, and 33554432 are read$/;
 
 interface Heavy {
   readonly kind: 'reso' | 'native';

@@ -64,7 +64,7 @@ test('with its own timestamps a replica gives its stamp as ModificationTimestamp
     middle.store.configure((now) => ({ ...now, onwardTimestamps: 'source' })),
     {
       code: 'usage',
-      message: 'Once a replica holds records, its onwardTimestamps stay as they are.',
+      message: 'Once a replica contains records, its onwardTimestamps cannot be changed.',
     },
   );
 });

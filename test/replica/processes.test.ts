@@ -109,7 +109,7 @@ test('the lease of a dead process is taken over at once, that of a living one ne
   await assert.rejects(acquireSource(store, 'feed', at(20)), {
     code: 'failed',
     message:
-      /^host:10:[0-9a-f]{8} is replicating feed into this store; its lease ends in 60 s unless it goes on\.$/,
+      /^host:10:[0-9a-f]{8} is replicating feed into this store; its lease ends in 60 s unless it is renewed\.$/,
   });
   processes.delete(10);
   const held = await acquireSource(store, 'feed', at(20));

@@ -139,7 +139,7 @@ describe('children', () => {
     await replica.replicate();
     assert.deepEqual(await replica.keys('Media'), ['1001-0', '1004-0']);
     assert.deepEqual(await replica.quarantine(), [
-      ['Property', `${keyOf(2)}/Media`, 'The source cannot give its sub-data: 500: broken'],
+      ['Property', `${keyOf(2)}/Media`, 'The source cannot return its sub-resources: 500: broken'],
     ]);
     // An update of the listing that moved no photo does not make its photos forgotten.
     clock.advance(HOUR);
@@ -220,7 +220,7 @@ describe('dead letters', () => {
     assert.equal(await replica.replicate(), 'done');
     assert.deepEqual(await replica.keys('Property'), [...keysUpTo(3), keyOf(8)]);
     assert.deepEqual(await replica.quarantine(), [
-      ['Property', keyOf(9), 'The source cannot give its record: 500: broken'],
+      ['Property', keyOf(9), 'The source cannot return the record: 500: broken'],
     ]);
     server.intercept = () => undefined;
     assert.deepEqual(await retryQuarantined(replica.store), { stored: 0, wanted: 1, gone: 0, still: [] });
@@ -246,7 +246,7 @@ describe('dead letters', () => {
       assert.equal(await replica.replicate(), 'done');
       asked.push(server.seen.slice(before).filter(({ path }) => path === broken).length);
       assert.deepEqual(await replica.quarantine(), [
-        ['Property', keyOf(9), 'The source cannot give its record: 500: broken'],
+        ['Property', keyOf(9), 'The source cannot return the record: 500: broken'],
       ]);
     }
     assert.equal(asked[0], 8, 'all the patience there is, the first time');
@@ -378,7 +378,7 @@ describe('lock', () => {
     await assert.rejects(replica.replicate(), {
       name: 'PlatError',
       code: 'failed',
-      message: 'host:1:ab is replicating feed into this store; its lease ends in 60 s unless it goes on.',
+      message: 'host:1:ab is replicating feed into this store; its lease ends in 60 s unless it is renewed.',
     });
     assert.equal(server.seen.length, 0, 'the source is not asked');
     const others = listings(6, clock).slice(3);

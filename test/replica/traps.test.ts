@@ -1,6 +1,7 @@
 /** The traps of the specification, one test or more for each. TRAP 9 and 12 are also in `copy/`. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { ReplicaEvent } from '../../src/replica/events.ts';
 import { listing, member, office, photo, room } from '../support/builders.ts';
 import { DAY, SECOND, testClock } from '../support/clock.ts';
 import { pick } from '../support/world.ts';
@@ -494,6 +495,35 @@ describe('TRAP 9: a LocalName that differs from the API name is the current name
     assert.deepEqual(
       (await replica.rows('Property')).map(({ WineCellar }) => WineCellar),
       ['deep', 'deep', 'deep'],
+    );
+  });
+
+  test('INCIDENT a rename while a watch looks at the source again is found when it looks the next time', async (t) => {
+    const clock = testClock();
+    const declared = { ListPrice: 'Edm.Decimal', WineCellar: 'Edm.String' };
+    const called = (name: string) => metadataOf(declared, [], { WineCellar: name });
+    const records = { Property: listings(1, clock, () => ({ WineCellar: 'deep' })), ...NO_PEOPLE };
+    const server = await odataServer(t, clock, records, { metadata: called('Interior: Wine Cellar') });
+    const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock });
+    const ended = new AbortController();
+    let read = 0;
+    let discovered = 0;
+    server.intercept = ({ path }) => {
+      if (path.endsWith('$metadata') && ++read === 9) ended.abort();
+      return undefined;
+    };
+    const onEvent = ({ kind }: ReplicaEvent): void => {
+      if (kind !== 'source') return;
+      discovered++;
+      // Its fields were read a moment ago.
+      server.traits.metadata = called(discovered === 1 ? 'Below: Cellar Kind' : 'Deep: Vault');
+    };
+    assert.equal(await replica.replicate({ watch: true, signal: ended.signal, onEvent }), 'stopped');
+    assert.ok(discovered >= 3, `${discovered}`);
+    const { declarations } = (await replica.store.model()).settings;
+    assert.deepEqual(
+      declarations.customFields?.map(({ name, group, label }) => [name, group, label]),
+      [['WineCellar', 'Deep', 'Vault']],
     );
   });
 });

@@ -163,7 +163,7 @@ suite('copies of stores', () => {
       const sending = await open(here);
       const store = await open(there);
       const [first, second] = await sending.webhooks.list();
-      const paused = 'the store is a copy: resume it when no process of the other one sends any more';
+      const paused = 'the store is a copy: resume it when no process of the original store sends any more';
       assert.deepEqual(await store.webhooks.list(), [
         { ...first, paused, holder: null, heldUntil: 0 },
         second,
@@ -207,7 +207,7 @@ suite('copies of stores', () => {
       await assert.rejects(
         open(there),
         ({ code, message }: PlatError) =>
-          code === 'storeNotOurs' && /a copy into it has not come to its end/.test(message),
+          code === 'storeNotOurs' && /a copy into it is incomplete/.test(message),
       );
       const store = await open(here);
       await operations(store, clock).write('Office', { OfficeKey: 'late', OfficeName: 'Late' });
@@ -265,7 +265,7 @@ suite('copies of stores', () => {
     const there = await database(t);
     await copied(here, there);
     const name = there.replace(/\?.*/, '');
-    const usage = { code: 'usage' satisfies ErrorCode, message: `There is a store at ${name} already.` };
+    const usage = { code: 'usage' satisfies ErrorCode, message: `A store already exists at ${name}.` };
     await assert.rejects(copied(here, there), usage);
     const other = await database(t);
     await runOn(other, 'CREATE SCHEMA plat', 'CREATE TABLE plat.orders (id integer)');
@@ -302,7 +302,7 @@ suite('copies of stores', () => {
     await target.close();
     await assert.rejects(copied(here, there, 'partitions'), {
       code: 'usage' satisfies ErrorCode,
-      message: `The copy into ${there.replace(/\?.*/, '')} was begun without partitions.`,
+      message: `The copy into ${there.replace(/\?.*/, '')} was started without partitions.`,
     });
   });
 

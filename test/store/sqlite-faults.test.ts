@@ -10,7 +10,7 @@ import { countedSteps } from './contract/steps.ts';
 const seen = new Set<DatabaseSync>();
 
 const counted = countedSteps((step) => {
-  const { exec, prepare, close } = DatabaseSync.prototype;
+  const { exec, prepare } = DatabaseSync.prototype;
   mock.method(DatabaseSync.prototype, 'exec', function (this: DatabaseSync, text: string) {
     seen.add(this);
     // The engine always rolls back.
@@ -21,10 +21,13 @@ const counted = countedSteps((step) => {
     step();
     return prepare.call(this, text);
   });
-  mock.method(DatabaseSync.prototype, 'close', function (this: DatabaseSync) {
-    seen.delete(this);
-    close.call(this);
-  });
+  for (const name of ['close', Symbol.dispose] as const) {
+    const real = DatabaseSync.prototype[name];
+    mock.method(DatabaseSync.prototype, name, function (this: DatabaseSync) {
+      seen.delete(this);
+      real.call(this);
+    });
+  }
   for (const name of ['get', 'all', 'run', 'iterate'] as const) {
     const real = StatementSync.prototype[name];
     mock.method(StatementSync.prototype, name, function (this: StatementSync, ...values: never[]) {

@@ -1,4 +1,4 @@
-/** Small records, each with what its tests do not care for left out. */
+/** Small records, each with what its tests do not care for omitted. */
 import type { Json } from './world.ts';
 
 export const listing = (key: string, fields: Json = {}): Json => ({

@@ -22,7 +22,7 @@ export interface OpenedStore {
   readonly store: Store;
   /** The same store, opened once more beside the first, on its clock or another, which may be told to be right. */
   again(clock?: Clock, trust?: Pick<ClockTrust, 'allowClockJump'>): Promise<Store>;
-  /** Takes the write lock, as another process does that migrates or imports, until the answer is called. */
+  /** Takes the write lock, as another process does that migrates or imports, until the response is called. */
   hold(): Promise<() => Promise<void>>;
   /** Opens what `backup` wrote to a file. */
   copy(file: string): Promise<Store>;

@@ -12,7 +12,7 @@ export interface ServerEvent {
 export interface EventClient {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** Resolves with the body of an answer that is no stream. */
+  /** Resolves with the body of a response that is no stream. */
   text(): Promise<string>;
   /** The next event; undefined: the stream has ended. */
   next(): Promise<ServerEvent | undefined>;
@@ -20,7 +20,7 @@ export interface EventClient {
   until(passes: (event: ServerEvent) => boolean): Promise<ServerEvent[]>;
   /** Events up to the position behind a number of changes: a write may take several commits, not all of them with any. */
   changes(least: number): Promise<ServerEvent[]>;
-  /** Stops or goes on taking bytes from the socket. */
+  /** Stops or continues taking bytes from the socket. */
   readonly response: IncomingMessage;
   close(): void;
 }

@@ -20,7 +20,9 @@ export const hasOtherClock = (): boolean => process.env.PLAT_TEST_DATE_OFFSET !=
  */
 const WAITS = ['epoll_wait', 'nanosleep'];
 
-/** The library, without its wrappers of what waits: their names in its table of symbols are names that nobody asks for. */
+/**
+ * The library, without its wrappers of what waits: their names in its table of symbols are names that nobody looks up.
+ */
 function withoutWaits(library: Buffer): Buffer {
   const copy = Buffer.from(library);
   for (const name of WAITS) {

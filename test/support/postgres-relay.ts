@@ -1,4 +1,4 @@
-/** What a store sends to its server, seen from between the two: the commands, and how often it waits for an answer. */
+/** What a store sends to its server, seen from between the two: the commands, and how often it waits for a response. */
 import assert from 'node:assert/strict';
 import { connect, createServer, type Socket } from 'node:net';
 import type { Scope } from './engine.ts';
@@ -6,7 +6,7 @@ import type { Scope } from './engine.ts';
 export interface Traffic {
   /** The texts of the commands that the server ran, prepared or not, without those that end a transaction. */
   readonly commands: readonly string[];
-  /** How often something was sent when an answer had come: round trips, one after the other. */
+  /** How often something was sent when a response had come: round trips, one after the other. */
   readonly waits: number;
 }
 
@@ -25,7 +25,7 @@ export interface Relay {
   losingCommit(isPassedOn: boolean, work: () => Promise<unknown>): Promise<void>;
 }
 
-/** A connection that is to be broken in the middle of an answer. */
+/** A connection that is to be broken in the middle of a response. */
 interface Break {
   readonly bytes: number;
   /** Bytes that have passed on each connection. */

@@ -131,7 +131,7 @@ export function postgresServer(): Promise<SharedServer> {
   return used;
 }
 
-/** A server of this process's own, for all its databases: to be asked for before anything is made in one. */
+/** A server of this process's own, for all its databases: to be requested before anything is made in one. */
 export async function ownServer(): Promise<PostgresServer> {
   if (used !== undefined) throw new Error('this process has databases on another server');
   const server = startServer();
@@ -170,7 +170,7 @@ export async function startServer(
   const environment = { ...process.env, ...otherClock(folder), LC_ALL: 'C', TZ: 'UTC' };
   const options = { ...owner, cwd: folder, env: environment };
   const running = new Map<string, ChildProcess>();
-  // A test that is broken off takes its server with it.
+  // A test that is interrupted takes its server with it.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => process.exit(1));
   process.once('exit', () => {
     for (const server of running.values()) server.kill('SIGQUIT');

@@ -1,5 +1,5 @@
 /**
- * A scope within a test, for what is made anew with each run of a property: kept until the test ends, the stores of all
+ * A scope within a test, for what is recreated with each run of a property: kept until the test ends, the stores of all
  * runs would take the connections of a server, and its memory.
  */
 import type { Scope } from './engine.ts';

@@ -6,7 +6,7 @@ import type { StoreSettings } from '../../src/records/settings.ts';
 import type { ClockTrust } from '../../src/store/clock-jump.ts';
 import { testClock } from './clock.ts';
 import type { Engine } from './engine.ts';
-import { temporaryFile } from './temporary.ts';
+import { removeTemporary, temporaryFile } from './temporary.ts';
 
 const prepared = new Map<string, Promise<string>>();
 
@@ -66,8 +66,10 @@ export function sqliteEngine(
         for (const statement of statements) database.exec(statement);
         database.close();
       };
+      const store = await open(path);
+      scope.after(() => removeTemporary(path));
       return {
-        store: await open(path),
+        store,
         again: (on, trust) => open(path, on, trust),
         hold,
         copy: (file) => open(file),

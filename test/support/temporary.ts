@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, globSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -13,4 +13,9 @@ let files = 0;
 /** A path in this process's folder that nothing lies at; the folder goes when the process ends. */
 export function temporaryFile(ending = '.db'): string {
   return join(folder, `${++files}${ending}`);
+}
+
+/** Removes such a file, and those beside it that an engine makes: many stores fill the memory before the process ends. */
+export function removeTemporary(path: string): void {
+  for (const each of globSync(`${path}*`)) rmSync(each, { force: true });
 }

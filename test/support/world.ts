@@ -31,7 +31,7 @@ export const TIME = { milliseconds: 30_000 };
 export const FILES: FileSigning = { base: 'https://feed.example', role: 'idx', expires: 1_800_000_000 };
 export const ROOT = 'https://feed.example/Reso/OData/';
 
-/** How a page is asked for, beside the OData options. */
+/** How a page is requested, beside the OData options. */
 export interface ReadWish extends Pick<ResoShape, 'control'> {
   readonly viewer?: Viewer;
   readonly position?: Position;
@@ -52,7 +52,7 @@ export interface World extends OpenedStore {
   /** The request for a page of a collection. @param options an OData query string, such as `$top=5` */
   request(resource: string, options?: string, wish?: ReadWish): Promise<PageRequest>;
   page(resource: string, options?: string, wish?: ReadWish): Promise<ReadPage>;
-  /** All records that a viewer sees, in the order asked for. */
+  /** All records that a viewer sees, in the order requested. */
   rows(resource: string, options?: string, wish?: ReadWish): Promise<Json[]>;
   /** The keys of the same. */
   keys(resource: string, options?: string, wish?: ReadWish): Promise<string[]>;

@@ -136,7 +136,7 @@ test('an address is stored as it is used; what cannot be sent is refused, withou
   for (const since of ['1', '99999999']) {
     await assert.rejects(replayWebhook(store, id, since), {
       code: 'usage',
-      message: `Changes since ${since} are not known: they are no longer kept, or are still to come.`,
+      message: `The changes since ${since} are unknown: they are no longer kept, or have not happened yet.`,
     });
   }
 });

@@ -33,7 +33,7 @@ function within(moment: number, oldest: number, now: number): number {
   return begin + ((moment - oldest) / (since - oldest)) * TAKEN_OVER;
 }
 
-/** How far moments lie at the most from those that are spread evenly over the same span, wherever in their part of it. */
+/** How far moments lie at most from those that are spread evenly over the same span, wherever in their part of it. */
 function unevenness(moments: readonly number[]): number {
   const from = moments[0] ?? 0;
   const step = ((moments.at(-1) ?? from) - from) / moments.length;

@@ -10,7 +10,7 @@ import type { FieldValues } from './values.ts';
 
 /** Where the facts of a drawing come from: fields by their RESO names. */
 export interface MediaSource {
-  /** The Property record; undefined when there is none. */
+  /** The Property record; undefined if there is none. */
   listing(key: string): Promise<FieldValues | undefined>;
   /** The PropertyRooms records of a listing. */
   rooms(key: string): Promise<readonly FieldValues[]>;

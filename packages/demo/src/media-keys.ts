@@ -101,7 +101,7 @@ export function parseMediaKey(key: string): MediaName | undefined {
   }
 }
 
-/** What a path asks for. */
+/** What a path requests. */
 interface MediaFile {
   readonly name: MediaName;
   /** Photos of markets that were made before there were others are drawings. */

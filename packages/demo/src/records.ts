@@ -11,7 +11,7 @@ export interface MarketRecord {
   readonly record: ImportRecord;
 }
 
-/** Fields as a stage fills them; what is undefined is left out of the record. */
+/** Fields as a stage fills them; what is undefined is omitted of the record. */
 export type Fields = Readonly<Record<string, FieldValue | undefined>>;
 
 type ChildCollection = 'Media' | 'Rooms' | 'UnitTypes' | 'OpenHouses';

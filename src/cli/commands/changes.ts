@@ -14,12 +14,15 @@ export function defineChanges(changes: Command): void {
     changes,
     STORE_OPTION(),
     CONFIG_OPTION(),
-    option('--since <position>', 'begin behind it: start, end, a number, or a position (default: start)'),
-    option('--follow', 'go on with what is committed from now on'),
-    option('--records', 'with each record, in the form of the RESO interface'),
+    option(
+      '--since <position>',
+      'begin after this position: start, end, a number, or a position (default: start)',
+    ),
+    option('--follow', 'continue with new commits'),
+    option('--records', 'include each record, in the form of the RESO interface'),
     option('--resources <names>', 'only these resources, separated by commas (default: all)'),
     option('--role <role>', 'as this role sees the changes (default: as the operator)'),
-    option('--checkpoint <file>', 'keep the position in this file, and begin there if it exists'),
+    option('--checkpoint <file>', 'store the position in this file, and begin there if it exists'),
   ).action(async (_options, command: Command) => {
     await applyConfig(command);
     const { store: address, since, follow, records, resources, role, checkpoint } = command.opts();
@@ -40,7 +43,7 @@ export function defineChanges(changes: Command): void {
             const line = JSON.stringify(change);
             await streamJson(text === undefined ? line : `${line.slice(0, -1)},"record":${text}}`);
           }
-          // Whoever is killed between the two writes the lines again, and skips none.
+          // A process that is killed between the two writes the lines again, and skips none.
           await flushOutput();
           kept?.keep(page.position);
         }
@@ -60,7 +63,7 @@ const listIn = (names: string | readonly string[] | undefined): readonly string[
 function gone({ message }: PlatError, checkpoint: string | undefined): PlatError {
   const way =
     checkpoint === undefined
-      ? 'with --since start every record that exists comes anew.'
-      : `delete ${checkpoint}, so that every record that exists comes anew.`;
+      ? 'use --since start to read every existing record again.'
+      : `delete ${checkpoint} to read every existing record again.`;
   return platError('failed', { reason: `${message} Or empty the copy, and ${way}` });
 }

@@ -48,7 +48,7 @@ async function mustBeSound(address: string, partitions: PartitionField | undefin
     if (fault === undefined) return;
     throw platError('storeDamaged', {
       store: store.name,
-      reason: `what it was copied from is, too (${fault})`,
+      reason: `its source is damaged as well (${fault})`,
     });
   });
 }

@@ -70,7 +70,7 @@ export function defineDemo(demo: Command): void {
     const config = await applyConfig(self);
     const settings: DemoSettings = self.opts();
     if (settings.live !== true && self.getOptionValueSource('changesPerMinute') === 'cli') {
-      throw platError('usage', { reason: '--changes-per-minute goes with --live.' });
+      throw platError('usage', { reason: '--changes-per-minute requires --live.' });
     }
     const shutdown = onShutdown(true);
     const { allowClockJump } = settings;

@@ -112,7 +112,7 @@ const hasCustomFields = ({ dictionary }: ConfigFile): boolean => dictionary?.cus
 async function mustBeAuthority(store: Store): Promise<void> {
   const { settings } = await store.model();
   if (settings.owner === 'authority') return;
-  const reason = `${store.name} is a replica: its records come from its source, by plat replicate.`;
+  const reason = `${store.name} is a replica: plat replicate fetches its records from its source.`;
   throw platError('usage', { reason });
 }
 

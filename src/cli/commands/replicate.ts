@@ -82,7 +82,7 @@ export function defineReplicate(command: Command): void {
     ).default('1h'),
     option(
       '--follow-by <way>',
-      'how a watch learns of changes: the best way that the source offers, or this one',
+      'how a watch learns of changes: by the best method that the source offers, or by this one',
     )
       .choices(['auto', ...WAYS, 'windows'])
       .default('auto'),
@@ -190,7 +190,7 @@ function countsOf(quarantined: readonly Quarantined[]): Readonly<Record<string, 
 /** @throws PlatError `usage` for a store that is not a file */
 function besideStore(store: string): string {
   if (!/^postgres(ql)?:/.test(store)) return `${store.replace(/^sqlite:/, '')}.media`;
-  throw platError('usage', { reason: '--media files needs a --media-folder where the store is a database.' });
+  throw platError('usage', { reason: '--media files requires a --media-folder if the store is a database.' });
 }
 
 function runOptions(settings: ReplicateSettings) {

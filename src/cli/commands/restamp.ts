@@ -31,5 +31,5 @@ function text({ records, tombstones, notAfter, epoch }: RestampReport): string {
   if (epoch === undefined) return 'no timestamp is ahead of the clock';
   const parts = Object.entries(records).map(([resource, count]) => `${count} ${resource}`);
   const moved = [...parts, ...(tombstones > 0 ? [`${tombstones} deletions`] : [])];
-  return `moved back to ${notAfter}: ${moved.join(', ') || 'nothing but promises'}; epoch ${epoch} has begun, and replicas read everything again`;
+  return `moved back to ${notAfter}: ${moved.join(', ') || 'only promises'}; epoch ${epoch} has begun, and replicas read everything again`;
 }

@@ -28,7 +28,7 @@ export function defineRestore(restore: Command): void {
     const address = storeAddress(text);
     if (newEpoch === true) {
       if (file !== undefined) {
-        throw platError('usage', { reason: '--new-epoch takes no FILE: the store stays as it is.' });
+        throw platError('usage', { reason: '--new-epoch does not accept a FILE: the store stays as it is.' });
       }
       await beginEpoch(text, json);
       return;
@@ -38,7 +38,7 @@ export function defineRestore(restore: Command): void {
         'A store on a server is brought back by what the server has (point-in-time recovery, pg_restore), or by "plat copy --from FILE --to STORE" into an empty schema. Then "plat restore --store STORE --new-epoch" tells replicas of it.';
       throw platError('usage', { reason });
     }
-    if (file === undefined) throw platError('usage', { reason: 'restore takes the FILE of a backup.' });
+    if (file === undefined) throw platError('usage', { reason: 'restore requires the FILE of a backup.' });
     const { path } = address;
     mustBeFile(file);
     mustHaveFolder(path);

@@ -81,8 +81,8 @@ export async function serveStore(
     limits: { ...SCRUB_DEFAULTS, ...config.scrub },
     sleep: systemClock.sleep,
     elapsed: () => performance.now(),
-    onFault: (fault) => log.error(fault, 'damage was found in the store'),
-    onEnd: (err) => log.warn({ err }, 'the store was not read through'),
+    onFault: (fault) => log.error(fault, 'found damage in the store'),
+    onEnd: (err) => log.warn({ err }, 'the scan of the store was not completed'),
   });
   const webhooks = webhookDelivery(store, log);
   const options: ServiceOptions = {
@@ -133,7 +133,7 @@ function webhookDelivery(store: Store, log: Logger) {
     // The path of an address may be a secret that its receiver has given.
     onPaused: ({ id, url }, why) =>
       log.error({ webhook: id, host: new URL(url).host, why }, 'a webhook is paused'),
-    onTrouble: (err) => log.warn({ err }, 'webhooks could not be looked after'),
+    onTrouble: (err) => log.warn({ err }, 'webhooks could not be processed'),
   });
   return {
     sender,
@@ -179,7 +179,7 @@ export const consoleAddress = ({ addresses }: Pick<Service, 'addresses'>): strin
 const replicaDesk = (store: Store): ReplicaDesk => ({
   report: (now) => replicaReport(store, now),
   quarantine: (wish) => quarantinePage(store, wish),
-  // A retry asks the source, for which all of the consumer is loaded: when somebody wants one.
+  // A retry queries the source, which requires the whole consumer to be loaded, so it is loaded on demand.
   retry: async (wish) => {
     const { retryQuarantined } = await import('../../replica/quarantine.ts');
     return retryQuarantined(store, { ...wish, beside: true });
@@ -195,7 +195,7 @@ export function surfaceLines(service: Service, settings: ServeSettings, config: 
     floorplans: `${addresses.floorplans}/Reso/`,
     admin: `${addresses.admin}/`,
   };
-  // A browser cannot send a token: the console asks for one, and the origin of the interfaces serves a page for people.
+  // A browser cannot send a token: the console requests one, and the origin of the interfaces serves a page for people.
   const lines = [
     ...SURFACES.map((name) => `${name.padEnd(12)} ${roots[name]}`),
     `console      ${consoleAddress(service)}  (log in with the token of an admin key)`,
@@ -222,7 +222,7 @@ function linkLinesOf({ addresses }: Service, settings: ServeSettings, { hosts }:
 function listenOptions(settings: ServeSettings, config: ConfigFile): ListenOptions {
   const { host, adminHost, tlsCert, tlsKey } = settings;
   if ((tlsCert === undefined) !== (tlsKey === undefined)) {
-    throw platError('usage', { reason: '--tls-cert and --tls-key go together.' });
+    throw platError('usage', { reason: '--tls-cert and --tls-key must be given together.' });
   }
   return {
     host,

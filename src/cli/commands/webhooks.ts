@@ -28,14 +28,14 @@ export function defineWebhooks(webhook: Command): void {
     opening: 'configured',
     options: [
       required('--url <url>', 'address to which changes are posted'),
-      option('--role <role>', 'role whose view of the records it is told of').default('idx'),
+      option('--role <role>', 'role whose view of the records it receives').default('idx'),
       option(
         '--resources <names>',
         'only these resources, separated by commas; default: all that the role reads',
       ),
       SYSTEM_OPTION(),
-      option('--bearer <token>', 'token of the receiver, which requests carry'),
-      option('--private-hosts', 'let the address lead into a private network'),
+      option('--bearer <token>', 'token of the receiver, which requests contain'),
+      option('--private-hosts', 'allow a URL in a private network'),
       JSON_OPTION(),
     ],
   } as const;
@@ -46,11 +46,11 @@ export function defineWebhooks(webhook: Command): void {
     const made = await createWebhook(store, { url, role, resources: names, systems, bearer, privateHosts });
     print({ ...made.webhook, secret: made.secret }, made.secret, json);
     // On stderr, since scripts take the secret from stdout.
-    if (json !== true) reportLines(`${made.webhook.id} is told of changes from now on. ${SECRET_HINT}`);
+    if (json !== true) reportLines(`${made.webhook.id} receives changes from now on. ${SECRET_HINT}`);
   });
   const list = {
     name: 'list',
-    description: 'list webhooks, how far they are, and what went wrong',
+    description: 'list webhooks, their positions and their last errors',
     options: [JSON_OPTION()],
   };
   defineStoreCommand(webhook, list, async (store, { json }) => {
@@ -59,7 +59,7 @@ export function defineWebhooks(webhook: Command): void {
   });
   const test = {
     name: 'test',
-    description: 'send a message without events now, and say what the receiver answered',
+    description: 'send a message without events now, and report the response of the receiver',
   };
   defineIdCommand(webhook, test, async (store, id) => {
     const { post, close } = webhookPost();
@@ -67,23 +67,23 @@ export function defineWebhooks(webhook: Command): void {
     const means = { post, now: () => systemClock.now(), signal };
     const outcome = await testWebhook(store, id, means).finally(close);
     if (outcome.kind !== 'delivered') {
-      throw platError('failed', { reason: `${id} has not taken the message: ${outcome.why}.` });
+      throw platError('failed', { reason: `${id} has not accepted the message: ${outcome.why}.` });
     }
-    writeLines(`${id} has taken the message`);
+    writeLines(`${id} has accepted the message`);
   });
-  const pause = { name: 'pause', description: 'send nothing more until it is resumed; it misses nothing' };
+  const pause = { name: 'pause', description: 'stop deliveries until it is resumed; no change is lost' };
   defineIdCommand(webhook, pause, async (store, id) => {
     await pauseWebhook(store, id);
     writeLines(`${id} is paused`);
   });
-  const resume = { name: 'resume', description: 'go on where deliveries stopped, at once' };
+  const resume = { name: 'resume', description: 'resume deliveries immediately where they stopped' };
   defineIdCommand(webhook, resume, async (store, id) => {
     await resumeWebhook(store, id);
     writeLines(`${id} is resumed`);
   });
   const rotate = {
     name: 'rotate',
-    description: 'print a new secret; for 24 hours the one before signs, too',
+    description: 'print a new secret; for 24 hours, the old one also signs',
   };
   defineIdCommand(webhook, rotate, async (store, id) => writeLines(await rotateWebhook(store, id)));
   const remove = { name: 'delete', description: 'delete a webhook' };
@@ -93,7 +93,7 @@ export function defineWebhooks(webhook: Command): void {
   });
   const replay = {
     name: 'replay',
-    description: 'deliver again, or from somewhere else on',
+    description: 'deliver again, or from another position on',
     options: [required('--since <position>', 'a number of the sequence of changes, start or end')],
   };
   defineIdCommand(webhook, replay, async (store, id, { since }) => {

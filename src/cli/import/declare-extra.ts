@@ -80,7 +80,7 @@ function mustHaveNames(refused: Declared['refused']): void {
   const more = unnamed.length > shown.length ? `, and ${unnamed.length - shown.length} more` : '';
   const names = shown.map(({ resource, name }) => `${resource}.${name}`).join(', ');
   throw platError('usage', {
-    reason: `${names}${more} cannot be declared, so nothing is declared or stored: --map names the field that each is, --extra-fields ignore leaves them out.`,
+    reason: `${names}${more} cannot be declared, so nothing is declared or stored: use --map to name the field for each, or --extra-fields ignore to omit them.`,
   });
 }
 

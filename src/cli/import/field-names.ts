@@ -36,7 +36,7 @@ function ofFile(file: string): FieldMap {
       return ofObject(JSON.parse(text), file);
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
-      throw platError('usage', { reason: `${file} is no JSON: ${error.message}.` });
+      throw platError('usage', { reason: `${file} is not JSON: ${error.message}.` });
     }
   }
   const lines = text.split(/\r?\n/).map((line, index) => [line.trim(), `${file}:${index + 1}`] as const);

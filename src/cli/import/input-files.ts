@@ -98,15 +98,15 @@ export function mustHoldText(name: string, form: FileForm, bytes: Buffer): Buffe
   }
   if (found.kind === 'sqlite') {
     throw platError('usage', {
-      reason: `${name} is an SQLite database; if it is a store, "plat export" or "plat copy" with --store ${name} takes its records out.`,
+      reason: `${name} is an SQLite database; if it is a store, "plat export" or "plat copy" with --store ${name} extracts its records.`,
     });
   }
   if (form !== 'json' && found.kind === 'json') {
-    throw platError('usage', { reason: `${name} holds JSON, not a table; --format json reads it.` });
+    throw platError('usage', { reason: `${name} contains JSON, not a table; --format json reads it.` });
   }
   if (form === 'json' && found.kind === 'table') {
     throw platError('usage', {
-      reason: `${name} looks like a table (${found.header}…), not like JSON; --format csv or --format tsv reads it, and files that end in .csv or .tsv are read so.`,
+      reason: `${name} looks like a table (${found.header}…), not like JSON; use --format csv or --format tsv, or a file name that ends in .csv or .tsv.`,
     });
   }
   return textOfBeginning(bytes);

@@ -100,7 +100,7 @@ export async function* readRecords(
 
 const megabytes = (bytes: number): string => `${bytes / (1 << 20)} MB`;
 
-const NO_UTF8 = 'The line holds bytes that are no UTF-8; among the rejected it stands as if it were Latin-1';
+const NO_UTF8 = 'The line contains bytes that are not UTF-8; the rejected file has it decoded as Latin-1';
 
 class Documents {
   /** Whether a record, or whitespace, exceeds the limit for skipping. */
@@ -143,7 +143,7 @@ class Documents {
     this.#isEnd = true;
     yield* this.#read();
     if (this.#lists.length > 0) {
-      yield { line: this.#line, text: '', fault: 'The list does not end; the file is cut off' };
+      yield { line: this.#line, text: '', fault: 'The list does not end; the file is truncated' };
     }
   }
 
@@ -166,7 +166,7 @@ class Documents {
   #givenUp(): string {
     const most = megabytes(this.#limits.skipped);
     return this.#part === undefined
-      ? `Nothing but blanks stands in more than ${most}; the file is not read beyond them`
+      ? `More than ${most} contain nothing but whitespace; plat does not read the rest of the file`
       : `A record does not end within ${most}; the file is not read beyond it`;
   }
 
@@ -227,8 +227,8 @@ class Documents {
     this.#isIndented = false;
     const isComma = character === ',';
     const fault = isComma
-      ? `A comma stands where ${this.#lists.length > 0 ? 'a record' : 'a document'} should begin`
-      : `${JSON.stringify(character)} stands where nothing ends`;
+      ? `There is a comma where ${this.#lists.length > 0 ? 'a record' : 'a document'} should begin`
+      : `${JSON.stringify(character)} closes nothing`;
     return [{ line: this.#line, text: character, fault }];
   }
 
@@ -291,7 +291,7 @@ class Documents {
     this.#isIndented = false;
     const faults: RawRecord[] = [];
     if (list.last === 'comma') {
-      const fault = 'A comma stands before the end of a list, where a record should be';
+      const fault = 'There is a comma before the end of a list, where a record should be';
       faults.push({ line: this.#line, text: ',', fault });
     }
     if (list.head !== undefined) this.#startPart({ kind: 'tail', page: list });
@@ -338,7 +338,7 @@ class Documents {
     }
     if (part.kind === 'tail') {
       const { text } = this.#take(window.end);
-      return [{ line: this.#line, text, fault: 'The page does not end; the file is cut off' }];
+      return [{ line: this.#line, text, fault: 'The page does not end; the file is truncated' }];
     }
     return this.#finish(part, window.end);
   }
@@ -443,7 +443,7 @@ class Documents {
       JSON.parse(around);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      return [{ line, text: tail, fault: `What stands around the records of a page is no JSON: ${why}` }];
+      return [{ line, text: tail, fault: `The text around the records of a page is not JSON: ${why}` }];
     }
     const repeated = repeatedMember(around);
     if (repeated === undefined) return [];

@@ -49,7 +49,7 @@ const AT_ONCE = 500;
 const LONGEST_QUOTE = 1 << 20;
 
 const NO_UTF8 =
-  'The row holds bytes that are no UTF-8; save the file as CSV in UTF-8, or convert it: iconv -f WINDOWS-1252 -t UTF-8';
+  'The row contains bytes that are not UTF-8; save the file as CSV in UTF-8, or convert it: iconv -f WINDOWS-1252 -t UTF-8';
 
 export async function* readRows(
   chunks: AsyncIterable<Buffer>,

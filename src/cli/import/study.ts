@@ -238,7 +238,7 @@ function draftOf(seen: Seen, name: string | undefined, taken: string | undefined
   if (taken !== undefined)
     return none(
       'name',
-      `there is ${taken}; ${mapTo(taken)} says that it is the same, ${mapTo('AName')} gives it another name`,
+      `there is ${taken}; ${mapTo(taken)} maps it to that field, ${mapTo('AName')} gives it another name`,
     );
   if (seen.objects > 0)
     return none('values', 'its values are objects, or lists of something else than texts');

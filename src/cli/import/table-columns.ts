@@ -57,7 +57,7 @@ export function columnsOf(
     const more = unknown.length > SHOWN ? ` and ${unknown.length - SHOWN} more` : '';
     const nearest = nearestName(name, resource.fields.keys());
     const example = `--map ${JSON.stringify(`${title}=${nearest ?? 'Field'}`)}`;
-    const what = `${shown.join(', ')}${more} ${unknown.length === 1 ? 'is no field' : 'are no fields'} of ${resource.name}`;
+    const what = `${shown.join(', ')}${more} ${unknown.length === 1 ? 'is not a field' : 'are not fields'} of ${resource.name}`;
     const [problem, infer] = hasLearned
       ? [`${what} and cannot be declared`, '']
       : [what, ' --infer declares new fields,'];

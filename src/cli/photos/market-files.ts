@@ -5,7 +5,7 @@
  */
 import { hash } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
-import { type Drawing, drawFile, RENDITIONS } from 'plat-demo';
+import type { Drawing } from 'plat-demo';
 import { platError } from '../../errors/index.ts';
 import type { FileSource } from '../../service/options.ts';
 import { BoundedCache } from '../../shared/bounded-cache.ts';
@@ -112,13 +112,15 @@ export function marketFiles(store: Store, rasterizer: Rasterizer): FileSource {
     open: async (path, { width, caller }) => {
       const { settings } = await store.model();
       if (settings.market === undefined) return undefined;
+      // A service of any other store starts without it.
+      const { drawFile, RENDITIONS } = await import('plat-demo');
       const file = await drawFile(path, {
         listing: async (key) => (await store.contents('Property', { key }))[0],
         rooms: (key) => store.contents('PropertyRooms', { parent: key, parentResource: 'Property' }),
       });
       if (file === undefined || file.kind === 'whole') return file;
       const { svg, format } = file;
-      const drawing = { svg, format, width: renditionOf(file.width, width) };
+      const drawing = { svg, format, width: renditionOf(RENDITIONS, file.width, width) };
       return {
         type: `image/${format}`,
         version: `${format} ${drawing.width} ${svg}`,
@@ -129,6 +131,6 @@ export function marketFiles(store: Store, rasterizer: Rasterizer): FileSource {
 }
 
 /** The narrowest rendition that is wide enough, or the photo itself. */
-function renditionOf(own: number, shown = own): number {
-  return RENDITIONS.find((width) => width >= shown && width < own) ?? own;
+function renditionOf(renditions: readonly number[], own: number, shown = own): number {
+  return renditions.find((width) => width >= shown && width < own) ?? own;
 }

@@ -9,7 +9,10 @@ export interface FieldIndex {
   readonly fields: readonly string[];
   /** Columns whose values an index of a search table also holds, so that a search which names no other reads no row. */
   readonly covered: readonly string[];
-  /** What its name ends with; an index that covers other columns has another name, so that it is made in place of this one. */
+  /**
+   * What its name ends with; an index that covers other columns has another name, so that it is made instead of this
+   * one.
+   */
   readonly suffix: string;
 }
 

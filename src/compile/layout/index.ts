@@ -29,8 +29,9 @@ const viewName = (resource: string): string => snakeCase(navigationTo(resource) 
 const columnsTable = (resource: string): string => `${snakeCase(resource)}_records`;
 
 /**
- * The records of a large resource are wide and numerous, so their texts are in a separate table, and what searches read is in
- * another (search-table.ts). All other records have their texts beside their columns.
+ * The records of a large resource are wide and numerous, so their texts are in a separate table, and the fields that
+ * searches read are in another (search-table.ts). All other records have their texts in the same table as their
+ * columns.
  */
 const textsTable = ({ name, filteredBy }: Resource): string =>
   filteredBy === undefined ? columnsTable(name) : `${snakeCase(name)}_texts`;
@@ -179,7 +180,7 @@ interface Layouts {
 }
 
 /**
- * The columns of a published view (docs/sql-views.md) by name, as expressions over the rows of `viewTables`: the fields in use,
+ * The columns of a published view (docs/sql-views.md) by name, as expressions over the rows that it reads: the fields in use,
  * then the joined fields of agents and offices.
  */
 export function viewColumns(model: Layouts, layout: ResourceLayout): ReadonlyMap<string, string> {
@@ -193,13 +194,23 @@ export function viewColumns(model: Layouts, layout: ResourceLayout): ReadonlyMap
 }
 
 /**
- * The tables of a published view. Whoever queries the view of a large resource finds rows by the indexes of the search table,
+ * What a published view selects. Whoever queries the view of a large resource finds rows by the indexes of the search table,
  * and reads whole records only for what is not in its indexes.
+ * @param first the columns that come first, in their order
  */
-export const viewTables = ({ search, columnsTable }: ResourceLayout): string =>
-  search === undefined
-    ? `"${columnsTable}" r`
-    : `"${search.table}" s LEFT JOIN "${columnsTable}" r ON r._key = s._key`;
+export function viewSelection(
+  model: Layouts,
+  layout: ResourceLayout,
+  first: ReadonlySet<string> = new Set(),
+): string {
+  const { search, columnsTable } = layout;
+  const columns = viewColumns(model, layout);
+  const list = [...first.union(columns)].map((name) => `${columns.get(name)} AS "${name}"`).join(', ');
+  const records = `"${columnsTable}" r`;
+  const tables =
+    search === undefined ? records : `"${search.table}" s LEFT JOIN ${records} ON r._key = s._key`;
+  return `SELECT ${list} FROM ${tables}`;
+}
 
 /** Fields that only the configuration has put into the search table are not read there: it may take them away again. */
 function ownInView({ search, indexes }: ResourceLayout): (column: string) => string {

@@ -1,7 +1,7 @@
 /**
- * The search table of a large resource: a narrow copy of its rows with the short fields that filters and orders name, under
- * the number of the record. It holds nothing that the table of columns does not, so it can always be made anew from that;
- * the statements that do so are here, for every engine.
+ * The search table of a large resource: a narrow copy of its rows with the short fields that filters and orders name,
+ * under the number of the record. It holds nothing that the table of columns does not, so it can always be recreated
+ * from that; the statements that do so are here, for every engine.
  */
 import type { Field, Resource } from '../../dictionary/index.ts';
 import { all, column, join, name, type Sql, sql } from '../fragment.ts';

@@ -1,6 +1,10 @@
-/** The columns of the tables of a resource, the same in every engine, which declares them in its own types. */
+/**
+ * The tables of a resource with their columns, keys and indexes, the same in every engine, which declares them in its own types
+ * and words.
+ */
 import { type ColumnKind, columnKind } from '../column-value.ts';
-import { isOneTable, type ResourceLayout, type SearchTable, typedFields } from './index.ts';
+import type { FieldIndex } from './field-indexes.ts';
+import { indexedTable, isOneTable, type ResourceLayout, type SearchTable, typedFields } from './index.ts';
 
 /** What a column of plat's own tables stores: `count` fits 32 bits, `id` may not. */
 export type StoredKind = ColumnKind | 'count' | 'id';
@@ -14,8 +18,120 @@ export interface StoredColumn {
 
 type StoredColumns = ReadonlyMap<string, StoredColumn>;
 
+/** A column with what is said of it. */
+export const declaredColumn = (
+  types: Readonly<Record<StoredKind, string>>,
+  name: string,
+  { kind, isNeeded, isReady }: StoredColumn,
+): string => `"${name}" ${types[kind]}${isNeeded ? ' NOT NULL' : ''}${isReady ? " DEFAULT ''" : ''}`;
+
+/** An index of a table. An engine whose tables are in the order of their keys needs not all of them. */
+export interface StoredIndex {
+  readonly name: string;
+  readonly columns: readonly string[];
+  /** What those who search by the columns read besides. */
+  readonly covered: readonly string[];
+  /** Whether it is one of the dictionary (field-indexes.ts). */
+  readonly isOfFields?: true;
+  /** Whether no two rows have the same values in its columns. */
+  readonly isUnique?: true;
+  /** A condition of the rows in it; absent: all. */
+  readonly where?: string;
+}
+
+export interface StoredTable {
+  readonly layout: ResourceLayout;
+  readonly name: string;
+  readonly columns: StoredColumns;
+  /** The columns that tell its rows apart, in the order in which they are read. */
+  readonly key: readonly string[];
+  readonly indexes: readonly StoredIndex[];
+}
+
+/**
+ * The tables of a resource: its columns, its texts where these have a table of their own, and its search table if it has one.
+ * @param nameOf the name of an index of fields
+ */
+export function storedTables(
+  layout: ResourceLayout,
+  nameOf: (table: string, index: FieldIndex) => string,
+): StoredTable[] {
+  const { columnsTable, textsTable, resource, search } = layout;
+  const key = resource.parent === undefined ? ['_key'] : ['_parent', '_key'];
+  const table = (
+    name: string,
+    columns: StoredColumns,
+    key: readonly string[],
+    own: readonly StoredIndex[],
+  ): StoredTable => {
+    if (name !== indexedTable(layout)) return { layout, name, columns, key, indexes: own };
+    const ofFields = layout.indexes.map((index): StoredIndex => {
+      const covered = search === undefined ? [] : index.covered;
+      return { name: nameOf(name, index), columns: index.fields, covered, isOfFields: true };
+    });
+    return { layout, name, columns, key, indexes: [...own, ...ofFields] };
+  };
+  const ofRecords = [...resourceTables(layout)].map(([name, columns]) =>
+    table(name, columns, key, [
+      ...(name === columnsTable ? recordIndexes(layout) : [unique(name, '_key')]),
+      ...(name === textsTable ? [unique(name, '_id')] : []),
+    ]),
+  );
+  if (search === undefined) return ofRecords;
+  // A key may have two rows for as long as one of them is damaged: the number tells which is the record's.
+  const walk = { name: `${search.table}_walk`, columns: ['_key'], covered: WALKED };
+  const own = [unique(search.table, '_id'), walk];
+  return [...ofRecords, table(search.table, searchColumns(search), ['_id'], own)];
+}
+
+/** What a walk over keys looks at stands in the index, which then serves it alone. */
+const WALKED = ['_visible', '_system', '_id'];
+
+const unique = (table: string, column: '_id' | '_key'): StoredIndex => ({
+  name: `${table}${column}`,
+  columns: [column],
+  covered: [],
+  isUnique: true,
+});
+
+function recordIndexes({ columnsTable, resource }: ResourceLayout): StoredIndex[] {
+  const on = (name: string, columns: readonly string[], more: Partial<StoredIndex> = {}): StoredIndex => ({
+    ...{ name: `${columnsTable}_${name}`, columns, covered: [] },
+    ...more,
+  });
+  const isPlan = "_kind = 'plan'";
+  return [
+    on('walk', ['_key'], { covered: WALKED, isUnique: true }),
+    resource.parent === undefined
+      ? // A replica's sweeps go over the keys of one source; an authority's records are not in it.
+        on('source', ['_source', '_key'], { where: '_source IS NOT NULL' })
+      : on('parent', ['_parent', '_key']),
+    // The floor plan interface walks the plans among the media, and asks for those of one listing; a served file is
+    // asked for by its path.
+    ...(resource.name === 'Media'
+      ? [
+          on('plans', ['_key'], { covered: WALKED, where: isPlan }),
+          on('plans_of', ['_parent', '_key'], { where: isPlan }),
+          on('file', ['_file'], { where: '_file IS NOT NULL' }),
+        ]
+      : []),
+  ];
+}
+
+/** Of some indexes, those of walks and fields in whose place others are, of a later layout or with other fields in use. */
+export function replacedIndexes(
+  layout: ResourceLayout,
+  found: Iterable<string>,
+  wanted: ReadonlyMap<string, unknown>,
+): string[] {
+  const tables = [layout.columnsTable, indexedTable(layout)];
+  const isOurs = (index: string): boolean =>
+    tables.some((table) => index === `${table}_walk` || index.startsWith(`${table}_by_`));
+  return [...found].filter((index) => isOurs(index) && !wanted.has(index));
+}
+
 /** The columns of a search table. */
-export const searchColumns = ({ fields }: SearchTable): StoredColumns =>
+const searchColumns = ({ fields }: SearchTable): StoredColumns =>
   new Map<string, StoredColumn>([
     ['_id', { kind: 'id', isNeeded: true }],
     ['_key', NEEDED],
@@ -26,7 +142,7 @@ export const searchColumns = ({ fields }: SearchTable): StoredColumns =>
   ]);
 
 /** The tables of the records of a resource by name, with their columns. */
-export function resourceTables(layout: ResourceLayout): ReadonlyMap<string, StoredColumns> {
+function resourceTables(layout: ResourceLayout): ReadonlyMap<string, StoredColumns> {
   const { columnsTable, textsTable, resource, links, pieces, joinPieces } = layout;
   const isPart = resource.parent !== undefined;
   const place: [string, StoredColumn][] = isPart

@@ -23,7 +23,7 @@ function keyInUrl(dialect: Dialect, { fields, key }: Resource, alias: string): S
   return dialect.inUrl(sql`replace(${stored}, '''', '''''')`);
 }
 
-/** The address of a record as JSON text, with a mark in place of the key. */
+/** The address of a record as JSON text, with a mark instead of the key. */
 export function addressText(root: string, { name, fields, key }: Resource): string {
   const quote = fields.get(key)?.type.kind === 'integer' ? '' : "'";
   return `${JSON.stringify(`${root}${name}`).slice(1, -1)}(${quote}${KEY_MARK}${quote})`;

@@ -29,7 +29,7 @@ import { gapText } from './version-nulls.ts';
 /** Stands before and behind the JSON list of a listing's link keys. JSON texts never contain the bare character. */
 export const LINK_MARK = '\u0002';
 
-/** What a mark stands for: one fragment for each link. */
+/** The meaning of a placeholder: one fragment for each link. */
 export interface LinkedTexts {
   /** The same for the same links and fragments. */
   readonly id: string;
@@ -44,7 +44,7 @@ interface PlannedLink {
   readonly name: string;
   /** The resource that the link leads to. */
   readonly resource: string;
-  /** In place of each name mark of a fragment. */
+  /** Instead of each name mark of a fragment. */
   readonly prefix: string;
   /** The text if the link leads to no record. */
   readonly without: string;
@@ -85,7 +85,7 @@ function visiblePieces(view: View, pieces: readonly JoinPiece[], link: string): 
   );
 }
 
-/** The fragment of a Member or Office, with marks in place of the beginnings of names. */
+/** The fragment of a Member or Office, with marks instead of the beginnings of names. */
 function fragmentText({ target, pieces }: SeenLink, alias: string, omitNulls: boolean): Sql {
   const columns = pieces.flatMap((piece) => [
     column(alias, piece.valuesColumn),

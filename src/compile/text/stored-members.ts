@@ -15,8 +15,8 @@ interface PieceChoice {
 }
 
 /**
- * The members that the role may see, from the stored texts: piece by piece, with nulls in place of withheld pieces,
- * plus the nulls of fields that came into use after the text was written.
+ * The members that the role may see, from the stored texts: piece by piece, with nulls instead of withheld pieces, plus
+ * the nulls of fields that came into use after the text was written.
  */
 export function piecesText(source: TextSource, choice: PieceChoice): Sql[] {
   const { view, layout, alias } = source;

@@ -245,7 +245,7 @@ interface KnownParent {
   readonly system: Sql;
 }
 
-/** The content hash of the columns. It leaves out fields that are no longer declared. */
+/** The content hash of the columns. It omits fields that are no longer declared. */
 export function writtenHash(row: CheckedRow, parent: KnownParent | undefined): Sql {
   const { dialect, layout, model, alias } = row;
   const { resource } = layout;

@@ -35,7 +35,7 @@ export interface CsdlResource {
   readonly resource: Resource;
   /** The key is among them. */
   readonly fields: readonly Field[];
-  /** The document leaves out those whose target is no resource of the source. */
+  /** The document omits those whose target is no resource of the source. */
   readonly navigations: readonly Navigation[];
 }
 
@@ -49,7 +49,7 @@ export interface CsdlSource {
    * are strings.
    */
   readonly enumerations?: ReadonlyMap<string, readonly LookupMember[]>;
-  /** Whether an entity set tells what has changed in it; absent: nothing is said of that. */
+  /** Whether an entity set supports change tracking; absent: not declared. */
   readonly tracks?: (resource: Resource) => boolean;
 }
 

@@ -87,7 +87,7 @@ export const ENTITY_SET_CAPABILITIES: readonly Annotation[] = [
   { term: 'Capabilities.DeleteRestrictions', value: { Deletable: false } },
 ];
 
-/** Whether an entity set tells what has changed in it since a client read it. */
+/** Whether an entity set supports change tracking. */
 export const changeTracking = (isSupported: boolean): Annotation => ({
   term: 'Capabilities.ChangeTracking',
   value: { Supported: isSupported },

@@ -173,7 +173,7 @@ function vocabulary({ namespace, terms }: Vocabulary): XmlElement {
 /** An XML element with attributes and child elements; CSDL knows no other content. */
 interface XmlElement {
   readonly name: string;
-  /** Undefined ones are left out. */
+  /** Undefined ones are omitted. */
   readonly attributes: Readonly<Record<string, string | number | boolean | undefined>>;
   readonly children?: readonly XmlElement[];
 }

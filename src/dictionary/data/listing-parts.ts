@@ -1,7 +1,8 @@
 /**
- * What a listing consists of beside its own fields, a row for each sub-resource. Paths, expansions, navigations, views,
- * change timestamps and counts of both interfaces and of the replicator follow from these rows; a new sub-resource is a
- * row here and the form of its text (compile/text/native-parts.ts). It knows names alone, no records.
+ * What a listing consists of in addition to its own fields, a row for each sub-resource. Paths, expansions,
+ * navigations, views, change timestamps and counts of both interfaces and of the replicator follow from these rows; a
+ * new sub-resource is a row here and the form of its text (compile/text/native-parts.ts). It knows only names, no
+ * records.
  */
 
 /** What a media record shows, in the terms of both interfaces. */

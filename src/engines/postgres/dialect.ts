@@ -1,4 +1,12 @@
-import { type Calls, type Casts, callBy, castBy, WHITE_SPACE } from '../../compile/calls.ts';
+import {
+  type Calls,
+  type Casts,
+  callBy,
+  castBy,
+  type JsonForms,
+  jsonBy,
+  WHITE_SPACE,
+} from '../../compile/calls.ts';
 import type { Dialect } from '../../compile/dialect.ts';
 import {
   type BoundValue,
@@ -54,47 +62,42 @@ function literal(type: ValueType, value: BoundValue): Sql {
   return bind(type === 'timestamp' && typeof value === 'string' ? value.replace(/Z$/, '') : value);
 }
 
-function nothing(type: ValueType): Sql {
-  switch (type) {
-    case 'integer':
-    case 'decimal':
-    case 'duration':
-      return sql`NULL::float8`;
-    case 'boolean':
-      return sql`NULL::boolean`;
-    case 'string':
-    case 'date':
-    case 'timestamp':
-    case 'time':
-    case 'point':
-    case 'polygon':
-    case 'null':
-      return sql`NULL::text`;
-  }
-}
+const NULLS: Readonly<Record<ValueType, Sql>> = {
+  integer: sql`NULL::float8`,
+  decimal: sql`NULL::float8`,
+  duration: sql`NULL::float8`,
+  boolean: sql`NULL::boolean`,
+  string: sql`NULL::text`,
+  date: sql`NULL::text`,
+  timestamp: sql`NULL::text`,
+  time: sql`NULL::text`,
+  point: sql`NULL::text`,
+  polygon: sql`NULL::text`,
+  null: sql`NULL::text`,
+};
+const nothing = (type: ValueType): Sql => NULLS[type];
 
-function json(type: ValueType | 'collection', value: Sql): Sql {
-  switch (type) {
-    case 'string':
-    case 'date':
-    case 'time':
-      return sql`coalesce(to_json((${value})::text)::text, 'null')`;
-    case 'timestamp':
-      return sql`coalesce('"' || ${value} || 'Z"', 'null')`;
-    case 'boolean':
-    case 'integer':
-    case 'decimal':
-      return sql`coalesce((${value})::text, 'null')`;
-    case 'duration':
-      return sql`coalesce('"PT' || (${value})::text || 'S"', 'null')`;
-    case 'collection':
-      return sql`coalesce(${value}, '[]')`;
-    case 'null':
-    case 'point':
-    case 'polygon':
-      return sql`'null'`;
-  }
-}
+const quoted = (value: Sql): Sql => sql`coalesce(to_json((${value})::text)::text, 'null')`;
+const plain = (value: Sql): Sql => sql`coalesce((${value})::text, 'null')`;
+
+const forms: JsonForms = {
+  string: quoted,
+  date: quoted,
+  boolean: plain,
+  integer: plain,
+  decimal: plain,
+  seconds: (value) => sql`(${value})::text`,
+};
+
+const computedNumber = (value: Sql): Sql => sql`coalesce(plat_number_text(${value}), 'null')`;
+
+const computedForms: JsonForms = {
+  ...forms,
+  string: (value) => sql`replace(${quoted(value)}, chr(1114111), '\\u0000')`,
+  integer: computedNumber,
+  decimal: computedNumber,
+  seconds: (value) => sql`plat_number_text(round((${value})::numeric, 6)::float8)`,
+};
 
 function written(type: ScalarType['kind'] | 'collection', value: Sql, around: (json: Sql) => Sql): Sql {
   switch (type) {
@@ -112,20 +115,6 @@ function written(type: ScalarType['kind'] | 'collection', value: Sql, around: (j
       return around(
         sql`CASE WHEN ${value} = trunc(${value}) AND abs(${value}) < 1e15 THEN ${value}::bigint::text ELSE plat_number_text(${value}) END`,
       );
-  }
-}
-
-function computed(type: ValueType, value: Sql): Sql {
-  switch (type) {
-    case 'integer':
-    case 'decimal':
-      return sql`coalesce(plat_number_text(${value}), 'null')`;
-    case 'duration':
-      return sql`coalesce('"PT' || plat_number_text(round((${value})::numeric, 6)::float8) || 'S"', 'null')`;
-    case 'string':
-      return sql`replace(${json(type, value)}, chr(1114111), '\\u0000')`;
-    default:
-      return json(type, value);
   }
 }
 
@@ -207,20 +196,20 @@ export const postgresDialect: Dialect = {
   placeholder,
   nothing,
   literal,
-  json,
+  json: jsonBy(forms),
   written,
   contentHash: (text, length) =>
     sql`left(translate(encode(sha256(convert_to(${text}, 'UTF8')), 'base64'), '+/', '-_'), ${integer(length)})`,
   inPath: (text) => sql`CASE WHEN ${text} !~ '[^A-Za-z0-9_.-]' THEN ${text} END`,
   inUrl,
-  computed,
+  computed: jsonBy(computedForms),
   member: (object, member) => sql`((${object})::json -> ${constantText(member)})::text`,
   textList: (texts) => sql`json_build_array(${join(texts, ', ')})`,
   bytes: (text) => text,
   joined: (text) => sql`string_agg(${text}, ',')`,
   answer: (rows) => rows,
-  // The reader takes large rows one by one, and leaves out the one that shows that more follow. A row costs the driver more than
-  // the server takes to join a few fields.
+  // The reader takes large rows one by one, and omits the one that shows that more follow. A row costs the driver more
+  // than the server takes to join a few fields.
   page: (rows, limit, areSmall, follows) =>
     areSmall
       ? {

@@ -1,13 +1,12 @@
 /** What lies beneath the records of a store on a server: that indexes are whole, and lead to all rows. */
 
-import type { StoreModel } from '../../compile/model.ts';
+import { type StoreModel, storedLayouts } from '../../compile/model.ts';
 import type { FileFault } from '../../store/check/checks.ts';
 import { findModelFaults } from '../../store/check/table-faults.ts';
 import { OWN_TABLES } from '../../store/own-tables.ts';
 import type { Columns } from '../../store/raw-tables.ts';
 import type { ServerSession } from './connection/session.ts';
-import { readColumns } from './tables/columns.ts';
-import { storedLayouts } from './tables/extend.ts';
+import { readCatalog } from './tables/catalog.ts';
 import { tablesOf as wantedTables } from './tables/tables.ts';
 
 const INVALID = `SELECT c.relname AS name FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
@@ -20,7 +19,7 @@ const BY_INDEX =
 
 /** What is wrong. Inside a transaction that reads one snapshot. */
 export async function findFileFaults(session: ServerSession, model: StoreModel): Promise<FileFault[]> {
-  const columns = await readColumns(session);
+  const { columns } = await readCatalog(session);
   const faults = findModelFaults(model, (table) => columns.get(table)?.keys() ?? []);
   const add = (what: string): void => void faults.push({ what, kind: 'structure' });
   findMissing(model, columns).forEach(add);

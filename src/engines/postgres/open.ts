@@ -39,9 +39,9 @@ export interface PostgresStoreOptions extends ClockTrust {
 }
 
 export interface ReadStoreOptions {
-  /** `postgres://…`, of streaming standbys; one that was promoted is left out. */
+  /** `postgres://…`, of streaming standbys; one that was promoted is omitted. */
   readonly addresses: readonly string[];
-  /** How long a reading waits for one that is behind, in milliseconds; then it is left out until it keeps up. */
+  /** How long a reading waits for one that is behind, in milliseconds; then it is omitted until it keeps up. */
   readonly lag: number;
 }
 

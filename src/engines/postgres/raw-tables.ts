@@ -1,34 +1,25 @@
-import { sql } from '../../compile/fragment.ts';
-import { fillSearch } from '../../compile/layout/search-table.ts';
-import type { StoreModel } from '../../compile/model.ts';
+import { type StoreModel, storedLayouts } from '../../compile/model.ts';
 import { platError } from '../../errors/index.ts';
 import { readMeta, writeMeta } from '../../store/meta.ts';
-import {
-  deleteRows,
-  type RawRow,
-  type RawTable,
-  type RawTables,
-  type RawTarget,
-  rawTables,
-  rowsOn,
-} from '../../store/raw-tables.ts';
+import { type RawTables, tablesOn } from '../../store/raw-tables.ts';
 import { ChangeLog } from '../../store/rows/change-log.ts';
 import { Counters } from '../../store/rows/counters.ts';
 import { alignSystems } from '../../store/rows/visibility.ts';
 import type { PartitionField } from '../../store/store.ts';
+import { COLUMN_TYPES } from './column-types.ts';
 import { type PostgresAddress, postgresAddress } from './connection/address.ts';
 import { connectPool } from './connection/connect.ts';
 import { translateError } from './connection/errors.ts';
 import { readServer } from './connection/server.ts';
-import { type ServerSession, withSession } from './connection/session.ts';
+import { inTransaction, type ServerSession, SNAPSHOT, withSession } from './connection/session.ts';
 import { openingError } from './connection/unreached.ts';
 import { readModel } from './meta.ts';
 import { mustKnow } from './migrations/layout-version.ts';
 import { CURRENT_LAYOUT } from './migrations/steps.ts';
 import { makePartitions, readSystems, systemsAtOnce } from './partitions/partitions.ts';
-import { addColumns, readColumns } from './tables/columns.ts';
+import { readCatalog } from './tables/catalog.ts';
 import { makeFunctions, makeSchema } from './tables/create.ts';
-import { extendTables, readCatalog, storedLayouts } from './tables/extend.ts';
+import { extendTables } from './tables/extend.ts';
 import { LOCK_CLASS } from './tables/functions.ts';
 import { OWN } from './tables/own-tables.ts';
 import { recreateView } from './tables/views.ts';
@@ -44,93 +35,62 @@ export const postgresTables = (text: string, partitions?: PartitionField): Promi
 
 export async function tablesAt(address: PostgresAddress, partitions?: PartitionField): Promise<RawTables> {
   const pool = connectPool(address, { most: 1, pipeline: false });
-  const on = <T>(work: (session: ServerSession) => Promise<T>): Promise<T> =>
-    withSession(pool, work).catch((error: unknown) => {
-      throw translateError(error, address.name, 0);
-    });
+  const { name } = address;
   const whole = await withSession(pool, isWhole).catch(async (error: unknown) => {
     await pool.end();
     throw openingError(error, address);
   });
-  return {
-    name: address.name,
+  return tablesOn<ServerSession>({
+    name,
     whole,
-    read: (work) =>
-      on(async (session) => {
-        await session.run('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-        try {
-          const model = await readModel(session);
-          const columns = await readColumns(session);
-          return await work({
-            model,
-            tables: rawTables(model, (table) => columns.get(table)),
-            rows: rowsOn(session),
-          });
-        } finally {
-          await session.run('ROLLBACK').catch(() => undefined); // nothing was written
-        }
-      }),
-    fill: (work) =>
-      on(async (session) => {
+    types: COLUMN_TYPES,
+    use: (work, isAlone) =>
+      withSession(pool, async (session) => {
+        if (!isAlone) return await work(session);
         await mustBeAlone(session, address);
         try {
-          return await work(target(session, address, partitions));
+          return await work(session);
         } finally {
           await session.rows('SELECT pg_advisory_unlock_all()', []).catch(() => undefined); // with the connection, then
         }
       }),
+    transaction: (session, kind, work) =>
+      inTransaction(session, work, kind === 'read' ? SNAPSHOT : undefined),
+    readModel,
+    async columns(session) {
+      const { columns } = await readCatalog(session);
+      return (table) => columns.get(table);
+    },
+    async prepare(session, model) {
+      await makeSchema(session, address.schema);
+      await prepare(session, name, model, partitions);
+    },
+    async beforeRows(session, systems) {
+      if (systems.length === 0 || (await readSystems(session)) === undefined) return;
+      for (const some of systemsAtOnce(systems)) {
+        await inTransaction(session, () => makePartitions(session, some));
+      }
+    },
+    insert: (session, table, rows) => copyIn(session, table.name, table.columns, rows),
+    complete: (session, model) => complete(session, name, model),
+    mark: (session) => writeMeta(session, CURRENT_LAYOUT),
+    explain: (error) => translateError(error, name, 0),
     close: () => pool.end(),
-  };
+  });
 }
 
-function target(
-  session: ServerSession,
-  { schema, name }: PostgresAddress,
-  partitions: PartitionField | undefined,
-): RawTarget {
-  return {
-    rows: rowsOn(session),
-    prepare: (model, tables) =>
-      inTransaction(session, async () => {
-        await makeSchema(session, schema);
-        await prepare(session, name, model, tables, partitions);
-      }),
-    change: async (table, gone, put) => {
-      const systems = systemsOf(table, put);
-      if (systems.length > 0 && (await readSystems(session)) !== undefined) {
-        for (const some of systemsAtOnce(systems)) {
-          await inTransaction(session, () => makePartitions(session, some));
-        }
-      }
-      await inTransaction(session, async () => {
-        await deleteRows(session, table, gone);
-        if (put.length > 0) await copyIn(session, table.name, table.columns, put);
-      });
-    },
-    finish: (model) =>
-      inTransaction(session, async () => {
-        const { columns } = await readCatalog(session);
-        await makeFunctions(session, await readServer(session, name));
-        for (const layout of storedLayouts(model)) {
-          await recreateView(session, model, layout, columns.get(layout.viewName) ?? []);
-        }
-        if ((await readSystems(session)) !== undefined) {
-          await alignSystems({
-            session: writeSessionOn(session),
-            model,
-            counters: new Counters(session),
-            changes: new ChangeLog(session, model, Date.parse((await readMeta(session)).lastStamp)),
-            source: null,
-          });
-        }
-        for (const { search, columnsTable } of storedLayouts(model)) {
-          if (search === undefined) continue;
-          await session.run(`DELETE FROM "${search.table}"`);
-          await session.run(fillSearch(search, columnsTable, sql`TRUE`));
-        }
-        await writeMeta(session, CURRENT_LAYOUT);
-      }),
-  };
+async function complete(session: ServerSession, store: string, model: StoreModel): Promise<void> {
+  await makeFunctions(session, await readServer(session, store));
+  const catalog = await readCatalog(session);
+  for (const layout of storedLayouts(model)) await recreateView(session, model, layout, catalog);
+  if ((await readSystems(session)) === undefined) return;
+  await alignSystems({
+    session: writeSessionOn(session),
+    model,
+    counters: new Counters(session),
+    changes: new ChangeLog(session, model, Date.parse((await readMeta(session)).lastStamp)),
+    source: null,
+  });
 }
 
 /** Two copies into one place would take each other's rows for their own; the lock is the connection's. */
@@ -139,7 +99,7 @@ async function mustBeAlone(session: ServerSession, { schema, name }: PostgresAdd
     LOCK_CLASS,
     `copy into ${schema}`,
   ]);
-  if (row?.alone !== true) throw platError('failed', { reason: `Another copy into ${name} is at work.` });
+  if (row?.alone !== true) throw platError('failed', { reason: `Another copy into ${name} is running.` });
 }
 
 async function isWhole(session: ServerSession): Promise<boolean> {
@@ -151,41 +111,21 @@ async function isWhole(session: ServerSession): Promise<boolean> {
   return true;
 }
 
-async function inTransaction(session: ServerSession, work: () => Promise<void>): Promise<void> {
-  await session.run('BEGIN');
-  try {
-    await work();
-    await session.run('COMMIT');
-  } catch (error) {
-    await session.run('ROLLBACK').catch(() => undefined);
-    throw error;
-  }
-}
-
 async function prepare(
   session: ServerSession,
   store: string,
   model: StoreModel,
-  tables: readonly RawTable[],
   partitions: PartitionField | undefined,
 ): Promise<void> {
   const before = await readCatalog(session);
-  if (!before.columns.has('plat_meta')) {
-    if (before.columns.size > 0)
-      throw platError('storeNotOurs', { store, reason: 'its schema holds other tables' });
+  const isNew = !before.columns.has('plat_meta');
+  if (isNew && before.columns.size > 0) {
+    throw platError('storeNotOurs', { store, reason: 'its schema holds other tables' });
   }
   for (const text of OWN) await session.run(text);
-  if (partitions !== undefined && !before.columns.has('plat_meta')) await writeMeta(session, { partitions });
+  if (partitions !== undefined && isNew) await writeMeta(session, { partitions });
   if (partitions !== undefined && (await readSystems(session)) === undefined) {
-    throw platError('usage', { reason: `The copy into ${store} was begun without partitions.` });
+    throw platError('usage', { reason: `The copy into ${store} was started without partitions.` });
   }
   await extendTables(session, before, storedLayouts(model));
-  const known = await readColumns(session);
-  for (const { name, kinds } of tables) await addColumns(session, name, known.get(name), kinds);
-}
-
-/** The originating systems of rows. */
-function systemsOf({ columns }: RawTable, rows: readonly RawRow[]): string[] {
-  const place = columns.indexOf('_system');
-  return rows.flatMap((row) => (typeof row[place] === 'string' ? [row[place]] : []));
 }

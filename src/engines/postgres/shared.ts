@@ -12,7 +12,7 @@ const FIND = `SELECT id, of_order, open_window, ids, ${SERVER_CLOCK} - made AS a
 const IS_CURRENT = `SELECT 1 FROM plat_filter_lists
   WHERE name = $1 AND id = $2 AND expires > ${SERVER_CLOCK} AND made <= ${SERVER_CLOCK}`;
 
-/** What a row takes beside its ids. */
+/** Bytes of a row in addition to its ids. */
 const ROW = 250;
 
 const KEEP = `INSERT INTO plat_filter_lists AS kept

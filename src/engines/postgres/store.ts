@@ -1,7 +1,6 @@
 /** The engine of a server: a store in a schema of PostgreSQL, which any number of machines share. */
 import type { Pool } from 'pg';
 import { render, type Sql } from '../../compile/fragment.ts';
-import { checksOn } from '../../store/check/check-store.ts';
 import type { Engine } from '../../store/engine.ts';
 import type { LiveModel } from '../../store/live-model.ts';
 import { readMeta } from '../../store/meta.ts';
@@ -12,7 +11,16 @@ import type { PostgresAddress } from './connection/address.ts';
 import { connectPool, endPool } from './connection/connect.ts';
 import { damageIn, translateError } from './connection/errors.ts';
 import type { Lanes } from './connection/lanes.ts';
-import { allow, bindings, borrow, type ServerSession, sessionOf, withSession } from './connection/session.ts';
+import {
+  allow,
+  bindings,
+  borrow,
+  inTransaction,
+  type ServerSession,
+  SNAPSHOT,
+  sessionOf,
+  withSession,
+} from './connection/session.ts';
 import { partitionedDialect, postgresDialect } from './dialect.ts';
 import { findFileFaults, tablesOf } from './file-faults.ts';
 import { readModel } from './meta.ts';
@@ -106,19 +114,19 @@ export function postgresEngine(opened: Opened): Engine {
         await allow(session, LARGE);
         return await work(session);
       }),
-    checks: (live) => checksOnServers(servers, live),
     viewFaults: (model, layout) => withSession(writing, (session) => findViewFaults(session, model, layout)),
     makeView: (session, model, layout) => mendView(session, model, layout),
     fileFaults: (model) =>
-      withSession(lanes.searches, async (session) => {
-        await session.run('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-        try {
-          await allow(session, LARGE);
-          return await findFileFaults(session, model);
-        } finally {
-          await session.run('ROLLBACK').catch(() => undefined); // nothing was written
-        }
-      }),
+      withSession(lanes.searches, (session) =>
+        inTransaction(
+          session,
+          async () => {
+            await allow(session, LARGE);
+            return await findFileFaults(session, model);
+          },
+          SNAPSHOT,
+        ),
+      ),
     mendFile: (model) =>
       tablesOf(model).map(
         (table) => () =>
@@ -159,20 +167,6 @@ export function postgresEngine(opened: Opened): Engine {
   };
 }
 
-function checksOnServers(servers: Servers, live: LiveModel): ReturnType<Engine['checks']> {
-  const checking = async <T>(work: (checks: ReturnType<Engine['checks']>) => Promise<T>): Promise<T> => {
-    await live.current();
-    return servers.read(live, 'searches', { milliseconds: LARGE }, (session, planner) =>
-      work(checksOn(session, planner.model)),
-    );
-  };
-  return {
-    rowFaults: (resource, rows) => checking((checks) => checks.rowFaults(resource, rows)),
-    rowAfter: (resource, after, limit) => checking((checks) => checks.rowAfter(resource, after, limit)),
-    tableFaults: (resource) => checking((checks) => checks.tableFaults(resource)),
-  };
-}
-
 const SIZE: Sql = {
   parts: [
     `SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) AS bytes FROM pg_class c
@@ -188,7 +182,7 @@ async function* readAll(pool: Pool, statement: Sql): AsyncIterable<Row> {
   const { text, values } = render(statement, postgresDialect.placeholder);
   using loan = await borrow(pool, { ending: ({ run }) => run('ROLLBACK') });
   const fetch = (): Promise<readonly Row[]> => loan.run((session) => session.rows(`FETCH ${ROWS} FROM rows`));
-  await loan.run(({ run }) => run('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'));
+  await loan.run(({ run }) => run(SNAPSHOT));
   await loan.run(({ run }) => run(`DECLARE rows NO SCROLL CURSOR FOR ${text}`, bindings({ text, values })));
   for (let rows = await fetch(); rows.length > 0; rows = await fetch()) yield* rows;
 }

@@ -42,12 +42,8 @@ const PATIENCE = 5000;
 
 async function faultOf(path: string, onProgress: Options['onProgress']): Promise<string | undefined> {
   giveFileId(path);
-  const connection = connect({ path, readOnly: false, busyTimeout: PATIENCE, cacheMegabytes: 64 });
-  try {
-    return await unsoundness(await checkable(connection), onProgress);
-  } finally {
-    connection.close();
-  }
+  using connection = connect({ path, readOnly: false, busyTimeout: PATIENCE, cacheMegabytes: 64 });
+  return await unsoundness(await checkable(connection), onProgress);
 }
 
 async function checkable(connection: Connection): Promise<Checkable> {

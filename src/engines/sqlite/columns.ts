@@ -22,11 +22,3 @@ function kindOf(type: string): ColumnKind {
   if (type === TYPES.boolean) return 'boolean';
   return type === TYPES.text || type === '' ? 'text' : 'number';
 }
-
-/** Adds missing columns. Columns of fields that are no longer declared keep their values. */
-export function addColumns(database: DatabaseSync, table: string, columns: Columns): void {
-  const known = columnsOf(database, table);
-  for (const [name, kind] of columns) {
-    if (!known.has(name)) database.exec(`ALTER TABLE "${table}" ADD COLUMN "${name}" ${TYPES[kind]}`);
-  }
-}

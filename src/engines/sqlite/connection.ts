@@ -5,7 +5,7 @@ import { MOST_BYTES } from '../../store/largest-answer.ts';
 import type { Slots } from '../../store/read-steps.ts';
 import { type Deadline, registerFunctions } from './functions.ts';
 
-/** A value as `node:sqlite` gives it. */
+/** A value as `node:sqlite` returns it. */
 type Raw = string | number | bigint | null | Uint8Array;
 
 interface ConnectionOptions {
@@ -22,7 +22,7 @@ const PREPARED = { entries: 400, bytes: 48 * 1024 * 1024 };
 const PREPARED_CHARACTER = 24;
 
 /** One connection of one thread, with its prepared statements. */
-export interface Connection {
+export interface Connection extends Disposable {
   readonly database: DatabaseSync;
   readonly deadline: Deadline;
   prepare(text: string): StatementSync;
@@ -42,6 +42,10 @@ export function connect(options: ConnectionOptions): Connection {
   database.exec(`PRAGMA cache_size = -${options.cacheMegabytes * 1024}; PRAGMA temp_store = MEMORY;`);
   const deadline = registerFunctions(database);
   const statements = new BoundedCache<StatementSync>('prepared statements', PREPARED);
+  const close = (): void => {
+    statements.close();
+    database.close();
+  };
   taken.move(); // whoever has the connection closes it
   return {
     database,
@@ -51,10 +55,8 @@ export function connect(options: ConnectionOptions): Connection {
       if (known !== undefined) return known;
       return statements.put(text, database.prepare(text), PREPARED_CHARACTER * text.length);
     },
-    close() {
-      statements.close();
-      database.close();
-    },
+    close,
+    [Symbol.dispose]: close,
   };
 }
 

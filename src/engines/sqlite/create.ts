@@ -8,13 +8,14 @@ import { newEpoch } from '../../store/epoch.ts';
 import { isBlank, mustNotBeInUse } from '../../store/files/beside.ts';
 import { beginStore } from '../../store/new-store.ts';
 import { begin } from './begin.ts';
+import { columnsOf } from './columns.ts';
 import type { Connection } from './connection.ts';
 import { mustOwnItsLog } from './file-id.ts';
 import { startFile } from './new-file.ts';
 import { writeSessionOn } from './session.ts';
 import { applyTables, OWN } from './tables.ts';
 
-/** "plat" in the header of the file, so that a store is told from any other database. */
+/** "plat" in the header of the file, which distinguishes a store from any other database. */
 const APPLICATION_ID = 0x706c6174;
 /** The version of the tables; a newer plat upgrades an older store, an older plat refuses a newer one. */
 export const LAYOUT_VERSION = 4;
@@ -38,32 +39,30 @@ export function inspect(path: string): Found {
   if (!existsSync(path)) return 'nothing';
   if (isBlank(path)) return 'empty';
   mustOwnItsLog(path);
-  const database = new DatabaseSync(path, { readOnly: false, timeout: 5000 });
-  try {
-    const applicationId = Number(database.prepare('PRAGMA application_id').get()?.application_id);
-    const version = layoutOf(database);
-    const tables = Number(database.prepare('SELECT count(*) AS n FROM sqlite_schema').get()?.n);
-    if (applicationId !== APPLICATION_ID) {
-      if (tables === 0) return 'empty';
-      const begun = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'plat_meta'").get();
-      const reason =
-        begun === undefined ? 'it is another database' : 'a copy into it has not come to its end';
-      throw platError('storeNotOurs', { store: path, reason });
-    }
-    if (version > LAYOUT_VERSION) {
-      throw platError('storeTooNew', { store: path, found: version, known: LAYOUT_VERSION });
-    }
-    if (tables === 0 || version === 0) return 'empty';
-    writeAhead(database);
-    return version < LAYOUT_VERSION ? 'older store' : 'store';
-  } finally {
-    database.close();
+  using database = new DatabaseSync(path, { readOnly: false, timeout: 5000 });
+  const hasTables = database.prepare('SELECT 1 FROM sqlite_schema').get() !== undefined;
+  if (!isMarked(database)) {
+    if (!hasTables) return 'empty';
+    const isBegun = columnsOf(database, 'plat_meta').size > 0;
+    const reason = isBegun ? 'a copy into it is incomplete' : 'it is another database';
+    throw platError('storeNotOurs', { store: path, reason });
   }
+  const layout = mustKnow(database, path);
+  if (!hasTables || layout === 0) return 'empty';
+  writeAhead(database);
+  return layout < LAYOUT_VERSION ? 'older store' : 'store';
+}
+
+/** The layout of the tables of a store. @throws PlatError `storeTooNew` */
+export function mustKnow(database: DatabaseSync, path: string): number {
+  const layout = layoutOf(database);
+  if (layout <= LAYOUT_VERSION) return layout;
+  throw platError('storeTooNew', { store: path, found: layout, known: LAYOUT_VERSION });
 }
 
 /**
- * A store has a write-ahead log: readers wait for no writer. A copy that SQLite made (`VACUUM INTO`) has none, and
- * somebody may have turned it off.
+ * A store has a write-ahead log, so that readers never wait for a writer. A copy made by SQLite (`VACUUM INTO`) has
+ * none, and somebody may have turned it off.
  */
 function writeAhead(database: DatabaseSync): void {
   const mode = database.prepare('PRAGMA journal_mode').get()?.journal_mode;

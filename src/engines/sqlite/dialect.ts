@@ -1,4 +1,12 @@
-import { type Calls, type Casts, callBy, castBy, WHITE_SPACE } from '../../compile/calls.ts';
+import {
+  type Calls,
+  type Casts,
+  callBy,
+  castBy,
+  type JsonForms,
+  jsonBy,
+  WHITE_SPACE,
+} from '../../compile/calls.ts';
 import type { Dialect } from '../../compile/dialect.ts';
 import {
   type BoundValue,
@@ -22,30 +30,25 @@ function literal(type: ValueType, value: BoundValue): Sql {
   return bind(value);
 }
 
-function json(type: ValueType | 'collection', value: Sql): Sql {
-  switch (type) {
-    case 'string':
-    case 'date':
-    case 'time':
-      return sql`json_quote(${value})`;
-    case 'timestamp':
-      return sql`coalesce('"' || ${value} || 'Z"', 'null')`;
-    case 'boolean':
-      return sql`CASE ${value} WHEN 1 THEN 'true' WHEN 0 THEN 'false' ELSE 'null' END`;
-    case 'integer':
-      return sql`coalesce(CAST(${value} AS INTEGER), 'null')`;
-    case 'decimal':
-      return sql`coalesce(${value}, 'null')`;
-    case 'duration':
-      return sql`coalesce('"PT' || ${value} || 'S"', 'null')`;
-    case 'collection':
-      return sql`coalesce(${value}, '[]')`;
-    case 'null':
-    case 'point':
-    case 'polygon':
-      return sql`'null'`;
-  }
-}
+const quoted = (value: Sql): Sql => sql`json_quote(${value})`;
+
+const forms: JsonForms = {
+  string: quoted,
+  date: quoted,
+  boolean: (value) => sql`CASE ${value} WHEN 1 THEN 'true' WHEN 0 THEN 'false' ELSE 'null' END`,
+  integer: (value) => sql`coalesce(CAST(${value} AS INTEGER), 'null')`,
+  decimal: (value) => sql`coalesce(${value}, 'null')`,
+  seconds: (value) => value,
+};
+
+const computedNumber = (value: Sql): Sql => sql`coalesce(plat_number(${value}), 'null')`;
+
+const computedForms: JsonForms = {
+  ...forms,
+  integer: computedNumber,
+  decimal: computedNumber,
+  seconds: (value) => sql`plat_number(round(${value}, 6))`,
+};
 
 /**
  * A value of a type that no writer stores, as a damaged row may hold, makes the statement fail. Texts sort before bytes, which
@@ -79,18 +82,6 @@ function written(type: ScalarType['kind'] | 'collection', value: Sql, around: (j
  */
 const realText = (value: Sql): Sql =>
   sql`CASE WHEN abs(${value}) BETWEEN 0.001 AND 1e14 AND length(CAST(${value} AS TEXT)) <= 16 AND CAST(CAST(${value} AS TEXT) AS REAL) = ${value} AND CAST(${value} AS INTEGER) <> ${value} THEN CAST(${value} AS TEXT) ELSE plat_number_text(${value}) END`;
-
-function computed(type: ValueType, value: Sql): Sql {
-  switch (type) {
-    case 'integer':
-    case 'decimal':
-      return sql`coalesce(plat_number(${value}), 'null')`;
-    case 'duration':
-      return sql`coalesce('"PT' || plat_number(round(${value}, 6)) || 'S"', 'null')`;
-    default:
-      return json(type, value);
-  }
-}
 
 const whole = (value: Sql): Sql => sql`CAST(${value} AS INTEGER)`;
 /** Nearly every start is a constant that is not negative, for which SQLite's own function suffices. */
@@ -144,7 +135,7 @@ function globPart(part: LikePart): string {
   }
 }
 
-/** The texts of an answer in one value, which the driver returns as bytes. */
+/** The texts of a response in one value, which the driver returns as bytes. */
 const JOINED = sql`CAST(group_concat(x, ',') AS BLOB)`;
 
 const dialect: Dialect = {
@@ -152,12 +143,12 @@ const dialect: Dialect = {
   placeholder: () => '?',
   nothing: casts.nothing,
   literal,
-  json,
+  json: jsonBy(forms),
   written,
   contentHash: (text, length) => sql`substr(plat_sha256(${text}), 1, ${integer(length)})`,
   inPath: (text) => sql`plat_in_path(${text})`,
   inUrl: (text) => sql`plat_in_path(${text})`,
-  computed,
+  computed: jsonBy(computedForms),
   member: (object, member) => sql`(${object} -> ${constantText(member)})`,
   textList: (texts) =>
     sql`json_array(${join(
@@ -166,7 +157,7 @@ const dialect: Dialect = {
     )})`,
   bytes: (text) => sql`CAST(${text} AS BLOB)`,
   joined: (text) => sql`group_concat(${text}, ',')`,
-  answer: (rows) => sql`SELECT ${JOINED} AS body FROM (${rows}) q`,
+  answer: (rows) => sql`SELECT ${JOINED} AS body, count(*) AS n FROM (${rows}) q`,
   page: (rows, limit, _, follows) => ({
     page: sql`SELECT ${JOINED} AS body, count(*) AS n, max(k) AS last FROM (${rows} LIMIT ${bind(limit)}) q`,
     more: follows(slot('last-key')),

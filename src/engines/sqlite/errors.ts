@@ -7,10 +7,8 @@ import { DEADLINE_MESSAGE } from './functions.ts';
 const ERROR = 1;
 const BUSY = 5;
 const LOCKED = 6;
-const FULL = 13;
 const CANNOT_OPEN = 14;
 const TOO_BIG = 18;
-const CONSTRAINT = 19;
 const NOT_A_DATABASE = 26;
 const CORRUPT = 11;
 const READ_ONLY = 8;
@@ -18,7 +16,10 @@ const IO_ERROR = 10;
 /** SQLITE_IOERR_SHORT_READ: the file ends before what it should hold. */
 const SHORT_READ = 522;
 
-/** What node:sqlite says of an integer beyond 2^53. Whether a request can lead to one is not known, so it is no `damageIn`. */
+/**
+ * The message of node:sqlite for an integer beyond 2^53. It is unknown whether a request can cause one, so it is not in
+ * `damageIn`.
+ */
 const BEYOND_NUMBERS = 'too large to be represented as a JavaScript number';
 
 /** What node:sqlite says to who still works on a store that this process has closed. */
@@ -49,7 +50,7 @@ function damageInFile(error: unknown): string | undefined {
       if (isMissing(error)) return `there is ${error.message}`;
       return isUnknownForm(error) ? HEADER : undefined;
     case IO_ERROR:
-      return fullCode(error) === SHORT_READ ? 'its file ends too early' : 'the disk gives an I/O error';
+      return fullCode(error) === SHORT_READ ? 'its file ends too early' : 'the disk reports an I/O error';
     default:
       return undefined;
   }
@@ -74,9 +75,18 @@ export const isBusy = (error: unknown): boolean => {
   return code === BUSY || code === LOCKED;
 };
 
-/** What the engine throws, as a user is told it; anything unknown stays as it is. */
+/** The engine's error as a user sees it; an unknown one stays unchanged. */
 export const translateError = (error: unknown, store: string, seconds: number): unknown =>
   explained(error, { store, seconds }, (own) => troubleIn(own, store));
+
+/** The codes that say all that a user is told. */
+const TROUBLES: ReadonlyMap<unknown, Trouble> = new Map([
+  [BUSY, { kind: 'busy' }],
+  [LOCKED, { kind: 'busy' }],
+  [13, { kind: 'full' }], // SQLITE_FULL
+  [TOO_BIG, { kind: 'too-large' }],
+  [19, { kind: 'in-the-way' }], // SQLITE_CONSTRAINT
+]);
 
 function troubleIn(error: unknown, store: string): Trouble | undefined {
   const says = error instanceof Error ? error.message : '';
@@ -85,22 +95,11 @@ function troubleIn(error: unknown, store: string): Trouble | undefined {
   if (CLOSED.test(says)) return { kind: 'unavailable', retryAfter: AGAIN };
   if (says.includes(BEYOND_NUMBERS))
     return { kind: 'damaged', reason: 'a column holds a number that plat never writes' };
-  switch (resultCode(error)) {
-    case BUSY:
-    case LOCKED:
-      return { kind: 'busy' };
-    case FULL:
-      return { kind: 'full' };
-    case TOO_BIG:
-      return { kind: 'too-large' };
-    case CONSTRAINT:
-      return { kind: 'in-the-way' };
-    case READ_ONLY:
-    case CANNOT_OPEN:
-      return refusal(store) ?? { kind: 'unavailable' };
-    case NOT_A_DATABASE:
-      return { kind: 'not-ours', reason: whatItIs(store) };
-  }
+  const code = resultCode(error);
+  const known = TROUBLES.get(code);
+  if (known !== undefined) return known;
+  if (code === NOT_A_DATABASE) return { kind: 'not-ours', reason: whatItIs(store) };
+  if (code === READ_ONLY || code === CANNOT_OPEN) return refusal(store) ?? { kind: 'unavailable' };
   if (isRefused(error)) return refusal(store);
   const reason = damageIn(error);
   return reason === undefined ? undefined : { kind: 'damaged', reason };

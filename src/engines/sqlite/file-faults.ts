@@ -3,19 +3,17 @@
  * a record should hold.
  */
 import { DatabaseSync } from 'node:sqlite';
-import type { ResourceLayout } from '../../compile/layout/index.ts';
-import type { StoreModel } from '../../compile/model.ts';
+import { type StoreModel, storedLayouts } from '../../compile/model.ts';
 import type { FileFault } from '../../store/check/checks.ts';
 import { findModelFaults } from '../../store/check/table-faults.ts';
 import { columnsOf } from './columns.ts';
 import type { Connection } from './connection.ts';
 import { damageIn } from './errors.ts';
 import { registerFunctions } from './functions.ts';
-import { extendTables, OWN } from './tables.ts';
-import { recreateView } from './views.ts';
+import { applyTables, OWN } from './tables.ts';
 import { findWordFaults, rebuildWords } from './word-index.ts';
 
-/** Faults of pages that are told; a file with more is lost in any case. */
+/** The maximum number of reported page faults; a file with more is lost in any case. */
 const MOST = 100;
 
 /** What is wrong. */
@@ -31,11 +29,11 @@ export function findFileFaults(connection: Connection, model: StoreModel): FileF
 
 const FAULTS = `PRAGMA integrity_check(${MOST})`;
 
-/** Faults that an index alone has: it is made anew from its table. */
+/** Faults that an index alone has: it is recreated from its table. */
 const OF_AN_INDEX =
   /^(row \S+ missing from index|wrong # of entries in index|non-unique entry in index|malformed inverted index)/;
 
-/** What the engine says of its own pages and indexes. */
+/** What the engine reports about its own pages and indexes. */
 function findPageFaults({ database }: Connection): FileFault[] {
   const fault = (what: string): FileFault => ({ what, kind: OF_AN_INDEX.test(what) ? 'structure' : 'pages' });
   try {
@@ -51,70 +49,32 @@ function findPageFaults({ database }: Connection): FileFault[] {
 
 const WORDS = 'the index of words';
 
-const layoutsOf = (model: StoreModel): ResourceLayout[] =>
-  [...model.dictionary.resources.keys()].filter(model.stores).map(model.layout);
+/** Everything in a schema but views, which are looked at with the records that they show; columns with their tables. */
+const SCHEMA = `SELECT concat(type, ' ', name) AS what, NULL AS its_table FROM sqlite_schema
+  WHERE type <> 'view' AND name NOT LIKE 'sqlite_%'
+  UNION ALL SELECT concat('column ', t.name, '.', c.name), concat('table ', t.name)
+  FROM sqlite_schema t, pragma_table_info(t.name) c WHERE t.type = 'table'`;
 
-interface SchemaEntry {
-  readonly type: string;
-  readonly name: string;
-  readonly sql: string | null;
-}
-
-function schemaOf(database: DatabaseSync): SchemaEntry[] {
-  const rows = database
-    .prepare("SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%'")
-    .all();
-  return rows.map(({ type, name, sql }) => ({
-    type: String(type),
-    name: String(name),
-    sql: typeof sql === 'string' ? sql : null,
-  }));
-}
-
-/** What a store of this model has and this one lacks. */
-interface Missing {
-  readonly entries: readonly SchemaEntry[];
-  /** `table.column` */
-  readonly columns: readonly string[];
-}
-
-/** Compares the tables, indexes, views and triggers with those of a store that was just made. */
-function compareSchema(database: DatabaseSync, model: StoreModel): Missing {
-  const sound = new DatabaseSync(':memory:');
-  try {
-    registerFunctions(sound);
-    sound.exec(OWN);
-    for (const layout of layoutsOf(model)) {
-      extendTables(sound, layout);
-      recreateView(sound, model, layout);
-    }
-    const there = new Set(schemaOf(database).map(({ type, name }) => `${type} ${name}`));
-    const entries = schemaOf(sound);
-    const isThere = ({ type, name }: SchemaEntry): boolean => there.has(`${type} ${name}`);
-    const columns = entries
-      .filter((entry) => entry.type === 'table' && isThere(entry))
-      .flatMap(({ name }) => {
-        const found = columnsOf(database, name);
-        const lacking = [...columnsOf(sound, name).keys()].filter((column) => !found.has(column));
-        return lacking.map((column) => `${name}.${column}`);
-      });
-    return { entries: entries.filter((entry) => !isThere(entry)), columns };
-  } finally {
-    sound.close();
-  }
-}
-
+/** Compares tables, columns, indexes and triggers with those of a store that was just made. */
 function findMissing(database: DatabaseSync, model: StoreModel): string[] {
-  const { entries, columns } = compareSchema(database, model);
-  return [
-    // Views are looked at with the records that they show.
-    ...entries.filter(({ type }) => type !== 'view').map(({ type, name }) => `there is no ${type} ${name}`),
-    ...columns.map((column) => `there is no column ${column}`),
-  ];
+  using sound = new DatabaseSync(':memory:');
+  registerFunctions(sound);
+  makeTables(sound, model);
+  const there = new Set<unknown>(
+    database
+      .prepare(SCHEMA)
+      .all()
+      .map(({ what }) => what),
+  );
+  return sound
+    .prepare(SCHEMA)
+    .all()
+    .filter(({ what, its_table }) => !there.has(what) && (its_table === null || there.has(its_table)))
+    .map(({ what }) => `there is no ${what}`);
 }
 
 function wordFaults(connection: Connection, model: StoreModel): string[] {
-  return layoutsOf(model).flatMap((layout) => {
+  return storedLayouts(model).flatMap((layout) => {
     try {
       const keys = findWordFaults(connection, layout);
       const [first] = keys;
@@ -128,17 +88,17 @@ function wordFaults(connection: Connection, model: StoreModel): string[] {
   });
 }
 
-/** Makes anew what follows from the tables of records; inside a write transaction. */
+/** Makes again what follows from the tables of records; inside a write transaction. */
 export function mendFileFaults(connection: Connection, model: StoreModel): void {
   const { database } = connection;
-  for (const layout of layoutsOf(model)) {
-    extendTables(database, layout);
-    recreateView(database, model, layout);
-  }
-  for (const { type, sql } of compareSchema(database, model).entries) {
-    if (type !== 'table' && sql !== null) database.exec(sql);
-  }
+  makeTables(database, model);
   database.exec('REINDEX');
   if (wordFaults(connection, model).length === 0) return;
-  for (const layout of layoutsOf(model)) rebuildWords(database, layout);
+  for (const layout of storedLayouts(model)) rebuildWords(database, layout);
+}
+
+/** Makes what a store has and this one lacks. */
+function makeTables(database: DatabaseSync, model: StoreModel): void {
+  database.exec(OWN);
+  applyTables(database, model);
 }

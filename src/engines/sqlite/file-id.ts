@@ -1,7 +1,7 @@
 /**
- * Tells a backup from the file that it was made of. SQLite takes any log (`-wal`) beside a file for that file's own, so a
- * backup that is put in the place of a store by hand would get what was stored since. A backup has an id of its own: what
- * the file says without its log, and what it says with it, then differ. It knows nothing of what else is in a store.
+ * Distinguishes a backup from the file that it was made of. SQLite assumes that any log (`-wal`) next to a file belongs
+ * to it, so a backup that replaces a store by hand would receive what was stored since. A backup has an id of its own,
+ * so the ids read with and without the log then differ. This module knows nothing else about a store.
  */
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
@@ -38,13 +38,16 @@ export function idBeneath(path: string): string | undefined {
   }
 }
 
-/** @throws PlatError `storeDenied` for a file beside which lies the log of another one; nothing is written to either */
+/**
+ * @throws PlatError `storeDenied` for a file next to which there is the log of another file; nothing is written to
+ * either
+ */
 export function mustOwnItsLog(path: string): void {
   if (isBlank(`${path}-wal`)) return;
   const beneath = idBeneath(path);
   if (beneath === undefined) return;
   using database = new DatabaseSync(path, { readOnly: true, timeout: PATIENCE });
   if (idOf(database) === beneath) return;
-  const reason = `a backup was put in its place, and the log beside it is of the file that lay there. End whatever has it open, remove ${path}-wal and ${path}-shm, and run "plat restore --store ${path} --new-epoch"`;
+  const reason = `a backup was put in its place, but the log next to it belongs to the previous file. End all processes that have it open, remove ${path}-wal and ${path}-shm, and run "plat restore --store ${path} --new-epoch"`;
   throw platError('storeDenied', { store: path, reason });
 }

@@ -27,7 +27,7 @@ export interface Deadline {
   clear(): void;
 }
 
-/** Calls between two looks at the clock. */
+/** The number of calls between two checks of the clock. */
 const STRIDE = 8;
 
 export function registerFunctions(database: DatabaseSync): Deadline {

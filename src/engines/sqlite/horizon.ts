@@ -1,3 +1,4 @@
+import { storedRows } from '../../store/meta.ts';
 import type { Horizon } from '../../store/store.ts';
 import type { StoreClock } from '../../store/store-clock.ts';
 import { PROMISE_STANDS } from '../../store/write/commit-timestamps.ts';
@@ -5,12 +6,11 @@ import { begin } from './begin.ts';
 import { type Connection, connect } from './connection.ts';
 import { isBusy } from './errors.ts';
 import type { KeptState, Times } from './kept-state.ts';
-import { writeTimes } from './meta.ts';
 
 /** Milliseconds after which the store keeps another promise, while the last one still stands. */
 const PROMISE_EVERY = PROMISE_STANDS / 2;
 
-/** Where the store and its clock stand in time. */
+/** The time state of the store and its clock. */
 interface Moment extends Pick<Times, 'newest' | 'settled'> {
   readonly now: number;
 }
@@ -71,20 +71,25 @@ export class HorizonProbe {
   }
 
   /**
-   * Stores, once in a while, up to where windows have been promised to be settled, so that no process gives a timestamp
-   * before it, not even on a clock that was set back meanwhile.
+   * Stores from time to time up to where windows have been promised to be settled, so that no process assigns a
+   * timestamp before it, not even on a clock that was set back in the meantime.
    * @returns the promise that the store keeps
    */
   #promise(now: number, kept: number): number {
     if (now < kept + PROMISE_EVERY) return kept;
-    writeTimes(this.#probe, { settled: now, clockReading: this.#clock.toKeep() });
+    const put = this.#probe.prepare(
+      'INSERT INTO plat_meta VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
+    );
+    for (const { name, value } of storedRows({ settled: now, clockReading: this.#clock.toKeep() })) {
+      put.run(name, value);
+    }
     return now;
   }
 }
 
 /**
- * The writer at work uses its own clock, but gives no timestamp before the last commit while a promise stands. Where none
- * stands, its timestamps begin at the earliest at the end of the last one (write/commit-timestamps.ts).
+ * The running writer uses its own clock, but assigns no timestamp before the last commit while a promise is valid. If
+ * none is, its timestamps begin at the earliest at the end of the last one (write/commit-timestamps.ts).
  */
 function whileOthersWrite({ now, newest, settled }: Moment): Horizon {
   const standsUntil = settled + PROMISE_STANDS;

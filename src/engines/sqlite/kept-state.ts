@@ -1,7 +1,7 @@
 /**
- * What every request asks of a file, read once after each commit. `PRAGMA data_version` changes with every commit of another
- * connection, whichever process has it, and takes a tenth of the time of the reads that it stands for. This module must not
- * know what its readers conclude from what they get.
+ * The state of a file that every request needs, read once after each commit. `PRAGMA data_version` changes with every
+ * commit of another connection, of any process, and takes a tenth of the time of the reads that it replaces. This
+ * module must not know what its readers conclude from the state.
  */
 import type { StatementSync } from 'node:sqlite';
 import type { KeyRecord } from '../../access/index.ts';

@@ -13,23 +13,19 @@ import { applyTables, OWN } from './tables.ts';
  * made, empty (plat_changes) or, the index of words, with the words of all that is stored. An error leaves the file as it was.
  */
 export async function migrateStore(path: string): Promise<void> {
-  const connection = connect({ path, readOnly: false, busyTimeout: LOCK_TIMEOUT, cacheMegabytes: 64 });
+  using connection = connect({ path, readOnly: false, busyTimeout: LOCK_TIMEOUT, cacheMegabytes: 64 });
   const { database } = connection;
-  try {
-    await underLock(connection, async () => {
-      // Another process was faster.
-      if (layoutOf(database) === LAYOUT_VERSION) return;
-      extendChanges(database);
-      database.exec(OWN);
-      const session = sessionOn(connection);
-      const model = await readModel(session);
-      applyTables(database, model);
-      await logStored(session, model);
-      markStore(database);
-    });
-  } finally {
-    connection.close();
-  }
+  await underLock(connection, async () => {
+    // Another process was faster.
+    if (layoutOf(database) === LAYOUT_VERSION) return;
+    extendChanges(database);
+    database.exec(OWN);
+    const session = sessionOn(connection);
+    const model = await readModel(session);
+    applyTables(database, model);
+    await logStored(session, model);
+    markStore(database);
+  });
 }
 
 /** Entries from before layout 4 do not say what happened, and who sees the record: the sequence begins again behind them. */

@@ -1,4 +1,4 @@
-/** Makes the file of a store where there is none, at a name beside which nothing lies (beside.ts). */
+/** Creates the file of a store if there is none, under a name without leftover files next to it (beside.ts). */
 import { rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { freeName, isBlank, mustNotBeInUse, setAside } from '../../store/files/beside.ts';
@@ -9,7 +9,7 @@ const PAGE_SIZE = 32_768;
 /** How long another process that makes the same file is waited for, in milliseconds. */
 const PATIENCE = 30_000;
 
-/** What a new file has to be told before it holds anything. */
+/** The settings of a new file before it contains anything. */
 export const startFile = (database: DatabaseSync): void =>
   database.exec(`PRAGMA page_size = ${PAGE_SIZE}; PRAGMA journal_mode = WAL;`);
 
@@ -24,12 +24,8 @@ export function makeFile(path: string, now: number): readonly string[] {
   mustNotBeInUse(path);
   const kept = setAside(path, freeName(path, now));
   makePrivateFile(path);
-  const database = new DatabaseSync(path, { timeout: PATIENCE });
-  try {
-    startFile(database);
-  } finally {
-    database.close();
-  }
+  using database = new DatabaseSync(path, { timeout: PATIENCE });
+  startFile(database);
   return kept;
 }
 
@@ -40,7 +36,7 @@ export function takeTurn(path: string): Disposable {
     makePrivateFile(name);
     const lock = new DatabaseSync(name, { timeout: PATIENCE });
     try {
-      // Whoever had the lock before has deleted this file, perhaps: SQLite changes none that has lost its name.
+      // The previous holder of the lock may have deleted this file: SQLite changes no file that has lost its name.
       lock.exec(
         'PRAGMA synchronous = OFF; PRAGMA user_version = 1; BEGIN EXCLUSIVE; PRAGMA user_version = 2',
       );

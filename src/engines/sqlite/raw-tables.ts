@@ -1,28 +1,19 @@
 import { existsSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
-import type { StoreModel } from '../../compile/model.ts';
+import { type StoreModel, storedLayouts } from '../../compile/model.ts';
 import { platError } from '../../errors/index.ts';
 import { systemClock } from '../../store/clock.ts';
 import { isBlank, mustLieAlone, mustNotBeInUse } from '../../store/files/beside.ts';
 import { readModel } from '../../store/meta.ts';
-import {
-  deleteRows,
-  type RawRow,
-  type RawTable,
-  type RawTables,
-  rawTables,
-  rowsOn,
-} from '../../store/raw-tables.ts';
-import type { Session } from '../../store/session.ts';
-import { watched } from '../../store/watched.ts';
+import { type RawTables, tablesOn } from '../../store/raw-tables.ts';
 import { begin } from './begin.ts';
-import { addColumns, columnsOf } from './columns.ts';
+import { columnsOf, TYPES } from './columns.ts';
 import { type Connection, connect } from './connection.ts';
-import { isMarked, LAYOUT_VERSION, layoutOf, markStore } from './create.ts';
+import { isMarked, markStore, mustKnow } from './create.ts';
 import { translateError } from './errors.ts';
 import { makeFile } from './new-file.ts';
 import { sessionOn } from './session.ts';
-import { extendTables, fillSearchTable, OWN } from './tables.ts';
+import { extendTables, OWN } from './tables.ts';
 import { recreateView } from './views.ts';
 import { writeAllWords } from './word-index.ts';
 
@@ -35,90 +26,69 @@ const PATIENCE = 2000;
  */
 export function sqliteTables(path: string, create: boolean): RawTables {
   if (!create && !existsSync(path)) throw platError('storeMissing', { store: path });
-  const told = <T>(work: () => T): T => {
-    try {
-      return work();
-    } catch (error) {
-      throw translateError(error, path, 0);
-    }
-  };
-  told(() => {
+  try {
     mustNotBeInUse(path);
-    if (!create || !isBlank(path)) return;
-    mustLieAlone(path);
-    makeFile(path, systemClock.now());
-  });
-  const connection = told(() =>
-    connect({ path, readOnly: false, busyTimeout: PATIENCE, cacheMegabytes: 64 }),
-  );
-  const { database } = connection;
-  const whole = told(() => isMarked(database));
-  const layout = layoutOf(database);
-  if (whole && layout > LAYOUT_VERSION) {
-    connection.close();
-    throw platError('storeTooNew', { store: path, found: layout, known: LAYOUT_VERSION });
+    if (create && isBlank(path)) {
+      mustLieAlone(path);
+      makeFile(path, systemClock.now());
+    }
+    using taken = new DisposableStack();
+    const connection = taken.use(
+      connect({ path, readOnly: false, busyTimeout: PATIENCE, cacheMegabytes: 64 }),
+    );
+    const whole = isMarked(connection.database);
+    if (whole) mustKnow(connection.database, path);
+    taken.move(); // whoever has the tables closes it
+    return tablesIn(path, connection, whole);
+  } catch (error) {
+    throw translateError(error, path, 0);
   }
+}
+
+function tablesIn(path: string, connection: Connection, whole: boolean): RawTables {
+  const { database } = connection;
   const session = sessionOn(connection);
-  const rows = rowsOn(session);
-  const tables: RawTables = {
+  return tablesOn({
     name: path,
     whole,
-    read: async (work) => {
-      using _ = begin(database, 'read');
-      const model = await readModel(session);
-      return await work({ model, tables: rawTables(model, (table) => columnsOf(database, table)), rows });
-    },
-    fill: (work) => {
+    types: TYPES,
+    async use(work, isAlone) {
       // Two copies into one file would take each other's rows for their own.
-      database.exec('PRAGMA locking_mode = EXCLUSIVE');
-      return work({
-        rows,
-        prepare: async (model, wanted) => prepare(database, path, model, wanted),
-        change: (table, gone, put) => change(connection, session, table, gone, put),
-        finish: async (model) => finish(database, model),
-      });
+      if (isAlone) database.exec('PRAGMA locking_mode = EXCLUSIVE');
+      return work(session);
     },
+    async transaction(_, kind, work) {
+      using transaction = begin(database, kind);
+      const result = await work();
+      transaction.commit();
+      return result;
+    },
+    readModel,
+    columns: async () => (table) => columnsOf(database, table),
+    prepare: async (_, model) => prepare(database, path, model),
+    async insert(_, { name, columns }, rows) {
+      const names = columns.map((column) => `"${column}"`).join(', ');
+      const places = columns.map(() => '?').join(', ');
+      const statement = connection.prepare(`INSERT INTO "${name}" (${names}) VALUES (${places})`);
+      for (const row of rows) statement.run(...row);
+    },
+    async complete(_, model) {
+      for (const layout of storedLayouts(model)) {
+        recreateView(database, model, layout);
+        writeAllWords(database, layout);
+      }
+    },
+    mark: async () => markStore(database),
+    explain: (error) => translateError(error, path, 0),
     close: async () => connection.close(),
-  };
-  return watched(tables, (error) => translateError(error, path, 0));
+  });
 }
 
-function finish(database: DatabaseSync, model: StoreModel): void {
-  for (const layout of layoutsOf(model)) {
-    recreateView(database, model, layout);
-    fillSearchTable(database, layout);
-    writeAllWords(database, layout);
-  }
-  markStore(database);
-}
-
-const layoutsOf = (model: StoreModel) =>
-  [...model.dictionary.resources.keys()].filter(model.stores).map(model.layout);
-
-function prepare(database: DatabaseSync, path: string, model: StoreModel, tables: readonly RawTable[]): void {
-  using transaction = begin(database, 'write');
+function prepare(database: DatabaseSync, path: string, model: StoreModel): void {
   if (columnsOf(database, 'plat_meta').size === 0) {
     const others = Number(database.prepare('SELECT count(*) AS n FROM sqlite_schema').get()?.n);
     if (others > 0) throw platError('storeNotOurs', { store: path, reason: 'it is another database' });
     database.exec(OWN);
   }
-  for (const layout of layoutsOf(model)) extendTables(database, layout);
-  for (const { name, kinds } of tables) addColumns(database, name, kinds);
-  transaction.commit();
-}
-
-async function change(
-  { database, prepare: statement }: Connection,
-  session: Session,
-  table: RawTable,
-  gone: readonly RawRow[],
-  put: readonly RawRow[],
-): Promise<void> {
-  using transaction = begin(database, 'write');
-  await deleteRows(session, table, gone);
-  const names = table.columns.map((column) => `"${column}"`).join(', ');
-  const places = table.columns.map(() => '?').join(', ');
-  const insert = statement(`INSERT INTO "${table.name}" (${names}) VALUES (${places})`);
-  for (const row of put) insert.run(...row);
-  transaction.commit();
+  for (const layout of storedLayouts(model)) extendTables(database, layout);
 }

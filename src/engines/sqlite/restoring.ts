@@ -18,50 +18,32 @@ export const sqliteFiles: FileEngine = {
   takeTurn,
 };
 
+/** Holds the store's file for this process alone. What is damaged cannot be held, nor what is not there. */
 function occupy(path: string): Occupied {
-  if (!existsSync(path)) return { before: undefined, remarks: [], release: () => undefined };
-  const found = lookAt(path);
-  if (found instanceof DatabaseSync) {
-    const release = (): void => {
-      if (found.isOpen) found.close();
-    };
-    try {
-      return { before: readBefore(found), remarks: [], release };
-    } catch (error) {
-      release();
-      if (damageIn(error) === undefined) throw translateError(error, path, 0);
-    }
-  }
-  const remarks = [
-    'the store that was there cannot be read, so it is not known whether a process had it open',
-  ];
-  return { before: undefined, remarks, release: () => undefined };
-}
-
-/** The store's file, held by this process alone; undefined for a file that is damaged. */
-function lookAt(path: string): DatabaseSync | undefined {
-  // It refuses what is no store of plat: nothing else is overwritten.
+  const nobody: Occupied = { before: undefined, remarks: [], release: () => undefined };
+  if (!existsSync(path)) return nobody;
+  using taken = new DisposableStack();
   try {
-    if (inspect(path) === 'nothing') return undefined;
-  } catch (error) {
-    if (damageIn(error) !== undefined) return undefined;
-    throw translateError(error, path, 0);
-  }
-  const database = new DatabaseSync(path, { timeout: 0 });
-  try {
+    // It refuses what is no store of plat: nothing else is overwritten.
+    inspect(path);
+    const database = taken.use(new DatabaseSync(path, { timeout: 0 }));
     // Whoever has a store open holds a share of its file, also while nothing is asked of it.
     database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT');
-    return database;
+    const before = readBefore(database);
+    const held = taken.move();
+    return { before, remarks: [], release: () => held.dispose() };
   } catch (error) {
-    database.close();
     if (isBusy(error)) {
       throw platError('failed', {
         reason: `${path} is open in another process: a service, an import or a replication. End it, and restore then.`,
       });
     }
-    if (damageIn(error) !== undefined) return undefined;
-    throw translateError(error, path, 0);
+    if (damageIn(error) === undefined) throw translateError(error, path, 0);
   }
+  return {
+    ...nobody,
+    remarks: ['the store that was there cannot be read, so it is not known whether a process had it open'],
+  };
 }
 
 function readBefore(database: DatabaseSync): Before {
@@ -74,12 +56,12 @@ function readBefore(database: DatabaseSync): Before {
   };
 }
 
-/** What stands in the log of a file that was copied by hand comes with it. */
+/** The contents of the log of a file that was copied by hand are included. */
 async function copyBackup(backup: string, partial: string): Promise<void> {
   try {
     const [log, index, journal] = ['-wal', '-shm', '-journal'].map((end) => existsSync(`${backup}${end}`));
     if (log === true && index !== true && journal !== true) {
-      // Nobody has it open, and the engine would write an index of the log beside it.
+      // No process has it open, and the engine would write an index of the log next to it.
       copyFileSync(backup, partial);
       makePrivateFile(`${partial}-wal`); // a copy would have the mode of what it is of
       copyFileSync(`${backup}-wal`, `${partial}-wal`);
@@ -93,14 +75,13 @@ async function copyBackup(backup: string, partial: string): Promise<void> {
   }
 }
 
-/** @param isWhole whether the file is all there is, so that nothing is written beside it, and its disk may be read-only */
+/**
+ * @param isWhole whether the file is complete without a log, so that nothing is written next to it, and its disk may be
+ * read-only
+ */
 async function copyThrough(backup: string, partial: string, isWhole: boolean): Promise<void> {
   const address = pathToFileURL(backup);
   if (isWhole) address.searchParams.set('immutable', '1');
-  const source = new DatabaseSync(address, { readOnly: true });
-  try {
-    await backupDatabase(source, partial);
-  } finally {
-    source.close();
-  }
+  using source = new DatabaseSync(address, { readOnly: true });
+  await backupDatabase(source, partial);
 }

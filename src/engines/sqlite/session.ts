@@ -17,7 +17,9 @@ export function sessionOn(connection: Connection): Session {
     },
     run: async (statement) => {
       const made = rendered(statement);
-      return Number(connection.prepare(made.text).run(...bindings(made)).changes);
+      // Not with `run`, which also gives the last row id: that of an index of words may be beyond the numbers of JavaScript.
+      connection.prepare(made.text).all(...bindings(made));
+      return Number(connection.prepare('SELECT changes() AS n').get()?.n);
     },
   };
 }

@@ -5,7 +5,6 @@ import { backup as backupDatabase } from 'node:sqlite';
 import { render } from '../../compile/fragment.ts';
 import { platError } from '../../errors/index.ts';
 import type { StoreSettings } from '../../records/settings.ts';
-import { checksOn } from '../../store/check/check-store.ts';
 import { type Clock, systemClock } from '../../store/clock.ts';
 import { type ClockTrust, thisMachine } from '../../store/clock-jump.ts';
 import { deflatingLater } from '../../store/deflating.ts';
@@ -14,16 +13,14 @@ import { openOn } from '../../store/engine-store.ts';
 import { StoreFile } from '../../store/files/store-file.ts';
 import { isSent, type Lane } from '../../store/lanes.ts';
 import { LinkedFragments } from '../../store/linked-fragments.ts';
-import { metaOf, metaRows, readModel } from '../../store/meta.ts';
+import { readMeta, readModel } from '../../store/meta.ts';
 import { ownMemory } from '../../store/page-memory.ts';
-import type { Session } from '../../store/session.ts';
 import type { Store } from '../../store/store.ts';
 import { storeClock } from '../../store/store-clock.ts';
-import { checksBeside } from '../../store/threads/check-task.ts';
 import { WholeBodies } from '../../store/whole/whole-bodies.ts';
 import type { WriteLimits } from '../../store/write/in-time.ts';
 import { backupFile } from './backup.ts';
-import { bindings, type Connection, connect } from './connection.ts';
+import { bindings, connect } from './connection.ts';
 import { createStore, inspect, LAYOUT_VERSION } from './create.ts';
 import { sqliteDialect } from './dialect.ts';
 import { damageIn, isMissing, translateError } from './errors.ts';
@@ -50,11 +47,11 @@ export interface SqliteStoreOptions extends ClockTrust {
   readonly clock?: Clock;
   /**
    * Threads that read pages, and threads for unbounded work (searches, counts, sorts). 0: everything runs on the
-   * calling thread, as commands and simulations want it.
+   * calling thread, as in commands and simulations.
    */
   readonly pageReaders?: number;
   readonly searchReaders?: number;
-  /** Threads that check rows, for whoever proves a whole copy; 0: the calling thread does. */
+  /** Threads that check rows, for verifying a whole copy; 0: the calling thread does. */
   readonly checkers?: number;
   /** Of each connection of the calling thread; a consumer, which reads little, needs less than a service. */
   readonly cacheMegabytes?: number;
@@ -79,7 +76,9 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   try {
     await prepareFile(options, clock);
     await using opened = new AsyncDisposableStack();
-    const engine = opened.adopt(sqliteEngine(file, clock, { ...options, machine }), (made) => made.close());
+    const engine = opened.adopt(await sqliteEngine(file, clock, { ...options, machine }), (made) =>
+      made.close(),
+    );
     const store = await openOn(engine);
     opened.move(); // whoever has the store closes it
     return store;
@@ -88,7 +87,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   }
 }
 
-/** Makes the store where there is none, and brings one of an older layout up to date. */
+/** Creates the store if there is none, and migrates one of an older layout. */
 async function prepareFile({ path, create, onCreate }: SqliteStoreOptions, clock: Clock): Promise<void> {
   const found = inspect(path);
   if (found === 'store') return;
@@ -102,16 +101,12 @@ async function prepareFile({ path, create, onCreate }: SqliteStoreOptions, clock
       : platError('storeNotOurs', { store: path, reason: 'it is empty' });
   }
   const kept = makeFile(path, clock.now());
-  using taken = new DisposableStack();
-  const making = { path, readOnly: false, busyTimeout: CREATE_PATIENCE, cacheMegabytes: 16 };
-  const connection = taken.adopt(connect(making), closeIt);
+  using connection = connect({ path, readOnly: false, busyTimeout: CREATE_PATIENCE, cacheMegabytes: 16 });
   await createStore(connection, create, clock);
   onCreate?.(kept);
 }
 
-const closeIt = (opened: { close(): void }): void => opened.close();
-
-function sqliteEngine(
+async function sqliteEngine(
   file: StoreFile,
   given: Clock,
   {
@@ -122,12 +117,12 @@ function sqliteEngine(
     limits,
     ...trust
   }: SqliteStoreOptions,
-): Engine {
+): Promise<Engine> {
   const { path } = file;
   using taken = new DisposableStack();
   const shared = { path, cacheMegabytes };
   const opened = (options: { readonly readOnly: boolean; readonly busyTimeout: number }) =>
-    taken.adopt(connect({ ...shared, ...options }), closeIt);
+    taken.use(connect({ ...shared, ...options }));
   const write = opened({ readOnly: false, busyTimeout: LOCK_TIMEOUT });
   write.database.exec('PRAGMA synchronous = FULL');
   /** Reads on the calling thread what is soon done. */
@@ -137,8 +132,11 @@ function sqliteEngine(
     const { clockReading: reading, newest } = state.look().times;
     return { reading, newest };
   });
-  const probe = taken.adopt(new HorizonProbe(path, state, clock, () => file.isLost()), closeIt);
-  const secret = secretIn(main);
+  const probe = taken.adopt(new HorizonProbe(path, state, clock, () => file.isLost()), (made) =>
+    made.close(),
+  );
+  const reading = sessionOn(main);
+  const { secret } = await readMeta(reading, 'secret');
   for (const connection of [write, main]) registerFileUrl(connection.database, secret);
   file.remember();
   const writer = writerOn(write, main, clock, limits);
@@ -154,9 +152,8 @@ function sqliteEngine(
     pages: threads('pages', pageReaders, ofPages),
     searches: threads('searches', searchReaders),
   };
-  // All of them for whoever asks: nobody else does.
+  // All of them for a single caller: there is no other.
   const checking = threads('pages', checkers);
-  const reading = sessionOn(main);
   taken.move(); // the engine closes them
 
   return {
@@ -190,7 +187,7 @@ function sqliteEngine(
           const making = { isSent: isSent(caller), bodies, fragments, memory: ownMemory, deflate };
           return runTask(main, task(), { ...making, milliseconds });
         } catch (error) {
-          // Where a column has gone under a reading, it is planned anew, by the settings that took it away.
+          // Where a column has gone under a reading, it is planned again, by the settings that took it away.
           const isOutdated = isMissing(error) && (await live.current()).generation !== model.generation;
           if (!isOutdated) throw translateError(error, path, milliseconds / 1000);
         }
@@ -200,12 +197,8 @@ function sqliteEngine(
       work(reading, { dialect: sqliteDialect, model: await live.current() }),
     async *stream(statement) {
       const { text, values } = render(statement, sqliteDialect.placeholder);
-      const connection = connect({ path, readOnly: true, busyTimeout: READ_PATIENCE, cacheMegabytes: 4 });
-      try {
-        yield* connection.database.prepare(text).iterate(...bindings({ text, values }));
-      } finally {
-        connection.close();
-      }
+      using connection = connect({ path, readOnly: true, busyTimeout: READ_PATIENCE, cacheMegabytes: 4 });
+      yield* connection.database.prepare(text).iterate(...bindings({ text, values }));
     },
 
     horizon: async () => probe.horizon(),
@@ -215,16 +208,11 @@ function sqliteEngine(
     mustBeWritable: () => file.mustBeThere(),
     mending: (work) =>
       writer.locked(async (session) => {
-        const done = await work(mendingOn(write, session));
+        const done = await work(session);
         forgetLastRow(write.database);
         return done;
       }),
-    checks: (live) =>
-      checksBeside(
-        live,
-        (model) => checksOn(sessionOn(main), model),
-        checking && ((task) => checking.check(task)),
-      ),
+    checkOnThread: checking && ((task) => checking.check(task)),
     viewFaults: async (model, layout) => findViewFaults(main.database, model, layout),
     makeView: async (_session, model, layout) => recreateView(write.database, model, layout),
     fileFaults: async (model) => findFileFaults(main, model),
@@ -242,25 +230,10 @@ function sqliteEngine(
     },
     async close() {
       await Promise.all([pools.pages?.close(), pools.searches?.close(), checking?.close()]);
-      // The last that is closed brings the log into the file, unless it may not write: that file is another one's now.
+      // The connection that is closed last checkpoints the log into the file, unless it may not write because the file
+      // was replaced.
       const [first, last] = file.isLost() ? [write, main] : [main, write];
       for (const connection of [first, probe, last]) connection.close();
     },
   };
 }
-
-function secretIn({ prepare }: Connection): string {
-  const statement = render(metaRows('secret'), sqliteDialect.placeholder);
-  return metaOf(prepare(statement.text).iterate(...bindings(statement))).secret;
-}
-
-/** A statement that mends an index may leave a row number behind that is beyond those of JavaScript. */
-const mendingOn = ({ database }: Connection, session: Session): Session => ({
-  ...session,
-  async run(statement) {
-    const made = render(statement, sqliteDialect.placeholder);
-    const prepared = database.prepare(made.text);
-    prepared.setReadBigInts(true);
-    return Number(prepared.run(...bindings(made)).changes);
-  },
-});

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { type ResourceLayout, viewColumns, viewTables } from '../../compile/layout/index.ts';
+import { type ResourceLayout, viewSelection } from '../../compile/layout/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
 import type { RowFaults } from '../../store/check/checks.ts';
 import { viewFault } from '../../store/check/table-faults.ts';
@@ -13,11 +13,8 @@ export function recreateView(database: DatabaseSync, model: StoreModel, layout: 
   database.exec(creation(model, layout));
 }
 
-function creation(model: StoreModel, layout: ResourceLayout): string {
-  const { viewName } = layout;
-  const columns = [...viewColumns(model, layout)].map(([name, value]) => `${value} AS "${name}"`);
-  return `CREATE VIEW "${viewName}" AS SELECT ${columns.join(', ')} FROM ${viewTables(layout)}`;
-}
+const creation = (model: StoreModel, layout: ResourceLayout): string =>
+  `CREATE VIEW "${layout.viewName}" AS ${viewSelection(model, layout)}`;
 
 /** Whether the view is the one that is made. The engine keeps a definition in the words that made it. */
 export function findViewFaults(

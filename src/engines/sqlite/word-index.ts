@@ -24,8 +24,8 @@ const trigger = (layout: ResourceLayout): string =>
   BEGIN DELETE FROM "${tableOf(layout)}" WHERE rowid = old._id; END`;
 
 /**
- * Creates the index if there is none, with the words of the stored records; and the trigger, which is dropped with a table
- * that is made anew.
+ * Creates the index if there is none, with the words of the stored records; and the trigger, which is dropped with a
+ * table that is recreated.
  */
 export function extendWords(database: DatabaseSync, layout: ResourceLayout): void {
   if (!isIndexed(layout)) return;
@@ -186,7 +186,7 @@ export function forgetLastRow(database: DatabaseSync): void {
     INSERT OR REPLACE INTO temp.plat_last_row VALUES (1);`);
 }
 
-/** Creates the index anew. */
+/** Creates the index again. */
 export function rebuildWords(database: DatabaseSync, layout: ResourceLayout): void {
   if (!isIndexed(layout)) return;
   const index = tableOf(layout);

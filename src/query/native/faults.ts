@@ -41,7 +41,7 @@ export function fault<C extends FaultCode>(
 export const typeFault = (reason: string, token: string, position: number): Fault =>
   fault('typeMismatch', { option: FILTER, position, reason }, token);
 
-/** The error of the first fault in the text, with all others attached; undefined when there is none. */
+/** The error of the first fault in the text, with all others attached; undefined if there is none. */
 export function errorOf(faults: readonly Fault[]): PlatError | undefined {
   const inOrder = faults.toSorted((left, right) => left.position - right.position);
   const sparkql = inOrder.map(({ token, message, status }) => ({ token, message, status }));

@@ -40,7 +40,7 @@ import { clockText, dayOf, type Moment, startOfDay, timeOf, timestampOf } from '
 
 // The whole filter
 
-/** What binding knows beside the filter, and where it notes faults. */
+/** What binding knows in addition to the filter, and where it records faults. */
 interface Binding {
   readonly names: NativeNames;
   /** The time of the request. */
@@ -50,13 +50,12 @@ interface Binding {
 
 /**
  * Reads `_filter` into the query tree. An empty text is no filter: undefined.
- *
- * The tree never asks for a record that the words do not: a condition is true or false, never null, and a
- * multi-valued field meets a condition when one of its members does.
+ * The tree never requests a record that the words do not: a condition is true or false, never null, and a multi-valued
+ * field meets a condition when one of its members does.
  *
  * @param now the time of the request, for `now()`, `days()` and their like; days begin at midnight UTC
  * @throws PlatError `syntax`, `typeMismatch`, `fieldUnknown` (native 1040), `filterTooLarge` (native 1041) or
- *   `notImplemented`, of the first fault; its `sparkql` names all of them
+ * `notImplemented`, of the first fault; its `sparkql` names all of them
  */
 export function bindFilter(
   text: string,
@@ -323,8 +322,8 @@ const wildcardCount = (parts: readonly LikePart[]): number =>
 const PART = /\\([*?])|[*?]|(?:[^\\*?]|\\(?![*?]))+/g;
 
 /**
- * The parts of a text, neighboring plain ones joined: `*` stands for any characters and `?` for one; behind a backslash they
- * stand for themselves. A text without wildcards is at most one part.
+ * The parts of a text, with adjacent plain ones joined: `*` stands for any characters and `?` for one; after a
+ * backslash they stand for themselves. A text without wildcards is at most one part.
  */
 function readWildcards(text: string): readonly LikePart[] {
   if (text !== '' && !/[*?\\]/.test(text)) return [{ kind: 'text', text }];
@@ -348,7 +347,7 @@ interface OneValue {
   readonly type: SideType;
   /** Whether it is more than a field alone. */
   readonly computed: boolean;
-  /** The lookup of a field that stands alone, whose other spellings mean the same. */
+  /** The lookup of a field that is used alone, whose other spellings mean the same. */
   readonly lookup?: string | undefined;
   /** As messages name it. */
   readonly name: string;
@@ -451,7 +450,7 @@ function bindValue(binding: Binding, operand: Operand, ranging: Ranging[]): OneV
   if (side === undefined || side.kind === 'value') return side;
   const { position } = operand.kind === 'broken' ? { position: 1 } : operand;
   return side.kind === 'all'
-    ? note(binding, 'all() stands alone on the left side', 'all', position)
+    ? note(binding, 'all() must be alone on the left side', 'all', position)
     : note(binding, `${side.name} can only be compared with a shape`, side.name, position);
 }
 
@@ -462,7 +461,7 @@ function bindScalar(binding: Binding, scalar: Scalar): OneValue | undefined {
   if (coerced.kind === 'literal') return computed(coerced.literal, type, name);
   return noteOf(
     binding,
-    coerced.kind === 'impossible' ? coerced.reason : `${name} cannot stand here`,
+    coerced.kind === 'impossible' ? coerced.reason : `${name} is not allowed here`,
     scalar,
   );
 }

@@ -1,6 +1,6 @@
 /**
- * The functions of `_filter`, as one table: what each takes, what it gives, and what it comes to when its arguments are
- * literals. It knows neither the grammar nor fields by name.
+ * The functions of `_filter`, as one table: their parameters, their results, and their values for literals. It knows
+ * neither the grammar nor fields by name.
  */
 import { canonicalDate } from '../../dictionary/index.ts';
 import type { FunctionName, ValueType } from '../tree.ts';
@@ -43,7 +43,7 @@ interface FieldRule {
   readonly of: Subject;
   /** The types of the arguments after the first. */
   readonly rest?: readonly (readonly ScalarType[])[];
-  /** How many of the last arguments may be left out. */
+  /** How many of the last arguments may be omitted. */
   readonly optional?: number;
   readonly gives: Exclude<ScalarType, 'null'>;
   /** The result for literal arguments; undefined for a date that the calendar does not have. */
@@ -182,7 +182,7 @@ export type PatternFunction = (typeof PATTERNS)[number];
 /** `field` stands for a field or a function of one whose own result fits the other types. */
 type ArgumentType = ScalarType | 'field';
 
-/** How a function is worked out: those of fields also on literals, the others stand on the right side only. */
+/** How a function is evaluated: those of fields also on literals; the others are allowed only on the right side. */
 export type FunctionRule = {
   readonly takes: readonly (readonly ArgumentType[])[];
   /** As in `FieldRule`. */

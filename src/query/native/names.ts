@@ -1,4 +1,4 @@
-/** The names of the native language and what each stands for, so that binders need not know any particular resource. */
+/** The names of the native language and their meanings, so that binders need not know any particular resource. */
 import {
   FIRST_LINE,
   type Field,

@@ -50,7 +50,7 @@ interface ShapeValue {
 
 export type Value = Scalar | Clock | Pattern | TextRange | ShapeValue;
 
-/** It was at fault, and the fault has been noted; what stands around it is still read. */
+/** It was at fault, and the fault has been recorded; its surroundings are still parsed. */
 export interface Broken {
   readonly kind: 'broken';
 }

@@ -93,9 +93,9 @@ export interface Item {
 const ITEM = /(\s*)((?:"[^"]*"|[^",])*)(,|$)/y;
 
 /**
- * The items of a list, without the spaces around them. Commas inside double quotes belong to the name.
- * An empty value is an empty list.
- * @throws PlatError `optionInvalid` when nothing stands between two commas, or a double quote is not closed
+ * The items of a list, without the spaces around them. Commas inside double quotes belong to the name. An empty value
+ * is an empty list.
+ * @throws PlatError `optionInvalid` if there is nothing between two commas, or a double quote is not closed
  */
 export function readList(name: string, value: string): readonly Item[] {
   if (value.trim() === '') return [];

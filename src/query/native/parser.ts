@@ -338,7 +338,7 @@ function seenType(operand: Operand): SeenType {
 type RightSide = Values | Broken;
 
 const VALUE =
-  'a value: a number, a date, true, false, NULL, a function, or a text in single quotes (a field cannot stand here)';
+  'a value: a number, a date, true, false, NULL, a function, or a text in single quotes (a field is not allowed here)';
 
 /** Left to right; `Mul`, `Div` and `Mod` before `Add` and `Sub`. */
 function parseRightChain(
@@ -399,7 +399,7 @@ function parseMember(scanner: Scanner, place: 'list' | 'range'): Value | Broken 
   return takeLiteral(scanner, place) ?? unexpected(scanner, expected);
 }
 
-/** What stands behind `Bt`: exactly two ends. */
+/** The values after `Bt`: exactly two ends. */
 function parseRange(scanner: Scanner): RightSide {
   const low = parseMember(scanner, 'range');
   if (!at(scanner, ',')) unexpected(scanner, 'a comma and the upper end of the range');
@@ -414,7 +414,7 @@ function listOf(scanner: Scanner, first: Value, others: readonly Value[]): Right
     const shared = sharedType(type, value.type);
     if (shared === undefined) {
       const [one, other] = [typeName(first.type), typeName(value.type)];
-      const reason = `the values differ in type, ${one} stands first and here ${other}`;
+      const reason = `the values differ in type, ${one} comes first and ${other} here`;
       return note(scanner, reason, tokenOf(value), value.position);
     }
     type = shared;
@@ -422,7 +422,7 @@ function listOf(scanner: Scanner, first: Value, others: readonly Value[]): Right
   return { kind: 'values', type, values: [first, ...others], position: first.position };
 }
 
-/** The type that two members of a list share; undefined where there is none. */
+/** The type that two members of a list share; undefined if there is none. */
 function sharedType(left: Value['type'], right: Value['type']): Value['type'] | undefined {
   if (left === right) return left;
   const both = new Set([left, right]);
@@ -461,7 +461,7 @@ function combineRight(
 
 // Calls
 
-/** What may stand in the parentheses: on the right side no field, and first in a list no further function. */
+/** What is allowed in the parentheses: on the right side no field, and first in a list no further function. */
 type CallPlace = 'left' | 'right' | 'right-plain';
 
 type Called = FieldCall | Value | Broken;
@@ -536,7 +536,7 @@ function resolve(scanner: Scanner, name: Token, found: readonly Argument[]): Cal
     value.text,
     rest.map((scalar) => scalar.text),
   );
-  if (result === undefined) return note(scanner, `${value.text} is no day of the calendar`, of, position);
+  if (result === undefined) return note(scanner, `${value.text} is not a day of the calendar`, of, position);
   return { kind: 'scalar', type: rule.gives, text: result, position };
 }
 
@@ -623,7 +623,7 @@ function pattern(
     }
     scanner.patterns += check.size;
     if (check.kind === 'wrong') {
-      const reason = `this is no regular expression: ${shortened(check.reason)}`;
+      const reason = `this is not a valid regular expression: ${shortened(check.reason)}`;
       return note(scanner, reason, name, position);
     }
   }
@@ -646,7 +646,7 @@ function takeField(scanner: Scanner): FieldName | undefined {
   return { kind: 'custom', group, label, position };
 }
 
-/** Literals, and whether they may stand in a list, and end a range. */
+/** Literals, and whether they are allowed in a list, and as ends of a range. */
 const LITERALS: Readonly<Partial<Record<TokenKind, { list: boolean; range: boolean; type: ScalarType }>>> = {
   integer: { list: true, range: true, type: 'integer' },
   decimal: { list: true, range: true, type: 'decimal' },
@@ -658,7 +658,7 @@ const LITERALS: Readonly<Partial<Record<TokenKind, { list: boolean; range: boole
   null: { list: false, range: false, type: 'null' },
 };
 
-/** Takes the literal at hand, if there is one that may stand here. */
+/** Takes the current literal, if one is allowed here. */
 function takeLiteral(scanner: Scanner, place: 'anywhere' | 'list' | 'range'): Scalar | undefined {
   const known = LITERALS[scanner.token.kind];
   if (known === undefined || (place !== 'anywhere' && !known[place])) return undefined;
@@ -705,7 +705,7 @@ function parenthesized<T>(scanner: Scanner, parse: () => T): T {
   return inner;
 }
 
-/** Notes a fault behind which the parse goes on. */
+/** Notes a fault behind which the parse continues. */
 function note(scanner: Scanner, reason: string, token: string, position: number): Broken {
   scanner.faults.push(typeFault(reason, token, position));
   return BROKEN;
@@ -716,7 +716,7 @@ function noteLarge(scanner: Scanner, what: string, limit: number, token: string,
   return BROKEN;
 }
 
-/** Ends the parse: nothing behind this fault can be understood. */
+/** Ends the parse: nothing after this fault can be understood. */
 function stop(scanner: Scanner, found: Fault): never {
   scanner.faults.push(found);
   throw found.raise({});

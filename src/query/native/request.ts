@@ -22,7 +22,7 @@ import {
 const LAST_PAGE = 100_000;
 const LAST_OFFSET = 2_500_000;
 
-/** Where the rows that are asked for begin. */
+/** Where the rows that are requested begin. */
 type PageStart =
   | { readonly kind: 'start' }
   /** The rows after this key; the empty token is the start. */
@@ -142,7 +142,7 @@ export function bindParameters({ given }: NativeParameters, bounds: NativeBounds
 const ORDER = '_orderby';
 const TERM = /^([-+]?)\s*(?:([A-Za-z][A-Za-z0-9]*)|"([^"]+)"\."([^"]+)")$/;
 
-/** One item of a list: a name, and what it stands for. */
+/** One item of a list: a name, and its meaning. */
 interface ListedName {
   readonly name: string;
   readonly found: NativeName;
@@ -186,7 +186,7 @@ export function fieldIn(option: string, item: Item, names: NativeNames): Field {
   const { found, name } = named;
   if (found.kind === 'hidden' || found.kind === 'unknown') throw refused.unknown(named);
   if (found.kind === 'field' && found.via.length === 0) return found.field;
-  throw refused.mismatch(name, 'is no field of these records');
+  throw refused.mismatch(name, 'is not a field of these records');
 }
 
 function bindTerm(item: Item, names: NativeNames): OrderTerm | undefined {
@@ -200,7 +200,7 @@ function bindTerm(item: Item, names: NativeNames): OrderTerm | undefined {
   switch (found.kind) {
     case 'field': {
       const { field, via } = found;
-      if (field.collection) throw refuse('has several values, which give no order');
+      if (field.collection) throw refuse('has several values and cannot be used for ordering');
       return { expression: { kind: 'field', type: field.type.kind, scope: 0, via, field }, descending };
     }
     case 'computed':
@@ -208,9 +208,9 @@ function bindTerm(item: Item, names: NativeNames): OrderTerm | undefined {
     case 'constant':
       return undefined;
     case 'composite':
-      throw refuse('is made of several fields, which give no order');
+      throw refuse('consists of several fields and cannot be used for ordering');
     case 'location':
-      throw refuse('is a point, which gives no order');
+      throw refuse('is a point and cannot be used for ordering');
     case 'hidden':
     case 'unknown':
       throw refused.unknown(named);

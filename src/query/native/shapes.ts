@@ -104,7 +104,7 @@ function readRadius(text: string, length: string): ReadShape {
   return { geometry: { kind: 'circle', center, miles } };
 }
 
-/** @param values what stood in the parentheses: the coordinates, and for `radius` its length in miles */
+/** @param values the content of the parentheses: the coordinates, and for `radius` its length in miles */
 export function readShape(name: ShapeFunction, values: readonly string[]): ReadShape {
   const [text = '', length = ''] = values;
   if (name === 'radius') return readRadius(text, length);
@@ -182,7 +182,7 @@ export function shapeProblem(
   const stray = pointsOf(geometry).find((point) => !isOnEarth(point));
   if (stray === undefined) return undefined;
   const first = name === 'wkt' || geometry.kind === 'around' ? 'longitude' : 'latitude';
-  const reason = `latitude ${stray.latitude}, longitude ${stray.longitude} is no point on earth; latitude goes from -90 to 90, longitude from -180 to 180, and ${name}() takes the ${first} first`;
+  const reason = `latitude ${stray.latitude}, longitude ${stray.longitude} is not a point on earth; latitude goes from -90 to 90, longitude from -180 to 180, and ${name}() expects the ${first} first`;
   return { reason };
 }
 
@@ -249,8 +249,8 @@ function aroundLine(location: Location, line: Line, miles: number): Expression[]
 }
 
 /**
- * The points within a distance of a piece of a line, those around its ends left out: a rectangle on a map whose degrees of
- * longitude are as long as they are halfway.
+ * The points within a distance of a piece of a line, those around its ends omitted: a rectangle on a map whose degrees
+ * of longitude are as long as they are halfway.
  */
 function beside(begin: Point, end: Point, meters: number): Line {
   const shrinks = Math.cos((((begin.latitude + end.latitude) / 2) * Math.PI) / 180);

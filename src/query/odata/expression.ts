@@ -1,7 +1,8 @@
 /**
- * Binds expressions of OData: syntax nodes become the query tree, names become what the key's schema knows, and types are
- * checked (OData 4.01 URL conventions, 5.1.1). It reads from top to bottom: what an expression stands in, nodes, paths and
- * lambdas, comparisons, arithmetic, functions. It knows neither the grammar nor the options that expressions stand in.
+ * Binds expressions of OData: syntax nodes become the query tree, names become what the key's schema knows, and types
+ * are checked (OData 4.01 URL conventions, 5.1.1). It reads from top to bottom: the environment of an expression,
+ * nodes, paths and lambdas, comparisons, arithmetic, functions. It knows neither the grammar nor the options that
+ * contain expressions.
  */
 import { nearestName, nearestOfEither, spellingsOf, textsOfIdentifier } from '../../dictionary/index.ts';
 import type { Lookup, Navigation } from '../../dictionary/types.ts';
@@ -75,7 +76,7 @@ interface OneValue {
   readonly written?: string;
 }
 
-/** One record: the record itself, a related one, or the one that a lambda looks at. */
+/** One record: the record itself, a related one, or the one that a lambda ranges over. */
 interface OneRecord {
   readonly kind: 'record';
   readonly schema: ResourceSchema;
@@ -102,14 +103,14 @@ type Meaning =
   /** The point of a record. */
   | { readonly kind: 'location'; readonly location: Location };
 
-// What an expression stands in
+// The environment of an expression
 
-/** A parameter alias or a computed name: bound anew where it is used, in the query that it was written for. */
+/** A parameter alias or a computed name: bound again where it is used, in the query that it was written for. */
 export interface NamedExpression extends Sourced<Node> {
   readonly query: QueryScope;
 }
 
-/** A computed name, and how many stand before it: those it may use. */
+/** A computed name, and how many precede it: those it may use. */
 export interface ComputedName extends NamedExpression {
   readonly before: number;
 }
@@ -127,7 +128,7 @@ export interface QueryScope {
   readonly cost: RequestCost;
 }
 
-/** What a whole request has asked for so far, with aliases and computed names counted wherever they are used. */
+/** What a whole request has requested so far, with aliases and computed names counted wherever they are used. */
 export interface RequestCost {
   terms: number;
   characters: number;
@@ -144,7 +145,7 @@ interface Environment {
   readonly depth: number;
   /** Aliases and computed names that are being bound. */
   readonly within: readonly NamedExpression[];
-  /** What the whole option has asked for so far: terms, and what its regular expressions weigh. */
+  /** The cost of the whole option so far: its terms, and the weight of its regular expressions. */
   readonly cost: { terms: number; patterns: number };
 }
 
@@ -172,7 +173,7 @@ function countTerm(env: Environment, node: Start): void {
   throw tooLarge(env.source, node.start, what, MAX_REQUEST_TERMS);
 }
 
-/** What a value costs beside its characters. */
+/** The cost of a value in addition to its characters. */
 const VALUE = 8;
 
 function countValue(env: Environment, node: Start, characters: number): void {
@@ -235,9 +236,9 @@ function singleValue(env: Environment, node: Node, meaning: Meaning): OneValue {
       throw mismatch(env, node, `${name} is a list; use ${uses}`);
     }
     case 'list':
-      throw mismatch(env, node, 'a list stands only after in');
+      throw mismatch(env, node, 'a list is allowed only after in');
     case 'location':
-      throw mismatch(env, node, 'the point of a record stands only in geo.distance and geo.intersects');
+      throw mismatch(env, node, 'the point of a record is allowed only in geo.distance and geo.intersects');
   }
 }
 
@@ -272,7 +273,7 @@ function bindList(env: Environment, node: NodeOf<'list'>): Meaning {
   return { kind: 'list', items };
 }
 
-/** An alias inside a list may itself stand for a list. */
+/** An alias inside a list may itself be a list. */
 function listItems(env: Environment, item: Node): readonly OneValue[] {
   if (item.kind === 'list') throw unsupported(env, item, 'a list inside a list');
   const meaning = bindNode(env, item);
@@ -492,7 +493,7 @@ function followMany(env: Environment, many: Many, segment: Segment): Meaning {
   }
   if (isForeign(segment)) throw unsupported(env, segment, describe(segment));
   const { name } = many;
-  throw mismatch(env, segment, `${name} is a list, so ${describe(segment)} stands inside ${name}/any(x: …)`);
+  throw mismatch(env, segment, `${name} is a list, so ${describe(segment)} must be inside ${name}/any(x: …)`);
 }
 
 /** Inside a lambda the record around it stays visible, and the variable opens the next scope. */
@@ -510,7 +511,7 @@ const insideOf = (env: Environment, many: Many, segment: Start): Environment => 
 function bindLambda(env: Environment, many: Many, segment: SegmentOf<'lambda'>): Quantified {
   countTerm(env, segment);
   const { operator, variable: name, predicate } = segment;
-  // `all` would ask of members that the filter leaves out, or for which it is null, to meet the predicate.
+  // `all` would ask of members that the filter omits, or for which it is null, to meet the predicate.
   if (operator === 'all' && many.predicate) throw unsupported(env, segment, 'all after $filter');
   const variable = env.nextScope;
   const { over } = many;
@@ -557,7 +558,7 @@ function bindComparison(env: Environment, node: NodeOf<'binary'>, operator: Comp
 const isLiteral = (meaning: Meaning): boolean =>
   meaning.kind === 'value' && meaning.expression.kind === 'literal';
 
-/** Whether there is a related record: `ListAgent eq null` asks for its key. */
+/** Whether there is a related record: `ListAgent eq null` requests its key. */
 function presence(record: Meaning, other: Meaning, operator: ComparisonOperator): Expression | undefined {
   const isNull = other.kind === 'value' && typeOf(other.expression) === 'null';
   if (record.kind !== 'record' || record.via.length === 0 || !isNull) return undefined;
@@ -599,7 +600,7 @@ function incomparable(env: Environment, node: Start, left: OneValue, right: OneV
     if (type !== 'duration' && !isShape(type) && typeOf(other.expression) === 'string') {
       hint = ` (write '${shown(literal.written ?? String(value))}' for a string)`;
     }
-    if (type === 'string') hint = ` (${typeInWords(typeOf(other.expression))} stands without quotes)`;
+    if (type === 'string') hint = ` (${typeInWords(typeOf(other.expression))} must be without quotes)`;
   }
   const sides = `${inWords(left.expression)} and ${inWords(right.expression)}`;
   return mismatch(env, node, `${sides} cannot be compared${hint}`);
@@ -766,7 +767,7 @@ function bindCase(env: Environment, node: NodeOf<'case'>): Expression {
   const branches = bound.map(({ node: branch, when, result }) => {
     const then = fit(result, type);
     if (then) return { when, then };
-    throw mismatch(env, branch, `case cannot give both ${typeInWords(type)} and ${inWords(result)}`);
+    throw mismatch(env, branch, `case cannot return both ${typeInWords(type)} and ${inWords(result)}`);
   });
   return { kind: 'case', type, branches };
 }
@@ -887,7 +888,7 @@ function literalText(env: Environment, node: Node, what: string): string {
   if (value.kind === 'literal' && value.type === 'string') return value.value;
   throw value.kind === 'literal'
     ? mismatch(env, node, `${what} must be a string, not ${inWords(value)}`)
-    : unsupported(env, node, `a value that is no literal as ${what}`);
+    : unsupported(env, node, `a value that is not a literal as ${what}`);
 }
 
 /** `geo.distance` between a record and a point, in meters, and `geo.intersects` of a record's point with a polygon. */

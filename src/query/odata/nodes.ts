@@ -138,7 +138,7 @@ export const NO_OPTIONS: OptionNodes = { aliases: new Map() };
 
 /** One segment of a resource path, between slashes. */
 export type PathSegment = {
-  /** Decoded, whole: what the segment is when it stands for a key. */
+  /** Decoded as a whole: what the segment means as a key. */
   readonly text: string;
 } & (
   | {

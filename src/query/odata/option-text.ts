@@ -70,7 +70,7 @@ export function syntaxError(source: OptionText, start: number, found: string, ex
   return platError('syntax', { ...positionOf(source, start), found, expected }, { target: source.option });
 }
 
-/** The text asks for more than a limit allows. */
+/** The text requests more than a limit allows. */
 export function tooLarge(source: OptionText, start: number, what: string, limit: number): PlatError {
   return platError(
     'filterTooLarge',

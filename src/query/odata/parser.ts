@@ -48,7 +48,7 @@ export const PARSED_OPTIONS = [
   'skip',
 ] as const;
 
-/** `levels` stands only inside `$expand`. */
+/** `levels` is allowed only inside `$expand`. */
 type ParsedOption = (typeof PARSED_OPTIONS)[number] | 'levels';
 
 /**
@@ -87,7 +87,7 @@ export function parseExpressionText(source: OptionText): Node {
   return node;
 }
 
-/** @param inList whether the option stands in the parentheses of another one */
+/** @param inList whether the option is in the parentheses of another one */
 function parseOption(scanner: Scanner, option: ParsedOption, inList: boolean): Partial<OptionNodes> {
   const { source } = scanner;
   switch (option) {
@@ -118,7 +118,7 @@ type Mutable = { -readonly [Key in keyof OptionNodes]: OptionNodes[Key] };
 
 /**
  * Parses the options in the parentheses of an item, `)` included: separated by semicolons, with or without dollar.
- * @param allowed the options that may stand here; aliases may always
+ * @param allowed the allowed options; aliases may always
  * @throws syntax, optionUnknown, optionRepeated, optionInvalid
  */
 function parseOptionList(scanner: Scanner, allowed: ReadonlySet<ParsedOption>): OptionNodes {
@@ -381,7 +381,7 @@ const PRECEDENCE: ReadonlyMap<string, readonly [Infix, number]> = new Map(
     operators.map((operator): [string, readonly [Infix, number]] => [operator, [operator, level]]),
   ),
 );
-/** `-` and `not` stand between multiplication and `has`. */
+/** The precedence of `-` and `not` is between multiplication and `has`. */
 const UNARY = 7;
 const LOWEST = 1;
 
@@ -433,7 +433,7 @@ function parseOperand(scanner: Scanner): Node {
       }
       return scanner.source.text[token.end] === '(' ? parseCall(scanner) : parsePath(scanner);
     case 'json':
-      throw unexpected(scanner, 'a value; a string stands in single quotes');
+      throw unexpected(scanner, 'a value; a string must be in single quotes');
     case 'symbol':
       switch (token.symbol) {
         case '(':
@@ -462,7 +462,7 @@ const isPlain = (node: Node): boolean =>
   (node.kind === 'negate' && node.operand.kind === 'literal') ||
   (node.kind === 'path' && node.segments.length === 1 && node.segments[0].kind === 'at');
 
-/** What stands after `in`: a list of literals in parentheses, or any expression. */
+/** What follows `in`: a list of literals in parentheses, or any expression. */
 function parseMembers(scanner: Scanner, binding: number): Node {
   const { start } = peek(scanner);
   if (scanner.source.text[start] !== '(') return parseExpression(scanner, binding + 1);
@@ -484,7 +484,7 @@ function parseMembers(scanner: Scanner, binding: number): Node {
   });
 }
 
-/** Inside arrays and objects a string may also stand in double quotes (valueInUrl). */
+/** Inside arrays and objects, a string may also be in double quotes (valueInUrl). */
 function parseJsonValue(scanner: Scanner): Node {
   const token = peek(scanner);
   if (token.kind !== 'json') return parseExpression(scanner);
@@ -502,7 +502,7 @@ function parseJsonMember(scanner: Scanner): { name: string; value: Node } {
 
 // Calls
 
-/** Parses a call, or the path that goes on from its result. The next token is its name, then `(` without space. */
+/** Parses a call, or the path that continues from its result. The next token is its name, then `(` without space. */
 function parseCall(scanner: Scanner): Node {
   const token = take(scanner);
   const { start } = token;
@@ -786,7 +786,7 @@ interface Scanner {
   depth: number;
   /** Inside the condition of a `case` branch (see readBareLiteral). */
   splitTimes: boolean;
-  /** The token after `offset`, when it was looked at already. */
+  /** The token after `offset`, if it was already read. */
   ahead: Token | undefined;
 }
 

@@ -72,9 +72,9 @@ export interface RawOptions {
 const decodeQuery = (text: string): string => decodePart(text.replaceAll('+', ' '));
 
 /**
- * Splits the text after the question mark into options (OData 4.01 URL conventions, 2 and 5): at `&`, then at the
- * first `=`, and only then decodes. System options may stand without dollar and in any case. An option without
- * value has the empty one.
+ * Splits the text after the question mark into options (OData 4.01 URL conventions, 2 and 5): at `&`, then at the first
+ * `=`, and only then decodes. System options may be written without dollar and in any case. An option without value has
+ * the empty one.
  * @throws optionUnknown for a name with dollar that is no option; optionRepeated; requestMalformed
  */
 export function parseQueryOptions(rawQuery: string): RawOptions {
@@ -285,9 +285,9 @@ function bindOrder(
 // $compute
 
 /**
- * Adds the names of `$compute` to a query (OData 4.01 URL conventions, 5.1.10); each may use those before it. A use
- * of a name stands for its expression, so that the tree knows fields only.
- * @throws optionInvalid for a name that is a field or stands twice
+ * Adds the names of `$compute` to a query (OData 4.01 URL conventions, 5.1.10); each may use those before it. A use of
+ * a name stands for its expression, so that the tree knows fields only.
+ * @throws optionInvalid for a name that is a field or occurs twice
  */
 function withComputed(query: QueryScope, items: Sourced<readonly ComputeNode[]> | undefined): QueryScope {
   if (items === undefined) return query;
@@ -295,7 +295,7 @@ function withComputed(query: QueryScope, items: Sourced<readonly ComputeNode[]> 
   const computed = new Map<string, ComputedName>();
   for (const { name, expression } of items.value) {
     if (computed.has(name) || schema.findField(name).kind === 'visible' || schema.findNavigation(name)) {
-      const expected = `a new name after "as", which no field of ${schema.resource.name} has and which stands once`;
+      const expected = `a new name after "as", which is not the name of a field of ${schema.resource.name} and occurs only once`;
       throw platError(
         'optionInvalid',
         { name: '$compute', value: shown(name), expected },
@@ -325,10 +325,10 @@ const bindComputed = (query: QueryScope): readonly Computed[] =>
 /** Lists that ask for fields of the same records: a `$select` of their own, and what outer ones lead in. */
 type SelectLists = readonly Sourced<readonly SelectNode[]>[];
 
-/** What a `$select` asks for, and what it passes on to the expansions that it leads into. */
+/** What a `$select` requests, and what it passes on to the expansions that it leads into. */
 interface BoundSelect {
   readonly selection: Selection;
-  /** Computed names that were asked for; undefined for all of them. */
+  /** Computed names that were requested; undefined for all of them. */
   readonly computed: ReadonlySet<string> | undefined;
   /** By the dictionary's name of the navigation: the rests of paths such as `Media/MediaURL`. */
   readonly passed: ReadonlyMap<string, SelectLists>;
@@ -409,8 +409,8 @@ interface ExpandScope {
 }
 
 /**
- * Binds `$expand` (OData 4.01 URL conventions, 5.1.3). A star stands for every navigation that is not named beside it.
- * @param passed what `$select` asks of the related records
+ * Binds `$expand` (OData 4.01 URL conventions, 5.1.3). A star stands for every navigation that is not named explicitly.
+ * @param passed what `$select` selects of the related records
  * @throws fieldUnknown, typeMismatch, optionsConflict, optionRepeated, filterTooLarge, notImplemented
  */
 function bindExpand(
@@ -572,8 +572,8 @@ function refuseListOptions(source: OptionText, { give, options, start }: Path | 
 
 /**
  * What is selected of the custom fields of a record, with its key.
- * @param option the one that they are asked for in
- * @throws PlatError `optionInvalid` where other fields are asked for
+ * @param option the one that they are requested in
+ * @throws PlatError `optionInvalid` where other fields are requested
  */
 function customSelection(
   { all, fields, hidden }: Selection,

@@ -190,7 +190,7 @@ const keyIsNumber = ({ resource }: ResourceSchema): boolean => {
   return field !== undefined && fieldType(field) === 'integer';
 };
 
-/** A key that stands as a segment of its own; undefined when no record can have it. */
+/** A key in a segment of its own; undefined if no record can have it. */
 function keyOfSegment(resource: ResourceSchema, text: string): KeyValue | undefined {
   if (!keyIsNumber(resource)) return text === '' ? undefined : text;
   const number = Number(text);

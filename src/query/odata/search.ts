@@ -26,10 +26,10 @@ interface Reader {
 }
 
 /**
- * Reads a search at an offset. A keyword where no operator can stand is a word. A whole search in single quotes is one
- * phrase, taken as it stands.
+ * Reads a search at an offset. A keyword where no operator is allowed is a word. A whole search in single quotes is one
+ * phrase, taken literally.
  * @param depth levels of nesting that are open around it
- * @param inList whether it stands in the parentheses of another option
+ * @param inList whether it is in the parentheses of another option
  */
 export function parseSearchAt(
   source: OptionText,

@@ -1,6 +1,6 @@
 /**
- * The values of OData: the types that an expression has and which of them fit together, the literals as they are written and
- * what each stands for, and the tables of functions and Edm types. It knows no field by name and no expression syntax.
+ * The values of OData: the types that an expression has and which of them fit together, the syntax and meaning of
+ * literals, and the tables of functions and Edm types. It knows no field by name and no expression syntax.
  */
 import { fractionText } from '../../dictionary/index.ts';
 import type { Field } from '../../dictionary/types.ts';
@@ -71,7 +71,7 @@ function asTimestamp(expression: Expression): Expression {
     : { kind: 'cast', type: 'timestamp', operand: expression };
 }
 
-/** A duration whose prefix was left out (OData 4.01 URL conventions, 5.1.1.14.1); undefined for anything else. */
+/** A duration whose prefix was omitted (OData 4.01 URL conventions, 5.1.1.14.1); undefined for anything else. */
 export function asDuration(expression: Expression): Literal | undefined {
   if (expression.kind !== 'literal' || expression.type !== 'string') return undefined;
   const seconds = durationSeconds(expression.value);
@@ -104,7 +104,7 @@ export function align(left: Expression, right: Expression): readonly [Expression
   return one && other && [one, other];
 }
 
-/** Operands of arithmetic: beside times a string may be a duration, and beside a timestamp a date is its midnight. */
+/** Operands of arithmetic: next to times a string may be a duration, and next to a timestamp a date is its midnight. */
 export function alignOperands(left: Expression, right: Expression): readonly [Expression, Expression] {
   const types = [typeOf(left), typeOf(right)];
   if (types.includes('date') && types.includes('timestamp')) return [asTimestamp(left), asTimestamp(right)];
@@ -270,7 +270,7 @@ export function readPrefixedLiteral(source: OptionText, prefix: string, quote: n
   }
 }
 
-// What literals stand for
+// Literals
 
 /** About as many characters as a literal was written with. */
 export const lengthOf = (literal: LiteralText): number =>
@@ -306,12 +306,13 @@ export function literalValue(source: OptionText, start: number, literal: Literal
       throw notProvided(source, start, 'binary data');
     case 'date': {
       const value = canonicalDate(literal.text);
-      if (value === undefined) throw mismatch(`${shown(literal.text)} is no day of the years 0 to 9999`);
+      if (value === undefined) throw mismatch(`${shown(literal.text)} is not a date of the years 0 to 9999`);
       return { kind: 'literal', type: 'date', value };
     }
     case 'timestamp': {
       const value = canonicalTimestamp(literal.text);
-      if (value === undefined) throw mismatch(`${shown(literal.text)} is no moment of the years 0 to 9999`);
+      if (value === undefined)
+        throw mismatch(`${shown(literal.text)} is not a timestamp of the years 0 to 9999`);
       return { kind: 'literal', type: 'timestamp', value };
     }
     case 'time':
@@ -400,7 +401,7 @@ function durationSeconds(text: string): number {
 
 // Tables
 
-/** What a canonical function takes and gives. */
+/** The parameters and result of a canonical function. */
 interface Signature {
   /** The types that each argument may have. */
   readonly takes: readonly (readonly ValueType[])[];

@@ -1,6 +1,7 @@
 /**
- * The checkpoint of one source's copy: how far it is, what is in the quarantine. It changes only with a commit, in the
- * transaction of the records, and its states only by the tables of the machine. It knows nothing of how pages are read.
+ * The checkpoint of one source's copy: its progress and its quarantine. It changes only with a commit, in the
+ * transaction of the records, and its states change only according to the tables of the machine. It knows nothing of
+ * how pages are read.
  */
 import type { Dictionary } from '../../dictionary/index.ts';
 import type { ParsedRecord } from '../../records/parsed-record.ts';
@@ -14,7 +15,7 @@ import { advanceSweep, type SweepEvent, type SweepState } from '../machine/sweep
 import { type Notes, readableNote, readNote, type Schedule, type Witness } from './notes.ts';
 import { afterLoad, afterSweep, type WorkLog } from './work-log.ts';
 
-/** A change of the copy: records, what is pending or quarantined, and what happened to the states. */
+/** A change of the copy: records, what is pending or quarantined, and the events of the states. */
 export interface CopyChange extends Omit<CheckpointChange, 'lease' | 'state' | 'anew'> {
   readonly load?: { readonly resource: string; readonly event: LoadEvent };
   readonly sweep?: { readonly collection: string; readonly event: SweepEvent };
@@ -26,19 +27,22 @@ export interface CopyChange extends Omit<CheckpointChange, 'lease' | 'state' | '
 export interface QuarantinedRecord {
   readonly resource: string;
   readonly key: string;
-  /** The record of the source that it is about. */
+  /** The record of the source that it concerns. */
   readonly subject: Subject;
-  /** What the source was asked for and could not give; undefined for what came and could not be stored. */
+  /**
+   * What the source could not return when it was requested; undefined for data that was received and could not be
+   * stored.
+   */
   readonly pending: string | undefined;
 }
 
-/** Commits with nothing in between. */
+/** Commits without interruption by other commits. */
 type Commit = (change: CopyChange) => Promise<WriteReport>;
 
 interface CheckpointOptions {
   readonly store: Store;
   readonly source: string;
-  /** The lease from now on; every commit renews it. Absent for a reader. */
+  /** The lease, renewed by every commit. Absent for a reader. */
   readonly lease?: () => Lease;
 }
 
@@ -72,12 +76,12 @@ export class Checkpoint {
     return new Checkpoint(options, await checkpoints.state(options.source), new Map(quarantined));
   }
 
-  /** Whether a record could not be stored the last time. */
+  /** Whether storing a record failed the last time. */
   isQuarantined(resource: string, key: string): boolean {
     return this.#quarantined.has(recordName({ resource, key }));
   }
 
-  /** The entries of the quarantine that are about certain records. */
+  /** The entries of the quarantine that concern certain records. */
   quarantined(isWanted: (subject: Subject) => boolean): readonly QuarantinedRecord[] {
     return [...this.#quarantined.values()].filter(({ subject }) => isWanted(subject));
   }
@@ -102,20 +106,20 @@ export class Checkpoint {
     return this.alone((commit) => commit(change));
   }
 
-  /** Runs work that no other commit of this process may come between. */
+  /** Runs work that no other commit of this process may interrupt. */
   alone<T>(work: (commit: Commit) => Promise<T>): Promise<T> {
     return this.#commits.run(() => work((change) => this.#commit(change)));
   }
 
   /**
-   * Runs work on how far a resource is, one at a time: else a page of a walk that began before everything is to be read
-   * again would be taken for a page of the new walk.
+   * Runs work on the progress of a resource, one at a time: otherwise, a page of a walk that began before a refresh
+   * would be taken for a page of the new walk.
    */
   inTurn<T>(resource: string, work: () => Promise<T>): Promise<T> {
     return this.applyInTurn(resource, () => work().finally(() => this.noteRead()));
   }
 
-  /** The same for work that stores what came before its turn: it says itself whether it has asked for anything. */
+  /** The same for work that stores data received earlier: it reports whether it has requested anything. */
   applyInTurn<T>(resource: string, work: () => Promise<T>): Promise<T> {
     const queue = this.#resources.get(resource) ?? new PromiseQueue();
     this.#resources.set(resource, queue);
@@ -123,8 +127,8 @@ export class Checkpoint {
   }
 
   /**
-   * How often something was asked for and stored. What was asked for while it was another number may be older than
-   * what is stored now.
+   * How often data was requested and stored. Data that was requested at a different count may be older than what is
+   * stored now.
    */
   get reads(): number {
     return this.#reads;
@@ -134,12 +138,12 @@ export class Checkpoint {
     this.#reads++;
   }
 
-  /** Records that a step was done whole, and when it began. */
+  /** Records that a step was completed, and when it began. */
   async noteDone(step: keyof Schedule, begun: number): Promise<void> {
     await this.alone((commit) => commit({ state: { schedule: { ...this.get('schedule'), [step]: begun } } }));
   }
 
-  /** The next purge is due, and the download that comes before it is counted from its own end. */
+  /** The next purge is due, and the age of the download before it counts from its own end. */
   async purgeAnew(): Promise<void> {
     await this.alone((commit) => {
       const { purge: _, downloaded: __, ...schedule } = this.get('schedule') ?? {};
@@ -195,7 +199,7 @@ const describe = (dictionary: Dictionary, entry: QuarantineEntry): QuarantinedRe
   return { resource, key, subject: subjectOf(dictionary, entry), pending: pendingReason(entry) };
 };
 
-/** What the store refused, with the names of its parent. */
+/** What the store rejected, with the names of its parent. */
 function rejectedOf({ records = [] }: CopyChange, { rejected }: WriteReport): readonly QuarantineEntry[] {
   if (rejected.length === 0) return [];
   const entries = new Map(rejected.map((each) => [recordName(each), { ...each, payload: 'null' }]));
@@ -209,14 +213,14 @@ function rejectedOf({ records = [] }: CopyChange, { rejected }: WriteReport): re
 }
 
 /**
- * When something is due that was done before and is done again after a while: now, where nobody knows when it was done. A
- * `last` that lies in the future is of a clock that has been set back since, and says nothing.
+ * When something periodic is due: now, if it is unknown when it was last done. A `last` in the future is from a clock
+ * that has been set back, and is ignored.
  */
 export function dueAt(last: number | undefined, every: number, now: number): number {
   return last === undefined || last > now ? now : last + every;
 }
 
-/** The sources of a replica, without what it keeps of tokens. */
+/** The sources of a replica, without the usage of tokens. */
 export async function replicaSources(store: Store): Promise<readonly string[]> {
   return (await store.checkpoints.sources()).filter((name) => !name.includes(':'));
 }
@@ -234,7 +238,7 @@ export async function forgetMarks(
   while ((await checkpoints.forgetSeen(source, resource, before)) > 0);
 }
 
-/** Keys per read of a walk over what is stored. */
+/** The number of keys per read of a walk over stored records. */
 const STORED_KEYS = 1000;
 
 /** The stored keys of a source in their order, in groups. */

@@ -1,6 +1,6 @@
 /**
- * The lease of a source: one process at a time writes its copy. It is taken, renewed while nothing is committed, and given
- * back. It knows nothing of what is copied.
+ * The lease of a source: one process at a time writes its copy. The lease is taken, renewed while nothing is committed,
+ * and released. It knows nothing of what is copied.
  */
 import { platError } from '../../errors/index.ts';
 import { type Lease, LeaseLost } from '../../store/checkpoints.ts';
@@ -8,21 +8,21 @@ import type { Clock } from '../../store/clock.ts';
 import type { Store } from '../../store/store.ts';
 import { type Processes, realProcesses, shownName } from './processes.ts';
 
-/** A dead process loses its source after this long; a living one renews its lease much sooner. Milliseconds. */
+/** A dead process loses its source after this time; a living one renews its lease much sooner. Milliseconds. */
 export const LEASE = 60_000;
 /** How far the clocks of hosts that share a store may differ. */
 const CLOCKS_DIFFER = 600_000;
 
 type LeaseHolder = NonNullable<Awaited<ReturnType<Store['checkpoints']['leaseHolder']>>>;
 
-/** A source that one process has: nobody else writes its copy until it is released. */
+/** A source that a process has acquired: no other process writes its copy until it is released. */
 export interface Acquired {
   readonly name: string;
   readonly lease: () => Lease;
   readonly release: () => Promise<void>;
 }
 
-/** Who acquires a source: the same one acquires again what it could not release. */
+/** Who acquires a source: the same acquirer can acquire again what it could not release. */
 interface Acquirer {
   readonly name: string;
   readonly clock: Clock;
@@ -37,8 +37,8 @@ export const newAcquirer = (
 ): Acquirer => ({ name: processes.name(), clock, processes, signal });
 
 /**
- * Acquires a source. A process of this host that is dead loses it at once, any other when its lease ends.
- * @throws PlatError `failed` when another process is at work on this source
+ * Acquires a source. A process of this host that is dead loses it immediately, any other when its lease ends.
+ * @throws PlatError `failed` if another process is working on this source
  */
 export async function acquireSource(
   { checkpoints }: Pick<Store, 'checkpoints'>,
@@ -47,7 +47,7 @@ export async function acquireSource(
 ): Promise<Acquired> {
   const lease = (): Lease => ({ holder, now: clock.now(), until: clock.now() + LEASE });
   const take = (): Promise<boolean> => checkpoints.lease(name, lease());
-  /** A lease that ends later than any can was written by a clock that was wrong; if nobody renews it, it is void. */
+  /** A lease that ends later than any valid lease was written with a wrong clock; if nobody renews it, it is void. */
   const isForsaken = async ({ holder: other, expires }: LeaseHolder): Promise<boolean> => {
     if (expires - clock.now() <= LEASE + CLOCKS_DIFFER) return false;
     await clock.sleep(LEASE, signal);
@@ -65,14 +65,14 @@ export async function acquireSource(
     const other = await checkpoints.leaseHolder(name);
     const seconds = Math.ceil(((other?.expires ?? 0) - clock.now()) / 1000);
     throw platError('failed', {
-      reason: `${shownName(other?.holder ?? 'Another process')} is replicating ${name} into this store; its lease ends in ${seconds} s unless it goes on.`,
+      reason: `${shownName(other?.holder ?? 'Another process')} is replicating ${name} into this store; its lease ends in ${seconds} s unless it is renewed.`,
     });
   }
   return { name, lease, release: () => checkpoints.releaseLease(name, holder) };
 }
 
 /**
- * Runs work for as long as this process has the source, and releases it afterwards.
+ * Runs work while this process has the source, and releases the source afterwards.
  * @throws LeaseLost as soon as another process has acquired it
  */
 export async function whileAcquired<T extends string>(
@@ -90,7 +90,7 @@ export async function whileAcquired<T extends string>(
       try {
         await checkpoints.commit(name, { lease: lease() });
       } catch (error) {
-        // If the store is unreachable, whoever needs it next reports it.
+        // If the store is unreachable, the next operation on it reports that.
         if (error instanceof LeaseLost) return lost.abort(error);
       }
     }
@@ -104,7 +104,7 @@ export async function whileAcquired<T extends string>(
     throw lost.signal.aborted ? lost.signal.reason : error;
   } finally {
     ended.abort();
-    // In a store that is unreachable the lease ends by itself.
+    // If the store is unreachable, the lease expires by itself.
     if (!lost.signal.aborted) await release().catch(() => undefined);
   }
 }

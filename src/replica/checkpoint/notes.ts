@@ -1,7 +1,7 @@
 /**
- * What a store keeps of a source, by name: the type of each note, and its check. A note of another shape, which a person or
- * a disk has written, is reported by name, and not by whatever trips over it. Members that a later version adds are no
- * fault. It knows nothing of when notes change.
+ * The notes that a store keeps on a source, by name: the type of each note, and its validation. A note in another
+ * format, written by a person or by disk damage, is reported by name. Members that a later version adds are permitted.
+ * It knows nothing of when notes change.
  */
 import { platError } from '../../errors/index.ts';
 import { UnreadableNote } from '../../records/damage.ts';
@@ -15,37 +15,37 @@ import type { WorkLog } from './work-log.ts';
 export interface Notes {
   readonly [load: `load ${string}`]: LoadState;
   readonly [sweep: `sweep ${string}`]: SweepState;
-  /** The newest records of a resource as the source showed them, the newest first. */
+  /** The newest records of a resource as the source returned them, the newest first. */
   readonly [witnesses: `witnesses ${string}`]: readonly Witness[];
   readonly schedule: Schedule;
-  /** Which source this is: interface, host and path. */
+  /** The identity of the source: interface, host and path. */
   readonly identity: string;
   readonly capabilities: Capabilities;
-  /** Digests of what the source showed: its fields and which records, and its metadata in every character. */
+  /** Digests of what the source showed: its fields and record visibility, and its complete metadata. */
   readonly fingerprint: string;
   readonly revision: string;
-  /** Of a plat: another one where it went back in time. */
+  /** Of a plat source: changes if it went back in time. */
   readonly epoch: string;
-  /** When the records of a source without epochs were last seen to have gone back in time. */
+  /** When the records of a source without epochs were last observed to have gone back in time. */
   readonly wentBack: number;
   readonly masks: Masks;
   /** `files` once the files of all listings are pending. */
   readonly media: 'records' | 'files';
-  /** Collections that are read again because somebody wrote into the copy: until then no stored hash counts. */
+  /** Collections that are read again because something else wrote into the copy: until then, no stored hash counts. */
   readonly doubted: readonly string[];
-  /** Fields that the source has and the replica leaves out, `Resource.Field`. */
+  /** Fields that the source has and the replica omits, `Resource.Field`. */
   readonly ignored: readonly string[];
   readonly troubles: Troubles;
-  /** What was done for a collection in the last day. */
+  /** The work on a collection in the last day. */
   readonly [log: `log ${string}`]: WorkLog;
-  /** What went wrong in the last day, whether it is over or not. */
+  /** Problems of the last day, whether resolved or not. */
   readonly lately: readonly TroubleEntry[];
-  /** How a watch learns of changes now. */
+  /** The current method by which a watch learns of changes. */
   readonly following: Following;
-  /** How far the changes that the source told of are in the copy. */
+  /** Up to where the changes that the source reported are in the copy. */
   readonly chain: Chain;
   readonly foundation: Foundation;
-  /** From where on a source tells of what has changed that says so only at the end of a whole walk. */
+  /** The start position of changes, for a source that returns it only at the end of a complete walk. */
   readonly walked: WalkedLinks;
 }
 
@@ -58,13 +58,13 @@ export interface Following {
   readonly reason?: string;
 }
 
-/** Changes that the source told of without a gap. */
+/** Changes that the source reported without a gap. */
 export interface Chain {
   /** Whose position it is. */
   readonly way: Way;
-  /** What the source was asked to tell of. */
+  /** The collections whose changes were requested from the source. */
   readonly resources: readonly string[];
-  /** Of these, those that it does not tell of; absent: none. */
+  /** Of these, those whose changes it does not report; absent: none. */
   readonly untold?: readonly string[];
   /** Everything up to here is in the copy, or pending. */
   readonly position: string;
@@ -90,7 +90,10 @@ export interface Foundation {
   readonly fresh: readonly string[];
 }
 
-/** Deletions that the source told of within a while: as a purge, they do not take more than a share without a person. */
+/**
+ * Deletions that the source reported within a while: like a purge, they may not exceed a share without a person's
+ * consent.
+ */
 export interface Deletions {
   /** Milliseconds since 1970 on the consumer's clock. */
   readonly since: number;
@@ -147,7 +150,7 @@ export interface TroubleEntry {
 
 /** The fingerprint of a copy whose source now has another address. */
 export const ANOTHER_SOURCE = 'another source';
-/** The fingerprint of a source that says nothing of its fields. */
+/** The fingerprint of a source that does not describe its fields. */
 export const UNTOLD = 'untold';
 
 type Check = (value: unknown) => boolean;
@@ -292,15 +295,15 @@ type FirstWord<Name> = Name extends `${infer Word} ${string}` ? Word : Name;
 
 const BY_WORD: ReadonlyMap<string, Check> = new Map(Object.entries(CHECKS));
 
-/** The check of a note; undefined for one that this plat does not write, such as a newer one's. */
+/** The validation of a note; undefined for one that this version does not write, such as one of a newer version. */
 const checkOf = (name: string): Check | undefined => BY_WORD.get(name.split(' ', 1)[0] ?? '');
 
 const unreadable = (name: string, value: unknown): string => {
-  const what = value instanceof UnreadableNote ? 'no JSON' : 'not what plat writes there';
-  return `what it keeps of a source as "${name}" is ${what} ("plat replicate --refresh" makes it anew)`;
+  const what = value instanceof UnreadableNote ? 'not JSON' : 'not what plat writes there';
+  return `what it keeps of a source as "${name}" is ${what} ("plat replicate --refresh" recreates it)`;
 };
 
-/** The names of notes that cannot be read, with why in words. */
+/** The names of unreadable notes, with the reasons in words. */
 export const unreadableNotes = (notes: Readonly<Record<string, unknown>>): ReadonlyMap<string, string> =>
   new Map(
     Object.entries(notes).flatMap(([name, value]) =>
@@ -309,8 +312,8 @@ export const unreadableNotes = (notes: Readonly<Record<string, unknown>>): Reado
   );
 
 /**
- * A note in the shape of its name; undefined where there is none.
- * @throws PlatError `storeDamaged` when it has another shape
+ * A note in the format of its name; undefined if there is none.
+ * @throws PlatError `storeDamaged` if it has another format
  */
 export function readNote<N extends keyof Notes>(
   notes: Readonly<Record<string, unknown>>,
@@ -322,7 +325,7 @@ export function readNote(notes: Readonly<Record<string, unknown>>, name: string)
   throw platError('storeDamaged', { store: 'The store', reason: unreadable(name, value) });
 }
 
-/** The same for a note that nothing rests on: undefined, too, where it has another shape. */
+/** The same for a note that nothing depends on: also undefined if it has another format. */
 export function readableNote<N extends keyof Notes>(
   notes: Readonly<Record<string, unknown>>,
   name: N,

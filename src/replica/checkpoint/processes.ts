@@ -1,28 +1,28 @@
 /**
- * Names processes so that another one of the same host can find out whether they are alive: beside host and process ID, the
- * boot and the namespace of the ID, and when the process began, since IDs are used again. A process of which nothing is
- * known counts as alive, so that nobody loses a lease by mistake.
+ * Names processes so that another process of the same host can determine whether they are alive. A name contains host
+ * and process ID, and the boot, the namespace of the ID, and the start time of the process, since IDs are reused. A
+ * process about which nothing is known counts as alive, so that no process loses a lease by mistake.
  */
 import { hash, randomBytes } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 
-/** What this process knows of itself and of other processes of its host. */
+/** What this process knows about itself and about other processes of its host. */
 export interface Processes {
   /** A name for one holder in this process, unlike any other. */
   name(): string;
-  /** Whether the process of a name is gone for certain. */
+  /** Whether the process with a name is certainly dead. */
   isDead(name: string): boolean;
 }
 
-/** The operating system, passed in so that a test can be one. */
+/** The operating system, passed in so that a test can replace it. */
 export interface Host {
   readonly name: string;
   readonly pid: number;
-  /** The content of a small file. @throws where there is none */
+  /** The content of a small file. @throws if there is none */
   read(path: string): string;
   readLink(path: string): string;
-  /** Whether a process has this ID; also one of another user. */
+  /** Whether a process with this ID exists, including one of another user. */
   exists(pid: number): boolean;
 }
 
@@ -31,7 +31,7 @@ const NAME = /^(?<shown>.*:(?<pid>\d+):[0-9a-f]{8})(?::(?<realm>[\w-]{12}):(?<be
 
 /** The field with the start time in `/proc/<pid>/stat`, counted from the state, which follows the program in parentheses. */
 const BEGIN = 19;
-/** States of a process that has ended, but whose parent has not waited for it yet. */
+/** States of a process that has ended, but for which its parent has not waited yet. */
 const ENDED: ReadonlySet<unknown> = new Set(['Z', 'X']);
 
 /** The part of a holder's name that is for people. */

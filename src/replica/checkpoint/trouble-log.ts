@@ -1,6 +1,6 @@
 /**
- * What went wrong with a source in the last day, retries included, kept in the store so that other processes can show it.
- * What cannot be written down is left out: the log of the process has it, and the copy goes on.
+ * The problems with a source in the last day, including retries, kept in the store so that other processes can show
+ * them. A problem that cannot be written is omitted: the log of the process has it, and the copy continues.
  */
 import { PromiseQueue } from '../../shared/promise-queue.ts';
 import type { Clock } from '../../store/clock.ts';
@@ -10,14 +10,14 @@ import { readableNote, readNote, type TroubleEntry } from './notes.ts';
 
 const DAY = 24 * 3_600_000;
 const MOST = 200;
-/** Milliseconds within which the same trouble is one entry. */
+/** Milliseconds within which repetitions of a problem are one entry. */
 const TOGETHER = 10 * 60_000;
 /** Characters of a reason that are kept. */
 const KEPT = 300;
 
 type Trouble = Pick<TroubleEntry, 'kind' | 'reason' | 'of'>;
 
-/** What an event says of trouble; undefined: nothing. */
+/** The problem that an event reports; undefined if none. */
 function troubleIn(event: ReplicaEvent): Trouble | undefined {
   switch (event.kind) {
     case 'retry':
@@ -46,7 +46,7 @@ function troubleIn(event: ReplicaEvent): Trouble | undefined {
   }
 }
 
-/** The entries with one more trouble, those of the last day. */
+/** The entries with one more problem, limited to those of the last day. */
 function withTrouble(entries: readonly TroubleEntry[], trouble: Trouble, now: number): TroubleEntry[] {
   const reason = trouble.reason.slice(0, KEPT);
   const kept = entries.filter(({ last }) => last > now - DAY);
@@ -62,7 +62,7 @@ function withTrouble(entries: readonly TroubleEntry[], trouble: Trouble, now: nu
   return [...kept, { ...trouble, reason, since: now, last: now, times: 1 }].slice(-MOST);
 }
 
-/** Writes down what a listener is told, in the order in which it comes. */
+/** Records what a listener receives, in order. */
 export class TroubleLog {
   readonly #store: Pick<Store, 'checkpoints'>;
   readonly #clock: Clock;
@@ -83,14 +83,14 @@ export class TroubleLog {
     void this.#writing.run(() => this.#write(trouble, now)).catch(() => undefined);
   }
 
-  /** Resolves when all that was noted is written, as far as it can be. */
+  /** Resolves when everything recorded has been written, as far as possible. */
   idle(): Promise<void> {
     return this.#writing.idle();
   }
 
   async #write(trouble: Trouble, now: number): Promise<void> {
     const { checkpoints } = this.#store;
-    // A name stands for a source that has answered, not for one that was only meant.
+    // A name belongs to a source that has responded, not to one that was only configured.
     this.#isKnown ||= readNote(await checkpoints.state(this.#source), 'identity') !== undefined;
     if (!this.#isKnown) return;
     await checkpoints.exchange(this.#source, 'lately', (current) =>

@@ -1,6 +1,6 @@
 /**
- * What a watch cannot do at present, kept in the store so that `plat status` and probes of other processes report it. It
- * knows nothing of how a watch goes on.
+ * What a watch currently cannot do, kept in the store so that `plat status` and probes of other processes report it. It
+ * knows nothing of how a watch continues.
  */
 import type { Store } from '../../store/store.ts';
 import { RequestFailure } from '../http/failure.ts';
@@ -9,7 +9,7 @@ import { readNote, type Troubles } from './notes.ts';
 /** Characters of a reason that are kept. */
 const KEPT = 500;
 
-/** Whether a failure is expected to pass by itself. */
+/** Whether a failure is expected to resolve by itself. */
 export const passesByItself = (error: unknown): boolean =>
   error instanceof RequestFailure && (error.kind === 'transient' || error.kind === 'stopped');
 
@@ -29,7 +29,7 @@ export function noteTrouble(
   });
 }
 
-/** A step went well; without one everything did. */
+/** A step succeeded; without a step, everything did. */
 export function clearTrouble(store: Store, source: string, step?: string): Promise<void> {
   return store.checkpoints.exchange(source, 'troubles', (current): Troubles => {
     if (step === undefined) return {};

@@ -1,7 +1,7 @@
 /**
- * What a copy did in the last day: its downloads, windows and purges, each written with the commit that begins or ends it,
- * so that any process with the store can show them. It is bounded: what is older than the newest entries is summed up, by
- * ten minutes. It knows nothing of how notes are kept.
+ * The work of a copy in the last day: its downloads, windows and purges, each written with the commit that begins or
+ * ends it, so that any process with the store can show them. It is bounded: older entries are summarized by ten
+ * minutes. It knows nothing of how notes are kept.
  */
 import type { CheckpointChange } from '../../store/checkpoints.ts';
 import type { LoadEvent, LoadState } from '../machine/load.ts';
@@ -11,22 +11,22 @@ import type { SweepEvent, SweepState } from '../machine/sweep.ts';
 export interface WorkEntry {
   readonly work: 'download' | 'window' | 'purge';
   readonly began: number;
-  /** `lost`: it was given up and begun again. */
+  /** `lost`: it was abandoned and started over. */
   readonly outcome: 'open' | 'done' | 'lost' | 'guarded' | 'unsure';
-  /** Absent while it is open. */
+  /** Absent while it is running. */
   readonly ended?: number;
-  /** Records that came, or keys of a purge. */
+  /** Received records, or keys of a purge. */
   readonly rows: number;
-  /** How often a walk of it had to begin again, or was repeated to be sure. */
+  /** How often a walk had to start over, or was repeated for certainty. */
   readonly again: number;
   /** Of a window: its bounds on the source's clock. */
   readonly from?: string;
   readonly to?: string;
-  /** Of a purge: how many records it deleted, or would have deleted had it not been guarded. */
+  /** Of a purge: the number of records that it deleted, or would have deleted without the guard. */
   readonly deleted?: number;
-  /** The first ones that it deleted. */
+  /** The first of the deleted records. */
   readonly removed?: readonly { readonly resource: string; readonly key: string }[];
-  /** How many pieces of work of one kind this sums up; absent: it is one. */
+  /** The number of pieces of work of one kind that this entry summarizes; absent for one. */
   readonly times?: number;
   /** The time that all of them took. */
   readonly took?: number;
@@ -35,13 +35,13 @@ export interface WorkEntry {
 export type WorkLog = readonly WorkEntry[];
 
 const DAY = 24 * 3_600_000;
-/** The newest entries, each by itself. */
+/** The number of newest entries that are kept individually. */
 const DETAILED = 60;
-/** Milliseconds of older work that is summed up. */
+/** Milliseconds of older work that one entry summarizes. */
 const SLOT = 10 * 60_000;
 /** A day of slots of each kind, and the newest entries. */
 const MOST = 500;
-/** Removed records that are named. */
+/** The number of removed records that are named. */
 const NAMED = 20;
 
 type Change = Partial<Omit<WorkEntry, 'work' | 'began'>>;
@@ -52,7 +52,7 @@ const openOf = (log: WorkLog, isWanted: (entry: WorkEntry) => boolean): number =
 const isLoad = ({ work }: WorkEntry): boolean => work !== 'purge';
 const isPurge = ({ work }: WorkEntry): boolean => work === 'purge';
 
-/** The log with its open entry changed; the same log where none is open, as in a store of an earlier version. */
+/** The log with its open entry changed; the same log if none is open, as in a store of an earlier version. */
 function changed(
   log: WorkLog,
   isWanted: (entry: WorkEntry) => boolean,

@@ -1,4 +1,4 @@
-/** What the steps need to bring a source and its copy together. */
+/** What the steps need to update a copy from its source. */
 import type { Store } from '../../store/store.ts';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import type { Environment } from '../environment.ts';
@@ -8,23 +8,26 @@ import type { MediaFolder } from '../media/folder.ts';
 import type { Source } from '../source/source.ts';
 import type { PageSize } from './page-size.ts';
 
-/** What is done with fields that the dictionary does not have. */
+/** The treatment of fields that the dictionary does not have. */
 export type DriftPolicy =
   /** They become custom fields of the replica. */
   | 'evolve'
-  /** A record that has one is quarantined. */
+  /** A record with such a field is quarantined. */
   | 'freeze'
-  /** They are left out and reported. */
+  /** They are omitted and reported. */
   | 'discard';
 
-/** How a copy is made; the same for all of its steps. */
+/** The settings of a copy, the same for all of its steps. */
 export interface CopySettings {
   readonly drift: DriftPolicy;
-  /** Fields that have windows of their own beside the source's, where a photo moves nothing else. */
+  /**
+   * Fields that have windows of their own in addition to the source's, for a source in which a photo moves nothing
+   * else.
+   */
   readonly alsoWindow: readonly string[];
   /** The largest share of the stored records that one purge deletes, from 0 to 1. */
   readonly purgeShare: number;
-  /** Deletes however large the share is. */
+  /** Deletes regardless of the share. */
   readonly force: boolean;
 }
 
@@ -38,10 +41,10 @@ export interface Copy {
   readonly settings: CopySettings;
   readonly report: Listener;
   readonly signal: AbortSignal;
-  /** Where the files of media are kept; absent: records only. */
+  /** Where media files are stored; absent: records only. */
   readonly files?: MediaFolder;
-  /** Where these files may be; absent: on the public internet. */
+  /** From where these files may be downloaded; absent: from the public internet. */
   readonly filesEgress?: Egress;
-  /** Each collection's, since the weight of their pages differs. */
+  /** Each collection has its own, since the weight of their pages differs. */
   readonly sizeOf: (collection: string) => PageSize;
 }

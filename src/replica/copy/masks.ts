@@ -1,12 +1,12 @@
-/** Which fields a source masks: a change shows that the key may see something else than when the copy was made. */
+/** Which fields a source masks: a change shows that the rights of the key differ from those at the time of the copy. */
 import type { Masks } from '../checkpoint/notes.ts';
 import type { SourcePage } from '../source/source.ts';
 
 export const NO_MASKS: Masks = { masked: [], open: [] };
 
 /**
- * Whether a page shows that the key may see other fields than before: one that was always masked is open now, or the
- * other way round. A field that is masked in some records and open in others says nothing.
+ * Whether a page shows that the rights of the key have changed: a field that was always masked is readable, or vice
+ * versa. A field that is masked in some records only proves nothing.
  */
 export function contradicts({ masked, open }: Masks, page: Pick<SourcePage, 'masked' | 'open'>): boolean {
   const wasMasked = new Set(masked);
@@ -17,7 +17,7 @@ export function contradicts({ masked, open }: Masks, page: Pick<SourcePage, 'mas
   );
 }
 
-/** What is known after a page; the same object when it is nothing new. */
+/** The knowledge after a page; the same object if nothing is new. */
 export function withPage(masks: Masks, page: Pick<SourcePage, 'masked' | 'open'>): Masks {
   const masked = new Set([...masks.masked, ...page.masked]);
   const open = new Set([...masks.open, ...page.open]);

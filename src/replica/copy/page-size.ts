@@ -1,19 +1,19 @@
-/** How many records a page has. It knows nothing of what is in them. */
+/** How many records a page has. It knows nothing of their content. */
 import type { Listener } from '../events.ts';
 
 const FLOOR = 10;
-/** The floor of pages that are too large for the consumer itself. */
+/** The minimum size of pages that are too large for the consumer itself. */
 const LEAST = 2;
-/** Records of the first page: how large they are is not known yet. */
+/** Records of the first page: their size is not known yet. */
 const FIRST = 50;
-/** Characters of an answer above which pages are made smaller, so that what waits in memory stays small. */
+/** Characters of a response above which pages are made smaller, so that little waits in memory. */
 const HEAVY = 1_000_000;
-/** Pages in a row that have to succeed before the size grows again. */
+/** Consecutive pages that must succeed before the size grows again. */
 const GOOD_PAGES = 10;
 
 /**
- * How many records are asked for at once: as many as are allowed and as are no burden, halved when that was too much
- * for the source, and growing back slowly.
+ * How many records are requested at once: as many as are permitted and practical, halved if that was too much for the
+ * source, and growing back slowly.
  */
 export class PageSize {
   #allowed: number;
@@ -22,7 +22,7 @@ export class PageSize {
   #size: number;
   #good = 0;
   #isFirst = true;
-  /** The largest size at which a page came. */
+  /** The largest size at which a page succeeded. */
   #proven = 0;
   /** The size at which a page was rejected, while smaller ones are tried. */
   #rejected: number | undefined;
@@ -48,9 +48,10 @@ export class PageSize {
   }
 
   /**
-   * Halves the size after a page was rejected: it may have been too large, and is not where as large a one came. The
-   * first page of a walk is tried smaller all the same, since a source may take less than it took before.
-   * @returns false when the size is not the reason
+   * Halves the size after a page was rejected. The page may have been too large, unless one of this size succeeded
+   * before. The first page of a walk is tried with a smaller size in any case, since a source may accept less than
+   * before.
+   * @returns false if the size is not the reason
    */
   tryLess(isFirstPage: boolean): boolean {
     const floor = Math.max(Math.min(this.#allowed, FLOOR), isFirstPage ? 0 : this.#proven);
@@ -61,17 +62,17 @@ export class PageSize {
     return true;
   }
 
-  /** The page was not rejected for its size: the size is the one before. */
+  /** The page was not rejected for its size: restores the previous size. */
   restore(): void {
     this.#size = this.#rejected ?? this.#size;
     this.#rejected = undefined;
   }
 
-  /** A page succeeded. @param weight characters of the answer @param rows records in it */
+  /** A page succeeded. @param weight characters of the response @param rows records in it */
   praise(weight: number, rows: number): void {
     this.#proven = Math.max(this.#proven, this.#size);
     if (this.#rejected !== undefined) {
-      // This is what the source takes: it is not asked for more again.
+      // This is what the source accepts: no more is requested again.
       this.#allowed = this.#size;
       this.#proven = this.#size;
       this.#largest = Math.min(this.#largest, this.#size);
@@ -87,7 +88,7 @@ export class PageSize {
     else if (hasGrown && this.#size < this.#largest) this.#set(Math.min(this.#largest, this.#next()));
   }
 
-  /** The first page shows how large the others may be; afterwards the size grows back by doubling. */
+  /** The first page shows how large the others may be; afterwards, the size grows back by doubling. */
   #next(): number {
     return this.#good === 0 ? this.#largest : this.#size * 2;
   }
@@ -96,7 +97,7 @@ export class PageSize {
     const before = this.#size;
     this.#size = size;
     this.#good = 0;
-    // Every page has its own weight: small steps, and steps back up, are not reported.
+    // Every page has its own weight, so small steps, and steps back up, are not reported.
     if (size * 4 < before * 3) this.#report({ kind: 'page-size', size });
   }
 }

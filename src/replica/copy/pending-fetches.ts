@@ -1,6 +1,6 @@
 /**
- * What the source is to be asked for in requests of its own: records that are not stored, sub-data that does not come with
- * its listing, the files of media. It decides what is pending and why; it asks nobody.
+ * What has to be requested separately from the source: records that are not stored, sub-resources that do not arrive
+ * with their listing, media files. It decides what is pending and why; it makes no requests.
  */
 import { isStorableKey, KEY_LIMIT } from '../../records/parsed-record.ts';
 import type { Keys, QuarantineEntry } from '../../store/checkpoints.ts';
@@ -11,28 +11,30 @@ import type { Copy } from './copy.ts';
 import { CHILDREN, entryName, nameOfPayload, type PendingFetch, RECORD } from './quarantine-entry.ts';
 import type { Intake } from './read-page.ts';
 
-/** The reason for which listings are looked at: their media records may have other files than before. */
+/** The reason for examining listings: their media records may have other files than before. */
 export const FILES = 'files';
 
-/** Why listings of a download are asked for again; nothing where everything comes with them. */
+/** Why listings of a download are requested again; empty if everything arrives with them. */
 export function fetchedApart(capabilities: Capabilities, resource: string): readonly string[] {
   const { interface: kind, children, expansions } = capabilities;
   if (resource !== 'Property' || children === 'none') return [];
   if (givesCustomFields(capabilities)) return [RECORD];
-  // The native download sends nothing but _limit, _skiptoken and _select (reference: consumer, trap 11).
+  // The native download sends only _limit, _skiptoken and _select (reference: consumer, trap 11).
   if (kind === 'native') return [CHILDREN];
   return children === 'per-listing' ? expansions : [];
 }
 
 const OPEN_HOUSES = ['OpenHousesChangeTimestamp'];
-/** The timestamps that say when a collection of a listing moved (specification 4.4, rule 3). The others have none. */
+/**
+ * The timestamps that show when a collection of a listing changed (specification 4.4, rule 3). The others have none.
+ */
 const TIMESTAMPS_OF: Readonly<Record<string, readonly string[]>> = {
   Media: ['PhotosChangeTimestamp', 'VideosChangeTimestamp', 'DocumentsChangeTimestamp'],
   OpenHouse: OPEN_HOUSES,
   OpenHouses: OPEN_HOUSES,
 };
 
-/** The sub-data of listings that an update brought: only what moved, and what has no timestamp. */
+/** The sub-resources of the listings in an update: those that changed, and those without a timestamp. */
 export async function movedChildren(
   { feed, store }: Copy,
   resource: string,
@@ -48,7 +50,7 @@ export async function movedChildren(
     const moved = listings.filter(({ key, values }) => {
       const known = before.get(key);
       const timestamps = TIMESTAMPS_OF[why]?.filter((name) => typeof values[name] === 'string');
-      // A source that gives no timestamps may have moved anything.
+      // A source without timestamps may have changed anything.
       if (known === undefined || timestamps === undefined || timestamps.length === 0) return true;
       return timestamps.some((name) => values[name] !== known[name]);
     });
@@ -56,7 +58,7 @@ export async function movedChildren(
   });
 }
 
-/** The sub-data of listings, in halves where it is too large to be read together. */
+/** The sub-resources of listings, in halves if they are too large to be read together. */
 export const childrenOf = (
   feed: Source,
   keys: readonly string[],
@@ -69,7 +71,7 @@ export const childrenOf = (
     (key) => entryName(key, CHILDREN),
   );
 
-/** Listings that are stored or deleted, if files are kept: their media may have other files now. */
+/** Listings that are stored or deleted, if files are kept: their media may now have other files. */
 export const pendingFiles = ({ files }: Pick<Copy, 'files'>, changed: readonly Keys[]): PendingFetch[] =>
   files === undefined
     ? []
@@ -84,7 +86,7 @@ export async function fetchAllStored(copy: Copy, resource: string, whys: readonl
   }
 }
 
-/** What can be asked for. A record whose key no record here can have is quarantined instead. */
+/** What can be requested. A record whose key is not valid here is quarantined instead. */
 export async function storable(
   { checkpoint, store }: Pick<Copy, 'checkpoint' | 'store'>,
   wants: readonly PendingFetch[],
@@ -106,7 +108,7 @@ export async function storable(
   return { want, quarantine };
 }
 
-/** The names of all sub-data of listings that is in the quarantine. */
+/** The names of all sub-resources of listings in the quarantine. */
 export function subDataEntries(
   { checkpoint, feed }: Pick<Copy, 'checkpoint' | 'feed'>,
   resource: string,

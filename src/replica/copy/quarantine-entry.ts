@@ -1,6 +1,6 @@
 /**
- * Entries of the quarantine: the names of what has no key that a record can have, and the record of the source that an
- * entry is about. By that record, and not by its own name, a copy learns that the source has it no more.
+ * Entries of the quarantine: the names of data without a valid key, and the record of the source that an entry
+ * concerns. By that record, and not by its own name, a copy learns that the source no longer has it.
  */
 import { hash } from 'node:crypto';
 import type { Dictionary } from '../../dictionary/index.ts';
@@ -8,20 +8,20 @@ import { isStorableKey } from '../../records/parsed-record.ts';
 import { isObject, type JsonObject, parsedJson } from '../../shared/json.ts';
 import type { Keys, QuarantineEntry } from '../../store/checkpoints.ts';
 
-/** The reason of records that are fetched whole; any other is the name of a collection, or `children` for all. */
+/** The reason of records that are fetched as a whole; any other is the name of a collection, or `children` for all. */
 export const RECORD = 'record';
 export const CHILDREN = 'children';
 
-/** Keys that the source is to be asked for, and why. */
+/** Keys that are to be requested from the source, and why. */
 export type PendingFetch = Keys & { readonly why: string };
 
 /**
- * The name in the quarantine of what was asked for and could not be given: a record under its key, sub-data of a listing
- * under a name of its own, so that the listing may be stored meanwhile and nothing is forgotten.
+ * The quarantine name of data that was requested and could not be returned: a record under its key, sub-resources of a
+ * listing under a name of their own, so that the listing may be stored in the meantime and nothing is forgotten.
  */
 export const entryName = (key: string, why: string): string => (why === RECORD ? key : `${key}/${why}`);
 
-/** An entry for what the source was asked for and could not give. */
+/** An entry for requested data that the source could not return. */
 export const pendingEntry = (
   resource: string,
   key: string,
@@ -34,23 +34,23 @@ export const pendingEntry = (
   payload: JSON.stringify({ wanted: why, key }),
 });
 
-/** The name of what came without a key that a record can have: of its record, or of the key if only that came. */
+/** The name of received data without a valid key: that of its record, or of the key if only the key was received. */
 export const nameOfPayload = (payload: string): string =>
   `#${hash('sha256', payload, 'base64url').slice(0, 16)}`;
 
 const NAMELESS = /^#[\w-]{16}$/;
 
-/** A key as marks and the quarantine call it: one that no record can have goes by another name. */
+/** A key as marks and the quarantine call it: an invalid key goes by another name. */
 export const storableName = (key: string): string => (isStorableKey(key) ? key : nameOfPayload(key));
 
-/** A record that the source gives by itself. */
+/** A record that the source returns separately. */
 export interface Subject {
   readonly resource: string;
-  /** Absent: which one is not known. */
+  /** Absent if it is unknown which one. */
   readonly key?: string;
 }
 
-/** The reason for which the source was asked for what it could not give; undefined for what came. */
+/** The reason for which the missing data was requested; undefined for received data. */
 export function pendingReason({ payload }: Pick<QuarantineEntry, 'payload'>): string | undefined {
   const { wanted } = objectOf(payload);
   return typeof wanted === 'string' ? wanted : undefined;

@@ -1,6 +1,6 @@
 /**
- * From the records of a page to the records of the dictionary: masks and incomplete collections go, fields that the
- * dictionary lacks are declared, what cannot be stored is quarantined. It stores no record.
+ * Converts the records of a page to records of the dictionary: removes masks and incomplete collections, declares
+ * fields that the dictionary lacks, and quarantines what cannot be stored. It stores no record.
  */
 import type { StoreModel } from '../../compile/model.ts';
 import { type Dictionary, findNavigation, REPLICA_TIMESTAMP, type Resource } from '../../dictionary/index.ts';
@@ -14,14 +14,14 @@ import type { Copy, CopySettings } from './copy.ts';
 import { nameOfPayload, pendingEntry, RECORD } from './quarantine-entry.ts';
 import { agreed, declareFields, FURTHER, fieldName, guessField, type UnknownField } from './schema-drift.ts';
 
-/** What a page comes to. */
+/** The result of reading a page. */
 export interface Intake {
   /** Records by resource, each key once. */
   readonly records: readonly { readonly resource: string; readonly records: readonly ParsedRecord[] }[];
-  /** Records that the source says are to be deleted. */
+  /** Records that the source wants deleted. */
   readonly remove: readonly Keys[];
   readonly quarantine: readonly QuarantineEntry[];
-  /** Collections that came without their end, by the listing. */
+  /** Collections that were received incompletely, by listing. */
   readonly partial: readonly { readonly key: string; readonly collection: string }[];
 }
 
@@ -31,16 +31,16 @@ interface Draft {
   readonly quarantine: QuarantineEntry[];
   readonly partial: { readonly key: string; readonly collection: string }[];
   readonly unknown: Map<string, UnknownField>;
-  /** Fields of which values came in another form than the dictionary's. */
+  /** Fields whose values were in another form than the dictionary's. */
   readonly lenient: Map<string, LenientField>;
 }
 
-/** What of a copy a page is read with. */
+/** The parts of a copy with which a page is read. */
 type Reader = Pick<Copy, 'store' | 'checkpoint' | 'settings' | 'report'>;
 
 /**
- * Reads the records of a page as the dictionary has them, after fields that it lacks were declared. What cannot be stored
- * is quarantined as it came, and the rest of the page is stored. Of two records with one key the later counts.
+ * Reads the records of a page as the dictionary defines them, after declaring missing fields. What cannot be stored is
+ * quarantined as received, and the rest of the page is stored. Of two records with one key, the later counts.
  */
 export async function takeIn(copy: Reader, page: Pick<SourcePage, 'items' | 'broken'>): Promise<Intake> {
   const { intake, unknown, lenient } = await readPage(copy, page);
@@ -50,10 +50,10 @@ export async function takeIn(copy: Reader, page: Pick<SourcePage, 'items' | 'bro
   return hasGrown ? (await readPage(copy, page)).intake : intake;
 }
 
-/** What was reported of each copy while it runs. */
+/** What has been reported for each copy while it runs. */
 const reported = new WeakMap<object, Set<string>>();
 
-/** Reports once of each field that its values are read although they are in another form. */
+/** Reports once for each field that its values are converted from another form. */
 function reportLenient({ checkpoint, report }: Reader, lenient: readonly LenientField[]): void {
   if (lenient.length === 0) return;
   const known = reported.get(checkpoint) ?? new Set();
@@ -65,7 +65,7 @@ function reportLenient({ checkpoint, report }: Reader, lenient: readonly Lenient
   }
 }
 
-/** The records of a page, and the fields in them that the dictionary does not have. */
+/** The records of a page, and their fields that the dictionary does not have. */
 export async function readPage(
   { store, settings }: Pick<Copy, 'store' | 'settings'>,
   { items, broken }: Pick<SourcePage, 'items' | 'broken'>,
@@ -170,8 +170,8 @@ async function meetUnknown(copy: Reader, unknown: readonly UnknownField[]): Prom
 const NEXT_LINK = /^(.+)@(?:odata\.)?nextLink$/;
 
 /**
- * A record without masks, and without collections that are not whole: they would delete what is missing in them. A record
- * that has neither is returned as it is.
+ * A record without masks and without incomplete collections, which would delete their missing members. A record that
+ * has neither is returned unchanged.
  */
 function clean(given: JsonObject): { readonly json: JsonObject; readonly partial: readonly string[] } {
   let copy: Record<string, unknown> | undefined;
@@ -201,15 +201,16 @@ function cleanList(list: readonly unknown[]): readonly unknown[] {
   return cleaned.includes(MASK) ? cleaned.filter((member) => member !== MASK) : cleaned;
 }
 
-/** The list with every member changed; the same list where none is. */
+/** The list with every member changed; the same list if none is. */
 function mapped(list: readonly unknown[], change: (member: unknown) => unknown): readonly unknown[] {
   const changed = list.map(change);
   return changed.some((member, index) => member !== list[index]) ? changed : list;
 }
 
 /**
- * A record with anything that is not a text as JSON in custom text fields, whose type may be a guess. The same object where
- * nothing has to change. Other forms of values are read where every record is (records/lenient.ts).
+ * A record in which values of custom text fields that are not texts are JSON, since the type of such a field may be a
+ * guess. The same object if nothing has to change. Other forms of values are converted where every record is read
+ * (records/lenient.ts).
  */
 function inForms(resource: Resource, json: JsonObject, dictionary: Dictionary): JsonObject {
   let changed: Record<string, unknown> | undefined;
@@ -237,6 +238,6 @@ function formOf(resource: Resource, name: string, value: unknown, dictionary: Di
   return mapped(value, (member) => (isObject(member) ? inForms(members, member, dictionary) : member));
 }
 
-/** A record of a given text form, read as one of a page is, for a further attempt to store it. */
+/** A record in a given text form, read like one of a page, for another attempt to store it. */
 export const readAgain = (resource: Resource, json: unknown, model: StoreModel) =>
   parseRecord(resource, isObject(json) ? inForms(resource, clean(json).json, model.dictionary) : json, model);

@@ -1,4 +1,6 @@
-/** Fields that a source has and the dictionary lacks: they are declared, as far as there is room and their names allow. */
+/**
+ * Fields that a source has and the dictionary lacks: they are declared, as far as there is room and their names permit.
+ */
 import type { StoreModel } from '../../compile/model.ts';
 import { type CustomFieldDeclaration, REPLICA_TIMESTAMP } from '../../dictionary/index.ts';
 import { PlatError } from '../../errors/index.ts';
@@ -10,9 +12,12 @@ import type { ForeignField } from '../source/source.ts';
 const GROUP = 'Source';
 const API_NAME = /^[A-Za-z][A-Za-z0-9_]{0,127}$/;
 
-/** Fields of a resource, those of the dictionary included: a table of PostgreSQL has 1600 columns, one of SQLite 2000. */
+/**
+ * The maximum number of fields of a resource, including those of the dictionary: a table of PostgreSQL has 1600
+ * columns, one of SQLite 2000.
+ */
 export const MOST_FIELDS = 1500;
-/** The name under which all further fields of a resource are left out when there is no room for them. */
+/** The name under which all further fields of a resource are omitted if there is no room for them. */
 export const FURTHER = '*';
 
 /** A field that a record has and the dictionary lacks. */
@@ -25,12 +30,12 @@ export interface UnknownField {
 export const fieldName = ({ resource, name }: { readonly resource: string; readonly name: string }): string =>
   `${resource}.${name}`;
 
-/** A declaration for an unknown field, by one value of it. */
+/** A declaration for an unknown field, derived from one of its values. */
 export function guessField({ resource, name, value }: UnknownField): ForeignField {
   return { resource, name, type: guessType(value), group: GROUP, label: name };
 }
 
-/** One field for two values of it: a text, where they are of different types. */
+/** One field for two of its values: a text if they are of different types. */
 export function agreed(before: UnknownField | undefined, field: UnknownField): UnknownField {
   const isSame = before === undefined || guessType(before.value) === guessType(field.value);
   return isSame ? field : { ...field, value: '' };
@@ -41,7 +46,7 @@ function guessType(value: unknown): string {
     case 'boolean':
       return 'boolean';
     case 'number':
-      // A whole number beyond the exact ones is a name of digits, such as a key.
+      // A whole number beyond the exactly representable ones is an identifier made of digits, such as a key.
       return Number.isInteger(value) && !Number.isSafeInteger(value) ? 'string' : 'decimal(15,4)';
     default:
       return Array.isArray(value) && value.every((each) => typeof each === 'string') ? 'string[]' : 'string';
@@ -51,8 +56,8 @@ function guessType(value: unknown): string {
 /**
  * Makes the source's own fields custom fields of the replica. A field that the replica knows keeps its type; its group
  * and label follow the source, where the LocalName is the current name (specification 2.4, rule 2).
- * @returns those that cannot be declared: a name that is not an API name, a type that stored values contradict; under the
- *   name `*` all that a table has no room for
+ * @returns those that cannot be declared: a name that is not an API name, a type that stored values contradict; under
+ * the name `*`, all for which a table has no room
  */
 export async function declareFields(
   store: Store,
@@ -64,12 +69,12 @@ export async function declareFields(
   const { fitting, further } = divided(await store.model(), named);
   const refused = [...own.filter(({ name }) => !API_NAME.test(name)), ...further];
   if (fitting.length === 0 || (await declare(store, fitting, report))) return refused;
-  // One of them is at fault: the others are declared all the same.
+  // One of them is at fault: the others are still declared.
   for (const field of fitting) if (!(await declare(store, [field], report))) refused.push(field);
   return refused;
 }
 
-/** The fields that there is room for, and one name for the others of a resource. */
+/** The fields for which there is room, and one name for the other fields of a resource. */
 function divided(model: StoreModel, fields: readonly ForeignField[]) {
   const counts = new Map<string, number>();
   const further = new Map<string, ForeignField>();
@@ -85,7 +90,7 @@ function divided(model: StoreModel, fields: readonly ForeignField[]) {
   return { fitting, further: [...further.values()] };
 }
 
-/** @returns false when one of the fields cannot be declared; then none is */
+/** @returns false if one of the fields cannot be declared; then none is */
 async function declare(store: Store, fields: readonly ForeignField[], report: Listener): Promise<boolean> {
   const fresh: ForeignField[] = [];
   try {
@@ -108,7 +113,7 @@ async function declare(store: Store, fields: readonly ForeignField[], report: Li
   return true;
 }
 
-/** A guess says nothing of the name. */
+/** A guess does not determine the name. */
 function renamed(before: CustomFieldDeclaration, { group, label }: ForeignField): CustomFieldDeclaration {
   return group === GROUP ? before : { ...before, group, label };
 }

@@ -1,4 +1,4 @@
-/** Stores a page: its records and all that they mean for the checkpoint, in one transaction. */
+/** Stores a page: its records and all their consequences for the checkpoint, in one transaction. */
 import type { ParsedRecord } from '../../records/parsed-record.ts';
 import type { CheckpointChange, Keys } from '../../store/checkpoints.ts';
 import type { WriteReport } from '../../store/write/report.ts';
@@ -10,9 +10,9 @@ import { entryName, storableName } from './quarantine-entry.ts';
 import { type Intake, takeIn } from './read-page.ts';
 
 /**
- * While a sweep is at work, every record that is stored or seen is marked, also an unchanged one: no purge deletes what
- * came after it began.
- * @param also what else happens with the page, once its records are known
+ * While a sweep is running, every record that is stored or seen is marked, even an unchanged one: no purge deletes
+ * records that were received after it began.
+ * @param also further changes with the page, once its records are known
  */
 export async function storePage(
   copy: Copy,
@@ -24,7 +24,7 @@ export async function storePage(
   const { want, quarantine: unstorable } = await storable(copy, more.want ?? []);
   const quarantine = [...intake.quarantine, ...unstorable];
   const gone = goneWith(copy, intake);
-  // Collections that came without their end are asked for by themselves.
+  // Incompletely received collections are requested separately.
   const partial = intake.partial.map(({ key, collection: why }) => ({
     resource: 'Property',
     keys: [key],
@@ -34,7 +34,7 @@ export async function storePage(
     resource,
     keys: records.map(({ key }) => key),
   }));
-  // Marks and releases follow from the checkpoint as it is at the commit.
+  // Marks and releases are derived from the checkpoint at the commit.
   const outcome = await copy.checkpoint.alone((commit) =>
     commit({
       ...more,
@@ -54,7 +54,9 @@ export async function storePage(
   return outcome;
 }
 
-/** Marks of the running sweeps for all keys of the page, those that could not be stored included: the source has them. */
+/**
+ * Marks of the running sweeps for all keys of the page, including those that could not be stored: the source has them.
+ */
 function marksOf(
   { checkpoint, feed }: Copy,
   { keys }: Pick<SourcePage, 'keys'>,
@@ -68,7 +70,7 @@ function marksOf(
     ...keys
       .filter((each) => !gone.has(recordName(each)))
       .map(({ resource, key }) => ({ resource, key: storableName(key) })),
-    // What has no key at all is known by the name that it has in the quarantine.
+    // Data without any key is identified by its name in the quarantine.
     ...quarantine.filter(({ resource }) => resourcesIn(collection(resource)).includes(resource)),
   ];
   return [...Map.groupBy(marked, ({ resource }) => resource)].flatMap(([resource, group]) => {
@@ -78,7 +80,7 @@ function marksOf(
   });
 }
 
-/** Records and members that are stored after all, and sub-data that came with its listing. */
+/** Records and members that were stored after all, and sub-resources that arrived with their listing. */
 function releases(copy: Copy, { records, partial }: Intake): Keys[] {
   const found: Keys[] = [];
   const missing = new Set(partial.map(({ key, collection }) => entryName(key, collection)));
@@ -94,10 +96,7 @@ function releases(copy: Copy, { records, partial }: Intake): Keys[] {
   return found;
 }
 
-/**
- * What is in the quarantine of records that the source deleted, and of members that a collection, which came whole, has
- * no more.
- */
+/** Quarantined records that the source deleted, and members that are missing from a complete collection. */
 function goneWith({ checkpoint }: Copy, { records, remove, quarantine }: Intake): Keys[] {
   const entries = Map.groupBy(
     checkpoint.quarantined(({ key }) => key !== undefined),

@@ -1,4 +1,6 @@
-/** The pages of a walk: the next one is under way while one is used, and no larger than the source can give. */
+/**
+ * The pages of a walk: the next page is requested while one is processed, and is no larger than the source can return.
+ */
 import { asksTooMuch, isOfRequest, mayAskTooMuch, type RequestFailure } from '../http/failure.ts';
 import { LoopGuard } from '../source/loop-guard.ts';
 import type { PageRequest, SourceKey, WalkPosition } from '../source/source.ts';
@@ -11,17 +13,17 @@ interface AnyPage {
   readonly weight: number;
 }
 
-/** Attempts at a page before a smaller one is asked for. */
+/** Attempts at a page before a smaller one is requested. */
 const ATTEMPTS = 2;
 
-/** A position led nowhere: a link died, or the pages go round in circles. The walk has to begin again. */
+/** A position no longer leads anywhere: a link expired, or the pages form a cycle. The walk has to start over. */
 export class LostPosition extends Error {
   override readonly name = 'LostPosition';
 }
 
 /**
- * The pages of a walk from a position on. One page is asked for ahead, and no more: what waits in memory is bounded.
- * @throws LostPosition when the source rejects a position that it gave
+ * The pages of a walk from a position on. Only one page is requested ahead, so that memory is bounded.
+ * @throws LostPosition if the source rejects a position that it returned
  * @throws RequestFailure
  */
 export async function* pagesFrom<P extends AnyPage>(
@@ -66,7 +68,7 @@ async function fetchPage<P extends AnyPage>(
         throw error;
       }
       if (!asksTooMuch(error)) {
-        // What a smaller page does not help deserves all attempts.
+        // A request that a smaller page does not help gets all attempts.
         if (smaller && error.kind === 'transient') smaller = false;
         else throw error;
       } else if (!size.shrink(error.kind === 'too-large' ? 'large' : 'slow')) {
@@ -78,7 +80,7 @@ async function fetchPage<P extends AnyPage>(
   }
 }
 
-/** The smallest page, of which a record alone may be too large: it is left out, and the others are not. */
+/** The smallest page, of which a single record may be too large: that record is skipped, and the others are not. */
 async function fetchApart<P>(
   fetch: (request: PageRequest) => Promise<P>,
   request: PageRequest,
@@ -87,7 +89,7 @@ async function fetchApart<P>(
   try {
     return await fetch({ ...request, apart: true });
   } catch (error) {
-    // A source that does not know this says nothing of the position.
+    // A source that does not support this says nothing about the position.
     throw isOfRequest(error) && error.kind === 'rejected' ? failure : error;
   }
 }

@@ -28,7 +28,7 @@ interface FloorPlanSource {
 }
 
 const PAGE = 200;
-/** Bytes of an answer's content, and milliseconds without a byte and for the whole of it. */
+/** Bytes of a response's content, and milliseconds without a byte and for all of it. */
 const LIMITS = { largest: 32 * 1024 * 1024, timeout: 30_000, longest: 300_000 } as const;
 const BACKOFF = { ...USUAL_BACKOFF, attempts: 5 };
 
@@ -55,7 +55,8 @@ export async function* floorPlans(
   const visited = new Set<string>();
   let skip = 0;
   for (let url: string | undefined = at(0); url !== undefined; ) {
-    if (visited.has(url)) throw platError('failed', { reason: `The service links twice to ${url}.` });
+    if (visited.has(url))
+      throw platError('failed', { reason: `The service links to the same page twice: ${url}.` });
     visited.add(url);
     const page: MediaPage = await client.get(url, pageOf);
     yield* page.records;
@@ -77,5 +78,5 @@ function pageOf(answer: Answer): MediaPage {
   const page = readJson(answer);
   const { value: records } = page;
   if (Array.isArray(records) && records.every(isRecord)) return { records, next: givenLink(page) };
-  throw new RequestFailure('rejected', 'The service answered with JSON that is no list of media');
+  throw new RequestFailure('rejected', 'The service responded with JSON that is not a list of media');
 }

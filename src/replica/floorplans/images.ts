@@ -1,6 +1,6 @@
 /**
- * The images of floor plan records: from the floor plan service itself, and else from the public internet only, unless
- * private hosts are allowed. It knows nothing of how records are asked for.
+ * The images of floor plan records: from the floor plan service itself, otherwise only from the public internet, unless
+ * private hosts are permitted. It knows nothing of how records are requested.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdir, rename, rm } from 'node:fs/promises';
@@ -16,7 +16,7 @@ import type { FloorPlanRecord } from './client.ts';
 /** Bytes of one image. */
 const LARGEST_IMAGE = 50 * 1024 * 1024;
 const BACKOFF = { ...USUAL_BACKOFF, attempts: 4 };
-/** Images in a row that a host could not give, after which the rest of its images are not asked for. */
+/** Consecutive failures of a host after which its remaining images are not requested. */
 const PATIENCE = 3;
 
 interface ImageOptions {
@@ -24,7 +24,7 @@ interface ImageOptions {
   readonly signal: AbortSignal;
   /** Where the images go. */
   readonly folder: string;
-  /** Root of the floor plan service, which may be asked wherever it is. */
+  /** Root of the floor plan service, which may be queried wherever it is. */
   readonly root: URL;
   readonly egress: Egress;
   /** Bytes of one image; a test has fewer. */
@@ -48,17 +48,17 @@ export class ImageFolder {
     this.#options = options;
   }
 
-  /** @throws what is wrong here, not with the image or its host; RequestFailure `stopped` */
+  /** @throws local errors, not those of the image or its host; RequestFailure `stopped` */
   async download(record: FloorPlanRecord): Promise<ImageOutcome> {
     const { MediaURL: url } = record;
     if (url === undefined || url === null || url === '') return { kind: 'none' };
-    if (typeof url !== 'string') return { kind: 'failed', reason: 'its MediaURL is no text' };
+    if (typeof url !== 'string') return { kind: 'failed', reason: 'its MediaURL is not a string' };
     const host = URL.canParse(url) ? new URL(url).host : '';
     const failures = this.#failures.get(host) ?? 0;
     if (failures >= PATIENCE) {
       return {
         kind: 'failed',
-        reason: `${host} is not asked any more: it failed ${failures} times in a row`,
+        reason: `${host} is no longer requested: it failed ${failures} times in a row`,
       };
     }
     try {
@@ -73,7 +73,7 @@ export class ImageFolder {
     }
   }
 
-  /** Asks until there is an image: waits as long as its host says, and longer each time. */
+  /** Retries until there is an image: waits as long as its host requests, and longer each time. */
   #insist(record: FloorPlanRecord, url: string): Promise<string> {
     const { environment, signal } = this.#options;
     const once = (): Promise<string> => this.#once(record, url);
@@ -112,12 +112,12 @@ export class ImageFolder {
   }
 }
 
-/** What a host may give in place of an image, such as a page to sign in. */
+/** What a host may return instead of an image, such as a login page. */
 const NO_IMAGE = /^(?:text\/html|application\/(?:xhtml\+xml|json))\b/i;
 
 const EXTENSION = /\.([a-z0-9]{1,5})$/i;
 
-/** By the record, else by the host's answer, else by the address. */
+/** Determined by the record, otherwise by the host's response, otherwise by the URL. */
 function endingFor(type: unknown, given: string, url: string): string {
   const text = typeof type === 'string' ? type : '';
   const ofRecord = endingOf(text.includes('/') ? text : `image/${text}`);

@@ -1,7 +1,8 @@
 /**
- * Brings changes that a source told of into the copy: deleted records go, changed ones are stored as they came or asked for by
- * their keys, so that what is stored is no older than the change nor than what was there, and the position is kept with them.
- * What cannot be read is dealt with as everywhere. It knows nothing of how the source tells.
+ * Applies changes that a source reported to the copy: deletes removed records, and stores changed ones as received or
+ * requests them by key, so that stored data is never older than the change nor than what was there; the position is
+ * stored with them. Unreadable data is handled as in every other step. It knows nothing of how the source reports
+ * changes.
  */
 import type { CopyChange } from '../checkpoint/checkpoint.ts';
 import type { Chain, Deletions } from '../checkpoint/notes.ts';
@@ -17,25 +18,26 @@ import type { SourcePage, ToldChange } from '../source/source.ts';
 import { notesOfPages } from '../steps/download.ts';
 import { fetchPending } from '../steps/fetch-pending.ts';
 import { absentFrom } from '../steps/gone.ts';
-import { refound, refresh } from '../steps/update.ts';
+import { refound } from '../steps/refound.ts';
+import { refresh } from '../steps/update.ts';
 import { hasSwept, windowFrom } from './chain.ts';
 
-/** Records that are asked for and stored together. */
+/** Records that are requested and stored together. */
 const AT_ONCE = 200;
 const ATTEMPTS = 2;
-/** Deletions within a while that are no mass of them, however few records there are. */
+/** The number of deletions within a while that never count as a mass deletion, however few records there are. */
 const FEW = 10;
-/** Milliseconds within which they count together: as long as between two purges. */
+/** Milliseconds within which deletions are counted together: as long as between two purges. */
 const COUNTED = 20 * 3_600_000;
 
-/** What is known of a record after several changes: the last one counts. */
+/** The state of a record after several changes: the last one counts. */
 type Change = Omit<ToldChange, 'resource' | 'key'>;
 
 /**
- * Applies changes in their order, in as many commits as they need. The chain is kept with each, with its new position in
- * the last: a process that dies in between begins again at the old one, and applies the same once more.
- * @param distinct makes requests other than any before
- * @returns the chain as it was kept
+ * Applies changes in order, in as many commits as necessary. The chain is stored with each, with its new position in
+ * the last: a process that dies in between starts again at the old position, and applies the same changes once more.
+ * @param distinct makes requests differ from any earlier ones
+ * @returns the chain as it was stored
  */
 export async function applyChanges(
   copy: Copy,
@@ -59,7 +61,7 @@ export async function applyChanges(
   return chain;
 }
 
-/** What a chain is after everything up to a position is in the copy. */
+/** The chain after everything up to a position is in the copy. */
 const ended = (
   { environment }: Pick<Copy, 'environment'>,
   position: string,
@@ -111,9 +113,9 @@ class Group {
     const { reads } = checkpoint;
     const cursor = cursorOf(checkpoint.load(resource));
     const isSure = ({ isDeleted, at, found }: Change): boolean => {
-      // What was found is sure as long as nothing newer may be stored.
+      // The received data can be trusted as long as nothing newer may be stored.
       if (found !== undefined) return found.asOf === reads;
-      // What windows have passed may have come back since: it is asked for.
+      // Records in passed windows may have reappeared since, so they are requested.
       return isDeleted && (at === undefined || at >= cursor);
     };
     const told = this.#keys((change) => isSure(change) && change.isDeleted);
@@ -124,7 +126,7 @@ class Group {
     if (contradicts(checkpoint.get('masks') ?? NO_MASKS, page)) {
       await refresh(this.#copy, resource, 'fields were masked that are open now, or the other way round');
     }
-    // What is not there any more was deleted since, or has left the view.
+    // Missing records were deleted since, or have left the view.
     const gone = [
       ...told,
       ...absentFrom(
@@ -144,7 +146,7 @@ class Group {
       const { state, ...notes } = noted(page);
       return {
         ...notes,
-        // A window that is yet to come brings what is pending.
+        // A future window brings what is pending.
         ...(owes ? {} : this.#load()),
         ...(removed.length === 0 ? {} : { remove: [{ resource, keys: removed }] }),
         release: released,
@@ -160,7 +162,7 @@ class Group {
     return chain;
   }
 
-  /** The records that came with the changes. */
+  /** The records that arrived with the changes. */
   #found(isSure: (change: Change) => boolean): SourcePage {
     const items = this.#changes.flatMap(([, change]) => {
       const item = isSure(change) ? change.found?.item : undefined;
@@ -174,7 +176,7 @@ class Group {
     return this.#changes.flatMap(([key, change]) => (isWanted(change) ? [key] : []));
   }
 
-  /** The next window begins behind what was told of. */
+  /** The next window begins after the reported changes. */
   #load(): Pick<CopyChange, 'load'> {
     const resource = this.#resource;
     const at = Math.max(...this.#changes.map(([, change]) => change.at ?? Number.NEGATIVE_INFINITY));
@@ -183,9 +185,9 @@ class Group {
   }
 
   /**
-   * The records of keys. What the source fails to give together becomes pending, and is asked for as everything pending is:
-   * in halves, down to the key that is at fault.
-   * @throws RequestFailure when the source cannot be reached, or refuses the key
+   * The records of keys. What the source fails to return together becomes pending, and is requested like everything
+   * pending: in halves, down to the key that is at fault.
+   * @throws RequestFailure if the source cannot be reached, or refuses the key
    */
   async #fetch(keys: readonly string[]): Promise<{ readonly page: SourcePage; readonly want: string[] }> {
     const { feed } = this.#copy;
@@ -204,7 +206,7 @@ class Group {
     return { page: pages.length === 0 ? NOTHING : joinPages(pages), want };
   }
 
-  /** Everything in the quarantine that is about records that are gone. */
+  /** All quarantine entries that concern deleted records. */
   #entriesOf(keys: readonly string[]): NonNullable<CopyChange['release']>[number][] {
     const { checkpoint } = this.#copy;
     const gone = new Set(keys);
@@ -220,8 +222,9 @@ class Group {
   }
 
   /**
-   * Of records that are gone at the source those that are deleted here. More than the share that one purge takes wait for a
-   * purge, whose own guard decides: the source may have told of them because the key lost its rights.
+   * Of the records that are gone at the source, those that are deleted here. More than the share that one purge may
+   * delete wait for a purge, whose own guard decides: the source may have reported them because the key lost its
+   * rights.
    */
   async #guard(
     chain: Chain,
@@ -246,7 +249,7 @@ class Group {
       deletions: { ...chain.deletions, [resource]: deletions },
     });
     if (!isMass) return { chain: keep({ ...period, rows }), removed, guarded: false };
-    // The copy is whole again when a sweep that begins from now on has found what was left.
+    // The copy is complete again when a sweep that begins from now on has found what remains.
     await refound(this.#copy);
     if (period.isGuarded !== true) report({ kind: 'guarded', resource, rows, of: period.of });
     if (period.isGuarded !== true) await checkpoint.purgeAnew();

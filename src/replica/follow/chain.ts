@@ -1,6 +1,6 @@
 /**
- * Which collections a chain of changes keeps current by itself, without windows and sweeps: those that were whole at a moment
- * after which the source has told of every change. It asks no source.
+ * Which collections a chain of changes keeps current by itself, without windows and sweeps: those that were complete at
+ * a moment after which the source has reported every change. It does not query any source.
  */
 import { timestampFrom } from '../../dictionary/index.ts';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
@@ -9,22 +9,22 @@ import type { LoadState } from '../machine/load.ts';
 import type { SweepState } from '../machine/sweep.ts';
 
 /**
- * Milliseconds by which windows and changes that are told of overlap. Timestamps of one commit are spread, and commits that
- * are under way at one time end in another order: a moment that is so long ago is settled.
+ * Milliseconds by which windows and reported changes overlap. Timestamps of one commit are spread, and concurrent
+ * commits may end in another order: a moment that long ago is settled.
  */
 const MARGIN = 60_000;
-/** A source shows the moment at which a sweep began in whole seconds. */
+/** A source shows the start of a sweep in whole seconds. */
 const SECOND = 1000;
 
-/** Whether everything that was changed before a chain began has been brought by a download or by windows. */
+/** Whether a download or windows have brought everything that was changed before a chain began. */
 function hasWindowed({ since, fresh }: Foundation, collection: string, load: LoadState): boolean {
   if (load.kind !== 'current') return false;
   return fresh.includes(collection) || Date.parse(load.cursor) >= Date.parse(since) + MARGIN;
 }
 
-/** Whether everything that was deleted before a chain began has been found by a sweep. */
+/** Whether a sweep has found everything that was deleted before a chain began. */
 export function hasSwept({ since, fresh }: Foundation, collection: string, sweep: SweepState): boolean {
-  // A download into an empty copy leaves nothing to be found.
+  // A download into an empty copy leaves no deletions to be found.
   if (fresh.includes(collection)) return true;
   if (sweep.kind !== 'idle' || sweep.last === undefined || sweep.last.unsure) return false;
   return Date.parse(sweep.last.begun) >= Date.parse(since) + SECOND;
@@ -44,8 +44,8 @@ export function isKept(checkpoint: Pick<Checkpoint, 'get' | 'load' | 'sweep'>, c
 }
 
 /**
- * Where the next window of a collection may begin after changes up to a moment are in the copy; undefined: where it would
- * have begun anyway.
+ * Where the next window of a collection may begin after changes up to a moment are in the copy; undefined: where it
+ * would have begun anyway.
  */
 export function windowFrom(
   checkpoint: Pick<Checkpoint, 'get' | 'load'>,

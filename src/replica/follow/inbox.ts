@@ -1,20 +1,20 @@
 /**
- * What a source has told of and is not in the copy yet: while one part is applied the next comes, and is taken together. What
- * waits is bounded: beyond that the source waits, too.
+ * Changes that a source has reported and that are not in the copy yet: while one batch is applied, the next arrives.
+ * The number of waiting changes is bounded: beyond that, the source has to wait.
  */
 import { RequestFailure } from '../http/failure.ts';
 import type { Told, ToldChange } from '../source/source.ts';
 
-/** Changes that wait before the source does. */
+/** The number of waiting changes beyond which the source has to wait. */
 const MOST = 2000;
 
-/** What was told of, put together. */
+/** The combined reports. */
 export interface Batch {
   readonly changes: readonly ToldChange[];
-  /** The last position; undefined while a commit is on its way whose end has not come. */
+  /** The last position; undefined while the end of a commit has not arrived. */
   readonly position: string | undefined;
   readonly isLevel: boolean;
-  /** The sequence was broken behind all of this. */
+  /** The sequence was broken after these changes. */
   readonly gone: { readonly position: string | undefined } | undefined;
 }
 
@@ -27,7 +27,7 @@ export class Inbox {
   #arrival = Promise.withResolvers<void>();
   #room = Promise.withResolvers<void>();
 
-  /** Takes in all that a source tells. Resolves at its end, whatever that is. */
+  /** Receives everything that a source reports. Resolves at its end, for any reason. */
   async fill(told: AsyncIterable<Told>): Promise<void> {
     try {
       for await (const each of told) {
@@ -45,7 +45,7 @@ export class Inbox {
     }
   }
 
-  /** Ends the wait of whoever fills it and has no room. */
+  /** Ends the wait of a producer that has no room. */
   close(): void {
     this.#room.resolve();
   }
@@ -55,7 +55,7 @@ export class Inbox {
     return this.#arrival.promise;
   }
 
-  /** @throws what ended the source, once all before it was taken */
+  /** @throws what ended the source, once everything before it was taken */
   take(): Batch | undefined {
     const isEmpty = this.#changes.length === 0 && this.#position === undefined && this.#gone === undefined;
     if (isEmpty) {
@@ -81,7 +81,7 @@ export class Inbox {
     switch (told.kind) {
       case 'changes':
         this.#changes.push(...told.changes);
-        // They come before the next position: the one before them is not theirs.
+        // They precede the next position: the previous one is not theirs.
         this.#position = undefined;
         this.#isLevel = false;
         return;

@@ -1,6 +1,6 @@
 /**
- * The client of a source: it asks with the token, repeats what may pass, follows redirects within the origin, keeps to the
- * budget and bounds what is read. It knows nothing of what an answer contains.
+ * The client of a source: it asks with the token, repeats what may pass, follows redirects within the origin, keeps to
+ * the budget and bounds what is read. It knows nothing of what a response contains.
  */
 import { PlatError } from '../../errors/index.ts';
 import { type Clock, LONGEST_TIMER } from '../../store/clock.ts';
@@ -25,14 +25,14 @@ export interface ClientOptions {
   readonly allowance: Allowance;
   /** The largest answer that is read, in bytes of content. */
   readonly largest: number;
-  /** Milliseconds for the head of an answer, and between two pieces of it. */
+  /** Milliseconds for the head of a response, and between two pieces of it. */
   readonly timeout: number;
   /** Milliseconds for a whole answer, however steadily it drips. */
   readonly longest: number;
   readonly signal: AbortSignal;
 }
 
-/** An answer that came whole. */
+/** A response that came whole. */
 export interface Answer {
   readonly text: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -46,7 +46,7 @@ interface RequestOptions {
   readonly attempts?: number | undefined;
 }
 
-/** How an answer without an end is asked for. */
+/** How a response without an end is requested. */
 interface OpenOptions {
   readonly headers: Readonly<Record<string, string>>;
   /** Milliseconds until its head, and between two pieces of it. */
@@ -54,7 +54,7 @@ interface OpenOptions {
   readonly signal: AbortSignal;
 }
 
-/** Bytes of an answer without an end that are counted together. */
+/** Bytes of a response without an end that are counted together. */
 const COUNTED = 65_536;
 
 /** Failures in a row, over all requests, after which no request is repeated any more. */
@@ -82,10 +82,10 @@ export class SourceClient {
   }
 
   /**
-   * Gets an address of the source and reads the answer. An answer that cannot be read counts as a failure like any other:
-   * a source that is being restarted gives pages of HTML and texts that break off.
+   * Gets a URL of the source and reads the response. A response that cannot be read counts as a failure like any other:
+   * a source that is being restarted returns HTML pages and truncated texts.
    * @throws RequestFailure `refused`, `rejected` or `too-large` at once; `transient` after all attempts; `stopped`
-   * @throws PlatError of the store that keeps what the token has used
+   * @throws PlatError of the store that keeps the usage of the token
    */
   async get<T>(url: string, read: (answer: Answer) => T, wish: RequestOptions = {}): Promise<T> {
     const { backoff: usual, firstContact = usual, environment, listener, signal } = this.#options;
@@ -113,7 +113,7 @@ export class SourceClient {
   }
 
   /**
-   * Opens an answer without an end, once: what comes is read while it comes, and counts in the budget.
+   * Opens a response without an end, once: what comes is read while it comes, and counts in the budget.
    * @throws RequestFailure
    * @throws PlatError of the store that keeps what the token has used
    */
@@ -141,7 +141,7 @@ export class SourceClient {
     }));
   }
 
-  /** Asks, follows redirects within the origin, and hands over the answer of a success. */
+  /** Asks, follows redirects within the origin, and hands over the response of a success. */
   async #respond<T>(
     url: string,
     headers: Readonly<Record<string, string>>,
@@ -191,7 +191,7 @@ export class SourceClient {
     }
   }
 
-  /** Records how large an answer was, and what it says of the limits of its source. */
+  /** Records the size of a response, and what it says about the limits of its source. */
   async #note({ status, headers }: TransportResponse, bytes: number): Promise<void> {
     const { environment, allowance, listener } = this.#options;
     const now = environment.clock.now();
@@ -230,7 +230,7 @@ export class SourceClient {
     for await (const chunk of response.body) {
       content.bytes += chunk.length;
       if (isTooLarge || content.bytes > largest) {
-        // However much it says, an error is an error: its status tells what to do.
+        // Whatever the content, an error is an error: its status determines what to do.
         if (!isSuccess(response)) return parts.join('');
         const bytes = isTooLarge ? declared : content.bytes;
         const reason = `The answer has ${bytes} bytes or more, and ${largest} are read`;

@@ -1,6 +1,6 @@
 /**
- * Where requests of the consumer may go: a token to the origin that it is for, and requests for addresses that a stranger
- * wrote to the public internet. It knows nothing of what is asked for.
+ * Where requests of the consumer may go: a token to the origin that it is for, and requests for addresses that a
+ * stranger wrote to the public internet. It knows nothing of what is requested.
  */
 import { lookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
@@ -17,7 +17,7 @@ export function addressAt(root: URL, link: string, base: URL | string = root): s
   const target = URL.canParse(link, base) ? new URL(link, base) : undefined;
   // An address of another scheme has no host, and could name anything.
   if (target === undefined || !/^https?:$/.test(target.protocol)) {
-    throw new RequestFailure('rejected', `The source links to ${link}, which is no address of the web`);
+    throw new RequestFailure('rejected', `The source links to ${link}, which is not a web URL`);
   }
   const address = new URL(root.origin);
   address.pathname = target.pathname;
@@ -70,8 +70,8 @@ export function isPublic(text: string): boolean {
 const PRIVATE_NAME = /^[^.]+$|(^|\.)(localhost|local|internal|home\.arpa)$/i;
 
 /**
- * Whether the name or address of a host says that it is in a private network. Names are not resolved: whoever answers
- * for a name could say so of any host.
+ * Whether the name or address of a host shows that it is in a private network. Names are not resolved: anyone who
+ * controls a name could point it to any host.
  */
 export function isPrivateHost({ hostname }: URL): boolean {
   const address = literal(hostname);

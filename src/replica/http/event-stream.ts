@@ -1,6 +1,7 @@
 /**
- * Reads an answer of server-sent events (HTML, 9.2): from bytes to events, while they come. What waits in memory is bounded,
- * and a stream of which nothing comes for a while, not even a comment, has failed. It knows nothing of what events mean.
+ * Reads a response of server-sent events (HTML, 9.2): from bytes to events, while they come. What waits in memory is
+ * bounded, and a stream of which nothing comes for a while, not even a comment, has failed. It knows nothing of what
+ * events mean.
  */
 import type { Clock } from '../../store/clock.ts';
 import { RequestFailure, stopped } from './failure.ts';

@@ -1,13 +1,13 @@
-/** What can go wrong with a request to a source, by what to do about it. It knows nothing of what was asked for. */
+/** What can go wrong with a request to a source, by what to do about it. It knows nothing of what was requested. */
 import { isObject, parsedJson } from '../../shared/json.ts';
 import { LONGEST_BLOCK, retryAfter } from './rate-limit-headers.ts';
 
 /**
- * - `transient`: ask again, later.
- * - `too-large`: the answer is more than is read; ask for less.
- * - `refused`: the key may not do this; asking again would only make it worse.
- * - `rejected`: the request itself is wrong for this source (a link that died, an option it does not know).
- * - `stopped`: the consumer was told to stop.
+ * - `transient`: retry later.
+ * - `too-large`: the response exceeds the limit; request less.
+ * - `refused`: the key may not do this; retrying would only make it worse.
+ * - `rejected`: the request itself is wrong for this source (an expired link, an option that it does not support).
+ * - `stopped`: the consumer was stopped.
  */
 type FailureKind = 'transient' | 'too-large' | 'refused' | 'rejected' | 'stopped';
 
@@ -18,7 +18,7 @@ interface FailureFacts {
   readonly code?: number | undefined;
   /** The least time to wait before asking again, in milliseconds. */
   readonly retryAfter?: number | undefined;
-  /** Where a plat says that a follower can go on whose position it has no more. */
+  /** Where a plat says that a follower can continue whose position it has no more. */
   readonly position?: string | undefined;
   readonly cause?: unknown;
 }
@@ -42,8 +42,8 @@ export class RequestFailure extends Error {
 }
 
 /**
- * An answer came, and something else that is needed to read it could not be had. That says nothing of the request for the
- * answer, nor of its records: to ask again, or for less, would only make the source list them once more.
+ * A response was received, but something else that is needed to read it is unavailable. This says nothing about the
+ * request, nor about its records: requesting it again, or less of it, would only make the source list them once more.
  */
 export class AuxiliaryFailure extends RequestFailure {
   constructor(what: string, failure: RequestFailure) {
@@ -52,13 +52,13 @@ export class AuxiliaryFailure extends RequestFailure {
   }
 }
 
-export const stopped = (): RequestFailure => new RequestFailure('stopped', 'It was told to stop');
+export const stopped = (): RequestFailure => new RequestFailure('stopped', 'It was stopped');
 
 /** Whether an error is the failure of the very request that was made. */
 export const isOfRequest = (error: unknown): error is RequestFailure =>
   error instanceof RequestFailure && !(error instanceof AuxiliaryFailure);
 
-/** Whether the request succeeded with an answer that is too large to be read. */
+/** Whether the request succeeded with a response that is too large to be read. */
 export const isTooLarge = (error: unknown): error is RequestFailure =>
   isOfRequest(error) && error.kind === 'too-large';
 
@@ -66,7 +66,7 @@ export const isTooLarge = (error: unknown): error is RequestFailure =>
 export const isGone = (error: unknown): boolean =>
   error instanceof RequestFailure && (error.status === 404 || error.status === 410);
 
-/** Whether the source does not know what was asked for, and never will. */
+/** Whether the source does not know what was requested, and never will. */
 export const isUnsupported = (error: unknown): boolean =>
   error instanceof RequestFailure && (error.kind === 'rejected' || error.status === 501);
 
@@ -121,7 +121,7 @@ const REFUSALS: ReadonlySet<unknown> = new Set([1000, 1010, 1015, 1019, 1020, 10
 /** Characters of an error's body that its message quotes. */
 const QUOTED = 300;
 
-/** The failure that an answer with an error status is. */
+/** The failure that a response with an error status is. */
 export function failureOf(
   status: number,
   headers: Readonly<Record<string, string>>,

@@ -23,7 +23,7 @@ export interface BudgetLimits {
 export interface Allowance {
   /** Takes permission for one request. @returns 0 when it is granted, else the milliseconds after which to ask again */
   take(now: number): Promise<number>;
-  /** Records an answer. @param blocked milliseconds since 1970 before which the source wants no request */
+  /** Records a response. @param blocked milliseconds since 1970 before which the source accepts no request */
   note(bytes: number, blocked: number, now: number): Promise<void>;
 }
 
@@ -64,7 +64,7 @@ export interface BudgetUse {
   readonly lastSent: number;
   readonly hour: RateWindow;
   readonly day: RateWindow;
-  /** The source wants no request before this moment. */
+  /** The source accepts no request before this moment. */
   readonly blockedUntil: number;
 }
 
@@ -111,7 +111,7 @@ export function seenFrom(use: BudgetUse, now: number): BudgetUse {
   return { lastSent, ...plus(use, now, 0, 0), blockedUntil: stillBlocked(use, now) };
 }
 
-/** The use after an answer. */
+/** The use after a response. */
 export function receive(use: BudgetUse, bytes: number, blocked: number, now: number): BudgetUse {
   const blockedUntil = Math.max(stillBlocked(use, now), blocked);
   return { lastSent: use.lastSent, ...plus(use, now, 0, bytes), blockedUntil };

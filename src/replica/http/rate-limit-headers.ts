@@ -1,6 +1,6 @@
 /**
- * What the headers of an answer say about when the source wants the next request. Moments in headers are on the source's
- * clock, which its Date header gives; results are on ours.
+ * What the headers of a response say about when the source accepts the next request. Moments in headers are on the
+ * source's clock, which its Date header gives; results are on ours.
  */
 type Headers = Readonly<Record<string, string>>;
 
@@ -36,13 +36,13 @@ export function blockedUntil(headers: Headers, now: number): number {
   );
 }
 
-/** The moment before which a source that throttles a token wants no request with it, whatever is asked. */
+/** The moment before which a source that throttles a token accepts no request with it. */
 export function throttledUntil(status: number, headers: Headers, now: number): number {
   const wait = retryAfter(headers, now);
   return status === 429 && wait !== undefined ? now + wait : 0;
 }
 
-/** Milliseconds that `Retry-After` asks for: seconds, or a date on the source's clock (RFC 9110, 10.2.3). */
+/** Milliseconds that `Retry-After` requests: seconds, or a date on the source's clock (RFC 9110, 10.2.3). */
 export function retryAfter(headers: Headers, now: number): number | undefined {
   const header = headers['retry-after'];
   if (header === undefined) return undefined;

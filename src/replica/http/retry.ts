@@ -48,7 +48,7 @@ const doubled = (failures: number, { base, longest }: RestOptions): number =>
   Math.min(longest, base * 2 ** Math.min(failures - 1, 20));
 
 /**
- * Milliseconds to wait after the n-th failure (from 1) of a request: full jitter on top of what the source asked for.
+ * Milliseconds to wait after the n-th failure (from 1) of a request: full jitter on top of what the source requested.
  * @param random from 0 to 1
  */
 export function waitAfter(
@@ -68,8 +68,8 @@ export const LONG_REST: RestOptions = { base: 15_000, longest: 300_000 };
 export const LONGEST_REST: RestOptions = { base: 15_000, longest: 900_000 };
 
 /**
- * Milliseconds that a watch rests after the n-th failure in a row (from 1), and at least what the source asked for. Half
- * of it is random, so that many consumers of one source do not come back together.
+ * Milliseconds that a watch rests after the n-th failure in a row (from 1), and at least what the source requested.
+ * Half of it is random, so that many consumers of one source do not come back together.
  * @param random from 0 to 1
  */
 export function restAfter(

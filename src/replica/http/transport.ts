@@ -1,4 +1,4 @@
-/** The network: one request and its answer. It knows nothing of tokens, of repeating, or of what is asked for. */
+/** The network: one request and its answer. It knows nothing of tokens, of repeating, or of what is requested. */
 import { pipeline, type Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
 import type { Agent, request } from 'undici';
@@ -11,9 +11,9 @@ export interface TransportRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** What is posted; absent: the request is a GET. */
   readonly body?: string;
-  /** Milliseconds until the head of the answer, and between two pieces of its body. */
+  /** Milliseconds until the head of the response, and between two pieces of its body. */
   readonly timeout: number;
-  /** Milliseconds from the head of the answer to its end. Absent: the reader bounds it. */
+  /** Milliseconds from the head of the response to its end. Absent: the reader bounds it. */
   readonly longest?: number;
   readonly signal: AbortSignal;
   /** Default: `any`. Requests for addresses that a stranger wrote have `public`. */
@@ -55,7 +55,7 @@ async function openNetwork(connections: number | null): Promise<Network> {
 
 /**
  * The real network.
- * @param connections to one origin at the most; null: as many as there are requests
+ * @param connections to one origin at most; null: as many as there are requests
  */
 export function networkTransport(
   connections: number | null = CONNECTIONS,
@@ -102,7 +102,7 @@ export function networkTransport(
   });
 }
 
-/** Abandons an answer that drips, even if its pieces decode to nothing. */
+/** Abandons a response that drips, even if its pieces decode to nothing. */
 function endAfter(body: Readable, longest: number): void {
   const late = Object.assign(new Error(`The answer was not at its end after ${longest / 1000} s`), {
     code: 'ANSWER_TIMEOUT',

@@ -22,7 +22,7 @@ interface LoadStates {
     /** Where the walk before this one ended, if that was too soon. */
     readonly previous?: WalkEnd;
   };
-  /** The listings are there; their sub-data follows in requests of its own. */
+  /** The listings are there; their sub-resources follow in requests of its own. */
   readonly filling: { readonly kind: 'filling'; readonly since: string };
   /** Complete up to the cursor. */
   readonly current: { readonly kind: 'current'; readonly cursor: string; readonly lastUpper?: string };
@@ -54,7 +54,7 @@ interface LoadEvents {
     readonly rows: number;
     readonly total?: number;
   };
-  /** The last page, and how many rows it has; `fills` when sub-data has to follow. */
+  /** The last page, and how many rows it has; `fills` when sub-resources have to follow. */
   readonly end: { readonly kind: 'end'; readonly fills: boolean; readonly rows?: number };
   /** The last page, and fewer rows than the source announced: the walk is repeated. */
   readonly short: { readonly kind: 'short' } & WalkEnd;
@@ -62,9 +62,9 @@ interface LoadEvents {
   readonly nextPass: { readonly kind: 'nextPass'; readonly rows: number };
   readonly filled: { readonly kind: 'filled' };
   readonly window: { readonly kind: 'window'; readonly upper: string };
-  /** The position is not valid any more. The walk begins again; a window with another upper bound. */
+  /** The position is no longer valid. The walk begins again; a window with another upper bound. */
   readonly lost: { readonly kind: 'lost' };
-  /** Changes up to a moment came in another way than by windows. */
+  /** Changes up to a moment were applied by another method than windows. */
   readonly told: { readonly kind: 'told'; readonly upTo: string };
   /** What the key may see has changed: everything has to be read again. */
   readonly refresh: { readonly kind: 'refresh'; readonly since: string };

@@ -1,6 +1,6 @@
 /**
- * One file of a stranger: asked for within the egress policy, given up when it comes too slowly, and written whole or not
- * at all. It knows nothing of listings.
+ * One file of a stranger: requested within the egress policy, given up when it comes too slowly, and written whole or
+ * not at all. It knows nothing of listings.
  */
 import { createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -13,7 +13,7 @@ import { asFailure, failureOf, RequestFailure } from '../http/failure.ts';
 import type { TransportResponse } from '../http/transport.ts';
 
 const REDIRECTS = 5;
-/** Milliseconds until the head of an answer, and between two pieces of its body. */
+/** Milliseconds until the head of a response, and between two pieces of its body. */
 const TIMEOUT = 30_000;
 /** Characters of an error's body, and of an address, that messages quote. */
 const QUOTED = 300;
@@ -29,8 +29,8 @@ export interface FileWish {
 }
 
 /**
- * Gives the file of an address to whoever takes it. No token goes with the request: anybody may host media.
- * @throws RequestFailure for everything that is wrong with the address or its host; whatever `take` throws
+ * Fetches the file at a URL and passes it to `take`. The request carries no token, since anybody may host media.
+ * @throws RequestFailure for everything that is wrong with the URL or its host; whatever `take` throws
  */
 export async function fetchFile<T>(
   { transport, clock }: Environment,
@@ -48,7 +48,7 @@ export async function fetchFile<T>(
   }
 }
 
-/** The answer that has the file, at the end of all redirects. */
+/** The response that has the file, at the end of all redirects. */
 async function answerOf(
   { transport, clock }: Pick<Environment, 'transport' | 'clock'>,
   { address, signal, egress, own, largest }: FileWish,
@@ -56,12 +56,12 @@ async function answerOf(
   let url = address;
   for (let redirects = 0; redirects <= REDIRECTS; redirects++) {
     if (!URL.canParse(url) || !/^https?:/i.test(url)) {
-      throw new RequestFailure('rejected', `${shown(url)} is no address of a file`);
+      throw new RequestFailure('rejected', `${shown(url)} is not the URL of a file`);
     }
     const here = new URL(url).origin === own ? 'any' : egress;
     const response = await asked(transport({ url, headers: {}, timeout: TIMEOUT, signal, egress: here }));
     const { status, headers } = response;
-    // No part was asked for, so 206 is not the file; 203 is one that a proxy has changed.
+    // No part was requested, so 206 is not the file; 203 is one that a proxy has changed.
     if (status === 200 || status === 203) {
       if (Number(headers['content-length'] ?? 0) <= largest) return response;
       await asked(beginningOf(response));
@@ -96,7 +96,7 @@ async function beginningOf({ body }: TransportResponse): Promise<string> {
   return text.slice(0, QUOTED);
 }
 
-/** Milliseconds in which a file has to come whole, or bring the least that is worth waiting for. */
+/** Milliseconds in which a file has to arrive completely, or deliver a minimum number of bytes. */
 const WINDOW = 60_000;
 const LEAST = 256 * 1024;
 /** Milliseconds after which no file is waited for. */
@@ -150,8 +150,8 @@ const tooLarge = (largest: number): RequestFailure =>
   new RequestFailure('too-large', `The file is larger than ${largest} bytes`);
 
 /**
- * Writes content to a new file, whole or not at all. What is too large is broken off at the limit, whatever its host said
- * of its length.
+ * Writes content to a new file, whole or not at all. What is too large is interrupted at the limit, whatever its host
+ * said of its length.
  * @param path where nothing is yet
  * @param look sees every piece that is written
  * @returns the number of bytes

@@ -13,7 +13,7 @@ import { endingOf } from './file-name.ts';
 import { folderFailure, type MediaFile, type MediaFolder } from './folder.ts';
 import { HostQueues } from './hosts.ts';
 
-/** Listings that are looked at, or asked for anew, together; files that are queued, and fetched at once. */
+/** Listings that are examined, or requested again, together; files that are queued, and fetched at once. */
 const LISTINGS = 50;
 const QUEUED = 2000;
 const AT_ONCE = 16;
@@ -30,7 +30,7 @@ interface Job {
   readonly url: string;
   readonly version: string;
   readonly failures: number;
-  /** Whether the address is as new as the source can give it. */
+  /** Whether the address is as new as the source can return it. */
   readonly isRenewed: boolean;
 }
 
@@ -67,21 +67,21 @@ class Round {
   readonly #total: number;
   readonly #hosts = new HostQueues<Job>();
   readonly #stop = new AbortController();
-  /** Comes when the copy is to stop, or the round cannot go on. */
+  /** Comes when the copy is to stop, or the round cannot continue. */
   readonly #signal: AbortSignal;
   readonly #busy = new Set<Promise<void>>();
   /** Files whose address may have expired, with what their host said. */
   readonly #expired: { readonly job: Job; readonly failure: RequestFailure }[] = [];
-  /** Listings that were asked for anew in this round, of those with files to come. */
+  /** Listings that were requested again in this round, of those with files to come. */
   readonly #renewed = new Set<string>();
-  /** Whether listings are asked for anew; one request at a time, while others gather. */
+  /** Whether listings are requested again; one request at a time, while others gather. */
   #isRenewing = false;
   /** How many files of a listing are still to come. */
   readonly #left = new Map<string, number>();
   /** Listings of which none is left. */
   readonly #finished: string[] = [];
   #done = 0;
-  /** Why the round cannot go on. */
+  /** Why the round cannot continue. */
   #broken: { readonly error: unknown } | undefined;
 
   constructor(copy: Copy, folder: MediaFolder, total: number) {
@@ -266,7 +266,7 @@ class Round {
     }
   }
 
-  /** Asks for listings anew whose addresses may have expired, many at once, and queues their files again. */
+  /** Requests listings again whose addresses may have expired, many at once, and queues their files again. */
   async #renew(): Promise<void> {
     const { checkpoint, feed, store } = this.#copy;
     const keys = [...new Set(this.#expired.map(({ job }) => job.listingKey))].slice(0, LISTINGS);
@@ -316,7 +316,7 @@ class Round {
     this.#noteFailure(job, failures, kind === 'too-large' ? LONGEST_WAIT : growing, message);
   }
 
-  /** Nobody asked for the file: its host is left alone. */
+  /** Nobody requested the file: its host is left alone. */
   #putOff(job: Job): void {
     const host = hostOf(job.url);
     const reason = `${host} failed ${this.#hosts.failuresOf(host)} times`;

@@ -1,6 +1,6 @@
 /**
- * Files beside a store, each under the hash of its content, and an index of the media records that they are of. It knows
- * nothing of where they come from.
+ * Files next to a store, each under the hash of its content, and an index of their media records. It knows nothing of
+ * where they come from.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
@@ -35,7 +35,7 @@ const LAYOUT = `CREATE TABLE IF NOT EXISTS files (
   CREATE INDEX IF NOT EXISTS files_by_content ON files (sha256);`;
 
 /**
- * Files beside a store, each under the hash of its content, so that equal ones are kept once: `ab/abcdef….jpeg`.
+ * Files next to a store, each under the hash of its content, so that equal files are stored once: `ab/abcdef….jpeg`.
  * `index.db` has the media record of each.
  */
 export class MediaFolder {
@@ -159,9 +159,9 @@ export class MediaFolder {
   }
 
   /**
-   * Changes what is known of a media record, and deletes the content that no record has any more. In one transaction,
-   * so that no process notes a content while another removes it; the file goes first, for a process that is killed in
-   * between comes back to a row, never to a file without one.
+   * Changes the entry of a media record, and deletes content that no record has any more. This is one transaction, so
+   * that no process records a content while another removes it. The file is deleted first: a process that is killed in
+   * between leaves an entry without a file, never a file without an entry.
    */
   #inPlaceOf(mediaKey: string, change: () => void): void {
     this.#index.exec('BEGIN IMMEDIATE');

@@ -9,7 +9,7 @@ const PATIENCE = 5;
 /** A failure that took long held up a place for as long, so two of them are enough. */
 const SLOW = { after: 20_000, strikes: 3 } as const;
 const FIRST_WAIT = 1000;
-/** A host that wants more time than this is left alone until the next run. Milliseconds. */
+/** A host that requests a longer wait than this is skipped until the next run. Milliseconds. */
 const LONGEST_WAIT = 120_000;
 
 interface Queue<J> {
@@ -26,7 +26,7 @@ interface HostFailure {
   readonly now: number;
   /** Milliseconds. */
   readonly took: number;
-  /** What the host itself asked for, in milliseconds. */
+  /** What the host itself requested, in milliseconds. */
   readonly retryAfter?: number | undefined;
 }
 
@@ -150,7 +150,7 @@ export class HostQueues<J> {
   }
 }
 
-/** A moment further off than any wait is of a clock that has been set back since. */
+/** A moment further away than any wait is from a clock that has been set back since. */
 const hasToWait = <J>({ notBefore }: Queue<J>, now: number): boolean =>
   notBefore > now && notBefore - now <= LONGEST_WAIT;
 

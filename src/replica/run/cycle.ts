@@ -8,8 +8,9 @@ import { noteTrouble } from '../checkpoint/troubles.ts';
 import type { Copy } from '../copy/copy.ts';
 import { ACCOUNTS, isAboutAccounts, resourcesIn } from '../source/source.ts';
 import { download } from '../steps/download.ts';
+import { refound } from '../steps/refound.ts';
 import { type SweepResult, sweep } from '../steps/sweep.ts';
-import { refound, refresh, update } from '../steps/update.ts';
+import { refresh, update } from '../steps/update.ts';
 import { findBackwards } from '../steps/witnesses.ts';
 
 /** Times that a download is begun again because the key's view changed during its update. */
@@ -29,7 +30,7 @@ export const collectionsOf = ({ feed }: Copy) => ({
 /** Whether a collection is copied by windows; accounts of the native interface have none and are swept. */
 const hasWindows = (collection: string): boolean => collection !== ACCOUNTS;
 
-/** The collections that are copied by windows, or by what the source tells of its changes. */
+/** The collections that are copied by windows, or by the changes that the source reports. */
 export const windowed = ({ feed }: Pick<Copy, 'feed'>): string[] =>
   feed.capabilities.resources.filter(hasWindows);
 
@@ -37,7 +38,7 @@ export const windowed = ({ feed }: Pick<Copy, 'feed'>): string[] =>
 export const sweptOnly = (collections: readonly string[]): string[] =>
   collections.filter((collection) => !hasWindows(collection));
 
-/** Runs work on collections with windows side by side, each in its turn. */
+/** Runs work on collections with windows in parallel, each in its turn. */
 const eachWindowed = (
   { checkpoint }: Copy,
   collections: readonly string[],
@@ -90,12 +91,13 @@ export async function sweepAll(copy: Copy, collections: readonly string[]): Prom
 }
 
 /**
- * Compares what the source shows, its fields and which records, with what it showed before. When it is something else,
- * everything is read again, since no timestamp moves by that (reference: consumer, schema drift).
+ * Compares what the source showed when it was discovered, its fields and which records, with what it showed before. When it is
+ * something else, everything is read again, since no timestamp moves by that (reference: consumer, schema drift). The source is
+ * not asked once more: it may have changed since its fields were taken over, and the change would count as known.
  */
 export async function compareFingerprint(copy: Copy): Promise<boolean> {
   const { checkpoint, feed } = copy;
-  const { revision, fingerprint, epoch = checkpoint.get('epoch') } = await feed.shown();
+  const { revision, fingerprint, epoch = checkpoint.get('epoch') } = feed.discovered;
   const before = checkpoint.get('fingerprint');
   const epochBefore = checkpoint.get('epoch');
   const state = { revision, ...(epoch === undefined ? {} : { epoch }) };
@@ -137,8 +139,8 @@ async function compareTime(copy: Copy, collections: readonly string[]): Promise<
 }
 
 /**
- * Reads everything again for a copy that somebody wrote into: nothing that is stored is trusted, and what is kept beside
- * the records is made to agree with them before and after.
+ * Reads everything again for a copy into which something else has written: no stored hash is trusted, and the data in
+ * addition to the records is rebuilt before and after.
  */
 export async function doubtAll(copy: Copy, reason: string): Promise<void> {
   const { checkpoint, feed, name, store } = copy;

@@ -19,7 +19,7 @@ const ENDINGS: Readonly<Record<Kind, readonly string[]>> = {
   reso: ['Reso/OData/', 'odata/', 'OData/', 'reso/odata/'],
   native: ['v1/'],
 };
-/** What a service of each kind gives to every key. */
+/** What a service of each kind returns to every key. */
 const ASKED: Readonly<Record<Kind, string>> = { reso: 'Property?$top=1', native: 'listings?_limit=1' };
 
 /** A failure in words that say what is wrong with `--from`, if anything is. */
@@ -86,7 +86,9 @@ async function missingRoot(
   const isRoot = (url: string, of: Kind): Promise<boolean> =>
     answers(client, `${url}${ASKED[of]}`, (text) => hasRows(text, of));
   const wrong = (right: string): PlatError =>
-    platError('usage', { reason: `${root.href} is no root of a service (${failure.status}); ${right}.` });
+    platError('usage', {
+      reason: `${root.href} is not the root of a service (${failure.status}); ${right}.`,
+    });
   const tried = nearRoots(root, kind);
   for (const each of tried) if (await isRoot(each, kind)) return wrong(`--from ${each} is one`);
   const other = kind === 'reso' ? 'native' : 'reso';
@@ -104,10 +106,10 @@ async function missingRoot(
 }
 
 /**
- * The copy of one source is never mixed with another: the name stands for an interface at an address, as soon as
- * something came from there.
- * @returns what is to be kept of an address that is another one than before
- * @throws PlatError `usage` when the copy is of another source
+ * The copy of one source is never mixed with another: the name belongs to an interface at an address, as soon as
+ * something was received from there.
+ * @returns what must be stored if the address has changed
+ * @throws PlatError `usage` if the copy belongs to another source
  */
 export async function checkedIdentity(
   checkpoint: Checkpoint,
@@ -119,7 +121,7 @@ export async function checkedIdentity(
   if (before === undefined) return { identity };
   if (options.force !== true && (await holdsAnything(checkpoint, options))) {
     throw platError('usage', {
-      reason: `${sourceName(options)} was replicated from ${before}, not from ${identity}. Give the new source a name of its own (--source), or take the copy over with --force.`,
+      reason: `${sourceName(options)} was replicated from ${before}, not from ${identity}. Give the new source another name (--source), or use --force to move the copy to the new address.`,
     });
   }
   // Cursors of another address mean nothing: everything is read again.
@@ -140,7 +142,7 @@ async function holdsAnything(checkpoint: Checkpoint, options: ReplicateOptions):
 const hasStored = async ({ checkpoints }: Store, source: string, resource: string): Promise<boolean> =>
   (await checkpoints.storedKeys(source, resource, '', 1)).length > 0;
 
-/** A source that is asked for the first time. */
+/** A source that is queried for the first time. */
 interface Newcomer {
   readonly name: string;
   readonly identity: string;
@@ -171,7 +173,7 @@ export async function assertNewFeed(store: Store, { name, identity, feed }: Newc
     const force =
       before === undefined || before === identity ? '' : ` --force (it was replicated from ${before})`;
     throw platError('usage', {
-      reason: `${store.name} has what ${name} gives already, from the source ${other}, and a key belongs to one source: nothing of it could be stored. Where it is the same feed, --source ${other}${force} goes on with that copy; another one takes a store of its own, or --force, with which what both have is put aside.`,
+      reason: `${store.name} already has the records of ${name}, from the source ${other}. A key belongs to one source, so none of them could be stored. If it is the same feed, --source ${other}${force} continues that copy. For another feed, use a separate store, or --force, which quarantines the records that both have.`,
     });
   }
 }

@@ -1,7 +1,7 @@
 /**
- * Follows the changes of a source in the best way that it offers, found out by asking, and says for which collections that is
- * enough. Where no way is to be had, windows and purges go on as ever, and the better way is tried again later. What is
- * applied, and how, is in follow/.
+ * Follows the changes of a source in the best way that it offers, determined by asking, and says for which collections
+ * that is enough. Where no way is to be had, windows and purges go on as ever, and the better way is tried again later.
+ * What is applied, and how, is in follow/.
  */
 import { timestampFrom } from '../../dictionary/index.ts';
 import type { Chain, Following } from '../checkpoint/notes.ts';
@@ -16,11 +16,11 @@ import { downloadAll, refreshAll, windowed } from './cycle.ts';
 import { type FollowWish, paceWithin, type ReplicateOptions } from './options.ts';
 import { BROKEN, FailedWays } from './ways.ts';
 
-/** Milliseconds between two batches: changes that come together are asked for together. */
+/** Milliseconds between two batches: changes that come together are requested together. */
 const PACE = 250;
 /** Milliseconds between two notes that a quiet source is level. */
 const NOTED = 60_000;
-/** Milliseconds after which a source that says nothing, and does not fail either, is not relied on. */
+/** Milliseconds after which a source that sends nothing, and does not fail either, is no longer relied on. */
 const LONGEST_SILENCE = 3 * NOTED;
 
 const TOLD = 'it was told to';
@@ -37,7 +37,7 @@ export class Follower {
   #heardAt: number | undefined;
   #requests = 0;
 
-  /** @param review asks the source anew what it is, if it shows something else than before */
+  /** @param review asks the source again what it is, if it shows something else than before */
   constructor(
     copy: () => Copy,
     review: () => Promise<void>,
@@ -157,7 +157,7 @@ export class Follower {
     }
   }
 
-  /** Whether a chain that is known goes on in a way, if need be in its terms. */
+  /** Whether a chain that is known continues in a way, if need be in its terms. */
   async #goesOn(feed: ChangeFeed, known: Chain, resources: readonly string[]): Promise<boolean> {
     if (known.resources.join() !== resources.join()) return false;
     if (known.way === feed.way) return true;

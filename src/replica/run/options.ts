@@ -34,19 +34,22 @@ export interface ReplicateOptions {
   readonly accountsEvery?: number;
   /** How a watch learns of changes; by default in the best way that the source offers. */
   readonly follow?: FollowWish;
-  /** How often a source is asked for entity events or deltas; by default twice a second if it is a plat, else every ten seconds. */
+  /**
+   * How often a source is queried for entity events or deltas; by default twice a second if it is a plat, else every
+   * ten seconds.
+   */
   readonly pollEvery?: number | undefined;
-  /** How often all keys are compared although the source tells of every change. */
+  /** How often all keys are compared although the source reports every change. */
   readonly proofEvery?: number;
-  /** Whether the native interface is asked for custom fields. */
+  /** Whether custom fields are requested over the native interface. */
   readonly customFields?: boolean;
   readonly pageSize?: number;
   /** The field that windows are on. */
   readonly windowField?: string;
-  /** Fields with windows of their own beside it, for a source whose photos move no ModificationTimestamp. */
+  /** Fields with windows of their own in addition to it, for a source whose photos move no ModificationTimestamp. */
   readonly alsoWindow?: readonly string[];
   readonly drift?: DriftPolicy;
-  /** What the source allows this token, beside what its answers say. */
+  /** The limits of the source for this token, in addition to those in its responses. */
   readonly limits?: BudgetLimits;
   /** The largest share of the records that one purge deletes before it asks, from 0 to 1. */
   readonly purgeShare?: number;

@@ -25,7 +25,7 @@ export type ReplicateResult =
   | 'guarded'
   /** No two walks by offset agreed, so nothing was deleted. */
   | 'unsure'
-  /** The signal came. What was stored until then counts, and the next run goes on there. */
+  /** The signal came. What was stored until then counts, and the next run continues there. */
   | 'stopped';
 
 /** What a database that restarts, or is busy, answers. */
@@ -43,11 +43,11 @@ const WRONG: ReadonlySet<ErrorCode> = new Set(['usage', 'storeMissing', 'storeNo
 
 /**
  * Copies a feed into a replica and keeps it current (specification 4.4). Every page is stored with its place in one
- * transaction: whenever the process ends, the next run goes on where this one stopped. A watch ends with the signal, and
- * for options that make no sense; whatever else happens to it, it reports it, rests and goes on.
+ * transaction: whenever the process ends, the next run continues where this one stopped. A watch ends with the signal,
+ * and for options that make no sense; whatever else happens to it, it reports it, rests and continues.
  * @throws PlatError `usage` for options that make no sense
  * @throws RequestFailure (one run) when the source refuses the key, or fails for longer than a run waits
- * @throws PlatError `failed` (one run) when another process is at work on the source
+ * @throws PlatError `failed` (one run) when another process is working on the source
  * @throws LeaseLost (one run) when another process took over while this one was held up
  */
 export async function replicate(options: ReplicateOptions): Promise<ReplicateResult> {
@@ -149,7 +149,7 @@ async function watchOn(session: SessionOptions, acquiring: Acquiring): Promise<R
 const endsWatch = (error: unknown, hasBegun: boolean): boolean =>
   !hasBegun && error instanceof PlatError && WRONG.has(error.code);
 
-/** Whether another process is at work: it may end at any time. */
+/** Whether another process is running: it may end at any time. */
 const isOfLease = (error: unknown): boolean =>
   error instanceof LeaseLost || (error instanceof PlatError && error.code === 'failed');
 const isPassing = (error: unknown): error is PlatError =>

@@ -60,10 +60,10 @@ export async function replicateOnce(
 /** The wait after a sweep that did not come to its end by itself. */
 const RECONSIDER = 3_600_000;
 
-/** A copy that is opened anew when its source shows something else. */
+/** A copy that is opened again when its source shows something else. */
 interface Watched {
   readonly copy: () => Copy;
-  /** Asks the source anew what it is, if it shows something else than before. */
+  /** Asks the source again what it is, if it shows something else than before. */
   readonly review: () => Promise<void>;
 }
 
@@ -77,9 +77,9 @@ interface Task {
 }
 
 /**
- * Keeps a copy current until the signal: updates, purges, and agents and offices, each on its own schedule and beside
- * the others. A step that the source or the network fails is tried again later, whatever the reason: a key that is
- * refused may be accepted again, an address that leads elsewhere may lead home.
+ * Keeps a copy current until the signal: updates, purges, and agents and offices, each on its own schedule,
+ * concurrently. A step in which the source or the network fails is retried later, whatever the reason: a refused key
+ * may be accepted again, a redirect may disappear.
  * @throws LeaseLost, PlatError of the store
  */
 export async function watch(
@@ -133,7 +133,7 @@ export async function watch(
   const purging: Task = {
     step: 'purge',
     every: () => (follower.keeps(windowed(copy())) ? proofEvery : purgeEvery),
-    // While the source told of every change, nothing was left for a purge to find.
+    // While the source reported every change, there was nothing for a purge to find.
     spared: () => (follower.keeps(windowed(copy())) ? undefined : copy().checkpoint.get('chain')?.level),
     work: purge,
   };

@@ -1,6 +1,6 @@
 /**
- * Opens a copy and its source: what the source can do is found out, the copy is of no other source, and what the source
- * shows is what it showed before. It knows nothing of steps.
+ * Opens a copy and its source: determines the capabilities of the source, and checks that the copy belongs to this
+ * source and that the source's fields and rights are unchanged. It knows nothing of steps.
  */
 import { platError } from '../../errors/index.ts';
 import { Checkpoint } from '../checkpoint/checkpoint.ts';
@@ -34,11 +34,11 @@ import {
   sourceName,
 } from './options.ts';
 
-/** Bytes of an answer's content; what is larger is asked for in smaller pages. */
+/** Bytes of a response's content; what is larger is requested in smaller pages. */
 const LARGEST_ANSWER = 32 * 1024 * 1024;
 /** Milliseconds without a byte after which a request has failed. */
 const TIMEOUT = 60_000;
-/** Milliseconds for the whole of an answer, however it drips. */
+/** Milliseconds for the whole of a response, however it drips. */
 const LONGEST = 300_000;
 
 export interface SessionOptions extends ReplicateOptions {
@@ -56,9 +56,9 @@ export const sessionOf = (options: ReplicateOptions, environment: Environment): 
 });
 
 /**
- * A signal for as long as a scope has it: `using scope = untilLeft(signal)`. It ends what the scope leaves behind: a page
- * that was asked for ahead, and that nobody waits for any more, would else be asked for again and again, beside the next
- * run and after the last one. It comes with the other signal as well.
+ * A signal for as long as a scope has it: `using scope = untilLeft(signal)`. It ends what the scope leaves behind: a
+ * page that was requested ahead, and that nobody waits for any more, would otherwise be requested again and again,
+ * during the next run and after the last one. The other signal aborts it as well.
  */
 export function untilLeft(signal: AbortSignal): Disposable & { readonly signal: AbortSignal } {
   const left = new AbortController();
@@ -71,7 +71,7 @@ export async function replicaName({ store, ...options }: SessionOptions): Promis
   const { settings } = await store.model();
   if (settings.owner === 'replica') return name;
   throw platError('usage', {
-    reason: `${store.name} is no replica: its records are its own. Replicate into a store of its own.`,
+    reason: `${store.name} is not a replica: it is the authority for its records. Replicate into a separate store.`,
   });
 }
 
@@ -96,7 +96,7 @@ function clientOf(
   });
 }
 
-/** Finds out what the source can do. */
+/** Determines what the source can do. */
 async function discover(options: SessionOptions, client = clientOf(options)): Promise<Source> {
   const { windowField, customFields = false, resources = DEFAULT_RESOURCES } = options;
   if (resources.length === 0) throw platError('usage', { reason: '--resources names no resource.' });
@@ -108,7 +108,7 @@ async function discover(options: SessionOptions, client = clientOf(options)): Pr
   const filled = resources.find((name) => dictionary.resources.get(name)?.fromChanges);
   if (filled !== undefined) throw platError('resourceFilled', { name: filled });
   const root = rootOf(options.from).href;
-  // Many sources have no agents or offices; who names them wants them.
+  // Many sources have no agents or offices; a user who names them requires them.
   const mayLack = options.resources === undefined ? MAY_LACK : [];
   const common = { client, root, dictionary, resources, windowField };
   return options.interface === 'reso'
@@ -121,7 +121,7 @@ async function discover(options: SessionOptions, client = clientOf(options)): Pr
     : discoverNative({ ...common, customFields });
 }
 
-/** Finds out what a source can do that was never asked before; its address may be wrong. */
+/** Determines what a source can do that was never asked before; its address may be wrong. */
 async function discoverNew(options: SessionOptions): Promise<Source> {
   // A watch waits for as long as it takes.
   const client = clientOf(options, USUAL_BACKOFF, options.watch === true ? undefined : FIRST_CONTACT);
@@ -147,7 +147,7 @@ export async function openCopy(options: SessionOptions, { name, lease }: Acquire
   if (identity !== undefined && checkpoint.get('identity') === undefined && !force) {
     await assertNewFeed(store, { name, identity: identity.identity, feed });
   }
-  // A name stands for a source that has answered, not for one that was only meant.
+  // A name belongs to a source that has responded, not to one that was only configured.
   if (identity !== undefined) await checkpoint.commit({ state: identity });
   const { drift = 'evolve', alsoWindow = [], purgeShare = PURGE_SHARE, mediaFolder } = options;
   const settings = { drift, alsoWindow, purgeShare, force };
@@ -158,7 +158,7 @@ export async function openCopy(options: SessionOptions, { name, lease }: Acquire
   return welcome({ ...common, files, filesEgress: isOwn ? 'any' : 'public' });
 }
 
-/** The same copy with a source that was asked anew, since it shows other fields now. */
+/** The same copy with a source that was queried again, since it shows other fields now. */
 export async function reopenCopy(copy: Copy, options: SessionOptions): Promise<Copy> {
   return welcome({ ...copy, feed: await discover(options) });
 }
@@ -173,7 +173,7 @@ async function welcome(copy: Copy): Promise<Copy> {
   const media = copy.files === undefined ? { media: 'records' as const } : {};
   const hadNone = checkpoint.get('capabilities')?.children === 'none';
   if (hadNone && children !== 'none' && resources.includes('Property')) {
-    // The source gave no sub-data before, or nothing was there to find it out with: all of it is pending.
+    // The source returned no sub-resources before, or nothing was there to find it out with: all of it is pending.
     await fetchAllStored(copy, 'Property', children === 'expanded' ? [RECORD] : expansions);
   }
   await checkpoint.commit({ state: { capabilities, ...media } });
@@ -199,7 +199,7 @@ export async function asking<T>(options: AskOptions, work: (copy: Copy) => Promi
   const checkpoint = await Checkpoint.open({ store, source: name });
   const known = checkpoint.get('capabilities');
   if (known === undefined) {
-    throw platError('usage', { reason: `${store.name} holds no copy of ${name}.` });
+    throw platError('usage', { reason: `${store.name} contains no copy of ${name}.` });
   }
   const { environment, close } = environmentOf(options.environment);
   const given = sessionOf(

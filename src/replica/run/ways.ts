@@ -19,7 +19,7 @@ const UNREPORTED = 1;
 const LASTING = 6;
 
 /** Why a chain of changes has ended. */
-export const BROKEN = 'the source does not know any more what has changed since';
+export const BROKEN = 'the source no longer knows the changes since';
 
 interface Failed {
   readonly failures: number;
@@ -48,8 +48,8 @@ export class FailedWays {
   }
 
   /**
-   * The best way that has not failed lately, of those in their order. One that cannot go on where another stands makes windows
-   * and a sweep due: it does not stand in for a better one that is expected back soon.
+   * The best method that has not failed lately, of those in order. A method that cannot continue from another one's
+   * position requires windows and a sweep, so it does not replace a better one that is expected back soon.
    */
   best(
     offered: readonly ChangeFeed[],

@@ -21,6 +21,7 @@ export interface DiscoveryOptions {
 export interface SourceOptions extends Pick<DiscoveryOptions, 'client' | 'root' | 'dictionary'> {
   readonly capabilities: Capabilities;
   readonly foreignFields: readonly ForeignField[];
+  readonly discovered: Shown;
   readonly shown: () => Promise<Shown>;
 }
 
@@ -28,22 +29,22 @@ export interface SourceOptions extends Pick<DiscoveryOptions, 'client' | 'root' 
 const QUOTED = 120;
 
 /**
- * The JSON object of an answer.
- * @throws RequestFailure `transient` for anything else: a page of HTML, a text that breaks off. A source that is
- *   restarted gives such things, and is asked again
+ * The JSON object of a response.
+ * @throws RequestFailure `transient` for anything else, such as an HTML page or a truncated text: a source that is
+ * being restarted returns such things, and is queried again
  */
 export function readJson({ text, headers, url }: Answer): JsonObject {
   const value = parsedJson(text);
   if (isObject(value)) return value;
   if (value !== undefined)
-    throw new RequestFailure('transient', `${url} answered with JSON that is no object`);
+    throw new RequestFailure('transient', `${url} responded with JSON that is not an object`);
   const type = headers['content-type'] ?? 'no content type';
   const beginning = JSON.stringify(text.slice(0, QUOTED));
   throw new RequestFailure('transient', `${url} did not answer with JSON but with ${type}: ${beginning}`);
 }
 
 /**
- * The moment of an answer on the source's clock, in milliseconds since 1970.
+ * The moment of a response on the source's clock, in milliseconds since 1970.
  * @throws RequestFailure when a source has no clock: windows cannot be bounded without it
  */
 function readDate({ headers }: Answer): number {
@@ -52,7 +53,7 @@ function readDate({ headers }: Answer): number {
   throw new RequestFailure('refused', 'The source sends no Date header, so no window can be bounded');
 }
 
-/** What an answer says beside its records. */
+/** What a response contains in addition to its records. */
 export const factsOf = (answer: Answer): Pick<KeyPage, 'serverTime' | 'weight'> => ({
   serverTime: readDate(answer),
   weight: answer.text.length,
@@ -62,11 +63,11 @@ export const factsOf = (answer: Answer): Pick<KeyPage, 'serverTime' | 'weight'> 
 const CLOCK_ATTEMPTS = 2;
 
 /**
- * Asks for the moment on the source's clock. Where the cheap address gives no JSON, that of a list does.
- * @throws RequestFailure when neither answers, or the source has no clock
+ * Requests the time of the source's clock. If the cheap URL returns no JSON, a list is requested instead.
+ * @throws RequestFailure if neither responds, or the source has no clock
  */
 export function serverClock(client: SourceClient, cheap: string, list: string): () => Promise<number> {
-  // A proxy's page about a pause has another clock: only an answer of the source itself counts.
+  // A proxy's page about a pause has another clock: only a response of the source itself counts.
   const read = (answer: Answer): number => {
     readJson(answer);
     return readDate(answer);
@@ -88,11 +89,11 @@ export function serverClock(client: SourceClient, cheap: string, list: string): 
   };
 }
 
-/** What a source says of its fields, of the records in sight (a plat), and of its line of time (a plat). */
+/** What a source shows: its fields, its view of the records (plat only), and its epoch (plat only). */
 export interface ShownFacts {
-  /** All that it says of its fields, in every character. */
+  /** The complete description of its fields. */
   readonly text: string;
-  /** Its fields, each with its type; undefined when it says nothing of them. */
+  /** Its fields, each with its type; undefined if it does not describe them. */
   readonly fields: readonly string[] | undefined;
   readonly view: string;
   readonly epoch: string | undefined;
@@ -116,7 +117,9 @@ export const shownOf = ({ text, fields, view, epoch }: ShownFacts): Shown => ({
 
 const digest = (text: string): string => hash('sha256', text, 'base64url').slice(0, 22);
 
-/** A record whose collections were not asked for: an empty list in it means nothing, and would delete what is stored. */
+/**
+ * A record whose collections were not requested: an empty list in it means nothing, and would delete what is stored.
+ */
 export function withoutEmptyLists(json: JsonObject): JsonObject {
   const isEmpty = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
   return Object.fromEntries(Object.entries(json).filter(([, value]) => !isEmpty(value)));

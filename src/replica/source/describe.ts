@@ -4,8 +4,8 @@ import type { Capabilities } from './source.ts';
 /** How single records are given, where that is unusual. */
 const RECORDS: Readonly<Record<'path' | 'filter' | 'none', readonly string[]>> = {
   path: [],
-  filter: ['gives a record by a filter on its key, not at its address'],
-  none: ['gives no single record, so what comes into sight with an old timestamp is not fetched'],
+  filter: ['returns a record by a filter on its key, not at its URL'],
+  none: ['returns no single records, so a record that becomes visible with an old timestamp is not fetched'],
 };
 
 export function describe(capabilities: Capabilities): string[] {
@@ -21,9 +21,9 @@ export function describe(capabilities: Capabilities): string[] {
     lacking = [],
   } = capabilities;
   const ways: Readonly<Record<Capabilities['children'], string>> = {
-    expanded: `sub-data comes with the listings (${expansions.join(', ')})`,
-    'per-listing': `sub-data is asked for listing by listing (${expansions.join(', ')})`,
-    none: 'the source gives no sub-data',
+    expanded: `sub-resources arrive with the listings (${expansions.join(', ')})`,
+    'per-listing': `sub-resources are requested listing by listing (${expansions.join(', ')})`,
+    none: 'the source returns no sub-resources',
   };
   return [
     isPlat ? 'a plat service' : 'a service of another kind',

@@ -8,12 +8,12 @@ import { eventsOf, type ServerEvent } from '../http/event-stream.ts';
 import { RequestFailure } from '../http/failure.ts';
 import type { ChangeFeed, Told, ToldChange } from './source.ts';
 
-/** Milliseconds without a byte after which a stream is given up: three heartbeats. */
+/** Milliseconds without a byte after which a stream is given up: four heartbeats of a plat have been missed. */
 const SILENCE = 45_000;
 /** Changes that are handed over together, however large their commit. */
 const TOGETHER = 500;
 
-/** The stream is beside the interfaces: at `…/events`, where `…/Reso/OData/` and `…/v1/` are their roots. */
+/** The stream is next to the interfaces: at `…/events`, if `…/Reso/OData/` and `…/v1/` are their roots. */
 const addressOf = (root: string): string => root.replace(/(?:Reso\/OData|v1)\/$/, 'events');
 
 /** The stream of a plat whose interface has a root. */

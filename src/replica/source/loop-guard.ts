@@ -1,4 +1,4 @@
-/** Notices walks that would not end. It knows nothing of how pages are asked for. */
+/** Notices walks that would not end. It knows nothing of how pages are requested. */
 import { hash } from 'node:crypto';
 import { RequestFailure } from '../http/failure.ts';
 import type { SourceKey, WalkPosition } from './source.ts';

@@ -1,8 +1,8 @@
-/** Pages that are put together from several answers, and keys that are asked for in smaller groups. */
+/** Pages that are put together from several answers, and keys that are requested in smaller groups. */
 import { isTooLarge } from '../http/failure.ts';
 import type { Source, SourcePage } from './source.ts';
 
-/** The answers to several requests as one page without a successor. */
+/** The responses to several requests as one page without a successor. */
 export function joinPages(pages: readonly SourcePage[]): SourcePage {
   return {
     items: pages.flatMap(({ items }) => items),
@@ -20,9 +20,9 @@ export const NOTHING = joinPages([]);
 type Ask = (keys: readonly string[]) => Promise<SourcePage>;
 
 /**
- * Asks for keys, and in halves for those that are too large to be read together. Of a record that is too large by itself
- * it is known that the source has it, and not what it is.
- * @param nameOf what the quarantine calls the answer for a key
+ * Requests keys, and in halves for those that are too large to be read together. Of a record that is too large by
+ * itself it is known that the source has it, and not what it is.
+ * @param nameOf what the quarantine calls the response for a key
  */
 export async function inHalves(
   resource: string,
@@ -36,7 +36,7 @@ export async function inHalves(
     if (!isTooLarge(error)) throw error;
     const [only = ''] = keys;
     if (keys.length < 2) {
-      const reason = `The source cannot give its record: ${error.message}`;
+      const reason = `The source cannot return the record: ${error.message}`;
       const broken = { resource, key: nameOf(only), payload: JSON.stringify(only), reason };
       return { ...NOTHING, broken: [broken], keys: [{ resource, key: only }] };
     }
@@ -57,7 +57,7 @@ export const recordsOf = (
   distinct?: string,
 ): Promise<SourcePage> => inHalves(resource, keys, (some) => feed.some(resource, some, attempts, distinct));
 
-/** Asks for each key in a request of its own. */
+/** Requests each key in a request of its own. */
 export async function oneByOne(
   keys: readonly string[],
   ask: (key: string) => Promise<SourcePage>,

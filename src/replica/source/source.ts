@@ -5,10 +5,10 @@
 import type { Resource } from '../../dictionary/index.ts';
 import type { JsonObject } from '../../shared/json.ts';
 
-/** Members and offices as the native interface gives them: in one collection, paged by offset. */
+/** Members and offices as the native interface returns them: in one collection, paged by offset. */
 export const ACCOUNTS = 'accounts';
 
-/** What stands in place of a value that the key may not see; never data (reference: consumer, trap 12). */
+/** What replaces a value that the key may not see; never data (reference: consumer, trap 12). */
 export const MASK = '********';
 
 /** The resources whose records are in a collection of the source. */
@@ -39,7 +39,7 @@ export type Walk =
       readonly upper: string;
     };
 
-/** Which page of a walk, how large, and how often it is asked for before it is given up. */
+/** Which page of a walk, how large, and how often it is queried for before it is given up. */
 export interface PageRequest {
   readonly position: WalkPosition | undefined;
   readonly size: number;
@@ -58,7 +58,7 @@ export interface SourceKey {
 export interface SourceItem {
   readonly resource: string;
   readonly json: JsonObject;
-  /** Only the collections in it were asked for; the record itself stays as it is. */
+  /** Only the collections in it were requested; the record itself stays as it is. */
   readonly onlyChildren?: boolean;
 }
 
@@ -81,12 +81,14 @@ interface AnyPage {
   readonly serverTime: number;
   /** How many records the walk has, if the source announces it. */
   readonly total?: number | undefined;
-  /** Characters of the answer. */
+  /** Characters of the response. */
   readonly weight: number;
 }
 
 export interface SourcePage extends AnyPage {
-  /** Of the last page of a walk through everything: where what changes from its beginning on is told of, if anywhere. */
+  /**
+   * On the last page of a walk through everything: the position from which later changes are reported, if there is one.
+   */
   readonly delta?: string | undefined;
   readonly items: readonly SourceItem[];
   readonly broken: readonly BrokenItem[];
@@ -118,12 +120,12 @@ export function isForeign({ fields, fieldAliases }: Resource, name: string): boo
   return field === undefined ? !fieldAliases.has(name) : field.custom !== undefined;
 }
 
-/** What a source can do, found out when it is opened. */
+/** What a source can do, determined when it is opened. */
 export interface Capabilities {
   readonly interface: 'reso' | 'native';
   /** Whether the source is a plat: its windows may be closer. */
   readonly isPlat: boolean;
-  /** How sub-data is fetched: with the listings, or in requests of its own. */
+  /** How sub-resources are fetched: with the listings, or in requests of its own. */
   readonly children: 'expanded' | 'per-listing' | 'none';
   /** The collections of a listing, by the names that the source uses. */
   readonly expansions: readonly string[];
@@ -132,14 +134,14 @@ export interface Capabilities {
   /** Whether the source pages by links or tokens; else by offset, which can miss rows. */
   readonly pagesByLink: boolean;
   readonly counts: boolean;
-  /** Whether many keys may be asked for in one request. */
+  /** Whether many keys may be requested in one request. */
   readonly asksForMany: boolean;
   /** What is copied: names of resources, or `accounts` for members and offices in one collection. */
   readonly resources: readonly string[];
-  /** How a single record is asked for where many are not; `none`: the source gives a record only in its walks. */
+  /** How a single record is requested where many are not; `none`: the source returns a record only in its walks. */
   readonly byKey?: 'path' | 'filter' | 'none';
   readonly hasNumericKeys?: boolean;
-  /** Where the sub-data of a listing is: `Property('key')/Media`, or `Property/key/Media`. */
+  /** Where the sub-resources of a listing is: `Property('key')/Media`, or `Property/key/Media`. */
   readonly childrenAt?: 'key' | 'segment';
   /** False while the source had no record to find these out with: it is asked again. */
   readonly isProbed?: boolean;
@@ -151,28 +153,31 @@ export interface Capabilities {
 export const givesCustomFields = ({ expansions }: Capabilities): boolean =>
   expansions.includes('CustomFields');
 
-/** The ways in which a source may tell of its changes, the best first. */
+/** The methods by which a source may report its changes, the best first. */
 export const WAYS = ['events', 'delta', 'entity-event'] as const;
 export type Way = (typeof WAYS)[number];
 
-/** A record that was changed at the source, or deleted, or that came into this key's view or left it. */
+/** A record that was changed or deleted at the source, or that entered or left this key's view. */
 export interface ToldChange {
   readonly resource: string;
   readonly key: string;
   readonly isDeleted: boolean;
-  /** The moment of its commit, or a later one by which it was told, in milliseconds since 1970 on the source's clock. */
+  /**
+   * The moment of its commit, or a later one at which it was reported, in milliseconds since 1970 on the source's
+   * clock.
+   */
   readonly at: number | undefined;
   /**
-   * What the source had of it when it was asked what has changed: the record whole, as a walk gives it, or none. Absent: it
-   * only told that something has happened.
+   * What the source returned for it when it was queried for changes: the complete record, as in a walk, or none.
+   * Absent: it only reported that something has happened.
    */
   readonly found?: { readonly item: SourceItem | undefined; readonly asOf: number };
 }
 
-/** What a source tells of its changes, in the order in which they were made. */
+/** What a source reports of its changes, in order. */
 export type Told =
   | { readonly kind: 'changes'; readonly changes: readonly ToldChange[] }
-  /** Everything up to here was told. `isLevel`: nothing has come since. */
+  /** Everything up to here was reported. `isLevel`: nothing has happened since. */
   | { readonly kind: 'position'; readonly position: string; readonly isLevel: boolean }
   /** What came next is no longer known: all is read again, and the changes go on from the position, if one was given. */
   | { readonly kind: 'gone'; readonly position: string | undefined };
@@ -180,25 +185,25 @@ export type Told =
 /** Where the changes of a source are now. */
 export interface Beginning {
   readonly position: string;
-  /** Of the collections that it was asked for, those whose changes it does not tell of: windows bring these. */
+  /** Of the requested collections, those whose changes it does not report: windows cover these. */
   readonly untold: readonly string[];
 }
 
 /** The delta links that whole walks through collections have ended with, by collection. */
 export type WalkedLinks = Readonly<Record<string, string>>;
 
-/** One way in which a source tells of its changes. Positions are its own, and mean nothing to another. */
+/** One method by which a source reports its changes. Positions are specific to the method. */
 export interface ChangeFeed {
   readonly way: Way;
-  /** Whether a feed of which nothing comes is level: one that has failed says so. */
+  /** Whether a feed that sends nothing is up to date: a failed one reports its failure. */
   readonly isPushed: boolean;
-  /** The position of another way in its own terms; undefined where it cannot go on from there. */
+  /** The position of another way in its own terms; undefined where it cannot continue from there. */
   adopts(known: { readonly way: Way; readonly position: string }): string | undefined;
   /** Where the changes are now. @throws RequestFailure `rejected` where the source does not offer this way */
   now(resources: readonly string[], signal: AbortSignal, walked: WalkedLinks): Promise<Beginning>;
   /**
    * The changes that follow a position, until the source ends them.
-   * @param asOf numbers the moment of a request: it comes back with what was found by that
+   * @param asOf numbers the moment of a request: it is returned with the results of that request
    * @throws RequestFailure
    */
   since(
@@ -214,15 +219,16 @@ export interface Shown {
   /** Changes with every character of its metadata. */
   readonly revision: string;
   /**
-   * Changes when the key may see something else than before: a field comes, goes or changes its type, or a plat says that
-   * other records are in sight. Undefined when the source says nothing of it, as with a proxy's page in place of metadata.
+   * Changes if the rights of the key change: a field appears, disappears or changes its type, or a plat source reports
+   * that other records are visible. Undefined if the source does not show it, as with a proxy's page instead of
+   * metadata.
    */
   readonly fingerprint: string | undefined;
-  /** Of a plat: changes where its store went back in time. Undefined when the source gives none. */
+  /** Of a plat: changes where its store went back in time. Undefined when the source returns none. */
   readonly epoch: string | undefined;
 }
 
-/** The digest of a range of a collection, in place of its records (src/store/digest.ts). */
+/** The digest of a range of a collection, instead of its records (src/store/digest.ts). */
 export interface SourceDigest {
   readonly last: string;
   readonly rows: number;
@@ -241,26 +247,31 @@ export interface Source {
   readonly someAtOnce: number;
   /** The source's clock, asked now. Milliseconds since 1970. */
   serverTime(): Promise<number>;
+  /**
+   * What it showed when it was discovered. The fields of its own are those, or were read after that: a source that changes
+   * between the two shows something else the next time it is asked, and is discovered again.
+   */
+  readonly discovered: Shown;
   shown(): Promise<Shown>;
   /** The field that a resource's windows are on. */
   windowField(resource: string): string;
   page(resource: string, walk: Walk, request: PageRequest): Promise<SourcePage>;
   keys(resource: string, request: PageRequest): Promise<KeyPage>;
   /**
-   * Records by their keys, with their children; those that are not there are left out.
-   * @param distinct a text that makes the request another than any before: a repeated filter may be answered from an index
-   *   that lacks what has come since
+   * Records by their keys, with their children; those that are not there are omitted.
+   * @param distinct a text that makes the request another than any before: a repeated filter may be answered from an
+   * index that lacks what has come since
    */
   some(resource: string, keys: readonly string[], attempts?: number, distinct?: string): Promise<SourcePage>;
   /** The collections of listings, in requests of their own. */
   children(keys: readonly string[], collections: readonly string[], attempts?: number): Promise<SourcePage>;
-  /** Absent where a source gives no digests. */
+  /** Absent where a source returns no digests. */
   readonly ranges?: SourceRanges;
-  /** The ways in which it may tell of its changes, the best first; whether it does is found out by asking. */
+  /** The methods by which it may report its changes, the best first; a request determines whether it does. */
   readonly changeFeeds: readonly ChangeFeed[];
 }
 
-/** What a source with digests gives, in the order of keys. */
+/** What a source with digests returns, in the order of keys. */
 export interface SourceRanges {
   /** Digests of ranges that follow a key, and whether more ranges do. */
   digests(

@@ -1,6 +1,6 @@
 /**
- * The initial download, with the sub-data that follows it (specification 4.4, rule 1), and what every walk over records
- * keeps with its pages. Its states are those of machine/load.ts.
+ * The initial download, with the sub-resources that follows it (specification 4.4, rule 1), and what every walk over
+ * records keeps with its pages. Its states are those of machine/load.ts.
  */
 import { timestampFrom } from '../../dictionary/index.ts';
 import type { CopyChange } from '../checkpoint/checkpoint.ts';
@@ -123,7 +123,10 @@ export const shortOf = (rows: number, announced: number | undefined): Missed | u
 export const tooShort = ({ rows, announced }: Missed): string =>
   `The walk ended after ${rows} of ${announced} records`;
 
-/** What is kept of the pages of a resource beside their records: its newest ones, and what the source masks. */
+/**
+ * What is stored of the pages of a resource in addition to their records: the newest records, and what the source
+ * masks.
+ */
 export async function notesOfPages(
   copy: Copy,
   resource: string,

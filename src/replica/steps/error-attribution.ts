@@ -1,12 +1,12 @@
-/** Attributes a failure to a key or to the source: where the source gives other keys, the fault is the key's. */
+/** Attributes a failure to a key or to the source: where the source returns other keys, the fault is the key's. */
 import { storedKeys } from '../checkpoint/checkpoint.ts';
 import type { Copy } from '../copy/copy.ts';
 import { isOfRequest, type RequestFailure } from '../http/failure.ts';
 import type { SourcePage } from '../source/source.ts';
 
-/** Keys in a row that the source cannot give, after which others are asked for. */
+/** Keys in a row that the source cannot return, after which others are requested. */
 const PATIENCE = 3;
-/** Others that are asked for before the failure is the source's. */
+/** Others that are requested before the failure is the source's. */
 const OTHERS = 3;
 /** Stored keys among which they are chosen. */
 const AMONG = 200;
@@ -18,7 +18,7 @@ export class ErrorAttribution {
   readonly #failed = new Set<string>();
   #inARow = 0;
 
-  /** @param ask asks for one key */
+  /** @param ask requests one key */
   constructor(
     copy: Pick<Copy, 'name' | 'store'>,
     resource: string,
@@ -34,13 +34,13 @@ export class ErrorAttribution {
     this.#inARow = 0;
   }
 
-  /** A key was not. @throws the failure, when the source gives no other key either */
+  /** A key was not. @throws the failure, when the source returns no other key either */
   async failed(key: string, failure: RequestFailure): Promise<void> {
     this.#failed.add(key);
     if (++this.#inARow >= PATIENCE) await this.checkSource(failure);
   }
 
-  /** @throws the failure, when the source gives none of some stored keys either */
+  /** @throws the failure, when the source returns none of some stored keys either */
   async checkSource(failure: RequestFailure): Promise<void> {
     for (const key of await this.#others()) {
       try {

@@ -1,4 +1,4 @@
-/** Asks for what is pending: records, and collections of listings, in requests of their own. */
+/** Requests what is pending: records, and collections of listings, in requests of their own. */
 import type { Keys } from '../../store/checkpoints.ts';
 import type { Copy } from '../copy/copy.ts';
 import { PageSize } from '../copy/page-size.ts';
@@ -10,6 +10,7 @@ import { joinPages } from '../source/pages.ts';
 import type { SourcePage } from '../source/source.ts';
 import { ErrorAttribution } from './error-attribution.ts';
 import { absentFrom } from './gone.ts';
+import { purgeFollowed } from './refound.ts';
 
 const GROUP_ATTEMPTS = 2;
 
@@ -41,7 +42,8 @@ class Fetch {
   }
 
   /**
-   * Keys that the source does not have any more are done with: the purge deletes them. A key that the source fails or
+   * Keys that the source does not have any more are done with: a purge deletes their records, soon where a watch follows
+   * the changes of the source and was told of the deletion. A key that the source fails or
    * refuses to give, while it gives others, is quarantined and blocks nothing.
    * @throws RequestFailure when the source gives nothing at all
    */
@@ -65,7 +67,7 @@ class Fetch {
         report({ kind: 'page', resource, step, rows: some.length, done, total });
       }
     }
-    // The answer to what is too large came: the source gives what it has.
+    // The response to what is too large came: the source returns what it has.
     const first = [...failed.values()].find((failure) => !isTooLarge(failure));
     if (first !== undefined && done === 0) await this.#attribution.checkSource(first);
     if (failed.size > 0) await this.#giveUp(failed);
@@ -76,6 +78,7 @@ class Fetch {
     const { checkpoint, report } = this.#copy;
     const [resource, why] = [this.#resource, this.#why];
     const { page, gone } = why === RECORD ? await this.#askTwice(some, given) : { page: given, gone: [] };
+    if (why === RECORD) await this.#noticeAbsent(some, page);
     // A record is released when it is stored; its sub-data is here now, or the listing is gone.
     const entries = why === RECORD ? [] : some.map((key) => entryName(key, why));
     const release = entries.filter((entry) => checkpoint.isQuarantined(resource, entry));
@@ -86,9 +89,17 @@ class Fetch {
     for (const each of gone) report({ kind: 'gone', ...each });
   }
 
+  /** Whether to delete stored records that the source does not give is for a purge, which has a guard of its own. */
+  async #noticeAbsent(keys: readonly string[], page: SourcePage): Promise<void> {
+    const { name, store } = this.#copy;
+    const absent = [...absentFrom(page, this.#resource, keys)];
+    if (absent.length === 0) return;
+    const missing = await store.checkpoints.missing(name, this.#resource, absent);
+    if (missing.length < absent.length) await purgeFollowed(this.#copy);
+  }
+
   /**
-   * Asks again for quarantined records that the source did not give: what it does not give twice it does not have any
-   * more.
+   * Asks again for quarantined records that the source did not return: what it does not give twice it no longer has.
    */
   async #askTwice(
     keys: readonly string[],
@@ -111,7 +122,7 @@ class Fetch {
     };
   }
 
-  /** What is pending, in the order of keys. The next group is under way while one is stored, and no further. */
+  /** What is pending, in the order of keys. The next group is in progress while one is stored, and no further. */
   async *#groups(): AsyncGenerator<Answered[]> {
     const { feed, name, store, report } = this.#copy;
     const size = new PageSize(feed.someAtOnce, report);
@@ -134,7 +145,7 @@ class Fetch {
     }
   }
 
-  /** Asks for halves of what is too much for the source, down to the key that is at fault. */
+  /** Requests halves of what is too much for the source, down to the key that is at fault. */
   async #askFor(keys: readonly string[]): Promise<Answered[]> {
     // A group that is too much is soon halved; all attempts go to the key that is left, the first time.
     const isKnown = keys.every((key) =>
@@ -150,7 +161,7 @@ class Fetch {
       return await asked(attempts);
     } catch (error) {
       if (!isOfRequest(error)) throw error;
-      // Where the token itself is refused, to go on asking makes it worse.
+      // Where the token itself is refused, to continue asking makes it worse.
       if (error.status === 403) await this.#attribution.checkSource(error);
       else if (!asksTooMuch(error) && !isRejected(error)) {
         if (attempts === undefined || error.kind !== 'transient') throw error;
@@ -177,9 +188,9 @@ class Fetch {
   async #giveUp(failed: ReadonlyMap<string, RequestFailure>): Promise<void> {
     const { checkpoint, report } = this.#copy;
     const [resource, why] = [this.#resource, this.#why];
-    const what = why === RECORD ? 'record' : 'sub-data';
+    const what = why === RECORD ? 'the record' : 'its sub-resources';
     const quarantine = [...failed].map(([key, { message }]) =>
-      pendingEntry(resource, key, why, `The source cannot give its ${what}: ${message}`),
+      pendingEntry(resource, key, why, `The source cannot return ${what}: ${message}`),
     );
     await checkpoint.commit({ quarantine, got: [{ resource, keys: [...failed.keys()], why }] });
     for (const { key, reason } of quarantine) report({ kind: 'quarantined', resource, key, reason });

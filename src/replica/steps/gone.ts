@@ -1,5 +1,5 @@
 /**
- * Which entries of the quarantine are of records that the source does not have any more. It is asked by key, twice, since a
+ * Which entries of the quarantine are of records that the source no longer has. It is asked by key, twice, since a
  * server that is behind the others of its source may lack one for a moment.
  */
 import type { ParsedRecord } from '../../records/parsed-record.ts';
@@ -54,7 +54,7 @@ export async function seekGone(copy: Copy, entries: readonly Quarantined[]): Pro
   return { gone: left.map(({ entry }) => entry), unknown };
 }
 
-/** What the source gave, by name. */
+/** What the source returned, by name. */
 interface Given {
   readonly records: Set<string>;
   /** Collections that came whole: the record, and the resource of the members. */

@@ -85,8 +85,8 @@ async function releaseUnseen(copy: Copy, resource: string, base: number): Promis
 }
 
 /**
- * What is asked for again after a sweep: what the source could not give, since it may give it by now, and the records of
- * parts that could not be stored, which no sweep sees. Both come, or are gone, then.
+ * What is requested again after a sweep: what the source could not return, since it may give it by now, and the records
+ * of parts that could not be stored, which no sweep sees. Both come, or are gone, then.
  */
 function pendingAgain(
   { feed }: Copy,

@@ -1,5 +1,5 @@
 /**
- * One sweep over all keys that the source shows: what is not there any more is deleted, what is not here is fetched
+ * One sweep over all keys that the source shows: what no longer exists is deleted, what is not here is fetched
  * (specification 4.4, rule 4). Its states are those of machine/sweep.ts.
  */
 import { hash } from 'node:crypto';

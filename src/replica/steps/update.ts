@@ -18,7 +18,7 @@ import { fetchPending } from './fetch-pending.ts';
 const MOST_ROUNDS = 5;
 /** A window must not end where the one before it did: the source would answer from the index of that one. */
 const MOMENT = 1000;
-/** A cursor so far beyond the source's clock is of a clock that was wrong. Clocks of one source differ by less. */
+/** A cursor this far beyond the source's clock is from a wrong clock. Clocks of one source differ by less. */
 const BEYOND = 3_600_000;
 
 export async function update(copy: Copy, resource: string): Promise<void> {
@@ -27,7 +27,7 @@ export async function update(copy: Copy, resource: string): Promise<void> {
   if (before.kind !== 'current' && before.kind !== 'updating') return;
   const step = { kind: 'step', resource, step: 'update' } as const;
   report({ ...step, state: before.kind === 'updating' ? 'resumed' : 'begun' });
-  // The first page of a walk may have been asked for before; its filter is not asked twice.
+  // The first page of a walk may have been requested before; its filter is not asked twice.
   if (before.kind === 'updating' && before.position === undefined) await lose(copy, resource);
   let isTakenUp = checkpoint.load(resource).kind === 'updating';
   for (let round = 1; ; round++) {
@@ -134,11 +134,4 @@ export async function refresh(copy: Copy, resource: string, reason: string): Pro
     witnesses: { resource, newest: [] },
     state: { masks: NO_MASKS },
   });
-}
-
-/** What changes that are told of rest on is to be laid anew: by windows that end, and a sweep that begins, after this moment. */
-export async function refound({ checkpoint, feed }: Copy): Promise<void> {
-  if (checkpoint.get('chain') === undefined) return;
-  const since = timestampFrom(await feed.serverTime());
-  await checkpoint.commit({ state: { foundation: { since, fresh: [] } } });
 }

@@ -1,8 +1,8 @@
 /**
- * Notices a source that went back in time, as after a backup was restored, also one that does not say so. The newest
- * records of each resource are kept with their timestamps, as the source showed them; no right source shows such a record
- * with an older timestamp again. One that is gone may have been deleted, and one that is newer may have been changed. The
- * first that is as it was proves that all before it is as it was.
+ * Detects a source that went back in time, for instance after a backup was restored, even if it does not report it. The
+ * newest records of each resource are stored with their timestamps, as the source returned them; a correct source never
+ * returns such a record with an older timestamp. A missing record may have been deleted, and a newer one may have been
+ * changed. The first unchanged one proves that all before it are unchanged.
  */
 import { timestampFrom } from '../../dictionary/index.ts';
 import type { CopyChange } from '../checkpoint/checkpoint.ts';
@@ -24,7 +24,7 @@ interface Backwards {
   readonly is: string;
 }
 
-/** The newest records after a page, to be kept with it. A moment after that of the page is of a wrong clock. */
+/** The newest records after a page, to be stored with it. A moment after that of the page is from a wrong clock. */
 export function witnessesAfter(
   copy: Pick<Copy, 'checkpoint' | 'feed'>,
   resource: string,
@@ -92,7 +92,7 @@ export async function findBackwards(copy: Copy, resource: string): Promise<Backw
   try {
     return await look();
   } catch (error) {
-    // What the source cannot give says nothing of it. If it is unreachable, the update that follows reports it.
+    // What the source cannot return says nothing of it. If it is unreachable, the update that follows reports it.
     if (error instanceof RequestFailure && error.kind !== 'stopped') return undefined;
     throw error;
   } finally {

@@ -97,7 +97,7 @@ function differences(
     const stored = new Map(list.map((json) => [String(json[key]), json]));
     members.set(target, (members.get(target) ?? 0) + list.length);
     for (const [given, group] of Map.groupBy(list, (json) => String(json[key]))) {
-      if (group.length > 1) fields.push(`${name}(${given}) stands ${group.length} times`);
+      if (group.length > 1) fields.push(`${name}(${given}) occurs ${group.length} times`);
     }
     for (const member of given) {
       const json = stored.get(member.key);
@@ -146,9 +146,9 @@ function isEqual(values: FieldValues, json: Readonly<Record<string, unknown>>, n
 }
 
 /**
- * Addresses of files that a plat serves are signed anew for every request, so the files that they name are compared. The
- * origin of the source shows that it serves a file, also when it was asked under another name before. Any other address
- * has to be the same.
+ * Addresses of files that a plat serves are signed again for every request, so the files that they name are compared.
+ * The origin of the source shows that it serves a file, also when it was asked under another name before. Any other
+ * address has to be the same.
  */
 function isSameAddress(given: unknown, stored: unknown, origin: string): boolean {
   const [one, other] = [signedFile(given), signedFile(stored)];

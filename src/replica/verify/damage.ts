@@ -7,7 +7,7 @@ import type { Difference } from './results.ts';
 
 /** Rows of a part. */
 const AT_ONCE = 1000;
-/** Parts that are under way; a store with fewer threads queues the others. */
+/** Parts that are in progress; a store with fewer threads queues the others. */
 const SIDE_BY_SIDE = 16;
 
 /** Resources, the resources of their collections, and what the store publishes of itself, as far as it has them. */
@@ -28,7 +28,7 @@ export function withParts({ dictionary, stores }: StoreModel, resources: readonl
 /** A search for damage that runs by itself. */
 interface DamageSearch {
   readonly found: Promise<readonly Difference[]>;
-  /** Ends it early; resolves when it does not read any more. */
+  /** Ends it early; resolves when it no longer reads. */
   stop(): Promise<void>;
 }
 

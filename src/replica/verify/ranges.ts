@@ -23,8 +23,8 @@ export interface ComparedRange extends SourceDigest {
 }
 
 /**
- * Whether a copy can be compared by digests: its texts are those of the source, of one source alone, under the names that
- * the source gives.
+ * Whether a copy can be compared by digests: its texts are those of the source, of one source alone, under the names
+ * that the source returns.
  */
 export async function canCompareRanges({ checkpoint, feed, store }: Copy): Promise<boolean> {
   const { settings } = await store.model();
@@ -39,7 +39,7 @@ export async function canCompareRanges({ checkpoint, feed, store }: Copy): Promi
 
 /**
  * Compares the ranges of a collection one after the other.
- * @throws RequestFailure `rejected` before the first range, when the source gives no digests after all
+ * @throws RequestFailure `rejected` before the first range, when the source returns no digests after all
  */
 export async function* compareRanges(
   { feed, store, environment }: Copy,

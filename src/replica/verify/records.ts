@@ -20,7 +20,7 @@ export interface Proof extends Copy {
   readonly tally: Tally;
 }
 
-/** Every record of a page, with what comes apart from it. */
+/** Every record of a page, with what arrives separately from it. */
 export async function comparePage(copy: Proof, collection: string, page: SourcePage): Promise<void> {
   const { feed } = copy;
   const items = [...page.items];
@@ -81,7 +81,7 @@ function countMembers(tally: Tally, { resource, children }: ParsedRecord, stored
   for (const [target, number] of stored) tally.count(target, { stored: number });
 }
 
-/** Notes which entries of the quarantine the source gives. */
+/** Notes which entries of the quarantine the source returns. */
 function noteMet(copy: Proof, { resource, key, children }: ParsedRecord): void {
   if (copy.checkpoint.isQuarantined(resource.name, key)) {
     copy.tally.met.add(recordName({ resource: resource.name, key }));
@@ -102,12 +102,12 @@ async function faultsOf(copy: Copy, records: readonly ParsedRecord[]): Promise<C
 export interface Suspect {
   /** Undefined for a record that is missing. */
   readonly fields: readonly string[] | undefined;
-  /** What came apart from its listing has to be read so again. */
+  /** What arrived separately from its listing has to be read so again. */
   readonly isOfChildren: boolean;
   readonly isPending: boolean;
 }
 
-/** Reads records a second time, and counts those that still differ, or that the source does not give once more. */
+/** Reads records a second time, and counts those that still differ, or that the source does not return once more. */
 export async function lookAgain(
   copy: Proof,
   resource: string,
@@ -130,7 +130,7 @@ export async function lookAgain(
   }
 }
 
-/** What is found at a second reading; nothing for records that the source does not give any more, or not by their key. */
+/** The results of a second read; empty for records that the source no longer returns, or not by their key. */
 async function readAgain(
   copy: Copy,
   resource: string,
@@ -153,7 +153,7 @@ async function readAgain(
       });
     }
   }
-  // Sub-data that did not come again was not compared again.
+  // Sub-resources that did not come again was not compared again.
   const given = new Set(children.items.map(({ json }) => String(json.ListingKey)));
   for (const key of parts) if (!given.has(key)) found.delete(key);
   return found;
@@ -165,7 +165,10 @@ async function readAgain(
  */
 const PENDING_LIMIT = 3_600_000;
 
-/** Whether the source changed a record after what the copy is complete up to, so that the next update brings it. */
+/**
+ * Whether the source changed a record after the moment up to which the copy is complete, so that the next update brings
+ * it.
+ */
 function isPending(copy: Copy, { resource, values }: ParsedRecord): boolean {
   const { environment, feed, settings } = copy;
   const { upTo } = completeness(copy, collectionOf(feed.capabilities, resource.name));

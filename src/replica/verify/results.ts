@@ -66,8 +66,8 @@ export class Tally {
   }
 
   /**
-   * Adds what is in the quarantine, which the source gives and the copy does not.
-   * @param gone those of the entries that the source does not have any more
+   * Adds what is in the quarantine, which the source returns and the copy does not.
+   * @param gone those of the entries that the source no longer has
    */
   addQuarantine(entries: readonly QuarantineEntry[], gone: readonly QuarantineEntry[]): void {
     // What came again, and could not be stored again, is counted once.

@@ -89,7 +89,7 @@ export async function servedRecords(
     // One text that is no JSON spoils the page: each is read by itself.
     const [only] = keys;
     if (keys.length === 1 && only !== undefined)
-      return found.set(only, { kind: 'broken', why: 'its text is no JSON' });
+      return found.set(only, { kind: 'broken', why: 'its text is not JSON' });
     for (const key of keys) {
       for (const [each, served] of await servedRecords(store, resource, [key], collections, now))
         found.set(each, served);

@@ -43,7 +43,7 @@ export function verifyReplica(options: AskOptions & VerifyOptions): Promise<read
     const { resources } = copy.feed.capabilities;
     const own = resources.flatMap(resourcesIn);
     const parts = withParts(await store.model(), own);
-    // The source has its own work to do, so the copy is checked beside it.
+    // The source has its own work to do, so the copy is checked at the same time.
     const damages = findAllDamage(store, parts, (resource, rows) =>
       onProgress?.(`${resource} of the copy`, rows, undefined),
     );
@@ -64,8 +64,8 @@ export function verifyReplica(options: AskOptions & VerifyOptions): Promise<read
 }
 
 /**
- * Entries of the quarantine that are of records that the source does not have any more: neither side has them, so they are
- * no difference. They leave the quarantine with the next purge.
+ * Entries of the quarantine that are of records that the source no longer has: neither side has them, so they are no
+ * difference. They leave the quarantine with the next purge.
  * @param met names of what could not be read in a walk over everything; undefined: there was none
  */
 async function goneOf(
@@ -128,7 +128,10 @@ async function verifyCollection(
 const compareKeys = (one: string, other: string): number =>
   Buffer.compare(Buffer.from(one), Buffer.from(other));
 
-/** Stored keys of a range that the walk did not give, and that the source does not give when it is asked for them either. */
+/**
+ * Stored keys of a range that the walk did not give, and that the source does not return when it is queried for them
+ * either.
+ */
 async function findExtra(
   copy: Proof,
   resource: string,

@@ -1,4 +1,4 @@
-/** Who asks, and whether that key may use the surface (specification 5). It must not know what is asked. */
+/** The key of a request, and whether it may use the surface (specification 5). It must not know what is requested. */
 import { hashToken, type KeyRecord, keyValidity, looksLikeToken } from '../../access/index.ts';
 import { type PlatError, platError } from '../../errors/index.ts';
 import type { AssumedLook, Look, Store } from '../../store/store.ts';
@@ -7,14 +7,14 @@ import type { Surface } from '../surface.ts';
 const SCHEME = /^(Bearer|OAuth|Basic)\s+(\S+)\s*$/i;
 
 /**
- * Query parameters by which other services take tokens, in small letters and without anything between them. Logs, caches
- * and referrers would keep them. No parameter of either interface has one of these names but for the skip tokens, and an
+ * Query parameters in which other services accept tokens, in lower case and without separators. Logs, caches and
+ * referrers would store them. No parameter of either interface has one of these names except the skip tokens, and an
  * alias such as `@key` begins with its sign.
  */
 const TOKEN_PARAMETER =
   /token$|(?:api|app|auth|access|secret|subscription|client|user|plat|licen[cs]e|account)key$|^key$|jwt|bearer|authori[sz]ation|^x?o?auth$|secret|^(?:app|client|user)?passw(?:or)?d$|passphrase|^(?:pwd|pass)$|credentials?$|^session(?:id)?$/;
 
-/** Tokens of OData that say where an answer continues. */
+/** Tokens of OData that determine where a response continues. */
 const PLACE_TOKEN = /(?:skip|delta)token$/;
 const BETWEEN_LETTERS = /[^a-z0-9@]/g;
 
@@ -24,7 +24,7 @@ const isTokenParameter = (name: string): boolean => {
 };
 
 /**
- * Refuses a query that holds a token, by the name of a parameter or by the look of its value.
+ * Rejects a query that contains a token, recognized by the name of a parameter or by the form of its value.
  * @throws PlatError `tokenInQuery`
  */
 export function refuseTokenInQuery(query: string): void {
@@ -36,28 +36,30 @@ export function refuseTokenInQuery(query: string): void {
   }
 }
 
-/** Who asks, as far as the request says: a key of the store, or the reason why there is none. */
+/** The caller, as far as the request shows: a key of the store, or the reason why there is none. */
 export type Caller =
   | {
       readonly kind: 'known';
       readonly key: KeyRecord;
-      /** What the store says now: the look that found the key, or another one where that is not fresh any more. */
+      /**
+       * The current state of the store: the one in which the key was found, or a new one if that is no longer fresh.
+       */
       readonly look: () => Promise<Look>;
-      /** The look that found the key, while it is fresh. */
+      /** The state in which the key was found, while it is fresh. */
       readonly lately?: () => Look | undefined;
-      /** What the store last said, where that is enough to begin with. */
+      /** The last known state of the store, if that is enough to begin with. */
       readonly assume?: () => AssumedLook | undefined;
     }
   | { readonly kind: 'unknown'; readonly why: PlatError };
 
-/** Milliseconds for which what was seen of a store is still used. */
+/** Milliseconds for which a state of the store is used. */
 const FRESH = 50;
 
 /**
- * Finds the key of a request, whether or not it may use the surface. On a server that is a round trip, so one look says all
- * that a request must know of the store; a request that has waited longer looks again.
+ * Finds the key of a request, whether or not it may use the surface. On a server that is a round trip, so one query
+ * returns everything that a request must know about the store; a request that has waited longer queries again.
  * @param hash of its token; undefined: it has none
- * @param mayAssume whether the request may begin with what was last known, and end with it only if that holds
+ * @param mayAssume whether the request may begin with the last known state, and is valid only if that has not changed
  */
 export async function recognize(
   store: Pick<Store, 'look' | 'assume'>,
@@ -76,13 +78,13 @@ export async function recognize(
   return { kind: 'known', key, look: async () => lately() ?? store.look(hash), lately };
 }
 
-/** The hash of the token that the header `Authorization` of a request holds. */
+/** The hash of the token in the header `Authorization` of a request. */
 export function sentTokenHash(authorization: string | undefined): string | undefined {
   const token = tokenIn(authorization ?? '');
   return token === undefined ? undefined : hashToken(token);
 }
 
-/** Spreadsheets and statistics tools know no scheme but Basic: the token is its password, whatever the user name. */
+/** Spreadsheets and statistics tools support only Basic: the token is the password, whatever the user name. */
 function tokenIn(authorization: string): string | undefined {
   const [, scheme, credentials] = SCHEME.exec(authorization) ?? [];
   if (credentials === undefined || scheme?.toLowerCase() !== 'basic') return credentials;
@@ -92,7 +94,7 @@ function tokenIn(authorization: string): string | undefined {
 
 /**
  * Checks that the key of a request is valid and for this surface.
- * @param replicationHost returns the host that is named to a replication key that came to the wrong surface
+ * @param replicationHost returns the host that is named to a replication key at the wrong surface
  * @throws PlatError 401 without a valid token, 403 with one that is for another surface
  */
 export function authenticate(

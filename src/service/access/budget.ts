@@ -1,7 +1,7 @@
 /**
- * What a key uses beside its number of requests: requests under way, memory of answers that it has not taken, time of
- * searches, turns at the thread that reads requests. It is charged before the work; the key that exceeds its share is
- * refused, and no other.
+ * The resources that a key uses in addition to its number of requests: requests in progress, memory of unread
+ * responses, time of searches, time on the thread that reads requests. They are charged before the work; only the key
+ * that exceeds its share is rejected.
  */
 import { type PlatError, platError } from '../../errors/index.ts';
 import { type Reported, reportCache } from '../../shared/bounded-cache.ts';
@@ -9,18 +9,18 @@ import { FairQueue } from '../../shared/fair-queue.ts';
 import type { ReadCaller } from '../../store/lanes.ts';
 
 export interface BudgetLimits {
-  /** Requests of one key that are not answered whole. */
+  /** Requests of one key that are not completely answered. */
   readonly requests: number;
-  /** Megabytes of answers that one key has not taken. */
+  /** Megabytes of responses that one key has not read. */
   readonly megabytes: number;
-  /** The same of all keys: beyond it, keys are refused that hold more than an equal part of it. */
+  /** The same for all keys: beyond it, keys with more than an equal share are rejected. */
   readonly totalMegabytes: number;
   /** Time that the searches of one key may take within a window, both in seconds. */
   readonly searchSeconds: number;
   readonly windowSeconds: number;
 }
 
-/** Why a key was refused. */
+/** Why a key was rejected. */
 export type Refusal = 'requests' | 'bytes' | 'share' | 'searches';
 
 interface BudgetWatch {
@@ -29,15 +29,15 @@ interface BudgetWatch {
   readonly refused: (why: Refusal) => void;
 }
 
-/** What one request uses, until it is closed. */
+/** The resources of one request, until it is closed. */
 export interface RequestAccount extends ReadCaller {
-  /** The key that asks; undefined before it is known. */
+  /** The key of the request; undefined before it is known. */
   readonly key: string | undefined;
-  /** Charges the request to a key from now on. @throws PlatError when that key may not ask any more */
+  /** Charges the request to a key from now on. @throws PlatError if that key exceeds its budget */
   belongsTo(name: string): void;
-  /** Counts the request but refuses nothing: the operator must be able to look. */
+  /** Counts the request but rejects nothing: the operator must have access. */
   exempt(): void;
-  /** Sets what is in memory for the client. */
+  /** Sets the number of bytes in memory for the client. */
   holds(bytes: number): void;
   close(): void;
 }
@@ -50,10 +50,10 @@ interface Spending {
   ends: number;
 }
 
-/** Bytes that the spending of a key takes. */
+/** Estimated bytes of the accounting of a key. */
 const SPENDING = 250;
 const MEGABYTE = 1024 * 1024;
-/** Seconds after which a client may ask again that has not taken what it asked for. */
+/** Seconds after which a client that has not read its responses may retry. */
 const COME_BACK = 5;
 
 /** The budgets of all keys, and of addresses whose key is not known yet. */
@@ -76,7 +76,7 @@ export class Budgets implements Reported {
     return { entries: this.#spending.size, bytes: this.#spending.size * SPENDING };
   }
 
-  /** Bytes of answers that are not taken yet. */
+  /** Bytes of responses that have not been read yet. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -94,7 +94,7 @@ export class Budgets implements Reported {
   /**
    * Opens the account of a request whose key is not known yet.
    * @param address of the client
-   * @param isGone whether the client has left: nothing is begun for it then
+   * @param isGone whether the client has disconnected: no work is begun for it then
    */
   open(address: string, isGone: () => boolean = () => false): RequestAccount {
     let name = `address ${address}`;
@@ -138,7 +138,7 @@ export class Budgets implements Reported {
         isExempt = true;
       },
       begin: (lane) => {
-        // Nobody would read the answer, but a search would keep others waiting.
+        // Nobody would read the response, but a search would keep others waiting.
         if (isGone()) throw platError('clientGone', {});
         check();
         if (lane === 'searches' && !isExempt) this.#checkSearches(owner);
@@ -214,7 +214,7 @@ export class Budgets implements Reported {
     }
   }
 
-  /** Windows end while nobody asks; they are forgotten when somebody does. */
+  /** Windows also end while there are no requests; they are removed at the next request. */
   #sweep(): void {
     const now = this.#watch.now();
     if (now - this.#swept < this.#limits.windowSeconds * 1000) return;
@@ -223,12 +223,14 @@ export class Budgets implements Reported {
   }
 }
 
-/** Budgets bound how many requests of a name are under way; this bounds the memory that all of them take in the queue. */
+/**
+ * Budgets bound how many requests of a name are in progress; this bounds the memory that all of them take in the queue.
+ */
 const LONGEST_QUEUE = 10_000;
 
 /**
- * The queue for the thread that reads, binds and plans requests. A crowd of one name waits for itself, and between two
- * requests the thread handles whatever else has arrived.
+ * The queue for the thread that reads, binds and plans requests. Many requests of one name wait only for each other,
+ * and between two requests the thread handles other events.
  */
 export class RequestQueue {
   readonly #queue = new FairQueue({ turns: 1, long: false, waiting: LONGEST_QUEUE });
@@ -239,7 +241,7 @@ export class RequestQueue {
 
   /**
    * Resolves when it is this name's turn, which lasts until the thread next waits.
-   * @throws PlatError `overloaded` when too many wait already, and this name for the most
+   * @throws PlatError `overloaded` if too many are waiting, most of them for this name
    */
   async enter(name: string): Promise<void> {
     const turn = await this.#queue.enter(name);

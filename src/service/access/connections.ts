@@ -1,16 +1,16 @@
 /**
- * How many connections a service has, and whose. A connection belongs to a stranger until a key has asked on it. When there
- * are too many, an idle one of a stranger is closed, so that strangers never shut keys out, nor one key the others. This
- * module must not know what a connection is.
+ * The number of connections of a service, and their owners. A connection belongs to a stranger until a key has been
+ * used on it. If there are too many, an idle one of a stranger is closed, so that strangers never shut out keys, nor
+ * one key the others. This module must not know what a connection is.
  */
 import { networkOf } from '../../shared/ip-address.ts';
 
 export interface ConnectionLimits {
   /** Connections of all public surfaces. */
   readonly total: number;
-  /** Of those, connections of one address on which no key has asked. */
+  /** Of those, connections of one address on which no key has been used. */
   readonly perAddress: number;
-  /** For a request to arrive whole, from its first byte or the beginning of the connection. */
+  /** For receiving a complete request, from its first byte or the start of the connection. */
   readonly requestSeconds: number;
   /** For which a connection may be idle between two requests. */
   readonly idleSeconds: number;
@@ -22,7 +22,7 @@ export type Bound = 'total' | 'address';
 export interface Connection {
   /** A request came. @returns ends it, with the key that it had, if it had a known one */
   begin(): (key: string | undefined) => void;
-  /** The connection carries an answer without an end to a key. */
+  /** The connection carries a response without an end to a key. */
   belongsTo(key: string): void;
   ended(): void;
 }
@@ -44,7 +44,7 @@ export class Connections {
   readonly #keys = new Map<string, Set<Entry>>();
   #size = 0;
 
-  /** @param closed called for each connection that was closed, or not taken */
+  /** @param closed called for each connection that was closed or not accepted */
   constructor(limits: Pick<ConnectionLimits, 'total' | 'perAddress'>, closed: (why: Bound) => void) {
     this.#limits = limits;
     this.#closed = closed;
@@ -54,15 +54,15 @@ export class Connections {
     return this.#size;
   }
 
-  /** Connections on which no key has asked. */
+  /** Connections on which no key has been used. */
   get strangers(): number {
     return this.#strangers.values().reduce((sum, { size }) => sum + size, 0);
   }
 
   /**
-   * Takes a connection, and closes another where there are too many.
+   * Accepts a connection, and closes another if there are too many.
    * @param close ends it at once
-   * @returns undefined when it cannot be taken, because all others have requests under way
+   * @returns undefined if it cannot be accepted, because all others have requests in progress
    */
   open(address: string, close: () => void): Connection | undefined {
     const owner = networkOf(address);
@@ -93,7 +93,7 @@ export class Connections {
     };
   }
 
-  /** Closes all idle connections, as a service does that ends. */
+  /** Closes all idle connections, when a service shuts down. */
   closeIdle(): void {
     for (const owners of [this.#strangers, this.#keys]) {
       for (const entries of owners.values()) while (this.#closeIdle(entries));

@@ -1,13 +1,13 @@
 /**
- * The limit on requests of each key in a window of time: counted in this process, or lent by a store that several processes
- * serve. This module must not know what is asked.
+ * The request limit of each key in a time window: counted in this process, or lent by a store that several processes
+ * serve. This module must not know what is requested.
  */
 import { type PlatError, platError } from '../../errors/index.ts';
 import { type Reported, reportCache } from '../../shared/bounded-cache.ts';
 import type { Loan, Shared } from '../../store/shared.ts';
 import type { RateLimit } from '../options.ts';
 
-/** Where a key stands in its window. */
+/** The remaining allowance of a key in its window. */
 interface Allowance {
   readonly limit: RateLimit;
   readonly remaining: number;
@@ -36,7 +36,7 @@ interface RateWindow {
 /** Bytes that the window of a key takes. */
 const WINDOW = 200;
 
-/** Counts the requests that one process gets, of each key, in windows that begin with its first request. */
+/** Counts the requests of each key in one process, in windows that begin with the first request. */
 export class RateLimiter implements RequestLimiter, Reported {
   readonly #windows = new Map<string, RateWindow>();
 
@@ -63,7 +63,7 @@ export class RateLimiter implements RequestLimiter, Reported {
   async close(): Promise<void> {}
 }
 
-/** The refusal of a request beyond the allowance, with the seconds to wait. */
+/** The rejection of a request beyond the allowance, with the seconds to wait. */
 export function rateLimited({ limit, reset }: Allowance): PlatError {
   const facts = { limit: limit.requests, window: limit.seconds, seconds: reset };
   return platError('rateLimited', facts, { retryAfter: reset });
@@ -77,9 +77,11 @@ export function rateLimitHeaders({ limit, remaining, reset }: Allowance): Record
   };
 }
 
-/** Milliseconds for which an unused loan is kept: for so long, others may be refused on its account. */
+/**
+ * Milliseconds for which an unused loan is kept: during this time, other processes may reject requests because of it.
+ */
 const KEPT = 2000;
-/** Milliseconds for which a key that has used up its window is refused before the store is asked again. */
+/** Milliseconds for which a key that has used up its window is rejected before the store is queried again. */
 const REFUSED = 500;
 
 /** Bytes that the loan of a key takes. */
@@ -92,9 +94,9 @@ interface Borrowed extends Omit<Loan, 'milliseconds' | 'requests'> {
 }
 
 /**
- * Enforces one limit in all processes of a store. The store lends each process parts of what a key may still ask, large
- * ones far from the limit and single requests near it; so most requests ask nobody, and what all processes let through
- * together never exceeds the limit.
+ * Enforces one limit in all processes of a store. The store lends each process parts of the key's remaining allowance,
+ * large ones far from the limit and single requests near it. Most requests therefore query nothing, and all processes
+ * together never exceed the limit.
  */
 export class SharedLimiter implements RequestLimiter, Reported {
   readonly #shared: Shared;
@@ -134,7 +136,7 @@ export class SharedLimiter implements RequestLimiter, Reported {
     await this.#giveBack(Number.POSITIVE_INFINITY);
   }
 
-  /** Requests of one key that come at the same time borrow together. */
+  /** Concurrent requests of one key borrow together. */
   #borrow(key: string, limit: RateLimit, now: number): Promise<void> {
     const running = this.#borrowing.get(key);
     if (running !== undefined) return running;
@@ -151,7 +153,7 @@ export class SharedLimiter implements RequestLimiter, Reported {
     this.#borrowed.set(key, { ...rest, lentAt: now, ends: now + milliseconds });
   }
 
-  /** Gives back what was lent before a moment. Where that fails, it counts as used until the window ends. */
+  /** Returns loans from before a moment. If that fails, they count as used until the window ends. */
   async #giveBack(before: number): Promise<void> {
     const returned = [];
     for (const [key, { window, requests, lentAt }] of this.#borrowed) {

@@ -1,6 +1,6 @@
 /**
- * Whether the keys of those who follow events may still see them: one look at the store now and then for each key, however many
- * follow with it.
+ * Whether the keys of event streams are still valid: one query of the store from time to time for each key, however
+ * many streams it has.
  */
 import { PlatError } from '../../errors/index.ts';
 import { BoundedCache } from '../../shared/bounded-cache.ts';
@@ -21,7 +21,7 @@ export class Standings {
     KEPT,
   );
 
-  /** @param trust milliseconds for which a standing counts */
+  /** @param trust milliseconds for which a result is valid */
   constructor(store: Pick<Store, 'look'>, trust: number) {
     this.#store = store;
     this.#trust = trust;

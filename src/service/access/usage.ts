@@ -1,4 +1,4 @@
-/** The use of each key: what its requests took, its last window, and its last sweep over all listings. */
+/** The use of each key: the cost of its requests, its last window, and its last sweep over all listings. */
 import { setTimeout } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { timestampFrom } from '../../dictionary/index.ts';
@@ -18,7 +18,7 @@ export interface RequestUse {
 /** How often uses are written to the store, in milliseconds. */
 const EVERY = 2000;
 
-/** Milliseconds after which a step is noted again whose predecessor another process may still be noting. */
+/** Milliseconds after which a step is recorded again if another process may still be recording its predecessor. */
 const AGAIN = [50, 250];
 
 /** Bytes that a use or a step takes beside its tokens. */
@@ -33,11 +33,14 @@ export class UsageRecorder implements Reported {
   readonly #shared: Shared | undefined;
   readonly #timer: NodeJS.Timeout;
   #pending = new Map<string, KeyUse>();
-  /** The last step of each key's walk over all listings, where all its pages come to this process. */
+  /** The last step of each key's walk over all listings, if all its pages come to this process. */
   readonly #walks = new Map<string, WalkStep>();
-  /** The last step of each key's walk that does not go on from a known one, so that no further step of it is noted. */
+  /**
+   * The last step of each key's walk that does not continue from a known one, so that no further step of it is
+   * recorded.
+   */
   readonly #astray = new Map<string, WalkStep>();
-  /** The latest step of each key that is being noted where all processes find it. */
+  /** The latest step of each key that is being recorded where all processes find it. */
   readonly #sharing = new Map<string, Promise<void>>();
 
   constructor(keys: Pick<KeyStore, 'recordUse'>, log: Logger, shared?: Shared) {
@@ -74,7 +77,9 @@ export class UsageRecorder implements Reported {
     this.#pending.set(keyId, addUse(this.#pending.get(keyId) ?? NO_USE, use));
   }
 
-  /** Notes a step where every process finds it. No answer waits for that, and the steps of a key keep their order. */
+  /**
+   * Records a step where every process finds it. No response waits for that, and the steps of a key keep their order.
+   */
   #share(shared: Shared, keyId: string, step: WalkStep, at: string): void {
     const before = this.#sharing.get(keyId) ?? Promise.resolve();
     const sharing = before
@@ -84,7 +89,7 @@ export class UsageRecorder implements Reported {
           if (isComplete) this.#add(keyId, { ...NO_USE, lastSweepAt: at });
         },
         (error: unknown) =>
-          this.#log.warn({ err: error }, 'a step of a walk over all listings could not be noted'),
+          this.#log.warn({ err: error }, 'a step of a walk over all listings could not be recorded'),
       )
       .finally(() => {
         if (this.#sharing.get(keyId) === sharing) this.#sharing.delete(keyId);
@@ -106,7 +111,7 @@ export class UsageRecorder implements Reported {
     return noted === 'complete';
   }
 
-  /** Whether the step is the last of a walk that began at the start and left nothing out. */
+  /** Whether the step is the last of a walk that began at the start and skipped nothing. */
   #endsSweep(keyId: string, step: WalkStep): boolean {
     const before = this.#walks.get(keyId);
     if (step.from !== '' && !before?.reached.includes(step.from)) return false;
@@ -124,7 +129,7 @@ export class UsageRecorder implements Reported {
       await this.#keys.recordUse(uses);
     } catch (error) {
       for (const [id, use] of uses) this.#pending.set(id, addUse(use, this.#pending.get(id) ?? NO_USE));
-      this.#log.warn({ err: error }, 'the use of keys could not be recorded and will be tried again');
+      this.#log.warn({ err: error }, 'the use of keys could not be recorded; trying again later');
     }
   }
 

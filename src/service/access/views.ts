@@ -1,4 +1,4 @@
-/** What each key sees of the store, kept for keys that see the same. It must not know how a request is answered. */
+/** What each key sees of the store, cached for keys with the same view. It must not know how a request is answered. */
 import { hash } from 'node:crypto';
 import type { KeyRecord, View } from '../../access/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
@@ -18,7 +18,7 @@ export class Views {
   #model: StoreModel | undefined;
   readonly #views = new BoundedCache<View>('views', KEPT);
 
-  /** @param lookups how the RESO interface gives values of lookups */
+  /** @param lookups how the RESO interface represents values of lookups */
   constructor(lookups: LookupForm = 'strings') {
     this.#enumerations = lookups === 'enumerations';
   }
@@ -39,12 +39,12 @@ export class Views {
 }
 
 /**
- * A header of the lists of fields. When it changes, the key may see other records than before although no timestamp has
+ * A header of the lists of fields. If it changes, the key may see other records than before although no timestamp has
  * changed, and a consumer reads everything again.
  */
 const VIEW_HEADER = 'x-plat-view';
 
-/** What decides which records a key may see, beside the records themselves and the calendar. */
+/** What determines which records a key may see, apart from the records themselves and the calendar. */
 export function withViewTag(reply: Reply, { key, model }: Session): Reply {
   const decides = [key.role, key.systems.toSorted(), model.settings.accessRevision ?? 0];
   const tag = hash('sha256', JSON.stringify(decides), 'base64url').slice(0, 12);

@@ -1,4 +1,4 @@
-/** What the console must know before it asks anything else. */
+/** What the console must know before any other request. */
 import type { Store } from '../../store/store.ts';
 import type { Exchange } from '../exchange.ts';
 import { PUBLIC_SURFACES, SURFACE } from '../surface.ts';

@@ -1,4 +1,4 @@
-/** What a path of the admin port is: how it is described, and what answers it. */
+/** A path of the admin port: its description, and its handler. */
 import type { Clock } from '../../store/clock.ts';
 import type { Store } from '../../store/store.ts';
 import type { WebhookDesk } from '../../webhooks/desk.ts';
@@ -21,16 +21,16 @@ import type { ReadinessCheck } from './readiness.ts';
 export interface AdminContext {
   readonly store: Store;
   readonly metrics: Metrics;
-  /** Keeps what keys did since their accounts were last written. */
+  /** Records the use of keys since their accounts were last written. */
   readonly usage: UsageRecorder;
   readonly logIn: LogIn;
-  /** What this process answered. */
+  /** The requests that this process answered. */
   readonly history: History;
-  /** What all processes did in the last day. */
+  /** The activity of all processes in the last day. */
   readonly days: HistoryKeeper;
   readonly live: Live;
   readonly walks: Walks;
-  /** Absent: the store is no replica, or nobody reports of it. */
+  /** Absent: the store is not a replica, or its state is not reported. */
   readonly replica?: ReplicaDesk | undefined;
   readonly webhooks?: WebhookDesk | undefined;
   readonly clock: Clock;
@@ -55,17 +55,17 @@ interface BodySchema {
   readonly properties: Readonly<Record<string, Json>>;
 }
 
-/** A path as it is described. */
+/** A path with its description. */
 export interface DescribedRoute {
   /** With its variable parts in braces. */
   readonly path: string;
   readonly method: 'GET' | 'POST' | 'DELETE';
-  /** What it gives or does, for people. */
+  /** What it returns or does, in words. */
   readonly gives: string;
   readonly type: string;
-  /** The JSON object that it takes (JSON Schema). */
+  /** The JSON object that it accepts (JSON Schema). */
   readonly body?: BodySchema;
-  /** What its query takes, by name, for people. */
+  /** The parameters of its query, by name, in words. */
   readonly query?: Readonly<Record<string, string>>;
   /** Whether it needs no token: probes and scrapers have none. */
   readonly isOpen: boolean;

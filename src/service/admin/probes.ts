@@ -1,6 +1,6 @@
 /**
- * What probes and scrapers ask of a process, and the port of a process that answers nothing else, such as a replication
- * that watches. It is the server and the answers of the service's admin port, and needs no store.
+ * The endpoints for probes and scrapers, and the port of a process that answers nothing else, such as a watching
+ * replicator. It uses the server and the responses of the service's admin port, and needs no store.
  */
 import { randomUUID } from 'node:crypto';
 import { platError } from '../../errors/index.ts';
@@ -22,11 +22,11 @@ import { type Common, commonHeaders } from '../reply/send.ts';
 /** A process that is probed. */
 export interface Probed {
   readonly metrics: Pick<Metrics, 'contentType' | 'text'>;
-  /** What keeps it from being ready, by name; nothing when it is. */
+  /** What prevents it from being ready, by name; empty if it is ready. */
   problems(): Promise<Readonly<Record<string, string>>>;
 }
 
-/** Whether the process can do its work, and if not (503), why. */
+/** Whether the process can do its work; if not, 503 with the reasons. */
 async function readiness({ problems }: Probed): Promise<Reply> {
   const found = await problems();
   const isReady = Object.keys(found).length === 0;
@@ -38,7 +38,7 @@ async function figures({ metrics }: Probed): Promise<Reply> {
   return { status: 200, headers: { 'content-type': metrics.contentType }, body: [await metrics.text()] };
 }
 
-/** The answers to probes by their paths; they need no token. */
+/** The responses to probes by their paths; they need no token. */
 export const PROBES = {
   '/live': async () => json({ live: true }),
   '/ready': readiness,
@@ -54,7 +54,7 @@ interface ProbeServer {
   close(): Promise<void>;
 }
 
-/** Listens for probes. @throws what the system says of a port that cannot be opened */
+/** Listens for probes. @throws the system's error if the port cannot be opened */
 export async function serveProbes(
   probed: Probed,
   { host, port }: { readonly host: string; readonly port: number },

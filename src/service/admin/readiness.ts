@@ -1,4 +1,4 @@
-/** Whether a service is ready, and what keeps it from that. It does not know who asks. */
+/** Whether a service is ready, and what prevents it. It does not know who asks. */
 import { spanText } from '../../store/clock-jump.ts';
 import type { Store } from '../../store/store.ts';
 import { aheadText } from '../../store/write/bring-back.ts';
@@ -6,7 +6,7 @@ import { aheadText } from '../../store/write/bring-back.ts';
 /** A further condition of readiness, such as the freshness of a replica. */
 export interface ReadinessCheck {
   readonly name: string;
-  /** Undefined when all is well; else what is not. */
+  /** Undefined if it is met; otherwise the reason. */
   check(): Promise<string | undefined>;
 }
 
@@ -20,18 +20,18 @@ async function clockProblem(store: Store): Promise<string | undefined> {
   return ahead === undefined ? undefined : aheadText(ahead);
 }
 
-/** What is asked whether a service is ready. */
+/** What readiness depends on. */
 interface Checked {
   readonly store: Store;
   readonly readiness: readonly ReadinessCheck[];
 }
 
-/** What keeps the service from being ready, by name; nothing when it is. */
+/** What prevents the service from being ready, by name; empty if it is ready. */
 export async function problemsOf({ store, readiness }: Checked): Promise<Readonly<Record<string, string>>> {
   const problems: Record<string, string> = {};
   try {
     await store.model();
-    // Pages are bounded by it, and a server that is not the one to write to has none.
+    // Pages are bounded by it, and a server that does not accept writes has none.
     await store.horizon();
     const problem = await clockProblem(store);
     if (problem !== undefined) problems.clock = problem;

@@ -1,4 +1,4 @@
-/** Finds what answers a request of the operator's port: probes, the console and an operator's own programs ask here. */
+/** Finds the handler of a request to the operator's port: for probes, the console and an operator's own programs. */
 import { platError } from '../../errors/index.ts';
 import type { Exchange, Reply } from '../exchange.ts';
 import { ALLOWED, methodNotAllowed } from '../http/methods.ts';
@@ -11,7 +11,7 @@ interface Found {
   readonly names: AdminRequest['names'];
 }
 
-/** The routes of a path, one for each method that it takes. */
+/** The routes of a path, one for each method that it supports. */
 function routesOf(path: string): Found[] {
   const parts = path.split('/');
   return ADMIN_ROUTES.flatMap((route) => {
@@ -35,7 +35,7 @@ const isReading = (method: string): boolean => method === 'GET' || method === 'H
 const takes = ({ route }: Found, method: string): boolean =>
   route.method === method || (isReading(method) && route.method === 'GET');
 
-/** Whether a request needs no token. A method that an open path does not take is refused without one, too. */
+/** Whether a request needs no token. A method that an open path does not support is rejected without one as well. */
 export function isOpenAdminPath({ method }: Pick<Exchange, 'method'>, path: string): boolean {
   const routes = routesOf(path);
   const found = routes.find((each) => takes(each, method)) ?? routes[0];
@@ -45,7 +45,7 @@ export function isOpenAdminPath({ method }: Pick<Exchange, 'method'>, path: stri
 const methodsOf = (path: string): string[] =>
   routesOf(path).flatMap(({ route: { method } }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
 
-/** The methods that a path of the admin port takes, as `Allow` names them. */
+/** The methods that a path of the admin port supports, as in `Allow`. */
 export function allowedOf(path: string): string {
   const methods = methodsOf(path);
   return methods.length === 0 ? ALLOWED : [...methods, 'OPTIONS'].join(', ');

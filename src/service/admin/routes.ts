@@ -1,4 +1,4 @@
-/** The paths of the admin port: this table is what answers them and what describes them. */
+/** The paths of the admin port: this table both handles and describes them. */
 import { KEY_KINDS } from '../../access/index.ts';
 import { platError } from '../../errors/index.ts';
 import {
@@ -273,7 +273,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     gives: 'figures of the present every two seconds, as server-sent events',
     type: 'text/event-stream',
     query: {
-      with: 'replication: what GET /replication gives is told, too, whenever something happens there.',
+      with: 'replication: the stream also sends the content of GET /replication whenever it changes.',
     },
     isOpen: false,
     answer: ({ live }, { exchange }) => {
@@ -298,5 +298,5 @@ const probed = (context: AdminContext): Probed => ({
   problems: () => problemsOf(context),
 });
 
-/** All paths that an operator may ask, for the description. */
+/** All paths that an operator may request, for the description. */
 export const DESCRIBED_ROUTES: readonly DescribedRoute[] = [...ADMIN_ROUTES, ...SEEN_ROUTES];

@@ -1,14 +1,16 @@
-/** The paths under which an operator sees the interfaces through another's eyes, as they are described. */
+/** The paths under which an operator uses the interfaces as another role or key, and their descriptions. */
 import { FACET_OPTIONS } from '../console/facet-wish.ts';
 import type { DescribedRoute } from './admin-route.ts';
 
-/** Whose eyes: the paths before those of a surface. */
+/** The role or key: the paths before those of a surface. */
 const EYES = [
   ['/as/role/{role}/{surface}', 'a key of this role'],
   ['/as/key/{id}/{surface}', 'this key'],
 ] as const;
 
-/** The interfaces through another's eyes. `see-as.ts` leads them to their surface before a path is looked for here. */
+/**
+ * The interfaces as another role or key. `see-as.ts` redirects them to their surface before a path is looked up here.
+ */
 export const SEEN_ROUTES: readonly DescribedRoute[] = EYES.flatMap(([root, who]): DescribedRoute[] => [
   {
     path: `${root}/{path}`,

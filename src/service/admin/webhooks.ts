@@ -1,4 +1,7 @@
-/** What an operator does with webhooks through the admin port, by the rules of the command line (webhooks/operations.ts). */
+/**
+ * The operator's actions on webhooks through the admin port, with the same rules as the command line
+ * (webhooks/operations.ts).
+ */
 import { platError } from '../../errors/index.ts';
 import type { Store } from '../../store/store.ts';
 import { createWebhook, replayWebhook } from '../../webhooks/operations.ts';
@@ -7,7 +10,9 @@ import { type Exchange, json, type Reply } from '../exchange.ts';
 
 const LONGEST_BODY = 64 * 1024;
 
-/** Through this port, a webhook never leads into a private network: whoever has a token could look around in it. */
+/**
+ * Through this port, a webhook never leads into a private network, which anyone with a token could otherwise explore.
+ */
 const ON_THE_INTERNET = { privateHosts: false } as const;
 
 /** @throws PlatError `requestMalformed`; `usage` as of `createWebhook` */
@@ -28,17 +33,17 @@ export async function newWebhook(store: Store, exchange: Exchange): Promise<Repl
 function textsIn(given: Readonly<Record<string, unknown>>, name: string): string[] {
   const texts = given[name] ?? [];
   if (Array.isArray(texts) && texts.every((each) => typeof each === 'string')) return texts;
-  throw platError('requestMalformed', { reason: `${name} is no list of texts` });
+  throw platError('requestMalformed', { reason: `${name} is not a list of strings` });
 }
 
-/** @throws PlatError `requestMalformed`; `usage` for a position that there is not */
+/** @throws PlatError `requestMalformed`; `usage` for an unknown position */
 export async function replay(store: Store, id: string, exchange: Exchange): Promise<Reply> {
   const given = objectIn(await exchange.body(LONGEST_BODY));
   const since = typeof given.since === 'number' ? String(given.since) : textIn(given, 'since');
   return done(replayWebhook(store, id, since));
 }
 
-/** An answer without content, once something is done. */
+/** A response without content, once an action is complete. */
 export async function done(work: Promise<void>): Promise<Reply> {
   await work;
   return { status: 204, headers: {}, body: [] };

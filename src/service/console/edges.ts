@@ -1,7 +1,7 @@
-/** The edges of the ranges of a histogram, as people would choose them. This module knows numbers only. */
+/** Suitable edges of the ranges of a histogram. This module knows only numbers. */
 import type { Histogram } from '../../compile/read.ts';
 
-/** Three in each power of ten, below which and above which there are values of few fields. */
+/** Three in each power of ten; few fields have values outside of them. */
 export const ROUGH_EDGES: readonly number[] = Array.from({ length: 11 }, (_, power) => power - 1).flatMap(
   (power) => [1, 2, 5].map((digit) => Number(`${digit}e${power}`)),
 );
@@ -11,9 +11,9 @@ const BEYOND = 0.02;
 const RANGES = 14;
 
 /**
- * About a dozen equal ranges of a round width that hold nearly all values, so that a few outliers do not press all others into
- * one.
- * @param rough how the values lie between `ROUGH_EDGES`
+ * About a dozen equal ranges of a round width that contain nearly all values, so that a few outliers do not compress
+ * all others into one.
+ * @param rough the distribution of the values between `ROUGH_EDGES`
  */
 export function rangeEdges({ records, least, greatest }: Histogram, isWhole: boolean): readonly number[] {
   if (least === null || greatest === null) return [];
@@ -29,7 +29,7 @@ export function rangeEdges({ records, least, greatest }: Histogram, isWhole: boo
   return Array.from({ length: end - start + 1 }, (_, index) => cleaned((start + index) * width));
 }
 
-/** The first place at which more than so many values have passed. */
+/** The first position after which more than that many values have passed. */
 function edgeBeyond(records: readonly number[], most: number): number {
   let passed = 0;
   const place = records.findIndex((each) => {
@@ -49,5 +49,5 @@ function roundWidth(least: number, isWhole: boolean): number {
   return isWhole ? Math.max(1, Math.ceil(width)) : width;
 }
 
-/** Without what multiplying adds to a decimal fraction. */
+/** Without the error that multiplying adds to a decimal fraction. */
 const cleaned = (edge: number): number => Number(edge.toPrecision(12));

@@ -1,6 +1,7 @@
 /**
- * What is counted, as an address of either interface says it: `Property?$filter=…` in the words of the RESO interface,
- * `v1/listings?_filter=…` in those of the native one. Fields that are hidden from the eyes that look are unknown names here as there.
+ * What to count, according to a URL of either interface: `Property?$filter=…` with the names of the RESO interface,
+ * `v1/listings?_filter=…` with those of the native one. Fields that are hidden from the chosen role are unknown names
+ * here, too.
  */
 import type { RecordQuery } from '../../compile/read.ts';
 import type { Field } from '../../dictionary/index.ts';
@@ -20,54 +21,54 @@ import { bind, nativeExchange, type RoutedExchange } from '../native/native-requ
 import { openHouseNames, openHouseResource } from '../native/parts.ts';
 import { valueAsConfigured } from '../reso/enumerations.ts';
 
-/** The most fields that are counted, and edges that are given at once. */
+/** The maximum number of fields that are counted, and of edges. */
 const MOST_FIELDS = 20;
 const MOST_EDGES = 100;
 /** A longer text is unlikely to occur twice, and few of its values would fill a page. */
 const LONGEST_TEXT = 255;
 
-/** What both interfaces take beside the filter, for people. */
+/** The options of both interfaces besides the filter, in words. */
 export const FACET_OPTIONS = {
   fields: `The fields whose values are counted, at most ${MOST_FIELDS}, separated by commas.`,
   histogram: 'A number that is spread over ranges.',
   edges: `Where its ranges end: at most ${MOST_EDGES} ascending numbers, separated by commas.`,
 } as const;
 
-/** What a name stands for: a field, or a text that all records of a part have in common; an empty one is no value. */
+/** What a name stands for: a field, or a text that all records of a part share; an empty text is no value. */
 type Counted =
   | { readonly kind: 'field'; readonly field: Field }
   | { readonly kind: 'constant'; readonly text: string };
 
-/** Records of one resource, and what the names stand for that are counted, in their order. */
+/** Records of one resource, and the meanings of the counted names, in order. */
 export interface FacetPart {
   readonly query: Pick<RecordQuery, 'resource' | 'filter' | 'search'>;
   readonly counted: readonly Counted[];
 }
 
-/** A field by the name that it was asked for. */
+/** A field by the name that it was queried for. */
 interface AskedField {
   readonly name: string;
   readonly field: Field;
 }
 
 export interface FacetWish {
-  /** What is counted, as its interface calls it. */
+  /** The name of the counted collection in its interface. */
   readonly collection: string;
-  /** What is counted together: agents and offices are the accounts of the native interface. */
+  /** The parts that are counted together: agents and offices are the accounts of the native interface. */
   readonly parts: readonly FacetPart[];
-  /** The names that were asked for. */
+  /** The names that were requested. */
   readonly names: readonly string[];
-  /** What is spread over ranges, where there is one part. */
+  /** The field that is grouped into ranges, if there is one part. */
   readonly measured?: AskedField;
-  /** Undefined: those that fit. */
+  /** Undefined: edges that fit. */
   readonly edges?: readonly number[];
-  /** A value as the interface writes it to these eyes. */
+  /** A value as the interface writes it for this role. */
   readonly written: (field: Field, value: unknown) => unknown;
 }
 
-/** Records of a request, and what its names stand for. */
+/** The records of a request, and the meanings of its names. */
 interface AskedPart extends Pick<FacetPart, 'query'> {
-  /** @throws PlatError for a name that stands for no field of the records */
+  /** @throws PlatError for a name that is not a field of the records */
   readonly fieldOf: (source: OptionText, item: Item) => Counted;
 }
 
@@ -79,8 +80,8 @@ const ofField = (field: Field): Counted => ({ kind: 'field', field });
 
 /**
  * @param given the path below the root of the counts, percent-encoded
- * @throws PlatError `pathNotFound`, `resourceUnknown`, `fieldUnknown`, `typeMismatch`, `optionInvalid`, and what is wrong with the
- *   filter
+ * @throws PlatError `pathNotFound`, `resourceUnknown`, `fieldUnknown`, `typeMismatch`, `optionInvalid`, and the errors
+ * of the filter
  */
 export function facetWish(
   context: ServiceContext,
@@ -179,7 +180,7 @@ function askedOfNative(request: RoutedExchange, given: string): Asked {
   }
 }
 
-/** What is counted of each part, each field once. */
+/** The counted fields of each part, each field once. */
 function countedFields({ parts }: Asked, text: string): Pick<FacetWish, 'names' | 'parts'> {
   const source = { option: 'fields', text };
   const found = new Map<Field | string, { readonly name: string; readonly of: readonly Counted[] }>();
@@ -219,10 +220,10 @@ function measuredField({ parts }: Asked, text: string): AskedField | undefined {
   const source = { option: 'histogram', text };
   const item = { text: text.trim(), position: 1 };
   const [found, ...others] = parts.map(({ fieldOf }) => fieldOf(source, item));
-  if (found?.kind !== 'field' || others.length > 0) throw mismatch(source, item, 'is no number');
+  if (found?.kind !== 'field' || others.length > 0) throw mismatch(source, item, 'is not a number');
   const { field } = found;
   const isNumber = !field.collection && (field.type.kind === 'integer' || field.type.kind === 'decimal');
-  if (!isNumber) throw mismatch(source, item, 'is no number');
+  if (!isNumber) throw mismatch(source, item, 'is not a number');
   return { name: item.text, field };
 }
 

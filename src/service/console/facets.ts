@@ -1,6 +1,6 @@
 /**
- * How often fields have each value, as another key sees it: `/as/<eyes>/<surface>/facets/<Resource>` and
- * `/as/<eyes>/<surface>/facets/v1/<collection>` on the admin port. It must not know how either is asked.
+ * Counts the values of fields as another role or key sees them: `/as/<eyes>/<surface>/facets/<Resource>` and
+ * `/as/<eyes>/<surface>/facets/v1/<collection>` on the admin port. It must not know the syntax of either interface.
  */
 import type { Facets, FieldFacet, Histogram, HistogramWish, RecordQuery } from '../../compile/read.ts';
 import type { Field } from '../../dictionary/index.ts';
@@ -13,7 +13,7 @@ export const FACETS_ROOT = '/facets/';
 
 /** The most values of a field that are listed. */
 const MOST_VALUES = 50;
-/** The most values of a field that are added up where several resources are counted together. */
+/** The maximum number of values of a field that are added up when several resources are counted together. */
 const MOST_ADDED = 10_000;
 
 /** @param given the path below `FACETS_ROOT`, percent-encoded */
@@ -70,7 +70,7 @@ interface Shown extends Omit<FieldFacet, 'values'> {
   readonly values: readonly { readonly value: unknown; readonly records: number }[];
 }
 
-/** The counts of a part, by the names that were asked for. */
+/** The counts of a part, by the names that were requested. */
 function partOf(
   { counted }: FacetPart,
   { records, fields, histogram }: Facets,
@@ -94,7 +94,9 @@ function partOf(
   return { records, histogram, fields: shown };
 }
 
-/** The counts of several parts together. @throws PlatError `typeMismatch` where one has more values than can be added up */
+/**
+ * The counts of several parts together. @throws PlatError `typeMismatch` if one has more values than can be added up
+ */
 function added(name: string, parts: readonly Shown[]): Shown {
   if (parts.some(({ more }) => more > 0)) {
     throw typeMismatch({ option: 'fields', text: name }, 0, `${name} has too many values to be counted`);
@@ -113,7 +115,7 @@ function added(name: string, parts: readonly Shown[]): Shown {
   };
 }
 
-/** What is spread over ranges, and over which: those that fit, where none are given. */
+/** The field that is grouped into ranges, and the ranges: fitting ones if none are given. */
 async function spreadOf(
   { measured, edges }: FacetWish,
   count: (rough: HistogramWish) => Promise<Facets>,
@@ -122,7 +124,7 @@ async function spreadOf(
   return { field: measured.field, edges: edges ?? (await fittingEdges(measured.field, count)) };
 }
 
-/** Edges of about a dozen ranges that hold nearly all values: where these lie is asked first. */
+/** Edges of about a dozen ranges that contain nearly all values: a first query determines their distribution. */
 async function fittingEdges(
   field: Field,
   count: (rough: HistogramWish) => Promise<Facets>,

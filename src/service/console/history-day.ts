@@ -1,6 +1,6 @@
 /**
- * The last day, minute by minute, of all processes of a store together, and what is told of it. A minute in which no process is
- * known to have counted has no figures, rather than zeros. It must not know where the figures are kept.
+ * The last day, minute by minute, of all processes of a store together. A minute in which no process is known to have
+ * counted has no figures, rather than zeros. This module must not know where the figures are stored.
  */
 import {
   type KeyFigures,
@@ -10,24 +10,24 @@ import {
 } from '../../store/history-store.ts';
 import { SURFACES, type SurfaceName } from '../surface.ts';
 
-/** Upper ends of the times that are told apart, in milliseconds: each is twice the one before. */
+/** Upper bounds of the response time classes, in milliseconds: each is twice the previous one. */
 export const TIMES: readonly number[] = Array.from({ length: 18 }, (_, at) => 0.25 * 2 ** at);
 
-/** A process that counted, without a gap. Moments are milliseconds since 1970. */
+/** A process that counted without interruption. Moments are milliseconds since 1970. */
 export interface Counted {
   readonly from: number;
-  /** For another process than this one: up to when it has written. */
+  /** For other processes: the time of the last write. */
   readonly to: number;
-  /** Whether it is the one that answers. */
+  /** Whether it is the process that responds. */
   readonly isThis: boolean;
 }
 
-/** The most processes that are told of, those that counted last. */
+/** The maximum number of reported processes, those that counted last. */
 const MOST_PROCESSES = 20;
 
-/** What a key did in the last day. */
+/** The use of a key in the last day. */
 export interface DayOfKey extends KeyFigures {
-  /** Requests in the busiest of the windows over which they are limited. */
+  /** Requests in the busiest window of the key's request limit. */
   readonly busiest: number;
 }
 
@@ -47,7 +47,7 @@ interface SurfaceHistory {
   readonly most: Series;
 }
 
-/** Whose figures a history adds up, and of which minutes. */
+/** Which processes and minutes a history covers. */
 interface Covered {
   /** The start of the first minute, in milliseconds since 1970. */
   readonly from: number;
@@ -60,13 +60,13 @@ interface Covered {
 export class HistoryDay {
   readonly #from: number;
   readonly #processes: readonly Counted[];
-  /** Of each minute what each process counted in it; undefined where none is known to have counted. */
+  /** For each minute, what each process counted in it; undefined if none is known to have counted. */
   readonly #minutes: readonly (readonly MinuteFigures[] | undefined)[];
 
   /**
    * @param processes at least one
    * @param minutes what processes counted, in any order
-   * @param first the first minute that is told of, if any process had begun; minutes since 1970
+   * @param first the first reported minute, if any process had begun; minutes since 1970
    * @param last the last one
    */
   constructor(
@@ -84,7 +84,7 @@ export class HistoryDay {
     }
     for (const minute of minutes) {
       const place = minute.at - this.#from;
-      // A clock that was set back may lie before what was counted.
+      // If the clock was set back, it may be before minutes that were counted.
       if (place >= 0 && place < of.length) of[place] = [...(of[place] ?? []), minute];
     }
     this.#minutes = of;
@@ -114,7 +114,7 @@ export class HistoryDay {
   }
 
   /**
-   * What each key did in the day, of the keys that did anything.
+   * The use of each key in the day, of the keys that were used.
    * @param windowOf the minutes over which a key's requests are limited
    */
   keys(windowOf: (id: string) => number): ReadonlyMap<string, DayOfKey> {
@@ -144,7 +144,7 @@ export class HistoryDay {
 
 const minuteOf = (moment: number): number => Math.floor(moment / MINUTE);
 
-/** What all processes together answered on a surface in a minute. */
+/** The requests that all processes together answered on a surface in a minute. */
 function ofSurface(parts: readonly MinuteFigures[], name: SurfaceName): SurfaceFigures {
   const of = parts.map(({ surfaces }) => surfaces.get(name)).filter((each) => each !== undefined);
   const sum = (amount: (each: SurfaceFigures) => number): number =>
@@ -157,7 +157,7 @@ function ofSurface(parts: readonly MinuteFigures[], name: SurfaceName): SurfaceF
   };
 }
 
-/** The upper end of the time within which a share of the requests was answered. */
+/** The upper bound of the time within which a share of the requests was answered. */
 function timeOf(figures: SurfaceFigures | undefined, share: number): number | null {
   if (figures === undefined) return null;
   let left = figures.requests * share;

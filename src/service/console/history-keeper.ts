@@ -1,7 +1,7 @@
 /**
- * Keeps what this process answered in the store, and adds up what all its processes did: a restart loses nothing, and each of
- * several processes shows what all did. It writes once a minute at most, and only when something was asked; no request waits
- * for that or fails by it.
+ * Stores the requests that this process answered, and adds up those of all processes of the store: a restart loses
+ * nothing, and each process shows the activity of all. It writes at most once a minute, and only after requests; no
+ * request waits for a write or fails because of it.
  */
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
@@ -11,7 +11,7 @@ import { History, MINUTES } from './history.ts';
 import { type Counted, HistoryDay } from './history-day.ts';
 
 export class HistoryKeeper {
-  /** Names this process in the store; one that is started again is another. */
+  /** Identifies this process in the store; after a restart, it has another id. */
   readonly #process = randomUUID();
   readonly #own: History;
   readonly #store: HistoryStore;
@@ -20,7 +20,7 @@ export class HistoryKeeper {
   readonly #timer: NodeJS.Timeout;
   /** Whether there is anything of this process in the store. */
   #isKept = false;
-  /** Whether the last attempt to write failed: the log says so once, not every minute. */
+  /** Whether the last attempt to write failed: the log reports this once, not every minute. */
   #isFailing = false;
   #writing: Promise<void> = Promise.resolve();
 
@@ -60,16 +60,13 @@ export class HistoryKeeper {
     } catch (error) {
       this.#own.giveBack(new Set(steps));
       if (!this.#isFailing) {
-        this.#log.warn(
-          { err: error },
-          'the history of the service could not be kept and will be tried again',
-        );
+        this.#log.warn({ err: error }, 'the history of the service could not be stored; trying again later');
       }
       this.#isFailing = true;
     }
   }
 
-  /** The last day of all processes, as far as they have written; what this one did is always there. */
+  /** The last day of all processes, as far as they have written; this process is always up to date. */
   async day(): Promise<HistoryDay> {
     const now = this.#clock.now();
     const last = Math.floor(now / MINUTE);
@@ -84,7 +81,7 @@ export class HistoryKeeper {
     );
   }
 
-  /** Writes the rest, and that it counted up to now, unless nothing was ever asked. */
+  /** Writes the rest, and that it counted up to now, unless there were no requests at all. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await this.#writing;
@@ -94,7 +91,7 @@ export class HistoryKeeper {
   }
 }
 
-/** From when to when each process is known to have counted. */
+/** The time during which each process is known to have counted. */
 function countedBy(steps: readonly HistoryStep[]): Counted[] {
   const processes = Map.groupBy(steps, ({ process }) => process);
   return [...processes.values()].map((of) => ({

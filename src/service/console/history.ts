@@ -1,6 +1,6 @@
 /**
- * What this process answered in the last day, minute by minute: requests, refusals, failures and times of each surface, and the
- * use of each key. It lives in memory and begins with the process; `history-keeper.ts` keeps it in the store.
+ * The requests that this process answered in the last day, minute by minute: requests, rejections, failures and times
+ * of each surface, and the use of each key. It is in memory and begins with the process; `history-keeper.ts` stores it.
  */
 import { type HistoryStep, MINUTE, STEP_MINUTES } from '../../store/history-store.ts';
 import type { SurfaceName } from '../surface.ts';
@@ -11,7 +11,7 @@ interface Ended {
   readonly surface: SurfaceName;
   readonly status: number;
   readonly seconds: number;
-  /** The key that asked; undefined: none that is known. */
+  /** The key of the request; undefined: no known key. */
   readonly key: string | undefined;
   readonly rows: number;
   readonly bytes: number;
@@ -19,7 +19,7 @@ interface Ended {
 
 export const MINUTES = 24 * 60;
 
-/** Keys of a minute that have figures of their own; the others are summed up. */
+/** Keys of a minute that have figures of their own; the others are combined. */
 const MOST_KEYS = 200;
 const OTHERS = 'others';
 
@@ -74,7 +74,7 @@ export class History {
     use.bytes += bytes;
   }
 
-  /** Notes a request of a key that was refused since the key had asked too often. */
+  /** Records a request of a key that was rejected because of its request limit. */
   noteLimited(key: string, now: number): void {
     useIn(this.#changing(now), key).limited++;
   }
@@ -94,7 +94,10 @@ export class History {
     return minute;
   }
 
-  /** What was asked in a minute; undefined: nothing, or it is more than a day ago. @param at minutes since 1970 */
+  /**
+   * The requests in a minute; undefined if there were none, or if it is more than a day ago. @param at minutes since
+   * 1970
+   */
   minute(at: number): Minute | undefined {
     const minute = this.#minutes[at % MINUTES];
     return minute?.at === at ? minute : undefined;
@@ -108,14 +111,14 @@ export class History {
     );
   }
 
-  /** The steps that have changed since this was last asked; minutes since 1970. */
+  /** The steps that have changed since the last call; minutes since 1970. */
   takeChanged(): ReadonlySet<number> {
     const changed = this.#changed;
     this.#changed = new Set();
     return changed;
   }
 
-  /** Gives back steps that were taken and could not be stored. */
+  /** Returns steps that were taken and could not be stored. */
   giveBack(steps: ReadonlySet<number>): void {
     for (const step of steps) this.#changed.add(step);
   }
@@ -143,7 +146,7 @@ const newSurface = (): OfSurface => ({
 });
 const newKey = (): OfKey => ({ requests: 0, rows: 0, bytes: 0, limited: 0 });
 
-/** The use of a key in a minute; what a crowd of keys does is summed up. */
+/** The use of a key in a minute; beyond the maximum number of keys, they are combined. */
 function useIn({ keys }: Minute, key: string): OfKey {
   const isKept = keys.has(key) || keys.size < MOST_KEYS;
   return found(keys, isKept ? key : OTHERS, newKey);

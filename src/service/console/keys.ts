@@ -1,4 +1,7 @@
-/** Keys that an operator makes and ends through the admin port, by the rules of the command line (store/new-key.ts). */
+/**
+ * Keys that an operator creates and revokes through the admin port, with the same rules as the command line
+ * (store/new-key.ts).
+ */
 import { KEY_KINDS } from '../../access/index.ts';
 import { platError } from '../../errors/index.ts';
 import { createKey, expiry, keyName, revokeKey } from '../../store/new-key.ts';
@@ -14,7 +17,7 @@ const LONGEST_BODY = 64 * 1024;
 
 const IDLE: DayOfKey = { requests: 0, rows: 0, bytes: 0, limited: 0, busiest: 0 };
 
-/** Every key with what it has used, what of that in the last day, and the limits of each kind. */
+/** Every key with its use, its use in the last day, and the limits of each kind. */
 export async function allKeys(
   { keys }: Pick<Store, 'keys'>,
   {
@@ -32,7 +35,10 @@ export async function allKeys(
   return json({ keys: records.map((key) => ({ ...key, lastDay: used.get(key.id) ?? IDLE })), limits });
 }
 
-/** @throws PlatError `requestMalformed`; `optionInvalid` for a kind that there is not; `usage` as of `createKey`, `keyName` and `expiry` */
+/**
+ * @throws PlatError `requestMalformed`; `optionInvalid` for an unknown kind; `usage` as in `createKey`, `keyName` and
+ * `expiry`
+ */
 export async function newKey(store: Store, exchange: Exchange): Promise<Reply> {
   const given = objectIn(await exchange.body(LONGEST_BODY));
   const name = keyName(textIn(given, 'name'));
@@ -43,7 +49,7 @@ export async function newKey(store: Store, exchange: Exchange): Promise<Reply> {
   }
   const { systems = [], expires } = given;
   if (!Array.isArray(systems) || !systems.every((each) => typeof each === 'string')) {
-    throw platError('requestMalformed', { reason: 'systems is no list of texts' });
+    throw platError('requestMalformed', { reason: 'systems is not a list of strings' });
   }
   const until = expires === undefined || expires === '' ? undefined : textIn(given, 'expires');
   const expiresAt = expiry(until, await store.now());

@@ -1,26 +1,26 @@
 /**
- * What the console shows as it happens: figures of the present, read once for all who look, and only while somebody does. It
- * must not know what the figures are.
+ * Live data of the console: current figures, read once for all clients, and only while there are any. It must not know
+ * what the figures are.
  */
 
 /** Milliseconds between two events. */
 const EVERY = 2000;
 
-/** The store is away: whoever looks is told, and learns the reason by asking. */
+/** The store is unavailable: the clients are notified, and learn the reason by a request. */
 export const AWAY = 'event: away\ndata: {}\n\n';
 
-/** People who look at once; each keeps a connection open. */
+/** The maximum number of simultaneous clients; each keeps a connection open. */
 const MOST = 100;
 
-/** What is told of the replication beside the figures, to those who look at it. */
+/** Data on replication in addition to the figures, for clients that show it. */
 interface Told {
   /** All of it. */
   readonly whole: () => Promise<object>;
-  /** Leaves out what changes with time alone: what is otherwise as before is told again only now and then. */
+  /** Omits what changes with time alone: data that is otherwise unchanged is sent again only from time to time. */
   readonly lasting: (whole: object) => string;
 }
 
-/** What has not changed is told again after so many events, for what changes with time alone. */
+/** The number of events after which unchanged data is sent again, for what changes with time alone. */
 const AGAIN_AFTER = 7;
 
 const NOTHING: Told = { whole: async () => ({}), lasting: () => '' };
@@ -40,10 +40,10 @@ export class Live {
   #waiting: Waiting[] = [];
   #timer: NodeJS.Timeout | undefined;
   #looking = 0;
-  /** What was told last of the replication, and how many events ago; undefined: all must be told. */
+  /** The replication data that was sent last, and how many events ago; undefined: everything must be sent. */
   #before: { readonly lasting: string; readonly ago: number } | undefined;
 
-  /** @param read the figures of this moment */
+  /** @param read the current figures */
   constructor(
     read: () => Promise<object>,
     { replication = NOTHING, every = EVERY }: { readonly replication?: Told; readonly every?: number } = {},
@@ -58,11 +58,12 @@ export class Live {
   }
 
   /**
-   * The events for one client: the present at once, then every change of it. There are none where too many look.
-   * @param seesReplication whether it is told of the replication, too
+   * The events for one client: the current state at once, then every change. There are none if there are too many
+   * clients.
+   * @param seesReplication whether it also receives the replication data
    */
   async *events(until: AbortSignal, seesReplication = false): AsyncGenerator<string> {
-    // Those that were let in at once are more than one could see then.
+    // Clients that were admitted at the same time may be more than were visible then.
     if (this.isFull) return;
     this.#looking++;
     try {
@@ -105,7 +106,7 @@ export class Live {
     for (const { seesReplication, take } of waiting) take(seesReplication ? figures + replication : figures);
   }
 
-  /** @param onlyNews whether what is told of the replication is left out where it is as before */
+  /** @param onlyNews whether unchanged replication data is omitted */
   async #moment(
     withReplication: boolean,
     onlyNews = false,

@@ -12,7 +12,7 @@ import { SURFACE } from '../surface.ts';
 import { refuseOtherSites } from './same-site.ts';
 import { Sessions } from './sessions.ts';
 
-/** Attempts of one address; a token cannot be guessed, and this keeps logs and the store quiet. */
+/** Attempts per address; a token cannot be guessed, and this limits the load on logs and the store. */
 const ATTEMPTS = { requests: 10, seconds: 60 };
 
 /** Longer than any token with its member name. */
@@ -29,7 +29,7 @@ export class LogIn {
 
   /**
    * Begins a session with the token in the body, `{"token":"…"}`.
-   * @throws PlatError as of `authenticate` and `refuseOtherSites`; `rateLimited` for an address that tries too often
+   * @throws PlatError as in `authenticate` and `refuseOtherSites`; `rateLimited` for an address with too many attempts
    */
   async begin(exchange: Exchange): Promise<Reply> {
     refuseOtherSites(exchange);
@@ -53,9 +53,9 @@ export class LogIn {
   }
 
   /**
-   * The hash of the token that the cookie of a request stands for; undefined without a session.
-   * @param isUse whether the session counts as used, which lets it last longer
-   * @throws PlatError as of `refuseOtherSites`, for a request that has one
+   * The hash of the token behind the cookie of a request; undefined without a session.
+   * @param isUse whether the session counts as used, which extends it
+   * @throws PlatError as in `refuseOtherSites`, for a request that has one
    */
   async tokenHashOf(exchange: Exchange, isUse = true): Promise<string | undefined> {
     const secret = secretIn(exchange);
@@ -91,7 +91,7 @@ function tokenIn(body: Buffer): string {
       return given.token;
     }
   } catch {
-    // It is no JSON: the same answer as for JSON without a token.
+    // The same error as for JSON without a token.
   }
   throw platError('requestMalformed', { reason: 'the body is not {"token": "…"}' });
 }

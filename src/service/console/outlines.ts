@@ -1,6 +1,6 @@
 /**
- * What the console's map draws beneath its points: outlines of places, as GeoJSON (RFC 7946). They are for looking at only: no query
- * and no record knows them.
+ * What the console's map draws beneath its points: outlines of places, as GeoJSON (RFC 7946). They are only for
+ * display: no query and no record uses them.
  */
 import { platError } from '../../errors/index.ts';
 import { isObject } from '../../shared/json.ts';
@@ -28,7 +28,7 @@ export const NO_OUTLINES: Outlines = { type: 'FeatureCollection', features: [] }
 const LONGEST_NAME = 200;
 
 /**
- * Reads outlines, and leaves out everything that is not drawn, such as further properties and altitudes.
+ * Reads outlines, and omits everything that is not drawn, such as further properties and altitudes.
  * @throws PlatError `usage` with the position and what is expected there
  */
 export function outlinesIn(json: unknown): Outlines {

@@ -1,6 +1,6 @@
 /**
- * The files of the console as they were built (packages/console), and the one page that loads them at whatever address of the
- * console a person opens. It must not know what the page shows.
+ * The built files of the console (packages/console), and the page that loads them at any URL of the console. It must
+ * not know what the page shows.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
@@ -8,12 +8,12 @@ import { fileURLToPath } from 'node:url';
 import { platError } from '../../errors/index.ts';
 import type { Reply } from '../exchange.ts';
 
-/** Beside the sources in a checkout, and in the package that is installed. */
+/** The folder next to the sources in a checkout, and in the installed package. */
 const FOLDER = fileURLToPath(new URL('../../../dist/console/', import.meta.url));
 
 export const CONSOLE_ROOT = '/console';
 
-/** What the page may do: nothing but what this service serves, and no script or style that is not a file of it. */
+/** The page may load only what this service serves, and no script or style that is not one of its files. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -45,7 +45,7 @@ interface Built {
 
 let files: ReadonlyMap<string, Built> | undefined;
 
-/** The files by their names; they are few and small, and their names change with their content. */
+/** The files by name; they are few and small, and their names change with their content. */
 function built(): ReadonlyMap<string, Built> {
   files ??= new Map(
     existsSync(FOLDER)
@@ -62,8 +62,8 @@ function built(): ReadonlyMap<string, Built> {
 
 /**
  * A file of the console, or its page.
- * @param path below the root of the console, without a slash at its beginning
- * @throws PlatError `pathNotFound` for a file that there is not, `consoleMissing` where the console was not built
+ * @param path below the root of the console, without a leading slash
+ * @throws PlatError `pathNotFound` for an unknown file, `consoleMissing` if the console was not built
  */
 export function consoleReply(path: string): Reply {
   const page = built().get('index.html');

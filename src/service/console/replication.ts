@@ -1,13 +1,13 @@
 /**
- * Replication as the console shows it: of a replica what its copies do, and of any store which keys walk through it. It must
- * not know how a copy is made: what it reports and does comes from the command that serves the store.
+ * Replication as the console shows it: for a replica, the work of its copies; for any store, the keys that walk through
+ * it. It must not know how a copy is made: the command that serves the store provides its reports and actions.
  */
 import { platError } from '../../errors/index.ts';
 import { type Exchange, json, type Reply } from '../exchange.ts';
 import { objectIn, textIn } from './given.ts';
 import type { Walks } from './walks.ts';
 
-/** What is told of replication at a moment. @param now milliseconds since 1970 */
+/** The state of replication at a moment. @param now milliseconds since 1970 */
 export async function replicationAt(
   { walks, replica }: { readonly walks: Walks; readonly replica?: ReplicaDesk | undefined },
   now: number,
@@ -18,24 +18,24 @@ export async function replicationAt(
 /** Members that change with time alone. */
 const MOVING = new Set(['at', 'lag']);
 
-/** The same without what changes with time alone, to find out whether anything happened. */
+/** The same without what changes with time alone, to detect whether anything happened. */
 export const lastingOf = (told: object): string =>
   JSON.stringify(told, (name, value: unknown) => (MOVING.has(name) ? undefined : value));
 
-/** Which part of the quarantine is asked for; without a source of all. */
+/** The requested part of the quarantine; without a source, that of all sources. */
 interface QuarantineWish {
   readonly source?: string;
   readonly skip: number;
   readonly limit: number;
 }
 
-/** Entries that are tried again: all of a source, or one. */
+/** Entries to retry: all of a source, or one. */
 interface RetryWish {
   readonly source: string;
   readonly only?: { readonly resource: string; readonly key: string };
 }
 
-/** What the command that serves a replica reports of it and does with it. */
+/** The reports and actions of a replica, provided by the command that serves it. */
 export interface ReplicaDesk {
   /** @param now milliseconds since 1970 */
   report(now: number): Promise<object>;
@@ -48,7 +48,7 @@ const PAGE = 50;
 const MOST = 500;
 const LONGEST_BODY = 64 * 1024;
 
-/** What the address of the quarantine takes, for people. */
+/** The parameters of the quarantine's URL, in words. */
 export const QUARANTINE_OPTIONS = {
   source: 'The name of a source; absent: all.',
   skip: 'How many entries are left out.',
@@ -65,12 +65,12 @@ export async function quarantine(desk: ReplicaDesk | undefined, { query }: Excha
   return json(desk === undefined ? { entries: [], total: 0 } : await desk.quarantine(wish));
 }
 
-/** What became of a retry. @throws PlatError `requestMalformed`, or as of the retry */
+/** The result of a retry. @throws PlatError `requestMalformed`, or as in the retry */
 export async function retry(desk: ReplicaDesk | undefined, exchange: Exchange): Promise<Reply> {
   const given = objectIn(await exchange.body(LONGEST_BODY));
   const source = textIn(given, 'source');
   if ((given.resource === undefined) !== (given.key === undefined)) {
-    throw platError('requestMalformed', { reason: 'resource and key go together' });
+    throw platError('requestMalformed', { reason: 'resource and key must be given together' });
   }
   const only =
     given.key === undefined
@@ -84,5 +84,5 @@ function countIn(asked: URLSearchParams, name: string, usual: number): number {
   const text = asked.get(name) ?? '';
   if (text === '') return usual;
   if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw platError('requestMalformed', { reason: `${name} is no whole number` });
+  throw platError('requestMalformed', { reason: `${name} is not a whole number` });
 }

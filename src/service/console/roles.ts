@@ -1,7 +1,6 @@
 /**
- * The roles of a store as an operator looks at them: the definitions in force, resolved against the resources that the store
- * publishes and the fields that it has in use. It must not know records: what a role sees of them, the interfaces give through
- * its eyes (see-as.ts).
+ * The roles of a store as an operator sees them: the definitions in force, resolved against the published resources and
+ * the fields in use. It must not know records: the interfaces show what a role sees of them (see-as.ts).
  */
 import { isDeepStrictEqual } from 'node:util';
 import { BUILT_IN_ACCESS, type RoleDefinition, type WithheldDefinition } from '../../access/index.ts';
@@ -13,7 +12,7 @@ import type { Field, Resource, VisibilityClass } from '../../dictionary/index.ts
 interface SeenRows {
   /** As it is defined; empty: every row. */
   readonly filter: string;
-  /** With the dates of the present day, where the filter moves with it. */
+  /** With the dates of the current day, if the filter depends on it. */
   readonly today?: string;
 }
 
@@ -35,7 +34,7 @@ interface ClassedResource {
   readonly fields: Readonly<Record<VisibilityClass, readonly string[]>>;
 }
 
-/** What `GET /roles` gives. */
+/** The response of `GET /roles`. */
 interface RolesInForce {
   /** The UTC day that the rules apply to. */
   readonly day: string;
@@ -50,7 +49,7 @@ const STANDARD = ['open', 'idx', 'address', 'facts', 'address-facts', 'history',
 
 export function rolesInForce(model: StoreModel): RolesInForce {
   const { dictionary, settings, rules, day, stores, inUse } = model;
-  // Who sees an event follows from the record that it is of.
+  // The record of an event determines who sees the event.
   const published = [...dictionary.resources.values()].filter(
     ({ always, fromChanges, name }) => !fromChanges && (always || stores(name)),
   );

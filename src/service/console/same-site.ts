@@ -15,7 +15,7 @@ const nameOf = (host: string): string =>
     .replace(/^\[(.*)\]$/, '$1')
     .toLowerCase();
 
-/** Whether a browser that asked this host cannot have been led here by a name of somebody else's. */
+/** Whether the host shows that a browser was not led here by a foreign name. */
 function isOwnHost(host: string, base: string): boolean {
   const name = nameOf(host);
   const isLocal = name === 'localhost' || name.endsWith('.localhost');
@@ -23,7 +23,7 @@ function isOwnHost(host: string, base: string): boolean {
 }
 
 /**
- * Refuses what does not come from the console's own pages.
+ * Rejects requests that do not come from the console's own pages.
  * @throws PlatError 421 for a host that is not this service's, 403 for a request of another site
  */
 export function refuseOtherSites({ method, headers, base }: Asking): void {
@@ -31,7 +31,8 @@ export function refuseOtherSites({ method, headers, base }: Asking): void {
   if (!isOwnHost(host, base)) throw platError('hostUnknown', { host: nameOf(host) });
   const isOwnOrigin = origin !== undefined && URL.canParse(origin) && new URL(origin).host === host;
   const isReading = method === 'GET' || method === 'HEAD';
-  // A browser of today says where a request comes from; one that says nothing may read, since no other page sees the answer.
+  // Current browsers report where a request comes from; one that does not may read, since no other page sees the
+  // response.
   const isOwn =
     site === undefined ? isOwnOrigin || (isReading && origin === undefined) : OWN_SITES.includes(site);
   if (!isOwn || (origin !== undefined && !isOwnOrigin)) throw platError('otherSite', {});

@@ -1,6 +1,6 @@
 /**
- * The interfaces as another key sees them: `/as/role/<role>/<surface>/…` and `/as/key/<id>/…` on the admin port lead to the
- * paths of that surface, with the rows and fields of that role or key, and with the operator's own session.
+ * The interfaces as another role or key sees them: `/as/role/<role>/<surface>/…` and `/as/key/<id>/…` on the admin port
+ * lead to the paths of that surface, with the rows and fields of that role or key, and with the operator's own session.
  */
 import type { KeyRecord } from '../../access/index.ts';
 import { platError } from '../../errors/index.ts';
@@ -10,7 +10,7 @@ import { PUBLIC_SURFACES, SURFACE } from '../surface.ts';
 
 const PATH = /^\/as\/(role|key)\/([^/]+)\/([a-z]+)(\/.*)$/;
 
-/** The exchange with the surface that it asks for through another key's eyes; any other exchange as it is. */
+/** The exchange with the surface that it requests as another role or key; any other exchange unchanged. */
 export function seenAs(exchange: Exchange): Exchange {
   if (exchange.surface.name !== 'admin') return exchange;
   const [, kind, text = '', surface = '', path = ''] = PATH.exec(exchange.path) ?? [];
@@ -27,7 +27,7 @@ function decodedName(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw platError('requestMalformed', { reason: 'its path has a percent sign that encodes nothing' });
+    throw platError('requestMalformed', { reason: 'its path has an invalid percent-encoding' });
   }
 }
 
@@ -44,7 +44,7 @@ export async function keySeen(
 ): Promise<KeyRecord> {
   switch (as.kind) {
     case 'role':
-      // Lists that filters found are kept by the id: what one role sees must not be walked by another.
+      // Cached lists of filter results belong to the id: another role must not read the list of one role.
       return { ...own, id: `${own.id} as ${as.role}`, role: as.role, kind: surface.keyKind, systems: [] };
     case 'key': {
       const found = (await keys.list()).find(({ id }) => id === as.id);

@@ -1,6 +1,7 @@
 /**
- * Sessions of people who look at the console: a cookie stands for the token of an admin key, which the browser sends once and
- * never keeps. A session ends with its key. Sessions live in the memory of one process, as its admin port does.
+ * Sessions of console users: a cookie represents the token of an admin key, which the browser sends once and never
+ * stores. A session ends with its key. Sessions are in the memory of one process, as the admin port belongs to one
+ * process.
  */
 import { hash, randomBytes } from 'node:crypto';
 import { BoundedCache } from '../../shared/bounded-cache.ts';
@@ -24,7 +25,7 @@ export class Sessions {
   /**
    * Begins a session of a key.
    * @param now milliseconds since 1970
-   * @returns the secret that the cookie holds; only its hash is kept
+   * @returns the secret for the cookie; only its hash is kept
    */
   open(tokenHash: string, now: number): string {
     const secret = randomBytes(32).toString('base64url');
@@ -32,7 +33,7 @@ export class Sessions {
     return secret;
   }
 
-  /** The hash of the token that a session stands for; undefined where there is none, or it was idle for too long. */
+  /** The hash of the token that a session represents; undefined if there is none, or if it was idle for too long. */
   tokenHashOf(secret: string, now: number, isUse: boolean): string | undefined {
     const id = hash('sha256', secret);
     const session = this.#opened.get(id);

@@ -1,6 +1,6 @@
 /**
- * Who walks through the data, how far and how fast: the pages of each key, put together to walks and windows, for a day. It
- * lives in the memory of one process and begins with it. It must not know how pages are read.
+ * Which keys walk through the data, how far and how fast: the pages of each key, combined to walks and windows, for a
+ * day. It is in the memory of one process and begins with it. It must not know how pages are read.
  */
 import type { Reading } from '../exchange.ts';
 import type { SurfaceName } from '../surface.ts';
@@ -17,15 +17,15 @@ interface Walk {
   readonly pages: number;
   readonly rows: number;
   readonly state: 'walking' | 'done' | 'left';
-  /** Whether its beginning was not seen, as of one that another process answered. */
+  /** Whether its beginning was not observed, such as that of a walk that another process answered. */
   readonly isPart: boolean;
 }
 
 interface KeyWalks {
   readonly key: string;
-  /** What goes on, and how many pages of it the last minute had; the latest last. */
+  /** Running walks, with the number of pages in the last minute; the latest last. */
   readonly current: readonly (Walk & { readonly pagesPerMinute: number })[];
-  /** What has ended in the last day, the oldest first. */
+  /** Walks that ended in the last day, the oldest first. */
   readonly ended: readonly Walk[];
 }
 
@@ -42,13 +42,13 @@ interface OfKey {
 
 const DAY = 24 * 3_600_000;
 const MINUTE = 60_000;
-/** A walk without a page for so long has been given up. */
+/** A walk without a page for this long counts as abandoned. */
 const PATIENCE = 3_600_000;
-/** Walks of a key that are kept, keys, and walks that a key may have at once. */
+/** The maximum numbers of ended walks of a key, of keys, and of simultaneous walks of a key. */
 const MOST_ENDED = 300;
 const MOST_KEYS = 200;
 const MOST_CURRENT = 40;
-/** Pages whose moments are kept, for the speed. */
+/** The number of pages whose moments are kept, for the speed. */
 const MOST_MOMENTS = 600;
 
 export class Walks {

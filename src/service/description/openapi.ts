@@ -1,5 +1,5 @@
 /**
- * What a surface answers, as OpenAPI 3.1: from the tables of routes and from the view of the key. Without a token the
+ * The paths of a surface, as OpenAPI 3.1: from the tables of routes and from the view of the key. Without a token the
  * description is general: it names no field, and no resource that an operator added.
  */
 import type { View } from '../../access/index.ts';
@@ -15,13 +15,13 @@ import { nativeParameters, nativePaths, nativeSchemas } from './native-paths.ts'
 import { content, inPath, inQuery, type Json, namedIn, operation, type Paths, TEXT } from './parts.ts';
 import { type DescribedResource, resoParameters, resoPaths, resoSchemas } from './reso-paths.ts';
 
-/** Descriptions that are written already, without the address of the service. */
+/** Finished descriptions, without the URL of the service. */
 const written = new BoundedCache<string>('descriptions', { bytes: 8 * 1024 * 1024 });
 
 /**
  * @param base of the surface as its client reaches it
  * @param view of a key; undefined: without one
- * @param enumerations that its clients get in place of strings, if they do
+ * @param enumerations that its clients get instead of strings, if they do
  */
 export function description(
   surface: Surface,
@@ -138,7 +138,7 @@ const tagsOf = (item: Json): string[] =>
     typeof each === 'object' && each !== null && 'tags' in each && Array.isArray(each.tags) ? each.tags : [],
   );
 
-/** What needs no token: the front, and files that carry a signature in their address. */
+/** What needs no token: the front, and files with a signature in their URL. */
 function openPaths({ name }: Surface): Paths {
   const front = FRONT_PATHS.map(({ path, gives, type }) => {
     const described = operation({

@@ -1,4 +1,4 @@
-/** The paths of a RESO service root in OpenAPI, from the entity sets, navigations and options that there are. */
+/** The paths of a RESO service root in OpenAPI, from the existing entity sets, navigations and options. */
 import { CUSTOM_FIELDS, type Field, type Navigation, type Resource } from '../../dictionary/index.ts';
 import { OPTIONS_OF, type SystemOption } from '../../query/odata/query.ts';
 import type { ResourcePath } from '../../query/odata/resource-path.ts';
@@ -19,7 +19,7 @@ export interface DescribedResource {
 
 const COUNTED: Json = { type: 'integer', minimum: 0 };
 
-/** What each option takes, for people. */
+/** What each option accepts, in words. */
 const OPTION: Partial<Readonly<Record<SystemOption, readonly [schema: Json, takes: string]>>> = {
   filter: [TEXT, "A condition, such as StandardStatus eq 'Active'."],
   orderby: [TEXT, 'Fields, each with asc or desc.'],
@@ -71,7 +71,7 @@ const pageOf = (record: Json): Json =>
     },
   });
 
-/** A query that is longer than an address may be, in a body. */
+/** A query in a body that is longer than a URL may be. */
 const POSTED = {
   required: true,
   content: {
@@ -84,13 +84,13 @@ const POSTED = {
 interface Root {
   /** With slashes on both sides. */
   readonly root: string;
-  /** Whether digests are given there. */
+  /** Whether digests are available there. */
   readonly comparesRanges: boolean;
 }
 
 /** One operation of a path. */
 interface Described {
-  /** The kind of question and what it is about, as the id has it. */
+  /** The kind of the request and its subject, as in the id. */
   readonly id: readonly string[];
   readonly summary: string;
   readonly parameters?: readonly Json[];
@@ -111,7 +111,7 @@ const described = ({ id, summary, parameters = [], options = [], answer }: Descr
 
 const get = (given: Described): Json => ({ get: described(given) });
 
-/** Where one record lies, and the parameter in that path, by the type of its key. */
+/** The path of one record, and the parameter in it, by the type of its key. */
 function recordPath({ resource }: DescribedResource, { root }: Root): { path: string; key: Json } {
   const isText = resource.fields.get(resource.key)?.type.kind === 'string';
   return {
@@ -125,7 +125,7 @@ const OPTIONS_OF_EVENTS = OPTIONS_OF.collection.difference(
   new Set<SystemOption>(['search', 'expand', 'deltatoken']),
 );
 
-/** The paths of each kind below an entity set: a kind that is missing here does not compile. */
+/** The paths of each kind below an entity set: a missing kind does not compile. */
 const KINDS: Readonly<
   Record<
     Exclude<ResourcePath['kind'], 'service' | 'metadata'> | 'digests',

@@ -24,7 +24,10 @@ function scalarSchema({ type }: Field): { readonly type: string } & Json {
 export type Members = ReadonlyMap<string, readonly { readonly name: string }[]>;
 const NO_MEMBERS: Members = new Map();
 
-/** What a field gives: as `$metadata` has it, a list is never null, and one of an enumeration's members has no length. */
+/**
+ * The schema of a field: as `$metadata` declares it, a list is never null, and one of an enumeration's members has no
+ * length.
+ */
 function fieldSchema(field: Field, members: Members): Json {
   const known = field.lookup === undefined ? [] : (members.get(field.lookup) ?? []);
   const names = [...new Set(known.map(({ name }) => name))];

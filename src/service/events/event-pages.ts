@@ -1,6 +1,6 @@
 /**
- * Pages of the sequence of changes as events, each read and written once for all followers who see the same and stand at the
- * same position. It must not know who they are, or how they are told.
+ * Pages of the sequence of changes as events, each read and serialized once for all followers with the same view and
+ * position. It must not know the followers, or how events are sent.
  */
 import type { View } from '../../access/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
@@ -12,13 +12,13 @@ import { changedRecords, type RecordTexts, recordNamed } from '../../store/chang
 import type { ReadOptions, Store } from '../../store/store.ts';
 import { changeEvent, positionEvent } from './event-text.ts';
 
-/** What a follower is told. */
+/** What a follower requests. */
 export interface Following {
-  /** The same for followers who see the same. */
+  /** The same for followers with the same view. */
   readonly id: string;
   /** Absent: all that the role reads. */
   readonly resources?: readonly string[] | undefined;
-  /** How records are written; absent: no records are wanted. */
+  /** How records are written; absent: no records are requested. */
   readonly records?: {
     readonly root: string;
     readonly files: (view: View, now: number) => FileSigning;
@@ -44,7 +44,7 @@ type EventPage =
 const MOST = 1000;
 const MOST_WITH_RECORDS = 100;
 
-/** Pages are kept for followers who are a little behind the others. */
+/** Pages are cached for followers that are slightly behind the others. */
 const KEPT = { bytes: 16 * 1024 * 1024, milliseconds: 2000 };
 
 interface Kept {
@@ -65,7 +65,7 @@ export class EventPages {
 
   /**
    * The page after a position.
-   * @param commits counts the commits that were noticed: a page that was begun before one may lack it
+   * @param commits counts the noticed commits: a page that was begun before one may lack it
    */
   async after(
     following: Following,
@@ -92,7 +92,7 @@ export class EventPages {
     }
   }
 
-  /** The end of the sequence, where many begin at once. @param commits as of `after` */
+  /** The end of the sequence, for many streams that begin at once. @param commits as in `after` */
   async end(commits: number): Promise<FeedPage> {
     if (this.#ending?.commits !== commits) {
       const page = this.#store.feed({ since: 'end', limit: 0 });
@@ -102,7 +102,7 @@ export class EventPages {
     try {
       return await page;
     } finally {
-      // Another one begins with its own.
+      // The next one begins with its own.
       if (this.#ending?.page === page) this.#ending = undefined;
     }
   }
@@ -151,7 +151,7 @@ export class EventPages {
   }
 }
 
-/** A page that ended with the sequence is too short once there was a commit. */
+/** A page that ended with the sequence is outdated after another commit. */
 const isFresh = ({ page, commits, at }: Kept, now: number): boolean =>
   performance.now() - at < KEPT.milliseconds &&
   (commits === now || (page.kind === 'events' && !page.isLevel));

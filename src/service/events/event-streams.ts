@@ -1,6 +1,6 @@
 /**
- * Those who follow the changes of the store: each has a position of its own, takes the pages after it as quickly as its
- * client does, and waits for the next commit. It must not know how a request is read, or an event sent.
+ * The open streams of changes: each has a position of its own, reads the following pages as fast as its client does,
+ * and waits for the next commit. It must not know how a request is read, or how an event is sent.
  */
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { platError } from '../../errors/index.ts';
@@ -9,33 +9,33 @@ import type { ReadOptions, Store } from '../../store/store.ts';
 import { EventPages, type Following } from './event-pages.ts';
 import { BEGIN, goneEvent, positionEvent } from './event-text.ts';
 
-/** Milliseconds between two commits that followers are told of one by one: what comes between, they are told together. */
+/** Minimum milliseconds between two notifications of followers; commits in between are reported together. */
 const BETWEEN_COMMITS = 10;
-/** Followers that are told before whatever else has arrived gets its turn. */
+/** The number of followers that are notified before other events are processed. */
 const AT_ONCE = 100;
-/** Seconds after which a key with too many streams may try again. */
+/** Seconds after which a key with too many streams may retry. */
 const COME_BACK = 30;
 
-/** Who follows, and what. */
+/** A follower, and what it follows. */
 interface Follower {
   readonly keyId: string;
   readonly following: Following;
   readonly read: ReadOptions;
-  /** Waits for the turn of the key to have a page read. */
+  /** Waits in the queue of the key before a page is read. */
   readonly turn: () => Promise<void>;
 }
 
-/** What is counted of the streams. */
+/** The metrics of the streams. */
 interface StreamMetrics {
   readonly sent: (events: number) => void;
   readonly lag: (seconds: number) => void;
   readonly failed: (error: unknown) => void;
-  /** The commits of other processes are announced no more, and found by asking. */
+  /** The commits of other processes are no longer announced, and are found by polling. */
   readonly unannounced: (error: unknown) => void;
 }
 
 interface StreamOptions {
-  /** The most streams of one key. */
+  /** The maximum number of streams of one key. */
   readonly perKey: number;
   readonly metrics: StreamMetrics;
 }
@@ -45,7 +45,7 @@ interface Stream extends Follower {
   wake: (() => void) | undefined;
 }
 
-/** A stream that was let in; its events are asked for at most once. */
+/** An admitted stream; its events are requested at most once. */
 interface OpenStream {
   readonly kind: 'open';
   readonly events: (until: AbortSignal) => AsyncGenerator<string | Uint8Array>;
@@ -70,7 +70,7 @@ export class EventStreams {
   }
 
   /**
-   * Opens a stream behind a position; what has changed since may be no longer known.
+   * Opens a stream after a position; the changes since then may no longer be known.
    * @throws PlatError `tooManyStreams`
    */
   async open(
@@ -118,7 +118,7 @@ export class EventStreams {
     try {
       yield* this.#told(stream, begin, until);
     } catch (error) {
-      // The client asks again, and is then told the reason.
+      // The client reconnects, and then receives the reason.
       metrics.failed(error);
     } finally {
       until.removeEventListener('abort', end);
@@ -133,7 +133,7 @@ export class EventStreams {
     let isLevel = false;
     for (let isFirst = true; !until.aborted; isFirst = false) {
       const commits = this.#commits;
-      // Those who are level are told of a commit together; whoever is behind waits for turns.
+      // Followers that are up to date are notified of a commit together; one that is behind queues.
       if (!isLevel) await turn();
       const page = await this.#pages.after(following, position, commits, read);
       if (until.aborted) return;

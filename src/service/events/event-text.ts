@@ -1,13 +1,13 @@
-/** Events of the stream of changes as they are written (HTML, 9.2). It must not know where they come from. */
+/** Events of the stream of changes in their text format (HTML, 9.2). It must not know where they come from. */
 import { type FeedPosition, positionText, type RecordChange } from '../../store/change-feed.ts';
 import { type RecordTexts, recordNamed } from '../../store/changed-records.ts';
 
-/** Milliseconds after which a client whose stream was cut asks again. */
+/** Milliseconds after which a disconnected client reconnects. */
 const RETRY = 2000;
 
 export const BEGIN = `retry: ${RETRY}\n\n`;
 
-/** @param records absent: the client wants none */
+/** @param records absent if the client requests none */
 export function changeEvent(change: RecordChange, records: RecordTexts | undefined): string {
   const data = JSON.stringify(changeOf(change));
   const record = records?.get(recordNamed(change));
@@ -19,12 +19,14 @@ const changeOf = ({ sequence, resource, key, kind, at }: RecordChange): RecordCh
   ...{ sequence, resource, key, kind, at },
 });
 
-/** @param isLevel whether nothing is known beyond it */
+/** @param isLevel whether no later change is known */
 export function positionEvent(position: FeedPosition, isLevel: boolean): string {
   const text = positionText(position);
   return `event: position\nid: ${text}\ndata: ${JSON.stringify({ position: text, level: isLevel })}\n\n`;
 }
 
-/** What has changed since is no longer known: after a full download, the client goes on from this position. */
+/**
+ * The changes since the client's position are no longer known: after a full download, it continues from this position.
+ */
 export const goneEvent = (position: FeedPosition): string =>
   `event: gone\ndata: ${JSON.stringify({ position: positionText(position) })}\n\n`;

@@ -1,6 +1,6 @@
 /**
- * `GET /events`: the changes of the store as server-sent events (HTML, 9.2; docs/changes.md), to whoever may use the surface
- * of replication. It reads what a request asks; event-streams.ts gives the events.
+ * `GET /events`: the changes of the store as server-sent events (HTML, 9.2; docs/changes.md), for keys that may use the
+ * replication surface. It reads the parameters of a request; event-streams.ts produces the events.
  */
 import { platError } from '../../errors/index.ts';
 import { type FeedPosition, positionIn, positionText, START } from '../../store/change-feed.ts';
@@ -21,18 +21,18 @@ export const EVENTS_PATH = '/events';
 
 export const EVENT_STREAM = 'text/event-stream';
 
-/** What the address takes, for people. */
+/** The parameters of the URL, in words. */
 export const EVENT_OPTIONS = {
   resources: 'The names of resources, with commas between them; absent: all that the key may read.',
   since:
     'The position behind which the events begin: `start`, `end` (as without it), or one that the stream has given. The header `Last-Event-ID` takes precedence.',
-  records: '`true`: each change comes with its record, whole, as the key sees it when it is read.',
+  records: '`true`: each change contains its complete record, as the key sees it at the time it is read.',
 } as const;
 
 interface EventsContext extends ServiceContext {
   readonly views: Views;
   readonly streams: EventStreams;
-  /** Waits for the turn of a key to have something read. */
+  /** Waits in the queue of a key before something is read. */
   readonly turn: (name: string) => Promise<void>;
 }
 

@@ -84,7 +84,7 @@ export function greeting({ base, surface }: Pick<Exchange, 'base' | 'surface'>):
 <main>
 <h1>${escaped(name)}</h1>
 ${roots === '' ? '' : `<h2>Roots</h2>\n<dl>\n${roots}\n</dl>`}
-${surface.name === 'admin' ? `<p>${link(`${base}${CONSOLE_ROOT}/`, 'Open the console')}, which shows what the feed holds and how it is.</p>` : ''}
+${surface.name === 'admin' ? `<p>${link(`${base}${CONSOLE_ROOT}/`, 'Open the console')}, which shows the content and the health of the feed.</p>` : ''}
 <h2>Token</h2>
 <p>Every question needs a token. Whoever runs this service makes one, and it is shown once:</p>
 <pre>${escaped(createdBy(surface))}</pre>

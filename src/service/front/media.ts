@@ -69,7 +69,7 @@ async function bodyOf({ body }: ServedFile): Promise<Uint8Array> {
   return typeof made === 'string' ? Buffer.from(made) : made;
 }
 
-/** The file, or the part of it that is asked for. */
+/** The file, or the part of it that is requested. */
 function fileReply(
   { method, headers: asked }: Exchange,
   body: Uint8Array,

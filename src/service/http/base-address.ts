@@ -1,6 +1,6 @@
 /**
- * How clients reach a surface, for every link in an answer: as the operator configured, or as a trusted proxy says, or by the
- * address that the connection came in on. It must not know what the links lead to.
+ * How clients reach a surface, for every link in a response: as the operator configured, or as a trusted proxy says, or
+ * by the address that the connection came in on. It must not know what the links lead to.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { plainAddress } from '../../shared/ip-address.ts';

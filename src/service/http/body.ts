@@ -7,10 +7,36 @@ import { type PlatError, platError } from '../../errors/index.ts';
 /** Reads a body, of at most so many bytes. @throws PlatError 413 for a larger one, 408 for one that does not come */
 export type ReadBody = (most: number) => Promise<Buffer>;
 
-/** @param milliseconds for the whole body */
+/** A body that is on its way, in whose place something may come that is no HTTP. */
+export class ComingBody {
+  #fault: PlatError | undefined;
+  #failed: ((fault: PlatError) => void) | undefined;
+
+  get isBroken(): boolean {
+    return this.#fault !== undefined;
+  }
+
+  /** The body does not come any more. */
+  break(fault: PlatError): void {
+    this.#fault ??= fault;
+    this.#failed?.(this.#fault);
+  }
+
+  /** Tells who reads it of a fault, also of one that was found before. */
+  read(failed: (fault: PlatError) => void): void {
+    this.#failed = failed;
+    if (this.#fault !== undefined) failed(this.#fault);
+  }
+}
+
+/**
+ * @param milliseconds for the whole body
+ * @param coming absent where none can break: HTTP/2 ends the stream
+ */
 export function bodyReader(
   request: Readable & { readonly headers: Readonly<Record<string, unknown>> },
   milliseconds: number,
+  coming?: ComingBody,
 ): ReadBody {
   return (most) =>
     new Promise((resolve, reject) => {
@@ -40,5 +66,6 @@ export function bodyReader(
       };
       if (Number(request.headers['content-length'] ?? 0) > most) tooLarge();
       else request.on('data', take);
+      coming?.read(fail);
     });
 }

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
-import { platError } from '../../errors/index.ts';
+import { type PlatError, platError } from '../../errors/index.ts';
 import type { Budgets, RequestAccount } from '../access/budget.ts';
 import type { Connection, Connections } from '../access/connections.ts';
 import { type Exchange, hasEvents, type Reply } from '../exchange.ts';
@@ -18,7 +18,7 @@ import { refusal, respond } from '../respond.ts';
 import type { Responder } from '../responder.ts';
 import { SURFACE, type SurfaceName } from '../surface.ts';
 import { baseAddress, forwardedHost, type Listener } from './base-address.ts';
-import { bodyReader } from './body.ts';
+import { bodyReader, ComingBody } from './body.ts';
 import { methodNotAllowed } from './methods.ts';
 import {
   breakOff,
@@ -65,21 +65,26 @@ export function makeListener(options: ListenerOptions): HttpServer {
   const { requestSeconds, idleSeconds } = settings.connections;
   const order = requestOrder();
   const known = knownConnections(connections);
+  const bodies = new WeakMap<object, Coming>();
   const answer = async (request: HttpRequest, response: HttpResponse): Promise<void> => {
     const carrier = carrierOf(request, response);
     if (order.waiting(carrier.connection) >= MOST_AHEAD) {
       // Nothing but the end of the connection keeps a client from sending more.
-      if (!carrier.isGone()) log.warn({ requests: MOST_AHEAD }, 'a client that sends too far ahead is cut');
+      if (!carrier.isGone())
+        log.warn({ requests: MOST_AHEAD }, 'disconnected a client that has too many unanswered requests');
       carrier.cut();
       return;
     }
     const connection = known.of(carrier.socket);
+    const coming = carrier.isMultiplexed || !hasBody(request) ? undefined : new ComingBody();
+    if (coming !== undefined) bodies.set(carrier.connection, { request, response, body: coming });
     const ended = connection?.begin();
     let key: string | undefined;
     await order.enter(carrier, async () => {
-      if (!carrier.isGone()) key = await handle(options, request, response, carrier, connection);
+      if (!carrier.isGone()) key = await handle(options, request, response, carrier, connection, coming);
     });
     endRequest(request, response);
+    if (coming?.isBroken === true) carrier.socket?.end();
     ended?.(key);
   };
   const refuseNext = async (unread: Unread, socket: Duplex): Promise<void> => {
@@ -103,14 +108,36 @@ export function makeListener(options: ListenerOptions): HttpServer {
       },
       connection: known.open,
       fault: (error, socket) => {
+        const unread = whatIsWrong(error);
         // A connection that was lost, or that has no TLS yet, takes no answer.
-        if (isOfHttp(error)) void refuseNext(whatIsWrong(error), socket);
-        else socket.destroy();
+        if (!isOfHttp(error)) socket.destroy();
+        // What is wrong in a body belongs to its request, which has one answer: a second one would be taken for the next's.
+        else if (!breakBody(bodies.get(socket), unread.error, socket)) void refuseNext(unread, socket);
       },
       connect: (request, socket) =>
         void refuseNext({ error: methodNotAllowed(String(request.method)), path: '' }, socket),
     },
   );
+}
+
+/** A request of HTTP/1.1 whose body is on its way. */
+interface Coming {
+  readonly request: HttpRequest;
+  readonly response: HttpResponse;
+  readonly body: ComingBody;
+}
+
+const hasBody = ({ headers }: HttpRequest): boolean =>
+  headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
+
+/** @returns whether a body was under way, in which a fault was found: its request is answered, and the connection ends */
+function breakBody(coming: Coming | undefined, fault: PlatError, socket: Duplex): boolean {
+  if (coming === undefined || coming.request.complete) return false;
+  const { response, body } = coming;
+  endAfter(response);
+  body.break(fault);
+  if (response.writableFinished) socket.end();
+  return true;
 }
 
 /**
@@ -180,6 +207,7 @@ interface Arrived {
   readonly response: HttpResponse;
   readonly carrier: Carrier;
   readonly connection: Connection | undefined;
+  readonly coming: ComingBody | undefined;
   readonly headers: Exchange['headers'];
   /** The client's own id of the request, if it is a harmless one. */
   readonly id: string;
@@ -195,16 +223,17 @@ async function handle(
   response: HttpResponse,
   carrier: Carrier,
   connection: Connection | undefined,
+  coming: ComingBody | undefined,
 ): Promise<string | undefined> {
   const headers = headersOf(request);
   const given = headers['x-request-id'];
   const id = given !== undefined && REQUEST_ID.test(given) ? given : randomUUID();
   const account = options.budgets.open(carrier.socket?.remoteAddress ?? '', () => carrier.isGone());
   try {
-    await answerRequest(options, { account, request, response, carrier, connection, headers, id });
+    await answerRequest(options, { account, request, response, carrier, connection, coming, headers, id });
   } catch (error) {
     options.responder.log.warn({ err: error, requestId: id }, 'a response could not be written');
-    // No client may take a part of an answer for the whole.
+    // No client may take a part of a response for the whole.
     breakOff(response);
   } finally {
     account.close();
@@ -214,7 +243,7 @@ async function handle(
 
 async function answerRequest(
   { responder, metrics, dispatch, where, pace, cut, closing, streams }: ListenerOptions,
-  { account, request, response, carrier, connection, headers, id }: Arrived,
+  { account, request, response, carrier, connection, coming, headers, id }: Arrived,
 ): Promise<void> {
   const started = performance.now();
   const { log, options } = responder;
@@ -242,13 +271,13 @@ async function answerRequest(
     account,
     timings,
     taken: own.use(new DisposableStack()),
-    body: bodyReader(request, options.connections.requestSeconds * 1000),
+    body: bodyReader(request, options.connections.requestSeconds * 1000, coming),
   };
   const { method, path } = exchange;
   const endClient = (): void => {
     cut(surface);
     const facts = { requestId: id, surface, caller: account.name };
-    log.warn(facts, 'a client that takes its answer too slowly is cut');
+    log.warn(facts, 'disconnected a client that reads its response too slowly');
     breakOff(response);
   };
   const reply = await replyTo(responder, exchange, dispatched !== undefined, request);
@@ -323,8 +352,8 @@ function countOf(raw: readonly string[], wanted: string): number {
 }
 
 /**
- * What every response has, by the clock of the store, or by this machine's while the store cannot be read. Operators get no
- * records and begin no window at the `Date` of an answer: probes and metrics wait for no promise of the store.
+ * What every response has, by the clock of the store, or by this machine's while the store cannot be read. Operators
+ * get no records and begin no window at the `Date` of a response: probes and metrics wait for no promise of the store.
  */
 async function commonOf(
   { date, options, context }: Responder,

@@ -11,7 +11,7 @@ const TAKES = 'GET and HEAD';
 /** The end of a path whose options come in the body (OData 4.01 URL conventions, 4.17). */
 const QUERY_PATH = /\/+(?:\$|%24)query\/*$/;
 
-/** What a request asks for, and its path without the part that says so. */
+/** What a request means, and its path without the part that says so. */
 export type RequestMeaning =
   | { readonly kind: 'options'; readonly allow: string }
   | { readonly kind: 'read'; readonly path: string }

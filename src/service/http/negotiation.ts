@@ -1,10 +1,9 @@
 /**
- * What a request's headers say of the answer that its client wants: media type and encoding (RFC 9110, 12.5), version of
- * OData, and preferences. It must not know what is asked.
- *
+ * What a request's headers say of the response that its client wants: media type and encoding (RFC 9110, 12.5), version
+ * of OData, and preferences. It must not know what is asked.
  * The media ranges are read here rather than by a library, because clients of OData put parameters into them
- * (`application/json;odata.metadata=full`) that do not exclude the type, and because the order of what is offered decides
- * between types that the client likes equally.
+ * (`application/json;odata.metadata=full`) that do not exclude the type, and because the order of what is offered
+ * decides between types that the client likes equally.
  */
 import { platError } from '../../errors/index.ts';
 
@@ -99,7 +98,7 @@ export const chooseEncoding = (header: string | undefined): Encoding | undefined
 
 type ODataVersion = '4.0' | '4.01';
 
-/** The header of a response whose request asked for no other version, or could not be read. */
+/** The header of a response whose request requested no other version, or could not be read. */
 export const ODATA_VERSION = { 'odata-version': '4.01' } as const;
 
 /**
@@ -125,9 +124,9 @@ export function negotiateVersion({
 export interface Preferences {
   readonly maxPageSize?: number;
   readonly omitNulls: boolean;
-  /** Whether annotations such as `Core.Permissions` stand in place of hidden fields. */
+  /** Whether annotations such as `Core.Permissions` stand instead of hidden fields. */
   readonly annotations: boolean;
-  /** Whether a link to later changes is asked for. */
+  /** Whether a link to later changes is requested. */
   readonly trackChanges: boolean;
 }
 

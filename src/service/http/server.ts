@@ -1,6 +1,6 @@
 /**
- * Node's servers: HTTP/1.1, and over TLS also HTTP/2. What differs between the two is here: what carries a request, how its
- * answer is written and broken off, and when an idle connection ends. It must not know what is answered.
+ * Node's servers: HTTP/1.1, and over TLS also HTTP/2. What differs between the two is here: what carries a request, how
+ * its answer is written and interrupted, and when an idle connection ends. It must not know what is answered.
  */
 import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import {
@@ -28,7 +28,7 @@ const MOST_STREAMS = 100;
 const SESSION_MEMORY = 10;
 /** Streams that a client may cancel at once, and per second; beyond that its connection ends. */
 const RESETS = { streamResetBurst: 200, streamResetRate: 33 } as const;
-/** Milliseconds for requests under way on a connection that is being closed. */
+/** Milliseconds for requests in progress on a connection that is being closed. */
 const ENDING = 5000;
 
 interface ServerBounds {
@@ -41,7 +41,7 @@ interface ServerBounds {
 interface Taken {
   request(request: HttpRequest, response: HttpResponse): void;
   connection(socket: Socket): void;
-  /** A connection of HTTP/1.1 that cannot go on. */
+  /** A connection of HTTP/1.1 that cannot continue. */
   fault(error: Error, socket: Duplex): void;
   /** `CONNECT`, which no answer follows. */
   connect(request: IncomingMessage, socket: Duplex): void;
@@ -121,7 +121,7 @@ async function close(
 ): Promise<void> {
   if (!server.listening) return;
   const { promise, resolve } = Promise.withResolvers<void>();
-  // Sessions of HTTP/2 refuse new requests and end after those under way.
+  // Sessions of HTTP/2 refuse new requests and end after those in progress.
   server.close(() => resolve());
   const cut = setTimeout(() => {
     for (const socket of sockets) socket.destroy();
@@ -131,8 +131,8 @@ async function close(
 }
 
 /**
- * Ends a session that has had no request under way for too long, whatever else it received: its first request must come as
- * soon as one of HTTP/1.1, and frames without requests keep no connection open.
+ * Ends a session that has had no request in progress for too long, whatever else it received: its first request must
+ * come as soon as one of HTTP/1.1, and frames without requests keep no connection open.
  */
 function endIdle(session: ServerHttp2Session, first: number, between: number): void {
   let streams = 0;
@@ -224,7 +224,7 @@ export function endAfter(response: HttpResponse): void {
   if (response instanceof ServerResponse) response.shouldKeepAlive = false;
 }
 
-/** What the body of an answer is written to. */
+/** What the body of a response is written to. */
 export const bodyOf = (response: HttpResponse): Writable =>
   response instanceof Http2ServerResponse ? response.stream : response;
 
@@ -232,7 +232,7 @@ export const bodyOf = (response: HttpResponse): Writable =>
 export const waitingIn = (response: HttpResponse): Queued | undefined =>
   response instanceof ServerResponse ? queueOf(response.socket) : undefined;
 
-/** Breaks an answer off, so that no client takes a part for the whole. */
+/** Breaks a response off, so that no client takes a part for the whole. */
 export function breakOff(response: HttpResponse): void {
   if (response instanceof Http2ServerResponse)
     response.stream.destroy(new Error('The answer was broken off'));

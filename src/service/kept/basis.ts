@@ -1,17 +1,32 @@
 /** What an answer was made of, so that it shows whether a change touches it. It must not know what is kept, or for how long. */
-import { isPlainRead, isPlainRecord, type ReadBy } from '../../compile/kept-plans.ts';
+import { tracksChanges } from '../../access/index.ts';
+import { isPlainRead, type ReadBy } from '../../compile/kept-plans.ts';
 import { isByKey } from '../../compile/page-plan.ts';
-import type { Page, PageRequest, RecordRequest } from '../../compile/read.ts';
+import type {
+  FileSigning,
+  ListPageRequest,
+  Page,
+  PageRequest,
+  RecordRequest,
+  Shape,
+} from '../../compile/read.ts';
+import { leadsToCustomFields, type Resource } from '../../dictionary/index.ts';
+import type { Expansion } from '../../query/request.ts';
+import type { OrderTerm } from '../../query/tree.ts';
 import { compareKeys } from '../../shared/compare-keys.ts';
 import type { Changes } from '../../store/change-follower.ts';
-import { isKeyShape } from '../../store/lanes.ts';
+import type { UsedList } from '../paging/filter-index.ts';
 
-/** The records of an answer that depends on nothing else but the view: it is the same until one of them changes. */
+/** The records of an answer that depends on nothing else but the view and what is named here: it is the same until one of them changes. */
 export interface Basis {
   readonly resource: string;
   readonly keys: Keys;
   /** The resources of which it shows any other records. */
   readonly linked: readonly string[];
+  /** The lists that it was cut from, all of one key: whoever asks must walk the same ones. */
+  readonly lists?: readonly UsedList[];
+  /** Until when addresses of files in it hold, in seconds since 1970: whoever asks must be given the same. Absent: it has none. */
+  readonly expires?: number | undefined;
 }
 
 type Keys =
@@ -23,32 +38,85 @@ type Keys =
       readonly upTo?: string | undefined;
       /** A record beyond them, which shows that more follow. */
       readonly follower?: string | undefined;
-    };
+    }
+  /** Any record may be in it, or decide what is in it. */
+  | { readonly kind: 'any' };
 
 /** The basis of the answer that is one record; undefined for one that depends on more. */
-export function basisOfRecord(
-  by: ReadBy,
-  { query, key, shape }: Pick<RecordRequest, 'query' | 'key' | 'shape'>,
-): Basis | undefined {
-  if (!isPlainRecord(by, query, shape)) return undefined;
-  const resource = query.resource.name;
-  const linked = new Set(by.model.layout(resource).links.map((link) => link.resource));
-  return { resource, keys: { kind: 'one', key }, linked: [...linked] };
+export function basisOfRecord(by: ReadBy, request: RecordRequest): Basis | undefined {
+  const shown = shownIn(by, request);
+  return shown && { ...shown, keys: { kind: 'one', key: request.key } };
 }
 
-/** The basis of the answer that is a page of keys; undefined for one that depends on more. */
+/** The basis of the answer that is a page; undefined for one that depends on more. */
 export function basisOfPage(
   by: ReadBy,
-  request: Pick<PageRequest, 'query' | 'position' | 'shape'>,
+  request: Pick<PageRequest, 'query' | 'position' | 'shape' | 'files'>,
   { last, more, follower }: Page,
 ): Basis | undefined {
-  const { query, position, shape } = request;
-  const isOfKeys = isByKey(request) && isKeyShape(shape, query.resource.key);
-  if (!isOfKeys || !isPlainRead(by, query) || (more && follower === undefined)) return undefined;
+  const shown = shownIn(by, request);
+  const { query, position } = request;
+  if (shown === undefined || !query.order.every(isOwnField)) return undefined;
+  if (!isByKey(request) || (more && follower === undefined)) return { ...shown, keys: { kind: 'any' } };
   const after = 'key' in position ? position.key : undefined;
-  const keys = { kind: 'range', after, upTo: more ? last?.key : undefined, follower } as const;
-  return { resource: query.resource.name, keys, linked: [] };
+  return { ...shown, keys: { kind: 'range', after, upTo: more ? last?.key : undefined, follower } };
 }
+
+/**
+ * The basis of the answer that is a page of lists; undefined for one that depends on more. Which records are in a list and in
+ * which order is decided, whatever the filter and the order are; which of them are still shown is not.
+ */
+export function basisOfList(
+  by: ReadBy,
+  request: Pick<ListPageRequest, 'query' | 'shape' | 'files'>,
+  lists: readonly UsedList[],
+): Basis | undefined {
+  const shown = shownIn(by, request);
+  return shown && lists.length > 0 ? { ...shown, keys: { kind: 'any' }, lists } : undefined;
+}
+
+/**
+ * What is shown of records, whichever they are; undefined where it also depends on what no change of a record tells, such as the
+ * clock. A change of a part of a record counts as one of the record (store/rows/change-log.ts).
+ */
+function shownIn(
+  by: ReadBy,
+  {
+    query,
+    shape,
+    files,
+  }: { readonly query: RecordRequest['query']; readonly shape: Shape; readonly files: FileSigning },
+): Omit<Basis, 'keys'> | undefined {
+  const { resource, view } = query;
+  if (shape.kind === 'native-part' || !isPlainRead(by, query) || !tracksChanges(view, resource))
+    return undefined;
+  if (shape.computed !== undefined && shape.computed.length > 0) return undefined;
+  const linked = new Set(linksOf(by, resource));
+  for (const each of shape.kind === 'reso' ? shape.expansions : []) {
+    if (leadsToCustomFields(each.navigation)) continue;
+    const target = by.model.resource(each.navigation.target);
+    if (!isPlainExpansion(each) || !tracksChanges(view, target)) return undefined;
+    for (const name of [target.name, ...linksOf(by, target)]) linked.add(name);
+  }
+  // Media with addresses of this service are shown as parts of other records alone.
+  const expires = shape.expansions.length > 0 ? files.expires : undefined;
+  return { resource: resource.name, linked: [...linked], expires };
+}
+
+const linksOf = ({ model }: ReadBy, { name }: Resource): readonly string[] =>
+  model.layout(name).links.map((link) => link.resource);
+
+const isPlainExpansion = ({ query, isBare }: Expansion): boolean =>
+  isBare === undefined &&
+  query.filter === undefined &&
+  query.search === undefined &&
+  query.computed.length === 0 &&
+  query.expansions.length === 0 &&
+  query.order.every(isOwnField);
+
+/** Whether an order follows the records alone, and those that they show. */
+const isOwnField = ({ expression }: OrderTerm): boolean =>
+  expression.kind === 'field' && expression.via.length === 0;
 
 /** Whether an answer may be another one after some changes. */
 export function isTouched(
@@ -61,9 +129,16 @@ export function isTouched(
 }
 
 function includes(own: Keys, key: string): boolean {
-  if (own.kind === 'one') return own.key === key;
-  const { after, upTo, follower } = own;
-  const isBefore = after !== undefined && compareKeys(key, after) <= 0;
-  const isBeyond = upTo !== undefined && compareKeys(key, upTo) > 0;
-  return key === follower || !(isBefore || isBeyond);
+  switch (own.kind) {
+    case 'one':
+      return own.key === key;
+    case 'any':
+      return true;
+    case 'range': {
+      const { after, upTo, follower } = own;
+      const isBefore = after !== undefined && compareKeys(key, after) <= 0;
+      const isBeyond = upTo !== undefined && compareKeys(key, upTo) > 0;
+      return key === follower || !(isBefore || isBeyond);
+    }
+  }
 }

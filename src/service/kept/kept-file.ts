@@ -301,7 +301,7 @@ export class KeptFile {
       try {
         if (isRefusal(error)) throw error;
         this.#remove();
-        if (++this.#faults === 1) this.#warn(`${this.#path} was damaged, and is made anew`, error);
+        if (++this.#faults === 1) this.#warn(`${this.#path} was damaged and is being recreated`, error);
         this.#isOff = this.#faults >= MOST_FAULTS;
       } catch (refusal) {
         this.#isOff = true;

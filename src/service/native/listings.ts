@@ -64,7 +64,7 @@ export const bindListings = (request: RoutedExchange, collection = 'listings'): 
 export const listings = (request: RoutedExchange): Promise<Reply> =>
   listingPage(request, bindListings(request));
 
-/** A page of the listings that are asked for. */
+/** A page of the listings that are requested. */
 export async function listingPage(request: RoutedExchange, asked: NativeRequest): Promise<Reply> {
   const { selection, expansions, members, position } = asked;
   const { computed } = selection;
@@ -81,10 +81,15 @@ export async function listingPage(request: RoutedExchange, asked: NativeRequest)
     ...(window === undefined ? {} : { window: windowText(window) }),
     walk: isWalk(asked) ? step : undefined,
     reading: readingAt(asked, step),
+    basis: countsRest(asked) ? undefined : answer.basis,
   };
 }
 
-/** Whether all listings are asked for, as a purge does. */
+/** Whether it is counted how many records come after a token: of a filter, those that match now. */
+const countsRest = ({ pagination: counts, position }: NativeRequest): boolean =>
+  counts !== 'none' && position.kind === 'token';
+
+/** Whether all listings are requested, as a purge does. */
 const isWalk = ({ filter, order, pagination: counts }: NativeRequest): boolean =>
   filter === undefined && order.length === 0 && counts !== 'count';
 
@@ -107,7 +112,7 @@ interface RecordWish {
 /** More rows than a store can hold. */
 const ALL = 2 ** 40;
 
-/** Reads the page of records that is asked for. */
+/** Reads the page of records that is requested. */
 export async function recordPage(
   request: RoutedExchange,
   asked: NativeRequest,
@@ -120,7 +125,8 @@ export async function recordPage(
   const skip = offsetOf(position, size);
   exchange.timings.start('store');
   // Whatever else is asked of the store comes first: a page that is still being read keeps what it is read with.
-  const left = counts && position.kind === 'token' ? await rowsAfter(request, query, position.token) : 0;
+  const left =
+    position.kind === 'token' && countsRest(asked) ? await rowsAfter(request, query, position.token) : 0;
   const answer = await readPage(context, {
     keyId: session.key.id,
     query,
@@ -217,7 +223,7 @@ export async function readListing(
   return body;
 }
 
-/** How the store is asked for a listing. */
+/** How the store is requested a listing. */
 function listingRequest(
   request: NativeExchange,
   key: string,

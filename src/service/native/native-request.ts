@@ -1,6 +1,6 @@
 /**
- * What every handler of the native interface works with: the request, its parameters as one collection understands them,
- * and the envelope of the answer (reference: native-v1). It must not know what the paths are.
+ * What every handler of the native interface works with: the request, its parameters as one collection understands
+ * them, and the envelope of the response (reference: native-v1). It must not know what the paths are.
  */
 import type { NativeNames } from '../../query/native/names.ts';
 import { type NativeParameters, type ParameterName, parseParameters } from '../../query/native/parameters.ts';

@@ -6,7 +6,7 @@ import type { Clock } from '../../store/clock.ts';
 import type { KeptList, Shared } from '../../store/shared.ts';
 import { LookChanged } from '../../store/store.ts';
 
-/** The records that a filter found when it was first asked, as ids in the order in which they were asked for first. */
+/** The records that a filter found when it was first asked, as ids in the order in which they were requested first. */
 export type FilterIndex = KeptList;
 
 /** The key that asks, and everything that makes two filters the same. */
@@ -15,11 +15,22 @@ export interface ListName {
   readonly text: string;
 }
 
+/** A list that an answer was cut from, so that a later request can ask whether it would use the same one. */
+export interface UsedList {
+  /** The key whose list it is. */
+  readonly key: string;
+  readonly name: string;
+  /** Of the index that was used under that name. */
+  readonly id: string;
+}
+
 interface Found {
   readonly index: FilterIndex;
   readonly state: 'fresh' | 'cached';
   /** Seconds since the index was made. */
   readonly age: number;
+  /** Absent where no lists are kept. */
+  readonly used?: UsedList;
 }
 
 /** An index, and when it was made on the service's clock. */
@@ -105,9 +116,9 @@ export class FilterIndexCache implements Reported {
 
   /**
    * @param find gives the ids from one snapshot, in whatever order it names
-   * @param begin given by a request that is likely to be the first with its filter: then `find` does not wait for the
-   *   answer of the store, and the page that the request begins does not wait either. A list that another process has
-   *   kept before counts all the same
+   * @param begin given by a request that is likely to be the first with its filter: neither `find` nor the page that the
+   *   request begins then waits for the store's list of what other processes keep. A list that another process kept before
+   *   is still used
    */
   async take(list: ListName, find: Find, begin?: Begin): Promise<Found> {
     if (this.#limits.milliseconds === 0) {
@@ -128,7 +139,8 @@ export class FilterIndexCache implements Reported {
       this.#touch(list.key, name, known);
       const shared = await known.making.catch(unlessGone);
       if (shared === undefined) continue;
-      return { index: shared.index, state: 'cached', age: this.#age(shared.made) };
+      const { index, made } = shared;
+      return { index, state: 'cached', age: this.#age(made), used: { key: list.key, name, id: index.id } };
     }
     const entry: Entry = { making: this.#make(name, find, begin), bytes: 0 };
     this.#add(list.key, name, entry);
@@ -137,11 +149,26 @@ export class FilterIndexCache implements Reported {
       entry.made = made;
       this.#account(list.key, name, entry, made.index.ids.buffer.byteLength);
       const { index, state } = made;
-      return { index, state, age: state === 'fresh' ? 0 : this.#age(made.made) };
+      const used = { key: list.key, name, id: index.id };
+      return { index, state, age: state === 'fresh' ? 0 : this.#age(made.made), used };
     } catch (error) {
       this.#drop(list.key, name, entry);
       throw error;
     }
+  }
+
+  /**
+   * Whether a request would walk this list now; it then counts as used.
+   * @returns its age in seconds, or undefined
+   */
+  async ageOf({ key, name, id }: UsedList): Promise<number | undefined> {
+    this.#sweepNow();
+    const known = this.#find(key, name);
+    if (known?.made?.index.id !== id || !(await this.#isGood(name, known))) return undefined;
+    // Meanwhile another request may have taken another list.
+    if (this.#find(key, name) !== known) return undefined;
+    this.#touch(key, name, known);
+    return this.#age(known.made.made);
   }
 
   /** An index in an order: itself, or a list of its own beside it. */
@@ -150,10 +177,10 @@ export class FilterIndexCache implements Reported {
     index: FilterIndex,
     order: string,
     sort: () => Promise<Uint32Array>,
-  ): Promise<FilterIndex> {
-    if (index.order === order) return index;
+  ): Promise<Pick<Found, 'index' | 'used'>> {
+    if (index.order === order) return { index };
     const find: Find = async () => ({ ids: await sort(), order, openWindow: index.openWindow });
-    return (await this.take({ key, text: JSON.stringify([index.id, order]) }, find)).index;
+    return this.take({ key, text: JSON.stringify([index.id, order]) }, find);
   }
 
   /** Drops expired lists, here and in what the processes share. */
@@ -265,8 +292,8 @@ export class FilterIndexCache implements Reported {
 }
 
 /**
- * A client that left while its list was being made leaves it to the next request, and so does a request that is answered
- * anew.
+ * A client that left while its list was being made leaves it to the next request, and so does a request that is
+ * answered again.
  */
 function unlessGone(error: unknown): undefined {
   const isGone = error instanceof PlatError && error.code === 'clientGone';

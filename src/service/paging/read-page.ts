@@ -1,7 +1,7 @@
 /**
- * Reads a page of a collection, for both interfaces: straight from the store, or, with a filter or search of the client's,
- * from the list of records that the filter found when the key first asked for it (specification 8). It must not know how
- * a request is written or how its answer is wrapped.
+ * Reads a page of a collection, for both interfaces: straight from the store, or, with a filter or search of the
+ * client's, from the list of records that the filter found when the key first requested it (specification 8). It must
+ * not know how a request is written or how its answer is wrapped.
  */
 import { hash } from 'node:crypto';
 import { numberIn } from '../../compile/events-plan.ts';
@@ -12,12 +12,12 @@ import { canonicalText } from '../../query/canonical.ts';
 import { readSkipToken, tokenAfter } from '../../query/skip-token.ts';
 import type { Clock } from '../../store/clock.ts';
 import type { ReadOptions, Store } from '../../store/store.ts';
-import { type Basis, basisOfPage } from '../kept/basis.ts';
+import { type Basis, basisOfList, basisOfPage } from '../kept/basis.ts';
 import type { KeptBlocks } from '../kept/kept-blocks.ts';
 import type { FilterIndex, FilterIndexCache, ListName } from './filter-index.ts';
 import { settle, windowOf } from './window.ts';
 
-/** A page that a request asks for. */
+/** The page that a request asks for. */
 export interface PageWish {
   /** The key that asks: its requests share the lists that filters found. */
   readonly keyId: string;
@@ -49,7 +49,7 @@ export interface PageAnswer {
   readonly index: { readonly state: 'fresh' | 'cached' | 'none'; readonly age: number };
   /** Whether the window ends in the future, so that records may still enter it. */
   readonly openWindow: boolean;
-  /** What the answer was made of, where it may be kept. */
+  /** What the response was made of, where it may be kept. */
   readonly basis?: Basis | undefined;
 }
 
@@ -65,7 +65,7 @@ export interface PageReading {
 const NO_ROWS: Page = { body: new Uint8Array(0), rows: 0, more: false };
 const NO_INDEX = { index: { state: 'none', age: 0 }, openWindow: false } as const;
 
-/** The answer of a collection of which nothing was ever stored. */
+/** The response of a collection of which nothing was ever stored. */
 export const NOTHING_STORED: PageAnswer = { page: NO_ROWS, count: 0, ...NO_INDEX };
 
 /** Ids beyond a page's own that are looked at, since the records of some may be gone. */
@@ -137,13 +137,18 @@ async function readFromList(reading: PageReading, wish: PageWish): Promise<PageA
   const first = firstPage(reading, wish);
   const found = await reading.indexes.take(listName(wish), () => findIds(reading, query), first?.begin);
   const { index, state, age } = found;
-  const ordered = await orderedList(reading, wish, index);
+  const { index: ordered, used } = await orderedList(reading, wish, index);
   const start = (await startIn(reading, wish, ordered)) + wish.skip;
   const page = await (first?.of(index) ?? cutPage(reading, wish, ordered.ids, start));
   const reached = { id: ordered.id, position: start + (page.consumed ?? 0) };
   const next = page.more && page.last !== undefined ? tokenAfter(query.order, page.last, reached) : undefined;
   const count = wish.counts ? index.ids.length : undefined;
-  return { page, count, next, index: { state, age }, openWindow: index.openWindow };
+  const by = { model: wish.model, damaged: reading.read.damaged };
+  const lists = [found.used, used].filter((each) => each !== undefined);
+  // The end of a window decides whether an answer is to be cut (window.ts).
+  const isPlaced = windowOf(query.filter) === undefined && isOwnPlace(wish, ordered);
+  const basis = isPlaced ? basisOfList(by, wish, lists) : undefined;
+  return { page, count, next, index: { state, age }, openWindow: index.openWindow, basis };
 }
 
 /** A page that is read while the processes that share lists agree on one. */
@@ -164,7 +169,7 @@ function firstPage(reading: PageReading, wish: PageWish): FirstPage | undefined 
   return {
     begin(index) {
       begun = { index, page: cutPage(reading, wish, index.ids, wish.skip) };
-      begun.page.catch(() => undefined); // whoever asks for the page is told
+      begun.page.catch(() => undefined); // whoever requests the page is told
     },
     of: (index) => (begun?.index === index ? begun.page : undefined),
   };
@@ -206,8 +211,14 @@ const orderedList = (
   { store, indexes, read }: PageReading,
   { keyId, query }: PageWish,
   index: FilterIndex,
-): Promise<FilterIndex> =>
+): ReturnType<FilterIndexCache['inOrder']> =>
   indexes.inOrder(keyId, index, orderName(query), () => store.ids(among(query, index.ids), read));
+
+/** Whether where the page begins follows from the list alone: a token of another list is looked up by its values. */
+function isOwnPlace({ token, query }: PageWish, { id }: FilterIndex): boolean {
+  const start = readSkipToken(token, query.order);
+  return start.kind !== 'after-row' || start.list?.id === id;
+}
 
 /** The position in the list at which the page begins, before `$skip`. */
 async function startIn(
@@ -223,7 +234,7 @@ async function startIn(
       return store.positionAfter(query.resource.name, ids, start.key);
     case 'after-row': {
       const { list, values, key } = start;
-      // Where the list that the token is of is no longer kept, the values of the row say where to go on.
+      // Where the list that the token is of is no longer kept, the values of the row say where to continue.
       if (list?.id !== id) {
         return ids.length - (await store.count({ ...among(query, ids), after: { values, key } }, read));
       }

@@ -6,7 +6,7 @@ import { windowOf, windowText } from './window.ts';
 interface PageInKeyOrder {
   readonly resource: string;
   readonly filter: Expression | undefined;
-  /** Whether nothing but keys is asked for. */
+  /** Whether nothing but keys is requested. */
   readonly isKeys: boolean;
   readonly step: WalkStep;
 }

@@ -1,6 +1,6 @@
 /**
- * Windows of time, as filters on a modification timestamp ask for them (specification 4.4): their bounds, and how an answer
- * waits until no record can enter one any more (I2). This module must not know how pages are read.
+ * Windows of time, as filters on a modification timestamp ask for them (specification 4.4): their bounds, and how a
+ * response waits until no record can enter one any more (I2). This module must not know how pages are read.
  */
 import { microsecondsOf, timestampFrom } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
@@ -93,11 +93,11 @@ export interface Cut {
 }
 
 /**
- * Waits for the end of a window that lies a little ahead of the clock, as where the client's clock is ahead. Such a client
- * begins its next window at its own bound, so nothing that is written until then may be left out: the answer waits, or ends
- * at the time up to which the store is settled, with a link for the rest.
+ * Waits for the end of a window that lies a little ahead of the clock, as where the client's clock is ahead. Such a
+ * client begins its next window at its own bound, so nothing that is written until then may be omitted: the response
+ * waits, or ends at the time up to which the store is settled, with a link for the rest.
  * @param carried where an earlier page of the same walk was cut
- * @returns where the answer is to be cut, when the window ends too far ahead to be waited for
+ * @returns where the response is to be cut, when the window ends too far ahead to be waited for
  */
 export async function cutAhead(
   { store, clock }: { readonly store: Pick<Store, 'horizon'>; readonly clock: Pick<Clock, 'sleep'> },

@@ -30,8 +30,8 @@ function compressor(encoding: Encoding, size: number): Transform {
 }
 
 /**
- * A body in the encoding that the client asked for, in one member, made off the main thread; undefined when it stays as it
- * is. The parts are not joined first.
+ * A body in the encoding that the client requested, in one member, made off the main thread; undefined when it stays as
+ * it is. The parts are not joined first.
  */
 export async function compressBody(
   encoding: Encoding | undefined,

@@ -25,7 +25,7 @@ export function unlessKnown(asked: Asked, reply: Reply): Reply {
   return { status: 304, headers, body: [] };
 }
 
-/** Which part of a file is asked for. A server may ignore `Range`, so several ranges at once get the whole file. */
+/** Which part of a file is requested. A server may ignore `Range`, so several ranges at once get the whole file. */
 type RangeWish =
   | { readonly kind: 'whole' }
   | { readonly kind: 'part'; readonly first: number; readonly last: number }

@@ -10,9 +10,9 @@ import { PROMISE_STANDS } from '../../store/write/commit-timestamps.ts';
 
 // All in milliseconds. How long before the end of a promise the next one is requested, while answers go on.
 const RENEWED_BEFORE = 500;
-/** How far the date may lag without an answer waiting for a promise. */
+/** How far the date may lag without a response waiting for a promise. */
 const LAG = 5000;
-/** How long an answer waits otherwise, and in a store that has never made one; and how often it looks. */
+/** How long a response waits otherwise, and in a store that has never made one; and how often it looks. */
 const PATIENCE = 2000;
 const FIRST_PATIENCE = 30_000;
 const INTERVAL = 5;
@@ -46,7 +46,7 @@ export class PromisedDate {
   }
 
   /**
-   * The date of an answer whose request has just seen the store's clock.
+   * The date of a response whose request has just seen the store's clock.
    * @returns undefined while no promise covers it
    */
   promised(now: number): number | undefined {

@@ -1,7 +1,7 @@
 /**
- * Writes an answer without an end, as server-sent events are (HTML, 9.2). It asks for a text when the client has taken those
- * before, so that one which is slow or has thousands beside it holds one text in memory; it ends with the key that asked, and
- * within the time that a closing service has. It must not know what the events say.
+ * Writes a response without an end, as server-sent events are (HTML, 9.2). It requests a text when the client has taken
+ * those before, so that one which is slow or has thousands beside it holds one text in memory; it ends with the key
+ * that asked, and within the time that a closing service has. It must not know what the events say.
  */
 import type { EventReply, Standing } from '../exchange.ts';
 import { bodyOf, breakOff, flushHead, type HttpResponse, writeHead } from '../http/server.ts';
@@ -76,7 +76,7 @@ export async function sendEvents(
     for await (const text of events(until)) {
       const now = await stands();
       const shown = now === 'stands' ? text : now === 'unknown' ? away : undefined;
-      // No event is left out where nothing takes its place: the client comes back, and says where it was.
+      // No event is omitted where nothing takes its place: the client comes back, and says where it was.
       if (shown === undefined || until.aborted) return;
       await write(shown);
     }

@@ -54,7 +54,7 @@ function dateText(now: number): string {
 
 let lastDate = { second: Number.NaN, text: '' };
 
-/** Other content is packed already, or too rarely asked for to be worth it. */
+/** Other content is packed already, or too rarely requested to be worth it. */
 const COMPRESSIBLE = /^(?:application\/(?:json|xml)|text\/|image\/svg)/;
 
 /** Whether a body of this type is compressed for clients that accept it so. */
@@ -67,7 +67,7 @@ export interface Taking {
   readonly sender: Sender;
 }
 
-/** How an answer is to be written. */
+/** How a response is to be written. */
 interface Asked {
   readonly method: string;
   readonly acceptEncoding: string | undefined;

@@ -76,7 +76,7 @@ export async function collection(request: ResoRequest, path: CollectionPath): Pr
   // A client that steps by `$skip` follows no links.
   const cut =
     skip === 0 ? await cutAhead(context, asked.filter, carriedWindowEnd(exchange.query)) : undefined;
-  // The rest of an answer that is cut comes with another filter.
+  // The rest of a response that is cut comes with another filter.
   const tracking = cut === undefined ? await trackingOf(request, path, asked) : undefined;
   const query = tracking === undefined ? asked : withKey(asked);
   const filter = cut === undefined ? query.filter : before(query.filter, cut);
@@ -183,11 +183,11 @@ async function mustBeKnown({ context }: ResoRequest, since: number): Promise<voi
   );
 }
 
-/** What a link says of a window that is cut: where, or, after the last page up to there, that the rest is asked for. */
+/** What a link says of a window that is cut: where, or, after the last page up to there, that the rest is requested. */
 const restOf = ({ until, by }: Cut, isRest: boolean): Pick<NextPage, 'term' | 'windowEnd'> =>
   isRest ? { term: `${by.field.name} ge ${until}` } : { windowEnd: until };
 
-/** Whether all listings are asked for, as a purge does (specification 4.4, rule 4). */
+/** Whether all listings are requested, as a purge does (specification 4.4, rule 4). */
 function isWalk({ root, steps }: CollectionPath, { filter, search, order }: CollectionQuery): boolean {
   const everything = filter === undefined && search === undefined && order.length === 0;
   return everything && steps.length === 0 && root.resource.resource.name === 'Property';

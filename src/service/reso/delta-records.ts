@@ -57,7 +57,7 @@ export async function changedRecords(following: Following, keys: readonly string
   return { removed, records: asConfigured(request, query, recordsOf(page)), rows: page.rows };
 }
 
-/** A record that the key has no longer, in the form of the version that the client asked for. */
+/** A record that the key has no longer, in the form of the version that the client requested. */
 function removedEntry(
   { request, query: { resource } }: Following,
   key: string,

@@ -12,7 +12,7 @@ import type { DeltaPlace, DeltaState } from './delta-token.ts';
 import { deltaLink } from './next-page.ts';
 import type { ResoRequest } from './resource-request.ts';
 
-/** Parts of the sequence that a request reads at the most. */
+/** Parts of the sequence that a request reads at most. */
 const MOST_PARTS = 10;
 
 /** What every step of a delta needs. */
@@ -23,7 +23,7 @@ export interface Following {
   readonly size: number;
 }
 
-/** Some records that may have changed, and where the delta goes on behind them. */
+/** Some records that may have changed, and where the delta continues behind them. */
 interface Step {
   readonly keys: readonly string[];
   readonly next: DeltaPlace;

@@ -6,7 +6,7 @@
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
 import { type FeedPosition, positionIn, positionText } from '../../store/change-feed.ts';
 
-/** Where a delta goes on. */
+/** Where a delta continues. */
 export interface DeltaPlace {
   readonly position: FeedPosition;
   /**

@@ -74,7 +74,7 @@ export async function delta(request: ResoRequest, path: CollectionPath): Promise
 const pageSizeApplied = (preferred: number | undefined, { size }: Following): number | undefined =>
   preferred === size ? size : undefined;
 
-/** What the link asks for; undefined where the key cannot name it any more. */
+/** What the link requests; undefined where the key cannot name it any more. */
 function boundAsBefore({ options, session }: ResoRequest, path: CollectionPath): CollectionQuery | undefined {
   try {
     return withKey(bindOptions('delta', options, path.resource, session.view.schema));

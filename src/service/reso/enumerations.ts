@@ -1,6 +1,7 @@
 /**
- * Lookups as enumerations, for a service that is configured so: the members that `$metadata` and the description declare, and
- * names of members in place of values where an answer is written, since the ready texts of records hold values.
+ * Lookups as enumerations, for a service that is configured so: the members that `$metadata` and the description
+ * declare, and names of members instead of values where a response is written, since the ready texts of records hold
+ * values.
  */
 import { hash } from 'node:crypto';
 import type { Page, Position, ResoShape } from '../../compile/read.ts';

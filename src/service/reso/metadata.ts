@@ -1,4 +1,5 @@
 /** What the RESO interface says of itself: `$metadata` and the service document. */
+import { tracksChanges } from '../../access/index.ts';
 import { csdlDocument } from '../../dictionary/csdl/document.ts';
 import { csdlJson } from '../../dictionary/csdl/json.ts';
 import type { CsdlVersion } from '../../dictionary/csdl/model.ts';
@@ -12,7 +13,6 @@ import { chooseType, negotiateVersion } from '../http/negotiation.ts';
 import { unlessKnown, weakTag } from '../reply/conditions.ts';
 import { type Enumerations, enumerationsOf } from './enumerations.ts';
 import { contextMember, negotiate, type ResoRequest, requireJson, resoJson } from './resource-request.ts';
-import { tracksChanges } from './tracking.ts';
 
 /** Clients from before RFC 7303 call XML text. */
 const XML = ['application/xml', 'text/xml'] as const;

@@ -6,13 +6,13 @@ import type { Exchange } from '../exchange.ts';
 import { linkQuery } from '../http/posted-query.ts';
 import type { Paging } from '../surface.ts';
 
-/** Where the answer to a window was cut that ends ahead of the clock (paging/window.ts): it holds for the walk. */
+/** Where the response to a window was cut that ends ahead of the clock (paging/window.ts): it holds for the walk. */
 const WINDOW_END = 'windowend';
 
 /** The delta token of a walk whose changes are tracked, which its last page gives. */
 const TRACKED_SINCE = 'trackedsince';
 
-/** Options that a next link gives anew, or not at all. */
+/** Options that a next link gives again, or not at all. */
 const REPLACED = new Set(['skip', 'skiptoken', 'top', 'maxpagesize', WINDOW_END, TRACKED_SINCE]);
 
 /** Options that end with the walk: a delta link keeps none of them (OData 4.01 protocol, 11.3). */
@@ -28,7 +28,7 @@ export interface NextPage {
   readonly token?: string | undefined;
   /** Joined to the filter of the request. */
   readonly term?: string | undefined;
-  /** Where the answer is cut. */
+  /** Where the response is cut. */
   readonly windowEnd?: string | undefined;
   readonly trackedSince?: string | undefined;
   readonly top?: number | undefined;
@@ -110,9 +110,9 @@ interface PageSize {
   readonly rows: number;
   /** `$top` of the next link, from the rows of this page; undefined: none, or no next link at all. */
   readonly nextTop: (rows: number) => number | undefined;
-  /** Whether the rows of this page are all that were asked for. */
+  /** Whether the rows of this page are all that were requested. */
   readonly isAll: (rows: number) => boolean;
-  /** The page size that was applied in place of a larger one. */
+  /** The page size that was applied instead of a larger one. */
   readonly applied?: number;
 }
 

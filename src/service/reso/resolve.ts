@@ -12,7 +12,7 @@ import type { ResoRequest } from './resource-request.ts';
 export interface Target {
   readonly resource: Resource;
   readonly key: string;
-  /** The record above it, where the path asks for one of its children. */
+  /** The record above it, where the path requests one of its children. */
   readonly under?: Parent | undefined;
 }
 
@@ -118,7 +118,7 @@ export const readRecord = (
   return store.record(recordRequest(request, target, shape), read);
 };
 
-/** How the store is asked for a record. */
+/** How the store is requested a record. */
 export function recordRequest(
   { context, exchange, session }: ResoRequest,
   { resource, key, under }: Target,

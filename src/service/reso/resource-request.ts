@@ -24,7 +24,7 @@ export interface ResoRequest {
   readonly preferences: Preferences;
   /** Address of the service root, with a slash at the end. */
   readonly root: string;
-  /** How much control information the client asked for. */
+  /** How much control information the client requested. */
   readonly level: MetadataLevel;
 }
 
@@ -40,11 +40,11 @@ export function resoRequest(context: ServiceContext, exchange: Exchange, session
   return { context, exchange, session, options, preferences, root, level };
 }
 
-/** The media type of an answer in JSON. */
+/** The media type of a response in JSON. */
 export const resoJson = ({ level }: Pick<ResoRequest, 'level'>): string =>
   `application/json;odata.metadata=${level};charset=utf-8`;
 
-/** The context address of an answer, as the beginning of a JSON object. */
+/** The context address of a response, as the beginning of a JSON object. */
 export const contextMember = ({ root, level }: Pick<ResoRequest, 'root' | 'level'>, rest: string) =>
   level === 'none' ? {} : { '@odata.context': `${root}$metadata${rest}` };
 
@@ -88,7 +88,7 @@ export function requireJson({ options, exchange }: ResoRequest): void {
 /** The short names of `$format`, which may have parameters behind them. */
 const SHORT = /^(json|xml)(?=\s*(?:;|$))/i;
 
-/** The media types that the client asks for. */
+/** The media types that the client requests. */
 function requestedForm({ options, exchange }: Pick<ResoRequest, 'options' | 'exchange'>): string | undefined {
   const format = options.system.get('format');
   return format === undefined ? exchange.headers.accept : format.trim().replace(SHORT, 'application/$1');

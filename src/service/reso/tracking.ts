@@ -3,8 +3,8 @@
  * begins, and what its token is bound to. It must not know how a delta is read.
  */
 import { hash } from 'node:crypto';
-import type { View } from '../../access/index.ts';
-import type { Field, Resource } from '../../dictionary/index.ts';
+import { tracksChanges } from '../../access/index.ts';
+import type { Field } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import { type Dependences, dependencesOf } from '../../query/dependences.ts';
 import { parseQueryOptions, type RawOptions } from '../../query/odata/query.ts';
@@ -31,8 +31,8 @@ export const isEntitySet = ({ root, steps }: CollectionPath): boolean =>
   root.key === undefined && steps.length === 0;
 
 /**
- * The tracking of the walk that a page belongs to; undefined where none was asked for, or where the changes of what is asked for
- * cannot be followed: then the preference is not applied. The delta begins before the first page is read.
+ * The tracking of the walk that a page belongs to; undefined where none was requested, or where the changes of what is
+ * requested cannot be followed: then the preference is not applied. The delta begins before the first page is read.
  * @throws PlatError `deltaTokenInvalid` for a link that was changed
  */
 export async function trackingOf(
@@ -60,14 +60,6 @@ const isFirst = ({ skipToken }: CollectionQuery): boolean => skipToken === undef
 function canTrack(request: ResoRequest, path: CollectionPath, query: CollectionQuery): boolean {
   if (!isEntitySet(path) || !tracksChanges(request.session.view, query.resource)) return false;
   return !isNestedForm(request, query) && dependencesIn(request.session, query) !== undefined;
-}
-
-/**
- * Whether a key is told of all changes of a resource. Floor plans come and go with the listings that they are of, and values of a
- * key that is restricted to systems with those that are in use; what is filled from changes has none.
- */
-export function tracksChanges({ scope }: View, { name, fromChanges }: Resource): boolean {
-  return !scope.onlyFloorPlans && fromChanges !== true && (name !== 'Lookup' || scope.systems === undefined);
 }
 
 /** Whether a delta would hold related records in a form that OData 4.0 does not have. */

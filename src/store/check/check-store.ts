@@ -1,6 +1,7 @@
 /**
- * The check of a whole store, and its repair: every row, what is stored beside the rows, and the pages and indexes that hold
- * them. It reads page by page, so that it takes bounded memory and others can write meanwhile. It knows no engine.
+ * The check of a whole store, and its repair: every row, everything that is stored in addition to the rows, and the
+ * pages and indexes that contain them. It reads page by page, so that its memory is bounded and others can write in the
+ * meantime. It knows no engine.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ResourceLayout } from '../../compile/layout/index.ts';
@@ -19,7 +20,7 @@ import {
 import { findRowFaults, placeAfter } from './row-faults.ts';
 import { COLUMNS_ARE_MISSING, findTableFaults } from './table-faults.ts';
 
-/** The checks of a store on one session; the views are the engine's to check. */
+/** The checks of a store on one session; the engine itself checks the views. */
 export function checksOn(session: Session, model: StoreModel): Checks {
   const checking = checkSession(session, model);
   const layoutOf = (resource: string): ResourceLayout | undefined =>
@@ -56,7 +57,10 @@ export async function* faultPages(
 /** The parts of a store that a check needs. */
 export type Checkable = Pick<Store, 'model' | 'rowFaults' | 'tableFaults' | 'fileFaults'>;
 
-/** Where something is wrong: in the file or server that holds the records, beside the records, or in one. */
+/**
+ * The location of a fault: in the file or server that contains the records, in data outside the records, or in a
+ * record.
+ */
 export type Fault =
   | { readonly place: 'file'; readonly kind: FileFault['kind']; readonly what: readonly string[] }
   | {
@@ -83,14 +87,14 @@ export async function* findFaults(
         for (const { key, what } of page.faults) yield { place: 'row', resource, key, what };
         rows += page.rows;
         onProgress(resource, rows);
-        // An engine in this process answers without a pause, and a signal must be noticed in between.
+        // An engine in this process runs without pausing, so a signal must be noticed in between.
         await nextTurn();
       }
       for (const { key, what } of await store.tableFaults(resource)) {
         yield { place: 'table', resource, key, what };
       }
     } catch (error) {
-      // What lies behind a page that cannot be read is unknown; other resources can still be checked.
+      // Nothing is known about the rows after a page that cannot be read; other resources can still be checked.
       if (!isDamage(error)) throw error;
       yield { place: 'file', kind: 'pages', what: [`not all of ${resource} can be read: ${error.message}`] };
     }
@@ -115,7 +119,7 @@ export async function rewriteDamaged(
 const REWRITTEN = 200;
 
 /**
- * Repairs what can be repaired from what is right; the next check finds what is left. Where pages are damaged nothing is
+ * Repairs what can be derived from intact data; the next check reports the rest. If pages are damaged, nothing is
  * written, since that might overwrite what can still be read.
  */
 export async function repairStore(
@@ -144,7 +148,7 @@ export async function repairStore(
   if (isStructureWrong) await store.mendFile();
 }
 
-/** Why a copy of a store is unsound: its first fault, in words; undefined for a sound one. */
+/** The first fault of a copy of a store, in words; undefined if the copy is intact. */
 export async function unsoundness(store: Checkable, onProgress?: OnProgress): Promise<string | undefined> {
   for await (const fault of findFaults(store, onProgress)) {
     if (!isOfItsSource(fault)) return wordsOf(fault);
@@ -152,7 +156,7 @@ export async function unsoundness(store: Checkable, onProgress?: OnProgress): Pr
   return undefined;
 }
 
-/** A replica's record without a known source is whole; the next refresh finds out whose it is. */
+/** A replica's record without a known source is otherwise valid; the next refresh determines its source. */
 const isOfItsSource = (fault: Fault): boolean =>
   fault.place === 'row' && fault.what.every((what) => what === '_source');
 

@@ -1,6 +1,6 @@
 /**
- * Reads the rows that SQL alone does not find sound, and computes what a writer would make of them: texts and hash. It
- * knows neither engines nor what a check concludes from the comparison.
+ * Reads the rows that SQL alone cannot confirm as consistent, and computes what a writer would store for them: texts
+ * and hash. It knows neither engines nor what a check concludes from the comparison.
  */
 import { decode } from '../../compile/column-value.ts';
 import type { Planner } from '../../compile/context.ts';
@@ -23,7 +23,7 @@ import { agreements, parentOf } from './sound-rows.ts';
 
 /**
  * Selects rows with their columns and texts. `disagreeing` names the columns that SQL finds wrong, each after a comma;
- * `text__id` is the number in the table of texts, where there is one.
+ * `text__id` is the number in the table of texts, if there is one.
  */
 export function rowsStatement(planner: Planner, layout: ResourceLayout, where: Sql): Sql {
   const { columnsTable, textsTable, resource } = layout;
@@ -55,15 +55,15 @@ export function rowsStatement(planner: Planner, layout: ResourceLayout, where: S
   return sql`SELECT ${join(columns, ', ')} FROM ${name(columnsTable)} r${beside} WHERE ${where} ORDER BY ${rowOrder(layout)}`;
 }
 
-/** The order in which rows lie in their table. */
+/** The order of rows in their table. */
 export const rowOrder = ({ resource }: ResourceLayout): Sql =>
   resource.parent === undefined ? sql`r._key` : sql`r._parent, r._key`;
 
-/** The rows of some keys, for a table under an alias. */
+/** The condition for the rows with some keys, for a table under an alias. */
 export const isAmong = ({ dialect }: Planner, table: string, keys: readonly string[]): Sql =>
   sql`${column(table, '_key')} IN (SELECT k.value FROM ${dialect.members(bind(JSON.stringify(keys)), 'k')})`;
 
-/** The values in a row's columns, and the fields whose columns hold no value of their type. */
+/** The values in a row's columns, and the fields whose columns contain no value of their type. */
 export interface ReadValues {
   readonly values: FieldValues;
   readonly broken: readonly string[];
@@ -104,7 +104,7 @@ export function rowOf({ resource }: ResourceLayout, raw: Row, values: FieldValue
   };
 }
 
-/** The texts that a writer makes of a row; by column. */
+/** The texts that a writer produces for a row, by column. */
 export type TextsOf = (row: RowToPut) => ReadonlyMap<string, string>;
 
 /** The texts of rows that were written at a version of the profile. */
@@ -127,7 +127,7 @@ export function textsAt(model: StoreModel, layout: ResourceLayout, version: numb
 
 /**
  * The hash of some values, as the writer of the row would compute it.
- * @returns undefined where the hash also covers fields that are no longer declared
+ * @returns undefined if the hash also covers fields that are no longer declared
  */
 export function hashOf(
   { settings }: StoreModel,

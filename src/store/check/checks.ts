@@ -1,6 +1,4 @@
-/**
- * What a check of a store reads through, and what it reports. It knows neither engines nor how a fault is found.
- */
+/** What a check of a store reads, and what it reports. It knows neither engines nor how a fault is found. */
 import type { Planner } from '../../compile/context.ts';
 import type { Sql } from '../../compile/fragment.ts';
 import type { StoreModel } from '../../compile/model.ts';
@@ -23,7 +21,7 @@ export interface RowPlace {
 
 export interface FaultPage {
   readonly rows: number;
-  /** The rows among them that were read, because SQL alone did not find them sound. */
+  /** The rows that were read because SQL alone could not confirm them as consistent. */
   readonly read: number;
   readonly faults: readonly RowFaults[];
   /** Absent on the last page. */
@@ -45,31 +43,31 @@ export interface RowRange {
 /** Called after each step of a check with the rows that were read so far. */
 export type OnProgress = (resource: string, rows: number) => void;
 
-/** The checks of one resource. They report nothing for a resource that the store does not have. */
+/** The checks of one resource. They report nothing for a resource that the store does not contain. */
 export interface Checks {
   /** Rows whose parts disagree (row-faults.ts). */
   rowFaults(resource: string, rows: CheckedRows): Promise<FaultPage>;
-  /** The place of the row `limit` rows after another place; undefined where fewer rows follow. */
+  /** The place of the row `limit` rows after another place; undefined if fewer rows follow. */
   rowAfter(resource: string, after: RowPlace | undefined, limit: number): Promise<RowPlace | undefined>;
   /** Counters, tombstones, texts and indexes that disagree with the rows (table-faults.ts). */
   tableFaults(resource: string): Promise<readonly RowFaults[]>;
 }
 
-/** What is wrong with the tables, pages and indexes that hold the records. */
+/** What is wrong with the tables, pages and indexes that contain the records. */
 export interface FileFault {
   readonly what: string;
   /**
-   * `structure`: indexes and the like, which a repair rebuilds from the records. `pages`: the pages of the records, so that
-   * nothing may be written there any more. `model`: the settings by which every record is read, so that no record can be
-   * checked. `notes`: a replica's checkpoint, which a refresh writes anew.
+   * `structure`: indexes and the like, which a repair rebuilds from the records. `pages`: the pages of the records, so
+   * that nothing may be written there any more. `model`: the settings by which every record is read, so that no record
+   * can be checked. `notes`: a replica's checkpoint, which a refresh rewrites.
    */
   readonly kind: 'structure' | 'pages' | 'model' | 'notes';
 }
 
-/** A session that reads rows which may be damaged, by one model. */
+/** A session with one model, for reading rows that may be damaged. */
 export interface CheckSession extends Planner {
   rows(statement: Sql): Promise<readonly Row[]>;
-  /** Whether a statement may fail because a column holds a value that no writer stores. */
+  /** Whether a statement may fail because a column contains a value that no writer stores. */
   readonly mayFail: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Writes rows whose parts disagree anew. Columns, texts and hash are three witnesses of a record: where two agree, the third
- * is wrong. It knows neither engines nor where a record came from.
+ * Rewrites inconsistent rows. Columns, texts and hash are three copies of a record: if two agree, the third is wrong.
+ * It knows neither engines nor where a record came from.
  */
 import type { Planner } from '../../compile/context.ts';
 import { column, integer, join, name, type Sql, sql } from '../../compile/fragment.ts';
@@ -34,7 +34,7 @@ import {
 } from './checked-rows.ts';
 import type { CheckSession } from './checks.ts';
 
-/** Stands for the hash of a content that is not known to be right: what comes from the source next replaces the record. */
+/** Replaces the hash of a content that may be wrong: the next record from the source then replaces it. */
 const NO_HASH = '';
 
 /** What a transaction offers to a rewrite. */
@@ -71,8 +71,8 @@ export async function rewriteRows(
   const renamed: StoredRow[] = [];
   for (const { raw, textKey } of whole) {
     let row = rewrittenRow(session.model, layout, raw, stampOf);
-    // Texts that lie under, or contain, another key than the columns: the hash decides between the two, else the columns.
-    // If two rows claim the same key, the first one gets it.
+    // If texts are stored under, or contain, another key than the columns, the hash decides between the two, otherwise
+    // the columns. If two rows claim the same key, the first one gets it.
     if (row.hash !== raw._hash && textKey !== undefined && textKey !== raw._key && !taken.has(textKey)) {
       const other = rewrittenRow(session.model, layout, raw, stampOf, textKey);
       if (other.hash === raw._hash) {
@@ -92,8 +92,8 @@ export async function rewriteRows(
 const lacksTexts = (raw: Row): boolean => raw.text__id === null;
 
 /**
- * The rows of some keys; and where texts have a table of their own, the texts without columns under these keys or under the
- * numbers of these rows, with the rows without texts that have the numbers of such texts.
+ * The rows with some keys; and, if texts have a table of their own, the texts without columns under these keys or under
+ * the numbers of these rows, and the rows without texts that have the numbers of such texts.
  */
 async function readTorn(
   session: CheckSession,
@@ -116,7 +116,7 @@ async function readTorn(
 const hasId = (alias: string, ids: readonly number[]): Sql =>
   sql`${column(alias, '_id')} IN (${join(ids.map(integer), ', ')})`;
 
-/** The texts under some keys or numbers that have no columns any more. */
+/** The texts under some keys or numbers that no longer have columns. */
 function bareTexts(
   planner: Planner,
   layout: ResourceLayout,
@@ -133,7 +133,7 @@ function bareTexts(
     AND NOT EXISTS (SELECT 1 FROM ${name(layout.columnsTable)} r WHERE r._key = t._key) ORDER BY t._key`;
 }
 
-/** Those of some keys that rows have. */
+/** Those of some keys for which there are rows. */
 async function storedKeys(
   session: CheckSession,
   { columnsTable }: ResourceLayout,
@@ -147,8 +147,9 @@ async function storedKeys(
 }
 
 /**
- * The row of a listing whose columns are gone, from its texts; undefined where they do not hold all of it: then they stay,
- * since nothing else is left of the record. Each interface has its own text, so the two are witnesses of each other.
+ * The row of a listing whose columns are lost, restored from its texts; undefined if the texts do not contain all of
+ * it. Then they stay, since they are all that is left of the record. Each interface has its own text, so each can
+ * confirm the other.
  */
 function rowOfTexts(model: StoreModel, layout: ResourceLayout, raw: Row): RowToPut | undefined {
   const inTexts = valuesInTexts(layout, raw, {});
@@ -215,14 +216,17 @@ function rewrittenRow(
   return {
     ...placed,
     ...(published === undefined ? {} : { audience: published.audience }),
-    // The parent under which a row lies by mistake says nothing of its system.
+    // The parent to which a row is wrongly assigned says nothing about its system.
     system: isOrphan || isMoved ? found.system : textOf(follows),
     hash: content.hash,
     stored,
   };
 }
 
-/** The entry of a value in use, as its row has it; after a repair all are published anew from the counters of values. */
+/**
+ * The entry of a value in use, according to its row; after a repair, all are published again from the counters of
+ * values.
+ */
 function usedEntry(values: FieldValues, raw: Row): PublishedEntry | undefined {
   const [lookup, value] = [textOf(values.LookupName), textOf(values.LookupValue)];
   if (lookup === null || value === null) return undefined;
@@ -244,8 +248,8 @@ function parentIn(
 }
 
 /**
- * A timestamp is no part of an authority's hash, so where columns and texts differ in one, neither is known to be right.
- * It is set anew, as after a change, so that consumers read the record again.
+ * A timestamp is not part of an authority's hash, so if columns and texts differ in one, neither is known to be right.
+ * It is assigned again, as after a change, so that consumers read the record again.
  */
 function withSureStamps(
   { fields }: ResourceLayout,
@@ -259,7 +263,7 @@ function withSureStamps(
   return { ...values, ...Object.fromEntries(unsure.map(({ name }) => [name, stamp])) };
 }
 
-/** The content on which two of the three witnesses agree, with its hash. */
+/** The content on which two of the three copies agree, with its hash. */
 function contentOf(
   model: StoreModel,
   layout: ResourceLayout,
@@ -278,10 +282,10 @@ function contentOf(
 }
 
 /**
- * The values in a row's ready texts, the names of its parent included: the columns that place a row may be wrong like any
- * other. Its key is the row's.
- * @param columns values of its columns, for what texts do not hold
- * @returns undefined when a text is not what plat writes
+ * The values in a row's ready texts, including the names of its parent: the columns that assign a row to its parent may
+ * be wrong like any other. The key is that of the row.
+ * @param columns values of its columns, for what texts do not contain
+ * @returns undefined if a text is not what plat writes
  */
 function valuesInTexts(layout: ResourceLayout, raw: Row, columns: FieldValues): FieldValues | undefined {
   const values: Record<string, FieldValue> = {};
@@ -304,7 +308,7 @@ function valuesInTexts(layout: ResourceLayout, raw: Row, columns: FieldValues): 
   return values;
 }
 
-/** The key in the ready texts of a row; undefined where they have none. */
+/** The key in the ready texts of a row; undefined if they contain none. */
 function keyInTexts({ resource, pieces }: ResourceLayout, raw: Row): string | undefined {
   const piece = pieces.find(
     ({ naming, fields }) => naming !== 'native' && fields.some(({ name }) => name === resource.key),
@@ -324,7 +328,7 @@ function membersOf(text: unknown): object | undefined {
   }
 }
 
-/** A member of a text as a value of its field; undefined when it is none. */
+/** A member of a text as a value of its field; undefined if it is not a valid one. */
 function fieldValue(field: Field | undefined, value: unknown): FieldValue | undefined {
   if (field === undefined) return undefined;
   if (field.collection) {
@@ -349,7 +353,7 @@ const AT_ONCE = 200;
 /** The outcome of a rewrite of any number of rows. */
 interface Rewritten {
   readonly model: StoreModel;
-  /** Keys of records that have to come from their source again. */
+  /** Keys of records that must be fetched from their source again. */
   readonly unsure: readonly string[];
 }
 
@@ -377,8 +381,7 @@ export async function rewriteInBatches(
         waiting.unshift(batch);
         break;
       case 'too-long': {
-        if (batch.length < 2)
-          throw platError('failed', { reason: `To write ${batch[0]} anew takes too long.` });
+        if (batch.length < 2) throw platError('failed', { reason: `Rewriting ${batch[0]} takes too long.` });
         const middle = Math.ceil(batch.length / 2);
         waiting.unshift(batch.slice(0, middle), batch.slice(middle));
         break;

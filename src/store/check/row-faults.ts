@@ -1,7 +1,7 @@
 /**
- * Finds rows whose parts disagree: columns, ready texts of both interfaces, the links and flags beside them, the place under
- * the parent, and what each role may see. The columns are the reference: what a writer would make of them is compared
- * with what is stored. It does not know where a record came from.
+ * Finds inconsistent rows: columns, ready texts of both interfaces, the links and flags stored with them, the
+ * assignment to the parent, and the visibility for each role. The columns are the reference: what a writer would derive
+ * from them is compared with what is stored. It does not know where a record came from.
  */
 import { all, bind, integer, join, name, type Sql, sql } from '../../compile/fragment.ts';
 import { type ResourceLayout, typedFields } from '../../compile/layout/index.ts';
@@ -31,7 +31,7 @@ export async function findRowFaults(
   switch (which.kind) {
     case 'keys': {
       const rows = await session.rows(rowsStatement(session, layout, isAmong(session, 'r', which.keys)));
-      // A caller that names keys needs certainty: a hash that cannot be computed is a fault.
+      // A caller that names keys needs certainty, so a hash that cannot be computed is a fault.
       return { rows: rows.length, read: rows.length, faults: faultsAmong(session, layout, rows, true) };
     }
     case 'after': {
@@ -59,7 +59,7 @@ export async function placeAfter(
   return last && { parent: textOf(last._parent) ?? '', key: String(last._key) };
 }
 
-/** Reads only the rows that SQL alone does not find sound. */
+/** Reads only the rows that SQL alone cannot confirm as consistent. */
 async function faultsWithin(
   session: CheckSession,
   layout: ResourceLayout,
@@ -70,7 +70,7 @@ async function faultsWithin(
   const unsound = sql`${range} AND (${isSound(session, layout)}) IS NOT TRUE`;
   const rows = await session.rows(rowsStatement(session, layout, unsound)).catch((error: unknown) => {
     if (!session.mayFail) throw error;
-    // A value that no writer stores may fail the condition. Where the file is damaged, this statement fails as well.
+    // A value that no writer stores may make the condition fail. If the file is damaged, this statement fails as well.
     return session.rows(rowsStatement(session, layout, range));
   });
   const faults = faultsAmong(session, layout, rows, false);
@@ -108,7 +108,7 @@ function faultsAmong(
   });
 }
 
-/** Compares rows with what a writer would make of their columns. */
+/** Compares rows with what a writer would derive from their columns. */
 function rowCheck(
   { model }: CheckSession,
   layout: ResourceLayout,

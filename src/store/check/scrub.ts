@@ -1,7 +1,7 @@
 /**
  * Reads all rows of a served store, continuously and at a low rate, and reports the damaged ones: reading a page does
- * not notice that one letter stands in place of another. A record that it has found is not served until it is repaired.
- * It knows neither engines nor HTTP.
+ * not reveal that one letter was replaced by another. A record that the scrub has found is not served until it is
+ * repaired. It knows neither engines nor HTTP.
  */
 
 import type { DamagedRecords } from '../../compile/damaged-records.ts';
@@ -46,7 +46,10 @@ const STEP = 4;
 const MOST_ROWS = 200;
 /** Damaged records that are remembered. Beyond that, no record of the resource is served until a pass finds fewer. */
 const MOST_KNOWN = 1000;
-/** Milliseconds after which damaged records are checked again, in case they were repaired; and how many at a time. */
+/**
+ * The interval in milliseconds at which damaged records are checked again, in case they were repaired; and the number
+ * per check.
+ */
 const LOOK_AGAIN = 10_000;
 const AT_ONCE = 50;
 const PATIENCE = 60_000;
@@ -91,15 +94,15 @@ export class Scrub {
   }
 
   /**
-   * The damaged records that are known; undefined when there are none. It is complete for the part of the store that
-   * was read. Calling it regularly has these records checked again.
+   * The known damaged records; undefined if there are none. The list is complete for the part of the store that was
+   * read. Calling this regularly makes the scrub check these records again.
    */
   damaged(): DamagedRecords | undefined {
     if (this.#damaged !== undefined) void this.#lookAgain();
     return this.#damaged;
   }
 
-  /** What is damaged, in words; undefined when nothing is. Records that were repaired meanwhile do not count. */
+  /** The damage in words; undefined if there is none. Records that were repaired in the meantime do not count. */
   async problem(): Promise<string | undefined> {
     await this.#lookAgain();
     const [first] = this.#known.values();
@@ -156,7 +159,7 @@ export class Scrub {
         begun = elapsed();
       }
     } catch (error) {
-      // What lies behind a page that cannot be read is unknown; other resources can still be read.
+      // Nothing is known about the rows after a page that cannot be read; other resources can still be read.
       if (!isDamage(error)) throw error;
       if (!this.#unreadable.has(resource)) this.#options.onFault({ resource, what: [error.message] });
       this.#unreadable.set(resource, `not all of ${resource} can be read`);
@@ -199,7 +202,7 @@ export class Scrub {
     return true;
   }
 
-  /** What is wrong with rows, by key. */
+  /** The faults of rows, by key. */
   async #faultsOf(
     resource: string,
     keys: readonly string[],
@@ -208,14 +211,14 @@ export class Scrub {
     return new Map(faults.map(({ key, what }) => [key, what]));
   }
 
-  /** Forgets what was repaired, unless that was checked a moment ago. */
+  /** Removes repaired records from the list, unless they were checked a moment ago. */
   #lookAgain(): Promise<void> {
     const now = this.#options.elapsed();
     if (this.#looking !== undefined) return this.#looking;
     if (this.#known.size === 0 || now - this.#looked < LOOK_AGAIN) return Promise.resolve();
     this.#looked = now;
     this.#looking = this.#forgetMended()
-      // A store that is unavailable reports that wherever it is read; what is known about it stays.
+      // A store that is unavailable reports this wherever it is read; the known damage remains recorded.
       .catch(() => undefined)
       .finally(() => {
         this.#looking = undefined;
@@ -240,7 +243,7 @@ export class Scrub {
       }
     }
     this.#changed();
-    // Those beyond the limit may be repaired as well; only a full pass can find out.
+    // Records beyond the limit may be repaired as well; only a full pass can determine that.
     if (this.#known.size === 0 && this.#crowded.size > 0) this.#next.abort();
   }
 

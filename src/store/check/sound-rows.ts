@@ -1,6 +1,6 @@
 /**
- * Which rows are sound, in SQL, so that a check need not read them: `row-faults.ts` would find nothing in such a row. The
- * condition may miss a sound row, which is then read, but never accepts a damaged one.
+ * Determines in SQL which rows are consistent, so that a check need not read them: `row-faults.ts` would find nothing
+ * in such a row. The condition may miss a consistent row, which is then read, but it never accepts a damaged one.
  */
 import { besideRow, type Planner } from '../../compile/context.ts';
 import {
@@ -27,13 +27,16 @@ import {
 } from '../../compile/text/written.ts';
 import { parentColumn, shownBits, visibleBits } from '../../compile/visibility.ts';
 
-/** Columns of plat's own that both tables of a record have. */
+/** plat's own columns that both tables of a record have. */
 const SHARED = ['_id', '_system', '_visible', '_shown'];
 
-/** Compiled conditions by model and resource: to compile one takes longer than to check a few rows. */
+/** Compiled conditions by model and resource: compiling one takes longer than checking a few rows. */
 const compiled = new WeakMap<StoreModel, Map<string, Sql>>();
 
-/** A condition on a row of the columns table under alias `r`, with its texts under `t` where they have a table. */
+/**
+ * A condition on a row of the columns table under alias `r`, with its texts under `t` if they have a table of their
+ * own.
+ */
 export function isSound(planner: Planner, layout: ResourceLayout): Sql {
   const known = compiled.get(planner.model) ?? new Map<string, Sql>();
   compiled.set(planner.model, known);
@@ -64,7 +67,7 @@ function conditions(planner: Planner, layout: ResourceLayout): Sql[] {
   ];
 }
 
-/** A row whose texts are of an older version of the profile has no value in a field that came into use later. */
+/** A row whose texts are from an older version of the profile has no value in a field that came into use later. */
 function laterFields(row: CheckedRow): Sql[] {
   const { layout, version } = row;
   const later = Map.groupBy(
@@ -83,7 +86,7 @@ interface Agreement {
   readonly holds: Sql;
 }
 
-/** What SQL decides exactly about a row, under the aliases of `isSound`. */
+/** What SQL can decide exactly about a row, under the aliases of `isSound`. */
 export function agreements(planner: Planner, layout: ResourceLayout): Agreement[] {
   const { resource } = layout;
   const own = (name: string): Sql => column('r', name);
@@ -99,7 +102,7 @@ export function agreements(planner: Planner, layout: ResourceLayout): Agreement[
     ['_shown', sql`${own('_shown')} = ${shownBits(planner, layout, 'r')}`],
     ['_system', system],
   ];
-  // Only what the store publishes of itself names, row by row, the roles that see it; its hash covers them.
+  // Only the published Field and Lookup rows name, row by row, the roles that see them; their hash covers this.
   if (!isPublished) found.push(['_audience', sql`${own('_audience')} IS NULL`]);
   if (resource.parent?.kind === 'fixed') {
     found.push([
@@ -130,7 +133,7 @@ export function agreements(planner: Planner, layout: ResourceLayout): Agreement[
 
 const same = (one: Sql, other: Sql): Sql => sql`${one} IS NOT DISTINCT FROM ${other}`;
 
-/** The key and the originating system of a row's stored parent; undefined for resources that stand alone. */
+/** The key and the originating system of a row's stored parent; undefined for resources without a parent. */
 export function parentOf(
   planner: Planner,
   layout: ResourceLayout,

@@ -1,7 +1,7 @@
 /**
- * Checks what is stored beside the rows of a resource: the counters that counts are read from, the tombstones, the texts of
- * listings, the index of words, the view. Each fault has a statement that finds it and statements that rebuild from the
- * rows what is wrong. It knows no engine.
+ * Checks what is stored in addition to the rows of a resource: the counters, the tombstones, the texts of listings, the
+ * word index, the view. Each fault has a statement that finds it and statements that rebuild the wrong parts from the
+ * rows. It knows no engine.
  */
 import type { Planner } from '../../compile/context.ts';
 import { bind, integer, name, type Sql, sql } from '../../compile/fragment.ts';
@@ -9,19 +9,23 @@ import { isOneTable, PUBLISHED, type ResourceLayout, type SearchTable } from '..
 import type { StoreModel } from '../../compile/model.ts';
 import { valueCounts } from '../../compile/value-counts.ts';
 import { initialFields } from '../../records/profile.ts';
+import { unlogged } from '../rows/unlogged.ts';
 import type { CheckSession, FileFault, RowFaults } from './checks.ts';
 
-/** A fault, the statement that selects each occurrence as a `key`, and the statements that mend it. */
+/** A fault, the statement that selects each occurrence as a `key`, and the statements that repair it. */
 interface TableCheck {
   readonly what: string;
   readonly find: Sql;
   readonly mend: readonly Sql[];
 }
 
-/** Only the texts of a record are left. They are the only copy, so a repair writes the record from them (rewrite-rows.ts). */
+/**
+ * Only the texts of a record are left. They are the only copy, so a repair restores the record from them
+ * (rewrite-rows.ts).
+ */
 export const COLUMNS_ARE_MISSING = 'its columns are missing';
 
-/** What faults of a whole resource are reported under, in place of a key. */
+/** What replaces a key in faults of a whole resource. */
 const OF_RESOURCE = {
   changes: '(changes)',
   counters: '(counters)',
@@ -33,10 +37,10 @@ const OF_RESOURCE = {
 /** Lists of records have 32 bits for each number. */
 const LAST_NUMBER = 2 ** 32 - 2;
 
-/** @param isThere whether there is a view, but not the one that plat makes */
+/** @param isThere whether there is a view that differs from the one that plat creates */
 export const viewFault = ({ viewName }: ResourceLayout, isThere: boolean): RowFaults => ({
   key: OF_RESOURCE.view,
-  what: [isThere ? `the view ${viewName} is not as plat makes it` : `there is no view ${viewName}`],
+  what: [isThere ? `the view ${viewName} is not as plat creates it` : `there is no view ${viewName}`],
 });
 
 export async function findTableFaults(session: CheckSession, layout: ResourceLayout): Promise<RowFaults[]> {
@@ -48,10 +52,10 @@ export async function findTableFaults(session: CheckSession, layout: ResourceLay
 }
 
 /**
- * The statements that rebuild everything beside the rows of a resource, in a write transaction. In a replica of one source, a
- * record without a source gets that one.
- * @param readWhole a resource of which every record of the source was just stored anew: texts without columns are then of
- *   records that the source no longer has
+ * The statements that rebuild all data in addition to the rows of a resource, in a write transaction. In a replica of
+ * one source, a record without a source gets that one.
+ * @param readWhole a resource of which every record of the source was just stored again: texts without columns then
+ * belong to records that the source no longer has
  */
 export function mendStatements(
   planner: Planner,
@@ -68,7 +72,7 @@ export function mendStatements(
   ];
 }
 
-/** The sources of a replica; the checkpoints of tokens, which the same table holds, are none. */
+/** The sources of a replica; the checkpoints of tokens, which are in the same table, are not sources. */
 const SOURCES = sql`FROM plat_ledger_state WHERE source NOT LIKE '%:%'`;
 
 const adoption = ({ columnsTable }: ResourceLayout): Sql =>
@@ -86,6 +90,7 @@ function tableChecks(planner: Planner, layout: ResourceLayout): TableCheck[] {
     tombstones(layout),
     counters(layout),
     numbers(layout),
+    lastChanges(layout),
     ...(layout.resource.name === 'Lookup' ? [values(planner), changes()] : []),
     ...(words === undefined ? [] : [{ what: 'its words are not in the index', ...words }]),
   ];
@@ -97,7 +102,9 @@ const bareTexts = (layout: ResourceLayout): TableCheck => ({
   mend: [],
 });
 
-/** Search rows that are no record's, by the key or by the number. That every record has its own is for the check of rows. */
+/**
+ * Search rows that belong to no record, by key or by number. The check of rows verifies that every record has its own.
+ */
 function searchRows({ columnsTable }: ResourceLayout, { table }: SearchTable): TableCheck {
   const isOfRecord = sql`EXISTS (SELECT 1 FROM ${name(columnsTable)} r WHERE r._key = s._key AND r._id = s._id)`;
   const others = sql`FROM ${name(table)} AS s WHERE NOT ${isOfRecord}`;
@@ -132,7 +139,7 @@ function counters({ resource: { name: named }, columnsTable }: ResourceLayout): 
   };
 }
 
-/** No number of a record is given to another. A number that only one table has is for the check of rows. */
+/** No two records may have the same number. The check of rows covers a number that only one table has. */
 function numbers(layout: ResourceLayout): TableCheck {
   const { columnsTable, textsTable } = layout;
   const resource = bind(layout.resource.name);
@@ -151,6 +158,15 @@ function numbers(layout: ResourceLayout): TableCheck {
   };
 }
 
+function lastChanges(layout: ResourceLayout): TableCheck {
+  return {
+    what: 'its last change is not in the sequence of changes',
+    find: sql`SELECT key FROM (${unlogged(layout)}) u ORDER BY key`,
+    // A repair appends the entries (change-log.ts), which takes numbers.
+    mend: [],
+  };
+}
+
 /** The counters from which the values in use are listed. */
 function values(planner: Planner): TableCheck {
   const { find, mend } = valueCounts(planner);
@@ -161,7 +177,7 @@ function values(planner: Planner): TableCheck {
   };
 }
 
-/** The horizon of the sequence of changes, before which nobody can go on, is one of its numbers. */
+/** The horizon of the sequence of changes, before which no reader can continue, is one of its numbers. */
 function changes(): TableCheck {
   const last = sql`(SELECT coalesce(max(seq), 0) FROM plat_changes)`;
   const isNumber = sql`value <> '' AND length(value) < 17 AND trim(value, '0123456789') = ''`;
@@ -169,16 +185,16 @@ function changes(): TableCheck {
   return {
     what: 'the horizon of the sequence of changes is none of its numbers',
     find: sql`SELECT ${bind(OF_RESOURCE.changes)} AS key FROM plat_meta WHERE ${isWrong}`,
-    // A repair notes that everything may have changed, and writes it with that.
+    // A repair records that everything may have changed, and writes the horizon with that.
     mend: [],
   };
 }
 
-/** Columns of plat's own, and of ready texts. */
+/** plat's own columns, and those of ready texts. */
 const OWN = /^_|_(values|nulls)$|^native_(head|text|plan_text)$/;
 
 /**
- * Whether the fields in use are those that the tables have columns for.
+ * Whether the fields in use are those for which the tables have columns.
  * @param columnsOf the names of the columns of a table
  */
 export function findModelFaults(

@@ -1,6 +1,6 @@
 /**
- * A backup file has its name only once it is complete and sound, and is deleted otherwise: it is opened and checked
- * like a store before it gets its name.
+ * A backup file gets its name only when it is complete and intact, and is deleted otherwise: before that, it is opened
+ * and checked like a store.
  */
 import { existsSync } from 'node:fs';
 import { platError } from '../../errors/index.ts';
@@ -13,11 +13,11 @@ interface BackupParts {
   readonly source: string;
   /** Fills the empty file. */
   readonly write: (path: string) => Promise<void>;
-  /** What is wrong with the copy; undefined when nothing is. */
+  /** The fault of the copy; undefined if there is none. */
   readonly faultOf: (path: string) => Promise<string | undefined>;
 }
 
-/** @throws PlatError `usage` when the file exists; `storeDamaged` when the copy is not sound */
+/** @throws PlatError `usage` if the file exists; `storeDamaged` if the copy is damaged */
 export async function makeBackup(file: string, { source, write, faultOf }: BackupParts): Promise<void> {
   mustBeFree(file);
   using partial = new PartialFile(file, '.partial');

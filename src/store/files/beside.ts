@@ -1,7 +1,7 @@
 /**
- * The files beside a store's file. SQLite uses whatever has the file's name and `-wal`, `-shm` or `-journal` as its
- * log, even what is left of a deleted file: it would be written into the new one, or be shared with a process that
- * still has the deleted one open. So there must be none when a file gets its name.
+ * The files next to a store's file. SQLite uses any file with the store's name and `-wal`, `-shm` or `-journal` as its
+ * log, even one left by a deleted store: it would be written into the new file, or be shared with a process that still
+ * has the deleted file open. So no such file may exist when a file gets its name.
  */
 import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import { timestampFrom } from '../../dictionary/index.ts';
@@ -13,7 +13,7 @@ import { BESIDE } from './partial-file.ts';
 export const isBlank = (path: string): boolean =>
   (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0;
 
-/** @throws PlatError `storeDenied` when a process is known to write the log of another file of this name */
+/** @throws PlatError `storeDenied` if a process is known to write the log of another file of this name */
 export function mustNotBeInUse(path: string): void {
   const holder = processWithoutFile(path);
   if (holder === undefined) return;
@@ -23,7 +23,7 @@ export function mustNotBeInUse(path: string): void {
 }
 
 /**
- * Renames the files beside a file, so that the next file of that name does not use them.
+ * Renames the files next to a file, so that the next file of that name does not use them.
  * @param name kept files get this name and their ending
  * @returns the names of kept files: a log may contain the last writes; the others are worthless without their file
  */
@@ -40,7 +40,7 @@ export function setAside(path: string, name: string): readonly string[] {
   return kept;
 }
 
-/** A free name for what had this one. */
+/** An unused name for a file that had this one. */
 export function freeName(path: string, now: number): string {
   const name = `${path}.replaced-${timestampFrom(now).replace(/[-:]|\.\d+/g, '')}`;
   const isFree = (each: string): boolean => ['', ...BESIDE].every((end) => !existsSync(`${each}${end}`));
@@ -50,7 +50,7 @@ export function freeName(path: string, now: number): string {
   }
 }
 
-/** @throws PlatError `usage` when a file of this name would use the files beside it as its own */
+/** @throws PlatError `usage` if a file of this name would use the files next to it as its own */
 export function mustLieAlone(path: string): void {
   const found = BESIDE.map((end) => `${path}${end}`).find((each) => existsSync(each));
   if (found === undefined) return;

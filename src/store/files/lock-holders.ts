@@ -1,7 +1,7 @@
 /**
- * Which other processes use the log of a store without its file: the file was deleted or replaced while they had it
- * open. It reads Linux's list of locks. Elsewhere, and of processes that a container hides, nothing is known, so
- * correctness must not depend on it.
+ * Determines which other processes use the log of a store without its file, because the file was deleted or replaced
+ * while they had it open. It reads Linux's list of locks. On other systems, and for processes hidden by a container,
+ * nothing is known, so correctness must not depend on it.
  */
 import { readFileSync, statSync } from 'node:fs';
 
@@ -11,7 +11,7 @@ const SHARED = '128';
 /** Such a process locks its file first and unlocks it last, but the list of locks is not read atomically. */
 const LOOKS = 3;
 
-/** @returns one such process; undefined when none is known */
+/** @returns one such process; undefined if none is known */
 export function processWithoutFile(path: string): number | undefined {
   let found: number | undefined;
   for (let look = 0; look < LOOKS; look++) {

@@ -1,7 +1,7 @@
 /**
- * A file that cannot be mistaken for a complete one: it is filled under a temporary name, gets its name when it is
- * complete, and is deleted otherwise, also when a signal ends the process. The next process that fills the same file
- * removes what a killed one left. It knows nothing of the content.
+ * A file that cannot be mistaken for a complete one: it is filled under a temporary name, renamed when it is complete,
+ * and deleted otherwise, even if a signal ends the process. The next process that fills the same file removes what a
+ * killed one left. It knows nothing of the content.
  */
 import { chmodSync, closeSync, existsSync, fstatSync, renameSync, rmSync, statSync } from 'node:fs';
 import { platError } from '../../errors/index.ts';
@@ -17,7 +17,7 @@ export class PartialFile implements Disposable {
   /** Held open so that no other file gets its inode number. */
   readonly #descriptor: number;
   readonly #remove = (): void => {
-    // Another process may be filling the same file by now; its file is its own.
+    // Another process may be filling the same file in the meantime, and owns the file at this path.
     if (!this.#isOwn()) return;
     for (const end of ['', ...BESIDE]) rmSync(`${this.path}${end}`, { force: true });
   };
@@ -33,11 +33,11 @@ export class PartialFile implements Disposable {
 
   /**
    * Gives the complete file its name, and the mode of the file that it replaces.
-   * @throws PlatError `failed` when another process fills the same file
+   * @throws PlatError `failed` if another process is filling the same file
    */
   takePlace(): void {
     if (!existsSync(this.path) || !this.#isOwn()) {
-      throw platError('failed', { reason: `Another process writes ${this.#file}.` });
+      throw platError('failed', { reason: `Another process is writing ${this.#file}.` });
     }
     const before = statSync(this.#file, { throwIfNoEntry: false });
     if (before !== undefined) chmodSync(this.path, before.mode & 0o777);

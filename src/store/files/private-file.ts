@@ -1,5 +1,5 @@
 /**
- * Files with records are readable by their owner only: stores, their copies, exports, rejected records. SQLite gives
+ * Files with records are readable only by their owner: stores, their copies, exports, rejected records. SQLite gives
  * `-wal` and `-shm` the mode of their file. A mode that an operator widened on purpose stays, and is reported.
  */
 import { closeSync, fchmodSync, fstatSync, openSync, statSync } from 'node:fs';
@@ -27,13 +27,13 @@ export function openPrivateFile(path: string): number {
     try {
       fchmodSync(descriptor, PRIVATE_MODE);
     } catch {
-      // A file system without modes: the access of others is reported when the file is opened.
+      // On a file system without modes, the access of others is reported when the file is opened.
     }
   }
   return descriptor;
 }
 
-/** The mode of a file that others may read or write, as `chmod` takes it; undefined when nobody else may. */
+/** The mode of a file that others may read or write, as `chmod` accepts it; undefined if only the owner may. */
 export function openMode(path: string): string | undefined {
   const mode = (statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o777;
   return (mode & 0o077) === 0 ? undefined : mode.toString(8).padStart(4, '0');

@@ -1,6 +1,7 @@
 /**
- * Restores a store from a backup: copies the backup beside the store, reads it whole, begins a new epoch in it, and
- * replaces the store in one step. No other process may have the store open meanwhile. The replaced store is kept.
+ * Restores a store from a backup: copies the backup next to the store, checks it completely, begins a new epoch in it,
+ * and replaces the store in one step. No other process may have the store open in the meantime. The replaced store is
+ * kept.
  */
 import {
   accessSync,
@@ -33,7 +34,7 @@ export interface Occupied {
 
 /** What the engine of a file does for a restore. */
 export interface FileEngine {
-  /** Locks every other process out of the store. @throws PlatError `failed` when one has it open */
+  /** Locks every other process out of the store. @throws PlatError `failed` if one has it open */
   occupy(path: string): Occupied;
   /** Copies a backup, including the log of one that was copied by hand. */
   copy(backup: string, to: string): Promise<void>;
@@ -55,7 +56,7 @@ export interface Restore {
 /** What was restored, and what that means for others. */
 export interface Restored {
   readonly epoch: string;
-  /** No later timestamp lies before this one. */
+  /** No later timestamp is before this one. */
   readonly notBefore: string;
   /** The newest timestamp of the backup. */
   readonly lastStamp: string;
@@ -76,12 +77,12 @@ export interface Before {
   readonly keys: readonly KeyRecord[];
 }
 
-/** A last timestamp that lies this far ahead of the clock was set by a wrong clock. */
+/** A last timestamp that is this far ahead of the clock was set by a wrong clock. */
 const AHEAD = 3_600_000;
 
 /**
- * @throws PlatError `usage` when there is no backup; `failed` when the store is in use or the backup is damaged;
- *   `storeNotOurs`, `storeTooNew` for a file that this plat cannot read. The store is then unchanged
+ * @throws PlatError `usage` if there is no backup; `failed` if the store is in use or the backup is damaged;
+ * `storeNotOurs`, `storeTooNew` for a file that this plat cannot read. The store is then unchanged
  */
 export async function restore(
   engine: FileEngine,
@@ -236,7 +237,7 @@ function sync(path: string): void {
   }
 }
 
-/** How going back affected keys. */
+/** How the restore affected keys. */
 function compareKeys(
   before: readonly KeyRecord[],
   now: readonly KeyRecord[],

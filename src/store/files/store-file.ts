@@ -1,5 +1,5 @@
 /**
- * The file of an embedded store, as the operating system sees it: whether it is still the one that was opened, and why
+ * The file of an embedded store, as the operating system sees it: whether it is still the file that was opened, and why
  * it cannot be used. It knows nothing of the content.
  */
 import { accessSync, closeSync, constants, openSync, readSync, type Stats, statSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { BEGINNING, kindOf } from '../../shared/file-kind.ts';
 
 const found = (path: string): Stats | undefined => statSync(path, { throwIfNoEntry: false });
 
-/** The file that a store was opened with, and what has become of it. */
+/** The file with which a store was opened, and its current state. */
 export class StoreFile {
   readonly path: string;
   #opened: readonly (readonly [path: string, opened: Stats | undefined])[] = [];
@@ -18,7 +18,7 @@ export class StoreFile {
   /** The id in the file itself, without its log, and the file's modification time when that was read. */
   #known: { readonly id: string; readonly written: bigint } | undefined;
 
-  /** @param idBeneath reads the id in a file itself, without its log; undefined while it cannot be read */
+  /** @param idBeneath reads the id in the file itself, without its log; undefined while it cannot be read */
   constructor(path: string, idBeneath: (path: string) => string | undefined) {
     this.path = path;
     this.#idBeneath = idBeneath;
@@ -30,12 +30,12 @@ export class StoreFile {
     this.#isAnother();
   }
 
-  /** Remembers the damage that a read has met; undefined: it met none. */
+  /** Records damage that a read found; undefined if it found none. */
   noteDamage(reason: string | undefined): void {
     this.#damage ??= reason;
   }
 
-  /** Why this process can no longer use the store; undefined when it can. */
+  /** Why this process can no longer use the store; undefined if it can. */
   trouble(): string | undefined {
     const damage = this.#damage;
     return this.#lost() ?? (damage === undefined ? undefined : `the store is damaged: ${damage}`);
@@ -75,13 +75,13 @@ export class StoreFile {
   }
 }
 
-/** Why the operating system does not let a file be used as a store; undefined when it does. */
+/** Why the operating system does not permit using a file as a store; undefined if it does. */
 export function denied(store: string): PlatError | undefined {
   const say = (reason: string): PlatError => platError('storeDenied', { store, reason });
   const file = found(store);
   if (file?.isDirectory() === true)
     return say(`it is a folder; name a file in it, such as ${join(store, 'market.db')}`);
-  if (file !== undefined && !file.isFile()) return say('it is no file');
+  if (file !== undefined && !file.isFile()) return say('it is not a file');
   const folder = dirname(store);
   const places: readonly (readonly [path: string, wish: number, what: string])[] = [
     ...(file === undefined
@@ -126,7 +126,7 @@ export function whatItIs(path: string): string {
       return `it is ${found.what}`;
     case 'sqlite': // the header is a database's, but the rest is not
     case 'unknown':
-      return 'it is no SQLite database';
+      return 'it is not an SQLite database';
   }
 }
 

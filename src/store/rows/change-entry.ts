@@ -1,12 +1,14 @@
-/** What an entry of the sequence of changes is (change-log.ts writes them, change-feed.ts and change-follower.ts read them). */
+/**
+ * The entries of the sequence of changes (change-log.ts writes them, change-feed.ts and change-follower.ts read them).
+ */
 
 /** What a transaction did to a record. `all`: it may have changed any record, in ways that are not known by key. */
 export type ChangeKind = 'created' | 'changed' | 'deleted' | 'all' | 'commit';
 
-/** The name of the sequence in `plat_sequence`, where the name of no resource is. */
+/** The name of the sequence in `plat_sequence`, in the column for names of resources. */
 export const SEQUENCE = 'changes';
 
-/** In place of a key: all records of the resource; in place of a resource: of all resources. */
+/** As a key: all records of the resource; as a resource: all resources. */
 export const EVERYTHING = '';
-/** In place of a resource: the key is the name of the commit, which no other one has. */
+/** As a resource: the key is the id of the commit, which is unique. */
 export const COMMIT = '.';

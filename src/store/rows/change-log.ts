@@ -1,34 +1,37 @@
 /**
- * The sequence of changes: one entry for each record that a transaction writes, deletes, restamps or shows to other
- * roles, in the transaction itself. One writer at a time has the lock of the store, and a number is taken under it, so
- * the numbers are in commit order: who has seen one never finds a smaller one later. An entry says who saw the record before
- * the transaction and who sees it after, so that each role can be told what the change is to it. Behind the entries of a
- * commit stands one with its name, by which a follower notices that the store was brought back without plat and has other
- * changes under the numbers that it knows. It knows no engine.
+ * The sequence of changes: one entry for each record that a transaction writes, deletes, restamps or makes visible to
+ * other roles, written in the transaction itself. One writer at a time has the lock of the store, and numbers are
+ * assigned under it, so the numbers are in commit order: a reader that has seen a number never finds a smaller one
+ * later. An entry records which roles saw the record before the transaction and which see it after, so that each role
+ * can be shown what the change means to it. The last entry of a commit contains its id, by which a follower detects
+ * that the store was restored without plat and has different changes under the numbers that it knows. It knows no
+ * engine.
  */
 import { randomBytes } from 'node:crypto';
 import { MOST_BITS } from '../../access/index.ts';
 import type { ColumnKind } from '../../compile/column-value.ts';
 import { bind, integer, join, name, type Sql, sql } from '../../compile/fragment.ts';
+import type { ResourceLayout } from '../../compile/layout/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
 import type { Resource } from '../../dictionary/index.ts';
 import { readMeta, writeMeta } from '../meta.ts';
 import type { Session } from '../session.ts';
 import { type ChangeKind, COMMIT, EVERYTHING, SEQUENCE } from './change-entry.ts';
+import { unlogged } from './unlogged.ts';
 
 const nameOfCommit = (): string => randomBytes(9).toString('base64url');
 
 /**
- * Added to the sequence by a new epoch, and by the first write after a failover: followers know numbers of the abandoned
- * timeline, and none of them may recur. A thousand million entries further still leave nine million restores before the
- * numbers exceed 2^53.
+ * Added to the sequence by a new epoch, and by the first write after a failover: followers know numbers of the
+ * abandoned timeline, none of which may recur. Steps of a thousand million leave room for nine million restores before
+ * the numbers exceed 2^53.
  */
 const SEQUENCE_GOES_ON = 1_000_000_000;
 
-/** Entries that are noted before they are written, and that one statement writes. */
+/** The maximum number of entries that are collected before they are written, and that one statement writes. */
 const WRITTEN_AT_ONCE = 20_000;
 
-/** Groups of entries that one statement writes. */
+/** The maximum number of groups of entries that one statement writes. */
 const SELECTS_AT_ONCE = 50;
 
 const NUMBERED_KEYS: ReadonlyMap<string, ColumnKind> = new Map([
@@ -43,9 +46,9 @@ interface Audience {
 }
 
 interface Noted {
-  /** Before the transaction; undefined: the record was not stored. */
+  /** Before the transaction; undefined if the record was not stored. */
   readonly before: Audience | undefined;
-  /** undefined: it is not stored any more. */
+  /** After the transaction; undefined if the record is no longer stored. */
   readonly after: Audience | undefined;
 }
 
@@ -59,7 +62,7 @@ interface Entry {
   readonly system: string | null;
 }
 
-/** The changes of one transaction that are not written yet. */
+/** The changes of one transaction that are not yet written. */
 export class ChangeLog {
   readonly #session: Session;
   readonly #model: StoreModel;
@@ -83,7 +86,7 @@ export class ChangeLog {
     this.#note(resource, key, before, undefined);
   }
 
-  /** A change of a part of another record is one of that record, too. */
+  /** A change of a part of another record is also a change of that record. */
   touchParents(
     parts: Iterable<{ readonly parentResource: string | null; readonly parent: string | null }>,
   ): void {
@@ -95,7 +98,7 @@ export class ChangeLog {
     }
   }
 
-  /** Writes what was noted, each record once. */
+  /** Writes the collected changes, each record once. */
   async flush(): Promise<void> {
     await this.#readTouched();
     const entries = [...this.#entries()];
@@ -113,7 +116,7 @@ export class ChangeLog {
     });
   }
 
-  /** Notes the records whose parts have changed and that have not changed themselves. */
+  /** Adds the records whose parts have changed and that have not changed themselves. */
   async #readTouched(): Promise<void> {
     const { dialect, rows } = this.#session;
     for (const [resource, keys] of this.#touched) {
@@ -132,8 +135,8 @@ export class ChangeLog {
   }
 
   /**
-   * Parts are deleted before what they are parts of, and come after it. Otherwise names and keys decide, so that the order
-   * in which an engine returns its rows does not show.
+   * Parts are deleted before the records that contain them, and written after them. Otherwise names and keys determine
+   * the order, so that it does not depend on the order in which an engine returns rows.
    */
   *#entries(): Iterable<Entry> {
     const { resources } = this.#model.dictionary;
@@ -165,7 +168,7 @@ export class ChangeLog {
 const byName = ([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number =>
   one < other ? -1 : 1;
 
-/** How far a resource stands below those that stand alone. */
+/** The depth of a resource below those without a parent. */
 function depthOf(resource: Resource | undefined): number {
   switch (resource?.parent?.kind) {
     case undefined:
@@ -181,9 +184,9 @@ const audienceOf = (seen: Audience | undefined): Audience | undefined =>
   seen === undefined ? undefined : { visible: seen.visible, system: seen.system };
 
 /**
- * Notes that everything may have changed, or every record of a resource, in ways that are not known by key.
+ * Records that everything, or every record of a resource, may have changed, in ways that are not known by key.
  * @param at in milliseconds since 1970
- * @returns the number of the entry, before which nobody can go on
+ * @returns the number of the entry, before which no reader can continue
  */
 export async function logEverything(
   session: Session,
@@ -191,7 +194,7 @@ export async function logEverything(
   resource: string = EVERYTHING,
 ): Promise<number> {
   const entry = { resource, key: EVERYTHING, kind: 'all', was: 0, visible: 0, system: null } as const;
-  // Whoever reads the sequence by key cannot go on from before it.
+  // A reader of the sequence by key cannot continue from before it.
   const changesHorizon = await append(session, [entry], at);
   const { changes } = await readMeta(session, 'changes');
   await writeMeta(session, { changesHorizon, changes: changes + 1 });
@@ -199,8 +202,9 @@ export async function logEverything(
 }
 
 /**
- * Takes bits from the roles that had them, so that those that get them are told of nothing that they never saw.
- * @param since the number of the first entry whose `visible` is that of the new roles; nobody has seen anything as one before
+ * Takes bits from the roles that had them, so that the roles that get them receive nothing that they never saw.
+ * @param since the number of the first entry whose `visible` uses the new roles; in earlier entries, no role with such
+ * a bit has seen anything
  */
 export async function leaveBits({ run }: Session, bits: number, since: number): Promise<void> {
   const others = integer(2 ** MOST_BITS - 1 - bits);
@@ -209,7 +213,7 @@ export async function leaveBits({ run }: Session, bits: number, since: number): 
     WHERE ((was | visible) & ${integer(bits)}) <> 0`);
 }
 
-/** Notes every record as one that is new, in a store that was written before its records were noted. */
+/** Appends every record as a new one, in a store that was written before changes were recorded. */
 export async function logStored(session: Session, model: StoreModel): Promise<void> {
   const { rows, run } = session;
   const at = Date.parse((await readMeta(session, 'lastStamp')).lastStamp);
@@ -225,16 +229,32 @@ export async function logStored(session: Session, model: StoreModel): Promise<vo
   await write(session, await takeNumbers(session, 1), [commitEntry()], at);
 }
 
+/** Appends the entries that are missing of the last changes of records. @param at in milliseconds since 1970 */
+export async function logMissing(session: Session, layout: ResourceLayout, at: number): Promise<void> {
+  const resource = layout.resource.name;
+  const missing = (await session.rows(sql`SELECT * FROM (${unlogged(layout)}) u ORDER BY key`)).map(
+    ({ key, kind, was, visible, system }): Entry => ({
+      resource,
+      key: String(key),
+      kind: kind === 'deleted' || kind === 'created' ? kind : 'changed',
+      was: Number(was),
+      visible: Number(visible),
+      system: typeof system === 'string' ? system : null,
+    }),
+  );
+  await append(session, missing, at);
+}
+
 /** Begins the numbers of a new epoch. @param at in milliseconds since 1970 */
 export async function beginSequence(session: Session, at: number): Promise<void> {
   await leaveNumbers(session);
   await logEverything(session, at);
 }
 
-/** Goes on where no number of an abandoned timeline is. */
+/** Continues where no number of an abandoned timeline exists. */
 export const leaveNumbers = (session: Session): Promise<number> => takeNumbers(session, SEQUENCE_GOES_ON);
 
-/** @returns the number of the last entry, which has the name of the commit; 0 if there is none */
+/** @returns the number of the last entry, which contains the id of the commit; 0 if there is none */
 async function append(session: Session, changed: readonly Entry[], at: number): Promise<number> {
   if (changed.length === 0) return 0;
   const entries = [...changed, commitEntry()];
@@ -255,8 +275,8 @@ const commitEntry = (): Entry => ({
 });
 
 /**
- * Entries of one commit differ in little but their keys: what they share is bound once, which takes an engine a third of the
- * time of reading it in each.
+ * Entries of one commit differ in little but their keys. Binding the shared values once takes an engine a third of the
+ * time of reading them in each entry.
  * @param first the number of the first entry
  */
 async function write(
@@ -285,7 +305,7 @@ async function write(
 }
 
 /**
- * None that an entry has is given again, whatever the store kept of the next one.
+ * A number that an entry has is never assigned again, whatever the store recorded as the next one.
  * @returns the first of the numbers
  */
 async function takeNumbers({ dialect, rows }: Session, count: number): Promise<number> {

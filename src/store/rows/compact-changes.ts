@@ -1,7 +1,8 @@
 /**
- * Compacts the sequence of changes: of the entries up to a position, only the last one of each record stays, and says which
- * roles saw the record in those that went. It goes on in steps: each reads without the write lock, a few entries at a time,
- * and has the lock for what it removes, so that nobody waits for millions of entries. It knows no engine.
+ * Compacts the sequence of changes: of the entries up to a position, only the last one of each record remains, and it
+ * includes the roles that saw the record in the removed ones. It runs in steps: each reads without the write lock, a
+ * few entries at a time, and acquires the lock only to remove entries, so that nobody waits for millions of entries. It
+ * knows no engine.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ColumnKind } from '../../compile/column-value.ts';
@@ -9,17 +10,20 @@ import { bind, integer, type Sql, sql } from '../../compile/fragment.ts';
 import { readMeta, writeMeta } from '../meta.ts';
 import type { OwnTables, Row, Session } from '../session.ts';
 
-/** Which entries stay as they are. */
+/** Which entries are kept unchanged. */
 interface Retention {
-  /** Milliseconds since 1970: those that are not older. */
+  /** Entries from this time on. Milliseconds since 1970. */
   readonly since: number;
-  /** How many of the newest, at the most. */
+  /** The maximum number of the newest entries. */
   readonly entries: number;
 }
 
-/** Entries by which the position moves on in one step, which also looks at those that stayed before it. */
+/**
+ * The number of entries by which the position advances in one step, which also examines the entries that remain before
+ * it.
+ */
 const STEP = 50_000;
-/** Entries that one statement reads. */
+/** The number of entries that one statement reads. */
 const READ_AT_ONCE = 5000;
 
 /** The entries of a record up to a position. */
@@ -36,8 +40,8 @@ const COLUMNS: ReadonlyMap<string, ColumnKind> = new Map([
 ]);
 
 /**
- * A step.
- * @returns whether there is more to do
+ * Runs one step.
+ * @returns whether more steps are needed
  */
 export async function compactChanges(
   { reading, locked }: OwnTables,
@@ -56,14 +60,14 @@ export async function compactChanges(
     horizon = Number(row.seq);
     add(found, row);
   }
-  // Numbers of which there is no entry are passed as well.
+  // Numbers without an entry are passed over as well.
   if (count < step) horizon = end;
   const earlier = new Map<string, Entries>();
   for await (const row of entriesIn(reading, 0, before)) if (found.has(idOf(row))) add(earlier, row);
   const compacted = merged(found, earlier);
   await locked(async (session) => {
     const { changesHorizon: now } = await readMeta(session, 'changesHorizon');
-    // Another process does the same.
+    // Another process may do the same.
     if (now === before) await remove(session, compacted, before, horizon);
   });
   return horizon < end;
@@ -97,7 +101,7 @@ function add(found: Map<string, Entries>, row: Row): void {
   known.saw |= saw;
 }
 
-/** The records of which entries go. */
+/** The records whose entries are removed. */
 function merged(found: ReadonlyMap<string, Entries>, earlier: ReadonlyMap<string, Entries>): Entries[] {
   const all: Entries[] = [];
   for (const [id, { last, saw, before }] of found) {
@@ -126,7 +130,7 @@ async function remove(
   await writeMeta(session, { changesHorizon: horizon });
 }
 
-/** The last entry that need not stay. @param before the one that did not have to the last time */
+/** The last entry that need not be kept. @param before the one that was found the last time */
 async function horizonOf({ rows }: Session, { since, entries }: Retention, before: number): Promise<number> {
   const one = async (statement: Sql): Promise<number> => Number((await rows(statement))[0]?.seq ?? 0);
   const last = await one(sql`SELECT max(seq) AS seq FROM plat_changes`);

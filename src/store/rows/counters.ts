@@ -32,7 +32,7 @@ const COLUMNS = new Map([
 const idOf = ({ resource, visible, system }: Omit<Count, 'rows'>): string =>
   `${visible} ${system.length} ${system}${resource}`;
 
-/** Rows that are written in the order of their table find the pages that they need in memory. */
+/** Rows that are written in the order of their table find the required pages in memory. */
 const byResource = (one: Count, other: Count): number =>
   one.resource < other.resource ? -1 : Number(one.resource > other.resource);
 
@@ -40,7 +40,10 @@ const byResource = (one: Count, other: Count): number =>
 export class Counters {
   readonly #session: Session;
   readonly #pending = new Map<string, Count>();
-  /** The counters of values that began or ended since `valuesChanged` was last called; whether some of them ended. */
+  /**
+   * The counters of values that came into or went out of use since `valuesChanged` was last called; whether some went
+   * out of use.
+   */
   readonly #values = new Set<string>();
   #haveEnded = false;
 
@@ -69,7 +72,7 @@ export class Counters {
       await this.#session.run(insert);
       return;
     }
-    // Of a value that stays in use, nothing that is published changes.
+    // A value that stays in use does not change what is published.
     const added = new Map(changed.map((each) => [idOf(each), each.rows]));
     for (const row of await this.#session.rows(sql`${insert} RETURNING resource, visible, system, rows`)) {
       const resource = String(row.resource);
@@ -81,7 +84,9 @@ export class Counters {
     }
   }
 
-  /** The values that came into use or went out of use, for some role, since the last call; and who can see that they are. */
+  /**
+   * The values that came into use or went out of use, for some role, since the last call; and which roles can see that.
+   */
   async valuesChanged(): Promise<ValueInUse[]> {
     const changed = [...this.#values].sort();
     const haveEnded = this.#haveEnded;
@@ -95,8 +100,8 @@ export class Counters {
   }
 
   /**
-   * Values that are in use, in the order of their counters.
-   * @param last the one before them; undefined: the first ones
+   * Values in use, in the order of their counters.
+   * @param last the value before them; undefined: from the first one
    */
   async valuesInUse(last: LookupValue | undefined, limit: number): Promise<ValueInUse[]> {
     const after = last === undefined ? VALUES : counterOf(last.lookup, last.value);

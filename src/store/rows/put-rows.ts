@@ -29,7 +29,7 @@ import { textOf, type WriteContext } from './write-context.ts';
 
 /** A stored row that is replaced or deleted. */
 interface Standing extends StoredCountedRow {
-  /** Values of columns whose fields are no longer declared. A row keeps them as long as it is stored. */
+  /** Values of columns whose fields are no longer declared. They stay with the row as long as it is stored. */
   readonly dormant: readonly BoundValue[];
 }
 
@@ -43,7 +43,7 @@ interface Placed {
 }
 
 export interface RowPutter {
-  /** @param renews whether fields of stored values may have come back into use, whose words are not indexed */
+  /** @param renews whether fields of stored values may have come back into use, so that their words are not indexed */
   put(rows: readonly RowToPut[], renews?: boolean): Promise<void>;
   take(rows: readonly StoredRow[]): Promise<ReadonlyMap<string, Standing>>;
 }
@@ -96,7 +96,7 @@ export function rowPutter(context: WriteContext, layout: ResourceLayout): RowPut
     await session.replace(columnsTable, stored, columns, columnRows(placed));
     if (!one) {
       const others = ['_key', '_id', '_system', '_visible', '_shown', ...links, ...texts.columns];
-      // Texts under the key of a new record may be left from columns that were lost to damage.
+      // Texts under the key of a new record may be left from columns that were lost through damage.
       const keys = rows.map(({ key }) => key);
       await session.replace(textsTable, { by: '_key', keys }, others, textRows(placed));
     }
@@ -183,13 +183,13 @@ export function rowPutter(context: WriteContext, layout: ResourceLayout): RowPut
     return gone;
   }
 
-  /** Deletes texts that would conflict with torn rows. */
+  /** Deletes texts that would conflict with inconsistent rows. */
   async function settleTorn(rows: readonly StoredRow[]): Promise<Settled> {
     const torn = rows.filter(({ isTorn }) => isTorn === true);
     if (torn.length === 0) return NOTHING_TORN;
     const settled = settle(torn, await session.rows(textsInTheWay(dialect, layout, torn)));
     await deleteRows(textsTable, settled.gone);
-    // A torn row may get another number.
+    // An inconsistent row may get another number.
     if (search !== undefined) {
       await deleteRows(
         search.table,
@@ -199,7 +199,7 @@ export function rowPutter(context: WriteContext, layout: ResourceLayout): RowPut
     return settled;
   }
 
-  /** How stored rows are counted now; a change of a parent may have moved them since they were found. */
+  /** How stored rows are currently counted; a change of a parent may have moved them since they were found. */
   async function standing(keys: readonly string[]): Promise<ReadonlyMap<string, Standing>> {
     if (keys.length === 0) return new Map();
     const rows = await session.rows(

@@ -1,4 +1,6 @@
-/** Writes new timestamps and counts, and the texts that contain them, for records whose content stays otherwise. */
+/**
+ * Writes new timestamps and counts, and the texts that contain them, for records whose content is otherwise unchanged.
+ */
 
 import { type ColumnKind, columnKind, encode } from '../../compile/column-value.ts';
 import { type BoundValue, integer, name, sql } from '../../compile/fragment.ts';
@@ -22,9 +24,9 @@ const RENEWED_AT_ONCE = 1000;
 export interface Restamper {
   restamp(rows: readonly RowToRestamp[]): Promise<void>;
   /**
-   * Writes the texts of every record anew, after a change of what they contain.
-   * @param returned fields that are declared again: a record that was written meanwhile has kept its value in one, which
-   *   its hash does not cover yet
+   * Rewrites the texts of every record, after a change of their content.
+   * @param returned fields that are declared again: a record that was written in the meantime has kept its value in
+   * such a field, which its hash does not cover yet
    */
   renew(returned: readonly Field[]): Promise<void>;
 }
@@ -40,7 +42,7 @@ export function restamper(
   const typed = typedFields(layout);
   const stamps = typed.filter(isStamp);
   const counts = typed.filter(isChildCount);
-  // A rule that looks at a count may show the record to others.
+  // A rule that depends on a count may make the record visible to other roles.
   const isEvaluated = ruleFields(layout).some(isChildCount);
   return {
     async restamp(rows) {
@@ -86,7 +88,7 @@ export function restamper(
     );
   }
 
-  /** Records whose texts of these classes were written before the newest of the fields in them came into use. */
+  /** Records whose texts of these classes were written before the newest of their fields came into use. */
   async function outdatedKeys(
     keys: readonly string[],
     classes: ReadonlySet<string>,
@@ -116,7 +118,10 @@ export function restamper(
     );
   }
 
-  /** A hash that covers all but the values of these fields covers them from now on; any other stays as it is. */
+  /**
+   * From now on, a hash that covers everything except the values of these fields covers them as well; any other hash
+   * stays unchanged.
+   */
   function hashWith(returned: readonly Field[]): (row: StoredRow, content: FieldValues) => string {
     const names = new Set(returned.map((field) => field.name));
     return (row, content) => {

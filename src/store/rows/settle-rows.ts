@@ -1,6 +1,6 @@
 /**
- * The ids of torn rows, whose columns and texts do not share one key and one id. Texts that are in the way of writing them
- * again are deleted, and no id is used twice. It knows nothing of engines.
+ * The ids of inconsistent rows, whose columns and texts do not share one key and one id. Texts that prevent rewriting
+ * them are deleted, and no id is used twice. It knows nothing of engines.
  */
 
 import type { Dialect } from '../../compile/dialect.ts';
@@ -8,9 +8,9 @@ import { bind, integer, join, name, type Sql, sql } from '../../compile/fragment
 import type { ResourceLayout } from '../../compile/layout/index.ts';
 import type { StoredRow } from '../../records/rows.ts';
 
-/** How torn rows are written again. */
+/** How inconsistent rows are rewritten. */
 export interface Settled {
-  /** The id of each row by key; absent: the row gets a new one. */
+  /** The id of each row by key; absent if the row gets a new one. */
   readonly ids: ReadonlyMap<string, number>;
   /** Keys of texts that must be deleted first. */
   readonly gone: readonly string[];
@@ -19,8 +19,8 @@ export interface Settled {
 export const NOTHING_TORN: Settled = { ids: new Map(), gone: [] };
 
 /**
- * Finds the texts under keys and ids of torn rows, and whether they have no columns; the row without a key has the id that the
- * next new record gets.
+ * Finds the texts under keys and ids of inconsistent rows, and whether they have no columns; the row without a key has
+ * the id of the next new record.
  */
 export function textsInTheWay(
   dialect: Pick<Dialect, 'members'>,

@@ -1,4 +1,4 @@
-/** Reads what a write transaction needs of the stored records of one resource. */
+/** Reads what a write transaction needs from the stored records of one resource. */
 
 import { bind, column, integer, name, type Sql, sql } from '../../compile/fragment.ts';
 import { type ResourceLayout, tableWith } from '../../compile/layout/index.ts';
@@ -9,19 +9,19 @@ import type { StoredRow } from '../../records/rows.ts';
 import type { Session } from '../session.ts';
 
 /**
- * No result is in the order in which an engine happens to return its rows: timestamps are given in the order of rows, and
- * two stores with the same records must give the same ones.
+ * No result depends on the order in which an engine returns rows: timestamps are assigned in the order of rows, and two
+ * stores with the same records must assign the same ones.
  */
 export interface StoredRows {
-  /** In the order of the keys that are asked for. */
+  /** In the order of the requested keys. */
   find(keys: readonly string[]): Promise<Map<string, StoredRow>>;
   /** In key order. */
   after(key: string, limit: number): Promise<StoredRow[]>;
   /** Rows with a later timestamp in a field, in the order of that field. */
   stampedAfter(field: string, moment: string, limit: number): Promise<StoredRow[]>;
-  /** By parent, in the order of the parents that are asked for; those of each in key order. */
+  /** By parent, in the order of the requested parents; the children of each in key order. */
   children(parentResource: string, parents: readonly string[]): Promise<Map<string, StoredRow[]>>;
-  /** The whole content of records. */
+  /** The complete content of records. */
   load(rows: readonly StoredRow[]): Promise<Map<string, Record<string, FieldValue>>>;
 }
 
@@ -66,7 +66,7 @@ export function storedRows({ dialect, rows }: Session, layout: ResourceLayout): 
   };
 }
 
-/** What was found for each of the keys, in their order. */
+/** The results for each of the keys, in their order. */
 function inOrder<T>(keys: readonly string[], found: ReadonlyMap<string, T>): Map<string, T> {
   const ordered = new Map<string, T>();
   for (const key of keys) {

@@ -1,4 +1,4 @@
-/** The operations of a write transaction, on a session that holds the write lock. */
+/** The operations of a write transaction, on a session that has the write lock. */
 
 import type { ResourceLayout } from '../../compile/layout/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
@@ -20,12 +20,12 @@ import { addTombstones, restampTombstones, tombstonesAfter } from './tombstones.
 import { updateAll } from './visibility.ts';
 import type { WriteContext } from './write-context.ts';
 
-/** A write transaction that can also bring all rows of a resource up to date with the model. */
+/** A write transaction that can also update all rows of a resource to match the model. */
 export interface StoreTransaction extends WriteTransaction {
-  /** Writes the texts of every record of a resource anew. @param returned as of `Restamper` */
+  /** Rewrites the texts of every record of a resource. @param returned as in `Restamper` */
   renew(resource: string, returned: readonly Field[]): Promise<void>;
-  /** Evaluates the visibility of all rows of some resources again. */
-  updateVisibility(concerns: (resource: string) => boolean): Promise<void>;
+  /** Evaluates the visibility of all rows of some resources again. @param newBits as of `updateAll` */
+  updateVisibility(concerns: (resource: string) => boolean, newBits: number): Promise<void>;
 }
 
 /** What a transaction does to the records of one resource. */
@@ -57,7 +57,7 @@ function tableWriter(context: WriteContext, layout: ResourceLayout): TableWriter
 }
 
 /**
- * Runs work on the records of a store, and appends what it changed to the sequence of changes.
+ * Runs work on the records of a store, and appends its changes to the sequence of changes.
  * @param source the source of the records; null in an authority
  */
 export async function inTransaction<T>(
@@ -136,8 +136,8 @@ function storeTransaction(
     valuesInUse: (last, limit) => counters.valuesInUse(last, limit),
     amongValuesInUse: (values) => counters.amongValuesInUse(values),
     renew: (resource, returned) => table(resource).renew(returned),
-    async updateVisibility(concerns) {
-      await updateAll(context, concerns);
+    async updateVisibility(concerns, newBits) {
+      await updateAll(context, concerns, newBits);
       await counters.flush();
     },
   };

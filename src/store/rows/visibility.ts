@@ -1,10 +1,10 @@
 /**
- * Which roles see a row, and which of its withheld values are shown: evaluated by the rule of every role when a row is
+ * Which roles see a row, and which of its withheld values are shown. The rule of every role is evaluated when a row is
  * written, and again for stored rows when rules, the day or a parent change. The engine evaluates the rules, since a
  * role's rule is a filter like any other.
  */
 import { type ColumnKind, columnKind, encode } from '../../compile/column-value.ts';
-import { bind, column, name, type Sql, sql } from '../../compile/fragment.ts';
+import { bind, column, integer, name, type Sql, sql } from '../../compile/fragment.ts';
 import type { ResourceLayout } from '../../compile/layout/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
 import { countedColumns } from '../../compile/value-counts.ts';
@@ -31,9 +31,9 @@ export interface Visibility {
 const REMEMBERED = 20_000;
 
 /**
- * Evaluates the visibility of rows that are about to be written. The rules of a resource look at few fields (a status, a
- * date, a permission), so few rows differ in them: the engine evaluates each combination of their values once, those of a
- * batch together.
+ * Evaluates the visibility of rows that are about to be written. The rules of a resource depend on few fields (a
+ * status, a date, a permission), so few rows differ in them: the engine evaluates each combination of their values
+ * once, together for the whole batch.
  */
 export function visibilityOf(
   context: WriteContext,
@@ -64,13 +64,13 @@ export function visibilityOf(
   };
 }
 
-/** @throws Error rather than hide a row whose visibility was not evaluated */
+/** @throws Error instead of hiding a row whose visibility was not evaluated */
 function known(visibility: Visibility | undefined): Visibility {
   if (visibility === undefined) throw new Error('The visibility of a row was not evaluated');
   return visibility;
 }
 
-/** @param values combinations of the values of the rules' columns, with their places */
+/** @param values combinations of the values of the rules' columns, with their positions */
 async function evaluate(
   { session, model }: WriteContext,
   layout: ResourceLayout,
@@ -93,7 +93,7 @@ async function evaluate(
   return evaluated;
 }
 
-/** The bits of the roles that see a row's parent; all bits for rows that stand alone. */
+/** The bits of the roles that see a row's parent; all bits for rows without a parent. */
 async function parentVisibility(
   { session, model }: WriteContext,
   layout: ResourceLayout,
@@ -127,20 +127,21 @@ const CHANGED = new Map<string, ColumnKind>([
  * Evaluates the visibility of stored rows again, and stores it where it changed.
  * @param where on the columns table under alias `r`
  * @param system what the originating system of a row should be; absent: as it is
+ * @param newBits as of `updateAll`
  * @returns the keys of the rows that changed
  */
 async function updateStored(
   { session, model, counters, changes }: WriteContext,
   layout: ResourceLayout,
   where: Sql,
-  system: Sql = sql`r._system`,
+  { system = sql`r._system`, newBits = 0 }: { readonly system?: Sql; readonly newBits?: number } = {},
 ): Promise<string[]> {
   const planner = { dialect: session.dialect, model };
   const evaluated = sql`SELECT r._key AS key, r._visible AS was_visible, r._shown AS was_shown, r._system AS was_system,
     ${visibleBits(planner, layout, 'r')} AS visible, ${shownBits(planner, layout, 'r')} AS shown,
     ${system} AS system${countedColumns(model, layout)} FROM ${name(layout.columnsTable)} r WHERE ${where}`;
   const changed = await session.rows(sql`SELECT * FROM (${evaluated}) e
-    WHERE visible <> was_visible OR shown <> was_shown OR system IS DISTINCT FROM was_system`);
+    WHERE visible <> was_visible OR shown <> was_shown OR system IS DISTINCT FROM was_system OR (visible & ${integer(newBits)}) <> 0`);
   const { columnsTable, textsTable, search } = layout;
   const tables = new Set([columnsTable, textsTable, ...(search === undefined ? [] : [search.table])]);
   for (let at = 0; at < changed.length; at += CHANGED_AT_ONCE) {
@@ -169,7 +170,7 @@ async function updateStored(
   return changed.map((row) => String(row.key));
 }
 
-/** Brings the visibility and originating system of children up to date with their parents. */
+/** Updates the visibility and originating system of children to match their parents. */
 export async function updateChildren(
   context: WriteContext,
   parentResource: string,
@@ -182,11 +183,15 @@ export async function updateChildren(
   for (const layout of childLayouts(model, parentResource)) {
     const isUnder = sql`${session.dialect.oneOf(column('r', '_parent'), parents)} AND r._parent_resource = ${bind(parentResource)}`;
     if (!(await hasRows(context, layout, isUnder))) continue;
-    await updateChildren(context, layout.resource.name, await updateStored(context, layout, isUnder, system));
+    await updateChildren(
+      context,
+      layout.resource.name,
+      await updateStored(context, layout, isUnder, { system }),
+    );
   }
 }
 
-/** In a partitioned table it is expensive to look for rows to change, so their absence is found first. */
+/** In a partitioned table, searching for rows to change is expensive, so plat first checks whether there are any. */
 async function hasRows({ session }: WriteContext, layout: ResourceLayout, where: Sql): Promise<boolean> {
   if (session.dialect.sameSystem === undefined) return true;
   const found = await session.rows(sql`SELECT 1 FROM ${name(layout.columnsTable)} r WHERE ${where} LIMIT 1`);
@@ -202,7 +207,7 @@ function childLayouts(model: StoreModel, resource: string): ResourceLayout[] {
   return [...new Set(targets)].map((target) => model.layout(target));
 }
 
-/** The resources that a store has: those that stand alone, then their parts, then what can be part of those. */
+/** The resources of a store: those without a parent, then their parts, then the parts of those. */
 function* resourcesInOrder({ dictionary, stores }: StoreModel): Iterable<string> {
   const resources = [...dictionary.resources.values()].filter(({ name }) => stores(name));
   for (const kind of [undefined, 'fixed', 'named'] as const) {
@@ -210,10 +215,10 @@ function* resourcesInOrder({ dictionary, stores }: StoreModel): Iterable<string>
   }
 }
 
-/** Parents whose children are brought up to date at once. */
+/** The number of parents whose children are updated at once. */
 const PARENTS_AT_ONCE = 1000;
 
-/** Gives children the originating system of their parents, in rows copied from a store that did not keep them equal. */
+/** Gives children the originating system of their parents, for rows copied from a store in which they differed. */
 export async function alignSystems(context: WriteContext): Promise<void> {
   const { session, model, counters, changes } = context;
   for (const resource of resourcesInOrder(model)) {
@@ -233,14 +238,16 @@ export async function alignSystems(context: WriteContext): Promise<void> {
 /**
  * Evaluates the visibility of all rows of some resources again, and what follows for their children: of all resources
  * after a change of rules, of those whose rules look at the calendar on a new day.
+ * @param newBits bits that belonged to other roles before: what their roles see is new to them, though the rows stay the same
  */
 export async function updateAll(
   context: WriteContext,
   concerns: (resource: string) => boolean,
+  newBits: number,
 ): Promise<void> {
   for (const resource of resourcesInOrder(context.model)) {
     if (!concerns(resource)) continue;
-    const changed = await updateStored(context, context.model.layout(resource), sql`TRUE`);
+    const changed = await updateStored(context, context.model.layout(resource), sql`TRUE`, { newBits });
     await updateChildren(context, resource, changed);
   }
 }

@@ -1,4 +1,4 @@
-/** What the modules share that write the rows of one transaction. */
+/** What the modules that write the rows of one transaction share. */
 
 import type { StoreModel } from '../../compile/model.ts';
 import type { WriteSession } from '../write-session.ts';

@@ -1,5 +1,4 @@
 /** A part of a check as data, which runs on the calling thread or on another one with the same result. */
-import type { StoreModel } from '../../compile/model.ts';
 import type { CheckedRows, Checks, FaultPage, RowFaults, RowPlace } from '../check/checks.ts';
 import type { LiveModel } from '../live-model.ts';
 
@@ -36,18 +35,18 @@ export async function runCheck(checks: Checks, { resource, part }: CheckTask): P
 
 /**
  * The checks of a store.
- * @param here the checks on the calling thread
+ * @param here works with the checks on the calling thread
  * @param onThread runs a check on another thread; absent: the calling thread runs all
  */
 export function checksBeside(
   live: LiveModel,
-  here: (model: StoreModel) => Checks,
+  here: (work: (checks: Checks) => Promise<CheckResult>) => Promise<CheckResult>,
   onThread: ((task: CheckTask) => Promise<CheckResult>) | undefined,
 ): Checks {
   const check = async (resource: string, part: CheckPart): Promise<CheckResult> => {
-    const model = await live.current();
-    const task: CheckTask = { kind: 'check', resource, generation: model.generation, part };
-    return onThread === undefined ? runCheck(here(model), task) : onThread(task);
+    const { generation } = await live.current();
+    const task: CheckTask = { kind: 'check', resource, generation, part };
+    return onThread === undefined ? here((checks) => runCheck(checks, task)) : onThread(task);
   };
   return {
     async rowFaults(resource, rows) {

@@ -1,19 +1,19 @@
 /**
- * The shared memory in which a thread passes pages to the main thread, without garbage there. It does not know what a page
- * consists of.
+ * The shared memory through which a thread passes pages to the main thread without creating garbage there. It does not
+ * know the content of a page.
  */
 import { type OwnedBody, PageMemory, SMALLEST } from '../page-memory.ts';
 
-/** A body that is in shared memory until that is returned. */
+/** A body that stays in shared memory until the memory is returned. */
 export interface SharedBody {
   readonly memory: SharedArrayBuffer;
   readonly length: number;
 }
 
 interface Outbox {
-  /** Makes memory for a body that is to be sent. */
+  /** Allocates memory for a body that will be sent. */
   body(length: number): OwnedBody;
-  /** A body in shared memory, to which it is copied if it is not there; undefined when it is too small to be worth it. */
+  /** A body in shared memory; it is copied there if necessary; undefined if it is too small to be worth it. */
   put(body: Uint8Array): SharedBody | undefined;
   /** Takes back memory that the main thread has finished with. */
   release(memory: SharedArrayBuffer): void;

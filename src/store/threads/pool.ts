@@ -1,4 +1,6 @@
-/** Threads that read a store in parallel, for an engine that answers on the thread that asks it. It knows no engine. */
+/**
+ * Threads that read a store in parallel, for an engine that runs statements on the calling thread. It knows no engine.
+ */
 import { Worker } from 'node:worker_threads';
 import { platError } from '../../errors/index.ts';
 import { Damage, DamagedRecord } from '../../records/damage.ts';
@@ -25,13 +27,13 @@ export interface WorkerRequest {
   readonly task: ThreadTask;
   /** How long the statement may take. */
   readonly milliseconds: number;
-  /** As lanes.ts has it. */
+  /** As in lanes.ts. */
   readonly isSent: boolean;
-  /** Memory of an earlier answer, to be used again. */
+  /** Memory of an earlier response, for reuse. */
   readonly returned: SharedArrayBuffer | undefined;
 }
 
-/** A task, or memory of an earlier answer that is returned without one. */
+/** A task, or the return of memory of an earlier response without a task. */
 export type WorkerMessage = WorkerRequest | { readonly release: SharedArrayBuffer };
 
 /** An error of a thread, as far as it can be sent. */
@@ -42,7 +44,7 @@ export type WorkerError =
   | { readonly kind: 'other'; readonly message: string; readonly errcode?: number };
 
 export type WorkerReply =
-  /** The caches of the thread, reported now and then. */
+  /** The caches of the thread, reported from time to time. */
   { readonly caches: readonly CacheUse[] } | WorkerAnswer;
 
 type WorkerAnswer =
@@ -50,7 +52,7 @@ type WorkerAnswer =
       readonly id: number;
       readonly ok: true;
       readonly result: ThreadResult;
-      /** The body of a page, where it is not in the result. */
+      /** The body of a page, if it is not in the result. */
       readonly shared?: SharedBody;
     }
   | {
@@ -65,24 +67,25 @@ interface Job {
   readonly reject: (error: Error) => void;
 }
 
-/** One thread at a time, and its task. A thread that has ended is started again for the next task. */
+/** One thread at a time, and its task. One that is not running, or has ended, is started for the next task. */
 interface Thread {
   worker: Worker | undefined;
   job: Job | undefined;
   caches: readonly CacheUse[];
-  /** Memory that returns to the worker with its next task: waking it for that alone costs more. */
+  /** Memory that returns to the worker with its next task: waking it only for that would cost more. */
   returned: SharedArrayBuffer | undefined;
 }
 
 /**
- * Tasks that may wait for a thread. Further ones are refused, so that an overloaded service asks its clients to retry.
+ * The number of tasks that may wait for a thread. Further ones are rejected, so that an overloaded service asks its
+ * clients to retry.
  */
 const LONGEST_QUEUE = 1000;
 
 /** The caller of reads without one: the operator's commands. */
 const NOBODY = '';
 
-/** A task, prepared when its turn comes. */
+/** A task, prepared when it leaves the queue. */
 interface PooledRead {
   readonly task: () => ThreadTask;
   /** How long the statement may take. */
@@ -104,10 +107,11 @@ export class ReaderPool {
     this.#lane = lane;
     this.#queue = new FairQueue({ turns: size, waiting: LONGEST_QUEUE, long: lane === 'searches' });
     for (let index = 0; index < size; index++) {
-      const thread: Thread = { worker: undefined, job: undefined, caches: [], returned: undefined };
-      this.#threads.push(thread);
-      thread.worker = this.#start(thread);
+      this.#threads.push({ worker: undefined, job: undefined, caches: [], returned: undefined });
     }
+    // The first task finds a thread that runs. Further threads start when so many tasks are read at once: most stores are
+    // never asked for as many as they may have threads, and each takes memory, and a tenth of a second of a processor.
+    for (const thread of this.#threads.slice(0, 1)) thread.worker = this.#start(thread);
   }
 
   async run({ task, milliseconds, caller }: PooledRead): Promise<ThreadResult> {
@@ -155,7 +159,7 @@ export class ReaderPool {
     worker.on('error', (error) => {
       reason = error;
     });
-    // However a thread ends, only its own task ends with it.
+    // However a thread ends, only its own task fails with it.
     worker.on('exit', (code) => {
       if (thread.worker !== worker) return;
       thread.worker = undefined;
@@ -221,7 +225,7 @@ function errorOf(error: WorkerError): Error {
 
 const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
 
-/** A page whose body is in the thread's memory, to be returned after it was sent. */
+/** A page whose body is in the thread's memory, which is returned after it was sent. */
 function withBody(
   { result, shared }: WorkerAnswer & { ok: true },
   give: (memory: SharedArrayBuffer) => void,
@@ -237,7 +241,7 @@ function withBody(
   return { kind: 'page', page: { ...result.page, body: new Uint8Array(memory, 0, length), release } };
 }
 
-/** One piece waits for the next task; of more, the thread decides what it keeps. */
+/** One piece waits for the next task; of several, the thread decides which to keep. */
 function takeBack(thread: Thread, worker: Worker, memory: SharedArrayBuffer): void {
   if (thread.worker !== worker) return;
   if (thread.returned === undefined) thread.returned = memory;

@@ -1,4 +1,4 @@
-/** What a thread of a pool does: it answers one task after another. It knows no engine. */
+/** What a thread of a pool does: it processes one task after another. It knows no engine. */
 import { parentPort } from 'node:worker_threads';
 import { PlatError } from '../../errors/index.ts';
 import { Damage, DamagedRecord } from '../../records/damage.ts';
@@ -36,7 +36,7 @@ export function answerTasks(reader: ThreadReader): void {
   });
 }
 
-/** A thread has one task at a time, so nothing else is read meanwhile. */
+/** A thread has one task at a time, so nothing else is read in the meantime. */
 async function answerCheck(reader: ThreadReader, id: number, task: CheckTask): Promise<void> {
   try {
     send({ id, ok: true, result: await runCheck(await reader.checks(task.generation), task) }, []);
@@ -58,7 +58,7 @@ function answer(reader: ThreadReader, request: WorkerRequest, task: ReadTask): v
   }
 }
 
-/** What need not be copied to be sent. */
+/** Memory that can be transferred instead of copied. */
 function memoryOf(result: ReadResult): ArrayBufferLike[] {
   switch (result.kind) {
     case 'ids':

@@ -1,7 +1,7 @@
 /**
- * Whether bytes are JSON values separated by commas, as a page's records are. A parser would create objects, which
- * takes six times as long; SQLite's parser copies the text three times, and an answer may have 256 MB
- * (docs/recovery.md). This one only keeps the open brackets. It ignores what the values mean.
+ * Whether bytes are JSON values separated by commas, as the records of a page are. A parser would create objects, which
+ * takes six times as long; SQLite's parser copies the text three times, and a response may have 256 MB
+ * (docs/recovery.md). This one only keeps track of open brackets. It ignores what the values mean.
  */
 
 const QUOTE = 0x22;
@@ -34,12 +34,12 @@ const EXPONENT = among('eE');
 const SIGN = among('+-');
 const [TRUE, FALSE, NULL] = [Buffer.from('true'), Buffer.from('false'), Buffer.from('null')];
 
-/** No position: the text does not have what must stand there. */
+/** No position: the text does not contain what is required there. */
 const NOWHERE = -1;
 
 /**
- * The position of the first syntax error, approximately; undefined when there is none. It does not check whether the
- * bytes are UTF-8.
+ * The approximate position of the first syntax error; undefined if there is none. It does not check whether the bytes
+ * are UTF-8.
  * @param follows whether the values continue a list, so that a comma comes first
  */
 export function faultIn(bytes: Uint8Array, follows = false): number | undefined {

@@ -1,5 +1,5 @@
 /**
- * Remembers which large bodies were found whole, by a tag of their content: a body with a single different bit is
+ * Remembers which large bodies were found valid, by a tag of their content: a body with a single different bit is
  * unknown, whichever request it answers. The threads of a store share the tags. It knows no requests.
  */
 import { createCipheriv, randomBytes } from 'node:crypto';
@@ -35,7 +35,7 @@ export class KnownBodies implements Reported {
   }
 
   get use(): Reported['use'] {
-    // By halves, which are numbers: to make a big integer of each tag takes fifty times as long.
+    // In halves, which are numbers: making a big integer of each tag takes fifty times as long.
     const halves = new Uint32Array(this.shared.tags);
     let entries = 0;
     for (let at = 0; at < halves.length; at += 2) if (halves[at] !== 0 || halves[at + 1] !== 0) entries++;

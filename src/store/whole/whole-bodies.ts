@@ -1,6 +1,6 @@
 /**
  * Whether the bytes that a store returns can be what plat wrote. Texts have no checksums, and engines join them without
- * reading them, so this is the one place, for both engines, that detects a damaged text before it is sent.
+ * parsing them, so this is the only place, for both engines, that detects a damaged text before it is sent.
  */
 import { isUtf8 } from 'node:buffer';
 import { markedIn } from '../../compile/damaged-records.ts';
@@ -10,13 +10,13 @@ import { KnownBodies, type SharedBodies } from './known-bodies.ts';
 
 /**
  * Checks a body.
- * @param commas gives the places of commas, in their order, at which it may be checked in parts. None is trusted: parts
- * that are whole by themselves make a whole body, wherever it was cut
- * @throws Damage for one that must not be used
+ * @param commas returns the places of commas, in order, at which the body may be checked in parts. None of them is
+ * trusted: parts that are valid on their own make a valid body, wherever it was divided
+ * @throws Damage for a body that must not be used
  */
 export type BodyCheck = (body: Uint8Array, commas?: () => readonly number[]) => Uint8Array;
 
-/** Up to this size a body is checked each time, which takes no longer than computing its tag. */
+/** Up to this size, a body is checked each time, which takes no longer than computing its tag. */
 const SMALL = 16 * 1024;
 
 /**
@@ -30,12 +30,12 @@ export const mustBeText: BodyCheck = (body) => {
 
 const isText = (body: Uint8Array): boolean => isUtf8(body) && !asBuffer(body).includes(0);
 
-/** Of this many records, one ends a part on average. */
+/** On average, one in this many records ends a part. */
 const PART = 32;
 
 /**
- * For what a service sends. A large body that was checked once is recognized by its tag, and so are the parts of a page that
- * has records of other pages.
+ * For bodies that a service sends. A large body that was checked once is recognized by its tag, and so are the parts of
+ * a page that contains records of other pages.
  */
 export class WholeBodies {
   readonly #known: KnownBodies;
@@ -62,7 +62,7 @@ export class WholeBodies {
     return body;
   };
 
-  /** False, too, for a body that was cut inside a record. */
+  /** Also false for a body that was divided inside a record. */
   #isWholeInParts(body: Uint8Array, ends: readonly number[]): boolean {
     if (ends.length === 0) return false;
     return [...ends, body.length].every((end, index) => {
@@ -79,13 +79,16 @@ export class WholeBodies {
     return true;
   }
 
-  /** Only what goes on begins with a comma, so the first byte distinguishes it from a beginning. */
+  /** Only a continuation begins with a comma, so the first byte distinguishes it from a beginning. */
   #isKnown(tag: bigint, body: Uint8Array, goesOn: boolean): boolean {
     return this.#known.has(tag) && goesOn === startsWithComma(body);
   }
 }
 
-/** The commas that end parts. The length of a record decides, so that pages that begin elsewhere have the same parts. */
+/**
+ * The commas that end parts. The length of a record determines them, so that pages that begin elsewhere have the same
+ * parts.
+ */
 const partEnds = (commas: readonly number[]): readonly number[] =>
   commas.filter((at, index) => (at - (commas[index - 1] ?? -1)) % PART === 0);
 
@@ -104,5 +107,5 @@ function damageAt(body: Uint8Array, fault: number): Damage | DamagedRecord {
   const before = bytes.toString('utf8', Math.max(0, fault - LOOKED_THROUGH), fault);
   const [, name, key] = [...before.matchAll(KEY)].at(-1) ?? [];
   const where = name === undefined ? '' : `, in or after the record whose ${name} is ${key}`;
-  return new Damage(`a text of it is no JSON any more${where}`);
+  return new Damage(`one of its texts is not valid JSON${where}`);
 }

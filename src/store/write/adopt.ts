@@ -15,7 +15,7 @@ interface NewParent {
 /**
  * Finds children that were stored before these parents, by resource, as they must be stored again: with their parent's
  * originating system and a new timestamp, since readers see them from now on (I2).
- * @param skips whether a navigation is left out because the parent brings its children
+ * @param skips whether a navigation is omitted because the parent brings its children
  */
 export async function findOrphans(
   transaction: WriteTransaction,

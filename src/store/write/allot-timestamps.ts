@@ -1,8 +1,8 @@
 /**
- * Allots timestamps to the records of one commit. They rise, and each has a millisecond of its own wherever there is room:
- * clients cut off finer digits, and a client that pages by timestamp cannot pass a block that is wider than its page.
- * Without room, up to ten share a millisecond and differ in a fourth digit. None falls on a whole second, so that windows
- * that share a bound in whole seconds lose nothing. Pure: it knows no store and no clock.
+ * Allots timestamps to the records of one commit. They ascend, and each has a millisecond of its own if there is room:
+ * clients truncate finer digits, and a client that pages by timestamp cannot get past a block of equal timestamps that
+ * is larger than its page. Without room, up to ten share a millisecond and differ in a fourth digit. No timestamp is a
+ * whole second, so that windows that share a bound in whole seconds lose nothing. Pure: it knows no store and no clock.
  */
 
 /** The most records that share a millisecond. */
@@ -21,13 +21,13 @@ const BULK_SPAN = 60;
 export interface Room {
   /** The clock that sets timestamps, moved forward to the last promise and the last timestamp if it is behind them. */
   readonly now: number;
-  /** A reader has been promised that no later timestamp falls before it. */
+  /** A reader has been promised that no later timestamp is before this moment. */
   readonly promised: number;
-  /** The last timestamp of the resource in microseconds; undefined for a resource that never held a record. */
+  /** The last timestamp of the resource in microseconds; undefined for a resource that never contained a record. */
   readonly last: number | undefined;
-  /** Whether all of these are new and continue an import that began while the resource was empty. */
+  /** Whether all records are new and continue an import that began while the resource was empty. */
   readonly isFilling: boolean;
-  /** Whether the commit has already been given timestamps in bulk, which these follow. */
+  /** Whether the commit has already assigned timestamps in bulk, which these follow. */
   readonly isGoingOn: boolean;
   /** Spread the timestamps evenly over a span of the past, as far as there is room. */
   readonly over?: Span | undefined;
@@ -40,8 +40,8 @@ export interface Span {
 }
 
 /**
- * Returns rising moments in microseconds since 1970, all after `last` and none before `promised`. They lie after `now` only
- * where there is no room before it; the commit then waits for the clock.
+ * Returns ascending moments in microseconds since 1970, all after `last` and none before `promised`. They are after
+ * `now` only if there is no room before it; the commit then waits for the clock.
  */
 export function allot(count: number, room: Room): number[] {
   const { now, promised, last, over } = room;
@@ -72,7 +72,7 @@ function beginOf(count: number, first: number, { now, last, isFilling, isGoingOn
   return Math.min(latest, Math.max(first, now - span));
 }
 
-/** The number of milliseconds in a span, its ends included, that are not whole seconds. */
+/** The number of milliseconds in a span, including its ends, that are not whole seconds. */
 function usable(from: number, to: number): number {
   if (from > to) return 0;
   if (from === Number.NEGATIVE_INFINITY) return Number.POSITIVE_INFINITY;
@@ -118,7 +118,7 @@ function spread(count: number, from: number, to: number): number[] {
   return moments;
 }
 
-/** As few per millisecond as fit; where ten do not, the last timestamps lie ahead of the clock. */
+/** As few per millisecond as fit; if even ten do not fit, the last timestamps are ahead of the clock. */
 function crowded(count: number, first: number, free: number, { promised, last }: Room): number[] {
   if (free > 0) return dense(count, first, Math.min(PER_MILLISECOND, Math.ceil(count / free)));
   const shared = last === undefined ? [] : restOf(last, promised);
@@ -126,7 +126,7 @@ function crowded(count: number, first: number, free: number, { promised, last }:
   return [...taken, ...dense(count - taken.length, first, PER_MILLISECOND)];
 }
 
-/** The places that are left in the millisecond of the last timestamp. */
+/** The unused places in the millisecond of the last timestamp. */
 function restOf(last: number, promised: number): number[] {
   const millisecond = Math.floor(last / 1000);
   if (millisecond < promised || isWholeSecond(millisecond)) return [];

@@ -17,31 +17,31 @@ import { writeRecords } from './write-records.ts';
 /** The outcome of a write attempt. */
 export type Attempt<T> =
   | Timed<T>
-  /** Another process has changed settings or profile, so what was prepared is out of date. */
+  /** Another process has changed settings or profile, so the prepared records are out of date. */
   | { readonly kind: 'outdated' };
 
-/** What batches need of a writer. */
+/** What batches need from a writer. */
 export interface BatchWriter {
-  /** How many records and children one transaction stores well within its time limit. */
+  /** The number of records and children that one transaction stores well within its time limit. */
   readonly largestWeight?: number | undefined;
   readonly limits: WriteLimits;
   readModel(): StoreModel | Promise<StoreModel>;
   /** Brings fields into use. */
   learn(fields: readonly Field[]): Promise<StoreModel>;
-  /** Commits work that stays within its time limit (in-time.ts) and rolls back all other. */
+  /** Commits work that stays within its time limit (in-time.ts), and rolls back any other work. */
   attempt<T>(
     model: StoreModel,
     work: (transaction: WriteTransaction) => Promise<T>,
     source: string | null,
     allowed: Allowed,
   ): Promise<Attempt<T>>;
-  /** Why the engine cannot store a record, if the error says so: a text that is too long for an index. */
+  /** Why the engine cannot store a record, if the error says so: for instance, a text that is too long for an index. */
   refusal(error: unknown): string | undefined;
   /** Waits so that other writers can acquire the lock. */
   pause(milliseconds: number): Promise<void>;
 }
 
-/** The most records of one transaction, which holds the lock for a fraction of a second. */
+/** The maximum number of records in one transaction, which has the lock for a fraction of a second. */
 const LARGEST_BATCH = 1000;
 /**
  * The most records and children of one transaction, unless the engine has a limit of its own. In a store that is being
@@ -49,14 +49,14 @@ const LARGEST_BATCH = 1000;
  */
 const LARGEST_WEIGHT = 16_000;
 
-/** How often one record is tried: it is not too heavy just because the machine paused once. */
+/** How often one record is tried: a single pause of the machine does not make it too heavy. */
 const TRIES = 3;
 
 /** How much the weight of a transaction grows after each one that succeeds. */
 const GROWTH = 1.25;
 const paces = new WeakMap<object, number>();
 
-/** Milliseconds between a long transaction and the next, so that other writers get a turn. */
+/** Milliseconds between a long transaction and the next, so that other writers can proceed. */
 const REST = 50;
 
 /** The result of writing batches. */
@@ -145,7 +145,7 @@ export function removeInBatches(
   });
 }
 
-/** Work on many items, a batch of them in each transaction. */
+/** Work on many items, one batch per transaction. */
 interface Batches<T> {
   readonly batches: T[][];
   readonly source: string | null;
@@ -304,7 +304,7 @@ function unknownFields(model: StoreModel, batch: readonly ParsedRecord[]): Field
   return [...found];
 }
 
-/** Adds two reports up. */
+/** Adds up two reports. */
 export function addReports(left: WriteReport, right: WriteReport): WriteReport {
   return {
     inserted: left.inserted + right.inserted,
@@ -324,8 +324,8 @@ export function addReports(left: WriteReport, right: WriteReport): WriteReport {
 }
 
 /**
- * The weight that a writer currently stores in one transaction, so that a slow or busy machine does not attempt again and
- * again what it could not finish in time.
+ * The weight that a writer currently stores in one transaction, so that a slow or busy machine does not repeatedly
+ * attempt more than it can finish in time.
  */
 const paceOf = (writer: object, most: number): number => Math.min(most, paces.get(writer) ?? most);
 

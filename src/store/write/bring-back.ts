@@ -1,8 +1,8 @@
 /**
- * Brings back timestamps that lie ahead of the clock, in order, after a clock was wrong for a while. First a new epoch
- * begins, in which promises ahead of the clock no longer count. Then records and tombstones get current timestamps, as if
- * they had been changed, in transactions like those of any other write. The store is read and written meanwhile. A run
- * that was interrupted is continued by the next.
+ * Moves timestamps that are ahead of the clock back, in order, after a clock was wrong for a while. First a new epoch
+ * begins, in which promises ahead of the clock no longer count. Then records and tombstones get current timestamps, as
+ * if they had been changed, in ordinary write transactions. The store is read and written in the meantime. The next run
+ * continues an interrupted one.
  */
 
 import { PUBLISHED } from '../../compile/layout/index.ts';
@@ -24,33 +24,33 @@ import type { BatchWriter } from './batches.ts';
 import { mustNotHaveJumped } from './commit-timestamps.ts';
 import type { WriteTransaction } from './transaction.ts';
 
-/** Where a store stands in time. */
+/** The time state of a store. */
 export interface StampState {
   /** The clock that sets timestamps, in milliseconds since 1970. */
   readonly now: number;
-  /** The newest moment that was given to a record or promised to a reader. */
+  /** The newest moment that was assigned to a record or promised to a reader. */
   readonly newest: number;
-  /** Whether timestamps are being brought back, or a run was interrupted. */
+  /** Whether restamping is in progress, or a run was interrupted. */
   readonly isRestamping: boolean;
   /** Milliseconds by which the clock was set ahead or back, as far as that can be detected. */
   readonly jump: number;
   readonly setBack: number;
 }
 
-/** How far the newest timestamp of a store lies ahead of its clock. */
+/** How far the newest timestamp of a store is ahead of its clock. */
 export interface Ahead {
   readonly milliseconds: number;
   /** Canonical. */
   readonly newest: string;
   readonly isRestamping: boolean;
-  /** Milliseconds by which the clock was set back since the last write; absent if that is not known. */
+  /** Milliseconds by which the clock was set back since the last write; absent if unknown. */
   readonly setBack?: number;
 }
 
-/** Clocks are set back by seconds now and then, for which the store waits silently. */
+/** Clocks are occasionally set back by seconds, for which the store waits without a message. */
 const TOLERANCE = 60_000;
 
-/** Undefined when all is well. */
+/** Undefined if no timestamp is ahead. */
 export function aheadOf({ now, newest, isRestamping, setBack }: Omit<StampState, 'jump'>): Ahead | undefined {
   const milliseconds = newest - now;
   if (milliseconds <= TOLERANCE && !isRestamping) return undefined;
@@ -62,14 +62,13 @@ export function aheadOf({ now, newest, isRestamping, setBack }: Omit<StampState,
 
 /** The same as a message. */
 export function aheadText({ milliseconds, newest, isRestamping, setBack }: Ahead): string {
-  if (isRestamping)
-    return 'timestamps are being brought back; "plat restamp" goes on with what was broken off';
+  if (isRestamping) return 'timestamps are being restamped; "plat restamp" resumes an interrupted run';
   if (setBack !== undefined)
     return `the last timestamp, ${newest}, lies ${spanText(milliseconds)} ahead of the clock, which was set back by ${spanText(setBack)} since the store was last written to: windows up to it stay empty; set the clock right, or, if it was ahead before and is right now, "plat restamp" brings the timestamp back`;
   return `the last timestamp, ${newest}, lies ${spanText(milliseconds)} ahead of the clock: windows up to it stay empty; "plat restamp" brings it back`;
 }
 
-/** What bringing timestamps back needs of a writer. */
+/** What restamping needs from a writer. */
 export interface RestampWriter extends BatchWriter {
   stampState(): Promise<StampState>;
   beginEpoch(begin: NewEpoch): Promise<StoreModel>;
@@ -80,9 +79,9 @@ export interface RestampReport {
   /** The number of records with a new timestamp, by resource. */
   readonly records: Readonly<Record<string, number>>;
   readonly tombstones: number;
-  /** The moment on the clock after which no timestamp lies any more. Canonical; absent if `epoch` is. */
+  /** The moment after which no timestamp remains. Canonical; absent if `epoch` is. */
   readonly notAfter?: string;
-  /** Absent if nothing lay ahead of the clock, so that the epoch continues. */
+  /** Absent if nothing was ahead of the clock, so that the epoch continues. */
   readonly epoch?: string;
 }
 
@@ -91,7 +90,10 @@ const FIRST_MOMENT = '0001-01-01T00:00:00Z';
 
 /** The most records of one transaction. */
 const LARGEST_BATCH = 1000;
-/** The most different timestamps of one transaction; the commit waits for those that lie ahead of the clock. */
+/**
+ * The maximum number of different timestamps in one transaction; the commit waits for those that are ahead of the
+ * clock.
+ */
 const MOMENTS = 2000;
 
 export async function bringBack(
@@ -117,8 +119,8 @@ export async function bringBack(
   return { report: { records, tombstones, notAfter, epoch: model.epoch }, model };
 
   /**
-   * Whether records have timestamps before a moment. If so, the store was in use until its last timestamp, and the clock
-   * may be wrong now. A store whose timestamps all lie ahead was made under a wrong clock.
+   * Whether records have timestamps before a moment. If so, the store was in use until its last timestamp, and the
+   * clock may be wrong now. A store whose timestamps are all ahead was created under a wrong clock.
    */
   async function holdsEarlier(moment: number): Promise<boolean> {
     let oldest = Number.POSITIVE_INFINITY;
@@ -161,7 +163,7 @@ export async function bringBack(
   }
 }
 
-/** Children come before their parents: no listing gets an earlier timestamp than what changed in it. */
+/** Children come before their parents, so that no listing gets a timestamp before that of a change in it. */
 function stampedResources(model: StoreModel): (readonly [resource: string, field: string])[] {
   const own =
     model.settings.owner === 'authority' || stampsAsOwn(model.settings)
@@ -183,7 +185,7 @@ function ownFields({ model }: WriteTransaction, resource: string, field: string)
 }
 
 /**
- * Gives each record a new timestamp in its field, in the order of the old ones. Its other timestamps that lie ahead get
+ * Gives each record a new timestamp in its field, in the order of the old ones. Its other timestamps that are ahead get
  * earlier ones, in order, that no other record has.
  */
 async function moveRecords(
@@ -243,7 +245,7 @@ const isLater = (left: string, right: string): boolean => order(left, right) > 0
 
 const inOrder = (moments: ReadonlySet<string>): string[] => [...moments].toSorted(order);
 
-/** The first records that together have no more timestamps than one transaction gives. */
+/** The first records that together have no more timestamps than one transaction assigns. */
 function take<T>(
   found: readonly T[],
   momentsOf: (item: T) => readonly string[],

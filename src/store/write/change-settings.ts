@@ -7,21 +7,23 @@ import { stampsAsOwn } from '../../records/settings.ts';
 
 const refuse = (reason: string) => platError('usage', { reason });
 
-/** What a store holds apart from its published dictionary. */
+/** What a store contains apart from its published dictionary. */
 export interface Holdings {
   readonly records: boolean;
   readonly listings: boolean;
 }
 
-/** @throws PlatError `usage` when the new settings contradict records that are stored */
+/** @throws PlatError `usage` if the new settings contradict stored records */
 export function checkChange(before: StoreModel, after: StoreModel, holds: Holdings): void {
   const { owner, agentsFrom } = before.settings;
   checkTimeZone(after.settings.timeZone);
   if (after.settings.owner !== owner && holds.records) {
-    throw refuse(`A store that holds records stays ${owner === 'replica' ? 'a replica' : 'an authority'}.`);
+    throw refuse(
+      `A store that contains records stays ${owner === 'replica' ? 'a replica' : 'an authority'}.`,
+    );
   }
   if (stampsAsOwn(after.settings) !== stampsAsOwn(before.settings) && holds.records) {
-    throw refuse('Once a replica holds records, its onwardTimestamps stay as they are.');
+    throw refuse('Once a replica contains records, its onwardTimestamps cannot be changed.');
   }
   if (after.settings.agentsFrom !== agentsFrom && holds.listings) {
     throw refuse(
@@ -36,7 +38,7 @@ export function checkChange(before: StoreModel, after: StoreModel, holds: Holdin
   for (const { resource, name } of changedTypes(before, after)) {
     const type = after.settings.declarations.customFields?.find((each) => each.name === name)?.type;
     throw refuse(
-      `The custom field ${resource}.${name} holds values of another type than ${type}; declare a new one.`,
+      `The custom field ${resource}.${name} has values of another type than ${type}; declare a new one.`,
     );
   }
 }
@@ -50,7 +52,7 @@ function changedTypes(before: StoreModel, after: StoreModel): Field[] {
   });
 }
 
-/** The resources whose stored texts a change has made outdated. */
+/** The resources whose stored texts are outdated after a change. */
 export function outdatedTexts(before: StoreModel, after: StoreModel): string[] {
   const stored = [...before.dictionary.resources.keys()].filter(before.stores);
   const otherTimes = before.settings.timeZone !== after.settings.timeZone;
@@ -62,7 +64,7 @@ export function outdatedTexts(before: StoreModel, after: StoreModel): string[] {
   );
 }
 
-/** The fields of a resource that are declared again, so that values that were kept meanwhile are seen again. */
+/** The fields of a resource that are declared again, so that their retained values become visible again. */
 export function returnedFields(before: StoreModel, after: StoreModel, resource: string): Field[] {
   const known = new Set(before.layout(resource).fields.map(({ name }) => name));
   const layout = after.layout(resource);

@@ -24,7 +24,7 @@ interface Holder {
   readonly replaced: readonly StoredRow[] | undefined;
 }
 
-/** The counts of the records once their batch is stored, by key; those of other records stay as they are. */
+/** The counts of the records after their batch is stored, by key; those of other records stay unchanged. */
 export function countsAfter(
   { model }: WriteTransaction,
   resource: string,
@@ -50,7 +50,7 @@ export function countsAfter(
 
 /** A record's counts, compared with its stored ones. */
 interface Counted {
-  /** The counts from now on; empty where the store derives none. */
+  /** The new counts; empty if the store derives none. */
   readonly counts: FieldValues;
   readonly hash: string;
   /** Whether the record's own content is stored already. */
@@ -61,7 +61,7 @@ interface Counted {
 
 const NO_COUNTS: FieldValues = {};
 
-/** @param counts of the record from now on; undefined: the stored ones stay */
+/** @param counts of the record after the write; undefined: the stored ones stay */
 export function withCounts(
   model: StoreModel,
   fields: readonly string[],
@@ -100,12 +100,13 @@ export interface Counts {
 }
 
 /**
- * Whole records that are in memory at once. A record of a hundred members takes 20 kB while it is read and written; those of
- * a batch together would outlive several collections of the young generation, and fill the old one with garbage.
+ * The number of complete records that are in memory at once. A record of a hundred members takes 20 kB while it is read
+ * and written; those of a whole batch would outlive several collections of the young generation, and fill the old one
+ * with garbage.
  */
 const RECOUNTED_AT_ONCE = 100;
 
-/** Writes records whose content stays except for their counts. */
+/** Writes records whose content is unchanged except for their counts. */
 export async function restampCounted(
   transaction: WriteTransaction,
   resource: string,
@@ -124,14 +125,14 @@ export async function restampCounted(
         const content = contents.get(stored.key) ?? {};
         const isSound = hashOf(content) === stored.hash;
         Object.assign(content, values);
-        // A content that does not match its hash keeps not matching.
+        // A content that does not match its hash continues not to match.
         return { stored, values: content, hash: isSound ? hashOf(content) : stored.hash };
       }),
     );
   }
 }
 
-/** The counts of stored records by their children as stored now, where they differ from the stored counts. */
+/** The counts of stored records according to their stored children, if they differ from the stored counts. */
 export async function movedCounts(
   transaction: WriteTransaction,
   resource: string,

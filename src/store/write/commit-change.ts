@@ -14,10 +14,10 @@ import {
 import { emptyTally, type Rejection, type WriteReport } from './report.ts';
 
 /**
- * Stores what a replica fetched from its source, and its checkpoint. The checkpoint is written in the transaction of the
- * last records, so that after a kill at any moment it never claims more than what is stored. Rejected records go to the
- * quarantine in the transaction that would have stored them.
- * @throws LeaseLost when another process has taken over
+ * Stores what a replica fetched from its source, and its checkpoint. The checkpoint is written in the transaction of
+ * the last records, so that it never claims more than what is stored, even if the process is killed. Rejected records
+ * go to the quarantine in the transaction that would have stored them.
+ * @throws LeaseLost if another process has taken over
  */
 export async function commitChange(
   writer: BatchWriter,

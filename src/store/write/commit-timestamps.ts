@@ -1,6 +1,6 @@
 /**
- * The timestamps that one commit gives. Each record gets one of its own (allot-timestamps.ts), and only one, whatever
- * changes in it; so does the deletion of a record. The store keeps the last one of each resource in a row of its own. It
+ * The timestamps of one commit. Each record gets one of its own (allot-timestamps.ts), and only one, whatever changes
+ * in it; so does the deletion of a record. The store keeps the last timestamp of each resource in a row of its own. It
  * knows no engine.
  */
 import {
@@ -14,8 +14,8 @@ import { spanText } from '../clock-jump.ts';
 import { allot, isBulk, type Span } from './allot-timestamps.ts';
 
 /**
- * Milliseconds for which a promise stands once the store keeps it. A reader may be given moments up to that long after it
- * without the store keeping another promise (I2), so no timestamp is given before that time has passed, unless the clock
+ * Milliseconds for which a saved promise is valid. A reader may be promised moments up to that long after it without
+ * the store saving another promise (I2), so no timestamp is assigned before that time has passed, unless the clock
  * itself has not reached its end.
  */
 export const PROMISE_STANDS = 1000;
@@ -27,7 +27,7 @@ const FILLING_ENDS = 60_000;
 interface StampSource {
   /** Of the clock that sets timestamps. */
   readonly moment: number;
-  /** A reader has been promised that no timestamp is given before it. */
+  /** A reader has been promised that no timestamp before this moment will be assigned. */
   readonly settled: number;
   /** Canonical. */
   readonly lastStamp: string;
@@ -46,10 +46,10 @@ export function mustNotHaveJumped(moment: number, jump: number): void {
 }
 
 /**
- * The timestamp of the next transaction, never before the last one (I2). Timestamps carry a fraction only when it is not
+ * The timestamp of the next transaction, never before the last one (I2). Timestamps have a fraction only if it is not
  * zero, so they are compared as times.
- * @param ahead milliseconds that it lies ahead of the clock
- * @throws PlatError `clockJumped`: a timestamp of the future would keep every window empty until then
+ * @param ahead milliseconds by which it is ahead of the clock
+ * @throws PlatError `clockJumped`: a timestamp in the future would keep every window empty until then
  */
 function nextStamp({ moment, settled, lastStamp, jump }: StampSource, ahead = 0): string {
   mustNotHaveJumped(moment, jump);
@@ -57,15 +57,15 @@ function nextStamp({ moment, settled, lastStamp, jump }: StampSource, ahead = 0)
   return Date.parse(now) > Date.parse(lastStamp) ? now : lastStamp;
 }
 
-/** Where a store stands in time when a commit begins. */
+/** The time state of a store when a commit begins. */
 export interface TimeSource extends StampSource {
-  /** What the store keeps of the last timestamps, as `kept` gave it. */
+  /** What the store keeps of the last timestamps, as returned by `kept`. */
   readonly given: string | undefined;
 }
 
 /** Where a commit should place its timestamps. */
 interface TimeWish {
-  /** Milliseconds that the timestamps may lie ahead of the clock, since the work takes as long. */
+  /** Milliseconds by which the timestamps may be ahead of the clock, since the work takes that long. */
   readonly ahead?: number;
   /** The span in which timestamps should lie, as far as there is room (allot-timestamps.ts). */
   readonly over?: Span | undefined;
@@ -92,7 +92,7 @@ export class CommitTimestamps {
   readonly #lastOfOthers: number | undefined;
   readonly #given = new Map<string, Map<string, string>>();
   readonly #inBulk = new Set<string>();
-  /** The newest of all timestamps given and of the moment of the commit; microseconds since 1970. */
+  /** The newest of all assigned timestamps and the moment of the commit; microseconds since 1970. */
   #newest: number;
   #newestGiven: number | undefined;
 
@@ -115,7 +115,7 @@ export class CommitTimestamps {
     return timestampFromMicroseconds(this.#newest);
   }
 
-  /** The newest timestamp that was given to a record; the moment of the commit if none was. Canonical. */
+  /** The newest timestamp that was assigned to a record; the moment of the commit if none was. Canonical. */
   get newest(): string {
     return this.#newestGiven === undefined ? this.moment : timestampFromMicroseconds(this.#newestGiven);
   }
@@ -126,7 +126,7 @@ export class CommitTimestamps {
   }
 
   /**
-   * Returns rising timestamps of a resource, later than all that it has.
+   * Returns ascending timestamps for a resource, later than all existing ones.
    * @param areNew whether all records are new; only such records belong to an import into an empty resource
    */
   next(resource: string, count: number, areNew = false): readonly string[] {
@@ -152,7 +152,8 @@ export class CommitTimestamps {
   }
 
   /**
-   * Returns the timestamp of each record: the one that it was given in this commit, or a new one, in the order of the keys.
+   * Returns the timestamp of each record: the one that was assigned in this commit, or a new one, in the order of the
+   * keys.
    * @param areNew as in `next`
    */
   of(resource: string, keys: readonly string[], areNew = false): (key: string) => string {
@@ -164,7 +165,7 @@ export class CommitTimestamps {
     return (key) => given.get(key) ?? this.moment;
   }
 
-  /** What the store keeps beside its last timestamp. */
+  /** What the store keeps in addition to its last timestamp. */
   get kept(): string {
     const last = [...this.#last].map(([name, { last, filledAt }]) => {
       const text = timestampFromMicroseconds(last);
@@ -179,7 +180,7 @@ export class CommitTimestamps {
   }
 }
 
-/** The canonical texts of rising moments; the part that all of one second share is formatted once. */
+/** The canonical texts of ascending moments; the part that all moments of one second share is formatted once. */
 function textsOf(moments: readonly number[]): string[] {
   let second = Number.NaN;
   let begin = '';
@@ -193,12 +194,12 @@ function textsOf(moments: readonly number[]): string[] {
   });
 }
 
-/** What an empty store keeps. @param createdAt stands for its last timestamp */
+/** What an empty store keeps. @param createdAt serves as its last timestamp */
 export const nothingGiven = (createdAt: string): string => JSON.stringify({ at: createdAt, last: {} });
 
 /**
- * Where the row is missing, cannot be read, or was written beside another last timestamp (by an older plat, or in an
- * earlier epoch), any resource may have the last timestamp of the store.
+ * If the row is missing, cannot be read, or was written with another last timestamp (by an older plat, or in an earlier
+ * epoch), any resource may have the last timestamp of the store.
  */
 function readLast(
   text: string | undefined,

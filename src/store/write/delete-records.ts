@@ -32,7 +32,7 @@ function isStoredPart({ model }: WriteTransaction, resource: string): boolean {
   return model.stores(resource) && model.resource(resource).parent !== undefined;
 }
 
-/** Removes records after their children, and counts the children. */
+/** Removes the children of records, then the records, and counts the children. */
 export async function removeWithChildren(
   transaction: WriteTransaction,
   resource: string,

@@ -1,7 +1,7 @@
 /**
- * A write transaction for a copy that somebody else may have written into: it trusts no stored hash. A row whose parts
- * disagree, or whose content does not match its hash, compares as changed and is written again. A row that has lost its
- * source compares as one of the source that is read. All other rows stay as they are.
+ * A write transaction for a copy into which something else may have written: it trusts no stored hash. An inconsistent
+ * row, or one whose content does not match its hash, counts as changed and is rewritten. A row that has lost its source
+ * counts as one of the source that is being read. All other rows stay as they are.
  */
 import type { StoredRow } from '../../records/rows.ts';
 import type { WriteTransaction } from './transaction.ts';

@@ -1,8 +1,8 @@
 /**
- * How long a write transaction may last. It is usually so short that its timestamp is recent when a reader first sees it
- * (I2). Work that cannot be split, such as one listing with 100,000 photos, may take longer: its timestamp then lies as far
- * ahead as the work will take, and the commit waits until the clock reaches it. Either way no reader sees a timestamp that
- * is older than a usual transaction or that lies in the future.
+ * How long a write transaction may last. It is usually so short that its timestamp is recent when a reader first sees
+ * it (I2). Work that cannot be split, such as one listing with 100,000 photos, may take longer: its timestamp is then
+ * as far ahead as the work will take, and the commit waits until the clock reaches it. Either way, no reader sees a
+ * timestamp that is older than a usual transaction or that is in the future.
  */
 import { type Clock, systemClock } from '../clock.ts';
 import type { Span } from './allot-timestamps.ts';
@@ -19,7 +19,7 @@ export interface WriteLimits {
   readonly rowsAtOnce: number;
   /** Milliseconds of a clock that cannot be set. */
   readonly elapsed: () => number;
-  /** Waits for whoever has the lock: other processes take real time, whichever clock stamps. */
+  /** Waits for the process that has the lock: other processes take real time, whatever clock sets the timestamps. */
   readonly sleep: Clock['sleep'];
 }
 
@@ -31,9 +31,9 @@ export const WRITE_LIMITS: WriteLimits = {
   sleep: systemClock.sleep,
 };
 
-/** What one transaction may take. */
+/** The limits of one transaction. */
 export interface Allowed {
-  /** Milliseconds by which the timestamp lies ahead of the clock. */
+  /** Milliseconds by which the timestamp is ahead of the clock. */
   readonly ahead: number;
   /** The span in which timestamps should lie, as far as there is room. */
   readonly over?: Span | undefined;
@@ -41,7 +41,7 @@ export interface Allowed {
   readonly longest: number;
 }
 
-/** The outcome of work under a timestamp. */
+/** The outcome of work with a timestamp. */
 export type Timed<T> =
   | { readonly kind: 'done'; readonly result: T }
   /** It must be rolled back. `milliseconds` is how long it took until it ended or was stopped. */
@@ -50,7 +50,7 @@ export type Timed<T> =
 class TakesTooLong extends Error {}
 
 /**
- * Runs the work of one transaction, and waits for the clock if its timestamp lies ahead.
+ * Runs the work of one transaction, and waits for the clock if its timestamp is ahead.
  * @param started `elapsed` before the timestamp was taken
  */
 export async function inTime<T>(
@@ -83,8 +83,8 @@ export async function inTime<T>(
 }
 
 /**
- * Waits until the clock has reached all timestamps of a commit, but no longer than that should take: the clock may be set
- * back meanwhile.
+ * Waits until the clock has reached all timestamps of a commit, but no longer than that should take, since the clock
+ * may be set back in the meantime.
  */
 export async function waitForClock(
   { now, sleep }: Clock,
@@ -98,7 +98,7 @@ export async function waitForClock(
   }
 }
 
-/** The same transaction, which stores many rows in parts and checks the time before each. */
+/** The same transaction, which stores many rows in parts and checks the time before each part. */
 function watch(transaction: WriteTransaction, rowsAtOnce: number, look: () => void): WriteTransaction {
   return {
     ...transaction,

@@ -20,17 +20,17 @@ export function ownStamps(
   return { [stampsAsOwn(model.settings) ? 'ModificationTimestamp' : REPLICA_TIMESTAMP]: stamp };
 }
 
-/** A row whose values are an object of its own, in which timestamps can be set. */
+/** A row with a values object of its own, in which timestamps can be set. */
 export interface OwnRow extends RowToPut {
   readonly values: Record<string, FieldValue>;
 }
 
-/** A record to store, still without its timestamps. */
+/** A record to store that has no timestamps yet. */
 export interface Unstamped {
   readonly row: OwnRow;
   /** The stored content, at least its timestamps; undefined for a new record. */
   readonly before: FieldValues | undefined;
-  /** Its new content; undefined when that stays. */
+  /** Its new content; undefined if it is unchanged. */
   readonly after: FieldValues | undefined;
 }
 

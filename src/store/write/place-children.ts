@@ -42,7 +42,7 @@ type PlacedChild =
 
 /**
  * @param system of the parent and therefore of the child; undefined while the parent is not stored
- * @param owner an authority rejects a child that names another system; a replica keeps what its source says
+ * @param owner an authority rejects a child that names another system; a replica keeps what its source sent
  */
 export function placeChild(
   child: PreparedRecord,
@@ -76,8 +76,8 @@ export function placeChild(
 }
 
 /**
- * Why a stored record may not be replaced by this one: in an authority a key belongs to one originating system, in a
- * replica to one source, whose records may move from system to system.
+ * Why a stored record may not be replaced by this one: in an authority, a key belongs to one originating system; in a
+ * replica, to one source, whose records may move between systems.
  */
 export function conflictWith(
   { source, model }: Pick<WriteTransaction, 'source' | 'model'>,

@@ -12,7 +12,7 @@ export interface PreparedRecord {
   readonly children: ReadonlyMap<string, readonly PreparedRecord[]>;
 }
 
-/** Stands for the hash of a record whose counts, which are part of it, are not known yet (child-counts.ts). */
+/** Replaces the hash of a record whose counts, which are part of it, are not known yet (child-counts.ts). */
 const UNCOUNTED = '';
 
 /** The counts that a store derives for a resource: those in use; none in a replica. */
@@ -22,7 +22,7 @@ export function derivedCounts({ settings, profile }: StoreModel, resource: strin
   return CHILD_COUNTS.filter((name) => inUse?.has(name) === true);
 }
 
-/** How the contents of a resource's records are hashed once their fields are in use. */
+/** The hash function for a resource's records, once their fields are in use. */
 export function hasherOf({ settings, profile }: StoreModel, resource: Resource): ContentHasher {
   const inUse = profile.since.get(resource.name);
   if (inUse !== undefined) return contentHasher(resource, settings.owner, inUse);

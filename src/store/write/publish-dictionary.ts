@@ -20,13 +20,13 @@ export interface PublishedEntry {
 }
 
 /**
- * Entries that are in memory with their rows at once. A market has hundreds of thousands of values in use, and each takes
- * 1.5 kB while it is compared.
+ * The number of entries that are in memory with their rows at once. A market has hundreds of thousands of values in
+ * use, and each takes 1.5 kB while it is compared.
  */
 const AT_ONCE = 1000;
 
 /**
- * Brings the Field and Lookup resources in line with the fields in use. They show a role no field that it may not see, and
+ * Updates the Field and Lookup resources to match the fields in use. They show a role no field that it may not see, and
  * no lookup that only such fields have (I4).
  */
 export async function publishDictionary(transaction: WriteTransaction): Promise<void> {
@@ -37,8 +37,9 @@ export async function publishDictionary(transaction: WriteTransaction): Promise<
 }
 
 /**
- * Publishes what fields that came into use change. The values in use stay: no record has been written since.
- * @param before the model without these fields, of the same settings
+ * Publishes the changes that result from fields that came into use. The values in use stay: no record has been written
+ * since.
+ * @param before the model without these fields, with the same settings
  */
 export async function publishFields(transaction: WriteTransaction, before: StoreModel): Promise<void> {
   for (const resource of PUBLISHED) {
@@ -56,7 +57,7 @@ export function entryOfValue({ lookup, value, audience }: ValueInUse): Published
   return { key, values: { LookupKey: key, LookupName: lookup, LookupValue: value }, audience };
 }
 
-/** Brings the Lookup resource in line with values that came into use or went out of use for a role. */
+/** Updates the Lookup resource for values that came into use or went out of use for a role. */
 export async function publishValues(
   transaction: WriteTransaction,
   values: readonly ValueInUse[],
@@ -77,7 +78,7 @@ export async function publishValues(
   await putEntries(transaction, LOOKUP, chunked(used, AT_ONCE));
 }
 
-/** The work of a transaction, followed by publishing the values that it brought into use. */
+/** Performs the work of a transaction, then publishes the values that it brought into use. */
 export const publishing =
   <T>(work: (transaction: WriteTransaction) => Promise<T>) =>
   async (transaction: WriteTransaction): Promise<T> => {
@@ -149,7 +150,7 @@ export const publishedHash = (
   { values, audience }: PublishedEntry,
 ): string => `${contentHash(model.resource(resource), values, 'authority')}.${audience}`;
 
-/** Everything that a resource is to publish. */
+/** Everything that a resource must publish. */
 async function* entriesOf(
   transaction: WriteTransaction,
   resource: string,
@@ -164,7 +165,7 @@ async function* entriesOf(
   }
 }
 
-/** Removes what is stored and not to be published. */
+/** Removes stored entries that must not be published. */
 async function removeOthers(transaction: WriteTransaction, resource: string): Promise<void> {
   const listed = publishedEntries(transaction.model, resource);
   for (let last = ''; ; ) {
@@ -189,7 +190,10 @@ function valueOfRow({ values: { LookupName, LookupValue } }: StoredRow): LookupV
 
 const keysOf = (entries: readonly { readonly key: string }[]): string[] => entries.map(({ key }) => key);
 
-/** Writes those that differ from what is stored. All are compared first, since their timestamps share what room there is. */
+/**
+ * Writes the entries that differ from the stored ones. All are compared first, since their timestamps share the
+ * available room.
+ */
 async function putEntries(
   transaction: WriteTransaction,
   resource: string,

@@ -1,13 +1,13 @@
-/** What a write did, in numbers; nothing is left out without a trace (I7). */
+/** What a write did, in numbers; nothing is omitted without a trace (I7). */
 export interface WriteReport {
   readonly inserted: number;
   readonly changed: number;
   readonly unchanged: number;
-  /** Records whose timestamps moved only because of their children. */
+  /** Records whose timestamps moved only because their children changed. */
   readonly restamped: number;
   readonly deleted: number;
   readonly children: { readonly stored: number; readonly unchanged: number; readonly deleted: number };
-  /** Children whose parent is not stored: they are kept, and visible once it is. */
+  /** Children whose parent is not stored: they are kept, and become visible once it is. */
   readonly orphans: number;
   readonly rejected: readonly Rejection[];
   /** The newest timestamp of the changes. */

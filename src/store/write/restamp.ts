@@ -7,7 +7,7 @@ import { ownStamps } from './own-stamps.ts';
 import type { Tally } from './report.ts';
 import type { WriteTransaction } from './transaction.ts';
 
-/** Names a record among those of every resource. */
+/** Identifies a record among those of every resource. */
 export const idOf = ({ resource, key }: { readonly resource: string; readonly key: string }): string =>
   `${resource}\u0000${key}`;
 
@@ -19,10 +19,10 @@ export interface TouchedParent {
 }
 
 /**
- * Moves the timestamps of parents whose children changed, and of their parents in turn (I3). A replica moves only its own
- * timestamp. Parents that are not stored have none.
- * @param known parents that the transaction has found and not written since; reading a thousand listings takes as long as
- *   storing their media
+ * Moves the timestamps of parents whose children changed, and of their parents in turn (I3). A replica moves only its
+ * own timestamp. Parents that are not stored have none.
+ * @param known parents that the transaction has read and not written since; reading a thousand listings takes as long
+ * as storing their media
  */
 export async function restampParents(
   transaction: WriteTransaction,
@@ -56,7 +56,7 @@ export async function restampParents(
   await restampParents(transaction, merge(above), tally);
 }
 
-/** The stored rows of records of one resource: the known ones, and the others as they are found. */
+/** The stored rows of records of one resource: the known ones, and the others, which are read. */
 async function findUnknown(
   transaction: WriteTransaction,
   resource: string,
@@ -74,7 +74,7 @@ function parentOf(resource: string, { parent, parentResource, kind }: StoredRow)
   return [{ resource: parentResource, key: parent, changes: new Set([changedBy(resource, kind)]) }];
 }
 
-/** Whether the record has these timestamps already, because the same transaction wrote it. */
+/** Whether the record already has these timestamps, because the same transaction wrote it. */
 const isStamped = ({ values }: StoredRow, stamps: FieldValues): boolean =>
   Object.entries(stamps).every(([name, value]) => values[name] === value);
 

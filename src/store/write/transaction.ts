@@ -6,14 +6,14 @@ import type { CheckpointWriter } from '../checkpoints.ts';
 import type { CommitTimestamps } from './commit-timestamps.ts';
 
 /**
- * The operations of one write transaction. All of them are set-based: a batch takes a handful of calls, whatever its size.
- * What they find is in an order that does not depend on the engine (rows/stored-rows.ts).
+ * The operations of one write transaction. All of them are set-based: a batch needs a handful of calls, whatever its
+ * size. The order of their results does not depend on the engine (rows/stored-rows.ts).
  */
 export interface WriteTransaction {
   readonly model: StoreModel;
   /** The timestamps of what this transaction changes (I2), and its own moment. */
   readonly timestamps: CommitTimestamps;
-  /** The source that the records of this transaction come from; null for an authority's own. */
+  /** The source of this transaction's records; null for an authority's own. */
   readonly source: string | null;
   /** Writes the replica's checkpoint in the same transaction as the records. */
   readonly checkpoints: CheckpointWriter;
@@ -25,19 +25,19 @@ export interface WriteTransaction {
     parentResource: string,
     parents: readonly string[],
   ): Promise<ReadonlyMap<string, readonly StoredRow[]>>;
-  /** The whole content of stored records, as objects that belong to the caller. */
+  /** The complete content of stored records, as objects that belong to the caller. */
   load(
     resource: string,
     rows: readonly StoredRow[],
   ): Promise<ReadonlyMap<string, Record<string, FieldValue>>>;
-  /** The keys among these whose rows have, or may have, parts that disagree (check/row-faults.ts). */
+  /** The keys among these whose rows are, or may be, inconsistent (check/row-faults.ts). */
   faulty(resource: string, keys: readonly string[]): Promise<ReadonlySet<string>>;
   /**
-   * Writes rows again from those of their parts that agree (check/rewrite-rows.ts).
+   * Rewrites rows from those of their parts that agree (check/rewrite-rows.ts).
    * @returns the keys of records that must be fetched from their source again
    */
   rewrite(resource: string, keys: readonly string[]): Promise<readonly string[]>;
-  /** Inserts or replaces, and brings the visibility of the rows and of their children up to date. */
+  /** Inserts or replaces rows, and updates the visibility of the rows and of their children. */
   put(resource: string, rows: readonly RowToPut[]): Promise<void>;
   restamp(resource: string, rows: readonly RowToRestamp[]): Promise<void>;
   /** Rows with a later timestamp in a field, in its order and that of their keys. @param moment canonical */
@@ -45,11 +45,11 @@ export interface WriteTransaction {
   /** Tombstones of later deletions, in their order; within the same second one more may be among them. */
   tombstonesAfter(moment: string, limit: number): Promise<readonly Tombstone[]>;
   restampTombstones(tombstones: readonly Tombstone[]): Promise<void>;
-  /** The values whose counts have changed since the last call, and for whom they are in use now. */
+  /** The values whose counts have changed since the last call, and the roles for which they are now in use. */
   valuesChanged(): Promise<readonly ValueInUse[]>;
   /**
    * Values in use that are in no list (values-in-use.ts), in a fixed order.
-   * @param last the one before them; undefined: the first ones
+   * @param last the value before them; undefined: from the first one
    */
   valuesInUse(last: LookupValue | undefined, limit: number): Promise<readonly ValueInUse[]>;
   /** Those of some values that are in use and in no list. */

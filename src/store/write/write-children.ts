@@ -10,7 +10,7 @@ import { idOf, restampParents } from './restamp.ts';
 import type { WriteTransaction } from './transaction.ts';
 
 /**
- * Stores records of a resource that is part of another (media, rooms, …), given by themselves. Their parents get new
+ * Stores records of a resource that is part of another (media, rooms, …), given separately. Their parents get new
  * timestamps (I3). A child whose parent is not stored is kept and counted.
  * @param batch has no key twice
  */

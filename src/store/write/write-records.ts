@@ -14,7 +14,7 @@ import type { WriteTransaction } from './transaction.ts';
 
 /** What the batch does to one child resource. */
 interface ChildBatch {
-  /** By key: of two records that bring the same child, the later one keeps it. */
+  /** By key: if two records contain the same child, the later one keeps it. */
   readonly put: Map<string, Unstamped>;
   readonly remove: StoredRow[];
 }
@@ -27,8 +27,8 @@ interface Outcome {
 }
 
 /**
- * Stores records of one resource that stands alone, with the children that they bring, in one transaction.
- * Parents are written before children, so that a child's visibility can follow from its parent's.
+ * Stores records of one resource without a parent, with the children that they contain, in one transaction. Parents are
+ * written before children, so that a child's visibility can follow from its parent's.
  * @param batch has no key twice
  */
 export async function writeRecords(
@@ -64,7 +64,7 @@ export async function writeRecords(
   return tally;
 }
 
-/** Children that waited for these records, or change their originating system with them, are stored again. */
+/** Children that waited for these records, or that change their originating system with them, are stored again. */
 async function addOrphans(
   transaction: WriteTransaction,
   resource: string,
@@ -99,7 +99,7 @@ async function storeChildren(
 ): Promise<void> {
   const left: TouchedParent[] = [];
   for (const [resource, { put, remove }] of batches) {
-    // A child that another record of the batch takes over is not deleted.
+    // A child that moves to another record of the batch is not deleted.
     const gone = remove.filter(({ key }) => !put.has(key));
     await removeWithChildren(transaction, resource, gone, tally);
     tally.children.deleted += gone.length;
@@ -111,7 +111,7 @@ async function storeChildren(
   await restampParents(transaction, merge(left), tally);
 }
 
-/** Children may bring children of their own, such as an open house its media. */
+/** Children may contain children of their own, such as the media of an open house. */
 async function storeGrandchildren(
   transaction: WriteTransaction,
   parents: readonly Outcome[],
@@ -121,7 +121,7 @@ async function storeGrandchildren(
     .flatMap(({ prepared }) => [...prepared.children.values()].flat())
     .filter(({ children }) => children.size > 0);
   for (const [resource, given] of Map.groupBy(holders, ({ record }) => record.resource.name)) {
-    // Of two records that bring the same child, the later one keeps it.
+    // If two records contain the same child, the later one keeps it.
     const group = [...new Map(given.map((prepared) => [prepared.record.key, prepared])).values()];
     const found = await transaction.find(
       resource,
@@ -172,8 +172,8 @@ function navigationsOf(outcomes: readonly Outcome[]): Navigation[] {
 type StoredChildren = Map<string, readonly StoredRow[]>;
 
 /**
- * Finds which children are new, changed, deleted or unchanged, and notes what that means for their parents.
- * @param replaced receives the stored media of records that bring media
+ * Finds which children are new, changed, deleted or unchanged, and what that means for their parents.
+ * @param replaced receives the stored media of records that contain media
  */
 async function compareChildren(
   transaction: WriteTransaction,
@@ -201,7 +201,7 @@ async function compareChildren(
   return batches;
 }
 
-/** Keys of given children that are not stored under their parent: they are new, or another record's until now. */
+/** Keys of given children that are not stored under their parent: they are new, or belonged to another record. */
 function strangers(
   holders: readonly Outcome[],
   navigation: string,
@@ -320,7 +320,7 @@ async function putParents(
   await restampCounted(transaction, resource, recounted);
 }
 
-/** A child that moves from another record changes that one, too. */
+/** A child that moves from another record also changes that record. */
 function leftParent(childResource: string, { stored, parent, parentResource }: RowToPut): TouchedParent[] {
   if (stored === undefined || stored.parent === null || stored.parentResource === null) return [];
   if (stored.parent === parent && stored.parentResource === parentResource) return [];

@@ -26,7 +26,7 @@ test('a database without a store says so, and has one when it is to be made', as
   const address = await database(t);
   await assert.rejects(openStore(address), {
     code: 'storeMissing' satisfies ErrorCode,
-    message: `There is no store at ${shown(address)}. "plat import" and "plat demo" make one.`,
+    message: `There is no store at ${shown(address)}. "plat import" and "plat demo" create one.`,
   });
   const store = await opened(t, address, { create: 'replica' });
   assert.equal((await store.model()).settings.owner, 'replica');
@@ -75,7 +75,7 @@ test('a schema with tables of somebody else is left alone', async (t) => {
   await runOn(address, 'CREATE SCHEMA plat', 'CREATE TABLE plat.orders (id integer)');
   await assert.rejects(openStore(address, { create: 'authority' }), {
     code: 'storeNotOurs' satisfies ErrorCode,
-    message: `${shown(address)} is not a plat store: its schema plat holds other tables.`,
+    message: `${shown(address)} is not a plat store: its schema plat contains other tables.`,
   });
 });
 

@@ -295,12 +295,12 @@ test('what is asked for and is not so is refused', async (t) => {
   t.after(drop);
   await assert.rejects(openStore(address, { partitions: BY }), {
     code: USAGE,
-    message: `${address.replace(/\?.*/, '')} was made without partitions. A "plat copy" to another schema makes it anew with them.`,
+    message: `${address.replace(/\?.*/, '')} was created without partitions. Use "plat copy" into another schema to create it with them.`,
   });
   const file = temporaryFile();
   await assert.rejects(async () => openStore(file, { create: 'authority', partitions: BY }), {
     code: USAGE,
-    message: 'partitions are for a store on a server, not for a file.',
+    message: 'partitions require a store on a server, not a file.',
   });
 });
 

@@ -205,7 +205,7 @@ describe('a standby', () => {
       assert.ok(error instanceof PlatError);
       assert.equal(error.code, 'usage');
       const [name] = primary.address('other').split('?');
-      assert.equal(error.message, `readStores names ${name}, which is no copy of the store.`);
+      assert.equal(error.message, `readStores names ${name}, which is not a copy of this store.`);
       return true;
     });
   });

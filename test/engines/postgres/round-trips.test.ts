@@ -86,9 +86,21 @@ describe('a request', () => {
       1,
       1,
     ],
-    ['for a page', () => 'Property?$top=10&$skiptoken=L105', 4, 1],
+    ['for a page', () => `Property?$top=10&$skiptoken=L${100 + (++records % 30)}`, 4, 1],
+    ['for a page that was asked for before', () => 'Property?$top=10&$skiptoken=L105', 1, 1],
     ['for a page with a count', () => 'Property?$top=10&$count=true&$skiptoken=L105', 5, 2],
-    ['for a page by a filter that is kept', () => 'Property?$top=10&$filter=ListPrice gt 1005', 6, 2],
+    [
+      'for a page by a filter that is kept',
+      () => `Property?$top=10&$skip=${++records % 20}&$filter=ListPrice gt 1005`,
+      6,
+      2,
+    ],
+    [
+      'for a page by a filter that was asked for before',
+      () => 'Property?$top=10&$filter=ListPrice gt 1005',
+      2,
+      2,
+    ],
     [
       'for a page by a new filter',
       () => `Property?$top=10&$filter=ListPrice gt ${1000 + (++filters % 20)}.${filters}`,
@@ -110,6 +122,26 @@ describe('a request', () => {
       assert.deepEqual([least.commands.length, least.waits], [commands, waits], least.commands.join('\n'));
     });
   }
+});
+
+describe('requests that come together', () => {
+  it('share one look at the store, which is sent after they have come', async () => {
+    const store = await openAt(relay.address);
+    const [mine, another] = [hashToken(token), hashToken(await key('api'))];
+    await Promise.all([store.look(mine), store.look(another)]);
+    const together = await relay.during(() => Promise.all([mine, mine, another, mine].map(store.look)));
+    assert.equal(together.commands.length, 2);
+    const before = await store.look(mine);
+    const [writing, seen] = [operations(other, testClock()).write('Property', listing('L105')), [before]];
+    for (let time = 0; time < 3; time++)
+      seen.push(...(await Promise.all([store.look(mine), store.look(mine)])));
+    await writing;
+    const after = await store.look(mine);
+    assert.ok((after.commit ?? 0) > (before.commit ?? 0));
+    for (const [index, { commit }] of seen.entries()) {
+      assert.ok((commit ?? 0) >= (seen[index - 1]?.commit ?? 0), 'a look never goes back');
+    }
+  });
 });
 
 describe('what a request assumed', () => {

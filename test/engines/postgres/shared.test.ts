@@ -326,12 +326,16 @@ describe('filter indexes of several processes', () => {
     const name = newList();
     const first = (await one.take(name, finding(1, 2, 3))).index;
     const second = (await two.take(name, finding(4))).index;
-    const sorted = await one.inOrder('K', first, 'price', async () => Uint32Array.from([3, 1, 2]));
-    const same = await two.inOrder('K', second, 'price', async () => Uint32Array.from([1, 2, 3]));
+    const { index: sorted } = await one.inOrder('K', first, 'price', async () => Uint32Array.from([3, 1, 2]));
+    const { index: same } = await two.inOrder('K', second, 'price', async () => Uint32Array.from([1, 2, 3]));
     assert.deepEqual([same.id, same.ids], [sorted.id, Uint32Array.from([3, 1, 2])]);
-    const other = await two.inOrder('K', second, 'price desc', async () => Uint32Array.from([2, 1, 3]));
+    const { index: other } = await two.inOrder('K', second, 'price desc', async () =>
+      Uint32Array.from([2, 1, 3]),
+    );
     assert.deepEqual(other.ids, Uint32Array.from([2, 1, 3]));
-    const own = await two.inOrder('K', second, '', () => Promise.reject(new Error('It has this order')));
+    const { index: own } = await two.inOrder('K', second, '', () =>
+      Promise.reject(new Error('It has this order')),
+    );
     assert.equal(own, second);
   });
 });

@@ -199,7 +199,7 @@ test('a flip in any byte of the header is told in words, when it is opened or re
     if ('told' in outcome) told.set(at, outcome.told.replace(place, 'STORE'));
     rmSync(place, { force: true });
   }
-  assert.match(told.get(0) ?? '', /STORE is not a plat store: it is no SQLite database/);
+  assert.match(told.get(0) ?? '', /STORE is not a plat store: it is not an SQLite database/);
   assert.match(told.get(47) ?? '', /STORE is damaged: the header of its file is not as SQLite writes it/);
 });
 

@@ -69,7 +69,7 @@ for (const [where, readers] of [
     assert.equal(warnings().length, 1, 'every reader meets it, and the log has it once');
     assert.match(
       warnings()[0] ?? '',
-      /is damaged: a text of it is no JSON any more, in or after the record whose ListingKey is K07;?/,
+      /is damaged: one of its texts is not valid JSON, in or after the record whose ListingKey is K07;?/,
     );
   });
 
@@ -86,13 +86,16 @@ for (const [where, readers] of [
 
   test(`a large page that was whole is not sent once it is damaged, ${where}`, async (t) => {
     const { ask, damage } = await serveDamaged(t, readers, 'gr', "'gr'");
-    const before = await ask('Property');
+    // The same page, each time in other words: a response that is kept in memory is not read from the file.
+    let limit = 500;
+    const page = () => ask(`Property?$top=${++limit}`);
+    const before = await page();
     assert.deepEqual([before.status, before.bytes.length > 16_384], [200, true]);
-    assert.equal((await ask('Property')).text, before.text);
+    assert.equal((await page()).text, before.text);
     // As long as before: a quote is another character.
     await damage(`UPDATE property_texts SET idx_values = replace(idx_values, 'x"', 'xq') WHERE _key = 'K31'`);
-    assert.equal((await ask('Property')).status, 503);
+    assert.equal((await page()).status, 503);
     await damage(`UPDATE property_texts SET idx_values = replace(idx_values, 'xq', 'x"') WHERE _key = 'K31'`);
-    assert.equal((await ask('Property')).text, before.text);
+    assert.equal((await page()).text, before.text);
   });
 }

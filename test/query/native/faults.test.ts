@@ -6,7 +6,7 @@ import { messages } from './show.ts';
 
 describe('texts that are no filter', () => {
   const value =
-    'a value: a number, a date, true, false, NULL, a function, or a text in single quotes (a field cannot stand here)';
+    'a value: a number, a date, true, false, NULL, a function, or a text in single quotes (a field is not allowed here)';
   const condition = 'a condition, which begins with a field, a function or a parenthesis';
   const cases: readonly (readonly [string, string])[] = [
     ['A', 'found the end at position 2, expected an operator: Eq, Ne, Gt, Ge, Lt, Le or Bt'],
@@ -71,10 +71,10 @@ describe('filters whose types do not fit', () => {
     ["A Bt tolower('a'),tolower('b')", 'Bt cannot compare with a text, only Eq and Ne can at position 3'],
     ['A Gt 1,2', 'Gt takes one value, only Eq and Ne take a list at position 3'],
     ['A Gt days(1),days(2)', 'Gt takes one value, only Eq and Ne take a list at position 3'],
-    ["A Eq 1,'x'", 'the values differ in type, a whole number stands first and here a text at position 8'],
+    ["A Eq 1,'x'", 'the values differ in type, a whole number comes first and a text here at position 8'],
     [
       'A Bt 1,2020-01-01',
-      'the values differ in type, a whole number stands first and here a date at position 8',
+      'the values differ in type, a whole number comes first and a date here at position 8',
     ],
     ['A Eq 1 Div 0', 'Div by zero at position 12'],
     ['A Eq 1.5 Mod 0.0', 'Mod by zero at position 14'],
@@ -110,11 +110,11 @@ describe('filters whose types do not fit', () => {
       'argument 1 of year() is a function of its own, not a field or a timestamp or a date at position 1',
     ],
     ['length(all(A)) Eq 1', 'argument 1 of length() is all(), not a field or a text at position 1'],
-    ['A Eq year(2026-13-45)', '2026-13-45 is no day of the calendar at position 6'],
-    ["A Eq regex('[1','')", 'this is no regular expression: missing closing ]: `[1` at position 6'],
+    ['A Eq year(2026-13-45)', '2026-13-45 is not a day of the calendar at position 6'],
+    ["A Eq regex('[1','')", 'this is not a valid regular expression: missing closing ]: `[1` at position 6'],
     [
       "A Eq regex('(?=x)')",
-      'this is no regular expression: invalid or unsupported Perl syntax: `(?=` at position 6',
+      'this is not a valid regular expression: invalid or unsupported Perl syntax: `(?=` at position 6',
     ],
     ["A Eq regex('x','g')", "regex() takes the flag 'i' or none, not 'g' at position 6"],
   ];

@@ -127,7 +127,7 @@ describe('a collection that is no resource of its own', () => {
     );
     assert.equal(
       errorFrom(() => bindOrder('Name,Emails', accounts)).message,
-      '_orderby: Emails is made of several fields, which give no order at position 6.',
+      '_orderby: Emails consists of several fields and cannot be used for ordering at position 6.',
     );
     assert.equal(
       errorFrom(() => read("Nam Eq 'x'")).message,

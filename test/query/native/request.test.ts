@@ -101,6 +101,7 @@ describe('a native request', () => {
     ['_select=,', '_select is ",", but takes names with one comma between two of them.'],
     ['_expand=Photos,', '_expand is "Photos,", but takes names with one comma between two of them.'],
     ["_skiptoken='A'", `_skiptoken is "'A'", but takes a token as it was given, without quotes.`],
+    ['_skiptoken="A"', '_skiptoken is "\\"A\\"", but takes a token as it was given, without quotes.'],
     ['_orderby="a', '_orderby is "\\"a", but takes names with one comma between two of them.'],
     [
       '_orderby=City desc',
@@ -176,8 +177,11 @@ describe('_orderby', () => {
   const refused: readonly (readonly [string, string])[] = [
     ['City,Lisprice', '_orderby: listings has no field Lisprice at position 6. Did you mean ListPrice?'],
     ['PrivateRemarks', '_orderby: listings has no field PrivateRemarks at position 1.'],
-    ['City, -Appliances', '_orderby: Appliances has several values, which give no order at position 7.'],
-    ['Location', '_orderby: Location is a point, which gives no order at position 1.'],
+    [
+      'City, -Appliances',
+      '_orderby: Appliances has several values and cannot be used for ordering at position 7.',
+    ],
+    ['Location', '_orderby: Location is a point and cannot be used for ordering at position 1.'],
     [
       '"General Description"."Garag"',
       '_orderby: listings has no field "General Description"."Garag" at position 1. Did you mean "General Description"."Garage"?',

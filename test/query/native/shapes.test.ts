@@ -75,15 +75,15 @@ describe('shapes', () => {
     const where = 'latitude goes from -90 to 90, longitude from -180 to 180, and';
     assert.equal(
       errorOf("Location Eq radius('-118 34',1)").message,
-      `_filter: latitude -118, longitude 34 is no point on earth; ${where} radius() takes the latitude first at position 13.`,
+      `_filter: latitude -118, longitude 34 is not a point on earth; ${where} radius() expects the latitude first at position 13.`,
     );
     assert.equal(
       errorOf("Location Eq radius('POINT(46.8 -96.8)',1)").message,
-      `_filter: latitude -96.8, longitude 46.8 is no point on earth; ${where} radius() takes the longitude first at position 13.`,
+      `_filter: latitude -96.8, longitude 46.8 is not a point on earth; ${where} radius() expects the longitude first at position 13.`,
     );
     assert.equal(
       errorOf("Location Eq wkt('POLYGON((1 2,3 200,5 6,1 2))')").message,
-      `_filter: latitude 200, longitude 3 is no point on earth; ${where} wkt() takes the longitude first at position 13.`,
+      `_filter: latitude 200, longitude 3 is not a point on earth; ${where} wkt() expects the longitude first at position 13.`,
     );
   });
 

@@ -87,15 +87,15 @@ test('timestamps become UTC, with as many of six digits as they have', () => {
 
 test('days and moments that do not exist are refused', () => {
   for (const [written, what] of [
-    ['2023-02-29', 'day'],
-    ['2024-04-31', 'day'],
-    ['-0001-01-01', 'day'],
-    ['10000-01-01', 'day'],
-    ['2023-02-29T00:00:00Z', 'moment'],
-    ['0000-01-01T00:00:00+01:00', 'moment'],
-    ['9999-12-31T23:59:60Z', 'moment'],
+    ['2023-02-29', 'date'],
+    ['2024-04-31', 'date'],
+    ['-0001-01-01', 'date'],
+    ['10000-01-01', 'date'],
+    ['2023-02-29T00:00:00Z', 'timestamp'],
+    ['0000-01-01T00:00:00+01:00', 'timestamp'],
+    ['9999-12-31T23:59:60Z', 'timestamp'],
   ]) {
-    const message = `$filter: ${written} is no ${what} of the years 0 to 9999 at position 26.`;
+    const message = `$filter: ${written} is not a ${what} of the years 0 to 9999 at position 26.`;
     const source = `ModificationTimestamp gt ${written}`;
     assert.deepEqual(
       refusal(() => filter(source)),
@@ -110,27 +110,27 @@ test('values of different types are not compared', () => {
     'City eq 5': "City (a string) and an integer cannot be compared (write '5' for a string) at position 9",
     '5 eq City': "an integer and City (a string) cannot be compared (write '5' for a string) at position 1",
     "ListPrice gt '5'":
-      "ListPrice (a decimal) and '5' (a string) cannot be compared (a decimal stands without quotes) at position 14",
+      "ListPrice (a decimal) and '5' (a string) cannot be compared (a decimal must be without quotes) at position 14",
     "ModificationTimestamp gt '2024-01-01'":
-      "ModificationTimestamp (a timestamp) and '2024-01-01' (a string) cannot be compared (a timestamp stands without quotes) at position 26",
+      "ModificationTimestamp (a timestamp) and '2024-01-01' (a string) cannot be compared (a timestamp must be without quotes) at position 26",
     'WaterfrontYN eq 1': 'WaterfrontYN (a boolean) and an integer cannot be compared at position 17',
     'City eq ListPrice': 'City (a string) and ListPrice (a decimal) cannot be compared at position 9',
     'ListAgent/MemberCity eq 1':
       "ListAgent/MemberCity (a string) and an integer cannot be compared (write '1' for a string) at position 25",
     "ListPrice in (1,'2')":
-      "ListPrice (a decimal) and '2' (a string) cannot be compared (a decimal stands without quotes) at position 14",
+      "ListPrice (a decimal) and '2' (a string) cannot be compared (a decimal must be without quotes) at position 14",
     "City in (duration'P1D')": 'City (a string) and a duration cannot be compared at position 9',
     "(now() sub ModificationTimestamp) in ('PT1H','x')":
-      "a duration and 'x' (a string) cannot be compared (a duration stands without quotes) at position 38",
+      "a duration and 'x' (a string) cannot be compared (a duration must be without quotes) at position 38",
     'City in (1)': "City (a string) and an integer cannot be compared (write '1' for a string) at position 9",
     "City eq geography'POINT(1 2)'": 'City (a string) and a point cannot be compared at position 9',
     "geography'POINT(1 2)' eq geography'POINT(1 2)'": 'a point and a point cannot be compared at position 26',
     'ListAgent eq 1': 'ListAgent is a record; name one of its fields after a slash at position 1',
     'Appliances eq null':
       'Appliances is a list; use Appliances/any(x: …), Appliances/all(x: …) or Appliances/$count at position 1',
-    "City eq ['a']": 'a list stands only after in at position 9',
+    "City eq ['a']": 'a list is allowed only after in at position 9',
     'Coordinates eq null':
-      'the point of a record stands only in geo.distance and geo.intersects at position 1',
+      'the point of a record is allowed only in geo.distance and geo.intersects at position 1',
     'City in ListPrice': 'in takes a list in parentheses or a multi-valued field at position 9',
     'ListPrice eq 1e400': '1e400 is too large a number at position 14',
     'ListPrice eq 01234567-89ab-cdef-0123-456789abcdef':
@@ -244,7 +244,7 @@ test('what cannot be compared is quoted as the request has it', () => {
     'PostalCode eq -1002':
       "PostalCode (a string) and an integer cannot be compared (write '-1002' for a string) at position 15",
     "ListPrice eq 'O''Neil'":
-      "ListPrice (a decimal) and 'O''Neil' (a string) cannot be compared (a decimal stands without quotes) at position 14",
+      "ListPrice (a decimal) and 'O''Neil' (a string) cannot be compared (a decimal must be without quotes) at position 14",
   };
   for (const [source, message] of Object.entries(wrong)) {
     assert.deepEqual(

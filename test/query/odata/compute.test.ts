@@ -38,7 +38,7 @@ test('computed names stand for their expression', () => {
 
 test('computed names that cannot be are refused', () => {
   const taken = (name: string) =>
-    `$compute is "${name}", but takes a new name after "as", which no field of Property has and which stands once.`;
+    `$compute is "${name}", but takes a new name after "as", which is not the name of a field of Property and occurs only once.`;
   const wrong: Record<string, [string, string]> = {
     '$compute=1 as City': ['optionInvalid', taken('City')],
     '$compute=1 as Media': ['optionInvalid', taken('Media')],

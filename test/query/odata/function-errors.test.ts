@@ -56,11 +56,11 @@ test('wrong functions and arguments are refused where they stand', () => {
     ],
     "case(true:1,false:'x')": [
       'typeMismatch',
-      "case cannot give both an integer and 'x' (a string) at position 19.",
+      "case cannot return both an integer and 'x' (a string) at position 19.",
     ],
     "case(true:duration'P1D',false:'x')": [
       'typeMismatch',
-      "case cannot give both a duration and 'x' (a string) at position 31.",
+      "case cannot return both a duration and 'x' (a string) at position 31.",
     ],
     'cast(City,Edm.Guid)': ['notImplemented', `cast to the type Edm.Guid at position 1 ${provided}`],
     'isof(Ns.Type)': ['notImplemented', `isof to the type Ns.Type at position 1 ${provided}`],

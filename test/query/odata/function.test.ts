@@ -68,7 +68,7 @@ test('patterns are literals, checked when they are read', () => {
     ],
     'matchespattern(City,City)': [
       'notImplemented',
-      '$compute: a value that is no literal as the pattern of matchespattern at position 21 is not provided by this service.',
+      '$compute: a value that is not a literal as the pattern of matchespattern at position 21 is not provided by this service.',
     ],
     "matchespattern(City,'a','x')": [
       'notImplemented',

@@ -45,7 +45,7 @@ test('a literal is told by its form', () => {
 test('a malformed literal is refused where it stands', () => {
   const wrong: Record<string, string> = {
     "A eq 'abc": "$filter: found a string that is not closed at position 6, expected a closing '.",
-    'A eq "abc"': '$filter: found "abc" at position 6, expected a value; a string stands in single quotes.',
+    'A eq "abc"': '$filter: found "abc" at position 6, expected a value; a string must be in single quotes.',
     'A in ["abc]': '$filter: found a string that is not closed at position 7, expected a closing ".',
     'A in ["\\x"]': '$filter: found "\\x" at position 7, expected a JSON string.',
     'A gt 2024-13-01': '$filter: found 2024-13-01 at position 6, expected a date, such as 2024-05-31.',

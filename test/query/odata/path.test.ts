@@ -228,7 +228,7 @@ test('unknown and hidden names are told alike, with the nearest that may be told
 
 test('a path that leads nowhere is refused where it does', () => {
   const wrong: Record<string, string> = {
-    'Media/Order eq 1': 'Media is a list, so Order stands inside Media/any(x: …) at position 7',
+    'Media/Order eq 1': 'Media is a list, so Order must be inside Media/any(x: …) at position 7',
     'City/$count eq 1': 'a single value has no $count at position 6',
     'City/any(x:true)': 'a single value has no any at position 6',
     'City/Name eq 1': 'a single value has no Name at position 6',

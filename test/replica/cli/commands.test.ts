@@ -108,7 +108,7 @@ test('a resource that the source does not have is an error where it was named, a
   const source = ['--from', server.root, '--interface', 'reso', '--token', 'secret', '--store', 'replica.db'];
   const named = await at.run(['replicate', ...source, '--resources', 'Property,Office']);
   assert.equal(named.code, 2);
-  assert.match(named.err, /The source has no Office: its metadata name no such entity set\./);
+  assert.match(named.err, /The source has no Office: its metadata has no such entity set\./);
   const usual = await at.run(['replicate', ...source]);
   assert.equal(usual.code, 0);
   assert.match(usual.err, /"copies Property, Member","has no Office"/);
@@ -118,7 +118,7 @@ test('a resource that the source does not have is an error where it was named, a
   assert.match(none.err, /--resources names no resource\./);
   const filled = await at.run(['replicate', ...source, '--resources', 'Property,EntityEvent']);
   assert.equal(filled.code, 2);
-  assert.match(filled.err, /EntityEvent is filled by the store itself/);
+  assert.match(filled.err, /The store fills EntityEvent itself/);
 });
 
 test('metadata without entity sets are no copy of nothing', async (t) => {
@@ -129,7 +129,7 @@ test('metadata without entity sets are no copy of nothing', async (t) => {
   const source = ['--from', server.root, '--interface', 'reso', '--token', 'secret', '--store', 'replica.db'];
   const { code, err } = await at.run(['replicate', ...source]);
   assert.equal(code, 2);
-  assert.match(err, /The source has no Property: its metadata name no such entity set\./);
+  assert.match(err, /The source has no Property: its metadata has no such entity set\./);
 });
 
 test('verify that is told to end exits with 130 or 143 within a moment and says that nothing is proven', async (t) => {
@@ -226,14 +226,14 @@ test('an authority is no replica, and a name stands for one source', async (t) =
   assert.equal(authority.code, 2);
   assert.match(
     authority.err,
-    /own\.db is no replica: its records are its own\. Replicate into a store of its own\./,
+    /own\.db is not a replica: it is the authority for its records\. Replicate into a separate store\./,
   );
   await at.done(['replicate', ...options(server.root)]);
   const elsewhere = await at.run(['replicate', ...options(`${server.origin}/another/odata/`)]);
   assert.equal(elsewhere.code, 2);
   assert.match(
     elsewhere.err,
-    /feed was replicated from reso 127\.0\.0\.1:\d+\/odata\/, not from reso 127\.0\.0\.1:\d+\/another\/odata\/\. Give the new source a name of its own \(--source\), or take the copy over with --force\./,
+    /feed was replicated from reso 127\.0\.0\.1:\d+\/odata\/, not from reso 127\.0\.0\.1:\d+\/another\/odata\/\. Give the new source another name \(--source\), or use --force to move the copy to the new address\./,
   );
 });
 
@@ -259,7 +259,7 @@ test('an address without a service is told what it should end in, and leaves the
     assert.equal(code, 2, err);
     assert.match(
       err,
-      /^plat: .* is no root of a service \(40[04]\); --from http:\/\/127\.0\.0\.1:\d+\/odata\/ is one\.$/m,
+      /^plat: .* is not the root of a service \(40[04]\); --from http:\/\/127\.0\.0\.1:\d+\/odata\/ is one\.$/m,
     );
     assert.equal(err.includes('(400)'), index === 3, err);
   }

@@ -59,7 +59,7 @@ test('a watch: one at a time, served at the same time, probes and metrics, ended
   assert.equal(second.code, 1);
   assert.match(
     second.err,
-    /\S+:\d+:[0-9a-f]{8} is replicating feed into this store; its lease ends in \d+ s unless it goes on\./,
+    /\S+:\d+:[0-9a-f]{8} is replicating feed into this store; its lease ends in \d+ s unless it is renewed\./,
   );
 
   await swept;

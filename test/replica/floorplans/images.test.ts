@@ -72,7 +72,7 @@ test('an image of the service itself is fetched; one elsewhere in a private netw
   ])
     assert.equal((await get(url)).kind, 'failed', url);
   for (const url of ['file:///etc/passwd', 'no address', 'data:image/png;base64,AA==', '//x', 'http://'])
-    assert.deepEqual(await get(url), { kind: 'failed', reason: `${url} is no address of a file` });
+    assert.deepEqual(await get(url), { kind: 'failed', reason: `${url} is not the URL of a file` });
   assert.deepEqual(other.seen, []);
   assert.deepEqual(stored(), ['A.png']);
 
@@ -116,7 +116,7 @@ test('a host that fails again and again is left alone; others are asked all the 
   const { host } = new URL(dead.origin);
   assert.deepEqual(await get(`${dead.origin}/more`), {
     kind: 'failed',
-    reason: `${host} is not asked any more: it failed 3 times in a row`,
+    reason: `${host} is no longer requested: it failed 3 times in a row`,
   });
   assert.equal(dead.seen.length, asked);
   assert.equal((await get(`${origin}/a`)).kind, 'stored');
@@ -203,7 +203,7 @@ test('plat floorplans: one bad image does not end the command; all others are st
   assert.deepEqual(err.trimEnd().split('\n'), [
     'A: 127.0.0.1 is in a private network; --media-private-hosts lets it be asked',
     'G: 404: gone',
-    'N: its MediaURL is no text',
+    'N: its MediaURL is not a string',
     '5 floor plan records, 2 images in plans, 3 could not be fetched',
   ]);
   assert.equal(out.trimEnd().split('\n').length, 5);

@@ -1,6 +1,6 @@
 /** What a source found is stored as it came, unless what is stored may be newer by now. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { acquireSource, newAcquirer } from '../../../src/replica/checkpoint/lease.ts';
 import { applyChanges } from '../../../src/replica/follow/apply.ts';
 import { networkTransport, type Transport } from '../../../src/replica/http/transport.ts';
@@ -12,7 +12,8 @@ import { startTestService } from '../../support/service.ts';
 import { sqliteEngine } from '../../support/sqlite-engine.ts';
 import { makeWorld } from '../../support/world.ts';
 
-test('what was found before something else was read is asked for by its key; the rest is stored as it came', async (t) => {
+/** A copy of two listings' source, and changes that are applied to it as a source found them. */
+async function scene(t: TestContext, between: (transport: Transport) => Transport = (same) => same) {
   const clock = testClock();
   const origin = await startTestService(t, { clock });
   await origin.write('Property', listing('1', { ListPrice: 3 }), listing('2', { ListPrice: 3 }));
@@ -22,7 +23,7 @@ test('what was found before something else was read is asked for by its key; the
   const asked: string[] = [];
   const transport: Transport = (wish) => {
     asked.push(decodeURIComponent(wish.url.replace(/.*OData\//, '')));
-    return network(wish);
+    return between(network)(wish);
   };
   const environment = { clock: { ...clock, sleep: async () => undefined }, random: () => 0.5, transport };
   const session = sessionOf(
@@ -48,20 +49,25 @@ test('what was found before something else was read is asked for by its key; the
       isLevel: false,
       distinct: () => '~1',
     });
-  const found = (key: string, asOf: number, price?: number): ToldChange => ({
-    resource: 'Property',
-    key,
-    at: undefined,
-    isDeleted: price === undefined,
-    found: {
-      asOf,
-      item:
-        price === undefined ? undefined : { resource: 'Property', json: listing(key, { ListPrice: price }) },
-    },
-  });
   const prices = async () =>
     (await replica.rows('Property')).map(({ ListingKey, ListPrice }) => [ListingKey, ListPrice]);
+  return { clock, origin, asked, checkpoint, apply, prices };
+}
 
+const found = (key: string, asOf: number, price?: number): ToldChange => ({
+  resource: 'Property',
+  key,
+  at: undefined,
+  isDeleted: price === undefined,
+  found: {
+    asOf,
+    item:
+      price === undefined ? undefined : { resource: 'Property', json: listing(key, { ListPrice: price }) },
+  },
+});
+
+test('what was found before something else was read is asked for by its key; the rest is stored as it came', async (t) => {
+  const { asked, checkpoint, apply, prices } = await scene(t);
   const moment = checkpoint.reads;
   await apply('one', found('1', moment, 1), found('2', moment, 2));
   assert.deepEqual(
@@ -92,4 +98,31 @@ test('what was found before something else was read is asked for by its key; the
   assert.deepEqual(await prices(), [['1', 4]]);
   assert.equal(asked.length, 2);
   assert.equal(checkpoint.get('chain')?.position, 'four');
+});
+
+test('INCIDENT a deletion was forgotten when the source could not be asked at once: a purge is due', async (t) => {
+  let busy = 0;
+  const { clock, origin, checkpoint, apply, prices } = await scene(t, (network) => async (wish) => {
+    const answer = await network(wish);
+    return busy-- > 0 ? { ...answer, status: 429 } : answer;
+  });
+  await apply('one', found('1', checkpoint.reads, 3), found('2', checkpoint.reads, 3));
+  await checkpoint.commit({
+    state: {
+      schedule: { purge: clock.now() },
+      foundation: { since: '2020-01-01T00:00:00Z', fresh: ['Property'] },
+    },
+  });
+  await origin.store.remove('Property', ['2']);
+  // Both are asked for, twice in vain; they are pending then, and asked for once more.
+  const before = checkpoint.reads;
+  await checkpoint.inTurn('Property', async () => undefined);
+  busy = 2;
+  await apply('two', found('1', before, 3), found('2', before));
+  assert.deepEqual(await prices(), [
+    ['1', 3],
+    ['2', 3],
+  ]);
+  assert.equal(checkpoint.get('schedule')?.purge, undefined);
+  assert.deepEqual(checkpoint.get('foundation')?.fresh, []);
 });

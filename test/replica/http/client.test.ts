@@ -363,7 +363,7 @@ test('JSON that is no object is asked again', async (t) => {
   assert.deepEqual(await asked.client.get('Property', readJson), { value: [] });
   assert.deepEqual(
     asked.events.map((event) => event.kind === 'retry' && event.reason),
-    [`${server.origin}/feed/Property answered with JSON that is no object`],
+    [`${server.origin}/feed/Property responded with JSON that is not an object`],
   );
 });
 
@@ -462,7 +462,7 @@ test('a consumer that is told to stop does not go on asking', async (t) => {
     return busy();
   });
   const asked = clientOf(t, server.origin, { signal: stop.signal });
-  assert.deepEqual(await asked.fault('x'), ['stopped', 'It was told to stop']);
-  assert.deepEqual(await asked.fault('x'), ['stopped', 'It was told to stop']);
+  assert.deepEqual(await asked.fault('x'), ['stopped', 'It was stopped']);
+  assert.deepEqual(await asked.fault('x'), ['stopped', 'It was stopped']);
   assert.equal(server.seen.length, 1);
 });

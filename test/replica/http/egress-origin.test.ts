@@ -127,7 +127,7 @@ for (const link of [
   test(`no address of the web: ${link}`, () =>
     assert.throws(() => addressAt(ROOT, link), {
       kind: 'rejected',
-      message: `The source links to ${link}, which is no address of the web`,
+      message: `The source links to ${link}, which is not a web URL`,
     }));
 }
 
@@ -147,7 +147,7 @@ test('INCIDENT an opaque link took the token to another host: it is rejected, an
   const link = `x:@${new URL(other.origin).host}/steal`;
   assert.deepEqual(await clientOf(t, server.origin).fault(link), [
     'rejected',
-    `The source links to ${link}, which is no address of the web`,
+    `The source links to ${link}, which is not a web URL`,
   ]);
   assert.deepEqual([other.seen.length, server.seen.length], [0, 0]);
 });

@@ -80,13 +80,13 @@ test('what is no address of the web is no file, also when a redirect says so', a
     '//x/y',
     'http://',
   ]) {
-    const refusal = { kind: 'rejected', message: `${address} is no address of a file` };
+    const refusal = { kind: 'rejected', message: `${address} is not the URL of a file` };
     await assert.rejects(ask(transport, address), refusal);
   }
   for (const to of ['file:///etc/passwd', 'http://']) {
     await assert.rejects(ask(transport, `${origin}/?to=${to}`), {
       kind: 'rejected',
-      message: `${to} is no address of a file`,
+      message: `${to} is not the URL of a file`,
     });
   }
 });

@@ -190,7 +190,7 @@ export class CommitWitness {
     return capabilities === undefined ? resource : collectionOf(capabilities, resource);
   }
 
-  /** One process at a time is at work. */
+  /** One process at a time is running. */
   async #checkLease(source: string, { lease }: CheckpointChange): Promise<void> {
     const { observer, accuse } = this.#options;
     const holder = await observer.checkpoints.leaseHolder(source);
@@ -240,7 +240,7 @@ export class CommitWitness {
     } else if ('cursor' in to) accuse(broken, facts);
   }
 
-  /** The cursor is never ahead of what is stored, or told as missing: the quarantine is asked for until it is empty. */
+  /** The cursor is never ahead of what is stored, or reported as missing: what is in the quarantine is requested until it is empty. */
   async #checkCursor(resource: string, cursor: number): Promise<void> {
     const { source, observer, accuse } = this.#options;
     const key = KEY_FIELDS[resource] ?? '';

@@ -27,6 +27,8 @@ export interface Consumer {
   readonly mortal: Mortal;
   /** Never resolves for a process that is killed. */
   readonly end: Promise<End>;
+  /** The end of its last wait for the source, in milliseconds since 1970; 0: it has not waited. */
+  waitsUntil(): number;
 }
 
 export interface Errand {
@@ -64,7 +66,8 @@ export async function startConsumer(
   const clock = time.clock(aheadOf(plan));
   const store = await replica.enter(clock, mortal, { allowClockJump: isTold }).catch(killed);
   // It died while it opened its store.
-  if (store === undefined) return { name, mortal, end: new Promise(() => undefined) };
+  if (store === undefined) return { name, mortal, end: new Promise(() => undefined), waitsUntil: () => 0 };
+  let waitsUntil = 0;
   const watched = commits.watch(store.checkpoints, name, options.force === true);
   const transport = mortalTransport(network.transport(name), mortal);
   const say = (line: string): void => void log.push(`${new Date(time.now).toISOString()} ${name}: ${line}`);
@@ -90,13 +93,17 @@ export async function startConsumer(
       // On hosts of their own: a process that was killed keeps its lease until it ends.
       processes: { name: () => `host of ${name}`, isDead: () => false },
     },
-    onEvent: ({ kind, ...facts }) => say(`${kind} ${JSON.stringify(facts)}`),
+    onEvent: (event) => {
+      const { kind, ...facts } = event;
+      if (event.kind === 'waiting') waitsUntil = time.now + event.wait;
+      say(`${kind} ${JSON.stringify(facts)}`);
+    },
   });
   const end = running.then(
     (result): End => ({ kind: 'result', result }),
     (error: unknown): End => ({ kind: 'failed', error }),
   );
-  return { name, mortal, end };
+  return { name, mortal, end, waitsUntil: () => waitsUntil };
 }
 
 function killed(error: unknown): undefined {

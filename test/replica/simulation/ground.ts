@@ -4,14 +4,14 @@ import type { ClockTrust } from '../../../src/store/clock-jump.ts';
 import type { Store } from '../../../src/store/store.ts';
 import type { Engine, OpenOptions, Scope } from '../../support/engine.ts';
 import { sqliteEngine } from '../../support/sqlite-engine.ts';
-import { temporaryFile } from '../../support/temporary.ts';
+import { removeTemporary, temporaryFile } from '../../support/temporary.ts';
 import { type Mortal, pulsing } from './mortal.ts';
 import { threadIsQuiet } from './time.ts';
 
 /** What histories are played on: an engine, of which is known when it rests, and where a process dies inside of it. */
 export interface Ground {
   readonly name: string;
-  /** Resolves when no work is under way. */
+  /** Resolves when no work is in progress. */
   readonly quiet: () => Promise<void>;
   /** Names of what is not done yet, for a history that stands still. */
   readonly underWay: () => readonly string[];
@@ -61,13 +61,14 @@ export function sqliteGround(): Ground {
         enter: (clock, mortal, trust) => again(pulsing(clock, mortal), trust),
         async backup() {
           const file = temporaryFile();
+          scope.after(() => removeTemporary(file));
           await during(store.backup(file));
           // It comes back into the file that it was made of, which stays what it is for those who have it open.
           const made = new DatabaseSync(file);
           made.exec("DELETE FROM plat_meta WHERE name = 'file'");
           made.close();
           return async (notBefore) => {
-            // Into the file that is open: nobody has to be stopped, and every process goes on with what it finds.
+            // Into the file that is open: nobody has to be stopped, and every process continues with what it finds.
             const copy = new DatabaseSync(file, { readOnly: true });
             await during(backupDatabase(copy, store.name));
             copy.close();

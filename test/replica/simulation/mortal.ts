@@ -7,7 +7,7 @@ import type { VirtualTime } from './time.ts';
 export type Fate =
   | { readonly kind: 'lives' }
   | { readonly kind: 'killed'; readonly step: number }
-  /** It stands still, as a machine that is suspended, and goes on as if nothing had been. */
+  /** It stands still, as a machine that is suspended, and continues as if nothing had been. */
   | { readonly kind: 'held-up'; readonly step: number; readonly milliseconds: number };
 
 /** What becomes of a process at a moment inside of the store's own work; `cut`: it lives, its connections do not. */

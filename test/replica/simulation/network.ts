@@ -34,7 +34,7 @@ export const FAULTS = [
 ] as const;
 export type Fault = (typeof FAULTS)[number][0];
 
-/** Milliseconds of a request that nothing disturbs, at the most; now and then one takes much longer. */
+/** Milliseconds of a request that nothing disturbs, at most; now and then one takes much longer. */
 const LATENCY = 800;
 const OUTAGE = 600_000;
 const DAY = 86_400_000;
@@ -125,7 +125,7 @@ export class Network {
     return fault;
   }
 
-  /** An answer that something else than the service gives. */
+  /** A response that something else than the service gives. */
   #refusal(fault: Fault): TransportResponse | undefined {
     const { random, time } = this.#options;
     const seconds = random.integer(1, 120);

@@ -50,9 +50,9 @@ export interface Plan {
   readonly narrowed: { readonly after: number; readonly changes: number } | undefined;
   /**
    * How watches learn of changes: `stream`: the source tells of them; `forgets`: it does, and forgets its past now and
-   * then; `events`: it is asked for entity events; `both`: now and then its stream is away, and it is asked for them; `links`:
-   * it is asked for delta links, some of which expire; `all`: whatever is the best while its stream, its links and now and then
-   * both are away; absent: they come in windows.
+   * then; `events`: it is queried for entity events; `both`: now and then its stream is away, and it is queried for
+   * them; `links`: it is queried for delta links, some of which expire; `all`: whatever is the best while its stream,
+   * its links and now and then both are away; absent: they come in windows.
    */
   readonly tells: 'stream' | 'forgets' | 'events' | 'both' | 'links' | 'all' | undefined;
   /** How the consumer's clock is set meanwhile: when, from the beginning on, and by how much, in milliseconds. */

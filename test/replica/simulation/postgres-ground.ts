@@ -36,7 +36,7 @@ export function postgresGround(): Ground {
           const store = await open(line.address, on, trust);
           line.passes = () => mortal.passes();
           void mortal.death.then(() => during(line.end(), 'the end of a process'));
-          // Until the server has given up what was under way on a connection that is gone, it may still be done.
+          // Until the server has given up what was in progress on a connection that is gone, it may still be done.
           return watchedStore(store, (call, name) =>
             during(
               call.finally(() => line.settled()),

@@ -9,13 +9,13 @@ import type { Accuse } from './violation.ts';
 /** How long the source answers a filter from the index that it made first. */
 const INDEX = 600_000;
 const HOUR = 3_600_000;
-/** Requests of a history that goes on for ever. */
+/** Requests of a history that continues for ever. */
 const ENDLESS = 20_000;
 
 interface FirstPage {
   readonly process: string;
   readonly at: number;
-  /** It came whole: asked for again it is another walk, not another attempt. */
+  /** It came whole: requested again it is another walk, not another attempt. */
   delivered: boolean;
 }
 
@@ -66,7 +66,7 @@ export class RequestWitness {
 
   /**
    * A process that stands still between its leave to ask and its request asks at a moment that it cannot choose; and
-   * when it reads an answer at last, that may be too late for it.
+   * when it reads a response at last, that may be too late for it.
    */
   heldUp(process: string): void {
     this.#heldUp.add(process);

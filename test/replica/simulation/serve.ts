@@ -109,7 +109,7 @@ export function serve({ store: given, clock, role, base }: ServeOptions): Ask {
       },
     }),
     standings: new Standings(store, 0),
-    replies: new KeptReplies(store),
+    replies: new KeptReplies(context, () => undefined),
     damages: new LoggedDamages(),
     log: SILENT,
   };

@@ -119,7 +119,7 @@ export class Source {
     await this.#unlessRefused(() => this.happen(change));
   }
 
-  /** Everything is put right: afterwards no timestamp lies ahead of a clock that is right. */
+  /** Everything is put right: afterwards no timestamp is ahead of a clock that is right. */
   async settle(): Promise<void> {
     const { time, machine, processes, plan } = this.#options;
     const { wrongClock } = plan;
@@ -183,7 +183,7 @@ export class Source {
     }
   }
 
-  /** Timestamps that lie ahead of the clock are brought back, while the store is served. */
+  /** Timestamps that are ahead of the clock are brought back, while the store is served. */
   async #mend(): Promise<void> {
     const { log } = this.#options;
     await this.#unlessRefused(async () => {
@@ -349,7 +349,7 @@ export class Source {
     return { ListingKey: key, ...own, ...this.#drawChildren(key) };
   }
 
-  /** Some collections anew: members stay, come, change and go. */
+  /** Some collections again: members stay, come, change and go. */
   #drawChildren(key: string): Json {
     const { random } = this.#options;
     const chosen = COLLECTION_NAMES.filter(() => random.chance(0.5));

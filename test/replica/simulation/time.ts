@@ -11,11 +11,11 @@ export interface TimeOptions {
   readonly start: number;
   /** Everybody wakes at a multiple of this: with whole seconds, edges of windows are met often. Milliseconds. */
   readonly grain: number;
-  /** Resolves when no work is under way but what sleeps. */
+  /** Resolves when no work is in progress but what sleeps. */
   readonly quiet: () => Promise<void>;
-  /** Milliseconds that may pass at the most: of this time, and of the machine's. */
+  /** Milliseconds that may pass at most: of this time, and of the machine's. */
   readonly most: { readonly virtual: number; readonly real: number };
-  /** What is under way, for whoever wonders why nothing goes on. */
+  /** What is in progress, for whoever wonders why nothing continues. */
   readonly underWay: () => readonly string[];
 }
 

@@ -3,11 +3,11 @@ import type { Store } from '../../../src/store/store.ts';
 import { replaced } from './replaced.ts';
 import { threadIsQuiet } from './time.ts';
 
-/** Knows the calls of stores that are answered from elsewhere, so that it is known when none is under way. */
+/** Knows the calls of stores that are answered from elsewhere, so that it is known when none is in progress. */
 export class Traffic {
-  /** What is under way, by a name for each. */
+  /** What is in progress, by a name for each. */
   readonly #calls = new Set<{ readonly name: string }>();
-  /** Calls that wait on the clock of the history: it goes on only while they do. */
+  /** Calls that wait on the clock of the history: it continues only while they do. */
   #sleeping = 0;
   #rest = Promise.withResolvers<void>();
 
@@ -22,7 +22,7 @@ export class Traffic {
     }
   }
 
-  /** The same clock, for stores: a call that sleeps on it is not under way. */
+  /** The same clock, for stores: a call that sleeps on it is not in progress. */
   clock({ now, sleep }: Clock): Clock {
     return {
       now,
@@ -38,7 +38,7 @@ export class Traffic {
     };
   }
 
-  /** Resolves when no call is under way, and whoever waited for one has gone on. */
+  /** Resolves when no call is in progress, and whoever waited for one has gone on. */
   readonly quiet = async (): Promise<void> => {
     for (;;) {
       await threadIsQuiet();

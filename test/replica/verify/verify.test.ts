@@ -282,7 +282,7 @@ test('a copy that was never made cannot be verified', async (t) => {
   await assert.rejects(replica.verify(), {
     name: 'PlatError',
     code: 'usage',
-    message: `${replica.store.name} holds no copy of feed.`,
+    message: `${replica.store.name} contains no copy of feed.`,
   });
 });
 

@@ -155,6 +155,24 @@ async function samples(): Promise<ReadonlyMap<string, number>> {
   );
 }
 
+test('services in one process report what it uses once each, and only their own requests', async (t) => {
+  const [asked, idle] = [await startTestService(t), await startTestService(t)];
+  assert.equal((await asked.get('api', '/v1/listings')).status, 401);
+  const texts = [(await asked.get('admin', '/metrics')).text, (await idle.get('admin', '/metrics')).text];
+  for (const text of texts) {
+    for (const name of [
+      'process_cpu_seconds_total',
+      'nodejs_eventloop_lag_p99_seconds',
+      'nodejs_gc_duration_seconds',
+    ])
+      assert.equal(text.split(`# TYPE ${name} `).length, 2, name);
+  }
+  const ownRequests = texts.map(
+    (text) => text.match(/^plat_requests_total\{surface="api",status="401"\} \d+$/m)?.[0],
+  );
+  assert.deepEqual(ownRequests, ['plat_requests_total{surface="api",status="401"} 1', undefined]);
+});
+
 test('/metrics counts requests, rows and bytes by surface, and the time of each step', async () => {
   const key = await service.key('replication');
   const before = await samples();

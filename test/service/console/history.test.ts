@@ -151,7 +151,7 @@ test('nothing is written while nothing happens, and a write that fails is repeat
   busy.history.note(ENDED, 0);
   await busy.keeper.flush();
   await busy.keeper.flush();
-  assert.deepEqual(busy.warnings, ['the history of the service could not be kept and will be tried again']);
+  assert.deepEqual(busy.warnings, ['the history of the service could not be stored; trying again later']);
   there.state.isAway = false;
   await busy.keeper.flush();
   await busy.keeper.flush();

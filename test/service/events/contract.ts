@@ -164,7 +164,7 @@ export function eventsContract(engine: Engine): void {
     assert.equal(position, gone?.data.position);
     assert.deepEqual(JSON.parse(await old.text()).error, {
       code: 'positionGone',
-      message: `What has changed since this position is no longer known. Download everything, then follow from the position ${position}.`,
+      message: `The changes since this position are no longer known. Download everything, then follow from the position ${position}.`,
     });
     const next = await follow({ query: `?since=${position}` });
     assert.equal((await next.next())?.id, position);

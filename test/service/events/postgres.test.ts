@@ -72,5 +72,5 @@ test('a follower is told of other processes while the announcements of commits a
   await told('B');
   await listener(first);
   await told('C');
-  assert.deepEqual(logged, ['the store announces no commits for now: it is asked for them']);
+  assert.deepEqual(logged, ['the store does not announce commits at the moment: polling for them']);
 });

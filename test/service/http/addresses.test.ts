@@ -310,7 +310,7 @@ test('a surface that hosts do not name has its own listener; api must be named',
   assert.equal(answer.status, 200);
   await assert.rejects(another({ hosts: { replication: 'r.example' } }), {
     code: 'usage',
-    message: 'hosts tells surfaces apart on the port of api, so it must name api.',
+    message: 'hosts distinguishes surfaces on the port of api, so it must include api.',
   });
 });
 
@@ -323,7 +323,7 @@ test('a port in use, and a host that is not here: what to do instead', async () 
   });
   await assert.rejects(another({ host: '203.0.113.7' }), {
     code: 'failed',
-    message: 'The host to listen on is no address of this machine.',
+    message: 'The host to listen on is not an address of this machine.',
   });
 });
 
@@ -347,7 +347,7 @@ test('with a certificate the public surfaces speak TLS, and bounds and errors ar
   assert.equal(await status('/v1/listings', { 'x-long': 'a'.repeat(40_000) }), 200);
   await assert.rejects(another({ tls: { cert: Buffer.from('no certificate'), key: tls.key } }), {
     code: 'usage',
-    message: 'The TLS certificate and key cannot be used: they are no PEM, or do not belong together.',
+    message: 'The TLS certificate and key cannot be used: they are not in PEM format, or do not match.',
   });
 });
 

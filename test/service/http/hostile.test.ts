@@ -87,7 +87,7 @@ test('bytes that are no request wait for the answers before them, and never get 
 
 test('CONNECT is a method like any other: 405', async () => {
   const answer = readAnswer(await sendRaw(address, 'CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n'));
-  const told = 'CONNECT is not allowed. This service takes GET and HEAD.';
+  const told = 'CONNECT is not allowed. This service accepts GET and HEAD.';
   assert.deepEqual(resoFault(answer), [405, 'methodNotAllowed', told]);
   assert.equal(answer.headers.allow, 'GET, HEAD, OPTIONS');
 });
@@ -119,6 +119,27 @@ test('a request inside another one is not answered', async () => {
     responses(await sendRaw(address, `${smuggled}0\r\n\r\n${inner}`)).map(([status]) => status),
     [400],
   );
+});
+
+test('a body in whose place no HTTP comes is an error of its request, which has one answer', async () => {
+  const chunked = ['Content-Type: text/plain', 'Transfer-Encoding: chunked'];
+  const query = head('POST /Reso/OData/Property/$query', ...chunked);
+  const broken = async (text: string) =>
+    responses(await sendRaw(address, text)).map(([status, body]) => [
+      status,
+      status === 200 ? '' : Object(JSON.parse(body)).error.message,
+    ]);
+  const refused = [400, 'The request is malformed: it is not HTTP/1.1.'];
+  assert.deepEqual(await broken(`${query}ZZ\r\n`), [refused]);
+  assert.deepEqual(await broken(`${query}4\r\n$top=1\r\n0\r\n\r\n`), [refused]);
+  const before = head('GET /Reso/OData/Property/$count');
+  assert.deepEqual(await broken(`${before}${query}ZZ\r\n`), [[200, ''], refused]);
+  // One that nobody reads changes nothing but the connection, which ends.
+  const unread = head('GET /Reso/OData/Property/$count', ...chunked);
+  assert.deepEqual(await broken(`${unread}ZZ\r\n${before}`), [[200, '']]);
+  // What comes too slowly is told of once, too.
+  const slow = head('POST /Reso/OData/Property/$query', 'Content-Type: text/plain', 'Content-Length: 10');
+  assert.deepEqual(await broken(`${slow}$top`), [[408, 'The request did not arrive completely in time.']]);
 });
 
 test('headers as long as they may be are read in no time', async () => {

@@ -126,7 +126,7 @@ test('where no link can hold the query, that is said before a row is given', asy
   assert.deepEqual([status, code], [400, 'linkTooLong']);
   assert.match(
     String(message),
-    /^The query has \d+ bytes and more rows than one page holds, .* Ask for it in parts\.$/,
+    /^The query has \d+ bytes and more rows than one page holds, .* Split the request\.$/,
   );
 });
 
@@ -213,7 +213,7 @@ test('POST is a question only so: 405 with Allow for anything else', async () =>
   for (const method of ['GET', 'HEAD', 'PUT', 'DELETE']) {
     assert.deepEqual(await allowed(method, QUERY), [405, 'POST, OPTIONS']);
   }
-  const told = 'GET is not allowed. This service takes POST.';
+  const told = 'GET is not allowed. This service accepts POST.';
   assert.deepEqual(resoFault(await service.get('api', QUERY, { token: api })), [
     405,
     'methodNotAllowed',

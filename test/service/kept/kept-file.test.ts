@@ -306,7 +306,7 @@ test('flipped bytes never show: pages are the same, and the file is made anew', 
     await after.close();
   }
   assert.ok(
-    warnings.some((warning) => warning === `${path} was damaged, and is made anew`),
+    warnings.some((warning) => warning === `${path} was damaged and is being recreated`),
     warnings.join('\n'),
   );
 });

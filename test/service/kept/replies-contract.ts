@@ -226,12 +226,13 @@ export async function repliesContract(engine: Engine, steps: number): Promise<vo
   test(`${engine.name}: what depends on more than its records is made each time`, async () => {
     await keeping.write('Property', listing('L60', { Media: [photo('M60')] }));
     for (const path of [
-      `${record}?$expand=Media`,
+      `${record}?$expand=Media($filter=MediaURL ne null)`,
+      `${record}?$compute=now() as Moment`,
       `${ROOT}Media('M60')`,
       `${ROOT}Property('L60')/Media('M60')`,
-      `${ROOT}Property?$select=ListingKey&$filter=ListPrice eq null`,
       `${ROOT}Property?$select=ListingKey&$count=true`,
-      `${ROOT}Property?$top=1`,
+      `${ROOT}Property?$top=1&$compute=now() as Moment`,
+      `${ROOT}Property?$top=1&$orderby=ListOffice/OfficeName`,
     ]) {
       const reading = reads.length;
       await both(path, tokens[0]);

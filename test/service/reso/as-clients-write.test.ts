@@ -40,13 +40,18 @@ test('empty segments of a path say nothing', async (t) => {
 
 test('a token in quotes is refused, rather than taken for a key before all others', async (t) => {
   const service = await startTestService(t);
-  await service.write('Property', listing('A'), listing("'B'"), listing('C'));
+  await service.write('Property', listing('A'), listing("'B'"), listing('"B"'), listing('C'));
   const token = await service.key('replication');
   const ask = (path: string) => service.get('replication', path, { token });
   assert.deepEqual(resoFault(await ask(`${ROOT}/Property?$skiptoken='A'`)), [
     400,
     'optionInvalid',
     `$skiptoken is "'A'", but takes a token as it was given, without quotes.`,
+  ]);
+  assert.deepEqual(resoFault(await ask(`${ROOT}/Property?$skiptoken="A"`)), [
+    400,
+    'optionInvalid',
+    '$skiptoken is "\\"A\\"", but takes a token as it was given, without quotes.',
   ]);
   // Every key is led on from, also one in quotes.
   const keys: string[] = [];
@@ -56,7 +61,7 @@ test('a token in quotes is refused, rather than taken for a key before all other
     const next: unknown = json['@odata.nextLink'];
     path = typeof next === 'string' ? next.slice(next.indexOf('/Reso')) : undefined;
   }
-  assert.deepEqual(keys, ["'B'", 'A', 'C']);
+  assert.deepEqual(keys, ['"B"', "'B'", 'A', 'C']);
   // The native interface gives tokens, and refuses quotes, in the same way.
   const native: string[] = [];
   for (let after = ''; ; ) {
@@ -68,7 +73,7 @@ test('a token in quotes is refused, rather than taken for a key before all other
     native.push(Results[0].Id);
     after = SkipToken;
   }
-  assert.deepEqual(native, ["'B'", 'A', 'C']);
+  assert.deepEqual(native, ['"B"', "'B'", 'A', 'C']);
   const refused = await ask("/v1/listings?_skiptoken='A'");
   assert.deepEqual(
     [refused.status, Object(refused.json).D.Code, Object(refused.json).D.Message],

@@ -296,7 +296,7 @@ test('a token holds for its key, its options and its collection alone, and not o
   const refusal = [
     400,
     'deltaTokenInvalid',
-    'The delta token was not made by this service for this request. A delta link takes no other options than its own.',
+    'The delta token was not made by this service for this request. A delta link accepts no options besides its own.',
   ];
   const refused = async (path: string, by = api): Promise<void> =>
     assert.deepEqual(await by.error(path), refusal, path);

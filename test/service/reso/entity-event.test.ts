@@ -231,7 +231,7 @@ test('whoever is behind what is known one by one is told where to go on', async 
   const gone = [
     410,
     'eventsGone',
-    `What has changed since this number is no longer known. Download everything, then go on with EntityEventSequence gt ${last}.`,
+    `The changes since this number are no longer known. Download everything, then continue with EntityEventSequence gt ${last}.`,
   ];
   const { position: end } = await store.feed({ since: 'end', limit: 0 });
   const position = positionText(end);

@@ -73,7 +73,7 @@ const REFUSED = {
     'Property?$filter=ListPrice + 1 eq 2':
       '$filter: found 1 at position 13, expected an operator, such as eq or and, or the end.',
     'Property?$filter=City eq "x"':
-      '$filter: found "x" at position 9, expected a value; a string stands in single quotes.',
+      '$filter: found "x" at position 9, expected a value; a string must be in single quotes.',
     "Property?$filter=City == 'x'":
       '$filter: found = at position 6, expected an operator, such as eq or and, or the end.',
     'Property?$filter=ModificationTimestamp gt 2026-01-01T00:00:00':
@@ -108,7 +108,7 @@ const REFUSED = {
   },
   '400 typeMismatch': {
     "Property?$filter=ListPrice eq 'x'":
-      "$filter: ListPrice (a decimal) and 'x' (a string) cannot be compared (a decimal stands without quotes) at position 14.",
+      "$filter: ListPrice (a decimal) and 'x' (a string) cannot be compared (a decimal must be without quotes) at position 14.",
     'Property?$filter=contains(City,1)':
       '$filter: contains takes a string here, not an integer at position 15.',
     "Property?$filter=not City eq 'x'":
@@ -116,7 +116,7 @@ const REFUSED = {
     "Property?$filter=AccessibilityFeatures eq 'x'":
       '$filter: AccessibilityFeatures is a list; use AccessibilityFeatures/any(x: …), AccessibilityFeatures/all(x: …) or AccessibilityFeatures/$count at position 1.',
     'Property?$filter=ListingContractDate eq 2026-02-30':
-      '$filter: 2026-02-30 is no day of the years 0 to 9999 at position 24.',
+      '$filter: 2026-02-30 is not a date of the years 0 to 9999 at position 24.',
     "Property?$filter=matchespattern(City,'(')": "$filter: '(' is not a regular expression at position 21.",
     'Property?$orderby=Media':
       '$orderby: Media is a list; use Media/any(x: …), Media/all(x: …) or Media/$count at position 1.',
@@ -126,7 +126,7 @@ const REFUSED = {
   '400 optionInvalid': {
     'Property?$expand=Media($top=x)': '$top is "x", but takes a whole number, 0 or more.',
     'Property?$compute=1 as City':
-      '$compute is "City", but takes a new name after "as", which no field of Property has and which stands once.',
+      '$compute is "City", but takes a new name after "as", which is not the name of a field of Property and occurs only once.',
     'Property?$top=-1': '$top is "-1", but takes a whole number, 0 or more.',
     'Property?$skip=a': '$skip is "a", but takes a whole number, 0 or more.',
     'Property?$count=yes': '$count is "yes", but takes true or false.',

@@ -1,6 +1,7 @@
 /** What a store says of itself: a sound one has no fault, and each damage is found where it was done. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { START } from '../../../src/store/change-feed.ts';
 import { findFaults, repairStore } from '../../../src/store/check/check-store.ts';
 import { Scrub, type ScrubFault } from '../../../src/store/check/scrub.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -179,7 +180,11 @@ const DAMAGES: readonly Damage[] = [
   },
   {
     statement: `UPDATE property_rooms_records SET _system = 'Z' WHERE _key = 'R$'`,
-    faults: [['PropertyRooms', 'R$', '_system'], COUNTS('PropertyRooms')],
+    faults: [
+      ['PropertyRooms', 'R$', '_system'],
+      ['PropertyRooms', 'R$', 'its last change is not in the sequence of changes'],
+      COUNTS('PropertyRooms'),
+    ],
   },
   {
     statement: `UPDATE member_records SET "MemberFullName" = 'Somebody' WHERE _key = 'N'`,
@@ -321,7 +326,10 @@ export function checkContract(engine: Engine): void {
     );
     await world.store.mend();
     const rest = sorted(await faultsIn(world.store));
-    assert.deepEqual(rest, sorted(expected.filter(([, , what]) => !/^(counts|it has)/.test(what ?? ''))));
+    assert.deepEqual(
+      rest,
+      sorted(expected.filter(([, , what]) => !/^(counts|it has|its last change)/.test(what ?? ''))),
+    );
   });
 
   test('a repair makes all of it as it was, by what two of columns, texts and hash say', async (t) => {
@@ -336,6 +344,40 @@ export function checkContract(engine: Engine): void {
     await repairStore(world.store);
     assert.deepEqual(await faultsIn(world.store), []);
     assert.deepEqual(await all(), before);
+  });
+
+  test('a record whose last change is not in the sequence of changes is found, and a repair appends the change', async (t) => {
+    const world = await makeWorld(engine, t);
+    const { store, write, damage } = world;
+    await write('Property', ...['A', 'B', 'C', 'D', 'E', 'F'].map((key) => listing(key)));
+    await store.remove('Property', ['D', 'E']);
+    assert.deepEqual(await faultsIn(store), []);
+    const of = (key: string): string => `resource = 'Property' AND key = '${key}'`;
+    await damage(
+      `DELETE FROM plat_changes WHERE ${of('A')}`,
+      `UPDATE plat_changes SET visible = 1 WHERE ${of('B')}`,
+      `UPDATE plat_changes SET system = 'elsewhere' WHERE ${of('C')}`,
+      `DELETE FROM plat_changes WHERE ${of('D')} AND kind = 'deleted'`,
+      // Nobody is told of a record that was never told of, and its end is not missing.
+      `DELETE FROM plat_changes WHERE ${of('E')}`,
+    );
+    const what = 'its last change is not in the sequence of changes';
+    assert.deepEqual(
+      await faultsIn(store),
+      ['A', 'B', 'C', 'D'].map((key) => ['Property', key, what]),
+    );
+    const { position: before } = await store.feed({ since: 'end', limit: 1 });
+    await repairStore(store);
+    assert.deepEqual(await faultsIn(store), []);
+    const gone = await store.feed({ since: before, limit: 10 });
+    assert.equal(gone.kind, 'gone', 'a follower from before the repair reads everything again');
+    const again = await store.feed({ since: START, resources: ['Property'], limit: 100 });
+    assert.equal(again.kind, 'changes');
+    const appended = again.changes.filter(({ sequence }) => sequence > before.sequence);
+    assert.deepEqual(
+      appended.map(({ key, kind }) => `${kind} ${key}`),
+      ['created A', 'changed B', 'changed C', 'deleted D'],
+    );
   });
 
   test('a record that columns, texts and hash say three things of is made readable, and stays reported', async (t) => {

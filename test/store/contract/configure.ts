@@ -141,7 +141,7 @@ export function configureContract(engine: Engine): void {
     for (const type of ['integer', 'string(20)[]', 'boolean']) {
       await assert.rejects(change(world, custom({ ...PLOW, type })), {
         code: 'usage',
-        message: `The custom field Property.Winter_Plow holds values of another type than ${type}; declare a new one.`,
+        message: `The custom field Property.Winter_Plow has values of another type than ${type}; declare a new one.`,
       });
     }
     await change(world, custom({ ...PLOW, type: 'string(30)' }));
@@ -218,7 +218,7 @@ export function configureContract(engine: Engine): void {
     const reason = 'Once listings are stored, their agent and office fields come from the payload for good.';
     await assert.rejects(change(world, { agentsFrom: 'records' }), { code: 'usage', message: reason });
     const owner = change(world, { owner: 'authority' });
-    await assert.rejects(owner, { code: 'usage', message: 'A store that holds records stays a replica.' });
+    await assert.rejects(owner, { code: 'usage', message: 'A store that contains records stays a replica.' });
   });
 
   test('a change is known to every process, a change of nothing changes nothing', async (t) => {

@@ -210,7 +210,7 @@ export function eventsContract(engine: Engine): void {
     const values = ['City.Onetown', 'City.Twotown', 'City.Passing', 'City.Passing'];
     assert.deepEqual(await lookups(PRIVATE, since), values);
     assert.deepEqual(await world.reasons('EntityEvent', { EntityEventSequence: 1 }), [
-      'EntityEvent is filled by the store itself, from its sequence of changes. Its records are neither imported nor copied.',
+      'The store fills EntityEvent itself, from its sequence of changes. Its records cannot be imported or copied.',
     ]);
     for (const system of [one, two]) {
       const viewer = { role: 'private', systems: [system] };

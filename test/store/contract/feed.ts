@@ -16,6 +16,7 @@ import type { Store } from '../../../src/store/store.ts';
 import { listing, photo, room } from '../../support/builders.ts';
 import { testClock } from '../../support/clock.ts';
 import { contractRuns, type Engine } from '../../support/engine.ts';
+import { faultsIn } from '../../support/faults.ts';
 import { temporaryFile } from '../../support/temporary.ts';
 import { IDX, PRIVATE, type Viewer, viewOf } from '../../support/views.ts';
 import { makeWorld, operations, type World } from '../../support/world.ts';
@@ -283,6 +284,18 @@ export function feedContract(engine: Engine): void {
     assert.equal((await store.feed({ since: position, scope, limit: 10 })).kind, 'gone');
     const { changes: others } = await changesSince(store, START, { role: 'wide 0' });
     assert.deepEqual(told(others).slice(0, 2), ['created Property A', 'created Property B']);
+  });
+
+  test('a role that gets the bit of a former one is told of everything that both see', async (t) => {
+    const { store, write } = await makeWorld(engine, t);
+    const count = MOST_BITS - BUILT_IN_ACCESS.roles.length;
+    const roles = Array.from({ length: count }, (_, index) => ({ ...wide, name: `wide ${index}` }));
+    await rolesOf(store, ...roles);
+    await write('Property', listing('A', { ListPrice: 5 }), listing('B', { ListPrice: 500 }));
+    await rolesOf(store, ...roles.slice(1), { ...wide, name: 'late' });
+    const { changes } = await changesSince(store, START, { role: 'late' });
+    assert.deepEqual(told(changes), ['changed Property A', 'changed Property B']);
+    assert.deepEqual(await faultsIn(store), []);
   });
 
   test('a position that is not of this sequence, or before what is whole, is refused with where to go on', async (t) => {

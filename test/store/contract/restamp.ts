@@ -119,7 +119,7 @@ export function restampContract(engine: Engine): void {
     const { store, ...right } = await set(2 * DAY);
     await assert.rejects(right.write('Property', listing('B')), {
       code: 'clockJumped',
-      message: `The clock says ${clock.text()}, and was set ahead by 2.0 days since the store was last written to. Nothing is written: if the clock is wrong now, timestamps would lie in the future, so set it right; if it was behind before and is right now, confirm it once with --allow-clock-jump.`,
+      message: `The clock says ${clock.text()}, and was set ahead by 2.0 days since the store was last written to. Nothing is written. If the clock is wrong now, correct it, since timestamps would lie in the future; if it was behind before and is right now, confirm it once with --allow-clock-jump.`,
     });
     await store.confirmClock(clock.now() - 2 * DAY);
     assert.equal(await store.clockJump(), 2 * DAY);
@@ -249,7 +249,7 @@ export function restampContract(engine: Engine): void {
     assert.equal(ahead?.isRestamping, true);
     assert.equal(
       ahead && aheadText(ahead),
-      'timestamps are being brought back; "plat restamp" goes on with what was broken off',
+      'timestamps are being restamped; "plat restamp" resumes an interrupted run',
     );
     const report = await other.store.restamp();
     const records = { Media: 3, Property: 3, Field: 2 };

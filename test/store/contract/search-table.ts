@@ -143,7 +143,7 @@ export function searchTableContract(engine: Engine): void {
       'Member.MemberCity':
         'Member.MemberCity is of a resource without a search table, which only Property has',
       'Property.PublicRemarks': 'Property.PublicRemarks may hold more than 255 characters',
-      'Property.Appliances': 'Property.Appliances holds lists',
+      'Property.Appliances': 'Property.Appliances contains lists',
       'Property.ListAgentFullName': 'Property.ListAgentFullName is stored with Member',
     };
     for (const [field, reason] of Object.entries(refusals)) {

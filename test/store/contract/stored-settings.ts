@@ -57,17 +57,17 @@ const DAMAGES: Readonly<
     statement:
       "INSERT INTO plat_meta VALUES ('settled', 'x') ON CONFLICT (name) DO UPDATE SET value = excluded.value",
     read: async ({ again }) => (await again()).ahead(),
-    says: /the moment up to which it is settled is no number/,
+    says: /the moment up to which it is settled is not a number/,
   },
   'a count of settings that is none': {
     statement: "UPDATE plat_meta SET value = '1x' WHERE name = 'generation'",
     read: ({ again }) => again(),
-    says: /the count of its settings is no number/,
+    says: /the count of its settings is not a number/,
   },
   'a field in use whose name is none': {
     statement: "UPDATE plat_profile SET field = 'garb]age' WHERE field = 'StandardStatus'",
     read: ({ again }) => again(),
-    says: /the list of fields in use has "Property.garb]age", which is no name/,
+    says: /the list of fields in use has "Property.garb]age", which is not a name/,
   },
   'a column that is gone': {
     statement: 'ALTER TABLE media_records RENAME COLUMN "MediaURL" TO "MediaURN"',
@@ -77,17 +77,17 @@ const DAMAGES: Readonly<
   'a field in use since never': {
     statement: "UPDATE plat_profile SET since = -1 WHERE field = 'ListPrice' OR field = 'StandardStatus'",
     read: ({ again }) => again(),
-    says: /is in use since no version/,
+    says: /is in use since an unknown version/,
   },
   'a key of no kind': {
     statement: "UPDATE plat_keys SET kind = 'master'",
     read: ({ store }) => store.keys.list(),
-    says: /is of a kind that no key has/,
+    says: /has an unknown kind/,
   },
   'systems of a key that are no list': {
     statement: `UPDATE plat_keys SET systems = '{"a":1}'`,
     read: ({ store }) => store.look('hash'),
-    says: /the systems of its key k1 are no list/,
+    says: /the systems of its key k1 are not a list/,
   },
   'figures of the history that are no list': {
     statement: `INSERT INTO plat_history VALUES (5, 'p', 0, 0, '[{"minute":0,"surfaces":{"api":5},"keys":{}}]')`,
@@ -97,7 +97,7 @@ const DAMAGES: Readonly<
   'a note on a source that is no JSON': {
     statement: "UPDATE plat_ledger_state SET value = '{'",
     read: async ({ store }) => readNote(await store.checkpoints.state('feed'), 'load Property'),
-    says: /what it keeps of a source as "load Property" is no JSON/,
+    says: /what it keeps of a source as "load Property" is not JSON/,
   },
   'a note on a source in another shape': {
     statement: `UPDATE plat_ledger_state SET value = '{"kind":"current","cursor":5}'`,

@@ -64,7 +64,7 @@ test('what a killed process left is none of the next, and two at once do not tak
   assert.deepEqual(readdirSync(place), ['a.partial']);
   using second = new PartialFile(file, '.partial');
   writeFileSync(second.path, 'second');
-  assert.throws(() => first.takePlace(), { code: 'failed', message: /Another process writes / });
+  assert.throws(() => first.takePlace(), { code: 'failed', message: /Another process is writing / });
   second.takePlace();
   assert.equal(readFileSync(file, 'utf8'), 'second');
 });

@@ -49,7 +49,7 @@ test('what is no JSON is refused with the record that it is in, also after the s
   for (let time = 0; time < 2; time++) {
     assert.throws(
       () => bodies.mustBeWhole(broken),
-      new Damage('a text of it is no JSON any more, in or after the record whose ListingKey is K1'),
+      new Damage('one of its texts is not valid JSON, in or after the record whose ListingKey is K1'),
     );
   }
   assert.equal(mustBeText(broken), broken);
@@ -91,7 +91,7 @@ test('a byte that is wrong is found in a part, also between parts that are known
   for (const place of [whole.indexOf('"K0"'), whole.indexOf('"K100"'), whole.indexOf('"K199"')]) {
     for (const [byte, message] of [
       [0, 'a text of it is not as it was written'],
-      [0x0a, /^a text of it is no JSON any more, in or after the record whose ListingKey is K\d+$/],
+      [0x0a, /^one of its texts is not valid JSON, in or after the record whose ListingKey is K\d+$/],
     ] as const) {
       const broken = Buffer.from(whole);
       broken[place + 10] = byte;

@@ -26,7 +26,7 @@ export interface About {
   readonly roles: readonly string[];
 }
 
-/** An answer that is not the one that was wanted. */
+/** A response that is not the one that was wanted. */
 export class Refused extends Error {
   readonly status: number;
   readonly code: string;
@@ -38,7 +38,7 @@ export class Refused extends Error {
   }
 }
 
-/** The answer to a request, with the headers that pages show. */
+/** The response to a request, with the headers that pages show. */
 export interface Answer<T> {
   readonly body: T;
   readonly headers: Headers;
@@ -109,7 +109,7 @@ export type Eyes = string;
 export const seenThrough = (eyes: Eyes, surface: SurfaceName, path: string): string =>
   `/as/${eyes}/${surface}${path}`;
 
-/** Finds out whether there is a session. */
+/** Determines whether there is a session. */
 export async function resume(): Promise<void> {
   try {
     session.value = await get<About>('/about');

@@ -33,7 +33,7 @@ export function App() {
   }
 }
 
-/** Links of the console open without loading the page anew. */
+/** Links of the console open without loading the page again. */
 function follow(event: MouseEvent): void {
   if (event.defaultPrevented || event.button !== 0) return;
   if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
@@ -66,7 +66,7 @@ function Frame({ about }: { readonly about: About }) {
   useEffect(listen, []);
   useFocusOfPage();
   return (
-    // biome-ignore lint/a11y: the links inside are what a person uses; this only keeps the page from loading anew
+    // biome-ignore lint/a11y: the links inside are what a person uses; this only keeps the page from loading again
     <div class="frame" onClick={follow}>
       <a class="skip" href="#main">
         Skip to the content
@@ -90,7 +90,7 @@ function Frame({ about }: { readonly about: About }) {
   );
 }
 
-/** The pages: side by side, or on a narrow screen below a button that names the present one. */
+/** The pages: in parallel, or on a narrow screen below a button that names the present one. */
 function Navigation({ name }: { readonly name: string }) {
   const [isOpen, setOpen] = useState(false);
   const nav = useRef<HTMLElement>(null);

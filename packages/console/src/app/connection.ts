@@ -7,7 +7,7 @@ import { signal } from '@preact/signals';
 /** Whether nothing answers at the moment. */
 export const isAway = signal(false);
 
-/** Grows each time that the service is back: whatever failed meanwhile is then asked for again. */
+/** Grows each time that the service is back: whatever failed meanwhile is then requested again. */
 export const returns = signal(0);
 
 /** Milliseconds between two attempts; the last one repeats. */
@@ -17,7 +17,7 @@ const PATIENCE = 5000;
 
 let isProbing = false;
 
-/** Finds out whether the service is there, and waits for it if it is not. */
+/** Determines whether the service is there, and waits for it if it is not. */
 export function doubt(): void {
   if (isProbing) return;
   isProbing = true;

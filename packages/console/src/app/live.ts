@@ -11,7 +11,7 @@ export interface Present {
   readonly at: number;
   /** What keeps the service from being ready, by name. */
   readonly problems: Readonly<Record<string, string>>;
-  /** What was asked of each surface in this minute; those of which nothing was asked are left out. */
+  /** What was asked of each surface in this minute; those of which nothing was asked are omitted. */
   readonly surfaces: Readonly<Record<string, { readonly requests: number; readonly failed: number }>>;
 }
 

@@ -28,7 +28,7 @@ export function open(to: string, replaces = false): void {
   address.value = to;
 }
 
-/** The address of a page with its state; what is empty is left out. */
+/** The address of a page with its state; what is empty is omitted. */
 export function link(
   parts: readonly string[],
   state: Readonly<Record<string, string | undefined>> = {},

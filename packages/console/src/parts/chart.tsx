@@ -18,7 +18,7 @@ export interface ChartLine {
   readonly values: readonly (number | null)[];
   /** How the values of an hour become one: added up, or the largest of them. */
   readonly ofHour: 'sum' | 'most';
-  /** Whether it is a bound rather than something that was measured: drawn dashed, and left out of the table. */
+  /** Whether it is a bound rather than something that was measured: drawn dashed, and omitted of the table. */
   readonly isBound?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Numbers of records as roles see them, asked for a few at a time. */
+/** Numbers of records as roles see them, requested a few at a time. */
 import { ask, Refused, seenThrough } from '../app/api.ts';
 
 interface Counted {

@@ -1,6 +1,6 @@
 /**
- * A table of many records, of which only the visible rows are in the document. It says how many there are and which row is which,
- * and asks for what comes into view. It must not know what a record is.
+ * A table of many records, of which only the visible rows are in the document. It says how many there are and which row
+ * is which, and requests what comes into view. It must not know what a record is.
  */
 import {
   defaultRangeExtractor,

@@ -12,7 +12,7 @@ export interface InContext {
 
 /**
  * The address of a file on the origin of this page, if the service serves it.
- * @param context the answer that named the file, by which the service says what its own address is
+ * @param context the response that named the file, by which the service says what its own address is
  */
 export function servedAddress(address: unknown, context: InContext): string | undefined {
   const own = context['@odata.context'];

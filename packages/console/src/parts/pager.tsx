@@ -2,7 +2,7 @@
 import { query } from '../app/route.ts';
 import { whole } from './figures.ts';
 
-/** The number of entries that are left out, as the address says it under a name. */
+/** The number of entries that are omitted, as the address says it under a name. */
 export function placeIn(name: string): number {
   const place = Number(query.value.get(name) ?? 0);
   return Number.isSafeInteger(place) && place > 0 ? place : 0;

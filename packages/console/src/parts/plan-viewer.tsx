@@ -7,7 +7,7 @@ import { type Fields, nameOfMedia, textOf } from './listing-record.ts';
 import { RoomTable } from './rooms.tsx';
 
 export interface PlansProps {
-  /** The answer that gave the plans. */
+  /** The response that gave the plans. */
   readonly context: InContext;
   readonly plans: readonly Fields[];
   readonly rooms: readonly Fields[];

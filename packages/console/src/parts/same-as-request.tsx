@@ -1,4 +1,7 @@
-/** What a page shows as the service gives it to programs: the JSON itself, the command that asks for it, and a file of its table. */
+/**
+ * What a page shows as the service gives it to programs: the JSON itself, the command that requests it, and a file of
+ * its table.
+ */
 import { type Eyes, type SurfaceName, seenThrough, session } from '../app/api.ts';
 import { Copy } from './copy.tsx';
 import { csvOf } from './csv.ts';

@@ -9,7 +9,7 @@ import './time-line.css';
 export interface Mark {
   /** Milliseconds since 1970. */
   readonly from: number;
-  /** Of what goes on: the present. */
+  /** Of what continues: the present. */
   readonly to: number;
   readonly look: 'plain' | 'second' | 'open' | 'bad';
   /** What it is, in a line. */

@@ -1,4 +1,4 @@
-/** Where the time of an answer went, by its header `Server-Timing`: a bar, and the numbers. */
+/** Where the time of a response went, by its header `Server-Timing`: a bar, and the numbers. */
 import './timing.css';
 
 interface Span {

@@ -1,4 +1,4 @@
-/** What a page asks for again from time to time, while a person looks at it. */
+/** What a page requests again from time to time, while a person looks at it. */
 import { useEffect, useRef } from 'preact/hooks';
 
 export function useEvery(seconds: number, work: () => void): void {

@@ -1,6 +1,6 @@
 /**
- * What a part of a page asks the service for: asked for anew when its name changes, and when a service that was away is back;
- * never out of order, and never shown under another name, not for one frame.
+ * What a part of a page asks the service for: requested again when its name changes, and when a service that was away
+ * is back; never out of order, and never shown under another name, not for one frame.
  */
 import { useEffect, useState } from 'preact/hooks';
 import { type Answer, ask, Refused } from '../app/api.ts';
@@ -73,7 +73,7 @@ export function useLoaded<T>(
 }
 
 /**
- * An answer with its headers.
+ * A response with its headers.
  * @param path on the admin port; undefined: nothing is asked yet
  * @param headers of the request, always the same
  */

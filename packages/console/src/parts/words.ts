@@ -37,7 +37,7 @@ const spaced = (name: string): string =>
 /** `ListPrice` as a title: List Price. The group of a custom field stays. */
 export const titleOf = (field: string): string => spaced(field.replaceAll('_', ' '));
 
-/** `LotSizeArea`: Lot size area. The group of a custom field, before its underscore, is left out. */
+/** `LotSizeArea`: Lot size area. The group of a custom field, before its underscore, is omitted. */
 export function wordsOf(field: string): string {
   const known = WORDS[field];
   if (known !== undefined) return known;

@@ -45,7 +45,7 @@ export async function rasterize({ svg, format, width }: Drawing): Promise<Uint8A
     };
     switch (format) {
       case 'jpeg':
-        // What saves some of the bytes and takes half of the time is left out.
+        // What saves some of the bytes and takes half of the time is omitted.
         return new Uint8Array(
           await encodeJpeg(pixels, { quality: QUALITY, progressive: false, optimize_coding: false }),
         );

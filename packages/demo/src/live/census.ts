@@ -1,5 +1,5 @@
 /**
- * What a market that goes on changing knows of its store: which listings are open, which are over and since when, and
+ * What a market that continues changing knows of its store: which listings are open, which are over and since when, and
  * which agents work for whom. It holds keys and counts; the records are read from the store when they change.
  */
 import { serialOf } from '../keys.ts';

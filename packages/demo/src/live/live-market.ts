@@ -1,7 +1,7 @@
 /**
- * A market that goes on: what happens next is drawn from what its store holds, and stored as an import would store it.
- * The number of listings stays about what the market was made with: as many come as go, and what has been over for the
- * longest time leaves. Knows neither what the store is nor when it is called.
+ * A market that continues: what happens next is drawn from what its store holds, and stored as an import would store
+ * it. The number of listings stays about what the market was made with: as many come as go, and what has been over for
+ * the longest time leaves. Knows neither what the store is nor when it is called.
  */
 
 import { drawPhone } from '../contacts.ts';
@@ -282,7 +282,7 @@ export class LiveMarket {
   }
 }
 
-/** Children that did not change are left out, so that they are neither read nor compared again. */
+/** Children that did not change are omitted, so that they are neither read nor compared again. */
 function withoutUnchanged(before: ImportRecord, after: ImportRecord): ImportRecord {
   const same = Object.keys(SUB_RESOURCES).filter((name) => before[name] === after[name]);
   return Object.fromEntries(Object.entries(after).filter(([name]) => !same.includes(name)));

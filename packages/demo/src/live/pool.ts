@@ -32,7 +32,7 @@ export class Pool {
     this.#places.set(last, place);
   }
 
-  /** One of the keys; undefined when there is none. */
+  /** One of the keys; undefined if there is none. */
   draw(random: Random): string | undefined {
     return this.#keys[Math.floor(random.unit() * this.#keys.length)];
   }

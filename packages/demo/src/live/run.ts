@@ -2,7 +2,7 @@ import type { Change } from './live-market.ts';
 
 /** What a live market needs of the world. */
 interface LiveRun {
-  /** Changes the market, or learns anew what it holds. */
+  /** Changes the market, or learns again what it holds. */
   readonly market: {
     learn(): Promise<void>;
     change(count: number, now: number): Promise<readonly Change[]>;

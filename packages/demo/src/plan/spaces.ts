@@ -1,6 +1,6 @@
 /**
- * The spaces of one floor: the rooms that a listing names, and the entry, stairs, closets and baths
- * that a listing leaves out but a floor plan needs. Areas are square feet.
+ * The spaces of one floor: the rooms that a listing names, and the entry, stairs, closets and baths that a listing
+ * omits but a floor plan needs. Areas are square feet.
  */
 
 /** How a space is used, which decides where it lies and what it opens to. */
@@ -35,7 +35,7 @@ export interface Space {
   readonly of?: string;
 }
 
-/** Spaces that lie side by side, such as a bedroom, its closet and its bath. */
+/** Spaces that lie in parallel, such as a bedroom, its closet and its bath. */
 export interface SpaceGroup {
   /** The order from the public side of the house to the private one. */
   readonly rank: number;

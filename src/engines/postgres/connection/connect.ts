@@ -5,13 +5,14 @@ import { FairQueue } from '../../../shared/fair-queue.ts';
 import { within } from '../../../shared/within.ts';
 import type { PostgresAddress } from './address.ts';
 import { isWithoutConnections } from './errors.ts';
+import { watchRows } from './row-bytes.ts';
 import { SILENT } from './unresponsive.ts';
 
 /** How long a server is waited for, in milliseconds. */
 export interface Patience {
   /** For a connection, free or new. */
   readonly connect: number;
-  /** For what every request asks beside: its key, the state of the store. */
+  /** For the reads of every request: its key, the state of the store. */
   readonly small: number;
   /** For statements of a write transaction. */
   readonly write: number;
@@ -31,9 +32,9 @@ interface PoolOptions {
   /** Connections that stay, though nobody needs them; 0 if it is not said. */
   readonly least?: number;
   readonly most: number;
-  /** Whether statements are sent without waiting for the answers of those before. */
+  /** Whether statements are sent without waiting for the responses of those before. */
   readonly pipeline: boolean;
-  /** Milliseconds that the server gives a statement which is not given its own time; absent: as many as it takes. */
+  /** The time limit of a statement without one of its own, in milliseconds; absent: unlimited. */
   readonly statement?: number;
   /** How long a connection is waited for, free or new, in milliseconds. */
   readonly connect?: number;
@@ -63,10 +64,13 @@ export function connectPool(address: PostgresAddress, options: PoolOptions): Poo
   pool.on('acquire', (client) => lent.add(client));
   pool.on('release', (_error, client) => lent.delete(client));
   lentBy.set(pool, lent);
-  // A connection that is lost while nobody uses it is replaced by the pool; those in use tell their users.
+  // The pool replaces a connection that is lost while idle; connections in use report the loss to their users.
   pool.on('error', () => undefined);
   // One that is lost between two statements tells with the next.
-  pool.on('connect', (client) => client.on('error', () => undefined));
+  pool.on('connect', (client) => {
+    client.on('error', () => undefined);
+    watchRows(client);
+  });
   return pool;
 }
 
@@ -77,8 +81,8 @@ const lentBy = new WeakMap<Pool, ReadonlySet<PoolClient>>();
 const SOON = 250;
 
 /**
- * Ends a pool. Nobody needs the answers of statements that still run: their connections are broken off, and the server
- * rolls back what they have not committed. Who waits for a connection gets none.
+ * Ends a pool. Nobody needs the responses of statements that still run: their connections are interrupted, and the
+ * server rolls back what they have not committed. Who waits for a connection gets none.
  */
 export async function endPool(pool: Pool): Promise<void> {
   const ended = pool.end();
@@ -89,7 +93,7 @@ export async function endPool(pool: Pool): Promise<void> {
   await ended;
 }
 
-/** Milliseconds that the server gives each statement on a connection of the pool; 0: as many as it takes. */
+/** The time limit of each statement on a connection of the pool, in milliseconds; 0: unlimited. */
 export function limitOf({ options: { statement_timeout: limit } }: Pool): number {
   return typeof limit === 'number' ? limit : 0;
 }
@@ -100,10 +104,10 @@ export function patienceOf(pool: Pool): number {
   return limit > 0 ? limit + SILENT : Number.POSITIVE_INFINITY;
 }
 
-/** Requests that may wait for a connection; more are refused, so that a crowd is told to come back. */
+/** The number of requests that may wait for a connection; more are rejected, so that clients retry later. */
 const LONGEST_QUEUE = 500;
 
-/** Seconds after which a request that was refused may come back. */
+/** Seconds after which a rejected request may be retried. */
 const COME_BACK = 5;
 
 /** Who waits for the connections of each pool. */
@@ -122,7 +126,7 @@ function queueOf(pool: Pool): FairQueue {
 /** How many wait for a connection of a pool. */
 export const waitingFor = (pool: Pool): number => (queues.get(pool)?.waiting ?? 0) + pool.waitingCount;
 
-/** Who takes connections where nobody says so: what a store does by itself. */
+/** The caller that acquires connections if none is named: the store itself. */
 const NOBODY = '';
 
 /**
@@ -157,7 +161,7 @@ async function connectionOf(pool: Pool): Promise<PoolClient> {
     } catch (error) {
       // All connections of this process are in use, where the server would still give others.
       if (pool.totalCount >= pool.options.max && isWaitingTooLong(error)) throw refused();
-      // The server gives no others: one of this process comes back, or one of another process ends.
+      // The server has no more connections: one of this process is released, or one of another process ends.
       if (!isWithoutConnections(error) || performance.now() >= deadline) throw error;
       await setTimeout(PAUSE);
     }

@@ -69,9 +69,24 @@ export function refusalIn(error: unknown): string | undefined {
   return isOfData ? `The store cannot hold it: the server says: ${messageOf(error)}` : undefined;
 }
 
-/** What the server says, as a user is told it; anything unknown stays as it is. */
+/** The server's error as a user sees it; an unknown one stays unchanged. */
 export const translateError = (error: unknown, store: string, seconds: number): unknown =>
   explained(error, { store, seconds }, (own) => troubleIn(own, store, seconds));
+
+/** The codes (PostgreSQL, appendix A) that say all that a user is told. */
+const TROUBLES: Readonly<Record<string, Trouble>> = {
+  '57014': { kind: 'timed-out' }, // query_canceled
+  '22003': { kind: 'out-of-range' }, // numeric_value_out_of_range
+  '53200': { kind: 'overloaded', seconds: AGAIN }, // out_of_memory, also of that for locks
+  [TOO_MANY_CONNECTIONS]: { kind: 'overloaded', seconds: AGAIN },
+  [LOCK_NOT_AVAILABLE]: { kind: 'busy' },
+  '40001': { kind: 'busy' }, // serialization_failure
+  '40P01': { kind: 'busy' }, // deadlock_detected
+  '53100': { kind: 'full' }, // disk_full
+  '3D000': { kind: 'not-ours', reason: 'the server has no such database' }, // invalid_catalog_name
+  '28000': { kind: 'not-ours', reason: 'the server refuses this user' },
+  '28P01': { kind: 'not-ours', reason: 'the server refuses this user' }, // invalid_password
+};
 
 function troubleIn(error: unknown, store: string, seconds: number): Trouble | undefined {
   if (error instanceof LayoutTooNew) {
@@ -82,30 +97,9 @@ function troubleIn(error: unknown, store: string, seconds: number): Trouble | un
   if (damage !== undefined) return { kind: 'damaged', reason: damage };
   if (isUnavailable(error)) return { kind: 'unavailable', retryAfter: AGAIN };
   if (isOfConstraint(error)) return { kind: 'in-the-way' };
-  switch (codeOf(error)) {
-    case '57014': // query_canceled
-      return { kind: 'timed-out' };
-    case '22003': // numeric_value_out_of_range
-      return { kind: 'out-of-range' };
-    case '54000': // program_limit_exceeded
-      return seconds > 0 ? { kind: 'too-large' } : undefined;
-    case '53200': // out_of_memory, also of that for locks
-    case TOO_MANY_CONNECTIONS:
-      return { kind: 'overloaded', seconds: AGAIN };
-    case LOCK_NOT_AVAILABLE:
-    case '40001': // serialization_failure
-    case '40P01': // deadlock_detected
-      return { kind: 'busy' };
-    case '53100': // disk_full
-      return { kind: 'full' };
-    case '3D000': // invalid_catalog_name
-      return { kind: 'not-ours', reason: 'the server has no such database' };
-    case '28000':
-    case '28P01': // invalid_password
-      return { kind: 'not-ours', reason: 'the server refuses this user' };
-    case '42501': // insufficient_privilege
-      return { kind: 'not-ours', reason: `the server says: ${messageOf(error)}` };
-    default:
-      return undefined;
-  }
+  const code = codeOf(error) ?? '';
+  // program_limit_exceeded, insufficient_privilege
+  if (code === '54000' && seconds > 0) return { kind: 'too-large' };
+  if (code === '42501') return { kind: 'not-ours', reason: `the server says: ${messageOf(error)}` };
+  return TROUBLES[code];
 }

@@ -9,7 +9,7 @@ import { connectPool, endPool, type Patience } from './connect.ts';
 export interface Lanes extends Readonly<Record<Lane, Pool>> {
   /** Who may keep the server at work: absent for what is soon done. */
   readonly work: Readonly<Partial<Record<Lane, FairQueue>>>;
-  /** For what every request asks beside: a page that is being sent holds its connection, and must not wait for another. */
+  /** For the reads of every request: a page that is being read holds its connection, and must not wait for another. */
   readonly small: Pool;
   /** Opens one connection of each, which stays: none is then without, when the server has no more to give. */
   warm(): Promise<void>;
@@ -20,7 +20,7 @@ export interface Lanes extends Readonly<Record<Lane, Pool>> {
 const SMALL = 4;
 const RECORDS = 4;
 
-/** Requests that may wait until the server is to work for them; more are refused, so that a crowd is told to come back. */
+/** The number of requests that may wait for the server; more are rejected, so that clients retry later. */
 const LONGEST_QUEUE = 500;
 
 /**

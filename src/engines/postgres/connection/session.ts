@@ -22,12 +22,12 @@ export interface ServerSession extends Session {
   readonly watch: Watch;
 }
 
-/** Something that is done on a session before its connection is given back, such as the end of a transaction. */
+/** Work on a session before its connection is released, such as the end of a transaction. */
 type Ending = (session: ServerSession) => Promise<unknown>;
 
 /** How a connection is lent. */
 interface Lending {
-  /** Milliseconds that the server gives each statement; absent: those of the pool. */
+  /** The time limit of each statement in milliseconds; absent: that of the pool. */
   readonly milliseconds?: number | undefined;
   /** Milliseconds without a sign of the server, after which the connection is given up. */
   readonly patience?: number | undefined;
@@ -35,14 +35,14 @@ interface Lending {
   readonly ending?: Ending;
   /** For whom, as of `takeConnection`. */
   readonly name?: string | undefined;
-  /** Told when the connection is given back. */
+  /** Called when the connection is released. */
   readonly returned?: () => void;
 }
 
 /**
- * A connection of a pool, for as long as a scope holds it: `using loan = await borrow(pool)`. The one place that gives
- * connections back: whatever throws in the scope, and wherever, the connection returns to its pool when the scope is
- * left. A connection that was lost, or that is still inside a transaction then, is closed and not used again.
+ * A connection of a pool, for as long as a scope holds it: `using loan = await borrow(pool)`. This is the only place
+ * that releases connections: whatever throws in the scope, the connection returns to its pool when the scope is left. A
+ * connection that was lost, or that is still inside a transaction then, is closed and not used again.
  */
 export class Loan implements Disposable {
   readonly #client: PoolClient;
@@ -60,7 +60,7 @@ export class Loan implements Disposable {
     this.#session = sessionOn(client, watching);
   }
 
-  /** Does something before the connection is given back; nobody waits for it. */
+  /** Does something before the connection is released, without waiting for it. */
   endWith(ending: Ending): void {
     this.#ending = ending;
   }
@@ -102,7 +102,7 @@ export class Loan implements Disposable {
 /** Of a connection that is in no transaction, as the server says with every answer. */
 const IDLE = 'I';
 
-/** The time that the server gives each statement of a connection, where it is not that of the pool; milliseconds. */
+/** The time limit of each statement of a connection, if it is not that of the pool; milliseconds. */
 const limits = new WeakMap<PoolClient, number>();
 
 /** Sends the limit ahead of the first statement that has another one: nearly all readings of a process have the same. */
@@ -165,6 +165,27 @@ export async function withSession<T>(
 ): Promise<T> {
   using loan = await borrow(pool, { patience });
   return await loan.run(work);
+}
+
+/** Begins a transaction that reads one snapshot. */
+export const SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
+
+/** Works in a transaction, which is committed, or undone where something throws. @param begin the text that begins it */
+export async function inTransaction<T>(
+  { run }: ServerSession,
+  work: () => Promise<T>,
+  begin = 'BEGIN',
+): Promise<T> {
+  await run(begin);
+  try {
+    const result = await work();
+    await run('COMMIT');
+    return result;
+  } catch (error) {
+    // If the connection is lost, the server has already rolled back.
+    await run('ROLLBACK').catch(() => undefined);
+    throw error;
+  }
 }
 
 /** Gives a transaction more time for each of its statements, in milliseconds. */

@@ -1,6 +1,6 @@
 /**
- * What is told when a store on a server cannot be opened: host, port, database and the reason, in one line, and never the
- * password. Once a store is open, `translateError` tells what happens to it.
+ * The message when a store on a server cannot be opened: host, port, database and the reason, in one line, and never
+ * the password. Once a store is open, `translateError` reports its errors.
  */
 import { Client } from 'pg';
 import { PlatError, platError } from '../../../errors/index.ts';
@@ -15,11 +15,11 @@ const NETWORK: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'it does not answer',
   EHOSTUNREACH: 'no way leads to the host',
   ENETUNREACH: 'no way leads to its network',
-  ECONNRESET: 'it ended the connection, as what is no PostgreSQL does',
+  ECONNRESET: 'it closed the connection, as a server that is not PostgreSQL does',
   ENOENT: 'there is no such socket',
 };
 
-/** Turns what opening a store threw into what a user is told. */
+/** Translates an error of opening a store for the user. */
 export function openingError(error: unknown, address: PostgresAddress): unknown {
   if (error instanceof PlatError) return error;
   const { host, port, database, user } = new Client({ connectionString: address.connectionString });

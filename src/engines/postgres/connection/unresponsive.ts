@@ -1,8 +1,8 @@
 import type { Client } from 'pg';
 
 /**
- * How much longer than the server may take the client waits for a sign of it, in milliseconds. Packets that are dropped
- * and processes that stand still end no connection.
+ * How much longer than the server's time limit the client waits for a response, in milliseconds. Dropped packets and
+ * suspended processes end no connection.
  */
 export const SILENT = 2000;
 
@@ -11,11 +11,11 @@ class Silence extends Error {
   readonly code = 'ETIMEDOUT';
 }
 
-/** Ends a connection on which nothing is heard any more; whoever waits for it is told. */
+/** Ends a connection that no longer responds, and reports this to its user. */
 export interface Watch {
-  /** The time begins anew. */
+  /** The time starts over. */
   again(): void;
-  /** It begins anew, and is another. */
+  /** It starts over, and is another. */
   allow(milliseconds: number): void;
   end(): void;
 }

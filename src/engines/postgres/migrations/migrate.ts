@@ -1,20 +1,22 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Pool } from 'pg';
+import { storedLayouts } from '../../../compile/model.ts';
 import { readMeta, writeMeta } from '../../../store/meta.ts';
 import { logStored } from '../../../store/rows/change-log.ts';
 import { Undo } from '../../../store/write-session.ts';
 import { isLockTimeout } from '../connection/errors.ts';
 import { type ServerSession, withSession } from '../connection/session.ts';
 import { readModel } from '../meta.ts';
-import { extendTables, readCatalog, storedLayouts } from '../tables/extend.ts';
-import { mendView } from '../tables/views.ts';
+import { readCatalog } from '../tables/catalog.ts';
+import { extendTables } from '../tables/extend.ts';
+import { recreateView } from '../tables/views.ts';
 import { underLock } from '../writing/lock.ts';
 import { LAYOUT_VERSION, LISTS_RECORDS } from './layout-version.ts';
 import { MIGRATIONS, type Migration } from './steps.ts';
 
 /**
- * How long a statement of a migration waits for a table that is read, in milliseconds. Who reads that table next
- * waits behind it, so it gives up soon and leaves the readers a while to themselves.
+ * How long a statement of a migration waits for a table that is being read, in milliseconds. Later readers of that
+ * table queue behind it, so it gives up soon and pauses.
  */
 const LOCK_PATIENCE = 200;
 const REST = 500;
@@ -84,12 +86,13 @@ function migrateOnce(pool: Pool, migrations: readonly Migration[], isLastTry: bo
   return underLock<Outcome>(pool, move, { known: migrations.at(-1)?.layout });
 }
 
-/** A newer layout may want columns and indexes that a store was made before, and views of other tables. */
+/** A newer layout may require columns and indexes that an older store lacks, and views of other tables. */
 async function extendAll(session: ServerSession): Promise<void> {
   const model = await readModel(session);
   const layouts = storedLayouts(model);
-  await extendTables(session, await readCatalog(session), layouts);
+  const catalog = await readCatalog(session);
+  await extendTables(session, catalog, layouts);
   for (const layout of layouts.filter(({ search }) => search !== undefined)) {
-    await mendView(session, model, layout);
+    await recreateView(session, model, layout, catalog, true);
   }
 }

@@ -30,9 +30,8 @@ function partitionOf(table: string, number: number): string {
 }
 
 /**
- * A partition is made beside its table, which is then locked against other changes of its form, and neither against
- * reading nor writing (SHARE UPDATE EXCLUSIVE). There is no partition for all else, which would be locked, too, and
- * looked through.
+ * A partition is created separately from its table, which is then locked only against other schema changes, not against
+ * reads or writes (SHARE UPDATE EXCLUSIVE). There is no default partition, which would also be locked and scanned.
  */
 function creation({ client }: ServerSession, table: string, number: number, system: string | null): string {
   const partition = partitionOf(table, number);

@@ -2,6 +2,7 @@
  * What requests know of the store before they read: key and state in one round trip, or in none where they are assumed to be
  * as last known. It must not know what is read.
  */
+import { setImmediate } from 'node:timers/promises';
 import type { KeyRecord } from '../../../access/index.ts';
 import type { StoreModel } from '../../../compile/model.ts';
 import { storedJson } from '../../../records/damage.ts';
@@ -75,16 +76,34 @@ export class OpenLook implements AssumedLook {
   }
 }
 
+type Look = Awaited<ReturnType<Engine['look']>>;
+
 export class Looks {
   readonly #state: LiveState;
   readonly #keys = new BoundedCache<KnownKey>('keys', KEPT);
+  /** Looks that are about to be sent, by the hash of the token. */
+  readonly #coming = new Map<string, Promise<Look>>();
 
   constructor(state: LiveState) {
     this.#state = state;
   }
 
-  /** Asks the server that is written to. */
-  async look(tokenHash: string): ReturnType<Engine['look']> {
+  /**
+   * Asks the server that is written to, once for all requests that come in the same turn of the event loop. The look is sent
+   * after all of them have come, so that each sees every commit before it.
+   */
+  look(tokenHash: string): Promise<Look> {
+    const coming = this.#coming.get(tokenHash);
+    if (coming !== undefined) return coming;
+    const look = setImmediate().then(() => {
+      this.#coming.delete(tokenHash);
+      return this.#ask(tokenHash);
+    });
+    this.#coming.set(tokenHash, look);
+    return look;
+  }
+
+  async #ask(tokenHash: string): Promise<Look> {
     const { generation, moment, next, key: row } = await this.#state.ask(tokenHash);
     const key = row === null ? undefined : this.#keyOf(tokenHash, row, this.#keys.get(tokenHash));
     return { generation, moment, now: this.#state.now(), key, commit: next };

@@ -152,8 +152,10 @@ async function answer(
       along?.saw(rows[0]);
       return { rows };
     }
-    case 'body':
-      return { ...(await readTexts(session, asked, { before })), rows: [] };
+    case 'body': {
+      const { rows: n, ...texts } = await readTexts(session, asked, { before });
+      return { ...texts, rows: [{ n }] };
+    }
     case 'page': {
       const { rows: n, last, more, ...texts } = await readTexts(session, asked, { limit, before });
       return { ...texts, rows: [{ n, last, more }] };

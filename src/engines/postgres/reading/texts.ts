@@ -5,7 +5,7 @@
 import { Query, type QueryConfig } from 'pg';
 import { mustNotBeTooLarge } from '../../../store/largest-answer.ts';
 import { PageMemory, SMALLEST } from '../../../store/page-memory.ts';
-import type { Row } from '../../../store/session.ts';
+import { takingRows } from '../connection/row-bytes.ts';
 import type { ServerSession } from '../connection/session.ts';
 
 /** The texts of rows, joined by commas. */
@@ -32,51 +32,40 @@ export function bodyOf(text: string): Buffer {
 export const memories = new PageMemory((length) => new ArrayBuffer(length));
 
 const COMMA = 0x2c;
-/** Bytes of UTF-8 that a character of a string takes at most. */
-const WIDEST = 3;
-
 /** Bytes of the last page, for the memory of the next one, so that it need not grow. */
 let usual = SMALLEST;
 const LARGEST_USUAL = 16 * 1024 * 1024;
 
 /** Collects texts in memory that grows with them. One text, such as that of a record, has memory of its own. */
 class Body {
-  #only: string | undefined;
+  #only: Buffer | undefined;
   #bytes = Buffer.alloc(0);
   #length = 0;
   #texts = 0;
-  /** Of the texts. */
-  #written = 0;
 
-  /** @returns bytes of the text @throws PlatError `answerTooLarge` */
-  add(text: string): number {
+  /** Adds a part of a chunk, which is used for something else afterwards. @throws PlatError `answerTooLarge` */
+  add(chunk: Buffer, start: number, end: number): void {
+    mustNotBeTooLarge(this.#length + end - start);
     if (this.#texts++ === 0) {
-      this.#only = text;
-      return Buffer.byteLength(text);
+      this.#only = Buffer.from(chunk.subarray(start, end));
+      this.#length = this.#only.length;
+      return;
     }
     if (this.#only !== undefined) {
-      this.#bytes = Buffer.from(memories.take(usual));
-      this.#append(this.#only);
+      this.#bytes = Buffer.from(memories.take(Math.max(usual, this.#length)));
+      this.#only.copy(this.#bytes);
       this.#only = undefined;
     }
-    const written = this.#append(text);
-    mustNotBeTooLarge(this.#length);
-    return written;
-  }
-
-  #append(text: string): number {
-    const most = this.#length + 1 + text.length * WIDEST;
-    if (most > this.#bytes.length)
-      this.#grow(Math.max(this.#length + 1 + Buffer.byteLength(text), 2 * this.#bytes.length));
-    if (this.#written++ > 0) this.#bytes[this.#length++] = COMMA;
-    const written = this.#bytes.write(text, this.#length);
-    this.#length += written;
-    return written;
+    const most = this.#length + 1 + end - start;
+    if (most > this.#bytes.length) this.#grow(Math.max(most, 2 * this.#bytes.length));
+    this.#bytes[this.#length] = COMMA;
+    chunk.copy(this.#bytes, this.#length + 1, start, end);
+    this.#length = most;
   }
 
   /** What was collected; its memory is free again when it is released. @throws PlatError `answerTooLarge` */
   end(): Pick<Texts, 'body' | 'release'> {
-    if (this.#only !== undefined) return { body: bodyOf(this.#only) };
+    if (this.#only !== undefined) return { body: this.#only };
     if (this.#texts === 0) return {};
     const whole = this.#bytes.subarray(0, this.#length);
     const isLarge = this.#length >= Math.max(SMALLEST, this.#bytes.length / 4);
@@ -107,16 +96,32 @@ interface TextsWish {
   /** Takes the text of the first row, which belongs to no body. */
   readonly before?: ((text: string) => void) | undefined;
   /** Is told of the rows of the body: key, and bytes of the text, if there is one. */
-  readonly each?: (key: unknown, size: number | undefined) => void;
+  readonly each?: (key: string | null, size: number | undefined) => void;
 }
 
-/** @param statement gives texts `x`, with keys `k` or without */
+/** Bytes of the number of values in a row, and of the length of each. */
+const COUNT = 2;
+const LENGTH = 4;
+
+/** A value in the bytes of a row; null: it ends where it starts. */
+interface Value {
+  readonly start: number;
+  readonly end: number;
+  readonly isNull: boolean;
+}
+
+function valueAt(bytes: Buffer, at: number): Value {
+  const length = bytes.readInt32BE(at);
+  const start = at + LENGTH;
+  return { start, end: start + Math.max(length, 0), isNull: length < 0 };
+}
+
+/** @param statement gives texts `x`, with keys `k` before them or without */
 export function readTexts(
   { client }: ServerSession,
   statement: QueryConfig,
   { limit = Number.POSITIVE_INFINITY, before, each = () => undefined }: TextsWish = {},
 ): Promise<Texts> {
-  const query = new Query<Row>(statement);
   const body = new Body();
   let rows = 0;
   let last: string | undefined;
@@ -128,31 +133,37 @@ export function readTexts(
     body.release();
     reject(error);
   };
-  query.on('row', ({ k, x }) => {
+  const take = (bytes: Buffer, start: number): void => {
+    const isKeyed = bytes.readUInt16BE(start) > 1;
+    const key = isKeyed ? valueAt(bytes, start + COUNT) : undefined;
+    const text = valueAt(bytes, key?.end ?? start + COUNT);
     if (isBefore) {
       isBefore = false;
-      before?.(String(x));
+      before?.(bytes.toString('utf8', text.start, text.end));
       return;
     }
     if (hasFailed || ++rows > limit) return;
-    if (typeof k === 'string') last = k;
-    try {
-      each(k, typeof x === 'string' ? body.add(x) : undefined);
-    } catch (error) {
-      fail(error);
-      // What the server would still send is not wanted.
-      client.connection.stream.destroy();
-    }
-  });
+    const k = key === undefined || key.isNull ? null : bytes.toString('utf8', key.start, key.end);
+    if (k !== null) last = k;
+    if (!text.isNull) body.add(bytes, text.start, text.end);
+    each(k, text.isNull ? undefined : text.end - text.start);
+  };
+  const query = new Query(
+    takingRows(client, statement, (bytes, start) => {
+      try {
+        take(bytes, start);
+      } catch (error) {
+        fail(error);
+        // What the server would still send is not wanted.
+        client.connection.stream.destroy();
+      }
+    }),
+  );
   query.on('error', fail);
   query.on('end', () => {
     if (hasFailed) return;
     const known = { rows: Math.min(rows, limit), more: rows > limit };
-    try {
-      resolve({ ...known, ...(last === undefined ? {} : { last }), ...body.end() });
-    } catch (error) {
-      fail(error);
-    }
+    resolve({ ...known, ...(last === undefined ? {} : { last }), ...body.end() });
   });
   client.query(query);
   return promise;

@@ -25,14 +25,14 @@ interface ReadServer {
   readonly lanes: Lanes;
   /** The changes that it has shown; they only grow. */
   changes: number;
-  /** When it was left out, on a clock that only runs forward; undefined while it is asked. */
+  /** When it was omitted, on a clock that only runs forward; undefined while it is asked. */
   leftOut: number | undefined;
   /** A look at how far it is, which all who wait for it share. */
   looking: Promise<void> | undefined;
   reads: number;
 }
 
-/** How often a server is looked at while a reading waits for it, and while it is left out; milliseconds. */
+/** How often a server is looked at while a reading waits for it, and while it is omitted; milliseconds. */
 const LOOK_EVERY = 5;
 const LOOK_AGAIN = 1000;
 
@@ -40,7 +40,7 @@ const LOOK = `SELECT (SELECT value FROM plat_meta WHERE name = 'changes') AS cha
   (SELECT value FROM plat_meta WHERE name = 'secret') AS secret, pg_is_in_recovery() AS follows`;
 
 /**
- * The servers that are read from in place of the primary one. Each request first learns from the primary how many
+ * The servers that are read from instead of the primary one. Each request first learns from the primary how many
  * changes there are, and a server is only read from once its snapshot shows as many: so no answer is older than one
  * from the primary would have been, whichever server and process gives it.
  */
@@ -79,7 +79,7 @@ export class ReadServers {
       if (server === undefined || look.status === 'fulfilled') continue;
       if (look.reason instanceof NoCopy) {
         throw platError('usage', {
-          reason: `readStores names ${server.name}, which is no copy of the store.`,
+          reason: `readStores names ${server.name}, which is not a copy of this store.`,
         });
       }
       server.leftOut = performance.now();
@@ -96,7 +96,7 @@ export class ReadServers {
 
   /**
    * Reads from a server that is far enough.
-   * @returns undefined when there is none: then the primary is to be read
+   * @returns undefined if there is none: then the primary is to be read
    */
   async read<S extends Followed>(
     lane: Lane,
@@ -166,7 +166,7 @@ export class ReadServers {
     return true;
   }
 
-  /** A server that was left out is asked again once it keeps up. */
+  /** A server that was omitted is asked again once it keeps up. */
   #lookForReturn(server: ReadServer, changes: number): void {
     if (server.leftOut === undefined || performance.now() - server.leftOut < LOOK_AGAIN) return;
     server.leftOut = performance.now();

@@ -11,7 +11,7 @@ import type { PartitionField } from '../../../store/store.ts';
 import { NOTHING_HELD } from '../../../store/store-clock.ts';
 import type { PostgresAddress } from '../connection/address.ts';
 import { readServer, type Server } from '../connection/server.ts';
-import { type ServerSession, withSession } from '../connection/session.ts';
+import { inTransaction, type ServerSession, withSession } from '../connection/session.ts';
 import { LAYOUT_VERSION, mustKnow } from '../migrations/layout-version.ts';
 import { migrateStore } from '../migrations/migrate.ts';
 import { CURRENT_LAYOUT } from '../migrations/steps.ts';
@@ -37,9 +37,9 @@ interface StoreWish {
 }
 
 /**
- * Finds the store, or makes it, and brings its tables and the functions of plat up to date. Processes that do so at
- * the same time wait for each other, so that each thing is done once.
- * @throws PlatError when there is no store and none is to be made, or one that this plat does not know
+ * Finds or creates the store, and updates its tables and the functions of plat. Processes that do so at the same time
+ * wait for each other, so that everything is done once.
+ * @throws PlatError if there is no store and none is to be created, or one that this plat does not know
  */
 export async function prepareStore(
   pool: Pool,
@@ -71,20 +71,16 @@ function makeStore(
   wish: StoreWish & { readonly create: StoreSettings },
   clock: StampClock,
 ): Promise<void> {
-  return withSession(pool, async (session) => {
-    await session.client.query(
-      `BEGIN; SELECT pg_advisory_xact_lock(${LOCK_CLASS}, hashtext('${address.schema}'))`,
-    );
-    try {
-      if ((await inspect(session, address)) === 'nothing') {
+  return withSession(pool, (session) =>
+    inTransaction(
+      session,
+      async () => {
+        if ((await inspect(session, address)) === 'store') return;
         await makeTables(session, address, server, wish, clock);
-      }
-      await session.run('COMMIT');
-    } catch (error) {
-      await session.run('ROLLBACK').catch(() => undefined);
-      throw error;
-    }
-  });
+      },
+      `BEGIN; SELECT pg_advisory_xact_lock(${LOCK_CLASS}, hashtext('${address.schema}'))`,
+    ),
+  );
 }
 
 async function inspect(session: ServerSession, { schema, name }: PostgresAddress): Promise<Found> {
@@ -96,30 +92,30 @@ async function inspect(session: ServerSession, { schema, name }: PostgresAddress
   if (row?.store === true) {
     const marked = await session.rows("SELECT 1 FROM plat_meta WHERE name = 'layout'");
     if (marked.length === 0) {
-      throw platError('storeNotOurs', { store: name, reason: 'a copy into it has not come to its end' });
+      throw platError('storeNotOurs', { store: name, reason: 'a copy into it is incomplete' });
     }
     const { layout, oldestReader } = await readMeta(session);
     mustKnow(layout, oldestReader);
     return 'store';
   }
   if (Number(row?.tables) > 0) {
-    throw platError('storeNotOurs', { store: name, reason: `its schema ${schema} holds other tables` });
+    throw platError('storeNotOurs', { store: name, reason: `its schema ${schema} contains other tables` });
   }
   return 'nothing';
 }
 
-/** Tables stay as they were made: what is asked for and is not so is not passed over. */
+/** Tables stay as they were made: what is requested and is not so is not passed over. */
 async function checkPartitions(
   session: ServerSession,
   store: string,
   partitions: PartitionField | undefined,
 ): Promise<void> {
   if (partitions === undefined || (await readMeta(session)).partitions !== undefined) return;
-  const reason = `${store} was made without partitions. A "plat copy" to another schema makes it anew with them.`;
+  const reason = `${store} was created without partitions. Use "plat copy" into another schema to create it with them.`;
   throw platError('usage', { reason });
 }
 
-/** All that is made anew when its text has changed. */
+/** All that is recreated when its text has changed. */
 const renewable = ({ unicode }: Server): readonly string[] => [...functionTexts(unicode), ...SHARED_TABLES];
 
 const functionsVersion = (server: Server): string =>
@@ -131,7 +127,7 @@ async function isCurrent(session: ServerSession, server: Server): Promise<boolea
   return layout > LAYOUT_VERSION || functions === functionsVersion(server);
 }
 
-/** Functions, and whatever else is made anew when its text has changed. */
+/** Functions, and whatever else is recreated when its text has changed. */
 export async function makeFunctions(session: ServerSession, server: Server): Promise<void> {
   for (const text of renewable(server)) await session.run(text);
   await writeMeta(session, { functions: functionsVersion(server) });

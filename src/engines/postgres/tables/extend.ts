@@ -1,46 +1,20 @@
 import { join, name as quoted, type Sql, sql } from '../../../compile/fragment.ts';
 import type { ResourceLayout, SearchTable } from '../../../compile/layout/index.ts';
 import { fillSearch } from '../../../compile/layout/search-table.ts';
-import type { StoreModel } from '../../../compile/model.ts';
+import { declaredColumn, replacedIndexes } from '../../../compile/layout/tables.ts';
+import { type StoreModel, storedLayouts } from '../../../compile/model.ts';
+import { COLUMN_TYPES } from '../column-types.ts';
 import type { ServerSession } from '../connection/session.ts';
 import { partitionsOf, partitionTable, readSystems } from '../partitions/partitions.ts';
-import { replacedIndexes, tablesOf } from './tables.ts';
+import { type Catalog, readCatalog } from './catalog.ts';
+import { tablesOf } from './tables.ts';
 import { recreateView } from './views.ts';
-
-/** What is in the schema of a store. */
-interface Catalog {
-  /** By table or view, its columns in their order. */
-  readonly columns: ReadonlyMap<string, readonly string[]>;
-  readonly indexes: ReadonlySet<string>;
-}
-
-export async function readCatalog(session: ServerSession): Promise<Catalog> {
-  const rows = await session.rows(
-    `SELECT c.relname AS name, c.relkind IN ('i', 'I') AS is_index, array_to_string(ARRAY(
-       SELECT a.attname FROM pg_attribute a
-       WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND c.relkind NOT IN ('i', 'I') ORDER BY a.attnum
-     ), ' ') AS columns
-     FROM pg_class c WHERE c.relnamespace = current_schema()::regnamespace
-       AND c.relkind IN ('r', 'p', 'v', 'i', 'I') AND NOT c.relispartition`,
-  );
-  const named = (index: boolean) => rows.filter((row) => row.is_index === index);
-  return {
-    columns: new Map(named(false).map((row) => [String(row.name), String(row.columns).split(' ')])),
-    indexes: new Set(named(true).map((row) => String(row.name))),
-  };
-}
-
-/** The layouts of all resources that have tables. */
-export const storedLayouts = (model: StoreModel): ResourceLayout[] =>
-  [...model.dictionary.resources.keys()].filter(model.stores).map(model.layout);
 
 export async function applyTables(session: ServerSession, model: StoreModel): Promise<void> {
   const layouts = storedLayouts(model);
   const catalog = await readCatalog(session);
   await extendTables(session, catalog, layouts);
-  for (const layout of layouts) {
-    await recreateView(session, model, layout, catalog.columns.get(layout.viewName) ?? []);
-  }
+  for (const layout of layouts) await recreateView(session, model, layout, catalog);
 }
 
 /** Adds what a newer profile or a newer plat needs: tables, columns, pieces and indexes. Nothing is ever rewritten. */
@@ -51,31 +25,31 @@ export async function extendTables(
 ): Promise<void> {
   const systems = await readSystems(session);
   let compression: Promise<string> | undefined;
-  for (const table of layouts.flatMap((layout) => tablesOf(layout, systems !== undefined))) {
-    const known = columns.get(table.name);
-    const fresh = [...table.columns].filter(([name]) => !known?.includes(name));
-    const parts = fresh.map(([name, type]) => `"${name}" ${type}`);
+  const tables = layouts.flatMap((layout) => tablesOf(layout, systems !== undefined));
+  for (const table of tables) {
+    const { name, layout, created } = table;
+    const known = columns.get(name);
+    const fresh = [...table.columns].filter(([column]) => !known?.has(column));
+    const parts = fresh.map(([column, form]) => declaredColumn(COLUMN_TYPES, column, form));
     const apart = table.isPartitioned ? ' PARTITION BY LIST (_system)' : '';
-    if (known === undefined) await session.run(`CREATE TABLE "${table.name}" (${parts.join(', ')})${apart}`);
+    if (known === undefined) await session.run(`CREATE TABLE "${name}" (${parts.join(', ')})${apart}`);
     else if (parts.length > 0) {
-      await session.run(`ALTER TABLE "${table.name}" ${parts.map((part) => `ADD ${part}`).join(', ')}`);
+      await session.run(`ALTER TABLE "${name}" ${parts.map((part) => `ADD ${part}`).join(', ')}`);
     }
-    const texts = fresh.map(([name]) => name).filter((name) => table.texts.includes(name));
+    const texts = fresh.flatMap(([column, { isReady }]) => (isReady ? [column] : []));
     if (texts.length > 0) {
       compression ??= readCompression(session);
-      for (const name of [table.name, ...(known === undefined ? [] : partitionsOf(table, systems))]) {
-        await session.run(keptWithRow(name, texts, await compression));
+      for (const each of [name, ...(known === undefined ? [] : partitionsOf(table, systems))]) {
+        await session.run(keptWithRow(each, texts, await compression));
       }
     }
     if (known === undefined) await partitionTable(session, table, systems);
-    const { layout } = table;
-    if (table.name === layout.search?.table) await extendSearch(session, columns, layout, layout.search);
-    for (const [name, index] of table.indexes) {
-      if (!indexes.has(name)) await session.run(`CREATE ${index.replace('{}', `"${name}"`)}`);
-    }
+    if (name === layout.search?.table) await extendSearch(session, columns, layout, layout.search);
+    for (const [index, creation] of created) if (!indexes.has(index)) await session.run(creation);
   }
   // Last, since it has readers of these tables wait.
-  for (const index of layouts.flatMap((layout) => replacedIndexes(layout, indexes))) {
+  const wanted = new Map(tables.flatMap(({ created }) => [...created]));
+  for (const index of layouts.flatMap((layout) => replacedIndexes(layout, indexes, wanted))) {
     await session.run(`DROP INDEX "${index}"`);
   }
 }
@@ -93,15 +67,15 @@ async function extendSearch(
   const records = before.get(columnsTable);
   if (records === undefined) return;
   const known = before.get(search.table);
-  const late = [...search.columns].filter(
-    (each) => known?.includes(each) === false && records.includes(each),
-  );
+  const late = [...search.columns].filter((each) => known?.has(each) === false && records.has(each));
   if (known === undefined) await session.run(fillSearch(search, columnsTable, sql`TRUE`));
   else if (late.length > 0) await session.run(fillColumns(search.table, columnsTable, late));
   // Until the server does so by itself, it would plan searches by nothing.
   if (known === undefined || late.length > 0) await session.run(`ANALYZE "${search.table}"`);
   if (known === undefined) return;
-  const surplus = known.filter((each) => !search.columns.has(each)).map((each) => `DROP "${each}"`);
+  const surplus = [...known.keys()]
+    .filter((each) => !search.columns.has(each))
+    .map((each) => `DROP "${each}"`);
   if (surplus.length > 0) await session.run(`ALTER TABLE "${search.table}" ${surplus.join(', ')}`);
 }
 

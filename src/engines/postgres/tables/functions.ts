@@ -193,9 +193,9 @@ export const functionTexts = (unicode: string): readonly string[] => [
    RETURN base || '/media/' || role || '.' || expires || '.' || left(encode(sha256(convert_to(
      concat_ws(E'\\n', (SELECT value FROM plat_meta WHERE name = 'secret'), role, expires, path,
        (SELECT value FROM plat_meta WHERE name = 'secret')), 'UTF8')), 'hex'), 32) || '/' || plat_encode_uri(path)`,
-  // Up to where the store is settled (I2), and how long that promise stands (commit-timestamps.ts). While others write
-  // and no promise stands, they may stamp as early as the end of the last one; a reader that meets them says that it
-  // asked, and whichever of them commits next makes the promise (KEEP_PROMISE in meta.ts).
+  // Up to where the store is settled (I2), and how long that promise is valid (commit-timestamps.ts). While others
+  // write and no promise is valid, they may use timestamps as early as the end of the last one; a reader that
+  // encounters them records its request, and the next of them to commit makes the promise (KEEP_PROMISE in meta.ts).
   `CREATE OR REPLACE FUNCTION plat_promise(given float8, OUT moment float8, OUT settled float8, OUT stands float8)
    LANGUAGE plpgsql VOLATILE AS $code$
    DECLARE
@@ -229,7 +229,7 @@ export const LOCK_CLASS = 0x706c6174;
 /** Milliseconds after which another promise is kept, while the one before still stands. */
 const PROMISE_EVERY = PROMISE_STANDS / 2;
 
-/** Milliseconds after which a reader that meets a writer says so again. */
+/** Milliseconds after which a reader that encounters a writer records its request again. */
 const ASKED_EVERY = PROMISE_EVERY / 2;
 
 /** A function that is an expression, which the planner puts in its place. */

@@ -2,7 +2,7 @@ import { TEXT } from '../column-types.ts';
 
 /**
  * What the processes of one store share: nothing of worth, so it is written to no log, and gone when the server has
- * crashed or a standby takes over. Then windows begin anew, and filters find their records anew.
+ * crashed or a standby takes over. Then windows starts over, and filters find their records again.
  */
 export const SHARED_TABLES: readonly string[] = [
   `CREATE UNLOGGED TABLE IF NOT EXISTS plat_request_windows

@@ -1,100 +1,73 @@
 import { bind, name, type Sql, sql } from '../../../compile/fragment.ts';
-import { type ResourceLayout, viewColumns, viewTables } from '../../../compile/layout/index.ts';
+import { type ResourceLayout, viewColumns, viewSelection } from '../../../compile/layout/index.ts';
 import type { StoreModel } from '../../../compile/model.ts';
 import type { RowFaults } from '../../../store/check/checks.ts';
 import { viewFault } from '../../../store/check/table-faults.ts';
 import type { Session } from '../../../store/session.ts';
+import { type Catalog, readCatalog } from './catalog.ts';
 
 /**
- * The views that people query (docs/sql-views.md): a column for each field in use, agent and office fields joined.
- * New columns come at the end, so that what stands on a view stays.
- * @param before the columns that the view has; none: there is no view
+ * Makes the view that people query (docs/sql-views.md): a column for each field in use, agent and office fields joined. New
+ * columns come at the end, so that what stands on a view stays.
+ * @param isWrong whether it is made anew though it has these columns
  */
 export async function recreateView(
   session: Session,
   model: StoreModel,
   layout: ResourceLayout,
-  before: readonly string[],
+  catalog: Catalog,
+  isWrong = false,
 ): Promise<void> {
-  if (isAmongColumns(model, layout, before) && before.length === viewColumns(model, layout).size) return;
-  await makeView(session, model, layout, before);
-}
-
-/** Whether a view with these columns can be extended: none of them goes. */
-function isAmongColumns(model: StoreModel, layout: ResourceLayout, names: readonly string[]): boolean {
+  const before = columnsIn(catalog, layout);
   const columns = viewColumns(model, layout);
-  return names.every((name) => columns.has(name));
+  const stays = before.isSubsetOf(columns);
+  if (stays && before.size === columns.size && !isWrong) return;
+  if (!stays) await session.run(sql`DROP VIEW ${name(layout.viewName)}`);
+  await session.run(creation(model, layout, layout.viewName, stays ? before : new Set()));
 }
 
-/** Makes it whatever is there. */
-async function makeView(
-  session: Session,
-  model: StoreModel,
-  layout: ResourceLayout,
-  before: readonly string[],
-): Promise<void> {
-  const stays = isAmongColumns(model, layout, before);
-  if (!stays) await session.run(sql`DROP VIEW ${name(layout.viewName)}`);
-  await session.run(creation(model, layout, layout.viewName, stays ? before : []));
-}
+/** Makes the view anew where it is not as it should be; inside a write transaction. */
+export const mendView = async (session: Session, model: StoreModel, layout: ResourceLayout): Promise<void> =>
+  recreateView(session, model, layout, await readCatalog(session), true);
+
+/** The columns that a view has; none: there is no view. */
+const columnsIn = ({ columns }: Catalog, { viewName }: ResourceLayout): Set<string> =>
+  new Set(columns.get(viewName)?.keys());
 
 /** @param first the columns that come first, in their order */
-function creation(
+const creation = (
   model: StoreModel,
   layout: ResourceLayout,
   viewName: string,
-  first: readonly string[],
-): Sql {
-  const columns = viewColumns(model, layout);
-  const names = [...first, ...[...columns.keys()].filter((name) => !first.includes(name))];
-  const list = names.map((name) => `${columns.get(name)} AS "${name}"`).join(', ');
-  return {
-    parts: [`CREATE OR REPLACE VIEW "${viewName}" AS SELECT ${list} FROM ${viewTables(layout)}`],
-  };
-}
-
-interface Found {
-  readonly text: string;
-  readonly columns: readonly string[];
-}
-
-async function findView(session: Session, viewName: string): Promise<Found | undefined> {
-  const [row] = await session.rows(
-    sql`SELECT pg_get_viewdef(c.oid) AS text, array_to_string(ARRAY(
-       SELECT a.attname FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum
-     ), ' ') AS columns
-     FROM pg_class c WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'v' AND c.relname = ${bind(viewName)}`,
-  );
-  return row === undefined ? undefined : { text: String(row.text), columns: String(row.columns).split(' ') };
-}
+  first: ReadonlySet<string>,
+): Sql => ({
+  parts: [`CREATE OR REPLACE VIEW "${viewName}" AS ${viewSelection(model, layout, first)}`],
+});
 
 /**
- * Whether the view is the one that is made. The server keeps a definition in words of its own, so it is asked for those
- * of another view that is made so, and that nobody ever sees.
+ * Whether the view is the one that is made. The server keeps a definition in words of its own, so it is queried for
+ * those of another view that is made so, and that nobody ever sees.
  */
 export async function findViewFaults(
   session: Session,
   model: StoreModel,
   layout: ResourceLayout,
 ): Promise<readonly RowFaults[]> {
-  const found = await findView(session, layout.viewName);
-  if (found === undefined) return [viewFault(layout, false)];
+  const { viewName } = layout;
+  const found = columnsIn(await readCatalog(session), layout);
+  if (found.size === 0) return [viewFault(layout, false)];
   const columns = viewColumns(model, layout);
-  const isOther = found.columns.length !== columns.size || !found.columns.every((name) => columns.has(name));
-  if (isOther) return [viewFault(layout, true)];
-  const probe = `${layout.viewName}_as_made`;
+  if (found.size !== columns.size || !found.isSubsetOf(columns)) return [viewFault(layout, true)];
+  const definition = async (view: string): Promise<unknown> => {
+    const [row] = await session.rows(sql`SELECT pg_get_viewdef(CAST(${bind(view)} AS regclass)) AS text`);
+    return row?.text;
+  };
+  const probe = `${viewName}_as_made`;
   await session.run(sql`BEGIN`);
   try {
-    await session.run(creation(model, layout, probe, found.columns));
-    const made = await findView(session, probe);
-    return made?.text === found.text ? [] : [viewFault(layout, true)];
+    await session.run(creation(model, layout, probe, found));
+    return (await definition(probe)) === (await definition(viewName)) ? [] : [viewFault(layout, true)];
   } finally {
     await session.run(sql`ROLLBACK`);
   }
-}
-
-/** Makes the view anew where it is not as it should be; inside a write transaction. */
-export async function mendView(session: Session, model: StoreModel, layout: ResourceLayout): Promise<void> {
-  const found = await findView(session, layout.viewName);
-  await makeView(session, model, layout, found?.columns ?? []);
 }

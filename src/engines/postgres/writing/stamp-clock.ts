@@ -18,7 +18,10 @@ export interface StampClock extends StoreClock {
   readonly note: (milliseconds: number, epoch: string, held: HeldTime, age?: number) => boolean;
 }
 
-/** Milliseconds after which an answer of the server is no reading of its clock any more: the one before still goes on. */
+/**
+ * Milliseconds after which a response of the server no longer counts as a reading of its clock: the previous reading
+ * remains in effect.
+ */
 const SOON = 10;
 
 /** Milliseconds by which a clock may differ from what its readings before say, and was not set. */

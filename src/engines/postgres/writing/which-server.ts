@@ -1,8 +1,8 @@
 /**
- * By what a writer notices that another server took over. A standby that did may lack the last commits of the server before
- * it, whose numbers in the sequence of changes readers know: the first write after that goes on where none of them is. Not every
- * host lets a role ask for the timeline of the log (Amazon Aurora, for one), and another sign is used there: when the server
- * began, which also changes when the same one begins again. It knows no lock.
+ * By what a writer notices that another server took over. A standby that did may lack the last commits of the server
+ * before it, whose numbers in the sequence of changes readers know: the first write after that continues where none of
+ * them is. Not every host lets a role ask for the timeline of the log (Amazon Aurora, for one), and another sign is
+ * used there: when the server began, which also changes when the same one begins again. It knows no lock.
  */
 import type { Pool } from 'pg';
 import { type MetaChange, writeMeta } from '../../../store/meta.ts';
@@ -19,7 +19,7 @@ interface Sign {
   readonly current: string;
 }
 
-/** From the best sign on. Behind the last one a server is not told from another. */
+/** The best sign first. Beyond the last one, servers cannot be distinguished. */
 const SIGNS: readonly Sign[] = [
   { name: 'timeline', stored: 'timeline', current: 'left(pg_walfile_name(pg_current_wal_lsn()), 8)' },
   {
@@ -35,7 +35,7 @@ const WITHHELD = new Set(['42501', '42883', '0A000', '55000']);
 /** How many signs a server did not give to the connections of a pool. */
 const withheld = new WeakMap<Pool, number>();
 
-/** What a writer asks of the server with which it begins; undefined where it gives none. */
+/** What a writer queries from the server first; undefined if the server does not provide it. */
 export const signOf = (pool: Pool): Sign | undefined => SIGNS[withheld.get(pool) ?? 0];
 
 /** Columns of a SELECT from `plat_meta`: the stored sign, and the server's, unless it follows another. */

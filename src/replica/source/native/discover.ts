@@ -1,4 +1,4 @@
-/** Finds out what a native server shows to this key: fields, masks, custom fields. */
+/** Determines what a native server shows to this key: fields, masks, custom fields. */
 import { PART_EXPANSIONS, REPLICA_TIMESTAMP, SPECIFIED_EXPANSIONS } from '../../../dictionary/index.ts';
 import { isObject } from '../../../shared/json.ts';
 import type { Answer, SourceClient } from '../../http/client.ts';
@@ -29,7 +29,8 @@ export async function discoverNative(options: DiscoverNativeOptions): Promise<So
     return isFromPlat(answer);
   });
   // A replica that is served stamps its records itself, beside the timestamps of its own source.
-  const isReplica = (await readFields(client, root)).fields?.includes(REPLICA_TIMESTAMP) === true;
+  const found = await readFields(client, root);
+  const isReplica = found.fields?.includes(REPLICA_TIMESTAMP) === true;
   const askCustom = async (): Promise<ForeignField[]> =>
     customFields
       ? client.get(`${root}customfields`, (answer) => declaredFields(readResults(answer).results))
@@ -59,6 +60,7 @@ export async function discoverNative(options: DiscoverNativeOptions): Promise<So
     foreignFields: custom.filter(({ name }) => listing !== undefined && isForeign(listing, name)),
     dictionary,
     customNames: new CustomNames(custom, askCustom),
+    discovered: shownOf(found),
     shown: async () => shownOf(await readFields(client, root)),
   });
 }

@@ -25,7 +25,7 @@ interface NativeSourceOptions extends SourceOptions {
   readonly customNames: CustomNames;
 }
 
-/** How a listing was asked for: with its collections, without them, or for them alone. */
+/** How a listing was requested: with its collections, without them, or for them alone. */
 type Asked = 'whole' | 'bare' | 'children';
 
 /** Values that a condition of `_filter` takes. */
@@ -78,7 +78,7 @@ export function nativeSource(options: NativeSourceOptions): Source {
     return { kind: 'token', token };
   }
 
-  /** The records of an answer. @throws AuxiliaryFailure */
+  /** The records of a response. @throws AuxiliaryFailure */
   async function pageOf(
     resource: string,
     { results, facts, total }: NativeAnswer,
@@ -143,6 +143,7 @@ export function nativeSource(options: NativeSourceOptions): Source {
     origin: new URL(root).origin,
     someAtOnce: MANY,
     serverTime: serverClock(client, `${root}system`, `${root}${LISTINGS}?_limit=1&${KEYS_ALONE}`),
+    discovered: options.discovered,
     shown: options.shown,
     windowField: () => capabilities.windowField,
     async page(resource, walk, request) {
@@ -175,14 +176,14 @@ export function nativeSource(options: NativeSourceOptions): Source {
     changeFeeds: capabilities.isPlat ? [eventFeed(client, root)] : [],
   };
 
-  /** A page whose listings are asked for one by one. */
+  /** A page whose listings are requested one by one. */
   async function pageApart(resource: string, walk: Walk, request: PageRequest): Promise<SourcePage> {
     if (resource === ACCOUNTS) {
       throw new RequestFailure('too-large', `${root}${ACCOUNTS} has records that are too large to be read`);
     }
     const answer = await list(LISTINGS, [...filterOf(walk), KEYS_ALONE, ...optionsOfPage(resource, request)]);
     const page = await keysOnly(resource, answer);
-    // The download asks for sub-data by itself.
+    // The download requests sub-resources by itself.
     const [query, asked] = walk.kind === 'window' ? [[expand], 'whole' as const] : [[], 'bare' as const];
     const whole = await withRecordsApart(resource, page, async (key) =>
       pageOf(resource, await listingsOf([key], query), asked),
@@ -190,7 +191,9 @@ export function nativeSource(options: NativeSourceOptions): Source {
     return { ...whole, next: nextOf(resource, answer, request) };
   }
 
-  /** Listings by their keys. A source may give fewer at once than were asked for: it is asked for the others again. */
+  /**
+   * Listings by their keys. A source may return fewer at once than were requested: it is queried for the others again.
+   */
   async function listingsOf(
     keys: readonly string[],
     query: readonly string[],
@@ -214,7 +217,7 @@ export function nativeSource(options: NativeSourceOptions): Source {
     return joined(answers);
   }
 
-  /** Records one by one; those that are not there are left out. */
+  /** Records one by one; those that are not there are omitted. */
   async function byPath(
     path: string,
     keys: readonly string[],
@@ -258,7 +261,7 @@ const joined = (answers: readonly NativeAnswer[]): NativeAnswer => ({
   total: undefined,
 });
 
-/** @throws RequestFailure `transient` for an answer in another form */
+/** @throws RequestFailure `transient` for a response in another form */
 export function readResults(answer: Answer): NativeAnswer {
   const { D: content } = readJson(answer);
   if (!isObject(content) || !Array.isArray(content.Results)) {

@@ -65,5 +65,5 @@ function decoded(text: string): string {
 const unreadable = (collection: string, value: unknown): RequestFailure =>
   new RequestFailure(
     'rejected',
-    `The source gives an entry of a delta of ${collection} that names none of its records: ${JSON.stringify(value)?.slice(0, 120)}`,
+    `The source returned a delta entry of ${collection} that names none of its records: ${JSON.stringify(value)?.slice(0, 120)}`,
   );

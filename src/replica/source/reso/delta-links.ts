@@ -1,7 +1,7 @@
 /**
- * Delta links (OData 4.01 protocol, 11.3) as a way to learn of changes: each collection has a link, which is followed again and
- * again. A link says what a collection has now of all that has changed; a plat gives changed records whole, and of another
- * source no more is taken than their keys, since it need give no more than the fields that have changed.
+ * Delta links (OData 4.01 protocol, 11.3) as a method to learn of changes: each collection has a link, which is
+ * followed repeatedly. A link returns the current state of everything that has changed. A plat source returns complete
+ * records; from other sources only the keys are used, since they may return only the changed fields.
  */
 
 import { isObject, type JsonObject, parsedJson } from '../../../shared/json.ts';
@@ -32,7 +32,7 @@ interface DeltaOptions {
   readonly optionsOf: (collection: string) => readonly string[];
   /** The field of the key of a collection's records. */
   readonly keyOf: (collection: string) => string;
-  /** A record as a walk gives it; absent: changed records need not be whole. */
+  /** A record as in a walk; absent: changed records may be incomplete. */
   readonly itemOf: ((collection: string, value: JsonObject) => SourceItem) | undefined;
 }
 
@@ -57,7 +57,7 @@ export function deltaFeed({ client, root, clock, every, ...of }: DeltaOptions): 
       headers: { prefer: preference, 'odata-maxversion': '4.01' },
     });
 
-  /** A link whose delta begins now, without a walk; undefined where the source gives none so. */
+  /** A link whose delta begins now, without a walk; undefined where the source returns none so. */
   async function begun(collection: string): Promise<string | undefined> {
     const url = withOptions(`${root}${collection}`, ['$top=0', ...of.optionsOf(collection)]);
     return unlessUnsupported(async () => deltaLinkOf((await ask(url, 'odata.track-changes')).page, root));
@@ -129,7 +129,7 @@ export function deltaFeed({ client, root, clock, every, ...of }: DeltaOptions): 
   return {
     way: 'delta',
     isPushed: false,
-    // Links say nothing of what the numbers of another way mean.
+    // A link cannot be derived from the position of another method.
     adopts: () => undefined,
     async now(collections, _signal, walked) {
       const links: Links = new Map();
@@ -138,7 +138,7 @@ export function deltaFeed({ client, root, clock, every, ...of }: DeltaOptions): 
         const link = (await begun(collection)) ?? (known === undefined ? undefined : await living(known));
         if (link !== undefined) links.set(collection, link);
       }
-      if (links.size === 0) throw new RequestFailure('rejected', 'The source gives no delta links');
+      if (links.size === 0) throw new RequestFailure('rejected', 'The source returned no delta links');
       return { position: positionOf(links), untold: collections.filter((each) => !links.has(each)) };
     },
     async *since(position, _resources, signal, asOf): AsyncGenerator<Told> {
@@ -170,7 +170,7 @@ export function deltaFeed({ client, root, clock, every, ...of }: DeltaOptions): 
   };
 }
 
-/** Undefined where the source does not know what is asked for. */
+/** Undefined where the source does not know what is requested. */
 async function unlessUnsupported<T>(ask: () => Promise<T>): Promise<T | undefined> {
   try {
     return await ask();

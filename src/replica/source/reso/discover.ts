@@ -1,4 +1,4 @@
-/** Finds out what a RESO server can do: from its metadata, and by asking it for a few records. */
+/** Determines what a RESO server can do: from its metadata, and by asking it for a few records. */
 import { NAMES_OF_COLLECTIONS, REPLICA_TIMESTAMP } from '../../../dictionary/index.ts';
 import { platError } from '../../../errors/index.ts';
 import type { Answer, SourceClient } from '../../http/client.ts';
@@ -38,12 +38,13 @@ const SPECIFIED = NAMES_OF_COLLECTIONS.map(([navigation = '', specified = naviga
 
 export async function discoverReso(options: DiscoverResoOptions): Promise<Source> {
   const { client, root, dictionary, resources } = options;
-  const { metadata } = await readMetadata(client, root);
+  const found = await readMetadata(client, root);
+  const { metadata } = found;
   const lacking = metadata === undefined ? [] : resources.filter((name) => !metadata.entitySets.has(name));
   const missing = lacking.find((name) => !options.mayLack.includes(name));
   if (missing !== undefined) {
     throw platError('usage', {
-      reason: `The source has no ${missing}: its metadata name no such entity set.`,
+      reason: `The source has no ${missing}: its metadata has no such entity set.`,
     });
   }
   const known = resources.filter((name) => !lacking.includes(name));
@@ -76,6 +77,7 @@ export async function discoverReso(options: DiscoverResoOptions): Promise<Source
     dictionary,
     foreignFields: metadata === undefined ? [] : foreignFields(metadata, dictionary),
     topMeans: probe.topMeans,
+    discovered: shownOf(found),
     shown: async () => shownOf(await readMetadata(client, root)),
     pollEvery: metadata?.entitySets.has('EntityEvent')
       ? Math.max(options.pollPace, options.pollEvery ?? (probe.isPlat ? OWN_POLLS : POLLS))
@@ -92,8 +94,8 @@ export async function discoverReso(options: DiscoverResoOptions): Promise<Source
 }
 
 /**
- * A source without metadata can be copied as well. One that is being restarted, and gives a page of HTML in its place,
- * is not taken for such: its fields would seem to have changed.
+ * A source without metadata can also be copied. A source that is being restarted and returns an HTML page instead is
+ * not mistaken for one: its fields would seem to have changed.
  */
 async function readMetadata(
   client: SourceClient,
@@ -138,8 +140,8 @@ interface Probe {
 }
 
 /**
- * Asks for one row of many, which shows whether the server links to the rest, that is, what `$top` means to it. A feed of
- * one record shows nothing; every server can be read by offset.
+ * Requests one row of many, which shows whether the server links to the rest, that is, what `$top` means to it. A feed
+ * of one record shows nothing; every server can be read by offset.
  */
 async function probeCollection(client: SourceClient, address: string, key: string): Promise<Probe> {
   const read = (answer: Answer) => ({ page: readJson(answer), isPlat: isFromPlat(answer) });
@@ -162,8 +164,8 @@ async function probeCollection(client: SourceClient, address: string, key: strin
 }
 
 /**
- * The collections that the server expands, by the names that it declares. An answer that is too large to be read is one:
- * the first listing is so large, and that says nothing of the others.
+ * The collections that the server expands, by the names that it declares. A response that is too large to be read also
+ * counts: the first listing is that large, which says nothing about the others.
  */
 async function workingExpansions(
   client: SourceClient,
@@ -188,8 +190,8 @@ async function workingExpansions(
 }
 
 /**
- * The answer, or undefined when the server does not know what is asked.
- * @param large what an answer means that came and is too large to be read
+ * The response, or undefined when the server does not know what is asked.
+ * @param large what a response means that came and is too large to be read
  */
 async function attempt<T>(ask: () => Promise<T>, large?: T): Promise<T | undefined> {
   try {

@@ -1,6 +1,6 @@
 /**
- * EntityEvent (RESO RCP-27) as a way to learn of changes: numbers, resources and keys, asked for again and again. An event says
- * neither what happened nor when; a record that is not there any more was deleted.
+ * EntityEvent (RESO RCP-27) as a way to learn of changes: numbers, resources and keys, requested again and again. An
+ * event says neither what happened nor when; a record that no longer exists was deleted.
  */
 
 import { isObject } from '../../../shared/json.ts';
@@ -78,5 +78,5 @@ function numberOf(value: unknown): number {
 const unreadable = (value: unknown): RequestFailure =>
   new RequestFailure(
     'transient',
-    `The source gives an EntityEvent of ${JSON.stringify(value)?.slice(0, 120)}`,
+    `The source returned an invalid EntityEvent: ${JSON.stringify(value)?.slice(0, 120)}`,
   );

@@ -43,16 +43,16 @@ export function deltaLinkOf(page: JsonObject, root: string): string | undefined 
 function absolute(link: unknown, root: string): string | undefined {
   if (typeof link !== 'string' || link === '') return undefined;
   if (URL.canParse(link, root)) return new URL(link, root).href;
-  throw new RequestFailure('rejected', `The source links to ${link}, which is no address`);
+  throw new RequestFailure('rejected', `The source links to ${link}, which is not a URL`);
 }
 
-/** More than any listing has of one kind, or than are asked for by their keys at once. */
+/** More than any listing has of one kind, or than are requested by their keys at once. */
 const MOST_RECORDS = 10_000;
 const MOST_PAGES = 250;
 
 /**
- * A list that is kept whole until its end: the sub-data of a listing, a few pending records. It grows as long as its pages
- * are new, and not beyond what such a list can be.
+ * A list that is kept whole until its end: the sub-resources of a listing, a few pending records. It grows as long as
+ * its pages are new, and not beyond what such a list can be.
  */
 export class ShortList {
   readonly #name: string;
@@ -67,7 +67,7 @@ export class ShortList {
 
   /**
    * Adds a page.
-   * @returns whether it is new; one that is not is left out, and a walk by offset is at its end
+   * @returns whether it is new; one that is not is omitted, and a walk by offset is at its end
    * @throws RequestFailure `rejected` for a list without an end
    */
   add(page: readonly unknown[]): boolean {

@@ -57,7 +57,7 @@ const withoutNamespace = (name: string): string => name.replace(/^.*\./, '');
 /** What a collection of a type is of. */
 const memberOf = (type: string): string | undefined => /^Collection\((.+)\)$/.exec(type)?.[1];
 
-/** What was read last: a source is asked for its metadata again and again, and gives the same text. */
+/** What was read last: a source is queried for its metadata again and again, and gives the same text. */
 let last: { readonly xml: string; readonly metadata: SourceMetadata | undefined } | undefined;
 
 /**

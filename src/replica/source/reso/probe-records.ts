@@ -1,4 +1,4 @@
-/** Finds out with a few records how a RESO server gives single ones, and their sub-data. */
+/** Determines with a few records how a RESO server gives single ones, and their sub-resources. */
 import { isObject, type JsonObject } from '../../../shared/json.ts';
 import type { SourceClient } from '../../http/client.ts';
 import { isTooLarge, isUnsupported, RequestFailure } from '../../http/failure.ts';

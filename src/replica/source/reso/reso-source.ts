@@ -49,10 +49,10 @@ interface ResoSourceOptions extends SourceOptions {
 }
 
 /**
- * What `$top` is to a server that has more.
+ * The meaning of `$top` for a server that has more records.
  * - `page`: the size of a page; a link leads on, and its `$top` may be lowered.
- * - `total`: the number of rows that are wanted; it is not sent, the preference for a page size is.
- * - `offset`: nothing leads on, or it is not known whether anything would; `$top` and `$skip` do.
+ * - `total`: the total number of rows; it is not sent, and the page size is set by the preference.
+ * - `offset`: nothing leads on, or it is unknown whether anything would; `$top` and `$skip` do.
  */
 export type TopMeans = 'page' | 'total' | 'offset';
 
@@ -63,7 +63,7 @@ const skipped = (position: WalkPosition | undefined): number =>
 const ROUND = 5;
 /** Keys in one filter; the URL stays well below the limits of servers. */
 const MANY = 50;
-/** Pages that are rejected are asked for again in smaller ones, down to this size (copy/page-size.ts). */
+/** Pages that are rejected are requested again in smaller ones, down to this size (copy/page-size.ts). */
 const SMALL = 10;
 /** The interface leaves hidden fields out; it masks nothing. */
 const UNMASKED = { masked: [], open: [] } as const;
@@ -91,7 +91,7 @@ export function resoSource(options: ResoSourceOptions): Source {
     request: PageRequest,
     preferences: readonly string[] = [],
   ): Promise<ListAnswer> {
-    // An absent field is null: nulls would be the larger part of an answer.
+    // An absent field is null: nulls would be the larger part of a response.
     const usual = [`odata.maxpagesize=${request.size}`, 'omit-values=nulls'];
     const headers = { prefer: [...usual, ...preferences].join(', ') };
     const url = addressOf(`${root}${resource}`, query, request);
@@ -156,6 +156,7 @@ export function resoSource(options: ResoSourceOptions): Source {
       root,
       `${root}${capabilities.resources[0] ?? 'Property'}?$top=1&${keysAlone(capabilities.resources[0] ?? 'Property')}`,
     ),
+    discovered: options.discovered,
     shown: options.shown,
     windowField: options.windowField,
     async page(name, walk, request) {
@@ -192,7 +193,7 @@ export function resoSource(options: ResoSourceOptions): Source {
     ],
   };
 
-  /** The first page of a walk whose last one may say from where on changes are told of; a plat says so without a walk. */
+  /** The first page of a walk whose last page may contain a delta link; a plat source returns one without a walk. */
   function isTracked(walk: Walk, { position }: PageRequest): boolean {
     return walk.kind === 'all' && position === undefined && !capabilities.isPlat && !refusesTracking;
   }
@@ -201,7 +202,7 @@ export function resoSource(options: ResoSourceOptions): Source {
     try {
       return await read(name, query, request, ['odata.track-changes']);
     } catch (error) {
-      // It may be the preference that is refused, or the size: a smaller page is asked for without the preference, too.
+      // It may be the preference that is refused, or the size: a smaller page is requested without the preference, too.
       if (!isOfRequest(error) || !isUnsupported(error)) throw error;
       refusesTracking = true;
       if (mayAskTooMuch(error) && request.size > SMALL) throw error;
@@ -258,15 +259,15 @@ export function resoSource(options: ResoSourceOptions): Source {
       }
       pages.push(pageOf(name, values, facts));
       const next = values.length === 0 ? undefined : nextOf(answer, { position });
-      // As many as were asked for: a server that pages by offset need not be asked whether there are more.
+      // As many as were requested: a server that pages by offset need not be asked whether there are more.
       position = next?.kind === 'link' || values.length < size ? next : undefined;
     } while (position !== undefined);
     return joinPages(pages);
   }
 
   /**
-   * A page whose records are asked for one by one. Links are followed for keys only and turned back, where they show what
-   * they ask for: a guess could read records without their fields.
+   * A page whose records are requested one by one. Links are followed for keys only and turned back, where they show
+   * what they ask for: a guess could read records without their fields.
    */
   async function pageApart(name: string, walk: Walk, request: PageRequest): Promise<SourcePage> {
     const { key } = resourceOf(name);
@@ -294,7 +295,7 @@ export function resoSource(options: ResoSourceOptions): Source {
     return withRecordsApart(name, page, (each) => records(name, [each]));
   }
 
-  /** What a plat gives beside the standard, in the order of keys. */
+  /** What a plat source offers beyond the standard, in the order of keys. */
   function platRanges(): SourceRanges {
     const following = (path: string, shape: readonly string[], key: string, size: number): string => {
       const skip = key === '' ? [] : [`$skiptoken=${skipTokenOf(key)}`];
@@ -305,7 +306,7 @@ export function resoSource(options: ResoSourceOptions): Source {
         const url = following(`${name}/$digests`, expand(name), key, size);
         const { page, values } = await client.get(url, readList);
         if (page.Form !== DIGEST_FORM) {
-          throw new RequestFailure('rejected', 'The source gives digests of another form');
+          throw new RequestFailure('rejected', 'The source returned digests in another format');
         }
         return { ranges: values.map(digestOf), more: linkOf(page, root) !== undefined };
       },
@@ -364,7 +365,7 @@ export function resoSource(options: ResoSourceOptions): Source {
   }
 }
 
-/** Undefined for what is not there any more. */
+/** Undefined for what no longer exists. */
 const unlessGone = <T>(asked: Promise<T>): Promise<T | undefined> =>
   asked.catch((error: unknown) => {
     if (isGone(error)) return undefined;
@@ -375,11 +376,11 @@ const unlessGone = <T>(asked: Promise<T>): Promise<T | undefined> =>
 function digestOf(value: unknown): SourceDigest {
   const { Last: last, Rows: rows, Members: members, Digest: digest } = isObject(value) ? value : {};
   const isDigest = typeof last === 'string' && typeof rows === 'number' && typeof digest === 'string';
-  if (!isDigest || !isObject(members)) throw new RequestFailure('rejected', 'The source gives no digests');
+  if (!isDigest || !isObject(members)) throw new RequestFailure('rejected', 'The source returned no digests');
   const numbers = Object.entries(members).map(([name, number]) => [name, Number(number)] as const);
   return { last, rows, members: Object.fromEntries(numbers), digest };
 }
 
-/** Keys are texts; a source may give the digits of one as a number. */
+/** Keys are texts; a source may return the digits of one as a number. */
 const withTextKey = (key: string, record: JsonObject): JsonObject =>
   typeof record[key] === 'number' ? { ...record, [key]: String(record[key]) } : record;

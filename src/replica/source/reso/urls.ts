@@ -11,7 +11,7 @@ export const literalOf = (key: string, isNumeric: boolean): string =>
 export const recordAddress = (collection: string, literal: string): string =>
   `${collection}(${encodeURIComponent(literal)})`;
 
-/** Where the sub-data of a listing is: `Property('key')/Media`, or `Property/key/Media` (specification 4.2). */
+/** Where the sub-resources of a listing is: `Property('key')/Media`, or `Property/key/Media` (specification 4.2). */
 export type ChildAddress = 'key' | 'segment';
 
 export function childAddress(collection: string, literal: string, child: string, form: ChildAddress): string {
@@ -35,14 +35,14 @@ export function filterOf(walk: Walk): string[] {
   return [`$filter=(${walk.field} gt ${walk.lower} and ${walk.field} lt ${walk.upper})`];
 }
 
-/** The same link for keys only; undefined where it does not show what it asks for. */
+/** The same link for keys only; undefined where it does not show what it requests. */
 export function withKeysAlone(url: string, key: string, expansions: readonly string[]): string | undefined {
   if (expansions.length === 0) return `${url}${url.includes('?') ? '&' : '?'}$select=${key}`;
   const expand = /([?&])(?:\$|%24)expand=[^&]*/i;
   return expand.test(url) ? url.replace(expand, `$1$select=${key}`) : undefined;
 }
 
-/** A link that follows keys only, for whole records again; undefined where it does not show what it asks for. */
+/** A link that follows keys only, for whole records again; undefined where it does not show what it requests. */
 export function withRecords(url: string, key: string, expansions: readonly string[]): string | undefined {
   const select = new RegExp(`[?&](?:\\$|%24)select=${key}(?=&|$)`, 'i');
   if (!select.test(url)) return undefined;

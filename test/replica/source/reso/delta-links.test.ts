@@ -124,7 +124,7 @@ test('a collection without a link comes in windows; a source without any offers 
   });
   for (const answer of [{ body: { value: [] } }, { status: 400 }, { status: 501 }]) {
     const { feed } = scripted(t, () => answer);
-    await assert.rejects(now(feed), isRejected(/gives no delta links/));
+    await assert.rejects(now(feed), isRejected(/returned no delta links/));
   }
 });
 
@@ -141,7 +141,7 @@ test('where only a whole walk gives a link, that of the download is used, unless
     untold: ['Member'],
   });
   dead.add('walked');
-  await assert.rejects(now(feed, { Property: link }), isRejected(/gives no delta links/));
+  await assert.rejects(now(feed, { Property: link }), isRejected(/returned no delta links/));
 });
 
 test('changes come page by page with what was found; a new link is kept when it brought something, or after a while', async (t) => {

@@ -34,7 +34,7 @@ const SERVERS: readonly Server[] = [
       COPIES,
       LINKS,
       NO_COUNTS,
-      'sub-data comes with the listings (Media, Room, Unit, OpenHouse)',
+      'sub-resources arrive with the listings (Media, Room, Unit, OpenHouse)',
       WINDOWS,
     ],
   },
@@ -48,12 +48,19 @@ const SERVERS: readonly Server[] = [
       expands: ['Media', 'Rooms'],
       metadata: metadataOf(DECLARED, ['Media', 'Rooms']),
     },
-    abilities: [FOREIGN, COPIES, LINKS, COUNTS, 'sub-data comes with the listings (Media, Rooms)', WINDOWS],
+    abilities: [
+      FOREIGN,
+      COPIES,
+      LINKS,
+      COUNTS,
+      'sub-resources arrive with the listings (Media, Rooms)',
+      WINDOWS,
+    ],
   },
   {
     name: 'links to a host of its own, behind a proxy',
     traits: { links: { origin: 'https://internal.example:8443' }, top: 'page', page: 4, expands: ['Media'] },
-    abilities: [FOREIGN, COPIES, LINKS, NO_COUNTS, 'sub-data comes with the listings (Media)', WINDOWS],
+    abilities: [FOREIGN, COPIES, LINKS, NO_COUNTS, 'sub-resources arrive with the listings (Media)', WINDOWS],
   },
   {
     name: 'no links, no expansion, no count: $skip, and collections listing by listing',
@@ -63,19 +70,19 @@ const SERVERS: readonly Server[] = [
       COPIES,
       OFFSET,
       NO_COUNTS,
-      'sub-data is asked for listing by listing (Media, Room, Unit, OpenHouse)',
+      'sub-resources are requested listing by listing (Media, Room, Unit, OpenHouse)',
       WINDOWS,
     ],
   },
   {
     name: '$top is the total, links only for the preference',
     traits: { links: 'absolute', top: 'total', page: 4, counts: true, expands: ['Media'] },
-    abilities: [FOREIGN, COPIES, LINKS, COUNTS, 'sub-data comes with the listings (Media)', WINDOWS],
+    abilities: [FOREIGN, COPIES, LINKS, COUNTS, 'sub-resources arrive with the listings (Media)', WINDOWS],
   },
   {
     name: '$top is the total and nothing links on',
     traits: { links: 'none', top: 'total', page: 4, counts: true, expands: ['Media'] },
-    abilities: [FOREIGN, COPIES, OFFSET, COUNTS, 'sub-data comes with the listings (Media)', WINDOWS],
+    abilities: [FOREIGN, COPIES, OFFSET, COUNTS, 'sub-resources arrive with the listings (Media)', WINDOWS],
   },
 ];
 

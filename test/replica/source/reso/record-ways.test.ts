@@ -37,7 +37,7 @@ test('without Property(key) records are read by a filter: a sweep fetches what c
   assert.equal(await replica.replicate(), 'done');
   assert.deepEqual(await replica.keys('Property'), [...keysUpTo(6), keyOf(9)]);
   assert.ok(
-    (await replica.status()).abilities.includes('gives a record by a filter on its key, not at its address'),
+    (await replica.status()).abilities.includes('returns a record by a filter on its key, not at its URL'),
   );
 });
 

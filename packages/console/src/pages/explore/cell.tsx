@@ -4,7 +4,7 @@ import { link } from '../../app/route.ts';
 import type { Row } from './request.ts';
 import type { FieldInfo } from './schema.ts';
 
-/** What the native interface gives in place of a value that a role may not see. */
+/** What the native interface gives instead of a value that a role may not see. */
 const HIDDEN = '********';
 
 /** Fields whose numbers are amounts, and not years or numbers of something. */

@@ -1,6 +1,6 @@
 /**
- * Filters as texts of either language: the conditions that stand side by side, and a condition of a field, an operator and a value.
- * It must not know how they are shown.
+ * Filters as texts of either language: the conditions that stand in parallel, and a condition of a field, an operator
+ * and a value. It must not know how they are shown.
  */
 import type { FieldInfo } from './schema.ts';
 import type { InterfaceName } from './view.ts';
@@ -128,7 +128,7 @@ function odataCondition(name: InterfaceName, field: FieldInfo, operator: Operato
   return `${own} ${COMPARISON[operator] ?? 'eq'} ${given}`;
 }
 
-// Conditions side by side
+// Conditions in parallel
 
 interface Piece {
   readonly text: string;

@@ -80,7 +80,7 @@ export function FacetsPart({ view, resource }: FacetsProps) {
 const isOfFilter = (error: unknown): boolean =>
   error instanceof Refused && /^[$_]filter\b/.test(error.message);
 
-/** Values that are shown before a person asks for more. */
+/** Values that are shown before a person requests more. */
 const FEW = 6;
 
 interface ValuesProps {

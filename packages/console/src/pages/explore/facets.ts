@@ -146,7 +146,7 @@ interface Range {
   readonly text: string;
 }
 
-/** The ranges of a spread. Those at the ends, beyond all edges, are left out where they are empty. */
+/** The ranges of a spread. Those at the ends, beyond all edges, are omitted where they are empty. */
 export function rangesOf({ edges, records }: Spread, field: FieldInfo): readonly Range[] {
   const short = (edge: number | undefined): string => (edge === undefined ? '' : shortNumber(field, edge));
   return records.flatMap((count, index): Range[] => {

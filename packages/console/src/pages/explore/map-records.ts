@@ -100,7 +100,7 @@ async function locate(
     const page = pageOf(view, body, next);
     records.push(...page.rows.flatMap((row) => recordIn(row, view, resource)));
     count ??= page.count;
-    // The native interface says where to go on even after its last record.
+    // The native interface says where to continue even after its last record.
     next = page.rows.length === 0 || records.length >= (count ?? most) ? undefined : page.next;
     tell(records.length);
   }

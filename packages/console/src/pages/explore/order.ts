@@ -22,7 +22,7 @@ export const orderText = (name: InterfaceName, order: readonly Ordered[]): strin
     .join(',');
 
 /**
- * The order once a person asked for a field: ascending first, then descending, then none.
+ * The order after a person chose a field: ascending first, then descending, then none.
  * @param adds whether the order so far stays and this comes after it
  */
 export function orderedBy(order: readonly Ordered[], field: string, adds: boolean): readonly Ordered[] {

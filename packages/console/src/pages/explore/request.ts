@@ -1,6 +1,6 @@
 /**
- * How each interface is asked for a page of records, and what its answer says. A page is asked for at a number of records to
- * leave out, or as the answer before it says.
+ * How a page of records is requested over each interface, and what the response says. A page is requested at a number of
+ * records to omit, or as the response before it says.
  */
 import { type About, seenThrough } from '../../app/api.ts';
 import { hereOf } from '../../parts/every-page.ts';
@@ -11,15 +11,15 @@ export type Row = Readonly<Record<string, unknown>>;
 
 export interface Page {
   readonly rows: readonly Row[];
-  /** How many there are in all, where the answer counts. */
+  /** How many there are in all, where the response counts. */
   readonly count?: number;
-  /** Where the page after it is asked for, on this service; absent: not said. */
+  /** Where the page after it is queried for, on this service; absent: not said. */
   readonly next?: string;
 }
 
 export interface Place {
   readonly skip: number;
-  /** The answer before said this. */
+  /** The response before said this. */
   readonly link?: string;
 }
 
@@ -50,7 +50,7 @@ export function rootOf({ interface: name, surface }: View, { surfaces }: About):
 
 const orAbsent = (text: string): string | undefined => (text === '' ? undefined : text);
 
-/** The path of the first page on its surface, as a client asks for it. @param columns that are selected */
+/** The path of the first page on its surface, as a client requests it. @param columns that are selected */
 export function pathOf(
   view: View,
   root: string,
@@ -122,7 +122,7 @@ function customOf(custom: unknown): Row {
   return found;
 }
 
-/** What an answer says. @param asked the path that it answers, on this service */
+/** What a response says. @param asked the path that it answers, on this service */
 export function pageOf(view: View, body: OdataBody | NativeBody, asked: string): Page {
   if ('D' in body) {
     const { Results, SkipToken, Pagination } = body.D;

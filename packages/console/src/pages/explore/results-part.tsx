@@ -1,4 +1,4 @@
-/** The records of a view: how many, in which columns and order, and what was asked for them. */
+/** The records of a view: how many, in which columns and order, and what was requested them. */
 import type { ComponentChildren } from 'preact';
 import { useCallback, useEffect, useMemo } from 'preact/hooks';
 import { type About, Refused } from '../../app/api.ts';
@@ -28,7 +28,7 @@ export interface ResultsProps {
   readonly filter: (problem: string | undefined) => ComponentChildren;
 }
 
-/** The records that a view asks for; other records for another view. */
+/** The records that a view requests; other records for another view. */
 function useRows(view: View, root: string, columns: readonly string[]): Rows {
   const first = hereFor(view, pathOf(view, root, columns, { skip: 0 }));
   const rows = useMemo(
@@ -159,7 +159,7 @@ function Table({ view, resource, rows, columns, count }: TableProps) {
       ...(own === undefined ? {} : { sort: own.isDescending ? 'descending' : 'ascending' }),
     };
   });
-  // Each page that arrives draws the table anew, and nothing around it.
+  // Each page that arrives draws the table again, and nothing around it.
   void rows.version.value;
   const onView = useCallback((from: number, to: number) => rows.want(from, to), [rows]);
   return (

@@ -1,6 +1,6 @@
 /**
- * The records of a view, fetched page by page as a person scrolls: by the link of the page before where that page is here, else
- * by the number of records to leave out. It keeps the pages that were looked at last.
+ * The records of a view, fetched page by page as a person scrolls: by the link of the page before where that page is
+ * here, else by the number of records to omit. It keeps the pages that were looked at last.
  */
 import { signal } from '@preact/signals';
 import { type Answer, ask } from '../../app/api.ts';
@@ -8,9 +8,9 @@ import type { Body, Page, Place, Row } from './request.ts';
 
 /** Pages that are kept: 20,000 records of a RESO resource. */
 const KEPT = 200;
-/** Requests that are under way at a time. */
+/** Requests that are in progress at a time. */
 const AT_ONCE = 2;
-/** Records on either side of those in view that are asked for, too, so that they are here when a person scrolls on. */
+/** Records on either side of those in view that are requested, too, so that they are here when a person scrolls on. */
 const AHEAD = 60;
 
 interface Source {
@@ -21,7 +21,7 @@ interface Source {
 }
 
 export class Rows {
-  /** Counts the pages that have arrived, for those who show records; who reads it is drawn anew with each. */
+  /** Counts the pages that have arrived, for those who show records; who reads it is drawn again with each. */
   readonly version = signal(0);
   /** How many records there are in all; undefined: not known yet. */
   readonly count = signal<number | undefined>(undefined);
@@ -58,7 +58,7 @@ export class Rows {
     return [...this.#pages].toSorted(([one], [other]) => one - other).flatMap(([, { rows }]) => rows);
   }
 
-  /** Says which records are looked at, from the first to the one after the last. Those are asked for first. */
+  /** Says which records are looked at, from the first to the one after the last. Those are requested first. */
   want(from: number, to: number): void {
     const wanted = new Set([
       ...this.#pagesOf(from, to),

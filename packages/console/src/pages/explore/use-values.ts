@@ -11,7 +11,7 @@ type Values = readonly string[] | 'asked';
 
 const known = signal<ReadonlyMap<string, Values>>(new Map());
 
-/** @returns what gives the values of a field, and asks for them where they are not known yet (undefined until then) */
+/** @returns what gives the values of a field, and requests them where they are not known yet (undefined until then) */
 export function useValues(view: View, about: About): (field: FieldInfo) => readonly string[] | undefined {
   const base = seenThrough(view.as, view.surface, rootOf(view, about));
   const all = known.value;

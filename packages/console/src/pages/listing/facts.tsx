@@ -1,4 +1,4 @@
-/** What a listing says: the few facts that a broker asks for first, and all others in groups, with a search. */
+/** What a listing says: the few facts that a broker requests first, and all others in groups, with a search. */
 import { change, query } from '../../app/route.ts';
 import { type Fields, numberOf, ownFields, textOf } from '../../parts/listing-record.ts';
 import { Empty } from '../../parts/states.tsx';

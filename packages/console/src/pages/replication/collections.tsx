@@ -1,4 +1,4 @@
-/** The collections of a source: where each is in its state machine, what is under way, and how long it will take. */
+/** The collections of a source: where each is in its state machine, what is in progress, and how long it will take. */
 import { useRef } from 'preact/hooks';
 import { counted, whole } from '../../parts/figures.ts';
 import { ScrollBox } from '../../parts/scroll-box.tsx';
@@ -9,7 +9,7 @@ import { moment, span, WORKS } from './words.ts';
 const STATES: readonly { readonly state: Collection['state']; readonly title: string }[] = [
   { state: 'new', title: 'New' },
   { state: 'initial', title: 'Downloading' },
-  { state: 'filling', title: 'Fetching sub-data' },
+  { state: 'filling', title: 'Fetching sub-resources' },
   { state: 'current', title: 'Current' },
   { state: 'updating', title: 'Reading a window' },
 ];

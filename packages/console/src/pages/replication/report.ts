@@ -1,4 +1,7 @@
-/** What the service reports of replication: asked for once (GET /replication), then told by the stream whenever something happens. */
+/**
+ * What the service reports of replication: requested once (GET /replication), then told by the stream whenever
+ * something happens.
+ */
 import { useEffect, useState } from 'preact/hooks';
 import { get, type SurfaceName } from '../../app/api.ts';
 import { returns } from '../../app/connection.ts';
@@ -133,7 +136,7 @@ export type Reported =
   | { readonly kind: 'failed'; readonly error: unknown }
   | { readonly kind: 'reported'; readonly report: Report };
 
-/** @returns the latest report, and what asks for the next one at once */
+/** @returns the latest report, and what requests the next one at once */
 export function useReport(): readonly [Reported, () => void] {
   const [reported, setReported] = useState<Reported>({ kind: 'loading' });
   const [turn, setTurn] = useState(0);
@@ -168,7 +171,7 @@ interface Sample {
 /** Milliseconds over which a speed is measured. */
 const MEASURED = 60_000;
 
-/** Speeds of what is under way, from one report to the next. */
+/** Speeds of what is in progress, from one report to the next. */
 export class Pace {
   readonly #samples = new Map<string, Sample[]>();
 

@@ -1,4 +1,4 @@
-/** One record as each role sees it, side by side. */
+/** One record as each role sees it, in parallel. */
 import { useState } from 'preact/hooks';
 import { change, query } from '../../app/route.ts';
 import type { ClassedResource, RolesInForce } from '../../parts/roles-in-force.ts';

@@ -189,7 +189,7 @@ function fixedText(x: number, y: number, content: string, size: number, more: At
   });
 }
 
-/** A text of this size, or as much smaller as the width asks for. */
+/** A text of this size, or as much smaller as the width requests. */
 export function fittedText(
   x: number,
   y: number,

@@ -1,0 +1,145 @@
+/**
+ * Takes the rows of a statement off the wire as bytes, before the driver makes a string of each value and an object of each
+ * row. Everything else that the server sends goes to the driver as it came. It knows how messages are framed (PostgreSQL,
+ * "Message Formats"), and nothing of what rows mean.
+ */
+import type { Client, PoolClient, QueryConfig } from 'pg';
+
+/** Takes a row: the number of its values (2 bytes), then the length of each (4 bytes; -1: null) and its bytes. They are good until it returns. */
+type TakeRow = (bytes: Buffer, start: number) => void;
+
+/** Of a message: its type, and the length of all that follows the type. */
+const HEADER = 5;
+const TYPE = 1;
+
+const typeOf = (letter: string): number => letter.charCodeAt(0);
+const ROW_DESCRIPTION = typeOf('T');
+const DATA_ROW = typeOf('D');
+/** What ends the rows of a statement: its end, an error, and the end of what was asked for. */
+const ENDS: ReadonlySet<number> = new Set(['C', 'E', 'Z'].map(typeOf));
+
+const wires = new WeakMap<Client, Wire>();
+
+/** Comes between a connection that is at rest and its driver. */
+export function watchRows(client: PoolClient): void {
+  const { stream } = client.connection;
+  const [driver] = stream.listeners('data');
+  if (driver === undefined) throw new Error('The driver does not listen to its connection');
+  stream.removeAllListeners('data');
+  const wire = new Wire((chunk) => Reflect.apply(driver, stream, [chunk]));
+  wires.set(client, wire);
+  stream.on('data', (chunk: Buffer) => wire.hear(chunk));
+}
+
+const asIs = (value: never): unknown => value;
+
+/** A statement whose rows the driver does not see. */
+export function takingRows(client: Client, statement: QueryConfig, take: TakeRow): QueryConfig {
+  const wire = wires.get(client);
+  if (wire === undefined) throw new Error('Nothing watches the rows of this connection');
+  // The driver asks how to read the values of a statement when its rows begin.
+  const getTypeParser = (): typeof asIs => {
+    wire.take(take);
+    return asIs;
+  };
+  return { ...statement, types: { getTypeParser } };
+}
+
+class Wire {
+  readonly #driver: (chunk: Buffer) => void;
+  #take: TakeRow | undefined;
+  /** The type of the message that is being heard, and its bytes that are to come. */
+  #type = 0;
+  #left = 0;
+  /** The beginning of a header that ends in a later chunk. */
+  readonly #header = Buffer.alloc(HEADER);
+  #headed = 0;
+  /** Whether the message is a row that is taken. */
+  #isTaken = false;
+  /** The beginning of a row that ends in a later chunk. */
+  #row = Buffer.alloc(0);
+  #rowed = 0;
+
+  constructor(driver: (chunk: Buffer) => void) {
+    this.#driver = driver;
+  }
+
+  /** @param take takes the rows of the statement whose rows begin now */
+  take(take: TakeRow): void {
+    this.#take = take;
+  }
+
+  hear(chunk: Buffer): void {
+    /** Where that begins which the driver is still to be given. */
+    let begin = 0;
+    let at = 0;
+    while (at < chunk.length) {
+      if (this.#left === 0) {
+        if (this.#headed === 0) {
+          this.#type = chunk[at] ?? 0;
+          this.#isTaken = this.#type === DATA_ROW && this.#take !== undefined;
+          if (this.#isTaken) this.#give(chunk, begin, at);
+        }
+        at = this.#head(chunk, at);
+        if (this.#headed > 0) break;
+      }
+      const end = Math.min(at + this.#left, chunk.length);
+      this.#left -= end - at;
+      if (this.#isTaken) {
+        this.#collect(chunk, at, end);
+        begin = end;
+      } else if (this.#left === 0) {
+        if (ENDS.has(this.#type)) this.#take = undefined;
+        if (this.#type === ROW_DESCRIPTION) {
+          this.#give(chunk, begin, end);
+          begin = end;
+        }
+      }
+      at = end;
+    }
+    if (!this.#isTaken || (this.#left === 0 && this.#headed === 0)) this.#give(chunk, begin, chunk.length);
+  }
+
+  /** Reads a header, or what there is of it. @returns where the message goes on */
+  #head(chunk: Buffer, at: number): number {
+    if (this.#headed === 0 && chunk.length - at >= HEADER) {
+      this.#left = chunk.readUInt32BE(at + TYPE) - (HEADER - TYPE);
+      return at + HEADER;
+    }
+    const length = Math.min(HEADER - this.#headed, chunk.length - at);
+    chunk.copy(this.#header, this.#headed, at, at + length);
+    this.#headed += length;
+    if (this.#headed === HEADER) {
+      this.#left = this.#header.readUInt32BE(TYPE) - (HEADER - TYPE);
+      this.#headed = 0;
+    }
+    return at + length;
+  }
+
+  /** Takes a row whose last part this is, or keeps the part. */
+  #collect(chunk: Buffer, start: number, end: number): void {
+    if (this.#left === 0 && this.#rowed === 0) {
+      this.#take?.(chunk, start);
+      return;
+    }
+    const length = this.#rowed + end - start;
+    if (this.#row.length < length + this.#left) {
+      const larger = Buffer.allocUnsafe(length + this.#left);
+      this.#row.copy(larger, 0, 0, this.#rowed);
+      this.#row = larger;
+    }
+    chunk.copy(this.#row, this.#rowed, start, end);
+    this.#rowed = length;
+    if (this.#left > 0) return;
+    this.#rowed = 0;
+    this.#take?.(this.#row, 0);
+    if (this.#row.length > LARGEST_KEPT) this.#row = Buffer.alloc(0);
+  }
+
+  #give(chunk: Buffer, begin: number, end: number): void {
+    if (begin < end) this.#driver(chunk.subarray(begin, end));
+  }
+}
+
+/** Bytes of the memory for parts of rows that a connection keeps. */
+const LARGEST_KEPT = 256 * 1024;
