@@ -2,9 +2,11 @@
  * A real Chromium for tests of the console: Debian's, or the one that `PLAT_CHROMIUM` names. A process has one, in which each
  * test has contexts of its own: they share no cookies, storage or cache.
  */
+import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { after } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 
 const PLACES = [process.env.PLAT_CHROMIUM ?? '', '/usr/bin/chromium', '/usr/bin/chromium-browser'];
@@ -58,6 +60,7 @@ export async function watchedPage(context: BrowserContext, origin: string): Prom
   const page = await context.newPage();
   const faults: string[] = [];
   await page.addInitScript({ content: REPORT });
+  if (DELAY > 0) await page.addInitScript({ content: SLOW });
   page.on('pageerror', (error) => faults.push(`error: ${error.message}`));
   page.on('console', (message) => {
     const text = message.text();
@@ -68,6 +71,38 @@ export async function watchedPage(context: BrowserContext, origin: string): Prom
     if (!url.startsWith(origin) && !/^(?:data|blob):/.test(url)) faults.push(`elsewhere: ${url}`);
   });
   return { page, faults };
+}
+
+/**
+ * Milliseconds by which all that a page puts off (effects, frames, timers) comes later than it would: a test must not depend on
+ * how soon a page draws.
+ */
+const DELAY = Number(process.env.PLAT_SLOW_PAGES ?? 0);
+
+/** Runs in the page before its scripts. */
+const SLOW = `{
+  const [later, frame] = [setTimeout, requestAnimationFrame];
+  window.setTimeout = (work, delay = 0, ...given) => later(work, delay + ${DELAY}, ...given);
+  window.requestAnimationFrame = (work) => later(() => frame(work), ${DELAY});
+  window.cancelAnimationFrame = clearTimeout;
+}`;
+
+/** Milliseconds for which a page may take to show something: the time-out of Playwright's own waits. */
+const PATIENCE = 30_000;
+
+/**
+ * Reads a page, frame by frame, until it shows what is expected. A read that does not wait (a count, all texts, whether something
+ * is visible) would otherwise find what the page showed before it drew its last change.
+ * @throws AssertionError with what the page showed last
+ */
+export async function shows<T>(page: Page, read: () => Promise<T>, expected: T): Promise<void> {
+  const end = performance.now() + PATIENCE;
+  for (;;) {
+    const shown = await read();
+    if (isDeepStrictEqual(shown, expected)) return;
+    if (performance.now() > end) assert.deepEqual(shown, expected);
+    await page.evaluate('new Promise(requestAnimationFrame)');
+  }
 }
 
 /** Logs in at the log-in of the console. */

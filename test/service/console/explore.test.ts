@@ -5,7 +5,7 @@ import { after, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { listing } from '../../support/builders.ts';
 import { startTestService } from '../../support/service.ts';
-import { axe, logIn, startBrowser, watchedPage, withoutChromium } from './browser.ts';
+import { axe, logIn, shows, startBrowser, watchedPage, withoutChromium } from './browser.ts';
 import { scrollBy } from './scrolling.ts';
 
 const HOSTILE = '<img src=x onerror="document.title=1">';
@@ -35,7 +35,6 @@ test('Explore', { skip: withoutChromium }, async (t) => {
   after(() => browser.close());
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
   const { page, faults } = await watchedPage(context, admin);
-  page.setDefaultTimeout(5000);
   const counted = (text: string) =>
     page.locator('output.count', { hasText: new RegExp(`^${text}$`) }).waitFor();
 
@@ -100,7 +99,7 @@ test('Explore', { skip: withoutChromium }, async (t) => {
       await page.locator('#filter-fault').textContent(),
       '$filter: Property has no field Cty at position 25. Did you mean City? Go there',
     );
-    assert.equal(await page.locator('.editor mark').textContent(), 'Cty');
+    await shows(page, () => page.locator('.editor mark').textContent(), 'Cty');
     await page.getByRole('button', { name: 'Go there' }).click();
     await page.keyboard.type('City');
     await page.keyboard.press('End');
@@ -162,8 +161,12 @@ test('Explore', { skip: withoutChromium }, async (t) => {
     await page.getByLabel('Seen as').selectOption('role/idx');
     // A closed listing without a date of closing is none of this role's.
     await counted('1 listing');
-    assert.equal(await page.getByText('=cmd').count(), 0);
-    assert.equal(await page.locator('#condition-field option', { hasText: 'Private Remarks' }).count(), 0);
+    await shows(page, () => page.getByText('=cmd').count(), 0);
+    await shows(
+      page,
+      () => page.locator('#condition-field option', { hasText: 'Private Remarks' }).count(),
+      0,
+    );
   });
 
   await t.test('shows the first page as JSON', async () => {

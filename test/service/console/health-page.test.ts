@@ -6,7 +6,7 @@ import { SERVICE_DEFAULTS } from '../../../src/service/options.ts';
 import { startService } from '../../../src/service/service.ts';
 import { listing } from '../../support/builders.ts';
 import { startTestService } from '../../support/service.ts';
-import { axe, logIn, settled, startBrowser, watchedPage, withoutChromium } from './browser.ts';
+import { axe, logIn, settled, shows, startBrowser, watchedPage, withoutChromium } from './browser.ts';
 
 test(
   'an operator sees whether the service is ready, its last day and its store',
@@ -52,16 +52,23 @@ test(
       assert.deepEqual(await axe(page), []);
 
       const queries = page.getByRole('row', { name: /^Queries/ });
-      assert.deepEqual((await queries.getByRole('cell').allTextContents()).slice(0, 3), ['3', '1', '0']);
+      await shows(page, async () => (await queries.getByRole('cell').allTextContents()).slice(0, 3), [
+        '3',
+        '1',
+        '0',
+      ]);
       await page.getByText('3 requests, at most 3 in a minute').waitFor();
-      assert.equal(await page.locator('canvas').count(), 3);
+      await shows(page, () => page.locator('canvas').count(), 3);
       assert.ok((await page.locator('.chart-box').first().boundingBox())?.width ?? 0 > 200);
       await page.getByRole('rowheader').getByRole('link', { name: 'Replication' }).click();
       await page.getByText('Replication: errors, minute by minute').waitFor();
       assert.match(page.url(), /\?surface=replication$/);
 
       const listings = page.getByRole('row', { name: /^Property / });
-      assert.deepEqual((await listings.getByRole('cell').allTextContents()).slice(0, 2), ['2', '0']);
+      await shows(page, async () => (await listings.getByRole('cell').allTextContents()).slice(0, 2), [
+        '2',
+        '0',
+      ]);
       await page.getByText('1 value of ListAgentKey in 1 listing names no record that is stored.').waitFor();
       await page.getByRole('row', { name: /^prepared statements/ }).waitFor();
       await page.getByText('50% of 2').waitFor();

@@ -4,7 +4,7 @@ import { after, test } from 'node:test';
 import { hashToken } from '../../../src/access/index.ts';
 import { listing } from '../../support/builders.ts';
 import { startTestService } from '../../support/service.ts';
-import { axe, logIn, overhang, startBrowser, watchedPage, withoutChromium } from './browser.ts';
+import { axe, logIn, overhang, shows, startBrowser, watchedPage, withoutChromium } from './browser.ts';
 
 test('a key is made, shown once, used and revoked', { skip: withoutChromium }, async () => {
   const service = await startTestService(
@@ -72,7 +72,7 @@ test('a key is made, shown once, used and revoked', { skip: withoutChromium }, a
     const hours = page.getByRole('region', {
       name: 'Requests in 5 minutes, against the limit, hour by hour',
     });
-    assert.deepEqual(await hours.getByRole('columnheader').allTextContents(), [
+    await shows(page, () => hours.getByRole('columnheader').allTextContents(), [
       'Hour',
       'Requests in 5 minutes',
     ]);
@@ -99,13 +99,13 @@ test('a key is made, shown once, used and revoked', { skip: withoutChromium }, a
     await page.goto(`${admin}/console/keys`);
     const rows = page.locator('table.keys tbody tr');
     await page.getByText('1 to 50 of 303').waitFor();
-    assert.equal(await rows.count(), 50);
+    await shows(page, () => rows.count(), 50);
     await page.getByRole('button', { name: 'Next' }).click();
     await page.getByText('51 to 100 of 303').waitFor();
     assert.match(page.url(), /\?from=50$/);
     await page.getByLabel('Find a key').fill('s29 vendor');
     await page.getByText('11 keys found').waitFor();
-    assert.equal(await rows.count(), 11);
+    await shows(page, () => rows.count(), 11);
     assert.deepEqual(await axe(page), []);
     assert.equal(await overhang(page), 0);
     await page.getByLabel('Find a key').fill('bell');

@@ -19,11 +19,13 @@ interface TextProps {
 
 export function FilterText({ view, schema, resource, values, problem, onApply }: TextProps) {
   const editor = useRef<HTMLTextAreaElement>(null);
-  const [text, setText] = useState(view.filter);
+  const [draft, setDraft] = useState({ of: view.filter, text: view.filter });
+  // A draft ends when another filter is asked; an effect that says so would come after what is typed meanwhile.
+  const text = draft.of === view.filter ? draft.text : view.filter;
+  const setText = (now: string) => setDraft({ of: view.filter, text: now });
   const [caret, setCaret] = useState(text.length);
   const [isOpen, setOpen] = useState(false);
   const [active, setActive] = useState(-1);
-  useEffect(() => setText(view.filter), [view.filter]);
   const { from, suggestions } = isOpen
     ? complete(view.interface, text, caret, resource, schema, (field) => values(field))
     : { from: caret, suggestions: [] };
