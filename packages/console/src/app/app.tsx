@@ -1,5 +1,5 @@
 /** The frame of the console: log-in, navigation, and the page that the address names. */
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Loading, Problem } from '../parts/states.tsx';
 import { type About, logOut, resume, session } from './api.ts';
 import { Brand } from './brand.tsx';
@@ -96,7 +96,7 @@ function Navigation({ name }: { readonly name: string }) {
   const nav = useRef<HTMLElement>(null);
   const button = useRef<HTMLButtonElement>(null);
   const listed = PAGES.filter(({ isListed }) => isListed);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!isOpen) return undefined;
     const closeByKey = ({ key }: KeyboardEvent): void => {
       if (key !== 'Escape') return;

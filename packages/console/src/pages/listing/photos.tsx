@@ -1,5 +1,5 @@
 /** The photos of a listing, one large and all of them small; those that lie elsewhere are links, since nothing of other hosts is loaded. */
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { change, query } from '../../app/route.ts';
 import { atWidth, FileLink, servedAddress } from '../../parts/files.tsx';
 import {
@@ -68,8 +68,9 @@ function Gallery({ photos }: { readonly photos: readonly Shown[] }) {
     const within = Math.min(last, Math.max(0, next));
     change({ photo: within === 0 ? undefined : String(within + 1) }, true);
   };
-  // Arrow keys go through all photos, whichever of the buttons has the focus.
-  useEffect(() => {
+  // Arrow keys go through all photos, whichever of the buttons has the focus. Keys may follow each other faster than frames, so
+  // the listener knows the photo of the last key, not that of the last frame.
+  useLayoutEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
       const step = STEPS[event.key];
       if (step === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
