@@ -1,6 +1,6 @@
 /**
- * A position in the sequence of changes, kept in a file of one line that is replaced as a whole. One process keeps its
- * position there: another one that did so, too, would make both skip changes. It knows nothing of the changes.
+ * A position in the sequence of changes, stored in a file of one line that is replaced as a whole. Only one process may use the
+ * file: two that did would make each other skip changes. This module knows nothing of the changes.
  */
 import { existsSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { PlatError, platError } from '../errors/index.ts';
@@ -25,7 +25,7 @@ export class CheckpointFile {
     try {
       this.#path = existsSync(name) ? realpathSync(name) : name; // a symbolic link stays one
       this.#position = this.#read();
-      // Whether it can be replaced, before anything is written elsewhere.
+      // Verifies that the file can be replaced before anything is written elsewhere.
       new PartialFile(this.#path, ENDING)[Symbol.dispose]();
     } catch (error) {
       throw platError('usage', { reason: `The checkpoint ${name} cannot be used: ${why(error)}.` });
@@ -36,12 +36,12 @@ export class CheckpointFile {
     });
   }
 
-  /** The last position that was kept; undefined if none was. */
+  /** The last position that was stored; undefined if there is none. */
   get position(): string | undefined {
     return this.#position;
   }
 
-  /** @throws PlatError `failed` if it cannot be kept: the file is as it was */
+  /** @throws PlatError `failed` if the position cannot be stored; the file then remains as it was */
   keep(position: string): void {
     if (position === this.#position) return;
     try {

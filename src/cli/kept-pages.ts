@@ -1,4 +1,4 @@
-/** Where a service keeps blocks of pages beside memory: beside an embedded store, else in the folder of the configuration. */
+/** Chooses the file in which a service caches blocks of pages: next to an embedded store, otherwise in the configured folder. */
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { storeAddress, storeFileId, withoutPassword } from '../open-store.ts';
@@ -7,8 +7,8 @@ import type { ConfigFile } from './config.ts';
 import { version } from './version.ts';
 
 /**
- * Megabytes of the file by default: what about 800,000 listings take for one role and shape, or 100,000 for eight, and little
- * beside a store of so many, whose records take ten times as much.
+ * The default size of the file in megabytes. It holds the blocks of about 800,000 listings for one role and shape, or 100,000 for
+ * eight, and is small compared with a store of that many records, which takes ten times as much.
  */
 const FILE_MEGABYTES = 1024;
 

@@ -35,7 +35,7 @@ export const STORE_OPTION = (): Option =>
 
 export const JSON_OPTION = (): Option => option('--json', 'machine-readable results on stdout');
 
-/** For what sees the records of some systems only. */
+/** An option of commands that create something that sees only some systems, such as a key. */
 export const SYSTEM_OPTION = (): Option =>
   option('--system <OUID>', 'only this originating system; may be repeated').argParser(collect).default([]);
 
@@ -43,10 +43,10 @@ export const SYSTEM_OPTION = (): Option =>
 export const NO_CREATE_OPTION = (): Option =>
   new Option('--no-create', 'fail if the store does not exist, instead of creating it').env('PLAT_NO_CREATE');
 
-/** For commands that assign timestamps. */
 /** What the parts of a key are called on a command line. */
 export const KEY_WORDS: KeyWords = { system: '--system', expires: '--expires' };
 
+/** For commands that assign timestamps. */
 export const CLOCK_OPTION = (): Option =>
   option('--allow-clock-jump', 'accept the clock, although it was set since the store was last written to');
 

@@ -7,10 +7,10 @@ import type { Store } from '../store/store.ts';
 import type { ConfigFile } from './config.ts';
 import { mustBeFile } from './options.ts';
 
-/** A browser draws all of it, on a phone as well. */
+/** A browser, perhaps on a phone, draws the whole file. */
 const MOST_MEGABYTES = 2;
 
-/** @throws PlatError `usage` if the file of the configuration cannot be drawn */
+/** @throws PlatError `usage` if the configured file is not valid */
 export async function consoleOutlines(store: Pick<Store, 'model'>, config: ConfigFile): Promise<Outlines> {
   const { console: { outlines: file } = {} } = config;
   if (file !== undefined) return outlinesOf(file);

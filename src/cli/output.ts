@@ -30,7 +30,7 @@ export function table(given: readonly (readonly string[])[]): string[] {
 /** Failures that need no stack trace: those of a source, and a lease that another process has taken over. */
 const isExpected = (error: unknown): boolean => error instanceof RequestFailure || error instanceof LeaseLost;
 
-/** What was requested is wrong, and not what came of it. */
+/** Errors in what was requested, as opposed to failures while doing it. */
 const WRONG_USE: ReadonlySet<string> = new Set<ErrorCode>(['usage', 'resourceFilled']);
 
 /** Reports an error on stderr, in one line if it is expected. @returns the exit code */

@@ -136,11 +136,11 @@ function makeProgram(): Command {
   const program = new Command('plat')
     .description('A real-estate listing data service, and the consumer that replicates such a feed.')
     .version(version())
-    .showHelpAfterError('(add --help for what it takes)')
+    .showHelpAfterError('(use --help for the options)')
     .configureOutput({
       writeOut: writeText,
       writeErr: reportText,
-      // What is wrong with a command line begins as every other error does.
+      // Errors of the command line get the same prefix as all other errors.
       outputError: (text, write) => write(text.replace(/^error: /, 'plat: ')),
     })
     .configureHelp({ subcommandTerm: termOf })

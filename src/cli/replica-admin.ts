@@ -95,7 +95,7 @@ function replicaMetrics() {
   );
   const deleted = counter(
     'plat_replica_deleted_total',
-    'Records that were deleted because the source has them no more',
+    'Records that were deleted because the source no longer has them',
     'resource',
   );
   const retries = counter('plat_replica_retries_total', 'Requests that failed');
@@ -107,12 +107,12 @@ function replicaMetrics() {
   );
   const following = gauge(
     'plat_replica_following',
-    'How changes are learned of: 1 for the way that is in use',
+    'How the replica learns of changes: 1 for the method in use',
     'way',
   );
   const changes = counter(
     'plat_replica_changes_total',
-    'Records that came or went because the source reported their change',
+    'Records that were stored or deleted because the source reported their change',
     'resource',
   );
   const stored = gauge('plat_replica_records', 'Records stored from the source', 'resource');

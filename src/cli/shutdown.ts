@@ -24,7 +24,7 @@ export interface Shutdown {
   readonly signal: AbortSignal;
   /** Resolves when the command should end. */
   readonly asked: Promise<void>;
-  /** Does what needs no cleanup, such as opening a store: a signal ends the command at once meanwhile. */
+  /** Runs work that needs no cleanup, such as opening a store: a signal during it ends the command at once. */
   starting<T>(work: () => Promise<T>): Promise<T>;
 }
 
@@ -34,7 +34,7 @@ export class Presses {
   readonly #echo: number;
   #last = Number.NEGATIVE_INFINITY;
 
-  /** @param echo milliseconds within which a further signal is the previous one, forwarded */
+  /** @param echo milliseconds within which a second signal counts as the previous one, forwarded */
   constructor(echo: number) {
     this.#echo = echo;
   }

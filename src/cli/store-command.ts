@@ -5,15 +5,15 @@ import { withStore } from './open-store.ts';
 import { addOptions, applyConfig, CONFIG_OPTION, STORE_OPTION } from './options.ts';
 
 /**
- * How the store is opened: as it is; with the settings of the configuration, for what depends on them; or made, if there is
- * none.
+ * How the store is opened: as it is; with the settings of the configuration applied, for commands that depend on them; or created
+ * if it does not exist.
  */
 type Opening = 'as it is' | 'configured' | 'created';
 
 interface StoreCommand {
   readonly name: string;
   readonly description: string;
-  /** Beside those for the store and the configuration. */
+  /** Options besides those for the store and the configuration. */
   readonly options?: readonly Option[];
   /** Default: `as it is`. */
   readonly opening?: Opening;
@@ -31,7 +31,7 @@ export function defineStoreCommand(
   );
 }
 
-/** The same for one thing of the store, which the user names by its id. */
+/** The same for a command about one object of the store, such as a key, which the user names by its id. */
 export function defineIdCommand(
   parent: Command,
   { name, description, options = [], opening = 'as it is' }: StoreCommand,

@@ -6,19 +6,19 @@ import { systemClock } from '../store/clock.ts';
 import type { Post } from '../webhooks/post.ts';
 
 /**
- * How much of the body of a response is read so that its connection can be reused: bytes, and milliseconds. The content
- * does not matter: the status alone shows whether the receiver has accepted the message.
+ * How much of a response body is read so that the connection can be reused: bytes, and milliseconds. Its content does not matter:
+ * the status alone shows whether the receiver has accepted the message.
  */
 const READ = { bytes: 64 * 1024, milliseconds: 1000 } as const;
 
-/** Characters of a reason: a receiver can write into it, such as by the names in its certificate. */
+/** The maximum length of a reason: a receiver can put text into it, for example through the names in its certificate. */
 const LONGEST_REASON = 200;
 
 export function webhookPost(read: { readonly bytes: number; readonly milliseconds: number } = READ): {
   readonly post: Post;
   readonly close: () => Promise<void>;
 } {
-  // Receivers of one host delay each other no more than others: each has one request at a time.
+  // Connections per host are not limited, since every receiver has at most one request at a time.
   const transport = networkTransport(null);
   const post: Post = async ({ url, headers, body, privateHosts, timeout, signal }) => {
     try {
@@ -48,7 +48,7 @@ async function drain(body: AsyncIterable<Uint8Array>, most: number): Promise<voi
       if (bytes > most) return;
     }
   } catch {
-    // A body that breaks off takes nothing of the status.
+    // An incomplete body does not affect the status.
   }
 }
 

@@ -12,7 +12,7 @@ import type { Timings } from './metrics.ts';
 import type { PageReading } from './paging/read-page.ts';
 import type { Surface } from './surface.ts';
 
-/** The role or key as which an operator of the console reads (console/see-as.ts). */
+/** The role or the key whose view an operator of the console is reading (console/see-as.ts). */
 export type SeenAs =
   | { readonly kind: 'role'; readonly role: string }
   | { readonly kind: 'key'; readonly id: string };
@@ -20,11 +20,11 @@ export type SeenAs =
 export interface Exchange {
   readonly id: string;
   readonly method: string;
-  /** Percent-encoded as it came, without query. */
+  /** Still percent-encoded, as the client sent it; without the query. */
   readonly path: string;
-  /** The text after the question mark; empty without one. */
+  /** The text after the question mark; empty if there is none. */
   readonly query: string;
-  /** Whether the query came in a body, or in a link that continues from one. */
+  /** Whether the query came in a request body, or in a link that continues such a query. */
   readonly isPosted?: boolean;
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly surface: Surface;
@@ -88,18 +88,16 @@ export interface Reply {
   readonly basis?: Basis | undefined;
 }
 
-/** A response without an end. */
+/** A response that does not end by itself, such as a stream of events. */
 export interface EventReply extends Reply {
   /**
-   * The events as they are written, each when the client has read those before. They end when the signal is aborted.
+   * The events, as they are written to the client. The next one is produced when the client has read those before it. The iteration
+   * ends when the signal is aborted.
    */
   readonly events: (until: AbortSignal) => AsyncIterable<string | Uint8Array>;
-  /**
-   * Whether the client may still see them. The events end with the key, whichever handler produces them: `respond` sets
-   * this.
-   */
+  /** Whether the client may still see the events. `respond` sets this for every handler, so the stream ends when the key does. */
   readonly standing?: () => Promise<Standing>;
-  /** What is written instead of events while that is unknown; absent: the events end. */
+  /** What is written instead of events while the standing of the key is unknown; absent: the stream ends. */
   readonly away?: string;
 }
 
@@ -110,9 +108,9 @@ export const hasEvents = (reply: Reply): reply is EventReply => 'events' in repl
 
 /** A page of a walk over all listings. A complete walk is the sweep that a purge needs (specification 4.4, rule 4). */
 export interface WalkStep {
-  /** Where the page begins, in the walk's own terms; empty at the start. */
+  /** Where the page begins: a skip token or an offset; empty at the start. */
   readonly from: string;
-  /** Where the next one may begin, by its token or by its offset. */
+  /** The positions at which the next page may begin: after the last row's token, or at the next offset. */
   readonly reached: readonly string[];
   readonly ended: boolean;
 }
@@ -125,7 +123,7 @@ export interface Reading {
   readonly step: WalkStep;
 }
 
-/** The step that a page represents. @param skip rows that were skipped to reach it */
+/** The step of a walk that a page represents. @param skip rows that were skipped to reach it */
 export function walkStep(token: string | undefined, skip: number, page: Page): WalkStep {
   const from = token ? `after ${token}` : skip > 0 ? `skip ${skip}` : '';
   const next = `skip ${skip + page.rows}`;
@@ -139,16 +137,19 @@ export function json(body: unknown, headers: Readonly<Record<string, string>> = 
   return { status: 200, headers: { 'content-type': JSON_TYPE, ...headers }, body: [JSON.stringify(body)] };
 }
 
-/** What handlers receive in addition to the request itself. */
+/** What handlers get in addition to the request. */
 export interface ServiceContext extends PageReading {
   readonly fileHours: number;
-  /** The URL of a surface as clients of a connection reach it, for messages that name another surface. */
+  /** The URL of a surface for a client that reached this machine at `arrival`; used in messages that refer to another surface. */
   readonly addressOf: (surface: 'replication', arrival: string | undefined) => string;
 }
 
 const HOUR = 3600;
 
-/** URLs of served files are valid for the promised hours, rounded up, so that they stay the same for a while. */
+/**
+ * URLs of files are valid for at least the configured number of hours. The expiry is rounded up to a whole hour, so that a URL
+ * stays the same, and cacheable, for up to an hour.
+ */
 export function signingFor(
   context: Pick<ServiceContext, 'fileHours'>,
   exchange: Pick<Exchange, 'base'>,
@@ -158,7 +159,7 @@ export function signingFor(
   return { base: exchange.base, role: view.role.name, expires: (hour + context.fileHours) * HOUR };
 }
 
-/** The part of every query that depends on the client and the time. */
+/** The part of every query that depends on the client and on the time of the request. */
 export function asking({ view, now }: Session): Pick<RecordQuery, 'view' | 'now' | 'order'> {
   return { view, now: timestampFrom(now), order: [] };
 }

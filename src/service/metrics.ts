@@ -41,9 +41,9 @@ export interface Metrics {
   observe(request: ObservedRequest): void;
   /** A value that is read when the metrics are requested. */
   gauge(name: string, help: string, read: () => number | Promise<number>): void;
-  /** Such values, with a label for each. */
+  /** The same for several values, each with its own value of one label. */
   gauges(name: string, help: string, label: string, read: () => readonly (readonly [string, number])[]): void;
-  /** A number of events since the start, by a label. @returns counts one more, or several */
+  /** Counts events since the start of the process, by one label. @returns a function that adds one, or `more`, to the count */
   counter(name: string, help: string, label: string): (value: string, more?: number) => void;
   /** A duration in seconds. */
   histogram(name: string, help: string): (seconds: number) => void;
@@ -59,7 +59,7 @@ interface Figure {
   readonly help: string;
   readonly type: string;
   readonly values: readonly {
-    /** Of a histogram, the name of the part that the value is of; otherwise that of the metric. */
+    /** In a histogram, the name of the series (`…_bucket`, `…_sum`, `…_count`); otherwise the name of the metric. */
     readonly name: string;
     readonly labels: Readonly<Partial<Record<string, string | number>>>;
     readonly value: number;
@@ -82,8 +82,8 @@ const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 let ofProcess: Registry | undefined;
 
 /**
- * The metrics of the process, which all services in it share: they watch the event loop by a timer of ten milliseconds, and
- * each garbage collection, and do so until the process ends.
+ * The default metrics of the process. All services in the process share them, because collecting them costs a timer of ten
+ * milliseconds and an observer of garbage collection that run until the process ends.
  */
 function processMetrics(): Registry {
   if (ofProcess === undefined) {
@@ -96,7 +96,7 @@ function processMetrics(): Registry {
 export function makeMetrics(): Metrics {
   const registry = new Registry();
   const shared = processMetrics();
-  /** All of them, as they are when somebody asks. */
+  /** All metrics, read at the moment of the call. */
   const whole = (): Registry => Registry.merge([shared, registry]);
   const registers = [registry];
   const counterOf = (name: string, help: string, ...labelNames: string[]): Counter =>

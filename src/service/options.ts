@@ -49,23 +49,23 @@ export interface ServiceOptions {
   readonly files: readonly FileSource[];
   readonly clock: Clock;
   readonly log: Logger;
-  /** How clients reach a surface, if that is not the address on which it listens. */
+  /** The address of a surface as clients reach it, if it differs from the address on which it listens. */
   readonly publicUrls: Readonly<Partial<Record<SurfaceName, string>>>;
-  /** Whether to trust what `Host` and `X-Forwarded-*` say about how clients reach the service. */
+  /** Whether to believe what `Host` and `X-Forwarded-*` say about the address that clients use. */
   readonly trustProxy: boolean;
   readonly limits: Readonly<Record<SurfaceName, RateLimit>>;
-  /** The budget of a key in addition to its number of requests. */
+  /** The work that a key may request, in addition to its number of requests. */
   readonly budget: BudgetLimits;
-  /** How many connections there may be, and how long they may be idle. */
+  /** How many connections may be open, and how long they may be idle. */
   readonly connections: ConnectionLimits;
   /** How slowly a client may read its responses. */
   readonly pace: PaceLimits;
-  /** How often responses without an end send a sign of life, and check that their keys are valid. */
+  /** How often a stream of events sends a heartbeat and checks that its key is still valid. */
   readonly events: EventTimes;
-  /** The compressed blocks of pages for clients that accept gzip, in memory; 0: none are cached. */
+  /** Compressed blocks of pages, cached for clients that accept gzip. With 0 megabytes, none are cached in memory. */
   readonly keptPages: {
     readonly megabytes: number;
-    /** The file in which they are also stored; absent: none. */
+    /** The file that also stores them; absent: no file. */
     readonly file?: FilePlace & { readonly megabytes: number };
   };
   readonly filterIndex: { readonly minutes: number; readonly megabytes: number };
@@ -75,14 +75,14 @@ export interface ServiceOptions {
   readonly querySeconds: number;
   readonly fileHours: number;
   readonly lookups: LookupForm;
-  /** The records that are known to be damaged: no response contains one. Absent, or undefined: none is known. */
+  /** The records that are known to be damaged; responses omit them. Absent or undefined: no damage is known. */
   readonly damaged?: () => DamagedRecords | undefined;
   /**
-   * What the console's map draws beneath its points; without outlines, it draws a line around the listings of each
-   * city.
+   * The outlines of places that the console's map draws below its points. Where there are none, the map draws an outline
+   * around the listings of each city.
    */
   readonly outlines: Outlines;
-  /** Of a replica: the activity of its copies, for the console. */
+  /** In a replica, the activity of its copies, for the console. */
   readonly replica?: ReplicaDesk;
   /** The process's deliveries to webhooks; absent if this process delivers none. */
   readonly webhooks?: WebhookDesk;

@@ -39,8 +39,9 @@ import {
 } from './session.ts';
 
 /**
- * Answers a request, always in the envelope of the requested interface.
- * @param isOfSurface whether it came to a host that a surface has; otherwise there is nothing at any path
+ * Answers a request, always in the envelope of the interface that it is for.
+ *
+ * @param isOfSurface whether the request's host belongs to a surface; for any other host, every path is unknown
  */
 export async function respond(responder: Responder, came: Exchange, isOfSurface = true): Promise<Reply> {
   const { date, usage, options } = responder;
@@ -51,8 +52,8 @@ export async function respond(responder: Responder, came: Exchange, isOfSurface 
   let use: RequestUse = { rows: 0, bytes: 0 };
   let promised: number | undefined;
   try {
-    // The key comes first: whatever the outcome of the request, it counts, and its response reports the remaining limit
-    // of the key.
+    // Authentication comes first, so that every request of a key counts, whatever its outcome, and every response reports the
+    // remaining limit of the key.
     if (!isOpen(exchange, route)) {
       if (exchange.headers.authorization !== undefined) exchange.timings.start('auth');
       caller = await callerOf(responder, came, mayAssume(exchange, route));
@@ -77,7 +78,7 @@ function useOf({ rows = 0, window, walk, body }: Reply): RequestUse {
   return { rows, bytes, window, walk };
 }
 
-/** What browsers of other origins may request from a public surface. */
+/** The response to a CORS preflight request on a public surface. */
 function preflight(extra: Readonly<Record<string, string>>, allow: string): Reply {
   const headers = {
     ...extra,
@@ -89,7 +90,7 @@ function preflight(extra: Readonly<Record<string, string>>, allow: string): Repl
   return { status: 204, headers, body: [] };
 }
 
-/** What is known about a request before it is read. */
+/** What is known about a request before it is handled. */
 interface Begun extends Asking {
   readonly route: Route;
 }
@@ -146,7 +147,7 @@ async function answer(responder: Responder, exchange: Exchange, begun: Begun): P
   }
 }
 
-/** Requests of an operator. */
+/** Handles a request on the admin port. */
 async function operate(responder: Responder, exchange: Exchange, begun: Begun, path: string): Promise<Reply> {
   const { method, query } = exchange;
   const allow = allowedOf(path);
@@ -161,7 +162,7 @@ async function operate(responder: Responder, exchange: Exchange, begun: Begun, p
   }
 }
 
-/** What a surface shows about itself. The store is read only for what a key may see. */
+/** Handles the paths that need no key. The store is read only for a description of what a key may see. */
 async function front(responder: Responder, exchange: Exchange, begun: Begun, asked: Front): Promise<Reply> {
   switch (asked.kind) {
     case 'greeting':
@@ -183,7 +184,7 @@ async function front(responder: Responder, exchange: Exchange, begun: Begun, ask
   }
 }
 
-/** The exchange as if all its options had been in its URL. */
+/** The exchange with all options in its query, including those that came in the body or in compressed form. */
 async function withWholeQuery(
   exchange: Exchange,
   { kind, path }: Extract<RequestMeaning, { readonly path: string }>,
@@ -197,13 +198,15 @@ async function withWholeQuery(
 /** Seconds after which a client may retry if the store cannot be used. */
 const STORE_PATIENCE = 30;
 
-/** The location of a store and its problem concern only its operator, who finds them in the log. */
+/** Clients are not told where the store is or what is wrong with it; that goes to the log. */
 function withoutPlace(error: PlatError): PlatError {
   if (!error.code.startsWith('store') || error.code === 'storeUnavailable') return error;
   return platError('storeUnavailable', {}, { cause: error, retryAfter: error.retryAfter ?? STORE_PATIENCE });
 }
 
-/** The reply to an error. Errors that are not meant for users are logged instead. */
+/**
+ * Turns whatever was thrown into a response. Errors that are not meant for clients are logged, and the client gets a general one.
+ */
 function explain(
   { log, damages }: Responder,
   exchange: Exchange,
@@ -223,7 +226,7 @@ function explain(
   return refusal(exchange, shown, extra);
 }
 
-/** Where a client whose changes are no longer known can continue. */
+/** Tells a client whose position in the sequence of changes has expired where it can start again. */
 function goingOn(goOn: GoOn | undefined): Readonly<Record<string, string>> {
   switch (goOn?.kind) {
     case undefined:

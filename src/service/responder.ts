@@ -1,4 +1,4 @@
-/** What is needed to answer requests, created once for all of them (service.ts). */
+/** What every request needs to be answered; service.ts creates it once. */
 import type { Logger } from 'pino';
 import type { RequestQueue } from './access/budget.ts';
 import type { RequestLimiter } from './access/rate-limits.ts';
@@ -29,6 +29,6 @@ export interface Responder {
   readonly standings: Standings;
   readonly replies: KeptReplies;
   readonly log: Logger;
-  /** Every read encounters the same damage of a store, so it is logged once. */
+  /** The damages that have been logged: every read of a damaged record fails in the same way, so each is logged once. */
   readonly damages: LoggedDamages;
 }

@@ -13,7 +13,7 @@ import { isNativePath } from './reply/errors.ts';
 
 const MEDIA = '/media/';
 
-/** The interface that a request is for, and its path there. */
+/** The interface that a request is for, and the path below the root of that interface. */
 export type Route =
   | {
       readonly kind: 'reso' | 'native' | 'events' | 'facets' | 'media' | 'console' | 'none';
@@ -48,7 +48,7 @@ export function routeOf({ surface, path, headers, as }: Exchange): Route {
 export const isNative = ({ path }: Exchange, { kind }: Route): boolean =>
   kind === 'native' || (kind === 'none' && isNativePath(path));
 
-/** Whether the response is one of the RESO interface, which also answers for paths of no interface. */
+/** Whether the response is in the envelope of the RESO interface, which also answers paths of no interface. */
 const isOdata = (exchange: Exchange, route: Route): boolean =>
   route.kind === 'reso' || (route.kind === 'none' && !isNative(exchange, route));
 
@@ -64,13 +64,16 @@ export function isOpen(exchange: Exchange, route: Route): boolean {
     case 'admin':
       return isOpenAdminPath(exchange, route.path);
     case 'front':
-      // With a key, an interface is described as the key sees it.
+      // A request with a key gets the description of what that key sees.
       return route.front.kind !== 'description' || exchange.headers.authorization === undefined;
     default:
       return false;
   }
 }
 
-/** Whether a request may be processed twice, and most of the response comes from the store. */
+/**
+ * Whether to answer with the last known state of the store and verify it afterwards: the request must be safe to repeat, and most
+ * of its response must come from the store.
+ */
 export const mayAssume = ({ method }: Exchange, { kind }: Route): boolean =>
   (method === 'GET' || method === 'HEAD') && (kind === 'reso' || kind === 'native');

@@ -1,4 +1,4 @@
-/** Starts and ends the service: its listeners, and what they share. It must not know how a request is answered. */
+/** Starts and stops the service: its listeners, and what they share. It must not know how a request is answered. */
 import { createSecureContext } from 'node:tls';
 import { PlatError, platError } from '../errors/index.ts';
 import { addUses, cachesInUse } from '../shared/bounded-cache.ts';
@@ -33,40 +33,40 @@ import { PromisedDate } from './reply/promised-date.ts';
 import type { Responder } from './responder.ts';
 import { PUBLIC_SURFACES, type SurfaceName } from './surface.ts';
 
-/** Where the surfaces listen. A port of 0 is any free one. */
+/** Where the surfaces listen. With port 0, the system chooses a free port. */
 export interface ListenOptions {
   readonly host: string;
   readonly adminHost: string;
   readonly ports: Readonly<Record<SurfaceName, number>>;
   readonly tls?: { readonly cert: Buffer; readonly key: Buffer };
   /**
-   * Host names that distinguish the surfaces behind the listener of `api`, which must be among them; a public surface that
-   * is not named keeps its own listener. Absent: each has its own.
+   * Host names that distinguish the surfaces that share the listener of `api`; `api` itself must be among them. A public surface
+   * that is not listed keeps its own listener. Absent: every surface has its own.
    */
   readonly hosts?: Readonly<Partial<Record<SurfaceName, string>>>;
-  /** How long open requests may take to end when the service closes, in milliseconds. */
+  /** How long requests in progress may run on after the service starts to close, in milliseconds. */
   readonly closingPatience?: number;
 }
 
-/** A service that listens. */
 export interface Service {
-  /** Addresses as clients reach them, without a slash at the end. */
+  /** The addresses of the surfaces as clients reach them, without a trailing slash. */
   readonly addresses: Readonly<Record<SurfaceName, string>>;
   readonly metrics: Metrics;
   close(): Promise<void>;
 }
 
-// All in milliseconds. How often connections that have become idle are closed while the service ends:
+// All in milliseconds. How long requests in progress may take when the service closes, and how often it then closes connections
+// that have become idle:
 const CLOSING_PATIENCE = 8000;
 const CLOSING_INTERVAL = 50;
-/** Additional time for recording usage after all requests have ended. */
+/** Additional time to record usage after all requests have ended. */
 const LAST_NOTES = 1000;
-/** How often the log may say that there are too many connections. */
+/** The shortest interval between two log entries about too many connections. */
 const LOG_EVERY = 60_000;
-/** How often expired lists are dropped. */
+/** How often expired lists are removed. */
 const SWEEP_EVERY = 60_000;
 
-/** Starts the service: every surface on its own listener, or the public ones on one. */
+/** Starts the service, with a listener for each surface, or one that the public surfaces share. */
 export async function startService(
   options: ServiceOptions,
   listen: ListenOptions,
@@ -102,24 +102,36 @@ export async function startService(
   const queue = new RequestQueue();
   const budgets = new Budgets(options.budget, {
     now: () => performance.now(),
-    refused: metrics.counter('plat_budget_refusals_total', 'Requests of keys beyond their budget', 'why'),
+    refused: metrics.counter(
+      'plat_budget_refusals_total',
+      'Requests that were refused because their key had exceeded its budget',
+      'why',
+    ),
   });
   const pace = new Pace(options.pace, () => performance.now());
-  const cut = metrics.counter('plat_clients_cut_total', 'Clients that took answers too slowly', 'surface');
+  const cut = metrics.counter(
+    'plat_clients_cut_total',
+    'Clients that were disconnected because they read their responses too slowly',
+    'surface',
+  );
   const connections = connectionsOf(options, metrics);
-  // The load on the public surfaces must not keep the operator out.
+  // Operators have connections of their own, so that load on the public surfaces cannot lock them out.
   const ofOperators = new Connections(options.connections, () => undefined);
   const streams = { open: 0 };
   const isReady = async (): Promise<number> =>
     Number(Object.keys(await problemsOf({ store, readiness })).length === 0);
   const { gauge } = metrics;
-  gauge('plat_requests_waiting', 'Requests that wait for a turn of their key', () => queue.waiting);
-  gauge('plat_requests_running', 'Requests that are not answered yet', () => budgets.requests);
+  gauge('plat_requests_waiting', 'Requests that wait in the queue of their key', () => queue.waiting);
+  gauge('plat_requests_running', 'Requests in progress', () => budgets.requests);
   gauge('plat_event_streams', 'Clients that follow events', () => streams.open);
-  gauge('plat_answer_bytes_waiting', 'Answers that clients have not taken yet', () => budgets.bytes);
+  gauge(
+    'plat_answer_bytes_waiting',
+    'Bytes of responses that clients have not read yet',
+    () => budgets.bytes,
+  );
   gauge('plat_filter_index_bytes', 'Memory of the filter-index cache', () => indexes.bytes);
   gauge('plat_filter_indexes', 'Filters whose results are kept', () => indexes.size);
-  gauge('plat_visibility_overdue', 'Whether the stored visibility is of a day before', () =>
+  gauge('plat_visibility_overdue', 'Whether the stored visibility is that of an earlier day', () =>
     Number(store.overdue?.() !== undefined),
   );
   gauge('plat_ready', 'Whether /ready says that the service is ready', isReady);
@@ -144,7 +156,7 @@ export async function startService(
     fileHours: options.fileHours,
     addressOf,
   };
-  const keptCount = metrics.counter('plat_kept_answers_total', 'Answers that were kept ones', 'of');
+  const keptCount = metrics.counter('plat_kept_answers_total', 'Responses that came from a cache', 'of');
   const usage = new UsageRecorder(store.keys, log, store.shared);
   const days = new HistoryKeeper(history, { store: store.history, clock, log });
   const responder: Responder = {
@@ -217,10 +229,10 @@ export async function startService(
     responder.streams.close();
     indexes.close();
     kept.close();
-    // Another process may write to the store for longer than this one can wait.
+    // Another process may hold the write lock of the store for longer than this one can wait.
     const noted = Promise.all([usage.close(), days.close(), limiter.close()]);
     if (!(await within(end - performance.now(), noted))) {
-      log.warn('the store took too long: what was counted in the last minute may not be recorded');
+      log.warn('the store did not respond in time: the usage of the last minute may not be recorded');
     }
   };
   try {
@@ -243,7 +255,7 @@ export async function startService(
   return { addresses, metrics, close };
 }
 
-/** The blocks of pages; problems with their file are logged, since no client notices them. */
+/** The cache of page blocks. Problems with its file are logged, because clients do not notice them. */
 function keptBlocks({ store, log, keptPages: { megabytes, file } }: ServiceOptions): KeptBlocks {
   const warn = (message: string, err: unknown): void => log.warn({ err }, message);
   const place = file === undefined ? undefined : { ...file, bytes: file.megabytes * MEGABYTE, warn };
@@ -252,7 +264,7 @@ function keptBlocks({ store, log, keptPages: { megabytes, file } }: ServiceOptio
 
 /** The open event streams of the store, and their metrics. */
 function eventStreams({ store, log, streams }: ServiceOptions, metrics: Metrics): EventStreams {
-  const count = metrics.counter('plat_events_total', 'Changes that were sent to those who follow them', 'of');
+  const count = metrics.counter('plat_events_total', 'Changes that were sent on streams of events', 'of');
   const lag = metrics.histogram('plat_event_lag_seconds', 'Time from a commit to its events');
   return new EventStreams(store, {
     perKey: streams.perKey,
@@ -260,7 +272,7 @@ function eventStreams({ store, log, streams }: ServiceOptions, metrics: Metrics)
       sent: (number) => count('changes', number),
       lag,
       failed(error) {
-        // A rejection concerns only the client.
+        // An error below 500 concerns only the client.
         if (error instanceof PlatError && error.status < 500) return;
         log.warn({ err: error }, 'a stream of events has ended: its client will reconnect');
       },
@@ -272,11 +284,14 @@ function eventStreams({ store, log, streams }: ServiceOptions, metrics: Metrics)
 
 const MEGABYTE = 1024 * 1024;
 
-/** The connections of the public surfaces. The log reports that some were closed, but not each one. */
+/**
+ * The connections of the public surfaces. When some were closed because there were too many, the log reports it at most once a
+ * minute.
+ */
 function connectionsOf({ connections: limits, log }: ServiceOptions, metrics: Metrics): Connections {
   const closed = metrics.counter(
     'plat_connections_closed_total',
-    'Connections that were closed or not taken, since there were too many',
+    'Connections that were closed or refused because there were too many',
     'bound',
   );
   let logged = Number.NEGATIVE_INFINITY;
@@ -303,13 +318,13 @@ function addCacheGauges(metrics: Metrics, store: Store): void {
   metrics.gauges('plat_cache_entries', 'Entries of each cache', 'cache', read('entries'));
 }
 
-/** The state of the standbys that serve reads, if there are any. */
+/** Metrics of the standbys that serve reads, if there are any. */
 export function addReadStoreGauges(metrics: Metrics, store: Pick<Store, 'readStores'>): void {
   const states = () => store.readStores?.() ?? [];
   if (states().length === 0) return;
   const used = (): number => states().filter((each) => each.used).length;
   const reads = (): number => states().reduce((sum, each) => sum + each.reads, 0);
-  metrics.gauge('plat_read_stores_used', 'Read stores that are reached and keep up', used);
+  metrics.gauge('plat_read_stores_used', 'Read stores that can be reached and are up to date', used);
   metrics.gauge('plat_read_store_reads', 'Reads that read stores have answered', reads);
 }
 

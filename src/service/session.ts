@@ -12,22 +12,26 @@ import type { Exchange, Reply, Session, Standing } from './exchange.ts';
 import type { Responder } from './responder.ts';
 import { SURFACE } from './surface.ts';
 
-/** Changes if the store went back in time: the timestamps that a consumer has stored are then invalid. */
+/**
+ * The header with the store's epoch. It changes when the store went back in time; timestamps that a consumer has saved are then
+ * invalid.
+ */
 const EPOCH_HEADER = 'x-plat-epoch';
 
-/** What is known about the client before the request is read. */
+/** What is known about the client before its request is handled. */
 export interface Asking {
   readonly caller: Caller;
-  /** Headers that the response gets, whatever it is. */
+  /** Headers that every response to the request gets, errors included. */
   readonly extra: Record<string, string>;
 }
 
-/** The caller if no key is needed, or none is known yet. */
+/** The caller of a request that needs no key, or whose key has not been read yet. */
 export const NOBODY: Caller = { kind: 'unknown', why: platError('tokenMissing', {}) };
 
 /**
- * The hash of the token of a request: its own, or that of its session of the console.
- * @param isUse whether a session counts as used
+ * The hash of the token that a request sent, or of the token behind its console session.
+ *
+ * @param isUse whether the request counts as activity of the session
  */
 async function tokenHashOf({ admin }: Responder, came: Exchange, isUse = true): Promise<string | undefined> {
   const { authorization } = came.headers;
@@ -66,8 +70,9 @@ export async function count(
 }
 
 /**
- * Answers with the state of the store as last known. If that has changed, the response is discarded, even if it is a
- * rejection, and the store is queried first.
+ * Answers on the assumption that the state of the store is as last known. If it turns out to have changed, the response, even an
+ * error, is discarded, and the request is answered again with the state that the store returns.
+ *
  * @param isWorthALook whether to query the store first in any case
  */
 export async function surely(
@@ -82,7 +87,7 @@ export async function surely(
     const reply = await serve(assumed);
     if (await assumed.holds()) return reply;
   } catch (error) {
-    // An unavailable store confirms nothing, and need not: this error is the response to any client.
+    // If the store is unavailable, the assumption cannot be verified and need not be: every client gets this error.
     const isAway = error instanceof PlatError && error.code === 'storeUnavailable';
     if (isAway || (!(error instanceof LookChanged) && (await assumed.holds()))) throw error;
   }

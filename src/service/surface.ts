@@ -1,7 +1,7 @@
 /** The surfaces of the service: who may use each, the paths of its interfaces, and its paging (contract, Surfaces). */
 import type { KeyKind } from '../access/index.ts';
 
-/** Those that are for clients, and may share an address. */
+/** The surfaces for clients; they may share an address. */
 export const PUBLIC_SURFACES = ['api', 'replication', 'floorplans'] as const;
 /** Each has its own listener, or its own host name on a shared one. */
 export const SURFACES = [...PUBLIC_SURFACES, 'admin'] as const;
@@ -16,7 +16,7 @@ export interface Surface {
   readonly paging: Paging;
 }
 
-/** Rows in a page, and what `$top` means. */
+/** How many rows a page has, and what `$top` means. */
 export interface Paging {
   /** `page`: `$top` is the page size (specification 4.2). `total`: it is the number of rows over all pages. */
   readonly top: 'page' | 'total';

@@ -258,7 +258,7 @@ const CASES: Readonly<Record<string, Case>> = {
   'webhook replay': async (w) => {
     const id = await webhook(w);
     const screen = await w.seen(['webhook', 'replay', id, '--since', 'start', ...STORE]);
-    assert.equal(screen, `${id} gets what has changed since start\n`);
+    assert.equal(screen, `${id} delivers the changes since start\n`);
   },
   'webhook delete': async (w) => {
     const id = await webhook(w);

@@ -43,7 +43,7 @@ export function defineChanges(changes: Command): void {
             const line = JSON.stringify(change);
             await streamJson(text === undefined ? line : `${line.slice(0, -1)},"record":${text}}`);
           }
-          // A process that is killed between the two writes the lines again, and skips none.
+          // If the process is killed between the two steps, it repeats these lines and skips none.
           await flushOutput();
           kept?.keep(page.position);
         }
@@ -59,7 +59,7 @@ const listIn = (names: string | readonly string[] | undefined): readonly string[
     ? names.split(',').flatMap((name) => (name.trim() === '' ? [] : [name.trim()]))
     : names;
 
-/** What to do where the changes since a position are no longer known. */
+/** The error for a position from which changes have been removed, with a remedy. */
 function gone({ message }: PlatError, checkpoint: string | undefined): PlatError {
   const way =
     checkpoint === undefined

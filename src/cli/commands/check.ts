@@ -90,7 +90,7 @@ function writeSummary(store: string, { faults, rows, repaired }: Summary, json: 
   writeLines(`${store}: ${found}, ${rows} rows read`);
 }
 
-/** What a repair cannot rebuild has to come from elsewhere. */
+/** Reports where to get what a repair cannot rebuild. */
 async function writeRemedy(store: Store, repaired: boolean): Promise<void> {
   const { settings } = await store.model();
   const source =

@@ -43,7 +43,7 @@ interface KnownNames {
 /** @param every loads the program with all its commands */
 export function defineCompletion(completion: Command, every: () => Promise<readonly Command[]>): void {
   completion
-    .addArgument(new Argument('<shell>', 'which one reads it').choices(SHELLS))
+    .addArgument(new Argument('<shell>', 'shell to print the script for').choices(SHELLS))
     .action(async (shell: Shell) => {
       const names = {
         resources: [...standardDictionary().resources.keys()],

@@ -108,7 +108,7 @@ export function defineImport(importing: Command): void {
 /** Whether the configuration lists the custom fields of the store; fields that it does not list are then removed. */
 const hasCustomFields = ({ dictionary }: ConfigFile): boolean => dictionary?.customFields !== undefined;
 
-/** No sweep would delete records that are imported into a replica, and they could block records of its source. */
+/** Imported records would corrupt a replica: no sweep would delete them, and they could block records of its source. */
 async function mustBeAuthority(store: Store): Promise<void> {
   const { settings } = await store.model();
   if (settings.owner === 'authority') return;

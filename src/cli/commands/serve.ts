@@ -114,7 +114,7 @@ export async function serveStore(
   return {
     ...service,
     close: async () => {
-      // Its reading may wait for the same turns as those of requests: the service does not wait for it.
+      // The reads of the scan may be queued behind those of requests, so the service does not wait for it.
       void scrub.close();
       await Promise.all([service.close(), webhooks.close()]);
       await rasterizer.close();
@@ -130,7 +130,7 @@ function webhookDelivery(store: Store, log: Logger) {
   const sender = new WebhookSender({
     ...{ store, post, now, elapsed: () => performance.now(), random: Math.random },
     sleep: (milliseconds, signal) => setTimeout(milliseconds, undefined, { signal }).catch(() => undefined),
-    // The path of an address may be a secret that its receiver has given.
+    // The path of the URL may contain a secret of the receiver, so only the host is logged.
     onPaused: ({ id, url }, why) =>
       log.error({ webhook: id, host: new URL(url).host, why }, 'a webhook is paused'),
     onTrouble: (err) => log.warn({ err }, 'webhooks could not be processed'),
@@ -171,11 +171,11 @@ const replicaFreshness = (store: Store): ReadinessCheck => ({
   },
 });
 
-/** Where the console opens. */
+/** The address of the console. */
 export const consoleAddress = ({ addresses }: Pick<Service, 'addresses'>): string =>
   `${addresses.admin}${CONSOLE_ROOT}/`;
 
-/** What the console shows and does of a replica that is served. A retry leaves a process that replicates at work. */
+/** The part of the console about a replica that is served. A retry does not interrupt a process that replicates. */
 const replicaDesk = (store: Store): ReplicaDesk => ({
   report: (now) => replicaReport(store, now),
   quarantine: (wish) => quarantinePage(store, wish),
@@ -282,8 +282,8 @@ export function defineServe(serve: Command): void {
 }
 
 /**
- * Milliseconds for what the store does by itself when its service has closed, such as the work of a new day: it is rolled
- * back, and another process does it.
+ * Milliseconds for work that the store has begun by itself, such as that of a new day. Afterwards it is rolled back, and another
+ * process does it.
  */
 const CLOSING = 250;
 

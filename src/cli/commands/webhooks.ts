@@ -98,7 +98,7 @@ export function defineWebhooks(webhook: Command): void {
   };
   defineIdCommand(webhook, replay, async (store, id, { since }) => {
     await replayWebhook(store, id, since);
-    writeLines(`${id} gets what has changed since ${since}`);
+    writeLines(`${id} delivers the changes since ${since}`);
   });
 }
 

@@ -1,6 +1,6 @@
 /**
- * The page for a person who opens a surface in a browser. It has no script and loads nothing, and shows nothing of the request
- * but its own address.
+ * The page for a person who opens a surface in a browser. It has no scripts, loads nothing, and shows nothing of the request but
+ * its own address.
  */
 import { hash } from 'node:crypto';
 import { CONSOLE_ROOT } from '../console/pages.ts';
@@ -32,7 +32,7 @@ const NAMES: Readonly<Record<SurfaceName, string>> = {
   admin: 'For its operator',
 };
 
-/** Questions that work with a token, by surface: path and query. */
+/** Example requests that work with a token, by surface: path and query. */
 const QUESTIONS: Readonly<Record<SurfaceName, readonly string[]>> = {
   api: ['/Reso/OData/Property?$top=2', '/v1/listings?_limit=2', '/Reso/OData/$metadata'],
   replication: ['/Reso/OData/Property?$top=2&$count=true', '/v1/listings?_limit=2', '/Reso/OData/$metadata'],
@@ -43,7 +43,7 @@ const QUESTIONS: Readonly<Record<SurfaceName, readonly string[]>> = {
 const escaped = (text: string): string =>
   text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 
-/** A text as one word of a shell. */
+/** A text, quoted as one word of a shell command. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 const link = (address: string, name = address): string =>

@@ -1,4 +1,4 @@
-/** Files of this service at `/media/…`. It must not know where files come from. */
+/** Files that the service serves at `/media/…`. It must not know where files come from. */
 import { timingSafeEqual } from 'node:crypto';
 import { platError } from '../../errors/index.ts';
 import { fileSignature } from '../../store/file-signature.ts';
@@ -17,11 +17,11 @@ export interface FileContext {
 const SIGNATURE = /^([a-z0-9_-]+)\.(\d{1,12})\.([0-9a-f]{32})$/;
 
 /**
- * A file of this service: `/media/<signature>/<path>`, without a key of its own. The signature is for one file, one
- * role and a day; the file is given as long as the role sees a media record that names it.
- * @param path below `/media/`, percent-encoded
- * @param now milliseconds since 1970
- * @throws PlatError 404 for anything else, without the reason
+ * A file of this service: `/media/<signature>/<path>`, which needs no key. The signature covers one file and one role for a limited
+ * time; the file is served as long as the role sees a media record that refers to it.
+ *
+ * @param path below `/media/`, percent-encoded\n@param now milliseconds since 1970\n@throws PlatError 404 in every other case,
+ * without the reason
  */
 export async function servedFile(
   context: FileContext,
@@ -42,9 +42,9 @@ export async function servedFile(
   for (const source of context.files) {
     const found = await source.open(file, wish);
     if (found === undefined) continue;
-    // A version avoids making the content for a client that has it.
+    // If the version is known, the content need not be produced for a client that has it already.
     const weak = weakTag(found.version ?? (await bodyOf(found)));
-    // Compressed and plain bytes of one content share a tag, which is then weak.
+    // The compressed and the plain form of the content share a tag, so it must be weak.
     const etag = isCompressible(found.type) ? weak : weak.slice(2);
     const headers = {
       etag,
@@ -58,8 +58,8 @@ export async function servedFile(
 }
 
 /**
- * What a file may do when a person opens it by itself, on the origin of this service: nothing but look as it was drawn. A PDF
- * has no sandbox, in which browsers refuse to show one; their viewers give its scripts no page.
+ * The content security policy of a file that a person opens by itself, on the origin of this service: it may only be displayed. A
+ * PDF gets no sandbox, because browsers refuse to show a sandboxed one; their viewers keep its scripts away from the page.
  */
 const policyOf = (type: string): string =>
   `${type === 'application/pdf' ? '' : 'sandbox; '}default-src 'none'; style-src 'unsafe-inline'`;
@@ -69,7 +69,7 @@ async function bodyOf({ body }: ServedFile): Promise<Uint8Array> {
   return typeof made === 'string' ? Buffer.from(made) : made;
 }
 
-/** The file, or the part of it that is requested. */
+/** The file, or the part of it that the client requests. */
 function fileReply(
   { method, headers: asked }: Exchange,
   body: Uint8Array,
@@ -91,7 +91,7 @@ function fileReply(
   }
 }
 
-/** The width at which a picture will be shown; any other text is none. */
+/** The width at which a picture will be shown; other values of the parameter are ignored. */
 function widthIn(query: string): { readonly width?: number } {
   const text = new URLSearchParams(query).get('width') ?? '';
   return /^[1-9]\d{0,3}$/.test(text) ? { width: Number(text) } : {};

@@ -1,6 +1,6 @@
 /**
- * What a surface shows without a token: a page for people, the description of its interfaces, and the documents of the
- * package. It must not know what is stored.
+ * What a surface serves without a token: a page for people, the description of its interfaces, and documents. It must not know what
+ * is stored.
  */
 import { readFile } from 'node:fs/promises';
 import type { Exchange, Reply } from '../exchange.ts';
@@ -9,20 +9,20 @@ import { hasTag, weakTag } from '../reply/conditions.ts';
 
 interface FrontPath {
   readonly path: string;
-  /** What it gives, for people. */
+  /** A description for people. */
   readonly gives: string;
   readonly type: string;
 }
 
 export const FRONT_PATHS: readonly FrontPath[] = [
-  { path: '/', gives: 'a page for people; for others there is nothing', type: 'text/html' },
+  { path: '/', gives: 'a page for people; other clients get 404', type: 'text/html' },
   { path: '/openapi.json', gives: 'this description', type: 'application/json' },
   { path: '/documents/{name}', gives: 'a document that explains an interface', type: 'text/plain' },
 ];
 
 const FOLDER_PATH = '/documents/';
 
-/** The documents that explain the interfaces to those who ask them. */
+/** The documents that explain the interfaces to their users. */
 export const DOCUMENTS = [
   'odata.md',
   'native.md',
@@ -38,13 +38,13 @@ export type Front =
   | { readonly kind: 'greeting' | 'description' }
   | { readonly kind: 'document'; readonly name: DocumentName };
 
-/** Browsers name HTML; a client that accepts anything gets what programs get. */
+/** Browsers list HTML explicitly; a client that accepts anything is taken for a program. */
 const wantsPage = (accept: string | undefined): boolean =>
   accept !== undefined &&
   /text\/html/i.test(accept) &&
   chooseType(accept, ['text/html', 'application/json']) === 'text/html';
 
-/** The part of the front that a request is for, if any. */
+/** The part of the front that a request is for, if it is for one. */
 export function frontOf(path: string, accept: string | undefined): Front | undefined {
   if (path === '/') return wantsPage(accept) ? { kind: 'greeting' } : undefined;
   if (path === '/openapi.json') return { kind: 'description' };
@@ -60,7 +60,7 @@ export const describedBy = (base: string): { readonly link: string } => ({
 
 const FOLDER = new URL('../../../docs/', import.meta.url);
 
-/** Texts that were read; they are few, and strangers may ask for them as often as they like. */
+/** Documents that have been read. They are few, and anyone may request them as often as they like. */
 const texts = new Map<DocumentName, Promise<string>>();
 
 function documentText(name: DocumentName): Promise<string> {
@@ -72,7 +72,7 @@ function documentText(name: DocumentName): Promise<string> {
   return read;
 }
 
-/** A document of the package, as text: browsers show it as it is. */
+/** A document of the package, as plain text, which every browser displays. */
 export async function documentReply({ headers }: Exchange, name: DocumentName): Promise<Reply> {
   const text = await documentText(name);
   const etag = weakTag(text);

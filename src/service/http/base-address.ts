@@ -1,11 +1,11 @@
 /**
- * How clients reach a surface, for every link in a response: as the operator configured, or as a trusted proxy says, or
- * by the address that the connection came in on. It must not know what the links lead to.
+ * The address of a surface in links, as clients reach it: the configured one, the one that a trusted proxy reports, or the address
+ * at which the connection arrived. It must not know what the links lead to.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { plainAddress } from '../../shared/ip-address.ts';
 
-/** Where a listener is. */
+/** Where a listener accepts connections. */
 export interface Listener {
   readonly host: string;
   readonly port: number;
@@ -14,19 +14,20 @@ export interface Listener {
   readonly name?: string | undefined;
 }
 
-/** A host that takes connections on every address of the machine. */
+/** Whether a host stands for all addresses of the machine. */
 export const isAnyHost = (host: string): boolean => host === '0.0.0.0' || host === '::' || host === '';
 
 const written = (secure: boolean, host: string, port: number): string =>
   `${secure ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}`;
 
-/** The address of a listener itself; one on all interfaces is named by this machine's own loopback name. */
+/** The address of a listener. One that listens on all interfaces is called localhost. */
 export const listenerAddress = ({ host, port, secure, name }: Listener): string =>
   written(secure, name ?? (isAnyHost(host) ? 'localhost' : host), port);
 
 /**
- * The address of a listener for a client that reached this machine, on whatever port.
- * @param arrival the address of this machine that its connection came in on; undefined where that is not known
+ * The address of a listener for a client that reached this machine, possibly on another port.
+ *
+ * @param arrival the local address of the client's connection; undefined if it is not known
  */
 export function reachedAddress(listener: Listener, arrival: string | undefined): string {
   const { port, secure, name } = listener;
@@ -34,14 +35,14 @@ export function reachedAddress(listener: Listener, arrival: string | undefined):
   return written(secure, plainAddress(arrival), port);
 }
 
-/** What a request says of how it came here. */
+/** What a request says about its route. */
 interface Came {
-  /** The address of this machine that its connection came in on; undefined once that is closed. */
+  /** The local address of the connection; undefined once it is closed. */
   readonly arrival: string | undefined;
   readonly headers: IncomingHttpHeaders;
 }
 
-/** What a request says of itself counts only when the proxy before it is trusted. */
+/** The base address of a request. Its headers count only if the proxy in front of the service is trusted. */
 export function baseAddress(
   listener: Listener,
   publicUrl: string | undefined,
@@ -53,17 +54,21 @@ export function baseAddress(
   return forwarded ?? reachedAddress(listener, arrival);
 }
 
-/** A name or an address of IPv4, or one of IPv6 in brackets, with or without a port. */
+/** A host name or IPv4 address, or an IPv6 address in brackets, with or without a port. */
 const HOST = /^(?:[\w-]+(?:\.[\w-]+)*\.?|\[[\da-f:.]*:[\da-f:.]*\])(?::\d{1,5})?$/i;
 const SCHEME = /^https?$/i;
 const PORT = /^\d{1,5}$/;
-/** The usual port of the other scheme is that of an earlier hop, and means nothing. */
+/**
+ * The default ports of HTTP and HTTPS. A proxy that reports the default port of the other scheme reports an earlier hop, so that
+ * port is ignored.
+ */
 const USUAL_PORTS: ReadonlySet<string> = new Set(['80', '443']);
 
 /**
- * The address by which clients reach the service, by what its proxy says.
- * @param secure whether the connection of the proxy is TLS: so is its client's unless it says otherwise
- * @returns undefined where what was said makes no address
+ * The address by which clients reach the service, according to its proxy.
+ *
+ * @param secure whether the proxy's connection uses TLS; the client's is then assumed to, unless the proxy says otherwise\n@returns
+ * undefined if the headers do not form an address
  */
 function forwardedAddress(headers: IncomingHttpHeaders, secure: boolean): string | undefined {
   const forwarded = forwardedParts(headers);
@@ -73,7 +78,7 @@ function forwardedAddress(headers: IncomingHttpHeaders, secure: boolean): string
   return `${scheme.toLowerCase()}://${host}${lacksPort ? `:${port}` : ''}`;
 }
 
-/** The host by which clients reach the service, where the proxy says so. */
+/** The host by which clients reach the service, if the proxy reports one. */
 export const forwardedHost = (headers: IncomingHttpHeaders): string | undefined =>
   forwardedParts(headers).host;
 
@@ -84,9 +89,9 @@ interface Forwarded {
 }
 
 /**
- * Most proxies write `X-Forwarded-*` and pass a `Forwarded` (RFC 7239) of their client's on as it is, so `Forwarded` counts
- * only where none of the former is there. Of a header that names several hops only the last is read, which that proxy wrote:
- * whatever stands before it may be the client's own.
+ * What the proxy reports. Most proxies write `X-Forwarded-*` but pass on a `Forwarded` header (RFC 7239) that their client sent, so
+ * `Forwarded` counts only if there is no `X-Forwarded-*`. Of several hops, only the last one counts, because the proxy itself wrote
+ * it; those before it may come from the client.
  */
 function forwardedParts(headers: IncomingHttpHeaders): Forwarded {
   const host = lastOf(headers['x-forwarded-host']);
@@ -103,7 +108,7 @@ const lastOf = (value: string | string[] | undefined): string | undefined =>
 
 const PAIR = /\s*(?:([!#$%&'*+.^_`|~\w-]+)=(?:([!#$%&'*+.^_`|~\w-]+)|"((?:[^"\\]|\\.)*)")\s*)?([;,]|$)/y;
 
-/** The parameters of the last hop; undefined for a header that is not as RFC 7239 says. */
+/** The parameters of the last hop; undefined for a header that does not conform to RFC 7239. */
 function lastHop(header: string): ReadonlyMap<string, string> | undefined {
   let hop = new Map<string, string>();
   PAIR.lastIndex = 0;

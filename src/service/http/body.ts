@@ -1,13 +1,13 @@
 /**
- * Reads the body of a request: bounded in size and time, and only once the key is known. It must not know what is in it.
+ * Reads the body of a request, with limits on its size and time, and only after the key is known. It must not know what is in it.
  */
 import { finished, type Readable } from 'node:stream';
 import { type PlatError, platError } from '../../errors/index.ts';
 
-/** Reads a body, of at most so many bytes. @throws PlatError 413 for a larger one, 408 for one that does not come */
+/** Reads a body of at most `most` bytes. @throws PlatError 413 for a larger one, 408 for one that does not arrive in time */
 export type ReadBody = (most: number) => Promise<Buffer>;
 
-/** A body that is on its way, in whose place something may come that is no HTTP. */
+/** A body that is still arriving on an HTTP/1.1 connection, on which the parser may meet bytes that are not valid HTTP. */
 export class ComingBody {
   #fault: PlatError | undefined;
   #failed: ((fault: PlatError) => void) | undefined;
@@ -16,13 +16,13 @@ export class ComingBody {
     return this.#fault !== undefined;
   }
 
-  /** The body does not come any more. */
+  /** Reports that the rest of the body will not arrive. */
   break(fault: PlatError): void {
     this.#fault ??= fault;
     this.#failed?.(this.#fault);
   }
 
-  /** Tells who reads it of a fault, also of one that was found before. */
+  /** Registers a callback for such a fault; it is called at once if the fault has occurred already. */
   read(failed: (fault: PlatError) => void): void {
     this.#failed = failed;
     if (this.#fault !== undefined) failed(this.#fault);
@@ -30,8 +30,7 @@ export class ComingBody {
 }
 
 /**
- * @param milliseconds for the whole body
- * @param coming absent where none can break: HTTP/2 ends the stream
+ * @param milliseconds the time for the whole body\n@param coming absent for HTTP/2, where a fault ends the stream itself
  */
 export function bodyReader(
   request: Readable & { readonly headers: Readonly<Record<string, unknown>> },
@@ -62,7 +61,7 @@ export function bodyReader(
         clearTimeout(timer);
         watch();
         request.off('data', take);
-        request.resume(); // what follows is dropped
+        request.resume(); // discards the rest
       };
       if (Number(request.headers['content-length'] ?? 0) > most) tooLarge();
       else request.on('data', take);

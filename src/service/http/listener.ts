@@ -1,6 +1,6 @@
 /**
- * From what a server took to an `Exchange`, and from the `Reply` to what the server writes: requests of a connection in their
- * order, bounds on connections, and what is released when a request ends. It must not know how a request is answered.
+ * Turns the requests that a server receives into `Exchange`s, and `Reply`s into responses. It keeps the requests of a connection in
+ * order, limits connections, and releases what a request has acquired when it ends. It must not know how a request is answered.
  */
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
@@ -34,7 +34,7 @@ import {
 } from './server.ts';
 import { isOfHttp, refuse, type Unread, whatIsWrong } from './unreadable.ts';
 
-/** What a listener answers for: one surface, or several that have hosts of their own. */
+/** Maps a Host header to the surface that it stands for. A listener serves one surface, or several with host names of their own. */
 export type Dispatch = (host: string | undefined) => SurfaceName | undefined;
 
 interface ListenerOptions {
@@ -43,22 +43,22 @@ interface ListenerOptions {
   readonly budgets: Budgets;
   readonly connections: Connections;
   readonly pace: Pace;
-  /** Aborted when the service closes: answers without an end then end. */
+  /** Aborted when the service closes; streams of events then end. */
   readonly closing: AbortSignal;
-  /** Answers without an end that are open, of all listeners. */
+  /** The number of open event streams, over all listeners. */
   readonly streams: { open: number };
-  /** Counts a client that was cut because it took its answer too slowly. */
+  /** Counts a client that was disconnected because it read its response too slowly. */
   readonly cut: (surface: SurfaceName) => void;
   readonly dispatch: Dispatch;
   readonly tls?: { readonly cert: Buffer; readonly key: Buffer };
-  /** Where a surface listens, known once it does. */
+  /** The address of a surface's listener; it is known once that listens. */
   readonly where: (surface: SurfaceName) => Listener;
 }
 
-/** Requests that a connection may send before the first of them is answered. */
+/** How many requests a connection may pipeline before the first of them is answered. */
 const MOST_AHEAD = 250;
 
-/** A server that hands every request to the responder and writes what it answers. */
+/** A server that passes every request to the responder and writes its reply. */
 export function makeListener(options: ListenerOptions): HttpServer {
   const { tls, connections, responder } = options;
   const { log, options: settings } = responder;
@@ -69,7 +69,7 @@ export function makeListener(options: ListenerOptions): HttpServer {
   const answer = async (request: HttpRequest, response: HttpResponse): Promise<void> => {
     const carrier = carrierOf(request, response);
     if (order.waiting(carrier.connection) >= MOST_AHEAD) {
-      // Nothing but the end of the connection keeps a client from sending more.
+      // Only closing the connection keeps the client from sending more requests.
       if (!carrier.isGone())
         log.warn({ requests: MOST_AHEAD }, 'disconnected a client that has too many unanswered requests');
       carrier.cut();
@@ -109,9 +109,9 @@ export function makeListener(options: ListenerOptions): HttpServer {
       connection: known.open,
       fault: (error, socket) => {
         const unread = whatIsWrong(error);
-        // A connection that was lost, or that has no TLS yet, takes no answer.
+        // No response can be sent on a connection that was lost or whose TLS handshake failed.
         if (!isOfHttp(error)) socket.destroy();
-        // What is wrong in a body belongs to its request, which has one answer: a second one would be taken for the next's.
+        // A fault within a body belongs to that request and its only response: the client would take a second response for that to its next request.
         else if (!breakBody(bodies.get(socket), unread.error, socket)) void refuseNext(unread, socket);
       },
       connect: (request, socket) =>
@@ -120,7 +120,7 @@ export function makeListener(options: ListenerOptions): HttpServer {
   );
 }
 
-/** A request of HTTP/1.1 whose body is on its way. */
+/** An HTTP/1.1 request whose body is still arriving. */
 interface Coming {
   readonly request: HttpRequest;
   readonly response: HttpResponse;
@@ -130,7 +130,10 @@ interface Coming {
 const hasBody = ({ headers }: HttpRequest): boolean =>
   headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 
-/** @returns whether a body was under way, in which a fault was found: its request is answered, and the connection ends */
+/**
+ * Fails the request whose body was arriving when a fault was found, and ends the connection after its response. @returns whether
+ * there was such a request
+ */
 function breakBody(coming: Coming | undefined, fault: PlatError, socket: Duplex): boolean {
   if (coming === undefined || coming.request.complete) return false;
   const { response, body } = coming;
@@ -141,11 +144,11 @@ function breakBody(coming: Coming | undefined, fault: PlatError, socket: Duplex)
 }
 
 /**
- * The order of the requests of each connection. Those of HTTP/1.1 are answered one after the other, so that answers keep
- * their order and a connection holds one page at a time, however many requests it sends at once.
+ * Keeps the requests of each connection in order. Those of an HTTP/1.1 connection are answered one after the other, so that
+ * responses keep their order and a connection holds one page at a time, however many requests it pipelines.
  */
 function requestOrder() {
-  /** The latest request of each connection: it ends after all before it. */
+  /** The latest request of each connection; it ends after all those before it. */
   const latest = new WeakMap<object, Promise<void>>();
   const counts = new WeakMap<object, number>();
   const waiting = (connection: object): number => counts.get(connection) ?? 0;
@@ -159,7 +162,7 @@ function requestOrder() {
       const ahead = waiting(connection);
       counts.set(connection, ahead + 1);
       const before = isMultiplexed ? Promise.resolve() : (latest.get(connection) ?? Promise.resolve());
-      // Between two requests of one connection, whatever else has arrived is handled.
+      // Yields between two requests of one connection, so that other connections get their share.
       const done = ahead === 0 ? work() : before.then(() => setImmediate()).then(work);
       latest.set(
         connection,
@@ -174,7 +177,10 @@ function requestOrder() {
   };
 }
 
-/** The connections of a listener by their two ends: over TLS, requests come on another socket than the one that was taken. */
+/**
+ * The connections of a listener by both of their endpoints: over TLS, requests arrive on another socket object than the one that
+ * was accepted.
+ */
 function knownConnections(connections: Connections) {
   const open = new Map<string, Connection>();
   const endsOf = ({ remoteAddress, remotePort, localPort }: Socket): string =>
@@ -200,7 +206,7 @@ function knownConnections(connections: Connections) {
 
 const REQUEST_ID = /^[\w.:/+=-]{1,128}$/;
 
-/** A request with what carries it. */
+/** A request with its connection. */
 interface Arrived {
   readonly account: RequestAccount;
   readonly request: HttpRequest;
@@ -209,13 +215,15 @@ interface Arrived {
   readonly connection: Connection | undefined;
   readonly coming: ComingBody | undefined;
   readonly headers: Exchange['headers'];
-  /** The client's own id of the request, if it is a harmless one. */
+  /** The request id that the client sent, if it is safe to log, or a new one. */
   readonly id: string;
 }
 
 /**
- * Answers a request. Whatever fails, what the request has taken is released, and the client notices.
- * @returns the key that asked, if it had a known one
+ * Answers a request. Whatever fails, everything that the request has acquired is released, and the client sees that the response is
+ * incomplete.
+ *
+ * @returns the key of the request, if it is a known one
  */
 async function handle(
   options: ListenerOptions,
@@ -233,7 +241,7 @@ async function handle(
     await answerRequest(options, { account, request, response, carrier, connection, coming, headers, id });
   } catch (error) {
     options.responder.log.warn({ err: error, requestId: id }, 'a response could not be written');
-    // No client may take a part of a response for the whole.
+    // The client must not take an incomplete response for a complete one.
     breakOff(response);
   } finally {
     account.close();
@@ -253,7 +261,7 @@ async function answerRequest(
   const arrival = carrier.socket?.localAddress;
   const came = { arrival, headers };
   using own = new DisposableStack();
-  // The operator must be able to look when all else is refused.
+  // Operators must get responses even when all other requests are refused.
   if (surface === 'admin') account.exempt();
   const url = originForm(request.url ?? '/');
   const mark = url.indexOf('?');
@@ -282,18 +290,18 @@ async function answerRequest(
   };
   const reply = await replyTo(responder, exchange, dispatched !== undefined, request);
   const common = { ...(await commonOf(responder, id, surface, reply.date)), serverTiming: timings.header() };
-  // Clients that ask again at once would otherwise keep a service at work that is to end.
+  // Otherwise, clients that send one request after the other would keep a closing service from ending.
   if (closing.aborted) endAfter(response);
   const sender = pace.watch(endClient);
   own.defer(sender.end);
   const taking = { holds: account.holds, sender };
   const isStream = hasEvents(reply) && method === 'GET';
-  // What has no end took as long as it took to begin.
+  // For a stream, the time until it began counts.
   const begun = performance.now();
   let bytes: number;
   if (isStream) {
     streams.open++;
-    // Otherwise it would count among those of strangers for as long as it lasts.
+    // Otherwise the connection would count as one without a key for as long as the stream lasts.
     if (account.key !== undefined) connection?.belongsTo(account.key);
     own.defer(() => streams.open--);
     bytes = await sendEvents(response, reply, common, { closing, taking, times: options.events });
@@ -313,7 +321,7 @@ async function answerRequest(
   const ended = { surface, status, seconds, key, rows, bytes };
   responder.admin.history.note(ended, options.clock.now());
   if (isStream && key !== undefined) responder.usage.sent(key, bytes);
-  // What an operator looks at through the eyes of others is no walk of theirs.
+  // Pages that an operator reads as another key are not part of a walk of that key.
   if (key !== undefined && reply.reading !== undefined && surface !== 'admin' && status === 200) {
     responder.admin.walks.note(key, surface, reply.reading, rows, options.clock.now());
   }
@@ -341,7 +349,7 @@ async function replyTo(
     : refusal(exchange, platError('requestMalformed', { reason }));
 }
 
-/** @param raw names and values in turn */
+/** How often a header occurs. @param raw names and values in turn */
 function countOf(raw: readonly string[], wanted: string): number {
   let count = 0;
   for (let at = 0; at < raw.length; at += 2) {
@@ -352,8 +360,9 @@ function countOf(raw: readonly string[], wanted: string): number {
 }
 
 /**
- * What every response has, by the clock of the store, or by this machine's while the store cannot be read. Operators
- * get no records and begin no window at the `Date` of a response: probes and metrics wait for no promise of the store.
+ * What every response has. `now` is the time of the store's clock, or of this machine's while the store cannot be read. Responses
+ * of the admin port contain no records, and nobody begins an update window at their `Date`, so probes and metrics do not wait for
+ * the store to promise a horizon.
  */
 async function commonOf(
   { date, options, context }: Responder,
@@ -370,7 +379,7 @@ async function commonOf(
   }
 }
 
-/** The path and query; a client may send the whole address (RFC 9112, 3.2.2). */
+/** The path and query of a request target, which may be an absolute URI (RFC 9112, 3.2.2). */
 function originForm(url: string): string {
   const origin = /^https?:\/\/[^/?]*/i.exec(url)?.[0];
   return origin === undefined ? url : url.slice(origin.length);

@@ -1,21 +1,21 @@
-/** What a request's method means: a query in its address or in its body. It must not know what is asked. */
+/** What the method of a request means: a query in its URL or in its body. It must not know what is queried. */
 import { platError } from '../../errors/index.ts';
 
-/** The methods that a path takes, as `Allow` names them. */
+/** The methods that a path allows, for the `Allow` header. */
 export const ALLOWED = 'GET, HEAD, OPTIONS';
 const ALLOWED_WITH_BODY = 'GET, HEAD, POST, OPTIONS';
 const ALLOWED_QUERY = 'POST, OPTIONS';
 
 const TAKES = 'GET and HEAD';
 
-/** The end of a path whose options come in the body (OData 4.01 URL conventions, 4.17). */
+/** The end of a path whose query options come in the body (OData 4.01 URL conventions, 4.17). */
 const QUERY_PATH = /\/+(?:\$|%24)query\/*$/;
 
-/** What a request means, and its path without the part that says so. */
+/** What a request means, and its path without `/$query`. */
 export type RequestMeaning =
   | { readonly kind: 'options'; readonly allow: string }
   | { readonly kind: 'read'; readonly path: string }
-  /** The options are in the body. */
+  /** The query options are in the body. */
   | { readonly kind: 'posted'; readonly path: string }
   | { readonly kind: 'refused'; readonly allow: string; readonly takes: string };
 
@@ -25,7 +25,7 @@ interface Asked {
   readonly headers: Readonly<Record<string, string | undefined>>;
 }
 
-/** @param isCollection whether the path is one of an interface, whose queries may be long */
+/** @param isCollection whether the path belongs to an interface, whose queries may be too long for a URL */
 export function meaningOf({ method, path, headers }: Asked, isCollection: boolean): RequestMeaning {
   const asksInBody = isCollection && QUERY_PATH.test(path);
   if (method === 'OPTIONS') {

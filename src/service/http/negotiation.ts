@@ -1,9 +1,10 @@
 /**
- * What a request's headers say of the response that its client wants: media type and encoding (RFC 9110, 12.5), version
- * of OData, and preferences. It must not know what is asked.
- * The media ranges are read here rather than by a library, because clients of OData put parameters into them
- * (`application/json;odata.metadata=full`) that do not exclude the type, and because the order of what is offered
- * decides between types that the client likes equally.
+ * What the headers of a request say about the response that the client wants: media type and encoding (RFC 9110, 12.5), version of
+ * OData, and preferences. It must not know what is requested.
+ *
+ * Media ranges are parsed here and not by a library, because OData clients add parameters to them
+ * (`application/json;odata.metadata=full`) that do not exclude the type, and because the order of the offers decides between types
+ * of the same quality.
  */
 import { platError } from '../../errors/index.ts';
 
@@ -15,7 +16,7 @@ interface Range {
   readonly parameters: readonly string[];
 }
 
-/** What clients send is mostly the same: headers that were read, up to a length and a number. */
+/** Parsed headers. Most clients send the same few, so they are cached, up to a length and a number. */
 const read = new Map<string, readonly Range[]>();
 const LONGEST_KEPT = 200;
 const MOST_KEPT = 500;
@@ -40,8 +41,9 @@ const readRanges = (header: string): readonly Range[] =>
   });
 
 /**
- * What a client likes best of what is offered; the first of those it likes equally.
- * @param namesOf the names under which a range may speak of it, the most specific first
+ * The offer with the highest quality; the first one of several with the same.
+ *
+ * @param namesOf the names by which a range may refer to an offer, the most specific first
  */
 function bestOf<T extends string>(
   header: string,
@@ -59,7 +61,7 @@ function bestOf<T extends string>(
   return best?.offer;
 }
 
-/** The media type for a client; undefined when its header rules out all that is offered. */
+/** The media type for a client; undefined if its header excludes all offers. */
 export const chooseType = <T extends string>(
   header: string | undefined,
   offered: readonly T[],
@@ -68,7 +70,7 @@ export const chooseType = <T extends string>(
     ? offered[0]
     : bestOf(header, offered, (type) => [type, `${type.split('/')[0]}/*`, '*/*']);
 
-/** A parameter of the range by which a client likes a media type best, by one of its names and in small letters. */
+/** A parameter of the media range that matches a type best, by one of its names, in lower case. */
 export function parameterOf(
   header: string | undefined,
   type: string,
@@ -81,28 +83,29 @@ export function parameterOf(
   return found?.slice(found.indexOf('=') + 1).replaceAll('"', '');
 }
 
-/** Content encodings that plat can make, the one it makes fastest first. */
+/** The content encodings that plat offers, in the order of their speed. */
 const ENCODINGS = ['zstd', 'br', 'gzip'] as const;
 export type Encoding = (typeof ENCODINGS)[number];
 
-/** The same where a body is kept in the form of gzip, and takes the least work in that. */
+/** The same for a body that is cached in gzip form, which then takes the least work. */
 const GZIP_FIRST = ['gzip', 'zstd', 'br'] as const;
 
-/** Whether a client likes no encoding better than gzip. */
+/** Whether gzip is the client's most preferred encoding, or one of them. */
 export const prefersGzip = (header: string | undefined): boolean =>
   header !== undefined && bestOf(header, GZIP_FIRST, (encoding) => [encoding, '*']) === 'gzip';
 
-/** The encoding for a client; undefined: none. */
+/** The content encoding for a client; undefined: none. */
 export const chooseEncoding = (header: string | undefined): Encoding | undefined =>
   header === undefined ? undefined : bestOf(header, ENCODINGS, (encoding) => [encoding, '*']);
 
 type ODataVersion = '4.0' | '4.01';
 
-/** The header of a response whose request requested no other version, or could not be read. */
+/** The header of a response to a request that names no other version, or that could not be parsed. */
 export const ODATA_VERSION = { 'odata-version': '4.01' } as const;
 
 /**
- * The version that a response is given in (OData 4.01 protocol, 8.1.5 and 8.2.6).
+ * The version of OData of a response (OData 4.01 protocol, 8.1.5 and 8.2.6).
+ *
  * @throws PlatError `versionUnsupported` for a request in a version that is unknown or newer
  */
 export function negotiateVersion({
@@ -124,15 +127,15 @@ export function negotiateVersion({
 export interface Preferences {
   readonly maxPageSize?: number;
   readonly omitNulls: boolean;
-  /** Whether annotations such as `Core.Permissions` stand instead of hidden fields. */
+  /** Whether hidden fields are replaced by annotations such as `Core.Permissions`. */
   readonly annotations: boolean;
-  /** Whether a link to later changes is requested. */
+  /** Whether the client requests a delta link. */
   readonly trackChanges: boolean;
 }
 
 /** Preferences are separated by commas, outside quotes (RFC 7240, 2). */
 const ELEMENT = /(?:[^",]|"(?:[^"\\]|\\.)*")+/g;
-/** A preference with its value; what follows a semicolon are parameters, of which none is known here. */
+/** A preference with its value. The part after a semicolon has parameters, none of which plat knows. */
 const PREFERENCE = /^\s*(?:odata\.)?([\w.-]+)\s*(?:=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*)))?\s*(?:;|$)/i;
 
 const NO_PREFERENCES: Preferences = { omitNulls: false, annotations: false, trackChanges: false };
@@ -142,7 +145,7 @@ export function parsePreferences(header = ''): Preferences {
   const given = new Map<string, string>();
   for (const [element] of header.matchAll(ELEMENT)) {
     const [, name = '', quoted, plain = ''] = PREFERENCE.exec(element) ?? [];
-    // The first of a name counts.
+    // If a preference is repeated, the first one counts.
     if (!given.has(name.toLowerCase())) given.set(name.toLowerCase(), quoted ?? plain);
   }
   const size = given.get('maxpagesize') ?? '';
@@ -154,7 +157,7 @@ export function parsePreferences(header = ''): Preferences {
   };
 }
 
-/** Patterns of annotations, the most specific last; a minus sign excludes (8.2.8.4). */
+/** Whether annotation patterns include `Core.Permissions`. More specific patterns come later; a minus sign excludes (8.2.8.4). */
 function includesPermissions(patterns: string): boolean {
   let included = false;
   for (const pattern of patterns.split(',').map((each) => each.trim())) {

@@ -1,24 +1,24 @@
 /**
- * Queries that are longer than an address may be: they come in the body of a POST, and continue in links that contain them
- * compressed, because a link is followed by GET. A compressed query is complete, so the service remembers nothing for a link,
- * and every process can answer it at any time.
+ * Queries that are too long for a URL: they come in the body of a POST, and the next links of their pages contain them in
+ * compressed form, because clients follow a link with GET. Such a link is complete, so the service stores nothing for it, and every
+ * process can answer it at any time.
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { platError } from '../../errors/index.ts';
 import type { Exchange } from '../exchange.ts';
 
-/** Longest URL that is read, in bytes. */
+/** The longest URL that the service accepts, in bytes. */
 export const LONGEST_URL = 16_384;
-/** Longest query that a body holds, in bytes: what values may come to (`query/odata/option-text.ts`), percent-encoded. */
+/** The longest query in a body, in bytes: the limit of values (`query/odata/option-text.ts`), percent-encoded. */
 const LONGEST_QUERY = 393_216;
-/** Bytes of an address that every server and proxy on the way takes. */
+/** A length of URLs, in bytes, that every server and proxy accepts. */
 const USUAL_URL = 2048;
 
 const PACKED = 'plat.query';
 const TYPES: ReadonlySet<string> = new Set(['', 'text/plain', 'application/x-www-form-urlencoded']);
 const CHARSETS = /^"?(?:utf-?8|us-ascii)"?$/i;
 
-/** The exchange with the options that came in its body beside those of its address (OData 4.01 URL conventions, 4.17). */
+/** The exchange with the query options of its body added to those of its URL (OData 4.01 URL conventions, 4.17). */
 export async function withPostedQuery(exchange: Exchange): Promise<Exchange> {
   const { headers, query, account } = exchange;
   if (headers['content-length'] === '0') return { ...exchange, isPosted: true };
@@ -47,18 +47,18 @@ function textOf(body: Buffer): string {
   }
 }
 
-/** Encodes what no address may contain: many clients write a body with plain spaces and quotes. */
+/** Percent-encodes the characters that no URL may contain: many clients send a body with plain spaces and quotes. */
 const inUrlForm = (query: string): string =>
   query.replace(/[^\x21-\x7e]|["#<>\\^`{|}]/gu, (character) => encodeURIComponent(character));
 
-/** The exchange with the query that a link contains compressed. @throws PlatError `optionInvalid` for another text */
+/** The exchange with the compressed query of its link expanded. @throws PlatError `optionInvalid` if it cannot be expanded */
 export function withUnpackedQuery(exchange: Exchange): Exchange {
   const { query } = exchange;
   if (!query.includes(`${PACKED}=`)) return exchange;
   const pairs = query.split('&');
   const [packed, ...more] = pairs.filter((pair) => pair.startsWith(`${PACKED}=`));
   if (packed === undefined) return exchange;
-  // Each may decompress to as much as a body may hold.
+  // Each one may expand to the size of the largest body, so only one is accepted.
   if (more.length > 0) throw platError('optionRepeated', { name: PACKED }, { target: PACKED });
   const others = pairs.filter((pair) => pair !== packed);
   return { ...exchange, query: [unpacked(packed), ...others].join('&'), isPosted: true };
@@ -77,8 +77,9 @@ function unpacked(pair: string): string {
 
 /**
  * The query of a link to the next page.
- * @param room bytes of the link beside it
- * @throws PlatError `linkTooLong` where no link can hold it: rows would be lost silently
+ *
+ * @param room bytes of the link besides the query\n@throws PlatError `linkTooLong` if the query does not fit into a link: without
+ * one, the client would miss rows without noticing
  */
 export function linkQuery(
   { query, isPosted }: Pick<Exchange, 'query' | 'isPosted'>,

@@ -1,6 +1,6 @@
 /**
- * Node's servers: HTTP/1.1, and over TLS also HTTP/2. What differs between the two is here: what carries a request, how
- * its answer is written and interrupted, and when an idle connection ends. It must not know what is answered.
+ * Node's servers: HTTP/1.1, and HTTP/2 over TLS. This module hides their differences: the connection that carries a request, how a
+ * response is written or aborted, and when an idle connection ends. It must not know what is answered.
  */
 import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import {
@@ -18,22 +18,22 @@ import { type Queued, queueOf } from '../reply/pace.ts';
 export type HttpRequest = IncomingMessage | Http2ServerRequest;
 export type HttpResponse = ServerResponse | Http2ServerResponse;
 
-/** Room for a URL of 16 KB and the headers beside it; Node's own limit would answer without an envelope. */
+/** Room for a URL of 16 KB and the headers; Node itself would reject a larger head without an error envelope. */
 const LARGEST_HEAD = 64 * 1024;
 /** Milliseconds after which a connection without traffic is closed. */
 const SOCKET_PATIENCE = 120_000;
-/** Requests that an HTTP/2 connection has open at once. */
+/** How many requests an HTTP/2 connection may have open at once. */
 const MOST_STREAMS = 100;
-/** Megabytes that the protocol itself may hold for an HTTP/2 connection. */
+/** Megabytes that the protocol implementation may use for an HTTP/2 connection. */
 const SESSION_MEMORY = 10;
-/** Streams that a client may cancel at once, and per second; beyond that its connection ends. */
+/** How many streams a client may cancel in a burst, and per second; if it cancels more, its connection ends. */
 const RESETS = { streamResetBurst: 200, streamResetRate: 33 } as const;
-/** Milliseconds for requests in progress on a connection that is being closed. */
+/** Milliseconds that requests in progress get on a connection that is being closed. */
 const ENDING = 5000;
 
 interface ServerBounds {
   readonly tls: { readonly cert: Buffer; readonly key: Buffer } | undefined;
-  /** Milliseconds for a request to arrive whole, and for a connection to be idle between two. */
+  /** Milliseconds for a complete request to arrive, and for a connection to be idle between two requests. */
   readonly requestPatience: number;
   readonly idlePatience: number;
 }
@@ -41,9 +41,9 @@ interface ServerBounds {
 interface Taken {
   request(request: HttpRequest, response: HttpResponse): void;
   connection(socket: Socket): void;
-  /** A connection of HTTP/1.1 that cannot continue. */
+  /** An HTTP/1.1 connection that cannot continue. */
   fault(error: Error, socket: Duplex): void;
-  /** `CONNECT`, which no answer follows. */
+  /** A `CONNECT` request, which plat refuses. */
   connect(request: IncomingMessage, socket: Duplex): void;
 }
 
@@ -51,8 +51,9 @@ export interface HttpServer {
   /** @returns the port */
   listen(host: string, port: number): Promise<number>;
   /**
-   * Takes nothing new, and ends when all connections have: whoever counts them ends those without work.
-   * @param patience milliseconds, then the rest is cut
+   * Accepts no new connections, and resolves when all connections have ended. The caller closes those that are idle.
+   *
+   * @param patience milliseconds after which the remaining connections are destroyed
    */
   close(patience: number): Promise<void>;
 }
@@ -60,7 +61,7 @@ export interface HttpServer {
 export function makeServer({ tls, requestPatience, idlePatience }: ServerBounds, taken: Taken): HttpServer {
   const bounds = {
     maxHeaderSize: LARGEST_HEAD,
-    requireHostHeader: false, // Node would answer without an envelope
+    requireHostHeader: false, // Node would respond without an error envelope
     headersTimeout: requestPatience,
     requestTimeout: requestPatience,
     connectionsCheckingInterval: Math.ceil(requestPatience / 4),
@@ -90,7 +91,7 @@ export function makeServer({ tls, requestPatience, idlePatience }: ServerBounds,
     taken.connection(socket);
   });
   server.on('request', taken.request);
-  // What a client expects beyond HTTP is no reason to refuse it (RFC 9110, 10.1.1).
+  // An unknown `Expect` header is no reason to refuse a request (RFC 9110, 10.1.1).
   server.on('checkExpectation', taken.request);
   server.on('clientError', taken.fault);
   server.on('connect', (request: HttpRequest, carrier: Duplex | Http2ServerResponse) => {
@@ -121,7 +122,7 @@ async function close(
 ): Promise<void> {
   if (!server.listening) return;
   const { promise, resolve } = Promise.withResolvers<void>();
-  // Sessions of HTTP/2 refuse new requests and end after those in progress.
+  // HTTP/2 sessions refuse new requests and end after those in progress.
   server.close(() => resolve());
   const cut = setTimeout(() => {
     for (const socket of sockets) socket.destroy();
@@ -131,8 +132,8 @@ async function close(
 }
 
 /**
- * Ends a session that has had no request in progress for too long, whatever else it received: its first request must
- * come as soon as one of HTTP/1.1, and frames without requests keep no connection open.
+ * Ends an HTTP/2 session that has had no request in progress for too long, whatever frames it received: its first request must
+ * arrive as soon as on HTTP/1.1, and frames without requests do not keep a connection open.
  */
 function endIdle(session: ServerHttp2Session, first: number, between: number): void {
   let streams = 0;
@@ -154,20 +155,20 @@ function endIdle(session: ServerHttp2Session, first: number, between: number): v
     });
   });
   session.once('close', () => clearTimeout(timer));
-  session.on('error', () => undefined); // its client has left, or speaks no HTTP/2
+  session.on('error', () => undefined); // the client has left, or does not speak HTTP/2
 }
 
 /** The connection that carries a request. */
 export interface Carrier {
-  /** The same object for all its requests. */
+  /** The same object for all requests of the connection. */
   readonly connection: object;
-  /** Undefined once it has ended. */
+  /** Undefined once the connection has ended. */
   readonly socket: Socket | undefined;
-  /** Whether its requests are answered concurrently rather than one after the other. */
+  /** Whether its requests are answered concurrently, rather than one after the other. */
   readonly isMultiplexed: boolean;
-  /** Whether the client has left. */
+  /** Whether the client has disconnected. */
   isGone(): boolean;
-  /** Ends it, with all its requests. */
+  /** Destroys the connection, with all its requests. */
   cut(): void;
 }
 
@@ -193,7 +194,7 @@ export function carrierOf(request: HttpRequest, response: HttpResponse): Carrier
   };
 }
 
-/** The headers of a request by their names, without those that only HTTP/2 knows. */
+/** The headers of a request, without the pseudo-headers of HTTP/2. */
 export function headersOf({ headers }: HttpRequest): Record<string, string | undefined> {
   const plain: Record<string, string | undefined> = {};
   for (const [name, value] of Object.entries(headers)) {
@@ -214,32 +215,31 @@ export function writeHead(
   else response.writeHead(status, headers);
 }
 
-/** Sends the head ahead of a body that may begin much later; HTTP/2 does so anyway. */
+/** Sends the head before a body that may begin much later; HTTP/2 does so anyway. */
 export function flushHead(response: HttpResponse): void {
   if (response instanceof ServerResponse) response.flushHeaders();
 }
 
-/** Has the connection end after this answer, where it carries one at a time; one that carries several is told otherwise. */
+/** Closes an HTTP/1.1 connection after this response. An HTTP/2 session is closed by other means. */
 export function endAfter(response: HttpResponse): void {
   if (response instanceof ServerResponse) response.shouldKeepAlive = false;
 }
 
-/** What the body of a response is written to. */
+/** The stream to which the body of a response is written. */
 export const bodyOf = (response: HttpResponse): Writable =>
   response instanceof Http2ServerResponse ? response.stream : response;
 
-/** How much of what was written still waits; undefined where it cannot be seen. */
+/** How many written bytes the system has not taken yet; undefined if that cannot be observed. */
 export const waitingIn = (response: HttpResponse): Queued | undefined =>
   response instanceof ServerResponse ? queueOf(response.socket) : undefined;
 
-/** Breaks a response off, so that no client takes a part for the whole. */
+/** Aborts a response, so that the client does not take an incomplete one for a complete one. */
 export function breakOff(response: HttpResponse): void {
-  if (response instanceof Http2ServerResponse)
-    response.stream.destroy(new Error('The answer was broken off'));
+  if (response instanceof Http2ServerResponse) response.stream.destroy(new Error('The response was aborted'));
   else response.destroy();
 }
 
-/** Ends a request that was answered before all of it had arrived. */
+/** Ends an HTTP/2 request that was answered before all of it had arrived. */
 export function endRequest(request: HttpRequest, response: HttpResponse): void {
   if (!(response instanceof Http2ServerResponse)) return;
   const { stream } = response;

@@ -1,4 +1,4 @@
-/** Answers to requests that Node could not parse. It must not know what paths there are. */
+/** Responses to requests that Node could not parse. It must not know which paths exist. */
 import { METHODS, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type PlatError, platError } from '../../errors/index.ts';
@@ -10,20 +10,20 @@ import { ODATA_VERSION } from './negotiation.ts';
 /** Node's error for a connection whose request it could not read. */
 interface ClientError extends Error {
   readonly code?: string;
-  /** The bytes in which the fault was found. */
+  /** The packet in which the parser found the fault. */
   readonly rawPacket?: unknown;
 }
 
-/** A request line that is right but for a method that the parser does not know. */
+/** A request line that is valid except that the parser does not know its method. */
 const OTHER_METHOD = /^([A-Z][A-Z-]{0,40}) (\S+) HTTP\/1\.[01]\r?\n/;
 
-/** Why a request could not be read, and its path if it is known. */
+/** Why a request could not be parsed, and its path if it is known. */
 export interface Unread {
   readonly error: PlatError;
   readonly path: string;
 }
 
-/** Answers as any request is answered, and ends the connection (RFC 9112). */
+/** Sends an error in the same envelope as any other response, and ends the connection (RFC 9112). */
 export function refuse({ error, path }: Unread, socket: Duplex, common: Common): void {
   if (!socket.writable) {
     socket.destroy();
@@ -44,10 +44,10 @@ export function refuse({ error, path }: Unread, socket: Duplex, common: Common):
   socket.end(`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? ''}\r\n${lines.join('')}\r\n${text}`);
 }
 
-/** Whether the request is wrong, rather than its connection. */
+/** Whether the error is about the content of the request, and not about its connection. */
 export const isOfHttp = ({ code = '' }: ClientError): boolean => /^(?:HPE|ERR_HTTP)_/.test(code);
 
-/** Whether the request is no HTTP, has too large a head, or came too slowly. */
+/** The error to report: the request is not valid HTTP, its head is too large, or it arrived too slowly. */
 export function whatIsWrong({ code, rawPacket }: ClientError): Unread {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':

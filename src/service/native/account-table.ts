@@ -1,6 +1,6 @@
 /**
- * What an account consists of (reference: native-v1, Accounts): which fields of a Member or Office each of its members comes
- * from, what names mean in filters, and the text of an account. It must not know how accounts are read.
+ * The members of an account (reference: native-v1, Accounts): the fields of a Member or Office that each comes from, what names
+ * mean in filters, and the text of an account. It must not know how accounts are read.
  */
 import type { Field, Navigation } from '../../dictionary/index.ts';
 import type { NativeName, NativeNames } from '../../query/native/names.ts';
@@ -11,14 +11,14 @@ import type { Expression, FieldReference, Literal } from '../../query/tree.ts';
 export const USER_TYPES = ['Member', 'Office'] as const;
 export type UserType = (typeof USER_TYPES)[number];
 
-/** What a member of an account is made of. */
+/** Where the value of a member comes from. */
 type Origin =
   | { readonly kind: 'constant'; readonly text: string }
-  /** Fields of the record, each with the type of the phone that it holds, if it holds one. */
+  /** Fields of the record. For phones, also the type of the phone that each field holds. */
   | { readonly kind: 'fields'; readonly names: readonly string[]; readonly types?: readonly string[] }
   /** A field of the member's office. */
   | { readonly kind: 'office'; readonly name: string }
-  /** A field of the office as it is now; without an office that the key sees, the record's own of the same name. */
+  /** A field of the office as it is now; if the key sees no office, the record's own field of the same name. */
   | { readonly kind: 'office-else-own'; readonly name: string };
 
 const fields = (...names: string[]): Origin => ({ kind: 'fields', names });
@@ -84,26 +84,26 @@ export const ACCOUNT: Readonly<Record<UserType, Readonly<Record<string, Origin>>
   },
 };
 
-/** Lists that are made of no field of the record. */
+/** Lists that do not come from fields of the record. */
 const OTHER_LISTS = ['Images', 'Websites'];
 /** Members of an account that are lists of objects. */
 const LISTS = new Set(['Emails', 'Phones', 'Addresses', ...OTHER_LISTS]);
 
-/** A value of an account record, and where it is found. */
+/** A field that an account contains, and the navigation that leads to it. */
 interface AccountField {
   readonly field: Field;
   readonly via: readonly Navigation[];
 }
 
-/** What the store is to call the value: an office has fields of the same names as its members. */
+/** The name under which the store returns the value: an office has fields of the same names as its members. */
 export const valueName = (name: string, of: 'record' | 'office'): string =>
   of === 'office' ? `Office/${name}` : name;
 
-/** Names come from requests: what every object inherits is no part of an account. */
+/** Where the value of a member comes from. Names come from requests, so properties that every object inherits are excluded. */
 const originOf = (type: UserType, name: string): Origin | undefined =>
   Object.hasOwn(ACCOUNT[type], name) ? ACCOUNT[type][name] : undefined;
 
-/** The visible fields that a member of an account is made of. */
+/** The fields, of those that the key sees, that a member of an account comes from. */
 export function accountFields(schema: Schema, type: UserType, name: string): AccountField[] {
   const origin = originOf(type, name);
   const own = schema.of(type);
@@ -129,7 +129,7 @@ export function accountFields(schema: Schema, type: UserType, name: string): Acc
   }
 }
 
-/** Names of accounts, as one of the two resources understands them. */
+/** The names that are valid in filters and selections of accounts, as they apply to one of the two resources. */
 export function accountNames(schema: Schema, type: UserType): NativeNames {
   return {
     collection: 'accounts',
@@ -139,7 +139,7 @@ export function accountNames(schema: Schema, type: UserType): NativeNames {
     names: () => [...Object.keys(ACCOUNT[type]), ...OTHER_LISTS],
     customNames: () => [],
     always: ['ResourceUri'],
-    // The fields of the record, each with the member of an account that gives it.
+    // For a RESO field name, the member of an account that has its value.
     counterparts: () =>
       Object.entries(ACCOUNT[type])
         .filter(([, { kind }]) => kind === 'fields')
@@ -175,7 +175,7 @@ const reference = ({ field, via }: AccountField): FieldReference => ({
 
 const NULL: Literal = { kind: 'literal', type: 'null', value: null };
 
-/** The first of some texts that is there. */
+/** The first text that is not null. */
 const firstOf = (texts: readonly FieldReference[]): Expression => ({
   kind: 'case',
   type: 'string',
@@ -185,7 +185,7 @@ const firstOf = (texts: readonly FieldReference[]): Expression => ({
   })),
 });
 
-/** An account as the store gives it: fields by their RESO names, and its pictures. */
+/** An account as the store returns it: values by the names of their RESO fields, and its pictures. */
 export interface FlatAccount {
   readonly '@resource': UserType;
   readonly Images?: readonly {
@@ -197,8 +197,9 @@ export interface FlatAccount {
 }
 
 /**
- * An account in the native interface.
- * @param selected names of the members to give, beside Id and ResourceUri; undefined: all
+ * The text of an account in the native interface.
+ *
+ * @param selected the members to include besides Id and ResourceUri; undefined: all
  */
 export function accountText(record: FlatAccount, selected: ReadonlySet<string> | undefined): string {
   const type = record['@resource'];
@@ -219,7 +220,7 @@ export function accountText(record: FlatAccount, selected: ReadonlySet<string> |
   return JSON.stringify(account);
 }
 
-/** The values of which a member is made, as the store calls them. */
+/** The values that a member is made of, by the names under which the store returns them. */
 function valuesOf(origin: Origin): readonly string[] {
   switch (origin.kind) {
     case 'fields':
@@ -239,7 +240,7 @@ function oneOf(record: FlatAccount, origin: Origin = constant('')): unknown {
   return found === undefined ? null : record[found];
 }
 
-/** A member that is a list of objects: of its fields those that have a value, each value once. */
+/** A member that is a list of objects, one for each distinct value among its fields. */
 function listOf(record: FlatAccount, name: string, origin: Origin): unknown[] {
   const present = new Map<string, number>();
   for (const [at, field] of valuesOf(origin).entries()) {

@@ -28,20 +28,20 @@ import {
   taggedResult,
 } from './native-request.ts';
 
-/** A request as one kind of account understands it. */
+/** A request, bound to one kind of account. */
 interface Understood {
   readonly type: UserType;
   readonly names: NativeNames;
   readonly asked: NativeRequest;
 }
 
-/** Rows of one kind, and how fresh their list is. */
+/** The rows of one kind that match the filter, and how fresh the list of them is. */
 interface Narrowed {
   readonly source: MergedSource;
   readonly index: PageAnswer['index'];
 }
 
-/** A request as each kind of account understands it that the key sees. @throws PlatError as of `bind` */
+/** Binds a request to each kind of account that the key sees. @throws PlatError as in `bind` */
 export const understand = (request: RoutedExchange): Understood[] =>
   visibleTypes(request).map((type) => {
     const names = accountNames(request.session.view.schema, type);
@@ -55,7 +55,7 @@ const visibleTypes = ({ session }: NativeExchange): UserType[] =>
 export const accounts = (request: RoutedExchange): Promise<Reply> =>
   accountPage(request, understand(request));
 
-/** `/v1/accounts/by/office/<key>`: the members of an office, whether that is shown to the key or not. */
+/** `/v1/accounts/by/office/<key>`: the members of an office, also if the key does not see the office itself. */
 export function accountsOfOffice(request: RoutedExchange, office: string): Promise<Reply> {
   const understood = understand(request).flatMap(({ type, names, asked }): Understood[] => {
     const found = request.session.view.schema.of(type).findField('OfficeKey');
@@ -112,13 +112,13 @@ async function accountPage(request: RoutedExchange, understood: readonly Underst
 const selectedOf = ({ selection }: NativeRequest): ReadonlySet<string> | undefined =>
   selection.all ? undefined : new Set(selection.names);
 
-/** How fresh the lists of both kinds are: as the first one is, and as old as the oldest. */
+/** The freshness of both lists together: the state of the first, the age of the older. */
 const freshness = (narrowed: readonly Narrowed[]): PageAnswer['index'] => ({
   state: narrowed[0]?.index.state ?? 'none',
   age: Math.max(...narrowed.map(({ index }) => index.age)),
 });
 
-/** `/v1/accounts/<key>`; of a key that both have, the Member. */
+/** `/v1/accounts/<key>`. If both kinds have the key, the Member is returned. */
 export async function account(request: RoutedExchange, key: string): Promise<Reply> {
   const understood = understand(request);
   request.exchange.timings.start('store');
@@ -137,7 +137,7 @@ export async function account(request: RoutedExchange, key: string): Promise<Rep
   return taggedResult(request, accountText(found, selectedOf(asked)));
 }
 
-/** A filter of the client's walks the list that it found first, as everywhere (specification 8). */
+/** Applies the filter of the client: as everywhere, pages walk the list that the filter found first (specification 8). */
 async function narrow(request: NativeExchange, { type, asked }: Understood): Promise<Narrowed> {
   const { context, session } = request;
   const { filter, order } = asked;

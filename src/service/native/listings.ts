@@ -1,4 +1,4 @@
-/** Listings in the native interface (specification 4.3), and what every page of the interface has. */
+/** Listings in the native interface (specification 4.3), and the parts of every page of that interface. */
 import {
   type NativeListingShape,
   partNamed,
@@ -38,7 +38,7 @@ import {
 
 type Start = NativeRequest['position'];
 
-/** The members of the records that an expansion gives. */
+/** The members of the records that an expansion returns. */
 const membersOf = (expansion: NativeExpansion): readonly string[] =>
   expansion === 'CustomFields' || expansion === 'Supplement' ? [] : partMembers(partNamed(expansion));
 
@@ -56,7 +56,7 @@ export const listingNames = (request: NativeExchange): NativeNames => {
   return resourceNames('listings', schema.of(listingResource(request)), schema);
 };
 
-/** Understands what is asked of listings. @param collection as messages call what is asked */
+/** Binds the parameters of a request for listings. @param collection the name of the collection in messages */
 export const bindListings = (request: RoutedExchange, collection = 'listings'): NativeRequest =>
   bind(request, { ...listingNames(request), collection }, LISTING_EXPANDED);
 
@@ -85,15 +85,15 @@ export async function listingPage(request: RoutedExchange, asked: NativeRequest)
   };
 }
 
-/** Whether it is counted how many records come after a token: of a filter, those that match now. */
+/** Whether the records after a token must be counted: those that match the filter now. */
 const countsRest = ({ pagination: counts, position }: NativeRequest): boolean =>
   counts !== 'none' && position.kind === 'token';
 
-/** Whether all listings are requested, as a purge does. */
+/** Whether the page belongs to a walk over all listings, as a purge makes. */
 const isWalk = ({ filter, order, pagination: counts }: NativeRequest): boolean =>
   filter === undefined && order.length === 0 && counts !== 'count';
 
-/** A page in an order of its own is no part of a walk. */
+/** The walk or window that a page belongs to; a page in another order than that of the keys belongs to none. */
 function readingAt(asked: NativeRequest, step: WalkStep): Reading | undefined {
   const { filter, order, selection, pagination: counts } = asked;
   if (order.length > 0 || counts === 'count') return undefined;
@@ -101,15 +101,15 @@ function readingAt(asked: NativeRequest, step: WalkStep): Reading | undefined {
   return readingOf({ resource: 'Property', filter, isKeys, step });
 }
 
-/** What a page is read of. */
+/** What a page consists of. */
 interface RecordWish {
   readonly query: Pick<RecordQuery, 'resource' | 'under' | 'part'>;
   readonly shape: Shape;
-  /** Rows of a page without `_limit`; undefined: all. */
+  /** The number of rows of a page without `_limit`; undefined: all rows. */
   readonly usual: number | undefined;
 }
 
-/** More rows than a store can hold. */
+/** More rows than any store holds. */
 const ALL = 2 ** 40;
 
 /** Reads the page of records that is requested. */
@@ -124,7 +124,7 @@ export async function recordPage(
   const counts = asked.pagination !== 'none';
   const skip = offsetOf(position, size);
   exchange.timings.start('store');
-  // Whatever else is asked of the store comes first: a page that is still being read keeps what it is read with.
+  // The count comes first, because a page that is still being read holds a connection of the store.
   const left =
     position.kind === 'token' && countsRest(asked) ? await rowsAfter(request, query, position.token) : 0;
   const answer = await readPage(context, {
@@ -152,7 +152,7 @@ export async function recordPage(
   return { answer, reply, skip };
 }
 
-/** The rows before the page. */
+/** The number of rows before the page. */
 export function offsetOf(position: Start, size: number): number {
   switch (position.kind) {
     case 'offset':
@@ -168,21 +168,21 @@ export function offsetOf(position: Start, size: number): number {
 const tokenOf = (position: Start): string | undefined =>
   position.kind === 'token' ? position.token : undefined;
 
-/** The last record's key on every page with rows; on an empty one the token that was sent (contract, Native). */
+/** The token of the next page: the key of the last record; on an empty page, the token of the request (contract, Native). */
 function nextToken({ order, position }: NativeRequest, { page }: PageAnswer): string | undefined {
   if (order.length > 0 || position.kind === 'offset' || position.kind === 'page') return undefined;
   const key = page.last?.key ?? tokenOf(position);
   return key === undefined ? undefined : skipTokenOf(key);
 }
 
-/** How many rows come after a token; of an empty one, all. */
+/** The number of rows after a token; for an empty token, of all rows. */
 async function rowsAfter({ context }: NativeExchange, query: RecordQuery, token: string): Promise<number> {
   const start = readSkipToken(token, []);
   const after = start.kind === 'after-key' ? { after: { key: start.key, values: [] } } : {};
   return context.store.count({ ...query, ...after }, context.read);
 }
 
-/** The page or offset that `Pagination` reports. After a token it is the page that the first row would be on. */
+/** The page or offset that `Pagination` reports. After a token, it is the page that would contain the first row. */
 export function pageOf(position: Start, before: number, size: number): { page: number } | { offset: number } {
   switch (position.kind) {
     case 'offset':

@@ -1,4 +1,4 @@
-/** What the native interface says of itself and of the key: fields, property types, the key's own account, the system. */
+/** Descriptions in the native interface: fields, property types, the account of the key, the system. */
 import type { CustomOrigin, Field, Lookup } from '../../dictionary/index.ts';
 import { withViewTag } from '../access/views.ts';
 import type { Reply } from '../exchange.ts';
@@ -14,7 +14,7 @@ import {
   taggedResult,
 } from './native-request.ts';
 
-/** Names of types as the native interface has them. */
+/** The names of types in the native interface. */
 const TYPE_NAME: Readonly<Record<Field['type']['kind'], string>> = {
   string: 'Character',
   integer: 'Integer',
@@ -53,7 +53,7 @@ const valuesOf = (lookup: Lookup | undefined) =>
 const visibleFields = (request: NativeExchange): readonly Field[] =>
   request.session.view.fieldsOf(listingResource(request));
 
-/** `/v1/standardfields`: the standard fields of a listing that the key may see. */
+/** `/v1/standardfields`: the standard fields of a listing that the key sees. */
 export function standardFields(request: RoutedExchange, name?: string): Reply | undefined {
   refuseParameters(request, 'standardfields');
   const fields = visibleFields(request).filter(
@@ -69,7 +69,7 @@ export function standardFields(request: RoutedExchange, name?: string): Reply | 
   return withViewTag(results([Object.fromEntries(described)]), request.session);
 }
 
-/** `/v1/customfields`: the custom fields that the key may see, by group and current name. */
+/** `/v1/customfields`: the custom fields that the key sees, by group and current name. */
 export function customFieldList(request: RoutedExchange): Reply {
   refuseParameters(request, 'customfields');
   const groups = Map.groupBy(customFieldsOf(request), ({ custom }) => custom.group);
@@ -83,8 +83,8 @@ export function customFieldList(request: RoutedExchange): Reply {
 }
 
 /**
- * `/v1/customfields/<name>`: the custom fields of this current name, or else of this API name, under the name; of a
- * property type all, as they belong to every type.
+ * `/v1/customfields/<name>`: the custom fields with this current name, or otherwise with this API name; for the name of a property
+ * type, all custom fields, as they apply to every type.
  */
 export function customField(request: RoutedExchange, name: string): Reply | undefined {
   refuseParameters(request, 'customfields');
@@ -113,21 +113,21 @@ function describeCustom(request: NativeExchange, field: Field, { label, section 
   return { ...own, Section: section, FieldName: field.name, ...valuesOf(lookup) };
 }
 
-/** The lookup of property types; undefined for a key that may not see the field. */
+/** The lookup of property types; undefined if the key does not see the field. */
 function propertyTypesOf(request: NativeExchange): Lookup | undefined {
   const { schema } = request.session.view;
   const found = schema.of(listingResource(request)).findField('PropertyType');
   return found.kind === 'visible' ? lookupOf(request, found.field) : undefined;
 }
 
-/** `/v1/propertytypes`: what PropertyType may be; the code is what a filter compares it with. */
+/** `/v1/propertytypes`: the values of PropertyType. The code is the value to use in filters. */
 export function propertyTypes(request: RoutedExchange): Reply {
   refuseParameters(request, 'propertytypes');
   const types = [...(propertyTypesOf(request)?.values.keys() ?? [])];
   return results(types.map((type) => ({ MlsName: type, MlsCode: type })));
 }
 
-/** `/v1/system`: who the key is here, and what is served. */
+/** `/v1/system`: the identity of the key and of the system. */
 export function system(request: RoutedExchange): Reply {
   refuseParameters(request, 'system');
   const { exchange, session } = request;
@@ -147,7 +147,7 @@ export function system(request: RoutedExchange): Reply {
   return results([described], describedBy(exchange.base));
 }
 
-/** `/v1/my/account`: the account of the key itself, in the form of the others. It holds what is known of a key. */
+/** `/v1/my/account`: the account of the key itself, in the form of the other accounts, with what is known about a key. */
 export function myAccount(request: RoutedExchange): Reply {
   const { key, view } = request.session;
   const [system, ...others] = key.systems;
@@ -163,7 +163,7 @@ export function myAccount(request: RoutedExchange): Reply {
     Company: null,
     CompanyId: null,
     Mls: null,
-    // Of several systems none is the key's own.
+    // A key for several systems has no system of its own.
     MlsId: system === undefined || others.length > 0 ? null : system,
     Emails: [],
     Phones: [],

@@ -1,6 +1,6 @@
 /**
- * What every handler of the native interface works with: the request, its parameters as one collection understands
- * them, and the envelope of the response (reference: native-v1). It must not know what the paths are.
+ * What every handler of the native interface uses: the request, its parameters bound to a collection, and the envelope of the
+ * response (reference: native-v1). It must not know the paths.
  */
 import type { NativeNames } from '../../query/native/names.ts';
 import { type NativeParameters, type ParameterName, parseParameters } from '../../query/native/parameters.ts';
@@ -37,8 +37,9 @@ export const nativeExchange = (
 ): NativeExchange => ({ context, exchange, session, parameters: parseParameters(exchange.query) });
 
 /**
- * Understands the parameters of a request as a collection does. Its limits are those of listings unless it says otherwise.
- * @throws PlatError as `bindParameters`
+ * Binds the parameters of a request to a collection. The limits are those of listings unless `offered` names others.
+ *
+ * @throws PlatError as in `bindParameters`
  */
 export function bind(
   { exchange, session, parameters, takes }: RoutedExchange,
@@ -55,7 +56,7 @@ export function bind(
   });
 }
 
-/** Names of a collection whose members can be selected, if there are any, and nothing else. */
+/** Names for a collection that can only select members, if it has any. */
 export const memberNames = (collection: string, members: readonly string[] = []): NativeNames => ({
   collection,
   find: (name) => (members.includes(name) ? { kind: 'constant', text: '' } : { kind: 'unknown' }),
@@ -102,15 +103,15 @@ export function success(
   };
 }
 
-/** A success whose results are made here. */
+/** A success whose results are objects to serialize. */
 export const results = (values: readonly unknown[], headers?: Readonly<Record<string, string>>): Reply =>
   success([values.map((value) => JSON.stringify(value)).join(',')], values.length, {}, headers);
 
-/** One record as the only result, or 304 when the client has it already. */
+/** One record as the only result, or 304 if the client has it already. */
 export const taggedResult = ({ exchange }: NativeExchange, body: string | Uint8Array, basis?: Basis): Reply =>
   unlessKnown(exchange.headers, { ...success([body], 1, {}, { etag: weakTag(body) }), basis });
 
-/** @param where the number of rows before the first, or the number of the page */
+/** @param where the number of rows before the first row, or the number of the page */
 export function pagination(
   total: number,
   size: number,

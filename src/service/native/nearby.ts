@@ -1,6 +1,6 @@
 /**
- * `/v1/listings/nearby`: listings around a point, the nearest first. A listing whose place the key may not see is near
- * nothing. It knows no more of pages than `/v1/listings` does.
+ * `/v1/listings/nearby`: listings around a point, the nearest first. A listing whose coordinates the key may not see is never
+ * returned. Paging is that of `/v1/listings`.
  */
 import { platError } from '../../errors/index.ts';
 import type { ParameterName } from '../../query/native/parameters.ts';
@@ -10,7 +10,7 @@ import { bindListings, listingNames, listingPage } from './listings.ts';
 import type { RoutedExchange } from './native-request.ts';
 
 const METRES_IN_A_MILE = 1609.344;
-/** Miles around the point, when the request does not say. */
+/** The radius in miles if the request gives none. */
 const USUAL_DISTANCE = 10;
 const GREATEST_DISTANCE = 100;
 

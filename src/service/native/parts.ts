@@ -18,7 +18,7 @@ import {
   taggedResult,
 } from './native-request.ts';
 
-/** `/v1/listings/<key>/photos` and its like: whole, unless they are limited. */
+/** `/v1/listings/<key>/photos` and the other collections of parts: complete, unless the request has a limit. */
 export async function parts(request: RoutedExchange, key: string, part: NativePart): Promise<Reply> {
   await readListing(request, key);
   const { others: most } = request.exchange.surface.paging.nativeLimit;
@@ -27,7 +27,7 @@ export async function parts(request: RoutedExchange, key: string, part: NativePa
   return (await recordPage(request, asked, wish)).reply;
 }
 
-/** `/v1/listings/<key>/photos/<id>` and its like. */
+/** `/v1/listings/<key>/photos/<id>` and the other parts by their id. */
 export async function part(
   request: RoutedExchange,
   key: string,
@@ -62,7 +62,7 @@ function partQuery(
   return { resource: view.schema.of(navigation.target).resource, under: { navigation, key }, part };
 }
 
-/** `/v1/listings/<key>/customfields`: the custom fields of a listing, as its expansion gives them. */
+/** `/v1/listings/<key>/customfields`: the custom fields of a listing, in the form of the expansion. */
 export async function customFields(request: RoutedExchange, key: string): Promise<Reply> {
   refuseParameters(request, 'customfields');
   const body = await readListing(request, key, { expansions: ['CustomFields'] });
@@ -75,14 +75,14 @@ const OPEN_HOUSE_MEMBERS = [...partMembers(OPEN_HOUSES), 'ListingKey'];
 
 const FIELD_OF = fieldsOfMembers('OpenHouse');
 
-/** @throws PlatError `resourceUnknown` for a key that sees no open houses */
+/** @throws PlatError `resourceUnknown` if the key sees no open houses */
 export function openHouseResource({ session: { view } }: NativeExchange): ResourceSchema {
   const houses = view.schema.find('OpenHouse');
   if (houses === undefined) throw platError('resourceUnknown', { name: OPEN_HOUSES });
   return houses;
 }
 
-/** The names of open houses: of their members here, and of their fields. */
+/** The names of open houses: the members of the native interface, and the fields. */
 export function openHouseNames(request: NativeExchange): NativeNames {
   const names = resourceNames(OPEN_HOUSES, openHouseResource(request), request.session.view.schema);
   return {
@@ -107,7 +107,7 @@ export async function openHouses(request: RoutedExchange): Promise<Reply> {
   return { ...reply, headers: { ...reply.headers, ...indexHeaders(answer) } };
 }
 
-/** @throws PlatError `fieldUnknown` for a field that is selected and is no member of an open house */
+/** @throws PlatError `fieldUnknown` if a selected name is a field but not a member of an open house */
 function requireMembers({ selection }: NativeRequest): void {
   const name = selection.names.find((each) => !OPEN_HOUSE_MEMBERS.includes(each));
   if (selection.all || name === undefined) return;

@@ -1,6 +1,6 @@
 /**
- * The paths of the native interface and what answers each: to add one, add a row here. Both the router and the description of
- * the interface read this table, and a handler takes the parameters that its row names.
+ * The paths of the native interface and their handlers: to add a path, add a row. The router and the description of the interface
+ * both read this table, and a handler accepts the parameters that its row names.
  */
 import { NATIVE_PARTS } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
@@ -23,15 +23,14 @@ import { customFields, openHouses, part, parts } from './parts.ts';
 type Answer = Promise<Reply | undefined> | Reply | undefined;
 
 /**
- * @param first,second what stands in braces
- * @returns undefined where there is nothing
+ * @param first,second the values of the placeholders in the path\n@returns undefined if nothing exists at the path
  */
 type Handler = (request: RoutedExchange, first: string, second: string) => Answer;
 
 export interface NativeRoute {
-  /** Below the root; what stands in braces is a text of the client's. Of two that fit, the first is asked first. */
+  /** Below the root, with placeholders in braces. If two rows match a path, the first is tried first. */
   readonly path: string;
-  /** What it gives, for people. */
+  /** A description for people. */
   readonly gives: string;
   readonly takes: readonly ParameterName[];
   readonly answer: Handler;
@@ -95,7 +94,7 @@ export async function native(
 ): Promise<Reply> {
   exchange.timings.start('parse');
   const request = nativeExchange(context, exchange, session);
-  // No key is empty, so a slash too many says nothing.
+  // No key is empty, so additional slashes are ignored.
   const segments = path.split('/').filter(Boolean).map(decodeSegment);
   for (const { path: pattern, takes, answer } of NATIVE_ROUTES) {
     const given = match(pattern.split('/'), segments);
@@ -113,7 +112,7 @@ function decodeSegment(segment: string): string {
   }
 }
 
-/** What stands where the route has names in braces; undefined for another path. */
+/** The values of the placeholders of a route; undefined if the path does not match. */
 function match(names: readonly string[], segments: readonly string[]): [string, string] | undefined {
   if (names.length !== segments.length) return undefined;
   const isSame = names.every((name, at) => name.startsWith('{') || name === segments[at]);

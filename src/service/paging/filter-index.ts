@@ -6,30 +6,30 @@ import type { Clock } from '../../store/clock.ts';
 import type { KeptList, Shared } from '../../store/shared.ts';
 import { LookChanged } from '../../store/store.ts';
 
-/** The records that a filter found when it was first asked, as ids in the order in which they were requested first. */
+/** The records that a filter found at its first request, as ids in the order of that request. */
 export type FilterIndex = KeptList;
 
-/** The key that asks, and everything that makes two filters the same. */
+/** The key, and a text that is equal for equal filters. */
 export interface ListName {
   readonly key: string;
   readonly text: string;
 }
 
-/** A list that an answer was cut from, so that a later request can ask whether it would use the same one. */
+/** The list that a page was taken from. A later request uses it to ask whether it would still get the same list. */
 export interface UsedList {
-  /** The key whose list it is. */
+  /** The key that the list belongs to. */
   readonly key: string;
   readonly name: string;
-  /** Of the index that was used under that name. */
+  /** The id of the index that had that name. */
   readonly id: string;
 }
 
 interface Found {
   readonly index: FilterIndex;
   readonly state: 'fresh' | 'cached';
-  /** Seconds since the index was made. */
+  /** Seconds since the list was made. */
   readonly age: number;
-  /** Absent where no lists are kept. */
+  /** Absent if lists are not kept. */
   readonly used?: UsedList;
 }
 
@@ -42,7 +42,7 @@ interface Made {
 
 interface Entry {
   readonly making: Promise<Made>;
-  /** Absent while it is being made. */
+  /** Absent while the list is being made. */
   made?: Made;
   bytes: number;
 }
@@ -54,30 +54,32 @@ interface KeyLists {
 }
 
 interface CacheLimits {
-  /** How long an index is kept; 0: none is. */
+  /** How long a list is kept; 0: lists are not kept. */
   readonly milliseconds: number;
-  /** All indexes together, with all that belongs to them; one that is larger by itself is not kept. */
+  /** The memory for all lists together, with their overhead. A list that is larger on its own is not kept. */
   readonly bytes: number;
 }
 
 type Find = () => Promise<Omit<FilterIndex, 'id'>>;
 
-/** What a request begins with a list that it has found, before it is known whether that list is the one that counts. */
+/**
+ * What a request does with a list that it has just made, before it is known whether that list or that of another process is kept.
+ */
 type Begin = (index: FilterIndex) => void;
 
 /**
- * Bytes that a list takes beside its ids: its name, its id, its promise, and the objects and table slots around them. A list
- * that is empty, or still being made, takes as much.
+ * The memory of a list besides its ids: its name, its id, its promise, and the objects and table slots around them. An empty list,
+ * and one that is still being made, takes as much.
  */
 export const LIST_OVERHEAD = 1200;
 
-/** Milliseconds between two looks for expired lists. */
+/** Milliseconds between two sweeps for expired lists. */
 const SWEEP_EVERY = 60_000;
 
 /**
- * The same filter, sent twice by one key within ten minutes, walks the list of records that the first request found. When
- * memory is short, the key whose lists take the most loses the one that it used longest ago. Where several processes serve a
- * store, the list that the store keeps counts in all of them, and the one here is a copy.
+ * Keeps the list of records that a filter found, so that later pages of the same key with the same filter walk the same list for
+ * ten minutes. When memory runs short, the key whose lists use the most loses its least recently used one. If several processes
+ * serve a store, the list in the store counts for all of them, and this cache has a copy.
  */
 export class FilterIndexCache implements Reported {
   readonly #limits: CacheLimits;
@@ -100,7 +102,7 @@ export class FilterIndexCache implements Reported {
     return { entries: this.size, bytes: this.#bytes };
   }
 
-  /** Bytes of all lists, for metrics. */
+  /** The memory of all lists, for metrics. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -109,16 +111,17 @@ export class FilterIndexCache implements Reported {
     return this.#lists.values().reduce((sum, { entries }) => sum + entries.size, 0);
   }
 
-  /** Bytes of the lists of one key. */
+  /** The memory of the lists of one key. */
   bytesOf(key: string): number {
     return this.#lists.get(key)?.bytes ?? 0;
   }
 
   /**
-   * @param find gives the ids from one snapshot, in whatever order it names
-   * @param begin given by a request that is likely to be the first with its filter: neither `find` nor the page that the
-   *   request begins then waits for the store's list of what other processes keep. A list that another process kept before
-   *   is still used
+   * The list of a filter: the one that is kept, or a new one.
+   *
+   * @param find returns the ids from one snapshot, and the order they are in\n@param begin passed by a request that is probably the
+   * first with its filter: the page then begins before it is known whether another process keeps a list. If one does, that list is
+   * used
    */
   async take(list: ListName, find: Find, begin?: Begin): Promise<Found> {
     if (this.#limits.milliseconds === 0) {
@@ -131,7 +134,7 @@ export class FilterIndexCache implements Reported {
       const known = this.#find(list.key, name);
       if (known === undefined) break;
       const isGood = await this.#isGood(name, known);
-      if (this.#find(list.key, name) !== known) continue; // another request has been quicker
+      if (this.#find(list.key, name) !== known) continue; // another request was faster
       if (!isGood) {
         this.#drop(list.key, name, known);
         break;
@@ -158,20 +161,21 @@ export class FilterIndexCache implements Reported {
   }
 
   /**
-   * Whether a request would walk this list now; it then counts as used.
+   * Whether a request would walk this list now; if so, the list counts as used.
+   *
    * @returns its age in seconds, or undefined
    */
   async ageOf({ key, name, id }: UsedList): Promise<number | undefined> {
     this.#sweepNow();
     const known = this.#find(key, name);
     if (known?.made?.index.id !== id || !(await this.#isGood(name, known))) return undefined;
-    // Meanwhile another request may have taken another list.
+    // Another request may have replaced the list in the meantime.
     if (this.#find(key, name) !== known) return undefined;
     this.#touch(key, name, known);
     return this.#age(known.made.made);
   }
 
-  /** An index in an order: itself, or a list of its own beside it. */
+  /** The records of a list in another order: the list itself if it has that order, otherwise a list that is kept beside it. */
   async inOrder(
     key: string,
     index: FilterIndex,
@@ -183,7 +187,7 @@ export class FilterIndexCache implements Reported {
     return this.take({ key, text: JSON.stringify([index.id, order]) }, find);
   }
 
-  /** Drops expired lists, here and in what the processes share. */
+  /** Removes expired lists, here and in the store. */
   async sweep(): Promise<void> {
     this.#swept = this.#clock.now();
     for (const [key, { entries }] of this.#lists) {
@@ -192,18 +196,18 @@ export class FilterIndexCache implements Reported {
     await this.#shared?.sweepLists(this.#limits.bytes);
   }
 
-  /** Empties the cache and ends its reports. */
+  /** Empties the cache and removes it from the metrics. */
   close(): void {
     this.#lists.clear();
     this.#bytes = 0;
     this.#end();
   }
 
-  /** Sweeps when it is time: a busy service must not depend on its timers. */
+  /** Sweeps if it is due: a busy service cannot rely on its timers. */
   #sweepNow(): void {
     const since = this.#clock.now() - this.#swept;
     if (since >= 0 && since < SWEEP_EVERY) return;
-    // No request waits for the server's own sweep.
+    // Requests do not wait for the sweep in the store.
     void this.sweep().catch(() => undefined);
   }
 
@@ -211,14 +215,14 @@ export class FilterIndexCache implements Reported {
     return Math.floor((this.#clock.now() - made) / 1000);
   }
 
-  /** A list must not last longer because a clock was set back. */
+  /** Whether a list has expired. A clock that was set back must not extend its life. */
   #isExpired({ made }: Entry): boolean {
     if (made === undefined) return false;
     const age = this.#clock.now() - made.made;
     return age < 0 || age >= this.#limits.milliseconds;
   }
 
-  /** Whether an entry is still valid. One that is being made is valid for all requests meanwhile. */
+  /** Whether an entry is still valid. One that is being made is valid for all requests that arrive in the meantime. */
   async #isGood(name: string, entry: Entry): Promise<boolean> {
     if (entry.made === undefined) return true;
     if (this.#isExpired(entry)) return false;
@@ -234,7 +238,7 @@ export class FilterIndexCache implements Reported {
     const made = this.#clock.now();
     const index: FilterIndex = { id: randomUUID(), ...(await find()) };
     if (shared === undefined || index.ids.byteLength > bytes) return { index, made, state: 'fresh' };
-    // Another process may have been quicker: then its list is the one that counts.
+    // If another process stored a list first, that list counts.
     const age = Math.max(0, this.#clock.now() - made);
     begin?.(index);
     const counts = await shared.keepList(name, index, { age, milliseconds, bytes });
@@ -277,7 +281,8 @@ export class FilterIndexCache implements Reported {
     }
     const [key, shelf] = greediest ?? [];
     const [oldest] = shelf?.entries ?? [];
-    if (key === undefined || oldest === undefined) throw new Error('Bytes are counted that no list holds');
+    if (key === undefined || oldest === undefined)
+      throw new Error('Bytes are counted for which there is no list');
     this.#drop(key, ...oldest);
   }
 
@@ -292,8 +297,8 @@ export class FilterIndexCache implements Reported {
 }
 
 /**
- * A client that left while its list was being made leaves it to the next request, and so does a request that is
- * answered again.
+ * Ignores that a client disconnected while its list was being made, or that the request is answered again: the next request makes
+ * the list.
  */
 function unlessGone(error: unknown): undefined {
   const isGone = error instanceof PlatError && error.code === 'clientGone';
@@ -301,8 +306,8 @@ function unlessGone(error: unknown): undefined {
 }
 
 /**
- * The name of a list, of one length for all filters; the part before the dot is the same for all lists of a key. Lists
- * that plat 0.1.0 shares, which are always in key order, have other names.
+ * The name of a list, which has the same length for all filters; the part before the dot is the same for all lists of a key. Lists
+ * that plat 0.1.0 shares, which are always in key order, have names of another form.
  */
 function nameOf({ key, text }: ListName): string {
   return `${hash('sha256', key, 'base64url').slice(0, 22)}.${hash('sha256', `${key}\n${text}`, 'base64url')}`;

@@ -1,7 +1,7 @@
 /**
- * Reads a page of a collection, for both interfaces: straight from the store, or, with a filter or search of the
- * client's, from the list of records that the filter found when the key first requested it (specification 8). It must
- * not know how a request is written or how its answer is wrapped.
+ * Reads a page of a collection for both interfaces: directly from the store or, if the client sent a filter or search, from the
+ * list of records that the filter found when the key first requested it (specification 8). It must not know how a request is
+ * written or how its response is wrapped.
  */
 import { hash } from 'node:crypto';
 import { numberIn } from '../../compile/events-plan.ts';
@@ -17,43 +17,43 @@ import type { KeptBlocks } from '../kept/kept-blocks.ts';
 import type { FilterIndex, FilterIndexCache, ListName } from './filter-index.ts';
 import { settle, windowOf } from './window.ts';
 
-/** The page that a request asks for. */
+/** The page that a request is for. */
 export interface PageWish {
-  /** The key that asks: its requests share the lists that filters found. */
+  /** The key of the request: its requests share the lists of their filters. */
   readonly keyId: string;
-  /** Set for a walk that begins at a moment: its lists are not older, and no other walk shares them. */
+  /** Names a walk that begins at a certain moment: it uses no list that is older, and shares its lists with no other walk. */
   readonly walk?: string | undefined;
   readonly query: RecordQuery;
   readonly limit: number;
   readonly skip: number;
-  /** Empty or absent: from the start. */
+  /** The skip token; empty or absent: the first page. */
   readonly token?: string | undefined;
   readonly shape: Shape;
   readonly files: FileSigning;
   readonly counts: boolean;
-  /** By what the view was made. */
+  /** The store model that the view was made from. */
   readonly model: StoreModel;
-  /** Whether the client takes gzip, and the page as it is read: then it may come from what is kept. */
+  /** Whether the client accepts gzip and the page is sent as it was read; it can then come from the cache of blocks. */
   readonly gzip: boolean;
-  /** Owns the pages that are read. */
+  /** Owns the memory of the pages that are read. */
   readonly taken: DisposableStack;
 }
 
 export interface PageAnswer {
   readonly page: Page;
-  /** How many records match, whatever the page. */
+  /** How many records match, independent of the page. */
   readonly count?: number | undefined;
   /** The skip token of the next page, before `skipTokenOf`; absent on the last one. */
   readonly next?: string | undefined;
-  /** Whether the rows come from a kept list, and its age in seconds. */
+  /** Whether the rows come from a cached list, and its age in seconds. */
   readonly index: { readonly state: 'fresh' | 'cached' | 'none'; readonly age: number };
   /** Whether the window ends in the future, so that records may still enter it. */
   readonly openWindow: boolean;
-  /** What the response was made of, where it may be kept. */
+  /** What the response was made from, if it may be cached. */
   readonly basis?: Basis | undefined;
 }
 
-/** What pages are read with. */
+/** What is needed to read pages. */
 export interface PageReading {
   readonly store: Store;
   readonly clock: Clock;
@@ -68,18 +68,18 @@ const NO_INDEX = { index: { state: 'none', age: 0 }, openWindow: false } as cons
 /** The response of a collection of which nothing was ever stored. */
 export const NOTHING_STORED: PageAnswer = { page: NO_ROWS, count: 0, ...NO_INDEX };
 
-/** Ids beyond a page's own that are looked at, since the records of some may be gone. */
+/** Ids beyond the size of the page that are read as well, since some records may no longer exist. */
 const SPARE = 500;
 
 export function readPage(reading: PageReading, wish: PageWish): Promise<PageAnswer> {
   const { filter, search, resource } = wish.query;
-  // What was changed just now has to be there, so that no list of events is kept.
+  // Events must include the latest changes, so their lists are not cached.
   return (filter === undefined && search === undefined) || resource.fromChanges
     ? readDirect(reading, wish)
     : readFromList(reading, wish);
 }
 
-/** Headers that say where the rows come from (contract, The filter-index cache). */
+/** Headers that report the origin of the rows (contract, The filter-index cache). */
 export function indexHeaders({
   index,
   openWindow,
@@ -92,7 +92,9 @@ export function indexHeaders({
 }
 
 /**
- * What a filter finds now, in the order of the query: for a window once no record can enter it any more (I2).
+ * The ids that a filter matches now, in the order of the query. For a window, the ids are read once no record can enter it any more
+ * (I2).
+ *
  * @throws PlatError `windowNotSettled`, `queryTimedOut`
  */
 export async function findIds(
@@ -104,7 +106,10 @@ export async function findIds(
   return { ids: await store.ids(query, read), order: orderName(query), openWindow };
 }
 
-/** A page that its request owns from the moment at which it is read; one that has ended by then releases it at once. */
+/**
+ * Registers a page with the request that owns its memory; if that request has ended by the time the page is read, the page is
+ * released at once.
+ */
 export async function owned(taken: DisposableStack, reading: Promise<Page>): Promise<Page> {
   const page = await reading;
   if (taken.disposed) page.release?.();
@@ -119,7 +124,7 @@ async function readDirect({ store, kept, read }: PageReading, wish: PageWish): P
     throw platError('skipTokenInvalid', {}, { target: '$skiptoken' });
   }
   const position: Position = start.kind === 'start' && skip > 0 ? { kind: 'offset', skip } : start;
-  // Counted first: a page that is still being read keeps what it is read with.
+  // The count comes first, because a page that is still being read holds a connection of the store.
   const count = wish.counts ? await store.count(query, read) : undefined;
   const request = { query, position, limit, shape, files };
   const deflated = gzip ? await kept.page(request, model, read) : undefined;
@@ -131,7 +136,7 @@ async function readDirect({ store, kept, read }: PageReading, wish: PageWish): P
   return { page, count, next, ...NO_INDEX, basis };
 }
 
-/** A page of the list that a filter found. The list is frozen, the records are live (I5). */
+/** A page of the list that a filter found. The list is fixed; the records are current (I5). */
 async function readFromList(reading: PageReading, wish: PageWish): Promise<PageAnswer> {
   const { query } = wish;
   const first = firstPage(reading, wish);
@@ -145,7 +150,7 @@ async function readFromList(reading: PageReading, wish: PageWish): Promise<PageA
   const count = wish.counts ? index.ids.length : undefined;
   const by = { model: wish.model, damaged: reading.read.damaged };
   const lists = [found.used, used].filter((each) => each !== undefined);
-  // The end of a window decides whether an answer is to be cut (window.ts).
+  // A response to a window is not cached, because its end decides where it is cut (window.ts).
   const isPlaced = windowOf(query.filter) === undefined && isOwnPlace(wish, ordered);
   const basis = isPlaced ? basisOfList(by, wish, lists) : undefined;
   return { page, count, next, index: { state, age }, openWindow: index.openWindow, basis };
@@ -154,13 +159,13 @@ async function readFromList(reading: PageReading, wish: PageWish): Promise<PageA
 /** A page that is read while the processes that share lists agree on one. */
 interface FirstPage {
   begin(index: FilterIndex): void;
-  /** The page that has begun; undefined if it is of another list than the one that counts. */
+  /** The page that is being read; undefined if it is of another list than the one that is kept. */
   of(index: FilterIndex): Promise<Page> | undefined;
 }
 
 /**
- * The first page of a walk, which is likely the first request with its filter. A window's is not: it may have to wait for
- * what another process has already waited for.
+ * Starts to read the first page of a walk, which is probably the first request with its filter. For a window, this is not done: it
+ * may have to wait for a horizon that another process has already waited for.
  */
 function firstPage(reading: PageReading, wish: PageWish): FirstPage | undefined {
   const isStart = wish.token === undefined || wish.token === '';
@@ -169,13 +174,13 @@ function firstPage(reading: PageReading, wish: PageWish): FirstPage | undefined 
   return {
     begin(index) {
       begun = { index, page: cutPage(reading, wish, index.ids, wish.skip) };
-      begun.page.catch(() => undefined); // whoever requests the page is told
+      begun.page.catch(() => undefined); // the request that awaits the page gets the error
     },
     of: (index) => (begun?.index === index ? begun.page : undefined),
   };
 }
 
-/** What makes two filters the same: key, resource and what is asked of it, but not order, paging or fields. */
+/** The name of a list: equal for the same key, resource and filter, whatever the order, paging or fields. */
 function listName({ keyId, walk, query }: PageWish): ListName {
   const { resource, filter, search, under, part } = query;
   const text = (each: typeof filter | typeof search): string =>
@@ -192,12 +197,12 @@ function listName({ keyId, walk, query }: PageWish): ListName {
   return { key: keyId, text: JSON.stringify(parts) };
 }
 
-/** The rows of a list, whatever first found them. */
+/** A query for the rows of a list, without the filter that found them. */
 function among({ filter: _, search: __, ...query }: RecordQuery, ids: Uint32Array): RecordQuery {
   return { ...query, among: ids };
 }
 
-/** Names an order, in one length for all of them; empty: by key. */
+/** A name for an order, of the same length for all orders; empty: by key. */
 function orderName({ order }: Pick<RecordQuery, 'order'>): string {
   if (order.length === 0) return '';
   const terms = order.map(
@@ -214,13 +219,13 @@ const orderedList = (
 ): ReturnType<FilterIndexCache['inOrder']> =>
   indexes.inOrder(keyId, index, orderName(query), () => store.ids(among(query, index.ids), read));
 
-/** Whether where the page begins follows from the list alone: a token of another list is looked up by its values. */
+/** Whether the list alone determines where the page begins. A token of another list must be looked up by its values. */
 function isOwnPlace({ token, query }: PageWish, { id }: FilterIndex): boolean {
   const start = readSkipToken(token, query.order);
   return start.kind !== 'after-row' || start.list?.id === id;
 }
 
-/** The position in the list at which the page begins, before `$skip`. */
+/** The index in the list at which the page begins, before `$skip`. */
 async function startIn(
   { store, read }: PageReading,
   { query, token }: PageWish,
@@ -234,7 +239,7 @@ async function startIn(
       return store.positionAfter(query.resource.name, ids, start.key);
     case 'after-row': {
       const { list, values, key } = start;
-      // Where the list that the token is of is no longer kept, the values of the row say where to continue.
+      // If the token belongs to a list that is no longer kept, the values of its row determine where to continue.
       if (list?.id !== id) {
         return ids.length - (await store.count({ ...among(query, ids), after: { values, key } }, read));
       }
@@ -244,7 +249,7 @@ async function startIn(
   }
 }
 
-/** Cuts a page; only as many ids travel to the reader as it needs. */
+/** Reads a page of a list. Only the ids that it needs are passed to the reader. */
 async function cutPage(
   { store, read }: PageReading,
   { query, limit, shape, files, taken }: PageWish,
@@ -255,7 +260,7 @@ async function cutPage(
   const readIds = (first: number, length: number, most: number): Promise<Page> =>
     owned(
       taken,
-      // A copy: a view would take all ids of the list along to a thread.
+      // `slice` copies: a view would send the whole list to the thread.
       store.listPage({ query, ids: list.slice(first, first + length), limit: most, shape, files }, read),
     );
   for (let first = start; first < list.length; first += limit + SPARE) {

@@ -1,4 +1,4 @@
-/** Which walk or window a page is a part of, for the console. It must not know of which interface the page is. */
+/** The walk or window that a page belongs to, for the console. It must not know which interface the page is from. */
 import type { Expression } from '../../query/tree.ts';
 import type { Reading, WalkStep } from '../exchange.ts';
 import { windowOf, windowText } from './window.ts';
@@ -6,12 +6,12 @@ import { windowOf, windowText } from './window.ts';
 interface PageInKeyOrder {
   readonly resource: string;
   readonly filter: Expression | undefined;
-  /** Whether nothing but keys is requested. */
+  /** Whether only keys are requested. */
   readonly isKeys: boolean;
   readonly step: WalkStep;
 }
 
-/** What a page in key order is a part of; undefined for one of what a filter finds. */
+/** The walk or window that a page in key order belongs to; undefined for a page of another filter. */
 export function readingOf({ resource, filter, isKeys, step }: PageInKeyOrder): Reading | undefined {
   const window = windowOf(filter);
   if (window !== undefined) return { resource, of: 'window', window: windowText(window), step };

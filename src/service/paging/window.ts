@@ -1,6 +1,6 @@
 /**
- * Windows of time, as filters on a modification timestamp ask for them (specification 4.4): their bounds, and how a
- * response waits until no record can enter one any more (I2). This module must not know how pages are read.
+ * Update windows, as filters on a modification timestamp request them (specification 4.4): their bounds, and how a response waits
+ * until no further record can enter one (I2). This module must not know how pages are read.
  */
 import { microsecondsOf, timestampFrom } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
@@ -8,19 +8,19 @@ import { type Comparison, type Expression, type FieldReference, MIRRORED } from 
 import type { Clock } from '../../store/clock.ts';
 import type { Store } from '../../store/store.ts';
 
-/** The bounds on a modification timestamp that a filter sets for every record. */
+/** The bounds on a modification timestamp that a filter sets for every record that it matches. */
 interface Window {
   readonly from?: string;
   readonly to?: string;
-  /** Whether a record with exactly the timestamp `to` belongs to it. */
+  /** Whether a record with exactly the timestamp `to` is in the window. */
   readonly includesTo: boolean;
-  /** The timestamp that `to` bounds. */
+  /** The field that `to` bounds. */
   readonly by?: FieldReference;
 }
 
 const STAMPS = new Set(['ModificationTimestamp', 'ReplicaModificationTimestamp']);
 
-/** The window of a filter, from the terms that it joins with `and`; undefined without bounds. */
+/** The window of a filter, from its terms that are joined by `and`; undefined if none is a bound. */
 export function windowOf(filter: Expression | undefined): Window | undefined {
   if (filter === undefined) return undefined;
   if (filter.kind === 'compare') return boundOf(filter);
@@ -47,7 +47,7 @@ function later(left: string | undefined, right: string | undefined): string | un
   return microsecondsOf(left) >= microsecondsOf(right) ? left : right;
 }
 
-/** The first millisecond that lies wholly behind the window. */
+/** The first millisecond that is wholly after the window. */
 function endOf({ to, includesTo }: Window): number {
   if (to === undefined) return Number.POSITIVE_INFINITY;
   const end = microsecondsOf(to) + (includesTo ? 1 : 0);
@@ -75,29 +75,30 @@ function boundOf({ operator, left, right, ...rest }: Comparison): Window | undef
   }
 }
 
-/** A window as the use of a key records it. */
+/** A window, in the form in which the use of a key records it. */
 export const windowText = ({ from, to }: Window): string => `${from ?? ''}/${to ?? ''}`;
 
-/** Milliseconds by which a client's clock may be ahead; a window that ends later is meant to have no end. */
+/** How far ahead a client's clock may be, in milliseconds. A window that ends later than that is taken to be unbounded. */
 const AHEAD = 60_000;
 
-/** How long a request waits for the end of its window, and how often it looks, in milliseconds. */
+/** How long a request waits for the end of its window, and how often it checks, in milliseconds. */
 const PATIENCE = 5000;
 const INTERVAL = 25;
 
-/** The part of a window that is answered. */
+/** The part of a window that a response covers. */
 export interface Cut {
-  /** Only what is before this moment. Canonical. */
+  /** Only records with an earlier timestamp. Canonical. */
   readonly until: string;
   readonly by: FieldReference;
 }
 
 /**
- * Waits for the end of a window that lies a little ahead of the clock, as where the client's clock is ahead. Such a
- * client begins its next window at its own bound, so nothing that is written until then may be omitted: the response
- * waits, or ends at the time up to which the store is settled, with a link for the rest.
- * @param carried where an earlier page of the same walk was cut
- * @returns where the response is to be cut, when the window ends too far ahead to be waited for
+ * Waits for the end of a window that ends slightly in the future, as happens if the client's clock is ahead. Such a client begins
+ * its next window at its own bound, so the response must not omit anything that is written until then: it waits, or it ends at the
+ * horizon and links to the rest.
+ *
+ * @param carried where an earlier page of the same walk was cut\n@returns where to cut the response, if its window ends too far
+ * ahead to wait for
  */
 export async function cutAhead(
   { store, clock }: { readonly store: Pick<Store, 'horizon'>; readonly clock: Pick<Clock, 'sleep'> },
@@ -112,14 +113,14 @@ export async function cutAhead(
   for (let waited = 0; ; waited += INTERVAL) {
     const { now, settled } = await store.horizon();
     if (end <= now || end > now + AHEAD) return undefined;
-    // A window that begins now, as that of a link does, holds too little to be cut yet.
+    // A window that begins only now, such as that of a link to the rest, holds too little to be cut again.
     const isWorth = end <= now + PATIENCE - waited || from > now - PATIENCE;
     if (waited >= PATIENCE || !isWorth) return { until: timestampFrom(settled), by: window.by };
     await clock.sleep(INTERVAL);
   }
 }
 
-/** The same filter, up to the cut. */
+/** The same filter, restricted to records before the cut. */
 export function before(filter: Expression | undefined, { until, by }: Cut): Expression {
   const bound: Expression = {
     kind: 'compare',
@@ -131,10 +132,11 @@ export function before(filter: Expression | undefined, { until, by }: Cut): Expr
 }
 
 /**
- * Waits until no record can enter the window any more (I2): every writer that may still use a timestamp before its end has
- * finished, and, where it ends a little ahead of the clock, the clock has reached it. A later one is answered at once.
- * @returns whether the window is open, that is, ends in the future
- * @throws PlatError `windowNotSettled`, `windowAhead` when that takes too long
+ * Waits until no further record can enter the window (I2): every writer that may still use a timestamp before its end has finished,
+ * and, if it ends slightly in the future, the clock has reached its end. A window that ends later is answered at once.
+ *
+ * @returns whether the window is open, that is, ends in the future\n@throws PlatError `windowNotSettled`, `windowAhead` if that
+ * takes too long
  */
 export async function settle(store: Store, clock: Clock, window: Window): Promise<boolean> {
   if (window.to === undefined) return false;

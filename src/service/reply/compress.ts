@@ -3,15 +3,16 @@ import type { Transform } from 'node:stream';
 import { constants, createBrotliCompress, createGzip, createZstdCompress } from 'node:zlib';
 import type { Encoding } from '../http/negotiation.ts';
 
-/** Bodies smaller than this fit into one packet as they are. */
+/** Smaller bodies fit into one packet without compression. */
 const SMALLEST = 1400;
-/** The most bytes that come out at a time: each time costs a round trip to another thread. */
+/** The largest chunk of output: every chunk costs a round trip to another thread. */
 const LARGEST_PIECE = 512 * 1024;
-/** About how many times smaller a body becomes. */
+/** The compression ratio to expect. */
 const SHARE = 4;
 
 /**
- * A compressor of a level that takes much less time than reading the page; higher ones would cost more than they save.
+ * A compressor at a level that takes much less time than reading the page; higher levels would cost more than they save.
+ *
  * @param size bytes to compress
  */
 function compressor(encoding: Encoding, size: number): Transform {
@@ -30,8 +31,8 @@ function compressor(encoding: Encoding, size: number): Transform {
 }
 
 /**
- * A body in the encoding that the client requested, in one member, made off the main thread; undefined when it stays as
- * it is. The parts are not joined first.
+ * A body in the encoding of the response, as one member, compressed on another thread; undefined if it stays as it is. The parts
+ * are not joined first.
  */
 export async function compressBody(
   encoding: Encoding | undefined,

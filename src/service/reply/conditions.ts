@@ -4,7 +4,7 @@ import type { Reply } from '../exchange.ts';
 
 type Asked = Readonly<Record<string, string | undefined>>;
 
-/** A weak tag of a content: the same text has the same tag, in whatever encoding it is sent (RFC 9110, 8.8.3). */
+/** A weak entity tag: the same content has the same tag in every encoding (RFC 9110, 8.8.3). */
 export function weakTag(content: string | Uint8Array): string {
   return `W/"${hash('sha256', content, 'base64url').slice(0, 22)}"`;
 }
@@ -17,7 +17,7 @@ export function hasTag(header: string | undefined, tag: string): boolean {
   return header.split(',').some((each) => strip(each) === strip(tag));
 }
 
-/** The reply, or 304 with the headers of its content but its type where the client has that content already. */
+/** The reply, or 304 with its headers except the type if the client has the content already. */
 export function unlessKnown(asked: Asked, reply: Reply): Reply {
   const { etag } = reply.headers;
   if (etag === undefined || !hasTag(asked['if-none-match'], etag)) return reply;
@@ -25,19 +25,18 @@ export function unlessKnown(asked: Asked, reply: Reply): Reply {
   return { status: 304, headers, body: [] };
 }
 
-/** Which part of a file is requested. A server may ignore `Range`, so several ranges at once get the whole file. */
+/** The part of a file that is requested. A server may ignore `Range`; plat does so for several ranges at once. */
 type RangeWish =
   | { readonly kind: 'whole' }
   | { readonly kind: 'part'; readonly first: number; readonly last: number }
-  /** None of it is in the file. */
+  /** The range lies outside the file. */
   | { readonly kind: 'outside' };
 
 const RANGE = /^\s*bytes\s*=\s*(\d{0,15})\s*-\s*(\d{0,15})\s*$/i;
 const WHOLE: RangeWish = { kind: 'whole' };
 
 /**
- * @param size bytes of the file
- * @param tag of the file
+ * @param size bytes of the file\n@param tag the tag of the file
  */
 export function rangeOf(headers: Asked, size: number, tag: string): RangeWish {
   const { range, 'if-range': condition } = headers;
@@ -47,12 +46,15 @@ export function rangeOf(headers: Asked, size: number, tag: string): RangeWish {
     from === ''
       ? [Math.max(0, size - Number(to)), size - 1]
       : [Number(from), Math.min(size - 1, Number(to || size))];
-  if (from !== '' && to !== '' && Number(to) < Number(from)) return WHOLE; // no range at all
+  if (from !== '' && to !== '' && Number(to) < Number(from)) return WHOLE; // not a valid range
   return first >= size || (from === '' && Number(to) === 0)
     ? { kind: 'outside' }
     : { kind: 'part', first, last };
 }
 
-/** A part is joined to what the client has only if that is the same, byte by byte: a weak tag does not say so. */
+/**
+ * Whether `If-Range` holds. A client joins a part to what it has only if both are identical byte by byte, which a weak tag does not
+ * assert.
+ */
 const isSame = (condition: string | undefined, tag: string): boolean =>
   condition === undefined || (condition.trim() === tag && !tag.startsWith('W/'));

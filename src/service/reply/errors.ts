@@ -2,7 +2,7 @@
 import { PlatError } from '../../errors/index.ts';
 import { JSON_TYPE, type Reply } from '../exchange.ts';
 
-/** Whether a path is where the native interface would lie, in this version or another. */
+/** Whether a path lies where the native interface is, in this version or another. */
 export const isNativePath = (path: string): boolean => /^\/v\d+(?:[/?]|$)/.test(path);
 
 const errorReply = (
@@ -43,14 +43,17 @@ export function resoError(error: PlatError, headers: Readonly<Record<string, str
   return errorReply(error, { error: body }, headers);
 }
 
-/** Damages that are remembered; a store has few, since their messages name their kind and not their place. */
+/**
+ * The largest number of distinct damages to remember. A store has few, because their messages name the kind of damage and not its
+ * place.
+ */
 const MOST = 100;
 
-/** Which damages of the store the log has already: every request that reads there meets them again. */
+/** The damages that have been logged: every request that reads a damaged record meets the same one. */
 export class LoggedDamages {
   readonly #messages = new Set<string>();
 
-  /** Whether an error is a damage that was asked about before. */
+  /** Whether an error is a damage that this method has seen before. */
   wasLogged(error: unknown): boolean {
     if (!(error instanceof PlatError) || error.code !== 'storeDamaged') return false;
     if (this.#messages.has(error.message)) return true;

@@ -1,39 +1,41 @@
 /**
- * Cuts clients that take their answers too slowly, or not at all: what waits for them would fill the memory and hold a
- * connection of the store. This module sees bytes and times only, no requests.
+ * Disconnects clients that read their responses too slowly or not at all: the unread bytes would fill the memory and hold a
+ * connection of the store. This module sees only bytes and times, no requests.
  */
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 
 export interface PaceLimits {
-  /** A client that takes fewer bytes a second than this, over so many seconds, is cut. */
+  /** A client that reads fewer bytes per second than this, for `seconds` seconds, is disconnected. */
   readonly bytesPerSecond: number;
   readonly seconds: number;
 }
 
-/** How many bytes that were written to a socket the system has not taken; undefined once the socket is closed. */
+/** How many bytes that were written to a socket the system has not taken yet; undefined once the socket is closed. */
 export type Queued = () => number | undefined;
 
-/** One answer on its way. */
+/** One response that is being sent. */
 export interface Sender {
-  /** Bytes wait for the client from now on. @param left how many; absent: `took` is called as they are taken */
+  /**
+   * Reports that bytes wait for the client from now on. @param left returns how many; absent: `took` reports what the client reads
+   */
   waits(left?: Queued): void;
-  /** The client took bytes. @param waits whether more wait */
+  /** Reports that the client has read bytes. @param waits whether more are waiting */
   took(bytes: number, waits: boolean): void;
   end(): void;
 }
 
 interface Sending {
   taken: number;
-  /** What waits for the client, and how much of it did at the last look. */
+  /** Returns the bytes that wait, and how many waited at the last check. */
   left: Queued | undefined;
   waited: number;
-  /** When the client began to let bytes wait, or was last found quick enough; undefined while none wait. */
+  /** When bytes began to wait, or when the client was last found fast enough; undefined while none wait. */
   since: number | undefined;
   readonly cut: () => void;
 }
 
-/** How often each window is looked at. */
+/** How often each client is checked in its window of seconds. */
 const LOOKS = 4;
 
 export class Pace {
@@ -42,14 +44,14 @@ export class Pace {
   readonly #sending = new Set<Sending>();
   readonly #timer: NodeJS.Timeout;
 
-  /** @param now milliseconds of a clock that only runs forward */
+  /** @param now milliseconds of a monotonic clock */
   constructor(limits: PaceLimits, now: () => number) {
     this.#limits = limits;
     this.#now = now;
     this.#timer = setInterval(() => this.look(), (limits.seconds * 1000) / LOOKS).unref();
   }
 
-  /** @param cut ends the connection; called at most once */
+  /** Watches a response. @param cut ends the connection; called at most once */
   watch(cut: () => void): Sender {
     const sending: Sending = { taken: 0, left: undefined, waited: 0, since: undefined, cut };
     this.#sending.add(sending);
@@ -67,7 +69,7 @@ export class Pace {
     };
   }
 
-  /** Cuts the clients that are too slow. */
+  /** Disconnects the clients that are too slow. */
   look(): void {
     const now = this.#now();
     const { bytesPerSecond, seconds } = this.#limits;
@@ -92,9 +94,10 @@ export class Pace {
 }
 
 /**
- * The queue of a socket. Node counts it for its own timeouts and shows it only at the handle of a socket; where it is not
- * found, a body is written slice by slice, which costs more.
- * @returns undefined where it cannot be seen: over TLS, what waits is not what was written
+ * The length of a socket's write queue. Node counts it for its own timeouts, but exposes it only on the internal handle of a
+ * socket. Where it is not available, bodies are written in slices, which costs more.
+ *
+ * @returns undefined if the queue cannot be observed: over TLS, its bytes are not those that were written
  */
 export function queueOf(socket: Socket | null): Queued | undefined {
   if (socket === null || socket instanceof TLSSocket) return undefined;

@@ -1,18 +1,18 @@
 /**
- * The `Date` of every answer. Clients begin their next window there, less a settle time of seconds, so it is a promise as the
- * end of a window is (I2): no later timestamp falls before it, even when the clock is set back. The date is therefore never
- * ahead of what the store has promised; while another process writes and the store cannot promise more, the date lags behind
- * the clock.
+ * The `Date` of every response. Clients begin their next update window there, less a few seconds, so it is a promise like the end
+ * of a window (I2): no later commit uses a timestamp before it, even if the clock is set back. The date is therefore never ahead of
+ * the horizon that the store has saved. While another process writes and the horizon cannot advance, the date lags behind the
+ * clock.
  */
 import type { Clock } from '../../store/clock.ts';
 import type { Store } from '../../store/store.ts';
 import { PROMISE_STANDS } from '../../store/write/commit-timestamps.ts';
 
-// All in milliseconds. How long before the end of a promise the next one is requested, while answers go on.
+// All in milliseconds. How long before the end of a promise the next one is requested, while responses are sent:
 const RENEWED_BEFORE = 500;
-/** How far the date may lag without a response waiting for a promise. */
+/** How far the date may lag behind the clock before a response waits for a new promise. */
 const LAG = 5000;
-/** How long a response waits otherwise, and in a store that has never made one; and how often it looks. */
+/** How long a response then waits, how long in a store that has never made a promise, and how often it checks. */
 const PATIENCE = 2000;
 const FIRST_PATIENCE = 30_000;
 const INTERVAL = 5;
@@ -34,7 +34,7 @@ export class PromisedDate {
     for (let waited = 0; ; waited += INTERVAL) {
       const now = await this.#store.now();
       if (this.promised(now) !== undefined) return now;
-      // Whoever reads from the store reports what is wrong with it.
+      // Problems of the store are reported by the requests that read from it.
       if (!(await this.#renew())) return now;
       const lag = now - this.#standsUntil;
       if (lag <= 0) return now;
@@ -46,11 +46,12 @@ export class PromisedDate {
   }
 
   /**
-   * The date of a response whose request has just seen the store's clock.
-   * @returns undefined while no promise covers it
+   * The date of a response to a request that has just read the store's clock.
+   *
+   * @returns undefined if no promise covers it
    */
   promised(now: number): number | undefined {
-    // In a new epoch the clock may have gone back.
+    // The clock may have been set back with a new epoch.
     if (now < this.#last) this.#standsUntil = Number.NEGATIVE_INFINITY;
     this.#last = now;
     if (now > this.#standsUntil) return undefined;
@@ -58,7 +59,7 @@ export class PromisedDate {
     return now;
   }
 
-  /** @returns whether the store answered */
+  /** @returns whether the store responded */
   #renew(): Promise<boolean> {
     this.#renewing ??= this.#store
       .horizon()

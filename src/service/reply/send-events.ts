@@ -1,37 +1,38 @@
 /**
- * Writes a response without an end, as server-sent events are (HTML, 9.2). It requests a text when the client has taken
- * those before, so that one which is slow or has thousands beside it holds one text in memory; it ends with the key
- * that asked, and within the time that a closing service has. It must not know what the events say.
+ * Writes a stream of server-sent events (HTML, 9.2). It requests the next text when the client has read those before it, so that a
+ * slow client, or one with thousands of events ahead of it, holds one text in memory. The stream ends with its key, and soon after
+ * the service begins to close. It must not know what the events say.
  */
 import type { EventReply, Standing } from '../exchange.ts';
 import { bodyOf, breakOff, flushHead, type HttpResponse, writeHead } from '../http/server.ts';
 import { type Common, commonHeaders, type Taking } from './send.ts';
 
 export interface EventTimes {
-  /** Milliseconds of silence after which the client gets a comment, so that no proxy takes the connection for dead. */
+  /** Milliseconds without an event after which the client gets a comment, so that proxies do not close the connection as idle. */
   readonly beat: number;
-  /** Milliseconds between two questions in silence whether the client may still see events. */
+  /** Milliseconds between two checks, while there are no events, whether the client may still see them. */
   readonly look: number;
-  /** Milliseconds for which it need not be asked again. */
+  /** Milliseconds for which the result of such a check is trusted. */
   readonly trust: number;
 }
 
-/** A line that clients skip. */
+/** A line that clients ignore. */
 const COMMENT = ':\n\n';
 
-/** Bytes that wait for a client at a time. */
+/** Bytes that may wait for a client at a time. */
 const SLICE = 128 * 1024;
 
 interface Streaming {
   /** Aborted when the service closes. */
   readonly closing: AbortSignal;
-  /** Cuts a client that takes what waits for it too slowly, and charges that to its key. */
+  /** Disconnects a client that reads too slowly, and charges waiting bytes to its key. */
   readonly taking: Taking;
   readonly times: EventTimes;
 }
 
 /**
- * Resolves when the client has left, when its key or session has ended, when the events end, or when the service closes.
+ * Resolves when the client has disconnected, when its key or session has ended, when the events end, or when the service closes.
+ *
  * @returns bytes that were written
  */
 export async function sendEvents(
@@ -46,7 +47,7 @@ export async function sendEvents(
   writeHead(response, 200, {
     ...commonHeaders(common),
     'content-type': 'text/event-stream',
-    // A proxy that collects answers would keep events back.
+    // Asks proxies not to buffer the response, which would delay events.
     'x-accel-buffering': 'no',
     ...headers,
   });
@@ -69,14 +70,14 @@ export async function sendEvents(
       holds(0);
       sender.took(slice.length, false);
     }
-    // The system has it, and so has what was charged for reading it.
+    // The system has taken all bytes, so no memory is charged any more.
     holds(0);
   };
   const writeAll = async (): Promise<void> => {
     for await (const text of events(until)) {
       const now = await stands();
       const shown = now === 'stands' ? text : now === 'unknown' ? away : undefined;
-      // No event is omitted where nothing takes its place: the client comes back, and says where it was.
+      // The stream ends rather than skip an event: the client reconnects and says which event it saw last.
       if (shown === undefined || until.aborted) return;
       await write(shown);
     }
@@ -94,7 +95,7 @@ export async function sendEvents(
     clearInterval(looks);
     clearInterval(beats);
   }
-  // Nobody waits for a client to take the rest.
+  // The service does not wait for the client to read the rest.
   if (out.writableNeedDrain) breakOff(response);
   else out.end();
   return bytes;
@@ -102,9 +103,9 @@ export async function sendEvents(
 
 const mayGoOn = (): Promise<Standing> => Promise.resolve('stands');
 
-/** The standing of who asked, as it was a moment ago. */
+/** The standing of the key, cached for some milliseconds. */
 function trusted(standing: () => Promise<Standing>, milliseconds: number): () => Promise<Standing> {
-  // The request itself was allowed.
+  // The key was valid when the request began.
   let asked = performance.now();
   let last: Promise<Standing> = mayGoOn();
   return () => {
@@ -122,7 +123,7 @@ const aborted = (signal: AbortSignal): Promise<void> =>
     else signal.addEventListener('abort', () => resolve(), { once: true });
   });
 
-/** Resolves when the client has taken what was written, or nobody waits for that any more. */
+/** Resolves when the client has read what was written, or when the signal is aborted. */
 function drainedOr(until: AbortSignal, out: NodeJS.WritableStream): Promise<void> {
   return new Promise((resolve) => {
     const end = (): void => {

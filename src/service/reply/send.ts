@@ -1,4 +1,4 @@
-/** Writes a reply: its headers, and its body as it is or compressed. It must not know what the body says. */
+/** Writes a reply: its headers, and its body, plain or compressed. It must not know what the body says. */
 import { ServerResponse } from 'node:http';
 import { finished, type Writable } from 'node:stream';
 import { gzipMember } from '../../shared/gzip-member.ts';
@@ -8,21 +8,24 @@ import { bodyOf, type HttpResponse, waitingIn, writeHead } from '../http/server.
 import { compressBody } from './compress.ts';
 import type { Sender } from './pace.ts';
 
-/** What the headers of every response are made of. */
+/** What the headers of every response are made from. */
 export interface Common {
   readonly requestId: string;
-  /** Milliseconds since 1970 on the clock that stamps records (I2). */
+  /** Milliseconds since 1970 on the clock that assigns timestamps to records (I2). */
   readonly now: number;
-  /** The steps of the request; empty or absent: it was refused before the first. */
+  /** The steps of the request; empty or absent if it was refused before the first one. */
   readonly serverTiming?: string;
-  /** Whether it is one of the admin port, which only its own console reads in a browser. */
+  /** Whether the response is one of the admin port, which only the console of the same origin reads in a browser. */
   readonly isOfOperator?: boolean;
 }
 
-/** Browsers of other origins may read; what protects the data is the token, which no browser adds by itself. */
+/** Pages of any origin may read responses: what protects the data is the token, which browsers do not send on their own. */
 const FOR_ALL_ORIGINS = { 'access-control-allow-origin': '*', 'access-control-expose-headers': '*' };
 
-/** A session is a cookie, so no other origin reads, shows or frames anything, and what is opened by itself runs nothing. */
+/**
+ * On the admin port, a session is a cookie. No other origin may therefore read, embed or frame a response, and content that is
+ * opened directly runs no scripts.
+ */
 const FOR_OWN_ORIGIN = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'cross-origin-resource-policy': 'same-origin',
@@ -45,7 +48,7 @@ export function commonHeaders({
   };
 }
 
-/** The `Date` of a moment, which has whole seconds. */
+/** The `Date` header of a moment, in whole seconds. */
 function dateText(now: number): string {
   const second = Math.floor(now / 1000);
   if (second !== lastDate.second) lastDate = { second, text: new Date(now).toUTCString() };
@@ -54,15 +57,17 @@ function dateText(now: number): string {
 
 let lastDate = { second: Number.NaN, text: '' };
 
-/** Other content is packed already, or too rarely requested to be worth it. */
+/** Other content is compressed already, or requested too rarely to be worth it. */
 const COMPRESSIBLE = /^(?:application\/(?:json|xml)|text\/|image\/svg)/;
 
-/** Whether a body of this type is compressed for clients that accept it so. */
+/** Whether a body of this type is compressed for clients that accept an encoding. */
 export const isCompressible = (type: string): boolean => COMPRESSIBLE.test(type);
 
-/** What a body that is being sent is charged to, and what watches how its client takes it. */
+/**
+ * The account that the bytes of a response are charged to while they are sent, and the watch over how fast the client reads them.
+ */
 export interface Taking {
-  /** Sets how many bytes wait in memory for the client. */
+  /** Sets how many bytes in memory wait for the client. */
   holds(bytes: number): void;
   readonly sender: Sender;
 }
@@ -72,17 +77,18 @@ interface Asked {
   readonly method: string;
   readonly acceptEncoding: string | undefined;
   readonly taking: Taking;
-  /** Releases the memory of the body, once it is sent from elsewhere. */
+  /** Releases the memory of the body once its bytes have been copied or compressed. */
   readonly spent: () => void;
 }
 
-/** Bytes that are written at a time, so that it shows how quickly a client takes them. */
+/** Bytes that are written at a time, so that the pace of the client can be observed. */
 const SLICE = 128 * 1024;
-/** Bytes up to which the parts of a body are joined: one piece costs less than several. */
+/** Parts of a smaller body are joined, since one write costs less than several. */
 const SMALL = 16 * 1024;
 
 /**
- * Writes a reply. Resolves when all is written, or the client has left.
+ * Writes a reply. Resolves when all of it has been written, or the client has disconnected.
+ *
  * @returns bytes of the body that were sent
  */
 export async function send(
@@ -91,13 +97,13 @@ export async function send(
   common: Common,
   { method, acceptEncoding, taking, spent }: Asked,
 ): Promise<number> {
-  // A part of a file is a part of its bytes as they are.
+  // A range applies to the uncompressed bytes of a file.
   const isPart = reply.headers['content-range'] !== undefined;
-  // Only the head of a stream of events is sent here, which has no length and is never compressed.
+  // Of a stream of events, only the head is written here (for HEAD); a stream has no length and is never compressed.
   const isStream = hasEvents(reply);
   const canCompress = isCompressible(reply.headers['content-type'] ?? '') && !isPart && !isStream;
   const { bytes: made, isGzip } = bytesIn(reply.body);
-  // A body that is kept as gzip is only for clients that like nothing better.
+  // A body that is cached as gzip is used only for clients that prefer no other encoding.
   const encoding = isGzip ? 'gzip' : canCompress ? chooseEncoding(acceptEncoding) : undefined;
   taking.holds(sizeOf(made));
   const encoded = isGzip ? made : await compressBody(encoding, made);
@@ -116,7 +122,7 @@ export async function send(
   return writeBody(response, method === 'HEAD' || isEmpty ? [] : body, taking);
 }
 
-/** The bytes of a body. One of which a part is kept in deflated form is one member of gzip. */
+/** The bytes of a body. If a part of it is cached in deflated form, the whole body is one gzip member. */
 function bytesIn(parts: readonly Part[]): {
   readonly bytes: readonly Uint8Array[];
   readonly isGzip: boolean;
@@ -129,7 +135,7 @@ function bytesIn(parts: readonly Part[]): {
 
 const sizeOf = (body: readonly Uint8Array[]): number => body.reduce((sum, part) => sum + part.length, 0);
 
-/** Writes a body: at once, where it shows how much of it still waits; otherwise slice by slice. */
+/** Writes a body: all at once if the length of the write queue can be observed, otherwise in slices. */
 async function writeBody(
   response: HttpResponse,
   body: readonly Uint8Array[],
@@ -168,16 +174,16 @@ function* slicesOf(parts: Iterable<Uint8Array>): Generator<Uint8Array> {
   }
 }
 
-/** Resolves when the response has been handed to the system, or never will be. */
+/** Resolves when the system has taken the whole response, or never will. */
 function whenWritten(response: Writable): Promise<void> {
   return new Promise((resolve) => {
-    // Every response that is not closed yet closes in the end; `finished` costs several times as much.
+    // A response that is not closed yet always closes in the end; `finished` costs several times as much.
     if (response instanceof ServerResponse && !response.destroyed) response.once('close', resolve);
     else finished(response, { readable: false }, () => resolve());
   });
 }
 
-/** Resolves when the client has taken what was written, or has left. */
+/** Resolves when the client has read what was written, or has disconnected. */
 async function drained(response: Writable, written: Promise<void>): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   response.once('drain', resolve);

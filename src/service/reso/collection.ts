@@ -73,10 +73,10 @@ export async function collection(request: ResoRequest, path: CollectionPath): Pr
   checkRelated(asked.expansions, size.rows);
   const found = await collectionOf(request, path);
   exchange.timings.start('store');
-  // A client that steps by `$skip` follows no links.
+  // A client that pages with `$skip` follows no links.
   const cut =
     skip === 0 ? await cutAhead(context, asked.filter, carriedWindowEnd(exchange.query)) : undefined;
-  // The rest of a response that is cut comes with another filter.
+  // The link to the rest of a cut response has another filter, so its changes are not tracked.
   const tracking = cut === undefined ? await trackingOf(request, path, asked) : undefined;
   const query = tracking === undefined ? asked : withKey(asked);
   const filter = cut === undefined ? query.filter : before(query.filter, cut);
@@ -139,7 +139,7 @@ async function collectionOf(
   path: CollectionPath | CountPath,
 ): Promise<FoundCollection> {
   const found = await resolve(request, path);
-  if (found.kind !== 'collection') throw new Error('A path to a collection leads to one');
+  if (found.kind !== 'collection') throw new Error('A path to a collection was resolved to a record');
   return found;
 }
 
@@ -167,8 +167,9 @@ async function read(
 }
 
 /**
- * Entries after a number are complete as long as each of them is known. This is looked up after they have been read, since they
- * may be compacted meanwhile.
+ * Rejects a position from which changes have been removed: entries after a number are complete only if every one of them is still
+ * stored. This is checked after the entries have been read, because they may be compacted in the meantime.
+ *
  * @throws PlatError `eventsGone`
  */
 async function mustBeKnown({ context }: ResoRequest, since: number): Promise<void> {
@@ -183,17 +184,20 @@ async function mustBeKnown({ context }: ResoRequest, since: number): Promise<voi
   );
 }
 
-/** What a link says of a window that is cut: where, or, after the last page up to there, that the rest is requested. */
+/**
+ * What the next link says about a window that is cut: where it is cut or, after the last page up to the cut, a term that requests
+ * the rest.
+ */
 const restOf = ({ until, by }: Cut, isRest: boolean): Pick<NextPage, 'term' | 'windowEnd'> =>
   isRest ? { term: `${by.field.name} ge ${until}` } : { windowEnd: until };
 
-/** Whether all listings are requested, as a purge does (specification 4.4, rule 4). */
+/** Whether the page belongs to a walk over all listings, as a purge makes (specification 4.4, rule 4). */
 function isWalk({ root, steps }: CollectionPath, { filter, search, order }: CollectionQuery): boolean {
   const everything = filter === undefined && search === undefined && order.length === 0;
   return everything && steps.length === 0 && root.resource.resource.name === 'Property';
 }
 
-/** A page in an order of its own, or of what a search finds, is no part of a walk. */
+/** The walk or window that a page belongs to; none for a page of a search or in another order than that of the keys. */
 function readingAt(
   { root, steps }: CollectionPath,
   { filter, search, order, selection }: CollectionQuery,

@@ -1,4 +1,4 @@
-/** The keys of records that a delta is about: as values of a filter, and those that match one. */
+/** The keys of the records that a delta returns: as values of a filter, and those that match one. */
 import type { RecordQuery, ResoShape } from '../../compile/read.ts';
 import type { Field } from '../../dictionary/index.ts';
 import type { CollectionQuery } from '../../query/request.ts';
@@ -18,7 +18,7 @@ export const keyField = ({ name, key, fields }: CollectionQuery['resource']): Fi
   return field;
 };
 
-/** The keys of the records that the key sees and that match, in their order. */
+/** The keys of the records that the key sees and that match the filter, in order. */
 export async function keysOf(
   {
     request: { context, exchange, session, root },

@@ -1,7 +1,7 @@
 /**
- * What has become of records that may have changed: those that the key sees and that match are given whole, as they are now; the
- * others are removed: `deleted` where the key sees none any more, and `changed` where it does. It must not know why they are
- * looked at.
+ * The current state of records that may have changed. Those that the key sees and that match are returned whole, as they are now;
+ * the others are returned as removed: `deleted` if the key no longer sees them, `changed` if it does. It must not know why they may
+ * have changed.
  */
 import type { RecordQuery } from '../../compile/read.ts';
 import type { Expression } from '../../query/tree.ts';
@@ -13,7 +13,7 @@ import type { Following } from './delta-steps.ts';
 import { asConfigured } from './enumerations.ts';
 import { contextMember, shapeOf } from './resource-request.ts';
 
-/** What has become of some records. */
+/** The current state of some records. */
 interface Changed {
   /** As JSON. */
   readonly removed: readonly string[];
@@ -57,7 +57,7 @@ export async function changedRecords(following: Following, keys: readonly string
   return { removed, records: asConfigured(request, query, recordsOf(page)), rows: page.rows };
 }
 
-/** A record that the key has no longer, in the form of the version that the client requested. */
+/** An entry for a record that is no longer in the collection, in the form of the OData version that the client requested. */
 function removedEntry(
   { request, query: { resource } }: Following,
   key: string,

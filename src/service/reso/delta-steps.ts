@@ -1,6 +1,6 @@
 /**
- * The records that may have changed since a place in the sequence of changes: those that it names, and those that lead to others
- * that it names. It must not know what has become of them.
+ * The records that may have changed since a position in the sequence of changes: those that the sequence names, and those that
+ * navigate to records that it names. It must not know what their current state is.
  */
 import { type PlatError, platError } from '../../errors/index.ts';
 import type { Dependence, Dependences } from '../../query/dependences.ts';
@@ -12,7 +12,7 @@ import type { DeltaPlace, DeltaState } from './delta-token.ts';
 import { deltaLink } from './next-page.ts';
 import type { ResoRequest } from './resource-request.ts';
 
-/** Parts of the sequence that a request reads at most. */
+/** The largest number of chunks of the sequence that one request reads. */
 const MOST_PARTS = 10;
 
 /** What every step of a delta needs. */
@@ -23,21 +23,22 @@ export interface Following {
   readonly size: number;
 }
 
-/** Some records that may have changed, and where the delta continues behind them. */
+/** Some records that may have changed, and where the delta continues after them. */
 interface Step {
   readonly keys: readonly string[];
   readonly next: DeltaPlace;
-  /** Whether nothing is known to follow. */
+  /** Whether no further change is known. */
   readonly isLevel: boolean;
 }
 
-/** Changes are no longer known: the address is that of the whole collection. */
+/** The error for a position whose later changes are no longer all stored; it names the address of the whole collection. */
 export const gone = ({ exchange }: ResoRequest): PlatError =>
   platError('deltaGone', {}, { goOn: { kind: 'address', address: deltaLink(exchange) } });
 
 /**
- * Reads parts of the sequence until a page is full or nothing follows, so that where pages end says nothing of changes that the
+ * Reads the sequence until a page is full or no change follows, so that the page boundaries reveal nothing about changes that the
  * key does not see.
+ *
  * @throws PlatError `deltaGone`
  */
 export async function nextStep(following: Following, { position, rest }: DeltaState): Promise<Step> {
@@ -45,7 +46,7 @@ export async function nextStep(following: Following, { position, rest }: DeltaSt
   let place: DeltaPlace = { position, rest };
   for (let part = 0; part < MOST_PARTS; part++) {
     const room = following.size - keys.size;
-    // A full page is the last one where nothing that the key sees follows.
+    // A full page is the last one if no change that the key sees follows.
     const step = await (place.rest === undefined ? changedHere : ledHere)(
       following,
       place,
@@ -59,7 +60,7 @@ export async function nextStep(following: Following, { position, rest }: DeltaSt
   return { keys: [...keys], next: place, isLevel: false };
 }
 
-/** The records of the collection that have changes of their own. */
+/** The records of the collection that have entries of their own in the sequence. */
 async function changedHere(following: Following, { position }: DeltaPlace, limit: number): Promise<Step> {
   const { query, dependences } = following;
   const own = query.resource.name;
@@ -75,9 +76,9 @@ async function changedHere(following: Following, { position }: DeltaPlace, limit
   };
 }
 
-/** The records that lead to others that have changed. */
+/** The records of the collection that navigate to records that have changed. */
 async function ledHere(following: Following, { position, rest }: DeltaPlace, limit: number): Promise<Step> {
-  if (rest === undefined) throw new Error('A place without a rest leads nowhere');
+  if (rest === undefined) throw new Error('The position has no remaining records');
   const { query, dependences } = following;
   const page = await feed(following, position, [], rest.count);
   const changed = page.changes.filter(({ sequence }) => sequence <= rest.upTo.sequence);
@@ -87,7 +88,7 @@ async function ledHere(following: Following, { position, rest }: DeltaPlace, lim
   });
   const end: Step = { keys: [], next: { position: rest.upTo }, isLevel: false };
   if (terms.length === 0) return end;
-  // Where they do not decide which records match, those that do not match now did not before.
+  // If the related records do not affect which records match, a record that does not match now did not match before.
   const matching = dependences.decide || query.filter === undefined ? [] : [query.filter];
   const filter: Expression = { kind: 'and', terms: [...matching, { kind: 'or', terms }] };
   const { keys, more } = await keysOf(following, { filter }, { after: rest.after, limit });
@@ -97,8 +98,7 @@ async function ledHere(following: Following, { position, rest }: DeltaPlace, lim
 }
 
 /**
- * @param own the resources whose changes are given as far as the key sees the records
- * @throws PlatError `deltaGone`
+ * @param own the resources whose changes are returned if the key sees the records\n@throws PlatError `deltaGone`
  */
 async function feed(
   { request, dependences }: Following,
@@ -120,7 +120,9 @@ async function feed(
   return page;
 }
 
-/** The condition that a record leads to one of some others; all that lead anywhere, where that is not known. */
+/**
+ * The condition that a record navigates to one of the changed records; if the link is not known, that it navigates to any record.
+ */
 function leadsTo(
   { request }: Following,
   { resource, via, link, isByKey }: Dependence,

@@ -1,7 +1,7 @@
 /**
- * Delta tokens: where a client stands in the sequence of changes, sealed with the store's secret. A token holds for the key
- * that got it and for the options of its link alone, and says nothing to its holder: the numbers of the sequence would tell how
- * much is written that the key does not see. It must not know what a delta is.
+ * Delta tokens: a client's position in the sequence of changes, encrypted with the store's secret. A token is valid only for the
+ * key that received it and for the options of its link. It reveals nothing to its holder: the numbers of the sequence would show
+ * how much is written that the key does not see. It must not know what a delta is.
  */
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
 import { type FeedPosition, positionIn, positionText } from '../../store/change-feed.ts';
@@ -10,21 +10,21 @@ import { type FeedPosition, positionIn, positionText } from '../../store/change-
 export interface DeltaPlace {
   readonly position: FeedPosition;
   /**
-   * So many changes, from the position up to here, are given, but not all records that lead to a changed one: those after the
-   * key are left.
+   * How many changes from the position up to `upTo` have been processed, although records that navigate to a changed record remain:
+   * those after the key `after`.
    */
   readonly rest?: { readonly upTo: FeedPosition; readonly count: number; readonly after: string } | undefined;
 }
 
-/** What a token says. */
+/** The content of a token. */
 export interface DeltaState extends DeltaPlace {
-  /** Names what the key could see when the walk began. */
+  /** A name for what the key could see when the walk began. */
   readonly view: string;
-  /** A page size that the client preferred: it holds until the end of the delta. */
+  /** A page size that the client preferred; it applies until the end of the delta. */
   readonly pageSize?: number | undefined;
 }
 
-/** What a token is sealed with, and bound to. */
+/** The secret that encrypts a token, and what the token is bound to. */
 export interface DeltaSeal {
   readonly secret: string;
   readonly keyId: string;
@@ -36,13 +36,13 @@ const CIPHER = 'aes-256-gcm';
 const NONCE = 12;
 const TAG = 16;
 
-/** Contents are filled up to a multiple of so many characters: the length would tell how long the numbers are. */
+/** Contents are padded to a multiple of this many characters: their length would show how long the numbers are. */
 const FILLED = 64;
 
 const keyOf = ({ secret, keyId }: DeltaSeal): Buffer =>
   createHmac('sha256', secret).update(`delta\n${keyId}`).digest();
 
-/** Another text each time: one that is the same would tell that nothing at all was written. */
+/** Encrypts a position. The token differs each time: two equal tokens would show that nothing at all was written. */
 export function sealDelta(seal: DeltaSeal, { position, rest, view, pageSize }: DeltaState): string {
   const places = [position, ...(rest === undefined ? [] : [rest.upTo])].map(positionText);
   const content = JSON.stringify([view, pageSize ?? 0, rest?.after ?? '', rest?.count ?? 0, ...places]);
@@ -57,10 +57,10 @@ export function sealDelta(seal: DeltaSeal, { position, rest, view, pageSize }: D
   ]).toString('base64url');
 }
 
-/** @returns undefined for a text that `sealDelta` did not make for this key and these options */
+/** @returns undefined for a token that `sealDelta` did not make for this key and these options */
 export function openDelta(seal: DeltaSeal, token: string): DeltaState | undefined {
   const bytes = Buffer.from(token, 'base64url');
-  // Texts that mean the same bytes are no tokens.
+  // Only the canonical base64url form of the bytes is accepted.
   if (bytes.length <= NONCE + TAG || bytes.toString('base64url') !== token) return undefined;
   const decipher = createDecipheriv(CIPHER, keyOf(seal), bytes.subarray(0, NONCE), {
     authTagLength: TAG,

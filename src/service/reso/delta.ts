@@ -1,6 +1,6 @@
 /**
- * What has changed in a collection since a walk through it (OData 4.01 protocol, 11.3; JSON format 4.01, 15): the page of a delta.
- * It must not know how the changed records are found, or how tokens are made.
+ * A page of a delta: what has changed in a collection since a walk through it (OData 4.01 protocol, 11.3; JSON format 4.01, 15). It
+ * must not know how the changed records are found, or how tokens are made.
  */
 import { platError } from '../../errors/index.ts';
 import { bindOptions } from '../../query/odata/query.ts';
@@ -28,7 +28,8 @@ type CollectionPath = ResourcePath & { readonly kind: 'collection' };
 
 /**
  * Answers a delta link of an entity set.
- * @throws PlatError `deltaTokenInvalid` for a token that was not given to this key with these options, `deltaGone`
+ *
+ * @throws PlatError `deltaTokenInvalid` if the token was not issued to this key with these options, `deltaGone`
  */
 export async function delta(request: ResoRequest, path: CollectionPath): Promise<Reply> {
   const { options, session, preferences, exchange } = request;
@@ -53,7 +54,7 @@ export async function delta(request: ResoRequest, path: CollectionPath): Promise
   const link = deltaLink(exchange, token);
   const head = contextMember(request, `#${query.resource.name}${contextFields(query)}/$delta`);
   const between = removed.length > 0 && rows > 0 ? ',' : '';
-  // A null is what has become of a value.
+  // Nulls are always included: a null may be the change.
   const applied = preferenceHeaders(
     { ...preferences, omitNulls: false },
     pageSizeApplied(preferred, following),
@@ -74,7 +75,7 @@ export async function delta(request: ResoRequest, path: CollectionPath): Promise
 const pageSizeApplied = (preferred: number | undefined, { size }: Following): number | undefined =>
   preferred === size ? size : undefined;
 
-/** What the link requests; undefined where the key cannot name it any more. */
+/** The query of the link; undefined if the key may no longer use a name in it. */
 function boundAsBefore({ options, session }: ResoRequest, path: CollectionPath): CollectionQuery | undefined {
   try {
     return withKey(bindOptions('delta', options, path.resource, session.view.schema));
@@ -83,7 +84,7 @@ function boundAsBefore({ options, session }: ResoRequest, path: CollectionPath):
   }
 }
 
-/** Rows of a page: as many as the surface and the client want, and not more than can be read with their expansions. */
+/** Rows of a page: the preferred number, within the limits of the surface and of what can be read with the expansions. */
 function sizeOf(
   { exchange }: ResoRequest,
   { expansions }: CollectionQuery,

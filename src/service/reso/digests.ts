@@ -1,6 +1,7 @@
 /**
- * Digests of ranges of a collection, by which a replica proves itself equal (docs/replication.md). They are made of what the
- * key gets when it reads the collection, so they reveal nothing of a record or field that it may not see.
+ * Digests of ranges of a collection, with which a replica verifies that its copy is equal (docs/replication.md). They are computed
+ * from the responses that the key gets when it reads the collection, so they reveal nothing about a record or field that it may not
+ * see.
  */
 import { PlatError, platError } from '../../errors/index.ts';
 import { bindOptions, type SystemOption } from '../../query/odata/query.ts';
@@ -11,7 +12,7 @@ import { asking, json, type Reply, signingFor } from '../exchange.ts';
 import { nextLink, pageSize } from './next-page.ts';
 import { type ResoRequest, requireJson } from './resource-request.ts';
 
-/** The most ranges in one answer, and the milliseconds after which no further one is begun. */
+/** The largest number of ranges in one response, and the milliseconds after which no further range is begun. */
 const MOST_RANGES = 64;
 const LONGEST = 1000;
 
@@ -25,7 +26,7 @@ export async function digests(request: ResoRequest, resource: string): Promise<R
   const { context, exchange, session, options } = request;
   const path = exchange.path;
   const schema = session.view.schema.find(resource);
-  // A listener of another kind has no such path.
+  // Only the replication surface has this path.
   const isCompared = schema !== undefined && !schema.resource.fromChanges;
   if (exchange.surface.name !== 'replication' || !isCompared) throw platError('pathNotFound', { path });
   for (const name of options.system.keys()) {
@@ -73,8 +74,8 @@ export async function digests(request: ResoRequest, resource: string): Promise<R
 }
 
 /**
- * A store whose pages are charged to the key as searches: a small answer of digests takes as much work as all the pages that
- * it sums up, and so does the summing up, which is done here.
+ * A store whose reads are charged to the key as searches: a short response of digests takes as much work as all the pages that it
+ * covers. The time to compute the digests, which happens here, is charged as well.
  */
 function chargedAsSearch({ store, read }: ResoRequest['context']) {
   const { caller } = read;
@@ -101,7 +102,7 @@ function chargedAsSearch({ store, read }: ResoRequest['context']) {
               spent: (_lane: Lane, milliseconds: number) => caller.spent('searches', milliseconds),
             },
           },
-    /** @returns undefined where the key may search no longer but has ranges to return already */
+    /** @returns undefined if the key has used up its budget of searches but there are ranges to return already */
     async ofNext(sumUp: () => Promise<RangeDigest>): Promise<RangeDigest | undefined> {
       try {
         const range = await sumUp();

@@ -1,7 +1,7 @@
 /**
- * Lookups as enumerations, for a service that is configured so: the members that `$metadata` and the description
- * declare, and names of members instead of values where a response is written, since the ready texts of records hold
- * values.
+ * Lookups as enumeration types, for a service that is configured to use them: the members that `$metadata` and the OpenAPI
+ * description declare, and the replacement of values by names of members when a response is written, since the ready texts of
+ * records contain values.
  */
 import { hash } from 'node:crypto';
 import type { Page, Position, ResoShape } from '../../compile/read.ts';
@@ -32,7 +32,7 @@ export interface Enumerations {
   readonly id: string;
 }
 
-/** The members of the lookups as the key's Lookup resource lists them; where it has none, as the dictionary does. */
+/** The members of the lookups, as the key's Lookup resource lists them; if it has no such resource, as the dictionary does. */
 export async function enumerationsOf({
   context,
   exchange,
@@ -57,7 +57,7 @@ export async function enumerationsOf({
   return { members, id: hash('sha256', JSON.stringify(values), 'base64url') };
 }
 
-/** Pairs of the lookup and the value, of all records that the key sees. */
+/** Pairs of a lookup's name and a value, for every value that the key sees. */
 async function lookupValues(resource: Resource, { context, exchange, session }: Asked): Promise<string[][]> {
   const fields = ['LookupName', 'LookupValue'].flatMap((name) => resource.fields.get(name) ?? []);
   const shape: ResoShape = {
@@ -83,10 +83,10 @@ async function lookupValues(resource: Resource, { context, exchange, session }: 
   return found;
 }
 
-/** Entries of Lookup that are read at once. */
+/** The number of Lookup records to read at once. */
 const AT_ONCE = 1000;
 
-/** The content under a name: values of a lookup, or records of another resource. */
+/** What the value of a member is: values of a lookup, or records of another resource. */
 type Rule =
   | { readonly kind: 'values'; readonly nameOf: (value: string) => string }
   | { readonly kind: 'records'; readonly ruleOf: RuleOf };
@@ -98,7 +98,7 @@ interface Given {
   readonly expansions: readonly Expansion[];
 }
 
-/** The texts of records, as the service writes values. */
+/** The texts of records, with enumeration members if the service is configured so. */
 export function asConfigured(
   request: Pick<Asked, 'session'>,
   query: Given,
@@ -108,7 +108,7 @@ export function asConfigured(
   return withNames(textOf(records), rulesOf(request, query));
 }
 
-/** The text of one record, as the service writes values. */
+/** The text of one record, with enumeration members if the service is configured so. */
 export function recordAsConfigured(
   request: Pick<Asked, 'session'>,
   query: Given,
@@ -118,7 +118,7 @@ export function recordAsConfigured(
   return Buffer.from(withNames(Buffer.from(text).toString(), rulesOf(request, query)));
 }
 
-/** The value of one field, as the service writes it. */
+/** The value of one field, as an enumeration member if the service is configured so. */
 export function valueAsConfigured(
   { session: { view } }: Pick<Asked, 'session'>,
   field: Field,
@@ -131,7 +131,8 @@ export function valueAsConfigured(
 }
 
 function textOf(records: Uint8Array | DeflatedList): string {
-  if (isDeflated(records)) throw new Error('A page whose values are renamed is not kept');
+  if (isDeflated(records))
+    throw new Error('A page with enumeration members cannot come from the cache of blocks');
   return Buffer.from(records).toString();
 }
 
@@ -157,7 +158,7 @@ function rulesOf(request: Pick<Asked, 'session'>, { resource, expansions }: Give
   };
 }
 
-/** An object or a list that is being read. */
+/** An object or list that is being scanned. */
 type Frame =
   | {
       readonly kind: 'object';
@@ -210,7 +211,7 @@ function withNames(text: string, ruleOf: RuleOf): string {
   return out.join('');
 }
 
-/** The position of the quote that closes a string. */
+/** The position of the closing quote of a string. */
 function endOfString(text: string, open: number): number {
   for (let end = text.indexOf('"', open + 1); end >= 0; end = text.indexOf('"', end + 1)) {
     let slashes = 0;

@@ -1,4 +1,4 @@
-/** What the RESO interface says of itself: `$metadata` and the service document. */
+/** The descriptions of the RESO interface: `$metadata` and the service document. */
 import { tracksChanges } from '../../access/index.ts';
 import { csdlDocument } from '../../dictionary/csdl/document.ts';
 import { csdlJson } from '../../dictionary/csdl/json.ts';
@@ -14,7 +14,7 @@ import { unlessKnown, weakTag } from '../reply/conditions.ts';
 import { type Enumerations, enumerationsOf } from './enumerations.ts';
 import { contextMember, negotiate, type ResoRequest, requireJson, resoJson } from './resource-request.ts';
 
-/** Clients from before RFC 7303 call XML text. */
+/** Clients that predate RFC 7303 request XML as text. */
 const XML = ['application/xml', 'text/xml'] as const;
 type Format = (typeof XML)[number] | 'application/json';
 
@@ -23,7 +23,7 @@ interface Written {
   readonly etag: string;
 }
 
-/** Documents that are written already, by the view that they are of. */
+/** Documents that have been written, by the view that they describe. */
 const written = new BoundedCache<Written>('metadata documents', { bytes: 32 * 1024 * 1024 });
 
 /** `$metadata`: what the key may see, as XML or JSON (OData 4.01 protocol, 11.1.2; specification 4.1). */
@@ -39,8 +39,8 @@ export async function metadata(request: ResoRequest): Promise<Reply> {
 }
 
 /**
- * The floor plan interface gives XML alone. Clients of 4.0 send the Accept header of their records here, too, and read
- * nothing but XML, since JSON came with 4.01: they get that only by `$format`.
+ * The format of `$metadata`. The floor plan interface offers XML only. Clients of OData 4.0 send the Accept header of their record
+ * requests here too, but read only XML, since JSON came with 4.01; they get JSON only through `$format`.
  */
 function formatOf(request: ResoRequest, version: CsdlVersion): Format {
   const { exchange, options } = request;

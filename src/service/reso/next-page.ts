@@ -1,4 +1,4 @@
-/** How large a page is, and the link to the next one. It must not know how pages are read. */
+/** The size of a page, and the link to the next one. It must not know how pages are read. */
 import { canonicalTimestamp } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import { skipTokenOf } from '../../query/skip-token.ts';
@@ -6,16 +6,16 @@ import type { Exchange } from '../exchange.ts';
 import { linkQuery } from '../http/posted-query.ts';
 import type { Paging } from '../surface.ts';
 
-/** Where the response to a window was cut that ends ahead of the clock (paging/window.ts): it holds for the walk. */
+/** Where the response to a window that ends in the future was cut (paging/window.ts); it applies to the whole walk. */
 const WINDOW_END = 'windowend';
 
-/** The delta token of a walk whose changes are tracked, which its last page gives. */
+/** The delta token of a walk whose changes are tracked; the last page returns it. */
 const TRACKED_SINCE = 'trackedsince';
 
-/** Options that a next link gives again, or not at all. */
+/** Options of the request that a next link sets anew, or omits. */
 const REPLACED = new Set(['skip', 'skiptoken', 'top', 'maxpagesize', WINDOW_END, TRACKED_SINCE]);
 
-/** Options that end with the walk: a delta link keeps none of them (OData 4.01 protocol, 11.3). */
+/** Options that end with the walk: a delta link has none of them (OData 4.01 protocol, 11.3). */
 const OF_THE_WALK = new Set([...REPLACED, 'orderby', 'count', 'deltatoken']);
 
 const nameOf = (pair: string): string => {
@@ -24,21 +24,21 @@ const nameOf = (pair: string): string => {
 };
 
 export interface NextPage {
-  /** The skip token, before `skipTokenOf`; absent: the link goes to a first page. */
+  /** The skip token, before `skipTokenOf`; absent: the link leads to a first page. */
   readonly token?: string | undefined;
-  /** Joined to the filter of the request. */
+  /** A further term for the filter of the request. */
   readonly term?: string | undefined;
   /** Where the response is cut. */
   readonly windowEnd?: string | undefined;
   readonly trackedSince?: string | undefined;
   readonly top?: number | undefined;
-  /** A page size that the client preferred: it holds for the whole walk (OData 4.01 protocol, 8.2.8.5). */
+  /** A page size that the client preferred; it applies to the whole walk (OData 4.01 protocol, 8.2.8.5). */
   readonly maxPageSize?: number | undefined;
 }
 
 /**
- * The address of the next page: every option of the request but `$skip`, as it came, with the token of the last
- * row (specification 2.3).
+ * The address of the next page: every option of the request except `$skip`, as the client sent it, with the token of the last row
+ * (specification 2.3).
  */
 export function nextLink(exchange: Exchange, page: NextPage): string {
   const { token, term, windowEnd, trackedSince, top, maxPageSize } = page;
@@ -55,12 +55,13 @@ export function nextLink(exchange: Exchange, page: NextPage): string {
   return linkTo(exchange, kept, added.join('&'));
 }
 
-/** The options of a request that later changes of its collection depend on, as they came. */
+/** The options of a request that its later changes depend on, as the client sent them. */
 export const lastingQuery = (query: string): string => pairsBut(OF_THE_WALK, query).join('&');
 
 /**
- * The address of what has changed in a collection, or, without a token, of the collection as it is.
- * @param token goes into an address as it is
+ * The address of the changes of a collection or, without a token, of the whole collection.
+ *
+ * @param token is valid in a URL without encoding
  */
 export function deltaLink(exchange: Exchange, token?: string): string {
   const end = token === undefined ? '' : `$deltatoken=${token}`;
@@ -70,7 +71,7 @@ export function deltaLink(exchange: Exchange, token?: string): string {
 const pairsBut = (left: ReadonlySet<string>, query: string): string[] =>
   query.split('&').filter((pair) => pair !== '' && !left.has(nameOf(pair)));
 
-/** @param end the options that are added, as they stand in an address */
+/** @param end further options, percent-encoded */
 function linkTo(exchange: Exchange, kept: readonly string[], end: string): string {
   const { base, path } = exchange;
   const options = linkQuery(exchange, kept, path.length + end.length + 2);
@@ -78,25 +79,25 @@ function linkTo(exchange: Exchange, kept: readonly string[], end: string): strin
   return query === '' ? `${base}${path}` : `${base}${path}?${query}`;
 }
 
-/** A filter as it came, and a further term. */
+/** A filter as the client sent it, with a further term. */
 function joined(pair: string, term: string): string {
   const [name = '', ...value] = pair.split('=');
   return `${name}=(${value.join('=')})%20and%20${encodeURIComponent(term)}`;
 }
 
-/** The page size that an earlier page's link carries on. */
+/** The page size that the link of an earlier page carries. */
 export function carriedPageSize(query: string): number | undefined {
   const value = Number(carried(query, 'maxpagesize'));
   return Number.isSafeInteger(value) && value > 0 ? value : undefined;
 }
 
-/** Where the walk of an earlier page's link is cut. Canonical. */
+/** Where the walk is cut, from the link of an earlier page. Canonical. */
 export function carriedWindowEnd(query: string): string | undefined {
   const value = carried(query, WINDOW_END);
   return value === undefined ? undefined : canonicalTimestamp(value);
 }
 
-/** The delta token that an earlier page's link carries on. */
+/** The delta token that the link of an earlier page carries. */
 export const carriedDeltaToken = (query: string): string | undefined => carried(query, TRACKED_SINCE);
 
 const carried = (query: string, name: string): string | undefined =>
@@ -105,20 +106,21 @@ const carried = (query: string, name: string): string | undefined =>
     .find((each) => nameOf(each) === name)
     ?.split('=')[1];
 
-/** How many rows a page has, and what the next link says of it. */
+/** How many rows a page has, and what the next link says about it. */
 interface PageSize {
   readonly rows: number;
-  /** `$top` of the next link, from the rows of this page; undefined: none, or no next link at all. */
+  /** `$top` of the next link, given the rows of this page; undefined if the link has none, or there is no link. */
   readonly nextTop: (rows: number) => number | undefined;
-  /** Whether the rows of this page are all that were requested. */
+  /** Whether this page completes the rows that were requested. */
   readonly isAll: (rows: number) => boolean;
   /** The page size that was applied instead of a larger one. */
   readonly applied?: number;
 }
 
 /**
- * `$top` as the surface means it (contract, Paging): the page size on the replication surface, the total elsewhere.
- * @throws PlatError when `$top` would be cut although the client steps by it with `$skip`
+ * `$top`, as the surface interprets it (contract, Paging): the page size on the replication surface, the total elsewhere.
+ *
+ * @throws PlatError if `$top` exceeds the largest page although the client pages with `$skip`
  */
 export function pageSize(
   paging: Paging,

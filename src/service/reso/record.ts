@@ -31,7 +31,7 @@ type CustomPath = ResourcePath & { kind: 'custom' };
 
 const NOTHING: Reply = { status: 204, headers: {}, body: [] };
 
-/** One record. Its tag covers the agent and office data in it. */
+/** One record. Its entity tag covers the agent and office data in it. */
 export async function record(request: ResoRequest, path: RecordPath): Promise<Reply> {
   requireJson(request);
   const { exchange, options, session } = request;
@@ -39,7 +39,7 @@ export async function record(request: ResoRequest, path: RecordPath): Promise<Re
   refuseOfEvents(query);
   const found = await resolve(request, path);
   if (found.kind === 'nothing') return NOTHING;
-  if (found.kind !== 'record') throw new Error('A path to a record leads to one');
+  if (found.kind !== 'record') throw new Error('A path to a record was resolved to a collection');
   exchange.timings.start('store');
   const shape = await shapeOf(request, query);
   const stored = await requireText(request, found.target, shape);
@@ -51,15 +51,15 @@ export async function record(request: ResoRequest, path: RecordPath): Promise<Re
     ...(request.level === 'full' ? { '@odata.etag': etag } : {}),
   };
   const reply = taggedJson(request, etag, [begun(head, ''), text.subarray(1)], 1);
-  // Another record on the way decides where a longer path leads.
+  // The result of a longer path also depends on other records, so it is not cached.
   if (path.steps.length > 0) return reply;
   const by = { model: session.model, damaged: request.context.read.damaged };
   return { ...reply, basis: basisOfRecord(by, recordRequest(request, found.target, shape)) };
 }
 
 /**
- * The custom fields of a record, which are in no entity set, but where it is: a list of one, empty where the key sees none
- * of the resource.
+ * The custom fields of a record. They are not in an entity set, but exist only below their record: a list with one element, or none
+ * if the key does not see the resource.
  */
 export async function customFields(request: ResoRequest, path: CustomPath): Promise<Reply> {
   const { exchange, options, session } = request;
@@ -95,7 +95,7 @@ async function requireText(request: ResoRequest, target: Target, shape: ResoShap
   return text;
 }
 
-/** One field of one record, as JSON, as bare text, or the number of its values. */
+/** One field of one record, as JSON or plain text, or the number of its values. */
 export async function field(request: ResoRequest, path: FieldPath): Promise<Reply> {
   const { exchange, options, session } = request;
   const { give, field: named, resource } = path;

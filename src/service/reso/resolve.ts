@@ -1,4 +1,4 @@
-/** Where a path with its keys leads: every record on the way must be one that the key may see (I4). */
+/** Resolves a path: every record along it must be one that the key may see (I4). */
 import type { Parent, RecordQuery, RecordRequest, ResoShape } from '../../compile/read.ts';
 import type { Resource } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
@@ -8,11 +8,11 @@ import { keyText } from '../../records/parsed-record.ts';
 import { asking, signingFor } from '../exchange.ts';
 import type { ResoRequest } from './resource-request.ts';
 
-/** One record that a path names. */
+/** One record that a path leads to. */
 export interface Target {
   readonly resource: Resource;
   readonly key: string;
-  /** The record above it, where the path requests one of its children. */
+  /** The record above it, if the path requests one of its children. */
   readonly under?: Parent | undefined;
 }
 
@@ -20,7 +20,7 @@ export interface FoundCollection {
   readonly kind: 'collection';
   readonly resource: Resource;
   readonly under?: Parent | undefined;
-  /** Whether nothing was ever stored of the resource, which has no tables then. */
+  /** Whether nothing was ever stored of the resource, so that it has no tables. */
   readonly isBare: boolean;
 }
 
@@ -30,7 +30,7 @@ type Resolved =
   | { readonly kind: 'nothing' }
   | FoundCollection;
 
-/** Follows a path from key to key. @throws PlatError `recordNotFound` */
+/** Follows a path from record to record. @throws PlatError `recordNotFound` */
 export async function resolve(
   request: ResoRequest,
   { root, steps }: Pick<ResourcePath & { kind: 'record' }, 'root' | 'steps'>,
@@ -46,7 +46,7 @@ export async function resolve(
     if (!navigation.collection) {
       const key = await linkedKey(request, target, step);
       if (key === undefined) {
-        // An empty answer at the end of a path, and an error before it.
+        // At the end of a path, a missing record is an empty response; before its end, it is an error.
         if (index === steps.length - 1) return { kind: 'nothing' };
         throw notFound(target.resource);
       }
@@ -64,7 +64,7 @@ export async function resolve(
   return { kind: 'record', target };
 }
 
-/** The same for a record that is hidden as for one that is not there. */
+/** The same error for a hidden record as for one that does not exist. */
 const notFound = ({ name }: Resource) => platError('recordNotFound', { resource: name });
 
 function storedKey(resource: Resource, key: string | number): string {
@@ -73,7 +73,7 @@ function storedKey(resource: Resource, key: string | number): string {
   return text;
 }
 
-/** The key of the record that a to-one navigation leads to; undefined for none, or for a hidden one. */
+/** The key of the record that a to-one navigation leads to; undefined if there is none or it is hidden. */
 async function linkedKey(
   request: ResoRequest,
   target: Target,
@@ -97,7 +97,7 @@ function keyOf(resource: Resource): Selection {
   return { all: false, fields: key === undefined ? [] : [key], hidden: [] };
 }
 
-/** A record's key alone. */
+/** Reads only the key of a record. */
 const keyShape = ({ root }: ResoRequest, resource: Resource): ResoShape => ({
   kind: 'reso',
   selection: keyOf(resource),
@@ -108,7 +108,7 @@ const keyShape = ({ root }: ResoRequest, resource: Resource): ResoShape => ({
   root,
 });
 
-/** @returns undefined for a record that the key may not see, or that is not there */
+/** @returns undefined if the record does not exist or the key may not see it */
 export const readRecord = (
   request: ResoRequest,
   target: Target,
@@ -118,7 +118,7 @@ export const readRecord = (
   return store.record(recordRequest(request, target, shape), read);
 };
 
-/** How the store is requested a record. */
+/** The request to the store for one record. */
 export function recordRequest(
   { context, exchange, session }: ResoRequest,
   { resource, key, under }: Target,

@@ -1,6 +1,6 @@
 /**
- * What every handler of the RESO interface works with: the request with its options and preferences, the form of its answer,
- * and the parts of which JSON answers are made. It must not know what the paths are.
+ * What every handler of the RESO interface uses: the request with its options and preferences, the format of its response, and the
+ * parts of a JSON response. It must not know the paths.
  */
 import type { ResoShape } from '../../compile/read.ts';
 import { platError } from '../../errors/index.ts';
@@ -28,7 +28,7 @@ export interface ResoRequest {
   readonly level: MetadataLevel;
 }
 
-/** How much of what a client could work out by itself answers contain (OData JSON format 4.01, 3.1). */
+/** How much of the information that a client could compute itself the response contains (OData JSON format 4.01, 3.1). */
 const METADATA_LEVELS = ['minimal', 'full', 'none'] as const;
 type MetadataLevel = (typeof METADATA_LEVELS)[number];
 
@@ -44,17 +44,17 @@ export function resoRequest(context: ServiceContext, exchange: Exchange, session
 export const resoJson = ({ level }: Pick<ResoRequest, 'level'>): string =>
   `application/json;odata.metadata=${level};charset=utf-8`;
 
-/** The context address of a response, as the beginning of a JSON object. */
+/** The context URL of a response, as the first member of its JSON object. */
 export const contextMember = ({ root, level }: Pick<ResoRequest, 'root' | 'level'>, rest: string) =>
   level === 'none' ? {} : { '@odata.context': `${root}$metadata${rest}` };
 
-/** A JSON object that begins with some members and continues with another. */
+/** A JSON object that begins with the members of `head` and continues with those of `next`. */
 export function begun(head: Readonly<Record<string, unknown>>, next: string): string {
   const members = JSON.stringify(head).slice(1, -1);
   return members === '' ? `{${next}` : `{${members},${next}`;
 }
 
-/** The end of a collection, with the link to what follows it. */
+/** The end of a collection, with the link to the next page or to later changes. */
 export function ended(link: {
   readonly next?: string | undefined;
   readonly delta?: string | undefined;
@@ -66,7 +66,7 @@ export function ended(link: {
   return members === '' ? ']}' : `],${members}}`;
 }
 
-/** The same query with the key of each record, by which a copy of it is kept. */
+/** The same query with the key of each record added, which a client needs to apply a delta. */
 export function withKey(query: CollectionQuery): CollectionQuery {
   const { resource, selection } = query;
   const key = resource.fields.get(resource.key);
@@ -85,7 +85,7 @@ export function requireJson({ options, exchange }: ResoRequest): void {
   negotiate({ options, exchange }, ['application/json']);
 }
 
-/** The short names of `$format`, which may have parameters behind them. */
+/** The short names of formats in `$format`, possibly followed by parameters. */
 const SHORT = /^(json|xml)(?=\s*(?:;|$))/i;
 
 /** The media types that the client requests. */
@@ -101,7 +101,8 @@ function levelOf(options: RawOptions, exchange: Exchange): MetadataLevel {
 }
 
 /**
- * The offered type that `$format` names, or else the Accept header likes best (OData 4.01 protocol, 11.2.12).
+ * The offered type that `$format` names or, without `$format`, that the Accept header prefers (OData 4.01 protocol, 11.2.12).
+ *
  * @throws PlatError `notAcceptable`
  */
 export function negotiate<T extends string>(
@@ -116,7 +117,8 @@ export function negotiate<T extends string>(
 }
 
 /**
- * What no entry of the sequence of changes has: text to search, and related records.
+ * Refuses options that do not apply to entries of the sequence of changes: they have no text to search and no related records.
+ *
  * @throws PlatError `requestMalformed`
  */
 export function refuseOfEvents({ resource, search, expansions }: CollectionQuery): void {
@@ -127,7 +129,7 @@ export function refuseOfEvents({ resource, search, expansions }: CollectionQuery
   throw platError('requestMalformed', { reason }, { target: option });
 }
 
-/** How the records of a query are written. */
+/** The format in which the records of a query are written. */
 export async function shapeOf(request: ResoRequest, query: CollectionQuery): Promise<ResoShape> {
   const { preferences, root, level } = request;
   return {
@@ -142,7 +144,7 @@ export async function shapeOf(request: ResoRequest, query: CollectionQuery): Pro
   };
 }
 
-/** The types that it states are those that `$metadata` declares. */
+/** The control information that states types: those that `$metadata` declares. */
 async function controlOf(request: ResoRequest): Promise<NonNullable<ResoShape['control']>> {
   const version = negotiateVersion(request.exchange.headers);
   const enumerations = new Set((await enumerationsOf(request))?.members.keys());
@@ -164,7 +166,7 @@ export function preferenceHeaders(
   return applied.length === 0 ? {} : { 'preference-applied': applied.join(', ') };
 }
 
-/** The part of a context address that lists the fields (OData 4.01 protocol, 10.7 to 10.10). */
+/** The part of a context URL that lists the fields (OData 4.01 protocol, 10.7 to 10.10). */
 export function contextFields({ resource, selection, expansions, computed }: CollectionQuery): string {
   const fields = selection.fields.map((field) => field.name);
   const parts = [

@@ -1,5 +1,5 @@
 /**
- * The paths of the RESO interface and what answers each kind: to add a kind, add it to `ResourcePath` and a row here and in
+ * The paths of the RESO interface and their handlers: to add a kind of path, add it to `ResourcePath` and a row here and in
  * `description/reso-paths.ts`; neither table compiles without it.
  */
 import { parseResourcePath, type ResourcePath } from '../../query/odata/resource-path.ts';
@@ -33,7 +33,7 @@ export function reso(
 ): Promise<Reply> | Reply {
   exchange.timings.start('parse');
   const request = resoRequest(context, exchange, session);
-  // Many clients put a slash behind a root that ends with one, or behind a path: no key is empty, so it says nothing.
+  // Many clients add a slash after a root that ends with one, or after a path. No key is empty, so additional slashes are ignored.
   const named = given.split('/').filter(Boolean).join('/');
   const [, compared] = DIGESTS.exec(named) ?? [];
   if (compared !== undefined) return digests(request, compared);

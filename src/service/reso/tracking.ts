@@ -1,6 +1,6 @@
 /**
- * Walks whose changes are tracked (OData 4.01 protocol, 8.2.8.7 and 11.3): which collections can be, where the delta of a walk
- * begins, and what its token is bound to. It must not know how a delta is read.
+ * Walks whose changes are tracked (OData 4.01 protocol, 8.2.8.7 and 11.3): which collections can be tracked, where the delta of a
+ * walk begins, and what its token is bound to. It must not know how a delta is read.
  */
 import { hash } from 'node:crypto';
 import { tracksChanges } from '../../access/index.ts';
@@ -19,20 +19,21 @@ import type { ResoRequest } from './resource-request.ts';
 
 type CollectionPath = ResourcePath & { readonly kind: 'collection' };
 
-/** A walk whose last page gives a delta link. */
+/** A walk whose last page returns a delta link. */
 interface Tracking {
   readonly token: string;
   /** Whether the walk begins with this page. */
   readonly begins: boolean;
 }
 
-/** Whether a path is an entity set, whose changes can be followed. */
+/** Whether a path is an entity set; only the changes of entity sets can be tracked. */
 export const isEntitySet = ({ root, steps }: CollectionPath): boolean =>
   root.key === undefined && steps.length === 0;
 
 /**
- * The tracking of the walk that a page belongs to; undefined where none was requested, or where the changes of what is
- * requested cannot be followed: then the preference is not applied. The delta begins before the first page is read.
+ * The tracking of the walk that a page belongs to; undefined if it was not requested, or if the changes of the query cannot be
+ * tracked, in which case the preference is not applied. The delta begins before the first page is read.
+ *
  * @throws PlatError `deltaTokenInvalid` for a link that was changed
  */
 export async function trackingOf(
@@ -62,7 +63,7 @@ function canTrack(request: ResoRequest, path: CollectionPath, query: CollectionQ
   return !isNestedForm(request, query) && dependencesIn(request.session, query) !== undefined;
 }
 
-/** Whether a delta would hold related records in a form that OData 4.0 does not have. */
+/** Whether a delta would contain related records in a form that OData 4.0 does not have. */
 export const isNestedForm = ({ exchange }: ResoRequest, { expansions }: CollectionQuery): boolean =>
   expansions.length > 0 && negotiateVersion(exchange.headers) === '4.0';
 
@@ -73,7 +74,7 @@ export const dependencesIn = ({ model, view }: Session, query: CollectionQuery):
     joins: model.settings.agentsFrom === 'records',
   });
 
-/** What a token of a request is bound to. @param options those that the link keeps */
+/** What a token is bound to. @param options those that the link keeps */
 export function sealOf(
   { context, session }: Pick<ResoRequest, 'context' | 'session'>,
   { resource }: CollectionPath,
@@ -85,8 +86,8 @@ export function sealOf(
 }
 
 /**
- * Names what decides what a key sees of a query beside the records: another name means that a copy may differ although no record
- * has changed.
+ * A name for everything besides the records that determines what a key sees of a query. If the name differs, a copy may differ
+ * although no record has changed.
  */
 export function viewName({ key, model, view }: Session, { resource, expansions }: CollectionQuery): string {
   const { settings } = model;
