@@ -1,10 +1,10 @@
-/** Keys and their tokens: what a store knows of a key, when it is valid, and how tokens are made and recognized. */
+/** Keys and their tokens: what a store knows about a key, when a key is valid, and how tokens are created and recognized. */
 import { hash, randomBytes } from 'node:crypto';
 
 export const KEY_KINDS = ['replication', 'api', 'floorplans', 'admin'] as const;
 export type KeyKind = (typeof KEY_KINDS)[number];
 
-/** What the store knows of a key. The token itself is never stored. */
+/** What the store knows about a key. The token itself is never stored. */
 export interface KeyRecord {
   readonly id: string;
   readonly name: string;
@@ -36,7 +36,7 @@ export function makeToken(random: (size: number) => Buffer = randomBytes): strin
 
 const WITH_TOKEN = new RegExp(`(?:^|[^\\w-])${TOKEN_PREFIX}[\\w-]{43}(?![\\w-])`);
 
-/** Whether a text contains what `makeToken` might have made. */
+/** Whether a text contains something in the form of a token that `makeToken` creates. */
 export const looksLikeToken = (text: string): boolean => WITH_TOKEN.test(text);
 
 /** A short public name of a key, for lists and logs. */
@@ -44,7 +44,7 @@ export function makeKeyId(random: (size: number) => Buffer = randomBytes): strin
   return `k_${random(6).toString('hex')}`;
 }
 
-/** The hash that the store keeps of a token. 256 random bits need no salt and no slow hash. */
+/** The hash of a token, which the store keeps instead of it. 256 random bits need no salt and no slow hash. */
 export function hashToken(token: string): string {
   return hash('sha256', token);
 }

@@ -1,6 +1,6 @@
 /**
- * Roles as an operator writes them (docs/roles.md), and those that every store has. Row filters are OData filter texts over
- * the dictionary, so that a role reads like a query; rules.ts parses them. This module knows no keys and no store.
+ * Roles as an operator defines them (docs/roles.md), and the built-in ones. Row filters are OData filters over the dictionary, so
+ * that a role reads like a query; rules.ts parses them. This module knows no keys and no store.
  */
 import { PARTS_OF_LISTINGS } from '../dictionary/index.ts';
 
@@ -33,14 +33,15 @@ export interface AccessDefinition {
 
 const TERM = /\{today(?: - (\d{1,4}) (day|month|year)s?)?\}/g;
 
-/** Whether the meaning of a row filter changes from day to day. */
+/** Whether the result of a row filter depends on the current day. */
 export function dependsOnDay(filter: string): boolean {
   return filter.includes('{today');
 }
 
 /**
- * Replaces `{today}` and `{today - 3 years}` (days, months, years) in a row filter by dates.
- * A day that the month does not have becomes the month's last one.
+ * Replaces `{today}` and `{today - 3 years}` (days, months, years) in a row filter by dates. If the month has no such day, its last
+ * day is used.
+ *
  * @param today the UTC day, `YYYY-MM-DD`
  */
 export function resolveDayTerms(filter: string, today: string): string {
@@ -65,11 +66,14 @@ const EVER_ON_MARKET =
   "StandardStatus in ('Active','Active Under Contract','Pending','Coming Soon','Closed','Hold')";
 const NOT_DRAFT = "not (StandardStatus in ('Incomplete','Delete'))";
 
-/** Media without a permission are visible to everyone who sees the parent; any other permission must name the role or the public. */
+/**
+ * Media without a Permission are visible to everyone who sees the parent; otherwise, one of the permissions must be the role or
+ * Public.
+ */
 const permits = (...names: readonly string[]): string =>
   `not Permission/any() or Permission/any(p: p in (${['Public', ...names].map((name) => `'${name}'`).join(',')}))`;
 
-/** The resources of a published feed, for every role but `private`. */
+/** The resources of a published feed, for every role except `private`. */
 function published(listings: string, permissions: readonly string[], people: string): Record<string, string> {
   const active = (field: string): string =>
     people === '' ? '' : `${field} eq null or ${field} eq '${people}'`;
@@ -89,8 +93,8 @@ function published(listings: string, permissions: readonly string[], people: str
 }
 
 /**
- * The roles that every store knows; an operator may redefine them or add others. A role's index is its bit in stored
- * visibility, so a new role goes last.
+ * The built-in roles; an operator may redefine them or add others. A role's index is its bit in the stored visibility, so new roles
+ * must be appended.
  */
 const ROLES: readonly RoleDefinition[] = [
   { name: 'private', classes: 'all', seesWithheld: true, resources: 'all' },

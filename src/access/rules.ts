@@ -1,6 +1,6 @@
 /**
- * Access rules: the roles of a definition, resolved against a dictionary for one day. Row filters become query trees here;
- * who asks, and which store is asked, is not known.
+ * Access rules: the roles of a definition, resolved against a dictionary for one day. Row filters are parsed to query trees here.
+ * This module does not know which key sends a request or which store answers it.
  */
 import type { Dictionary, Field, Resource } from '../dictionary/index.ts';
 import { platError } from '../errors/index.ts';
@@ -11,23 +11,23 @@ import type { Expression } from '../query/tree.ts';
 import { MOST_BITS, type RoleBits } from './role-bits.ts';
 import { type AccessDefinition, dependsOnDay, type RoleDefinition, resolveDayTerms } from './roles.ts';
 
-/** A role's filter of one resource. The store keeps its result as one bit of each row. */
+/** A role's filter of one resource. The store saves its result as one bit of each row. */
 export interface RowRule {
   readonly role: string;
-  /** A power of two, the same for all resources of a store. */
+  /** A power of two; the same in all resources of a store. */
   readonly bit: number;
-  /** Absent: every row. */
+  /** Absent: every row is visible. */
   readonly filter?: Expression;
 }
 
-/** Classes of a resource that read as null where the condition does not hold; one bit of each row, too. */
+/** Classes of a resource that read as null in rows for which the condition is false. The result is also one bit of each row. */
 export interface WithheldRule {
   readonly bit: number;
   readonly classes: ReadonlySet<string>;
   readonly shownWhen: Expression;
 }
 
-/** What a role may name and see. */
+/** The resources and classes of a role. */
 export interface Role {
   readonly name: string;
   readonly bit: number;
@@ -39,18 +39,18 @@ export interface Role {
 /** An access definition, resolved against a dictionary for one UTC day. */
 export interface AccessRules {
   readonly roles: ReadonlyMap<string, Role>;
-  /** The resources whose rules may differ tomorrow. */
+  /** The resources whose rows may have another visibility tomorrow. */
   readonly movesWithDay: ReadonlySet<string>;
   readonly rowRules: (resource: string) => readonly RowRule[];
   readonly withheldRules: (resource: string) => readonly WithheldRule[];
 }
 
 /**
- * Parses every filter of the definition.
- * @param today the UTC day that `{today}` stands for, `YYYY-MM-DD`
- * @param bits with every role of the definition; absent: their order
- * @throws PlatError of the OData parser, when a filter is wrong; `usage` when it looks beyond the record, since its
- *   result is stored with the record, or when there are too many roles
+ * Parses every filter of a definition.
+ *
+ * @param today the UTC day that `{today}` stands for, `YYYY-MM-DD`\n@param bits the bits of all roles of the definition; absent: in
+ * the order of the roles\n@throws PlatError of the OData parser if a filter is invalid; `usage` if a filter reads other records,
+ * since its result is stored with the record, or if there are too many roles
  */
 export function resolveAccess(
   definition: AccessDefinition,

@@ -1,46 +1,50 @@
-/** Views: a store's records as one key sees them. Rules say what a role may see; a view joins them with what a store carries. */
+/**
+ * Views: a store's records as one key sees them. The rules determine what a role may see; a view combines them with what the store
+ * contains.
+ */
 import type { Dictionary, Field, Resource } from '../dictionary/index.ts';
 import { makeSchema, type Schema } from '../query/schema.ts';
 import type { Role } from './rules.ts';
 
-/** Which rows a request may see; every statement that reads records applies it. */
+/** Which rows a request may see. Every statement that reads records applies it. */
 export interface RowScope {
   /** The bit of the role in each row's visibility. */
   readonly bit: number;
   /**
-   * Originating systems; undefined: all. Resources without an originating system of their own are never filtered by it.
+   * The originating systems that the key is restricted to; undefined: all. Resources without an originating system are not filtered
+   * by it.
    */
   readonly systems?: readonly string[];
   /** Whether withheld values read as null. */
   readonly withholds: boolean;
-  /** Set in the floor plan interface, which has no other media. */
+  /** True in the floor plan interface, which returns no other media. */
   readonly onlyFloorPlans: boolean;
 }
 
-/** The names that a key may use, and the rows and fields that it gets. */
+/** The names that a key may use, and the rows and fields that it sees. */
 export interface View {
   readonly role: Role;
   readonly scope: RowScope;
   readonly schema: Schema;
-  /** Whether values of lookups are given as members of enumerations. */
+  /** Whether lookup values are returned as members of enumerations. */
   readonly enumerations: boolean;
   /** Whether the key can read a resource that holds records or is always published. */
   readonly publishes: (resource: Resource) => boolean;
-  /** Fields that a whole record and the metadata have, in the order of the dictionary. */
+  /** The fields of a complete record and of the metadata, in the order of the dictionary. */
   readonly fieldsOf: (resource: Resource) => readonly Field[];
   /** Fields in use that the role may not see. */
   readonly hiddenOf: (resource: Resource) => readonly Field[];
 }
 
-/** What a view is made of. */
+/** What a view is made from. */
 interface ViewSource {
   readonly dictionary: Dictionary;
   readonly role: Role;
   readonly scope: RowScope;
-  /** Whether the store carries a field; others are null everywhere. */
+  /** Whether the field is in use in the store; other fields are null in every record. */
   readonly inUse: (field: Field) => boolean;
   readonly holdsData: (resource: string) => boolean;
-  /** Whether the key's clients get lookups as enumerations; absent: as strings. */
+  /** Whether lookups are enumerations for clients of the key; absent: strings. */
   readonly enumerations?: boolean;
 }
 
@@ -88,8 +92,9 @@ export function makeView({
 }
 
 /**
- * Whether a key is told of all changes of a resource. Floor plans come and go with the listings that they are of, and values of a
- * key that is restricted to systems with those that are in use; what is filled from changes has none.
+ * Whether the sequence of changes covers every change of what a key sees of a resource. Three cases are excluded: in the floor plan
+ * interface, visibility depends on the listing; for a key that is restricted to systems, the values of Lookup depend on the values
+ * in use; and a resource that is filled from changes has no changes of its own.
  */
 export function tracksChanges({ scope }: View, { name, fromChanges }: Resource): boolean {
   return !scope.onlyFloorPlans && fromChanges !== true && (name !== 'Lookup' || scope.systems === undefined);

@@ -6,7 +6,10 @@
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
 const TIMESTAMP =
   /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,12}))?)?(?:Z|([+-])(\d{2}):(\d{2}))$/;
-/** Canonical, if day and time exist; most sources send such timestamps, and a further look takes five times as long. */
+/**
+ * Matches a timestamp that is canonical already, if its day and time exist. Most sources send such timestamps, and the full
+ * analysis takes five times as long.
+ */
 const PLAIN_TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.(?!000Z)\d{3}(?:\d{0,2}[1-9])?)?Z$/;
 
 const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
@@ -44,9 +47,10 @@ export function canonicalTimestamp(text: string): string | undefined {
 }
 
 /**
- * The canonical fraction of a second, with its point: empty for zero, otherwise three digits, or up to six where the value
- * needs them. Finer digits are cut.
- * @param digits the fraction as it was written, without its point
+ * The canonical fraction of a second, with its decimal point: empty for zero, otherwise three digits, or up to six if needed.
+ * Further digits are truncated.
+ *
+ * @param digits the fraction as written, without its decimal point
  */
 export function fractionText(digits: string): string {
   const fine = digits.slice(0, 6).replace(/0+$/, '');
@@ -80,7 +84,7 @@ export function timestampFrom(milliseconds: number): string {
   return lastMoment.text;
 }
 
-/** The last converted moment: a request converts its own moment several times. */
+/** The last moment that was converted: a request converts the same moment several times. */
 let lastMoment = { milliseconds: Number.NaN, text: '' };
 
 /** The UTC day of a moment, `YYYY-MM-DD`. @param milliseconds since 1970 */
@@ -91,5 +95,5 @@ export function dayFrom(milliseconds: number): string {
 }
 
 const DAY = 86_400_000;
-/** The last converted day: nearly all requests arrive on the same day. */
+/** The last day that was converted: nearly all requests arrive on the same day. */
 let lastDay = { day: Number.NaN, text: '' };

@@ -1,6 +1,6 @@
 /**
- * What is added to the standard dictionary: an operator's resources, custom fields and lookup values, and the
- * timestamps of a replica. It reads declarations, not the configuration file that contains them.
+ * Additions to the standard dictionary: an operator's resources, custom fields and lookup values, and the timestamps of a replica.
+ * This module reads declarations, not the configuration file that contains them.
  */
 import { platError } from '../errors/index.ts';
 import { parseType } from './field-line.ts';
@@ -17,7 +17,7 @@ export interface ResourceDeclaration {
     /** As in the field tables: `string(50)`, `decimal(14,2)`, `boolean`, `string(50)[]`, … */
     readonly type: string;
     readonly lookup?: string;
-    /** Who sees the field, among those who may read the resource; `open` by default. */
+    /** The visibility class of the field; `open` by default. */
     readonly class?: string;
   }[];
 }
@@ -34,11 +34,11 @@ export interface CustomFieldDeclaration {
   /** As for the fields of a declared resource. */
   readonly type: string;
   readonly lookup?: string;
-  /** Who sees it; the standard classes are in docs/roles.md. */
+  /** The visibility class of the field; docs/roles.md lists the standard classes. */
   readonly class?: string;
 }
 
-/** An operator's own values, which extend a lookup of the dictionary or make up a new one. */
+/** An operator's own values, which extend a lookup of the dictionary or define a new one. */
 export interface LookupDeclaration {
   readonly lookup: string;
   readonly values: readonly string[];
@@ -55,9 +55,9 @@ export interface Declarations {
   readonly searchFields?: readonly string[];
 }
 
-/** What a field may be called. */
+/** The syntax of field names. */
 export const API_NAME = /^[A-Za-z][A-Za-z0-9_]{0,127}$/;
-/** Local names and lookups are written in XML, which excludes these characters; they are not blank. */
+/** Local names and lookups must be valid in XML, which excludes these characters, and must not be blank. */
 const PLAIN_TEXT = /^(?=.*\S)[^\p{Cc}\p{Cs}\uFFFE\uFFFF]+$/u;
 const DEFAULT_CLASS = 'private';
 
@@ -92,7 +92,7 @@ export function declare(standard: Dictionary, declarations: Declarations): Dicti
   return { resources, lookups };
 }
 
-/** Longer texts would make the rows of a search table as wide as those that it replaces. */
+/** The longest text in a search table: longer ones would make its rows as wide as the records that it is read instead of. */
 const LONGEST_SEARCHED = 255;
 
 function withSearchField(resources: ReadonlyMap<string, Resource>, path: string): Resource {
@@ -118,7 +118,10 @@ function withSearchField(resources: ReadonlyMap<string, Resource>, path: string)
   return filteredBy.includes(fieldName) ? resource : { ...resource, filteredBy: [...filteredBy, fieldName] };
 }
 
-/** The fields of a resource while more are added, indexed: there may be thousands, and each is compared with all before it. */
+/**
+ * The fields of a resource while fields are added. They are indexed, since there may be thousands, and each new one is compared
+ * with all others.
+ */
 class Additions {
   readonly resource: Resource;
   readonly fields: Map<string, Field>;
@@ -145,7 +148,7 @@ class Additions {
     return this.#names.has(name.toLowerCase());
   }
 
-  /** The field with a LocalName. */
+  /** The name of the field with this LocalName. */
   called(group: string, label: string): string | undefined {
     return this.#localNames.get(localName(group, label));
   }
@@ -215,9 +218,10 @@ const TIMESTAMP = 'ModificationTimestamp';
 const OPEN = 'open';
 
 /**
- * The dictionary with an operator's own resources. They are stored, timestamped, queried and published like any other;
- * a role reads them if it reads all resources, or names them.
- * @throws PlatError `usage` that names the declaration at fault
+ * The dictionary with an operator's own resources. They are stored, timestamped, queried and published like any other. A role may
+ * read one if it may read all resources or lists it.
+ *
+ * @throws PlatError `usage` that names the invalid declaration
  */
 function declareResources(
   dictionary: Dictionary,

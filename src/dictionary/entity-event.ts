@@ -1,6 +1,6 @@
 /**
- * The fields of EntityEvent (RESO RCP-27) that an entry of the sequence of changes fills. ResourceRecordUrl, which is optional,
- * is not among them.
+ * The fields of EntityEvent (RESO RCP-27) that the store fills from an entry of the sequence of changes. The optional
+ * ResourceRecordUrl is not among them.
  */
 import type { Field, Resource } from './types.ts';
 

@@ -1,4 +1,4 @@
-/** The notation of the field tables: one line, and the types in it, which declarations use as well. */
+/** The notation of the field tables: a line, and the types in it, which declarations also use. */
 import type { JoinedFrom, ScalarType } from './types.ts';
 
 /** One line of a field table, before names are resolved. */
@@ -28,8 +28,8 @@ const NAVIGATION = /^-> (\w+)(\[\])? via (\w+)(?: = (\w+))?$/;
 const JOINED = /^(.+) <- (\w+)\.(\w+) via (\w+)$/;
 
 /**
- * Reads `string(50)`, `decimal(14,2)`, `string(1024)[]` and their like. Only strings make lists. Sizes are at
- * least 1 and a scale is no larger than its precision (CSDL 7.2.2 to 7.2.4).
+ * Parses a type such as `string(50)`, `decimal(14,2)` or `string(1024)[]`. Only strings can be multi-valued. Sizes are at least 1,
+ * and the scale does not exceed the precision (CSDL 7.2.2 to 7.2.4).
  */
 export function parseType(text: string): { type: ScalarType; collection: boolean } | undefined {
   const match = TYPE.exec(text);

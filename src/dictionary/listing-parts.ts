@@ -1,4 +1,4 @@
-/** What follows from the table of a listing's parts: look-ups by the names that each interface uses for them. */
+/** Lookups in the table of a listing's parts, by the names that each interface uses for them. */
 import { LISTING_PARTS, type ListingPartRow, type MediaKind } from './data/listing-parts.ts';
 
 type NativeRow = Extract<(typeof LISTING_PARTS)[number], { readonly part: string }>;
@@ -36,13 +36,13 @@ export function partOfExpansion(expansion: PartExpansion): NativePart {
   return part;
 }
 
-/** Collections that the native interface has under another name than the navigation to their records. */
+/** Collections whose name in the native interface differs from the navigation to their records. */
 export const NATIVE_COLLECTIONS: readonly (readonly [native: string, navigation: string])[] = ROWS.flatMap(
   ({ expansion, navigation }) =>
     expansion === undefined || expansion === navigation ? [] : [[expansion, navigation] as const],
 );
 
-/** From the other names of a listing's collections to their navigations. */
+/** Maps the other names of a listing's collections to their navigations. */
 export const NAVIGATION_OF_NAME: ReadonlyMap<string, string> = new Map(
   ROWS.flatMap(({ navigation, otherNames = [] }) => otherNames.map((name) => [name, navigation] as const)),
 );
@@ -55,7 +55,10 @@ export const NAMES_OF_COLLECTIONS: readonly (readonly string[])[] = [
   ...new Set(rows.flatMap(({ otherNames = [], sourceNames = [] }) => [...otherNames, ...sourceNames])),
 ]);
 
-/** Resources whose records are part of one listing and go with it; media can also be of others. */
+/**
+ * Resources whose records belong to one listing and are deleted with it. Media are not included, since they can also belong to
+ * other records.
+ */
 export const PARTS_OF_LISTINGS: ReadonlySet<string> = new Set(
   ROWS.flatMap(({ media, resource }) => (media === undefined ? [resource] : [])),
 );
@@ -68,8 +71,9 @@ const ofMedium = (kind: MediaKind): ListingPartRow | undefined =>
   ROWS.find(({ media }) => media?.includes(kind));
 
 /**
- * The listing's timestamp that moves when one of its records changes; undefined when ModificationTimestamp alone moves.
- * @param kind of a medium; one without is a photo
+ * The listing's timestamp that moves when one of its records changes; undefined if only ModificationTimestamp moves.
+ *
+ * @param kind of a medium; null: a photo
  */
 export function changedBy(resource: string, kind: MediaKind | null): string | undefined {
   return resource === 'Media'
@@ -77,7 +81,7 @@ export function changedBy(resource: string, kind: MediaKind | null): string | un
     : ROWS.find((row) => row.resource === resource)?.changes;
 }
 
-/** The timestamps of a listing that move with a collection, by the name of a navigation or an expansion. */
+/** The timestamps of a listing that move with a collection, given the name of a navigation or an expansion. */
 export const changesOfCollection = (name: string): readonly string[] => [
   ...new Set(
     ROWS.flatMap(({ navigation, otherNames = [], sourceNames = [], changes }) =>
@@ -86,10 +90,10 @@ export const changesOfCollection = (name: string): readonly string[] => [
   ),
 ];
 
-/** The field of a listing in which a medium is counted. */
+/** The field of a listing that counts media of a kind. */
 export const countOfMedium = (kind: MediaKind): string | undefined => ofMedium(kind)?.count;
 
-/** The timestamps of a listing that move with what it counts. */
+/** The timestamps of a listing that move with one of its counts. */
 export const COUNTED_CHANGES: ReadonlySet<string | undefined> = new Set(
   ROWS.flatMap(({ count, changes }) => (count === undefined ? [] : [changes])),
 );

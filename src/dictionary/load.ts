@@ -1,4 +1,4 @@
-/** Loads the standard dictionary from the tables in `data/`. This is the one module of the room that reads files. */
+/** Loads the standard dictionary from the tables in `data/`. This is the only module of the room that reads files. */
 import { readFileSync } from 'node:fs';
 import { type FieldLine, parseFieldLine } from './field-line.ts';
 import { PARTS_OF_LISTINGS } from './listing-parts.ts';
@@ -31,7 +31,7 @@ function loadLookups(closed: ReadonlySet<string>): Map<string, Lookup> {
   return lookups;
 }
 
-/** A lookup with every spelling that input may use for its values. */
+/** A lookup, with every spelling of its values that input may use. */
 export function makeLookup(name: string, closed: boolean, values: readonly LookupValue[]): Lookup {
   const spellings = new Map<string, string>();
   for (const { value, legacy } of values) if (legacy !== undefined) spellings.set(legacy, value);
@@ -39,7 +39,7 @@ export function makeLookup(name: string, closed: boolean, values: readonly Looku
   return { name, closed, values: new Map(values.map((entry) => [entry.value, entry])), spellings };
 }
 
-/** @param column `any` where records name their parent by resource and key */
+/** @param column `any` if records refer to their parent by resource and key */
 function parentOf(resource: string, column: string): ParentLink | undefined {
   if (column === 'any') {
     return { kind: 'named', resourceField: 'ResourceName', keyField: 'ResourceRecordKey' };
@@ -48,10 +48,10 @@ function parentOf(resource: string, column: string): ParentLink | undefined {
   return undefined;
 }
 
-/** The usual index in addition to the key: replication reads changes. */
+/** The default index in addition to the key, for replication, which reads changes by their timestamp. */
 export const BY_TIMESTAMP: readonly SearchIndex[] = [{ fields: ['ModificationTimestamp'], covers: [] }];
 
-/** Reads `City, ListPrice + BedroomsTotal, LivingArea; PostalCode`. */
+/** Parses `City, ListPrice + BedroomsTotal, LivingArea; PostalCode`. */
 function searchedBy(column: string): readonly SearchIndex[] {
   if (column === '') return BY_TIMESTAMP;
   if (column === '-') return [];

@@ -1,15 +1,15 @@
 /**
- * The values of lookups: the texts that mean the same value, and the names that values have where a lookup is an enumeration
- * type of OData (RESO Data Dictionary 2.0, enumerations). An enumeration member has the name that the dictionary gives its
- * value, or else its value. What is no simple identifier (CSDL 17.2) is written as one from which it can be read again, each
- * other character as `_x0020_`, so that names need no table.
+ * The values of lookups: the texts that stand for the same value, and the names that values have if the lookup is an OData
+ * enumeration type (RESO Data Dictionary 2.0, enumerations). An enumeration member has the name that the dictionary defines for its
+ * value, or else the value itself. A value that is not a simple identifier (CSDL 17.2) is encoded as one: each other character
+ * becomes an escape such as `_x0020_`, so that the value can be decoded without a table.
  */
 import { createHash } from 'node:crypto';
 import type { Lookup } from './types.ts';
 
 /**
- * The texts that stand for the same value of a lookup: the given one first, then the others that records may contain
- * for it (the standard value, the name of older servers). A text that is not a value of the lookup stands for itself.
+ * The texts that stand for the same value of a lookup: the given one first, then the others that records may contain (the standard
+ * value, the name in enumerations of older servers). A text that is not a value of the lookup stands only for itself.
  */
 export function spellingsOf(lookup: Lookup | undefined, text: string): readonly string[] {
   const value = lookup?.spellings.get(text);
@@ -22,7 +22,7 @@ export function spellingsOf(lookup: Lookup | undefined, text: string): readonly 
 const LONGEST = 128;
 const ESCAPE = /_x([\dA-F]{4})_/g;
 const HAS_ESCAPE = /_x[\dA-F]{4}_/;
-/** An underscore that would be read as the beginning of an escape, and every character that a name cannot contain. */
+/** An underscore that would be decoded as the beginning of an escape, and every character that an identifier must not contain. */
 const STRANGE = /_(?=x[\dA-F]{4}_)|[^\p{L}\p{Nl}\p{Nd}\p{Mn}\p{Mc}\p{Pc}\p{Cf}]/gu;
 const STRANGE_FIRST = /^[^\p{L}\p{Nl}_]/u;
 
@@ -33,14 +33,14 @@ const escaped = (text: string): string =>
     .map((code) => `_x${code}_`)
     .join('');
 
-/** Any text as a simple identifier. One that would be too long ends in a hash, from which the text cannot be read again. */
+/** Encodes a text as a simple identifier. If that would be too long, it is truncated and ends in a hash, and cannot be decoded. */
 export function identifierOf(text: string): string {
   const name = text.replace(STRANGE, escaped).replace(STRANGE_FIRST, escaped);
   if (name.length <= LONGEST && name !== '') return name;
   return `${name.slice(0, 90)}_${createHash('sha256').update(text).digest('hex').slice(0, 32)}`;
 }
 
-/** The text that an identifier was made of. */
+/** The text that an identifier encodes. */
 const textOfIdentifier = (name: string): string =>
   name.replace(ESCAPE, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
 
@@ -48,6 +48,6 @@ const textOfIdentifier = (name: string): string =>
 export const textsOfIdentifier = (name: string): readonly string[] =>
   HAS_ESCAPE.test(name) ? [name, textOfIdentifier(name)] : [name];
 
-/** The name of a value among the members of its enumeration. */
+/** The name of a value as a member of its enumeration. */
 export const memberName = (lookup: Lookup | undefined, value: string): string =>
   lookup?.values.get(value)?.legacy ?? identifierOf(value);

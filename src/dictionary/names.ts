@@ -1,6 +1,6 @@
 /**
- * Names in addition to the dictionary's own: those of the native interface, the other names of navigations, and the
- * expansion that returns only custom fields.
+ * Names in addition to the dictionary's own: those of the native interface, the other names of navigations, and the expansion to
+ * the custom fields of a record.
  */
 import { NAVIGATION_OF_NAME } from './listing-parts.ts';
 import type { Navigation, Resource } from './types.ts';
@@ -14,7 +14,7 @@ export function nativeName(resource: string, name: string): string {
   return name.replace(/(Agent|Office)Key$/, '$1Id');
 }
 
-/** Names that clients of the native interface use for fields of a listing that have another name in the dictionary. */
+/** Names that clients of the native interface use for fields of a listing, and the dictionary's names. */
 export const NATIVE_ALIASES: ReadonlyMap<string, string> = new Map([
   ['BathsFull', 'BathroomsFull'],
   ['BathsHalf', 'BathroomsHalf'],
@@ -43,8 +43,8 @@ export const CUSTOM_FIELDS = 'CustomFields';
 const custom = new WeakMap<Resource, Navigation>();
 
 /**
- * The navigation from a record to its custom fields: it leads to the record itself, of which nothing else is returned. It is a
- * list of one, as the clients of other services expect.
+ * The navigation from a record to its custom fields. It leads to the record itself, and only its custom fields are returned. It is
+ * a collection with one element, as clients of other services expect.
  */
 export function customFieldsOf(resource: Resource): Navigation {
   const known = custom.get(resource);

@@ -1,6 +1,6 @@
-/** Suggestions for names that do not exist: the known name that is the fewest edits away. It knows no particular names. */
+/** Suggestions for unknown names: the known name with the fewest edits. This module knows no particular names. */
 
-/** Edits (insert, delete, replace, swap of neighbors) from one name to another, capped. */
+/** The number of edits (insert, delete, replace, swap of neighbors) between two names, up to a limit. */
 function distance(left: string, right: string, cap: number): number {
   if (Math.abs(left.length - right.length) > cap) return cap + 1;
   let beforeLast: number[] = [];
@@ -33,7 +33,7 @@ function distance(left: string, right: string, cap: number): number {
   return last[right.length] ?? cap + 1;
 }
 
-/** The known name that a mistyped one most likely meant; undefined when none is near. */
+/** The known name that a mistyped one most likely means; undefined if none is similar. */
 export function nearestName(name: string, known: Iterable<string>): string | undefined {
   const lower = name.slice(0, 64).toLowerCase();
   const limit = Math.max(1, Math.min(4, Math.floor(lower.length / 3)));
@@ -50,9 +50,10 @@ export function nearestName(name: string, known: Iterable<string>): string | und
 }
 
 /**
- * The name that a request most likely meant, among those of its own interface and those of the other: a name that only
- * the other one has stands for its counterpart here, however different the two are.
- * @param others names of the other interface, each with what it is called in this one
+ * The name that a request most likely means, among those of its own interface and those of the other one. A name of the other
+ * interface suggests its counterpart in this one, however different the two are.
+ *
+ * @param others names of the other interface, each with its counterpart in this one
  */
 export function nearestOfEither(
   name: string,

@@ -1,5 +1,5 @@
 /**
- * What a record is: resources, their fields, and the navigations between records. Everything here is data that is read from
+ * The structure of records: resources, their fields, and the navigations between records. All of it is data that is read from
  * tables; no module of plat repeats it in code.
  */
 
@@ -15,16 +15,16 @@ export type ScalarType =
 /** One stored or returned value; timestamps and dates are canonical texts. */
 export type FieldValue = string | number | boolean | null | readonly string[];
 
-/** A record as its fields: an absent field is null. */
+/** A record by its fields; an absent field is null. */
 export type FieldValues = Readonly<Record<string, FieldValue>>;
 
 /**
- * Which part of a record a field belongs to. A role sees a set of classes; `open` is seen by all.
- * The standard classes are explained in docs/roles.md; an operator may add others.
+ * A class of fields with the same visibility. A role sees a set of classes; every role sees `open`. docs/roles.md explains the
+ * standard classes; an operator may add others.
  */
 export type VisibilityClass = string;
 
-/** A field whose value is read, at request time, from another record (specification 2.4, rule 1). */
+/** A field whose value is read from another record at request time (specification 2.4, rule 1). */
 export interface JoinedFrom {
   /** The field of this record that holds the other record's key, such as `ListAgentKey`. */
   readonly link: string;
@@ -32,7 +32,7 @@ export interface JoinedFrom {
   readonly field: string;
 }
 
-/** Where a custom field belongs, as its operator declares it (specification 2.4, rule 2). */
+/** The place of a custom field, as its operator declares it (specification 2.4, rule 2). */
 export interface CustomOrigin {
   readonly section: 'Main' | 'Details';
   readonly group: string;
@@ -61,27 +61,27 @@ export interface Navigation {
   readonly name: string;
   readonly target: string;
   readonly collection: boolean;
-  /** The field of this resource whose value is looked up; for a collection always its key. */
+  /** The field of this resource whose value is looked up; for a collection, always its key. */
   readonly local: string;
-  /** The field of the target that is compared; for a to-one navigation usually its key. */
+  /** The field of the target that is compared; for a to-one navigation, usually its key. */
   readonly remote: string;
 }
 
-/** An index of a resource, as soon as its fields are in use. */
+/** An index of a resource, which exists once its fields are in use. */
 export interface SearchIndex {
   readonly fields: readonly string[];
-  /** Fields that searches by this index also name: with their values in it, such a search reads no record. */
+  /** Further fields that searches by this index name. Their values are in the index, so that such a search reads no records. */
   readonly covers: readonly string[];
 }
 
 export interface Resource {
   readonly name: string;
   readonly key: string;
-  /** Published even while it has no record. */
+  /** Published even if it has no records. */
   readonly always: boolean;
   /**
-   * The store itself fills the resource, from its sequence of changes (RESO RCP-27), and for every role: it has no tables, and
-   * nothing can be imported into it.
+   * The store fills the resource from its sequence of changes (RESO RCP-27), for every role. It has no tables, and nothing can be
+   * imported into it.
    */
   readonly fromChanges?: true;
   /** Other names of the entity set, such as `Room` for `PropertyRooms`. */
@@ -91,27 +91,27 @@ export interface Resource {
   readonly fieldAliases: ReadonlyMap<string, string>;
   readonly navigations: ReadonlyMap<string, Navigation>;
   /**
-   * The fields by which the resource is searched, in addition to its key. Fields that are compared for equality come
-   * first, so that an order by key after them needs no sort.
+   * The indexes of the resource in addition to that of its key. Fields that are compared for equality come first, so that an order
+   * by key after them needs no sort.
    */
   readonly searchedBy: readonly SearchIndex[];
   /**
-   * The short fields that filters name, in addition to those of `searchedBy`; absent for a resource that is not large.
-   * Their values are also in a search table, which filters and orders read instead of whole records.
+   * Short fields that filters use, in addition to those in `searchedBy`; absent for a resource that is not large. Their values are
+   * also stored in a search table, which filters and orders read instead of complete records.
    */
   readonly filteredBy?: readonly string[];
-  /** How a record of this resource names the record it is part of; absent for resources that stand alone. */
+  /** How a record of this resource refers to its parent; absent for resources without parents. */
   readonly parent?: ParentLink;
 }
 
-/** A child names its parent by key alone, or (media and their like) by resource and key. */
+/** A child refers to its parent by key, or, as media do, by resource and key. */
 export type ParentLink =
   | { readonly kind: 'fixed'; readonly resource: string; readonly keyField: string }
   | { readonly kind: 'named'; readonly resourceField: string; readonly keyField: string };
 
 export interface LookupValue {
   readonly value: string;
-  /** The name that OData enumerations of older servers use for it. */
+  /** Its name in the OData enumerations of older servers. */
   readonly legacy?: string;
 }
 
@@ -120,7 +120,7 @@ export interface Lookup {
   /** A closed lookup accepts no other values. */
   readonly closed: boolean;
   readonly values: ReadonlyMap<string, LookupValue>;
-  /** From any accepted spelling to the value. */
+  /** Maps every accepted spelling to the value. */
   readonly spellings: ReadonlyMap<string, string>;
 }
 

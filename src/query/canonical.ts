@@ -1,6 +1,4 @@
-/**
- * Query trees as text, for caches and comparisons. It reads the tree alone.
- */
+/** The text of a query tree, for caches and comparisons. This module knows only the tree. */
 import type { Navigation } from '../dictionary/types.ts';
 import type {
   Collection,
@@ -15,8 +13,8 @@ import type {
 } from './tree.ts';
 
 /**
- * The canonical text of a tree: equal trees have the same text, and different trees different ones. The text does not name
- * the resource, so it identifies a tree only together with its resource.
+ * The canonical text of a tree: two trees have the same text exactly if they are equal. The text does not name the resource, so it
+ * identifies a tree only together with its resource.
  */
 export function canonicalText(tree: Expression | Search): string {
   switch (tree.kind) {

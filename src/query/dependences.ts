@@ -1,47 +1,49 @@
 /**
- * Which other records the response to a query is made of, so that it is known whose changes change it. The parts of a
- * record are not among them: a change of a part counts as one of the record (store/rows/change-log.ts). It knows the
- * tree alone.
+ * The other records that the response to a query depends on, and whose changes therefore change the response. The parts of a record
+ * are not among them, since a change of a part counts as a change of the record (store/rows/change-log.ts). This module knows only
+ * the tree.
  */
 import { leadsToCustomFields } from '../dictionary/index.ts';
 import type { Field, Navigation, Resource } from '../dictionary/types.ts';
 import type { CollectionQuery, Expansion } from './request.ts';
 import { type Collection, type Expression, operandsOf } from './tree.ts';
 
-/** Records that a field of the queried records, or of records that to-one navigations lead to, leads on to. */
+/** The resource of those records. */
 export interface Dependence {
   /** Whose records they are. */
   readonly resource: string;
   readonly via: readonly Navigation[];
   readonly link: Field;
-  /** Whether the field holds their key, so that it is known which records lead to one of them. */
+  /** Whether the field contains their key, so that the records that refer to a given one can be found. */
   readonly isByKey: boolean;
-  /** Whether their values are shown to every role that sees the record, even if they are not visible themselves. */
+  /** Whether their values are shown to every role that sees the record, even if the role does not see them as records. */
   readonly isJoined: boolean;
 }
 
 export interface Dependences {
-  /** Of the whole answer. */
+  /** The dependences of the whole response. */
   readonly all: readonly Dependence[];
-  /** Whether one of them decides which records match. */
+  /** Whether one of them affects which records match. */
   readonly decide: boolean;
 }
 
-/** What is known of the records beside the query. */
+/** What must be known in addition to the query. */
 interface DependenceSource {
   readonly resource: (name: string) => Resource;
-  /** The fields that a whole record has. */
+  /** The fields of a complete record. */
   readonly fieldsOf: (resource: Resource) => readonly Field[];
   /** Whether fields of agents and offices come from other records. */
   readonly joins: boolean;
 }
 
-/** Thrown where the response depends on more than can be followed. */
+/** Thrown if the response depends on something whose changes cannot be followed. */
 class CannotFollow extends Error {}
 
 /**
- * @returns undefined where the response also depends on what no change of a record tells: the clock, a place of a
- * record that is named by its key, or records beyond the parts of a record
+ * The dependences of a query.
+ *
+ * @returns undefined if the response also depends on something that no entry of the sequence of changes reports: the clock, the
+ * location of a record that the filter names by its key, or records beyond the parts of a record
  */
 export function dependencesOf(query: CollectionQuery, source: DependenceSource): Dependences | undefined {
   const deciding = new Found(source, query.resource);
@@ -72,7 +74,7 @@ class Found {
     return [...this.#found.values()];
   }
 
-  /** What a record shows that some to-one navigations lead to. */
+  /** Adds what a record shows that to-one navigations lead to. */
   record(via: readonly Navigation[], { resource, selection, expansions }: CollectionQuery): void {
     const fields = selection.all ? this.#source.fieldsOf(resource) : selection.fields;
     for (const field of fields) this.#field(via, field);
@@ -91,7 +93,7 @@ class Found {
     if (query.filter !== undefined) inner.expression(query.filter);
     for (const { expression } of [...query.computed, ...query.order]) inner.expression(expression);
     inner.record([], query);
-    // Which records of the query have such parts is not followed.
+    // The records of the query that have such parts cannot be determined.
     if (inner.list.length > 0 || query.expansions.some((each) => !leadsToCustomFields(each.navigation))) {
       throw new CannotFollow();
     }
@@ -102,7 +104,7 @@ class Found {
     for (const each of operandsOf(expression)) this.expression(each);
   }
 
-  /** What an expression reads beside those that it is made of. */
+  /** Adds what an expression itself reads, without its operands. */
   #alone(expression: Expression): void {
     switch (expression.kind) {
       case 'field':
@@ -134,7 +136,7 @@ class Found {
     this.#requirePart(over.navigation);
   }
 
-  /** @param scope of the record that the navigations begin at; those of a part of the record are not followed */
+  /** @param scope the record at which the navigations begin; those of a part of the record cannot be followed */
   #path(scope: number, via: readonly Navigation[]): void {
     if (scope !== 0 && via.length > 0) throw new CannotFollow();
     for (const [index, navigation] of via.entries()) this.#step(via.slice(0, index), navigation);
@@ -164,7 +166,7 @@ class Found {
     return { via, link };
   }
 
-  /** A change of a part of a record counts as one of that record. */
+  /** Requires that a navigation leads to parts of the record: a change of a part counts as a change of the record. */
   #requirePart(navigation: Navigation): void {
     const { parent } = this.#target(navigation);
     const isPart =

@@ -1,21 +1,21 @@
-/** Which fields an expression reads. It knows the tree alone. */
+/** The fields that an expression reads. This module knows only the tree. */
 import type { Field } from '../dictionary/types.ts';
 import { type Expression, type Location, operandsOf } from './tree.ts';
 
 /**
- * The fields of the record itself that an expression reads; undefined when it also reads something else: related or child
- * records, or the clock.
+ * The record's own fields that an expression reads; undefined if it also reads something else: related or child records, or the
+ * clock.
  */
 export function ownFieldsOf(expression: Expression): ReadonlySet<Field> | undefined {
   const found = new Set<Field>();
   return visit(expression, found) ? found : undefined;
 }
 
-/** False when the expression reads anything but fields of the record. */
+/** Collects fields. False if the expression reads anything else. */
 const visit = (expression: Expression, found: Set<Field>): boolean =>
   visitAlone(expression, found) && operandsOf(expression).every((part) => visit(part, found));
 
-/** The same of an expression without those that it is made of. */
+/** The same for an expression without its operands. */
 function visitAlone(expression: Expression, found: Set<Field>): boolean {
   switch (expression.kind) {
     case 'field':

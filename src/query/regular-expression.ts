@@ -1,10 +1,10 @@
 /**
- * Checks regular expressions, which are those of RE2, so that matching is linear in time. Compiling one takes time in
- * proportion to its size with repetitions written out, so the size is limited first.
+ * Checks regular expressions. They must be valid in RE2, which matches in linear time. Compiling one takes time in proportion to
+ * its size with repetitions expanded, so the size is limited first.
  */
 import { RE2JS, RE2JSException } from 're2js';
 
-/** The greatest total size of a filter's patterns. */
+/** The largest total size of a filter's patterns. */
 export const LARGEST_PATTERNS = 1000;
 
 type PatternCheck =
@@ -14,12 +14,12 @@ type PatternCheck =
 
 const PART = /\\[\s\S]|\[\^?\]?(?:\[:\w+:\]|\\[\s\S]|[^\]\\])*\]|\{(\d{1,4})(?:,(\d{0,4}))?\}|[\s\S]/g;
 
-/** What a class of Unicode letters adds to the size, since it is compiled to many ranges. */
+/** The additional size of a class of Unicode characters, which is compiled to many ranges. */
 const UNICODE = 25;
 
 const weightOf = (part: string): number => 1 + UNICODE * (part.match(/\\[pP]/g)?.length ?? 0);
 
-/** The size of a pattern: its characters and classes by their weight, with `{…}` written out. */
+/** The size of a pattern: its weighted characters and classes, with `{…}` expanded. */
 function sizeOf(pattern: string): number {
   const groups: number[] = [];
   let total = 0;
@@ -41,8 +41,9 @@ function sizeOf(pattern: string): number {
 }
 
 /**
- * Whether the store can match with a pattern.
- * @param before the size of the filter's other patterns
+ * Checks a pattern.
+ *
+ * @param before the total size of the filter's other patterns
  */
 export function checkRegularExpression(pattern: string, before: number): PatternCheck {
   const size = sizeOf(pattern);

@@ -1,12 +1,12 @@
-/** The limit on what expansions multiply: it estimates how many related records come with each row, before any is read. */
+/** Limits the records that expansions multiply. It estimates how many related records come with each row, before any is read. */
 import { leadsToCustomFields } from '../dictionary/index.ts';
 import { platError } from '../errors/index.ts';
 import type { Expansion } from './request.ts';
 
-/** The estimated number of records in a collection: about as many rooms or photos as a listing has. */
+/** The estimated number of records in a collection: about the number of rooms or photos of a listing. */
 const IN_COLLECTION = 10;
 
-/** The most related records that may come with one page. `$expand=*` with 1,000 listings is 93,000. */
+/** The largest estimated number of related records on one page. `$expand=*` with 1,000 listings is 93,000. */
 export const MAX_RELATED = 150_000;
 
 /** The estimated number of related records that come with one row. */

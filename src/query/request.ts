@@ -1,4 +1,4 @@
-/** What a request asks of a collection. Both languages produce it, and nothing in it depends on either. */
+/** What a request asks for in a collection. Both languages produce it, and nothing in it depends on either of them. */
 import type { Field, Navigation, Resource } from '../dictionary/types.ts';
 import type { Expression, OrderTerm, Search } from './tree.ts';
 
@@ -19,12 +19,12 @@ export interface Computed {
 
 export interface Expansion {
   readonly navigation: Navigation;
-  /** The name that the request used, which the response uses too. */
+  /** The name that the request used; the response uses it, too. */
   readonly name: string;
   /** The related records, their addresses (`$ref`), or only their number. */
   readonly give: 'records' | 'references' | 'count';
   readonly query: CollectionQuery;
-  /** Set where the store has nothing that the expansion could lead to. */
+  /** Set if the store has no records to which the expansion could lead. */
   readonly isBare?: true;
 }
 

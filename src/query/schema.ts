@@ -1,6 +1,6 @@
 /**
- * What the languages may name: the dictionary as one key sees it. Names are resolved against the dictionary; what a
- * restriction hides is kept apart from what does not exist.
+ * The names that a query may use: the dictionary as one key sees it. A name that a restriction hides is distinguished from one that
+ * does not exist.
  */
 import {
   CUSTOM_FIELDS,
@@ -18,23 +18,23 @@ import {
 
 export type FieldLookup =
   | { readonly kind: 'visible'; readonly field: Field }
-  /** The field exists, but the role may not see it: a selection leaves it out, and everywhere else it is unknown. */
+  /** The field exists, but the role may not see it: a selection omits it, and everywhere else it is unknown. */
   | { readonly kind: 'hidden'; readonly field: Field }
   | { readonly kind: 'unknown' };
 
 /** One resource as a key sees it. */
 export interface ResourceSchema {
   readonly resource: Resource;
-  /** By its RESO name or an alias of it. */
+  /** By its RESO name or an alias. */
   findField(name: string): FieldLookup;
-  /** By its native name. Custom fields are found by group and label instead. */
+  /** By its native name; custom fields are found by group and label instead. */
   findNativeField(name: string): FieldLookup;
   findCustomField(group: string, label: string): FieldLookup;
   /** A navigation whose target the key may read, by any of its names. */
   findNavigation(name: string): Navigation | undefined;
-  /** The same, also where the target has no records yet: an expansion is then empty. */
+  /** The same, but also if the target has no records yet; the expansion is then empty. */
   findExpansion(name: string): Navigation | undefined;
-  /** Names of the fields and navigations that a suggestion may give. */
+  /** Names of fields and navigations that may be suggested. */
   names(): Iterable<string>;
   nativeNames(): Iterable<string>;
   /** Names that only the native interface has, each with its RESO name. */
@@ -42,12 +42,12 @@ export interface ResourceSchema {
 }
 
 export interface Schema {
-  /** By entity set name or another name of it; undefined when the key may not know it. */
+  /** By the name of an entity set or one of its other names; undefined if the key may not know it. */
   find(entitySet: string): ResourceSchema | undefined;
-  /** By resource name; for the targets of navigations. */
+  /** By the name of a resource; for the targets of navigations. */
   of(resource: Resource | string): ResourceSchema;
   lookup(name: string): Lookup | undefined;
-  /** Whether lookups are enumerations for clients, which then name values as members. */
+  /** Whether lookups are enumerations for clients, which then use the names of members for values. */
   readonly enumerations: boolean;
   entitySets(): Iterable<string>;
   /** The names that paths may begin with: entity sets and their other names. */
@@ -58,12 +58,12 @@ const UNKNOWN: FieldLookup = { kind: 'unknown' };
 
 /** What a restricted schema omits. */
 interface Restriction {
-  /** Resources that may be named at all. */
+  /** Whether a resource may be named. */
   readonly resource: (resource: Resource) => boolean;
   readonly field: (field: Field) => boolean;
   /** Whether lookups are enumerations; absent: strings. */
   readonly enumerations?: boolean;
-  /** Resources that could be read if they had records; absent: those that may be named. */
+  /** Whether a resource could be read if it had records; absent: the resources that may be named. */
   readonly readable?: (resource: Resource) => boolean;
 }
 
@@ -72,7 +72,7 @@ const NOTHING_HIDDEN: Restriction = { resource: () => true, field: () => true };
 /** The key of a custom field in the native interface: group and label. */
 const customKey = (group: string, label: string): string => `${group}\u0000${label}`;
 
-/** The schema that a restriction leaves of a dictionary. */
+/** The schema that remains of a dictionary under a restriction. */
 export function makeSchema(dictionary: Dictionary, restriction: Restriction = NOTHING_HIDDEN): Schema {
   const cache = new Map<string, ResourceSchema>();
   const byName = new Map<string, Resource>();

@@ -1,7 +1,6 @@
 /**
- * Skip tokens: what `$skiptoken` and `_skiptoken` mean, and how they are written. In key order a token is the key of
- * the last row, as it is (specification 2.3); in another order it contains what that order needs to continue. This
- * module knows no store.
+ * Skip tokens: the meaning and the form of `$skiptoken` and `_skiptoken`. In key order, a token is the unchanged key of the last
+ * row (specification 2.3); in another order, it contains the values that are needed to continue. This module knows no store.
  */
 import { platError } from '../errors/index.ts';
 import { type OrderTerm, typeOf } from './tree.ts';
@@ -21,16 +20,16 @@ interface ListPosition {
 /** Where the page of a token begins. */
 type Continuation =
   | { readonly kind: 'start' }
-  /** In key order, whether the key's record exists or not. */
+  /** In key order. The record with the key need not exist. */
   | { readonly kind: 'after-key'; readonly key: string }
   | ({ readonly kind: 'after-row'; readonly list?: ListPosition } & Row);
 
-/** Single quotes are those of OData, double ones those of a client that sends its token as JSON. */
+/** Single quotes are those of OData; double quotes come from clients that send the token as JSON. */
 const isQuoted = (text: string): boolean => /^(['"]).*\1$/s.test(text);
 
 /**
- * The token of the page after a key. It is the key itself, without quotes, since a key in quotes is another key. A key that
- * begins and ends with quotes gets a second pair.
+ * The token of the page after a key: the key itself, without quotes, since quotes would be part of the key. A key that begins and
+ * ends with quotes is therefore put in a further pair.
  */
 export const skipTokenOf = (key: string): string => (isQuoted(key) ? `'${key}'` : key);
 
@@ -39,13 +38,14 @@ export function keyOfSkipToken(option: '$skiptoken' | '_skiptoken', token: strin
   if (!isQuoted(token)) return token;
   const key = token.slice(1, -1);
   if (isQuoted(key)) return key;
-  const facts = { name: option, value: token, expected: 'a token as it was given, without quotes' };
+  const facts = { name: option, value: token, expected: 'a token as it was returned, without quotes' };
   throw platError('optionInvalid', facts, { target: option });
 }
 
 /**
  * The token of the page after a row, before `skipTokenOf`.
- * @param list the position in the cached list of a filter's rows, if the walk reads one
+ *
+ * @param list the position in the cached list of a filter, if the walk reads one
  */
 export function tokenAfter(order: readonly OrderTerm[], { key, values }: Row, list?: ListPosition): string {
   if (order.length === 0) return key;
@@ -54,8 +54,9 @@ export function tokenAfter(order: readonly OrderTerm[], { key, values }: Row, li
 }
 
 /**
- * What a token means in an order; none, or an empty one, is the first page.
- * @throws PlatError `skipTokenInvalid` for anything that `tokenAfter` did not make for such an order
+ * The meaning of a token in an order; without a token, or with an empty one, the first page.
+ *
+ * @throws PlatError `skipTokenInvalid` for anything that `tokenAfter` does not create for such an order
  */
 export function readSkipToken(token: string | undefined, order: readonly OrderTerm[]): Continuation {
   if (token === undefined || token === '') return { kind: 'start' };
@@ -79,7 +80,7 @@ const isValue = (value: unknown): value is Row['values'][number] =>
 
 const NUMBER = /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i;
 
-/** Whether an engine can give a value for a term; one has neither truth values nor decimal numbers of its own. */
+/** Whether an engine can have returned a value for a term. Depending on the engine, booleans are 0 or 1, and numbers are texts. */
 function fits(value: Row['values'][number], { expression }: OrderTerm): boolean {
   if (value === null) return true;
   switch (typeOf(expression)) {

@@ -1,10 +1,10 @@
 /**
- * The one query tree. Both languages (OData and the native one) are parsed into it, roles are woven into it,
- * and the SQL compiler reads nothing else. Every name in it is a dictionary entry; every value is a literal.
+ * The query tree. Both languages (OData and the native one) are parsed into it, the conditions of roles are added to it, and the
+ * SQL compiler reads nothing else. Every name in it is an entry of the dictionary; every value is a literal.
  */
 import type { Field, Navigation } from '../dictionary/types.ts';
 
-/** The types that an expression can have. Collections appear only inside `Collection`. */
+/** The types of expressions. Collections occur only inside `Collection`. */
 export type ValueType =
   | 'string'
   | 'integer'
@@ -19,8 +19,8 @@ export type ValueType =
   | 'null';
 
 /**
- * A literal in canonical form: dates `YYYY-MM-DD`, timestamps UTC with `Z`, times `HH:MM:SS[.fff]`,
- * durations in seconds, points as longitude and latitude in degrees.
+ * A literal in canonical form: dates `YYYY-MM-DD`, timestamps in UTC with `Z`, times `HH:MM:SS[.fff]`, durations in seconds, points
+ * as longitude and latitude in degrees.
  */
 export type Literal =
   | {
@@ -39,7 +39,7 @@ export interface Point {
   readonly latitude: number;
 }
 
-/** Names one record in an expression: 0 is the record itself, each lambda opens a further one. */
+/** Identifies a record in an expression: 0 is the record itself, and each lambda opens a further scope. */
 export type Scope = number;
 
 /** A single-valued field of the scope's record, or of a record that to-one navigations lead to. */
@@ -51,7 +51,7 @@ export interface FieldReference {
   readonly field: Field;
 }
 
-/** The value that a lambda over a multi-valued lookup is looking at. */
+/** The current value of a lambda over a multi-valued lookup. */
 export interface Variable {
   readonly kind: 'variable';
   readonly type: ValueType;
@@ -60,7 +60,7 @@ export interface Variable {
 
 export type ComparisonOperator = 'eq' | 'ne' | 'gt' | 'ge' | 'lt' | 'le';
 
-/** The operator that means the same with the two sides exchanged. */
+/** The equivalent operator with the two sides exchanged. */
 export const MIRRORED: Readonly<Record<ComparisonOperator, ComparisonOperator>> = {
   eq: 'eq',
   ne: 'ne',
@@ -71,8 +71,8 @@ export const MIRRORED: Readonly<Record<ComparisonOperator, ComparisonOperator>> 
 };
 
 /**
- * `eq` and `ne` treat null as a value; the others are false when a side is null
- * (OData 4.01 URL conventions 5.1.1.1). So a comparison itself is never null.
+ * `eq` and `ne` treat null as a value; the other operators are false if a side is null (OData 4.01 URL conventions, 5.1.1.1). A
+ * comparison is therefore never null.
  */
 export interface Comparison {
   readonly kind: 'compare';
@@ -98,7 +98,7 @@ interface Not {
   readonly operand: Expression;
 }
 
-/** `div` on two integers is integer division; `divby` never is. */
+/** `div` of two integers is integer division; `divby` never is. */
 export type ArithmeticOperator = 'add' | 'sub' | 'mul' | 'div' | 'divby' | 'mod';
 
 export interface Arithmetic {
@@ -115,7 +115,7 @@ interface Negation {
   readonly operand: Expression;
 }
 
-/** Every function of both languages, by the meaning that the SQL compiler gives it. */
+/** Every function of both languages, with the meaning that the SQL compiler implements. */
 export type FunctionName =
   | 'contains'
   | 'startswith'
@@ -156,18 +156,18 @@ export interface FunctionCall {
 }
 
 /**
- * A value turned into another type; null where it cannot be. A text becomes a number, date, … when it is a literal
- * of that type; a number that becomes an integer loses its fraction.
+ * A value converted to another type; null if that is not possible. A text is converted if it is a literal of the type; a number
+ * that becomes an integer loses its fraction.
  */
 export interface Cast {
   readonly kind: 'cast';
   readonly type: ValueType;
-  /** The least and the greatest whole number of the type; what lies outside is null. */
+  /** The least and the greatest integer of the type; a number outside the range becomes null. */
   readonly range?: readonly [number, number];
   readonly operand: Expression;
 }
 
-/** A text that matches a regular expression (the RE2 language, so that matching is linear in time). */
+/** Whether a text matches a regular expression (RE2, so that matching takes linear time). */
 export interface Matches {
   readonly kind: 'matches';
   readonly operand: Expression;
@@ -175,7 +175,7 @@ export interface Matches {
   readonly ignoreCase: boolean;
 }
 
-/** A text that matches a pattern with wildcards as a whole: `*` any characters, `?` one. */
+/** Whether a complete text matches a pattern with wildcards: `*` stands for any characters, `?` for one. */
 interface Like {
   readonly kind: 'like';
   readonly operand: Expression;
@@ -187,14 +187,14 @@ export type LikePart =
   | { readonly kind: 'any' }
   | { readonly kind: 'one' };
 
-/** The first branch whose condition is true; null when none is. */
+/** The result of the first branch whose condition is true; null if none is. */
 export interface Conditional {
   readonly kind: 'case';
   readonly type: ValueType;
   readonly branches: readonly { readonly when: Expression; readonly then: Expression }[];
 }
 
-/** The point of a record's Latitude and Longitude, in the record that scope and navigations name. */
+/** The point of Latitude and Longitude of the record that scope and navigations identify. */
 export interface Location {
   readonly kind: 'location';
   readonly scope: Scope;
@@ -204,8 +204,8 @@ export interface Location {
 }
 
 /**
- * The location of another record of the resource, if the role sees it. A hidden record has no location, like one that does
- * not exist.
+ * The location of another record of the resource, if the role sees that. A hidden record has no location, like one that does not
+ * exist.
  */
 export interface PlaceOfRecord {
   readonly key: string;
@@ -213,14 +213,14 @@ export interface PlaceOfRecord {
   readonly longitude: Field;
 }
 
-/** Meters over the sphere between the record's location and a point; null without either. */
+/** The distance in meters, on a sphere, between the record's location and a point; null if either is missing. */
 export interface Distance {
   readonly kind: 'distance';
   readonly location: Location;
   readonly to: Point | PlaceOfRecord;
 }
 
-/** Whether the record's location lies in a polygon (its border included); null without a location. */
+/** Whether the record's location lies in a polygon, including its border; null without a location. */
 export interface Within {
   readonly kind: 'within';
   readonly location: Location;
@@ -242,7 +242,7 @@ export type Collection =
       readonly navigation: Navigation;
     };
 
-/** `any` of an empty collection is false, `all` is true. `any` without predicate: not empty. */
+/** `any` of an empty collection is false, `all` is true. `any` without a predicate tests whether the collection is not empty. */
 export interface Quantified {
   readonly kind: 'any' | 'all';
   readonly over: Collection;
@@ -314,7 +314,7 @@ export function typeOf(expression: Expression): ValueType {
   }
 }
 
-/** The expressions that one is made of, and the predicate of a collection. The members of a list are constants. */
+/** The operands of an expression, and the predicate of its collection. The members of a list are constants and not included. */
 export function operandsOf(expression: Expression): readonly Expression[] {
   switch (expression.kind) {
     case 'literal':

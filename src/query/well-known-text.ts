@@ -1,15 +1,17 @@
 /**
- * Reads well-known text of geometries (OGC 06-103r4, clause 7), with an optional `SRID=…;` in front. It checks only
- * the form; each query language decides which shapes it accepts and what they mean.
+ * Parses the well-known text of geometries (OGC 06-103r4, clause 7), with an optional `SRID=…;` prefix. It checks only the form;
+ * each query language decides which shapes it accepts and what they mean.
  */
 import type { Point } from './tree.ts';
 
-/** A geometry as it is written: areas are lists of rings, rings and lines are lists of points. */
+/** A geometry: areas are lists of rings; rings and lines are lists of points. */
 export interface WellKnownShape {
   readonly kind: Kind;
-  /** Absent when the text names no reference system. */
+  /** Absent if the text has no SRID. */
   readonly srid?: number;
-  /** A point is a line of one point, and a line is an area of one ring. The areas of a collection follow one another. */
+  /**
+   * A point is represented as a line of one point, and a line as an area of one ring. The areas of a collection are concatenated.
+   */
   readonly areas: readonly Area[];
 }
 
@@ -25,7 +27,7 @@ type Kind =
 /** A polygon: its outer ring, then its holes. */
 export type Area = readonly (readonly Point[])[];
 
-/** Levels of collections inside each other. */
+/** The maximum nesting of collections. */
 const MAX_DEPTH = 100;
 
 const SRID = /\s*SRID=(\d{1,6});\s*/iy;
@@ -52,7 +54,7 @@ function take(reader: Reader, pattern: RegExp): RegExpExecArray | undefined {
   return match;
 }
 
-/** `( item , item … )` with at least so many items. */
+/** `( item , item … )` with at least `least` items. */
 const listOf =
   <T>(item: Item<T>, least: number): Item<readonly T[]> =>
   (reader) => {
@@ -83,7 +85,7 @@ const pointArea = asArea((reader) => {
   const points = onePoint(reader);
   return points?.length === 1 ? points : undefined;
 });
-/** The points of a `MULTIPOINT` may be with or without parentheses. */
+/** The points of a `MULTIPOINT` may or may not be in parentheses. */
 const loosePoint = asArea((reader) => {
   const found = point(reader);
   return found ? [found] : onePoint(reader);
@@ -118,7 +120,7 @@ function readShape(reader: Reader, depth: number): WellKnownShape | undefined {
   return shapes && { kind, areas: shapes.flatMap(({ areas }) => areas) };
 }
 
-/** The geometry of a text; undefined when it is not well formed. */
+/** The geometry of a text; undefined if it is malformed. */
 export function readWellKnownText(text: string): WellKnownShape | undefined {
   const reader: Reader = { text, offset: 0 };
   const srid = take(reader, SRID)?.[1];

@@ -1,11 +1,11 @@
-/** The hash of a record's content, by which a write recognizes a record that has not changed. */
+/** The hash of a record's content, by which a write recognizes an unchanged record. */
 import { hash } from 'node:crypto';
 import { type FieldValues, REPLICA_TIMESTAMP, type Resource } from '../dictionary/index.ts';
 import { isChildCount } from './media.ts';
 import { type Owner, type StoreSettings, stampsAsOwn } from './settings.ts';
 import { isStamp } from './stamps.ts';
 
-/** Fields that follow from the parent or from this store, whether or not the input contains them. */
+/** Fields whose values follow from the parent or from the store itself, whether or not the input contains them. */
 const DERIVED = new Set([
   'OriginatingSystemResourceRecordKey',
   'OriginatingSystemResourceRecordSystemID',
@@ -18,7 +18,7 @@ export const isDerived = (name: string): boolean => DERIVED.has(name);
 /** A field that a content hash covers. */
 interface HashedField {
   readonly name: string;
-  /** Left out if its value follows from the parent: the parent's key, or its originating system if that is known. */
+  /** Omitted if its value follows from the parent: the parent's key, or its originating system if that is known. */
   readonly follows?: 'key' | 'system';
   /** Whether the field counts children of the record. */
   readonly isCount?: true;
@@ -32,12 +32,12 @@ export const hashedFields = (resource: Resource, owner: Owner): readonly HashedF
 export const HASH_LENGTH = 22;
 
 /**
- * A hash of 128 bits over the values that are not null, in the order of their names. It excludes the timestamps that
- * an authority assigns, but includes those that a replica received. It excludes what follows from the parent, unless
- * the replica's source says something else.
- * @param system the originating system of the record's parent; undefined if it is unknown
- * @param counts of its children, which replace those among the values; copying the values would cost half as much as
- *   the hash
+ * A hash of 128 bits over the values that are not null, in the order of their names. It excludes timestamps that an authority
+ * assigns, but includes those that a replica received. It excludes values that follow from the parent, unless the replica's source
+ * has other ones.
+ *
+ * @param system the originating system of the record's parent; undefined if it is unknown\n@param counts counts of children, which
+ * replace those among the values. They are passed separately because copying the values would take half as long as hashing them.
  */
 export function contentHash(
   resource: Resource,
@@ -55,16 +55,17 @@ export function contentHash(
   return hashOf(fields, values, system, counts);
 }
 
-/** How the contents of records are hashed that have no fields but some. Its functions are called for each record. */
+/** Hashes the contents of records that have only certain fields. It is called for each record. */
 export type ContentHasher = (values: FieldValues, system?: string | null, counts?: FieldValues) => string;
 
 type FieldsInUse = ReadonlyMap<string, unknown>;
 const hashers = new WeakMap<Resource, WeakMap<FieldsInUse, Map<Owner, ContentHasher>>>();
 
 /**
- * The hash of `contentHash` for records whose fields are in use: looking these up in the record takes less time than sorting
- * the names that it has.
- * @param inUse the fields in use of the resource; the same object as long as these are the same
+ * `contentHash` for records that have only fields in use. Looking those up in the record takes less time than sorting the record's
+ * names.
+ *
+ * @param inUse the fields in use of the resource; the same object as long as they do not change
  */
 export function contentHasher(resource: Resource, owner: Owner, inUse: FieldsInUse): ContentHasher {
   const ofResource = hashers.get(resource) ?? new WeakMap<FieldsInUse, Map<Owner, ContentHasher>>();
@@ -97,8 +98,8 @@ function hashOf(
 }
 
 /**
- * The positions, among the hashed fields, of the names that a record has, in order. Looking up each of 600 fields in
- * the record takes three times as long.
+ * The positions, among the hashed fields, of a record's names, in ascending order. Looking up each of 600 fields in the record
+ * would take three times as long.
  */
 function placesOf(names: readonly string[], places: ReadonlyMap<string, number>): Uint16Array {
   const found = new Uint16Array(names.length);
@@ -110,7 +111,7 @@ function placesOf(names: readonly string[], places: ReadonlyMap<string, number>)
   return found.subarray(0, count).sort();
 }
 
-/** The hash of a stored content, whose own timestamp was set after it had been hashed. */
+/** The hash of a stored content whose own timestamp was set after hashing. */
 export function storedHash(
   resource: Resource,
   values: FieldValues,
@@ -122,7 +123,7 @@ export function storedHash(
   return contentHash(resource, sent, settings.owner, system);
 }
 
-/** The field that a store with its own timestamps overwrites after the content has been hashed. */
+/** The field that a store which assigns timestamps overwrites after the content has been hashed. */
 export const OWN_STAMP = 'ModificationTimestamp';
 
 interface HashedFields {

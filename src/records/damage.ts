@@ -1,9 +1,12 @@
-/** What a store records of itself cannot be read. The message omits the name of the store, which the caller adds. */
+/**
+ * Reports that something which the store records about itself cannot be read. The message omits the name of the store, which the
+ * caller adds.
+ */
 export class Damage extends Error {
   override readonly name = 'Damage';
 }
 
-/** A read would have returned a record that is known to be damaged. The rest of the store is intact. */
+/** Reports that a read would have returned a record that is known to be damaged. The rest of the store is intact. */
 export class DamagedRecord extends Error {
   override readonly name = 'DamagedRecord';
   /** Resource and key. */
@@ -15,10 +18,7 @@ export class DamagedRecord extends Error {
   }
 }
 
-/**
- * Explains a violated constraint of the engine. Plat's own writes satisfy all of them, so unexpected rows are the
- * cause.
- */
+/** Explains a violated constraint of the engine: plat's own writes satisfy all constraints, so there must be unexpected rows. */
 export function conflictOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return `unexpected rows in its tables conflict with what is written (${message})`;
@@ -36,12 +36,10 @@ export function storedJson(text: unknown, what: string): unknown {
   }
 }
 
-/** Replaces a stored state of a source that is not JSON. No state has this shape, so every reader reports it. */
+/** Stands for a stored state of a source that is not JSON. No valid state has this shape, so every reader reports it. */
 export class UnreadableNote {}
 
-/**
- * Parses a row of a source's state. An unreadable row must not keep a reader from the others, nor from replacing it.
- */
+/** Parses a row of a source's state. An unreadable row must not prevent others from being read, or itself from being replaced. */
 export function storedState(row: Readonly<Record<string, unknown>>): unknown {
   try {
     return JSON.parse(String(row.value));

@@ -38,7 +38,7 @@ type ParseResult =
 interface ParseContext {
   readonly dictionary: Dictionary;
   readonly settings: Pick<StoreSettings, 'owner' | 'agentsFrom' | 'onwardTimestamps'>;
-  /** How values in other forms than the dictionary's are read. A replica is always lenient. */
+  /** How an authority reads values in other forms than the dictionary's. A replica is always lenient. */
   readonly reading?: Reading | undefined;
   /** Whether the record is known to be nested no deeper than is allowed. */
   readonly isShallow?: boolean;
@@ -54,7 +54,7 @@ export interface Reading {
   readonly dropsUnknown: boolean;
 }
 
-/** A record while its members are read, with the values and errors found so far. */
+/** A record whose members are being read, with the values and errors found so far. */
 interface Draft {
   readonly resource: Resource;
   /** The prefix of its members in messages: empty, or `Media[2].`. */

@@ -7,9 +7,8 @@ import type { Owner } from './settings.ts';
 import { isStamp } from './stamps.ts';
 
 /**
- * The fields in use of a store: those that a record has had a value for, that an operator declared, or that the
- * specification names. Each has the version of the profile in which it came into use, so that a text written before
- * can be completed with the null that it lacks.
+ * The fields in use of a store: those for which a record has had a value, that an operator declared, or that the specification
+ * names. Each has the version of the profile in which it came into use, so that an older text can be completed with its null.
  */
 export interface Profile {
   readonly version: number;
@@ -109,7 +108,7 @@ export function extendProfile(profile: Profile, added: readonly Field[]): Profil
   return { version, since };
 }
 
-/** Fields that are in use because an operator declared them: custom fields, and fields that are listed. */
+/** Fields that are in use because an operator declared them: custom fields, and those in `fieldsInUse`. */
 export function declaredFields(dictionary: Dictionary, declarations: Declarations): Field[] {
   const custom = (declarations.customFields ?? []).map(({ resource, name }) => `${resource}.${name}`);
   return [...custom, ...(declarations.fieldsInUse ?? [])].flatMap((path) => {
@@ -117,7 +116,7 @@ export function declaredFields(dictionary: Dictionary, declarations: Declaration
     const of = dictionary.resources.get(resource);
     const field = of?.fields.get(name);
     if (field === undefined) throw platError('usage', { reason: `fieldsInUse: there is no field ${path}.` });
-    // What is filled from changes has the fields that entries have.
+    // A resource that is filled from changes has exactly the fields of its entries.
     return of?.fromChanges ? [] : [field];
   });
 }

@@ -4,7 +4,7 @@
  */
 import type { FieldValue, FieldValues, MediaKind } from '../dictionary/index.ts';
 
-/** What a write needs to know of a stored record. */
+/** What a write needs to know about a stored record. */
 export interface StoredRow {
   readonly key: string;
   readonly id: number;
@@ -40,7 +40,7 @@ export interface RowToPut {
    * Copying values of a hundred members would take longer than hashing them.
    */
   readonly derived?: FieldValues;
-  /** The bits of the roles that may know of the row at all; only for rows that the store itself publishes. */
+  /** The bits of the roles that may know that the row exists; only for rows that the store itself publishes. */
   readonly audience?: number;
 }
 

@@ -1,4 +1,4 @@
-/** The settings that a store keeps of itself, and their validation on reading. */
+/** The settings of a store, and their validation when they are read. */
 import { hash } from 'node:crypto';
 import {
   type AccessDefinition,
@@ -20,11 +20,11 @@ export interface StoreSettings {
   readonly declarations: Declarations;
   readonly access: AccessDefinition;
   /**
-   * Counts changes of `access`. It tells a consumer that its view may have changed, even if a change was reverted
+   * The number of changes of `access`. A consumer learns from it that its view may have changed, even if a change was reverted
    * before the consumer noticed: records that changed while they were hidden have no newer timestamp.
    */
   readonly accessRevision?: number;
-  /** Which bits the roles have in rows and in the sequence of changes. Absent: those of their order. */
+  /** The bits of the roles in rows and in the sequence of changes. Absent: in the order of the roles. */
   readonly roleBits?: RoleBits;
   /**
    * `records`: agent and office fields of listings come from Member and Office at request time. `payload`: they come
@@ -36,7 +36,9 @@ export interface StoreSettings {
    * a separate field. `own`: the replica's, with the source's as SourceModificationTimestamp.
    */
   readonly onwardTimestamps?: 'source' | 'own';
-  /** Which entries of the sequence of changes are kept; of older ones the last of each record. Absent: `CHANGES_KEPT`. */
+  /**
+   * How long entries of the sequence of changes are kept; afterwards, only the last entry of each record. Absent: `CHANGES_KEPT`.
+   */
   readonly changesKept?: { readonly days?: number; readonly entries?: number };
   /** The IANA time zone for times of day in the native interface. */
   readonly timeZone: string;
@@ -44,12 +46,12 @@ export interface StoreSettings {
   readonly market?: {
     readonly seed: number;
     readonly listings: number;
-    /** The moment that its dates lead up to; absent in markets of versions without this choice. */
+    /** The moment at which its dates end; absent in markets of versions without this option. */
     readonly date?: string;
   };
 }
 
-/** How long the sequence of changes is kept as it was written, unless the settings say otherwise. */
+/** How long all entries of the sequence of changes are kept, unless the settings say otherwise. */
 export const CHANGES_KEPT = { days: 90, entries: 20_000_000 } as const;
 
 /** Whether a replica returns its own timestamp as ModificationTimestamp. */
@@ -75,11 +77,11 @@ export function changeSettings(
 
 const namesIn = ({ roles }: AccessDefinition): string[] => roles.map(({ name }) => name);
 
-/** The bits of the roles, in a store that has them of their order as well. */
+/** The bits of the roles, also in a store that does not record them because they have the order of the roles. */
 export const roleBitsOf = ({ access, roleBits }: Pick<StoreSettings, 'access' | 'roleBits'>): RoleBits =>
   roleBits ?? namesIn(access);
 
-/** As they are stored. */
+/** The member of the stored settings that records the bits. */
 const withBits = (access: AccessDefinition, roleBits: RoleBits): Pick<StoreSettings, 'roleBits'> =>
   JSON.stringify(roleBits) === JSON.stringify(namesIn(access)) ? {} : { roleBits };
 
@@ -91,7 +93,7 @@ export const DEFAULT_SETTINGS: StoreSettings = {
   timeZone: 'UTC',
 };
 
-/** Settings in use, by a hash of their text, so that everything derived from them is computed once. */
+/** Settings that are in use, by a hash of their text, so that everything derived from them is computed only once. */
 const inUse = new Map<string, WeakRef<StoreSettings>>();
 const left = new FinalizationRegistry<string>((id) => {
   if (inUse.get(id)?.deref() === undefined) inUse.delete(id);
@@ -126,7 +128,7 @@ const REQUIRED = new Set(['owner', 'declarations', 'access', 'agentsFrom']);
 
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
 
-/** Optional settings, and those whose value needs a check of its own. */
+/** Optional settings, and settings with a validation of their own. */
 const BESIDE = new Map<string, (value: unknown) => boolean>([
   ['accessRevision', isCount],
   ['changesKept', isKept],
@@ -171,7 +173,7 @@ function isSettings(value: unknown): value is StoreSettings {
   );
 }
 
-/** Makes a model of stored values. @throws Damage if they do not form one */
+/** Makes a model from stored values. @throws Damage if the values are invalid */
 export function readable<T>(make: () => T): T {
   try {
     return make();

@@ -1,7 +1,7 @@
 /** Which timestamps a record has, and which of them a change moves. */
 import { type Field, type FieldValue, type FieldValues, REPLICA_TIMESTAMP } from '../dictionary/index.ts';
 
-/** Timestamps that an authority assigns itself. Input never sets them, and they are no part of a record's content. */
+/** Timestamps that an authority assigns itself. Input never sets them, and they are not part of a record's content. */
 export function isStamp(field: Field): boolean {
   return (
     field.type.kind === 'timestamp' &&
@@ -86,7 +86,8 @@ export function stampsAfter(
 
 /**
  * The timestamps that a new record with these values gets in addition to ModificationTimestamp.
- * @param fields of its resource
+ *
+ * @param fields the fields of its resource
  */
 export const stampsOfValues = (fields: ReadonlyMap<string, Field>, values: FieldValues): readonly string[] =>
   fieldStamps(fields).flatMap(({ stamp, fields }) =>

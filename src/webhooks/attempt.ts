@@ -1,11 +1,11 @@
-/** One attempt to deliver a message to a webhook, and what came of it. It keeps nothing. */
+/** Makes one attempt to deliver a message to a webhook, and reports its outcome. It stores nothing. */
 import type { RecordChange } from '../store/change-feed.ts';
 import type { WebhookSecrets, WebhookTarget } from '../store/webhooks.ts';
 import { messageBody, messageId } from './message.ts';
 import type { Post } from './post.ts';
 import { signatureHeaders } from './sign.ts';
 
-/** Milliseconds that a receiver may take. */
+/** Milliseconds that the receiver has to respond. */
 const PATIENCE = 20_000;
 
 export type Outcome =
@@ -21,7 +21,7 @@ export interface Means {
   readonly signal: AbortSignal;
 }
 
-/** @param changes none: a test, which has an id of its own */
+/** @param changes an empty list sends a test message, which has its own id */
 export async function attempt(
   webhook: WebhookTarget & WebhookSecrets,
   changes: readonly RecordChange[],

@@ -1,6 +1,6 @@
 /**
- * How long is left of a time that began when something was first seen, by a clock that nobody sets. Processes whose clocks
- * differ, and one whose clock was set meanwhile, so wait as long as they should. It knows nothing of what is waited for.
+ * Measures deadlines by a monotonic clock, from the moment when this process first saw them. Processes therefore wait for the right
+ * time even if their clocks differ or are set. It knows nothing of what is waited for.
  */
 export class Deadlines {
   readonly #elapsed: () => number;
@@ -12,9 +12,8 @@ export class Deadlines {
   }
 
   /**
-   * @param value another one begins another time
-   * @param milliseconds how long the time is, which counts when the value is first seen
-   * @returns the milliseconds that are left; 0 or less: none
+   * @param value identifies the deadline; another value starts a new one\n@param milliseconds the length of the wait, which is used
+   * when the value is first seen\n@returns the remaining milliseconds; 0 or less: the deadline has passed
    */
   left(name: string, value: string, milliseconds: number): number {
     const now = this.#elapsed();
@@ -24,7 +23,7 @@ export class Deadlines {
     return milliseconds;
   }
 
-  /** Forgets what has none of these names. */
+  /** Forgets all names except these. */
   retain(names: ReadonlySet<string>): void {
     for (const name of this.#ends.keys()) if (!names.has(name)) this.#ends.delete(name);
   }

@@ -1,7 +1,7 @@
-/** What the process that delivers to webhooks reports of them, and does with one at once. */
+/** What the process that delivers to webhooks reports about them, and the actions that it offers. */
 import type { Outcome } from './attempt.ts';
 
-/** How many webhooks are sent to, how many of those have failed last, and how many are paused. */
+/** How many webhooks are active, how many of those failed at their last attempt, and how many are paused. */
 export type WebhookStates = Readonly<Record<'active' | 'failing' | 'paused', number>>;
 
 export interface WebhookDesk {

@@ -1,9 +1,9 @@
-/** What a webhook sends: events as RESO's webhooks have them (RCP-28), each with what happened and when. */
+/** The message of a webhook: events in the form of RESO's webhooks (RCP-28), each with its type and time. */
 import type { RecordChange } from '../store/change-feed.ts';
 
 const CONTEXT = 'urn:reso:metadata:2.0:resource:entityevent';
 
-/** @param changes none: a test */
+/** @param changes empty: a test message */
 export function messageBody(changes: readonly RecordChange[]): string {
   return JSON.stringify({
     '@reso.context': CONTEXT,
@@ -17,6 +17,6 @@ export function messageBody(changes: readonly RecordChange[]): string {
   });
 }
 
-/** The id of a message: the same events have the same one, however often they are sent. */
+/** The id of a message. A repeated message with the same events has the same id. */
 export const messageId = (webhook: string, changes: readonly RecordChange[]): string =>
   `${webhook}_${changes[0]?.sequence ?? 0}_${changes.at(-1)?.sequence ?? 0}`;

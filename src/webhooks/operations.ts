@@ -1,4 +1,4 @@
-/** What an operator does with webhooks, for the command line and the admin port. It must not know who asks. */
+/** What an operator can do with webhooks, for the command line and the admin port. It must not know who the operator is. */
 import { randomBytes } from 'node:crypto';
 import { timestampFrom } from '../dictionary/index.ts';
 import { platError } from '../errors/index.ts';
@@ -26,8 +26,9 @@ const refuse = (reason: string) => platError('usage', { reason });
 
 /**
  * Creates a webhook that receives changes from now on.
- * @returns it, and its secret, which is shown this once
- * @throws PlatError `usage` for a URL, role or resource that it cannot have
+ *
+ * @returns the webhook and its secret, which is shown only this once\n@throws PlatError `usage` for an invalid URL, role or
+ * resource
  */
 export async function createWebhook(
   store: Store,
@@ -53,15 +54,15 @@ export async function createWebhook(
   return { webhook: await webhookOf(store, id).then(shown), secret };
 }
 
-/** Characters of an address; receivers give shorter ones. */
+/** The maximum length of a URL; those of receivers are shorter. */
 const LONGEST_ADDRESS = 2000;
 
-/** The address in its normal form, which is what requests go to. @throws PlatError `usage` */
+/** The normalized URL, to which requests are sent. @throws PlatError `usage` */
 function addressOf({ url, privateHosts }: NewWebhook): string {
   if (url.length > LONGEST_ADDRESS) throw refuse(`The address has more than ${LONGEST_ADDRESS} characters.`);
   const address = URL.canParse(url) ? new URL(url) : undefined;
   if (address === undefined || !/^https?:$/.test(address.protocol)) {
-    throw refuse(`${url} is no address of the web, such as https://example.com/events.`);
+    throw refuse(`${url} is not a web address, such as https://example.com/events.`);
   }
   if (address.username !== '' || address.password !== '') {
     throw refuse(
@@ -70,20 +71,20 @@ function addressOf({ url, privateHosts }: NewWebhook): string {
   }
   if (address.protocol === 'http:' && !privateHosts) {
     throw refuse(
-      `${url} is not encrypted; only a host of a private network (--private-hosts) may be sent to by http.`,
+      `${url} is not encrypted; only a host of a private network (--private-hosts) may be addressed by http.`,
     );
   }
   address.hash = '';
   return address.href;
 }
 
-/** @throws PlatError `usage` for what no header can carry, without repeating it */
+/** Checks that a header can contain the token; the error does not repeat it. @throws PlatError `usage` */
 function mustBeToken(bearer: string | null): void {
   if (bearer !== null && !/^[\x21-\x7e]+$/.test(bearer))
     throw refuse('The token of the receiver has characters other than visible ASCII.');
 }
 
-/** Every member is named, so that none is shown by mistake. */
+/** The webhook without its secrets. Members are listed explicitly, so that none is shown by mistake. */
 export function shown(webhook: Webhook): ShownWebhook {
   const { id, url, role, systems, resources, privateHosts, createdAt } = webhook;
   const { paused, delivered, deliveredAt, attempts, failingSince, nextAttempt, lastError } = webhook;
@@ -113,16 +114,16 @@ export async function pauseWebhook(store: Store, id: string): Promise<void> {
   if (!(await store.webhooks.update(id, { paused: 'an operator paused it' }))) throw notFound();
 }
 
-/** Goes on where deliveries stopped, at once. */
+/** Resumes deliveries at once where they stopped. */
 export async function resumeWebhook(store: Store, id: string): Promise<void> {
   const resumed = { paused: null, ...NO_FAILURE };
   if (!(await store.webhooks.update(id, resumed))) throw notFound();
 }
 
 /**
- * Delivers again, or from somewhere else on, and resumes what was paused.
- * @param since a number or a position of the sequence of changes, `start` or `end`
- * @throws PlatError `usage`
+ * Delivers changes again, or skips some, and resumes a paused webhook.
+ *
+ * @param since a number or a position of the sequence of changes, `start` or `end`\n@throws PlatError `usage`
  */
 export async function replayWebhook(store: Store, id: string, since: string): Promise<void> {
   const position = await positionOf(store, since);
@@ -143,12 +144,10 @@ async function positionOf(store: Store, since: string): Promise<FeedPosition> {
   return position;
 }
 
-/** How long the secret before still signs, in milliseconds. */
+/** How long the previous secret still signs, in milliseconds. */
 const OVERLAP = 24 * 3_600_000;
 
-/**
- * Gives a webhook a new secret; for a day, the old one also signs. @returns the new one, which is shown only this once
- */
+/** Gives a webhook a new secret; for a day, the old one also signs. @returns the new secret, which is shown only this once */
 export async function rotateWebhook(store: Store, id: string): Promise<string> {
   const { secret: before } = await webhookOf(store, id);
   const secret = makeSecret();

@@ -1,4 +1,4 @@
-/** How a message gets to its receiver: passed in, so that this room knows no network. */
+/** The interface through which messages are sent; the caller passes it in, so that this room does not depend on the network. */
 
 interface PostRequest {
   readonly url: string;
@@ -15,10 +15,10 @@ type PostResult =
   | {
       readonly kind: 'answered';
       readonly status: number;
-      /** Milliseconds that the receiver asks to wait. */
+      /** Milliseconds that the receiver asks the sender to wait. */
       readonly retryAfter?: number | undefined;
     }
   | { readonly kind: 'unanswered'; readonly why: string };
 
-/** Sends one request, follows no redirect, and throws nothing. */
+/** Sends one request. It follows no redirects and never throws. */
 export type Post = (request: PostRequest) => Promise<PostResult>;

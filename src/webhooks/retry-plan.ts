@@ -1,10 +1,10 @@
-/** When a delivery that failed is tried again, and when it is given up. It knows nothing of what was sent. */
+/** When a failed delivery is retried, and when retrying ends. This module knows nothing of what is delivered. */
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-/** After each failed attempt in a row; the last one stands for all that follow. Milliseconds. */
+/** The delay after each failed attempt in a row, in milliseconds. The last one applies to all further attempts. */
 const DELAYS = [
   5 * SECOND,
   30 * SECOND,
@@ -17,35 +17,35 @@ const DELAYS = [
   20 * HOUR,
 ] as const;
 
-/** How long attempts go on after the first that failed. */
+/** How long attempts continue after the first failed one. */
 const GIVES_UP_AFTER = 72 * HOUR;
 
-/** A receiver may ask for a later attempt, but not for one after this time. */
+/** The longest wait that a receiver can request. */
 export const LONGEST_WAIT = 24 * HOUR;
 
-/** An attempt that is later than this shows that nobody tried, or that the clock was set. */
+/** If an attempt is later than this, no process was trying, or the clock was set. */
 const LATE = HOUR;
 
-/** Up to this part of a delay is added to it, so that the receivers of a service that was down are not tried at once. */
+/** The part of a delay that is added to it at random, so that the receivers are not all tried at once after an outage. */
 const JITTER = 0.1;
 
 interface Failed {
-  /** Failed attempts in a row, with this one. */
+  /** The number of failed attempts in a row, including this one. */
   readonly attempts: number;
-  /** Moments are milliseconds since 1970. */
+  /** Times are milliseconds since 1970. */
   readonly failingSince: number;
   readonly now: number;
-  /** What the receiver requested, in milliseconds. */
+  /** The wait that the receiver requested, in milliseconds. */
   readonly retryAfter?: number | undefined;
   /** From 0 to 1. */
   readonly random: number;
 }
 
 /**
- * Since when a webhook fails, at another attempt that has failed. Hours in which nobody tried do not count: a service that
- * was stopped for days, or a clock that was set ahead, ends no webhook.
- * @param state as it was before the attempt
- * @param begun when the attempt began
+ * The time since which a webhook has been failing, after another failed attempt. Hours in which no process tried do not count, so
+ * that a service that was stopped for days, or a clock that was set ahead, does not pause a webhook.
+ *
+ * @param state the state before the attempt\n@param begun when the attempt began
  */
 export function failingSinceAt(
   {
@@ -59,7 +59,7 @@ export function failingSinceAt(
   return Math.min(begun, late > LATE ? failingSince + late : failingSince);
 }
 
-/** @returns the moment of the next attempt; undefined: there is none */
+/** @returns the time of the next attempt; undefined: there is none */
 export function nextAttempt({
   attempts,
   failingSince,

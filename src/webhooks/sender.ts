@@ -1,6 +1,6 @@
 /**
- * Sends the changes of a store to its webhooks, as long as a process serves it. Each webhook is worked for by itself: a slow
- * receiver delays no other. Processes of one store share the work, since one of them at a time holds a webhook.
+ * Sends the changes of a store to its webhooks while the process serves it. Each webhook has its own worker, so that a slow
+ * receiver does not delay others. Processes that serve the same store share the work: only one of them holds a webhook at a time.
  */
 import { randomUUID } from 'node:crypto';
 import type { FeedPosition } from '../store/change-feed.ts';
@@ -17,28 +17,28 @@ interface SenderOptions {
   readonly post: Post;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** Milliseconds since any moment, by a clock that nobody sets. */
+  /** Milliseconds of a monotonic clock. */
   readonly elapsed: () => number;
   /** From 0 to 1. */
   readonly random: () => number;
-  /** Resolves after so many milliseconds, or when the signal is aborted. */
+  /** Resolves after the given time, or when the signal is aborted. */
   readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
   readonly onPaused: (webhook: Webhook, why: string) => void;
-  /** Called with what keeps the process from looking after webhooks. */
+  /** Called with an error that prevents the process from processing webhooks. */
   readonly onTrouble: (error: unknown) => void;
 }
 
 /**
- * Milliseconds until the next look if no commit calls for one before: no commit shows that another process has made or
- * resumed a webhook, or no longer holds one.
+ * The longest time between two checks, in milliseconds. It is needed because no commit reports that another process has created or
+ * resumed a webhook, or has stopped holding one.
  */
 const SAFETY = 2000;
-/** The same after the store could not be asked. */
+/** The same after an error of the store. */
 const AFTER_TROUBLE = 5000;
-/** The minimum milliseconds between two checks, so that many consecutive commits are handled together. */
+/** The shortest time between two checks, in milliseconds, so that many consecutive commits are handled together. */
 const BETWEEN_LOOKS = 25;
 
-/** Webhooks that this process works for at once. */
+/** The number of webhooks that this process works on at once. */
 const AT_ONCE = 64;
 
 function statesOf(webhooks: readonly Webhook[]): WebhookStates {
@@ -52,19 +52,19 @@ export class WebhookSender {
   readonly #closing = new AbortController();
   readonly #holder = randomUUID();
   readonly #busy = new Map<string, Promise<void>>();
-  /** Until when holds of other processes count, and when attempts are due. */
+  /** The deadlines of holds of other processes, and of the next attempts. */
   readonly #holds: Deadlines;
   readonly #attempts: Deadlines;
-  /** How far each webhook was looked through for what concerns it. */
+  /** How far each webhook's changes have been searched for ones to deliver. */
   readonly #looked = new Map<string, { readonly from: number; readonly to: FeedPosition }>();
   #running: Promise<void> | undefined;
-  /** Reasons so far to look again. */
+  /** The number of reasons for a check so far. */
   #calls = 0;
-  /** Ends the wait for the next look. */
+  /** Ends the wait for the next check. */
   #wake: (() => void) | undefined;
-  /** Milliseconds from the last look to the next attempt of those that are not due yet. */
+  /** Milliseconds from the last check to the earliest attempt that was not due then. */
   #due = Number.POSITIVE_INFINITY;
-  /** Ends the watching of commits. */
+  /** Stops watching commits. */
   #unwatch: (() => void) | undefined;
   #states: WebhookStates = { active: 0, failing: 0, paused: 0 };
 
@@ -74,12 +74,12 @@ export class WebhookSender {
     this.#attempts = new Deadlines(options.elapsed);
   }
 
-  /** Webhooks that are being sent to now. */
+  /** The number of webhooks that are being processed. */
   get busy(): number {
     return this.#busy.size;
   }
 
-  /** How many webhooks there were at the last look. */
+  /** The states of the webhooks at the last check. */
   get states(): WebhookStates {
     return this.#states;
   }
@@ -112,7 +112,7 @@ export class WebhookSender {
     this.#unwatch?.();
   }
 
-  /** Watches commits, which costs little but not nothing, while there is a webhook that is sent to. */
+  /** Watches commits while there is an active webhook; watching costs a little. */
   #watchCommits(): void {
     if (this.#states.active > 0) {
       this.#unwatch ??= this.#options.store.watch(() => this.#call());
@@ -127,7 +127,7 @@ export class WebhookSender {
     this.#wake?.();
   }
 
-  /** Waits until something calls for a look, or an attempt is due. */
+  /** Waits until there is a reason for a check, or an attempt is due. */
   async #rest(): Promise<void> {
     const called = new AbortController();
     this.#wake = () => called.abort();
@@ -138,7 +138,7 @@ export class WebhookSender {
     this.#wake = undefined;
   }
 
-  /** Begins to work for each webhook that something is due for. */
+  /** Starts to process every webhook that has something due. */
   async look(): Promise<void> {
     const { store } = this.#options;
     const webhooks = await store.webhooks.list();
@@ -166,7 +166,7 @@ export class WebhookSender {
     return Math.min(wait, this.#attempts.left(id, String(nextAttempt), Math.min(wait, LONGEST_WAIT)));
   }
 
-  /** Whether another process holds a webhook, and if one does that has died, which. */
+  /** Whether another process holds a webhook; if that process has died, its hold. */
   #holdOf({ id, holder, heldUntil }: Webhook): 'free' | 'held' | DeadHold {
     if (holder === null || holder === this.#holder) return 'free';
     const left = this.#holds.left(id, `${holder} ${heldUntil}`, HOLD);
@@ -177,7 +177,7 @@ export class WebhookSender {
     const working = this.#work(webhook, over)
       .finally(() => this.#busy.delete(webhook.id))
       .then(
-        // What was committed meanwhile may not be delivered yet.
+        // Changes that were committed in the meantime may not be delivered yet.
         () => this.#call(),
         (error: unknown) => this.#options.onTrouble(error),
       );
@@ -199,7 +199,7 @@ export class WebhookSender {
     });
   }
 
-  /** What was looked through counts as long as the webhook was not moved since, forward or back. */
+  /** Where to continue searching. The last search is ignored if the webhook's position has been changed since. */
   #fromOf({ id, position }: Webhook): FeedPosition {
     const looked = this.#looked.get(id);
     return looked?.from === position.sequence ? looked.to : position;

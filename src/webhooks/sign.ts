@@ -1,22 +1,22 @@
-/** The signature of a message, by the Standard Webhooks specification 1.0.0. It knows nothing of what the message says. */
+/** The signature of a message, according to Standard Webhooks 1.0.0. This module knows nothing of the content of messages. */
 import { createHmac, randomBytes } from 'node:crypto';
 
 const PREFIX = 'whsec_';
-/** The specification requests 24 to 64. */
+/** The specification requires 24 to 64 bytes. */
 const SECRET_BYTES = 32;
 
-/** A new secret, as the receiver is given it. */
+/** A new secret, in the form that the receiver gets. */
 export const makeSecret = (): string => PREFIX + randomBytes(SECRET_BYTES).toString('base64');
 
 interface Message {
-  /** The same for each repetition; without a full stop. */
+  /** The same for each repetition; it contains no period. */
   readonly id: string;
-  /** Of the attempt, in whole seconds since 1970. */
+  /** The time of the attempt, in whole seconds since 1970. */
   readonly timestamp: number;
   readonly body: string;
 }
 
-/** The headers that show who sent a message, and that nobody has changed it. @param secrets of which any one is known */
+/** The headers by which the receiver verifies the sender and the content. @param secrets the receiver knows one of them */
 export function signatureHeaders(message: Message, secrets: readonly string[]): Record<string, string> {
   const { id, timestamp } = message;
   return {

@@ -18,7 +18,7 @@ interface WorkerMeans extends Means {
   readonly random: () => number;
   /** The name under which this process holds webhooks. */
   readonly holder: string;
-  /** Waits; its signal ends that early. */
+  /** Waits; aborting the signal ends the wait early. */
   readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
   /** Whether the next attempt is due. */
   readonly isDue: (webhook: Webhook) => boolean;
@@ -26,7 +26,7 @@ interface WorkerMeans extends Means {
   readonly onPaused: (webhook: Webhook, why: string) => void;
 }
 
-/** Events of one message; the specification of Standard Webhooks recommends less than 20 kB. */
+/** The number of events in a message; Standard Webhooks recommends less than 20 kB. */
 const BATCH = 100;
 const LARGEST_BODY = 20_000;
 
@@ -34,7 +34,7 @@ const LARGEST_BODY = 20_000;
 export const HOLD = 15_000;
 const HOLD_AGAIN = 5000;
 
-/** Entries of no concern to a webhook after which it is noted that they are. */
+/** After this many entries that do not concern a webhook, its position is saved. */
 const NOTED_AFTER = 20_000;
 
 /**
@@ -46,7 +46,7 @@ type Next =
   | { readonly kind: 'nothing'; readonly position: FeedPosition }
   | { readonly kind: 'stop'; readonly why: string };
 
-/** @param from where to look for the first batch, if that is known */
+/** @param from where to search for the first batch, if it is known */
 export async function nextOf(store: Store, webhook: Webhook, from: FeedPosition): Promise<Next> {
   const scope = scopeOf(await store.model(), webhook);
   if (scope === undefined) return { kind: 'stop', why: `the role ${webhook.role} no longer exists` };
@@ -76,7 +76,7 @@ export async function nextOf(store: Store, webhook: Webhook, from: FeedPosition)
   }
 }
 
-/** How many of the changes make a batch: those of the one that is repeated, or as many as fit into a message. */
+/** How many changes form a batch: those of the batch that is repeated, or as many as fit into a message. */
 function fittingOf(changes: readonly RecordChange[], batchEnd: number | null): number {
   const repeated = changes.filter(({ sequence }) => batchEnd !== null && sequence <= batchEnd).length;
   let most = repeated === 0 ? changes.length : repeated;
@@ -91,7 +91,8 @@ function scopeOf({ rules }: StoreModel, { role, systems }: Webhook) {
 }
 
 /**
- * Takes a webhook, and works for it until there is nothing more to do, another process has taken it, or the signal is aborted.
+ * Takes a webhook and works on it until there is nothing more to deliver, another process has taken it, or the signal is aborted.
+ *
  * @param over the hold of a process that has died
  */
 export async function work(id: string, over: DeadHold | undefined, means: WorkerMeans): Promise<void> {
@@ -113,7 +114,7 @@ export async function work(id: string, over: DeadHold | undefined, means: Worker
   }
 }
 
-/** Goes on holding a webhook, however long an attempt takes. Resolves when it is done, or has lost the webhook. */
+/** Renews the hold while an attempt is running. Resolves when the work is done, or when the webhook is lost to another process. */
 async function keepHold(id: string, { store, now, holder, sleep }: WorkerMeans, done: AbortSignal) {
   for (;;) {
     await sleep(HOLD_AGAIN, done);
@@ -162,7 +163,7 @@ async function workOnce(webhook: Webhook, means: WorkerMeans): Promise<boolean> 
   }
 }
 
-/** What is noted of a webhook that fails no more, or has not failed yet. */
+/** The state of a webhook that is not failing. */
 export const NO_FAILURE = {
   attempts: 0,
   failingSince: null,
@@ -171,6 +172,6 @@ export const NO_FAILURE = {
   batchEnd: null,
 } as const;
 
-/** Whether so much was looked through that it is not to be looked through again. */
+/** Whether enough entries were searched that the position should be saved. */
 export const isWorthNoting = (before: FeedPosition, after: FeedPosition): boolean =>
   after.sequence - before.sequence > NOTED_AFTER;

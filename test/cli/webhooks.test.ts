@@ -52,7 +52,7 @@ test('a service delivers to webhooks that another process makes, tests, pauses, 
   const refused = await at.run(['webhook', 'create', ...store, '--url', `${url}/`]);
   assert.match(
     refused.err,
-    /is not encrypted; only a host of a private network \(--private-hosts\) may be sent to by http/,
+    /is not encrypted; only a host of a private network \(--private-hosts\) may be addressed by http/,
   );
   const make = ['webhook', 'create', ...store, '--private-hosts', '--resources', 'Property', '--json'];
   const made = JSON.parse(await at.done([...make, '--url', `${url}/`]));

@@ -1,4 +1,4 @@
-/** What the `$metadata` of a source says, whichever format writes it (json.ts, xml.ts). */
+/** The content of a source's `$metadata`, independent of the format in which it is written (json.ts, xml.ts). */
 import { identifierOf } from '../lookups.ts';
 import { CUSTOM_FIELDS } from '../names.ts';
 import type { Field, Navigation, Resource, ScalarType } from '../types.ts';
@@ -33,20 +33,20 @@ const ENUM_NAMESPACE = `${EDM_NAMESPACE}.enums`;
 /** A resource as one key sees it. */
 export interface CsdlResource {
   readonly resource: Resource;
-  /** The key is among them. */
+  /** Includes the key. */
   readonly fields: readonly Field[];
-  /** The document omits those whose target is no resource of the source. */
+  /** Navigations to resources that are not in the source are omitted from the document. */
   readonly navigations: readonly Navigation[];
 }
 
-/** What a document is made from. Nothing in it names what the key may not know. */
+/** What a document is made from. It contains no names that the key may not know. */
 export interface CsdlSource {
   readonly version: CsdlVersion;
-  /** At least one: a container is not empty (CSDL 13). */
+  /** At least one, because a container must not be empty (CSDL 13). */
   readonly resources: readonly CsdlResource[];
   /**
-   * The values of lookups that are enumeration types; a field whose lookup has none here is a string. Absent: all lookups
-   * are strings.
+   * The values of lookups that are enumeration types. A field whose lookup is not listed is a string. Absent: all lookups are
+   * strings.
    */
   readonly enumerations?: ReadonlyMap<string, readonly LookupMember[]>;
   /** Whether an entity set supports change tracking; absent: not declared. */
@@ -59,7 +59,7 @@ export interface LookupMember {
   readonly value: string;
 }
 
-/** What the `$metadata` document of a source says (OData CSDL 4.01; RESO Web API Core 2.0, 2.5.1). */
+/** The content of a source's `$metadata` (OData CSDL 4.01; RESO Web API Core 2.0, 2.5.1). */
 export function csdlDocument({ version, resources, enumerations, tracks }: CsdlSource): CsdlDocument {
   const types = enumTypes(resources, enumerations);
 
@@ -102,8 +102,8 @@ function entityType(
 }
 
 /**
- * The custom fields of a record by themselves. Their type is that of the record, which has them all: RESO's certification
- * finds no other type in `$metadata` than those of entity sets.
+ * The navigation to the custom fields of a record. Its type is that of the record, which contains all of them, because RESO's
+ * certification accepts only the types of entity sets in `$metadata`.
  */
 const customFields = ({ name }: Resource): NavigationProperty => ({
   name: CUSTOM_FIELDS,
@@ -124,7 +124,7 @@ function property(field: Field, isKey: boolean, enumerations: CsdlSource['enumer
   };
 }
 
-/** The type of a field's values as payloads name it (OData JSON format 4.01, 4.6.3). */
+/** The type of a field's values in payloads (OData JSON format 4.01, 4.6.3). */
 function edmName({ type, collection }: Pick<Field, 'type' | 'collection'>): string {
   const edm = edmType(type).type;
   const name = typeof edm === 'string' ? edm.replace('Edm.', '') : edm.enumeration;
@@ -132,9 +132,10 @@ function edmName({ type, collection }: Pick<Field, 'type' | 'collection'>): stri
 }
 
 /**
- * The type of a field's values, for clients that ask for it; undefined where the form of the JSON value shows it.
- * @param before the prefix of built-in type names: nothing, or `#` for clients of 4.0
- * @param enumerations the lookups that the document declares enumeration types of
+ * The type annotation of a field's values, for clients that request it; undefined if the JSON value itself shows the type.
+ *
+ * @param before the prefix of built-in type names: nothing, or `#` for clients of 4.0\n@param enumerations the lookups for which
+ * the document declares enumeration types
  */
 export function statedType(
   { lookup, collection, type }: Pick<Field, 'type' | 'collection' | 'lookup'>,
@@ -146,16 +147,16 @@ export function statedType(
   return isPlain(name) ? undefined : `${before}${name}`;
 }
 
-/** Types that a client recognizes by the form of the JSON value. */
+/** Types that a client recognizes from the JSON value. */
 const isPlain = (type: string): boolean => type === 'String' || type === 'Boolean';
 
-/** The type of a field whose lookup is an enumeration. */
+/** The enumeration type of a field's lookup, if it has one. */
 function enumerationOf({ lookup }: Field, enumerations: CsdlSource['enumerations']): string | undefined {
   if (lookup === undefined || (enumerations?.get(lookup)?.length ?? 0) === 0) return undefined;
   return enumName(lookup, false);
 }
 
-/** The types of the lookups that fields of the document have, in their order. */
+/** The enumeration types of the lookups that fields of the document refer to, in order of name. */
 function enumTypes(resources: readonly CsdlResource[], enumerations: CsdlSource['enumerations']): EnumType[] {
   const used = new Set(resources.flatMap(({ fields }) => fields.flatMap(({ lookup }) => lookup ?? [])));
   return [...used].toSorted().flatMap((lookup) => {
@@ -198,7 +199,7 @@ function* annotations({ lookup, custom, joined }: Field, isEnumeration: boolean)
   if (joined !== undefined) yield COMPUTED;
 }
 
-/** A constraint is given only where the client can follow it: from a visible field to the other record's key. */
+/** A constraint is included only if the client can use it: it leads from a visible field to the key of the other record. */
 function navigationProperty(
   { name, target, collection, local, remote }: Navigation,
   targetKey: string | undefined,
@@ -213,7 +214,7 @@ function navigationProperty(
   };
 }
 
-/** Each type has one set, since clients derive the set of a navigation's target from its type. */
+/** Each entity type has one entity set, since clients derive the set of a navigation's target from its type. */
 function entitySet({ name, navigationProperties }: EntityType, isTracked: boolean | undefined): EntitySet {
   const bindings = navigationProperties
     .filter(({ contained }) => contained === undefined)

@@ -13,7 +13,7 @@ import type {
   Vocabulary,
 } from './model.ts';
 
-/** What JSON.stringify takes; undefined members are omitted, which in CSDL JSON means the default. */
+/** What JSON.stringify accepts. Undefined members are omitted, which in CSDL JSON means the default. */
 type Json = string | number | boolean | undefined | readonly Json[] | { readonly [member: string]: Json };
 
 /** The document in OData CSDL JSON 4.01; the media type is `application/json`. */
@@ -83,7 +83,7 @@ function enumType({ members }: EnumType): Json {
   };
 }
 
-/** A single target may be missing; of a collection that cannot be said (CSDL JSON 8.2). */
+/** A single-valued navigation may be null, which cannot be stated for a collection (CSDL JSON 8.2). */
 function navigationProperty(item: NavigationProperty, namespace: string): Json {
   const { constraint } = item;
   return {

@@ -48,7 +48,7 @@ export interface NavigationProperty {
   /** Name of the entity type. */
   readonly target: string;
   readonly collection: boolean;
-  /** The target is a part of the record, and in no entity set (CSDL 8.4). */
+  /** The target is part of the record, and in no entity set (CSDL 8.4). */
   readonly contained?: true;
   /** The property here that holds the key of the other record (CSDL 8.5). */
   readonly constraint?: { readonly property: string; readonly referencedProperty: string };
@@ -62,7 +62,7 @@ export interface EntityType {
   readonly navigationProperties: readonly NavigationProperty[];
 }
 
-/** CSDL 10. Its members count from 0, as those do that say nothing else. */
+/** CSDL 10. Members have the default values, counted from 0. */
 export interface EnumType {
   readonly name: string;
   readonly members: readonly { readonly name: string; readonly annotations: readonly Annotation[] }[];
@@ -110,7 +110,7 @@ export interface CsdlDocument {
   readonly references: readonly VocabularyReference[];
   readonly namespace: string;
   readonly entityTypes: readonly EntityType[];
-  /** In a namespace of their own; none where lookups are strings. */
+  /** In their own namespace; empty if lookups are strings. */
   readonly enumerations: { readonly namespace: string; readonly types: readonly EnumType[] };
   readonly container: EntityContainer;
   readonly vocabularies: readonly Vocabulary[];

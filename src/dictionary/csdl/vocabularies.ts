@@ -23,8 +23,9 @@ const STANDARD_NAME: Term = {
 };
 
 /**
- * Published nowhere as documents; a term must be defined somewhere for a document to be valid.
- * @param hasMembers whether there are members of enumerations
+ * Vocabularies that are not published anywhere as documents. A term must be defined for a document to be valid.
+ *
+ * @param hasMembers whether the document has members of enumerations
  */
 export const ownVocabularies = (hasMembers: boolean): readonly Vocabulary[] => [
   {
@@ -69,7 +70,7 @@ export function localName(group: string, label: string): Annotation {
 /** The service computes the value; no record of this resource stores it (specification 2.4, rule 1). */
 export const COMPUTED: Annotation = { term: 'Core.Computed', value: true };
 
-/** What a client can rely on everywhere: plain reads, no batches, keys also as segments. */
+/** Capabilities of the whole service: plain reads, no batches, keys also as segments. */
 export const CONTAINER_CAPABILITIES: readonly Annotation[] = [
   { term: 'Core.ODataVersions', value: '4.0 4.01' },
   { term: 'Capabilities.KeyAsSegmentSupported', value: true },
@@ -78,7 +79,7 @@ export const CONTAINER_CAPABILITIES: readonly Annotation[] = [
   { term: 'Capabilities.AsynchronousRequestsSupported', value: false },
 ];
 
-/** What a client can rely on in each entity set: it pages, and it is read only. */
+/** Capabilities of every entity set: it supports paging and is read-only. */
 export const ENTITY_SET_CAPABILITIES: readonly Annotation[] = [
   { term: 'Capabilities.TopSupported', value: true },
   { term: 'Capabilities.SkipSupported', value: true },

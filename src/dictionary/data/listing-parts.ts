@@ -1,8 +1,7 @@
 /**
- * What a listing consists of in addition to its own fields, a row for each sub-resource. Paths, expansions,
- * navigations, views, change timestamps and counts of both interfaces and of the replicator follow from these rows; a
- * new sub-resource is a row here and the form of its text (compile/text/native-parts.ts). It knows only names, no
- * records.
+ * What a listing consists of in addition to its own fields, with a row for each sub-resource. Paths, expansions, navigations,
+ * views, change timestamps and counts of both interfaces and of the replicator are derived from these rows; to add a sub-resource,
+ * add a row here and the form of its text (compile/text/native-parts.ts). This module knows only names, no records.
  */
 
 /** What a media record shows, in the terms of both interfaces. */
@@ -16,17 +15,17 @@ export interface ListingPartRow {
   readonly expansion?: string;
   /** The RESO navigation from a listing to its records. */
   readonly navigation: string;
-  /** Its other names that plat's own interface takes, and those that only other sources use. */
+  /** Other names that plat's own interface accepts, and names that only other sources use. */
   readonly otherNames?: readonly string[];
   readonly sourceNames?: readonly string[];
   readonly resource: string;
-  /** The kinds of media that are given; a kind belongs to the first row that has it. */
+  /** The kinds of media that it contains; a kind belongs to the first row that lists it. */
   readonly media?: readonly MediaKind[];
-  /** The listing's timestamp that moves when such a record changes; absent: ModificationTimestamp alone moves. */
+  /** The listing's timestamp that moves when such a record changes; absent: only ModificationTimestamp moves. */
   readonly changes?: string;
   /** The field of the listing that counts such records. */
   readonly count?: string;
-  /** Given by plat alone, beyond the specification (4.3). */
+  /** Provided by plat in addition to the specification (4.3). */
   readonly own?: true;
 }
 
@@ -56,7 +55,7 @@ export const LISTING_PARTS = [
     resource: 'Media',
     media: ['tour'],
     changes: 'VideosChangeTimestamp',
-    // The dictionary counts tours with the videos.
+    // The dictionary counts tours as videos.
     count: 'VideosCount',
   },
   {

@@ -1,5 +1,5 @@
 /**
- * The arithmetic of literal numbers, exact on their texts: results are rounded to 20 places, half away from zero; two integers
+ * Exact arithmetic of literal numbers, on their texts. Results are rounded to 20 decimal places, half away from zero. Two integers
  * divide to an integer, rounded down; a remainder has the sign of the divisor.
  */
 import Big from 'big.js';
@@ -70,5 +70,5 @@ export function toInteger(text: string, mode: 'round' | 'ceiling' | 'floor' | 't
   return integerText(mode === 'ceiling' && whole.lt(value) ? whole.plus(1) : whole);
 }
 
-/** A number as a decimal is written: `10` becomes `10.0`. */
+/** A number in the form of a decimal: `10` becomes `10.0`. */
 export const toDecimal = (text: string): string => decimalText(new Decimal(text));

@@ -13,17 +13,20 @@ type FaultCode = 'syntax' | 'fieldUnknown' | 'typeMismatch' | 'filterTooLarge' |
 
 export interface Fault extends FilterFault {
   readonly position: number;
-  /** The error of this fault alone. */
+  /** Creates the error of this fault. */
   readonly raise: (extras: ErrorExtras) => PlatError;
 }
 
 const LONGEST = 60;
 
-/** The part of a text that a message quotes, since a request may make it very long. */
+/** The beginning of a text, for messages: a request may contain a very long one. */
 export const shortened = (text: string): string =>
   text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
 
-/** The reference drops a condition with an unknown field and refuses every other fault; this service refuses both. */
+/**
+ * A fault of a filter. The reference drops a condition with an unknown field and refuses every other fault; this service refuses
+ * both.
+ */
 export function fault<C extends FaultCode>(
   code: C,
   facts: ErrorFacts<C> & { readonly position: number },
@@ -41,7 +44,7 @@ export function fault<C extends FaultCode>(
 export const typeFault = (reason: string, token: string, position: number): Fault =>
   fault('typeMismatch', { option: FILTER, position, reason }, token);
 
-/** The error of the first fault in the text, with all others attached; undefined if there is none. */
+/** The error of the first fault in the text, with all other faults attached; undefined if there is none. */
 export function errorOf(faults: readonly Fault[]): PlatError | undefined {
   const inOrder = faults.toSorted((left, right) => left.position - right.position);
   const sparkql = inOrder.map(({ token, message, status }) => ({ token, message, status }));

@@ -1,7 +1,7 @@
 /**
- * Binds `_filter` (SparkQL): its syntax nodes become the query tree, names become what the key's schema knows, and types are
- * checked. It reads from top to bottom: the whole filter, conditions, their right sides, their left sides, and values in the
- * type of what they are compared with. It knows neither the grammar nor any particular resource.
+ * Binds `_filter` (SparkQL): turns syntax nodes into the query tree, resolves names with the key's schema, and checks types. It
+ * reads from top to bottom: the whole filter, conditions, their right sides, their left sides, and values in the type of what they
+ * are compared with. It knows neither the grammar nor any particular resource.
  */
 import { nearestOfEither, spellingsOf } from '../../dictionary/index.ts';
 import type { Field, Navigation } from '../../dictionary/types.ts';
@@ -40,7 +40,7 @@ import { clockText, dayOf, type Moment, startOfDay, timeOf, timestampOf } from '
 
 // The whole filter
 
-/** What binding knows in addition to the filter, and where it records faults. */
+/** What binding needs in addition to the filter, and the list of faults. */
 interface Binding {
   readonly names: NativeNames;
   /** The time of the request. */
@@ -49,13 +49,12 @@ interface Binding {
 }
 
 /**
- * Reads `_filter` into the query tree. An empty text is no filter: undefined.
- * The tree never requests a record that the words do not: a condition is true or false, never null, and a multi-valued
- * field meets a condition when one of its members does.
+ * Binds `_filter` to the query tree; undefined if the text is empty. The tree has two-valued logic, as the language does: a
+ * condition is true or false, never null. A multi-valued field meets a condition if one of its members does.
  *
- * @param now the time of the request, for `now()`, `days()` and their like; days begin at midnight UTC
- * @throws PlatError `syntax`, `typeMismatch`, `fieldUnknown` (native 1040), `filterTooLarge` (native 1041) or
- * `notImplemented`, of the first fault; its `sparkql` names all of them
+ * @param now the time of the request, for `now()`, `days()` and similar functions; days begin at midnight UTC\n@throws PlatError
+ * `syntax`, `typeMismatch`, `fieldUnknown` (native 1040), `filterTooLarge` (native 1041) or `notImplemented` for the first fault;
+ * its `sparkql` lists all of them
  */
 export function bindFilter(
   text: string,
@@ -94,9 +93,9 @@ function note(binding: Binding, reason: string, token: string, position: number)
 const noteOf = (binding: Binding, reason: string, value: Value): undefined =>
   note(binding, reason, tokenOf(value), value.position);
 
-// Conditions. Undefined means that a fault has been noted, now or when the condition was read.
+// Conditions. Undefined means that a fault has been recorded, here or by the parser.
 
-/** A multi-valued field; the expression sees its members one by one, as the variable. */
+/** A multi-valued field: the expression applies to one of its members, the variable. */
 interface Ranging {
   readonly collection: Collection;
   readonly variable: Scope;
@@ -128,7 +127,7 @@ const allOf = (terms: readonly (Expression | undefined)[]): Expression | undefin
   return bound.length < terms.length ? undefined : together('and', bound);
 };
 
-/** A multi-valued field meets a condition when one of its members does. */
+/** Quantifies an expression over the members of multi-valued fields: one member must satisfy it. */
 function overMembers(expression: Expression, ranging: readonly Ranging[]): Expression {
   return ranging.reduceRight<Expression>(
     (predicate, { collection, variable }) => ({ kind: 'any', over: collection, variable, predicate }),
@@ -136,7 +135,7 @@ function overMembers(expression: Expression, ranging: readonly Ranging[]): Expre
   );
 }
 
-/** What `Ne` means: the contrary, in its plainest form. */
+/** The negation of a condition, for `Ne`, in its simplest form. */
 function opposite(expression: Expression): Expression {
   if (expression.kind === 'compare' && expression.operator === 'eq') return { ...expression, operator: 'ne' };
   return expression.kind === 'not' ? expression.operand : negate(expression);
@@ -144,7 +143,7 @@ function opposite(expression: Expression): Expression {
 
 type OrderWord = 'Gt' | 'Ge' | 'Lt' | 'Le';
 
-/** The operator for a value as given, and for one that lies a little after its literal. */
+/** The comparison operator for an exact value, and for one that lies slightly after its literal. */
 const ORDERS: Readonly<
   Record<OrderWord, { readonly exact: ComparisonOperator; readonly beyond: ComparisonOperator }>
 > = {
@@ -189,7 +188,7 @@ function bindEither(
   }
 }
 
-/** Binds each value on its own; the first one at fault ends it, so that one condition is one fault. */
+/** Binds each value, and stops at the first fault, so that one condition reports one fault. */
 function eachOf(
   values: readonly Value[],
   bindOne: (value: Value) => Expression | undefined,
@@ -232,7 +231,7 @@ function bindEqual(
   const [only, second] = ranging;
   const isNull = value?.kind === 'scalar' && value.type === 'null';
   if (isNull && side.expression.kind === 'variable' && only !== undefined && second === undefined) {
-    // A multi-valued field is null when it has no members.
+    // A multi-valued field is null if it has no members.
     return { kind: 'not', operand: { kind: 'any', over: only.collection, variable: only.variable } };
   }
   if (hasTooManyWildcards(binding, values)) return undefined;
@@ -255,7 +254,7 @@ function oneOf({ expression: left }: OneValue, literals: readonly Literal[]): re
   return [{ kind: 'in', operand: left, values: literals }];
 }
 
-/** What one value is: literals, or a test of its own. */
+/** The meaning of one value: literals, or a test. */
 type Meant = { readonly literals: readonly Literal[] } | { readonly test: Expression };
 
 const string = (value: string): Literal => ({ kind: 'literal', type: 'string', value });
@@ -279,7 +278,7 @@ function meantBy(binding: Binding, side: OneValue, value: Value): Meant | undefi
     case 'scalar': {
       if (value.type === 'character') return meantByText(binding, side, readWildcards(value.text));
       const found = literalFor(binding, side, value);
-      // What lies between two milliseconds equals no stored time.
+      // A moment between two milliseconds does not equal any stored timestamp.
       return found === undefined ? undefined : { literals: found.beyond ? [] : [found.literal] };
     }
   }
@@ -290,7 +289,7 @@ function patternTest(operand: Expression, { form, text, ignoreCase }: Pattern): 
   return { kind: 'call', type: 'boolean', function: form, arguments: [operand, string(text)] };
 }
 
-/** A text with wildcards, or a value of a lookup in every spelling that records may contain for it. */
+/** A text with wildcards, or all spellings of a lookup value that records may contain. */
 function meantByText(binding: Binding, side: OneValue, parts: readonly LikePart[]): Meant {
   if (wildcardCount(parts) > 0) {
     return { test: { kind: 'like', operand: side.expression, pattern: parts } };
@@ -322,8 +321,8 @@ const wildcardCount = (parts: readonly LikePart[]): number =>
 const PART = /\\([*?])|[*?]|(?:[^\\*?]|\\(?![*?]))+/g;
 
 /**
- * The parts of a text, with adjacent plain ones joined: `*` stands for any characters and `?` for one; after a
- * backslash they stand for themselves. A text without wildcards is at most one part.
+ * The parts of a text, with adjacent plain ones joined: `*` stands for any characters and `?` for one; after a backslash, both are
+ * literal. A text without wildcards has at most one part.
  */
 function readWildcards(text: string): readonly LikePart[] {
   if (text !== '' && !/[*?\\]/.test(text)) return [{ kind: 'text', text }];
@@ -345,11 +344,11 @@ interface OneValue {
   readonly kind: 'value';
   readonly expression: Expression;
   readonly type: SideType;
-  /** Whether it is more than a field alone. */
+  /** Whether it is more than a single field. */
   readonly computed: boolean;
-  /** The lookup of a field that is used alone, whose other spellings mean the same. */
+  /** The lookup, if the side is a single field; other spellings of its values are equivalent. */
   readonly lookup?: string | undefined;
-  /** As messages name it. */
+  /** The name in messages. */
   readonly name: string;
 }
 
@@ -358,7 +357,7 @@ type LeftSide =
   | { readonly kind: 'all'; readonly of: OneValue }
   | { readonly kind: 'location'; readonly location: Location; readonly name: string };
 
-/** @param ranging gets the multi-valued fields that are met */
+/** @param ranging collects the multi-valued fields that occur */
 function bindOperand(binding: Binding, operand: Operand, ranging: Ranging[]): LeftSide | undefined {
   switch (operand.kind) {
     case 'name':
@@ -373,7 +372,7 @@ function bindOperand(binding: Binding, operand: Operand, ranging: Ranging[]): Le
     case 'scalar':
       return bindScalar(binding, operand);
     default:
-      // Anything else was noted as a fault when it was read.
+      // The parser has recorded a fault for everything else.
       return undefined;
   }
 }
@@ -402,7 +401,7 @@ function bindName(binding: Binding, named: FieldName, ranging: Ranging[]): LeftS
   }
 }
 
-/** Each suggestion compares all names, so a filter of many faults gets them for its first ones only. */
+/** Each suggestion compares all names, so only the first faults of a filter get suggestions. */
 const MOST_SUGGESTIONS = 10;
 
 function noteUnknown(
@@ -444,7 +443,7 @@ const computed = (expression: Expression, type: SideType, name: string): OneValu
   name,
 });
 
-/** Binds where a single value is needed: not a shape, not `all()`. */
+/** Binds an operand that must be a single value: not a shape, and not `all()`. */
 function bindValue(binding: Binding, operand: Operand, ranging: Ranging[]): OneValue | undefined {
   const side = bindOperand(binding, operand, ranging);
   if (side === undefined || side.kind === 'value') return side;
@@ -538,7 +537,7 @@ function bindNegation(
 
 // Values in the type of what they are compared with
 
-/** What a value is needed as: `number` takes a whole number or a decimal, as computed sides do. */
+/** The type that a value must have: `number` accepts whole numbers and decimals, as computed sides do. */
 export type Target = SideType | 'number';
 
 const NAMES: Readonly<Record<Target, string>> = {
@@ -552,14 +551,14 @@ const NAMES: Readonly<Record<Target, string>> = {
   time: 'a time of day',
 };
 
-/** A type as messages of this language name it. */
+/** The name of a type in messages of this language. */
 const inWords = (type: Target): string => NAMES[type];
 
-/** What a side takes: numbers that are computed mix freely, a field of whole numbers takes no decimals. */
+/** The type that a side accepts: computed numbers mix freely; a field of whole numbers accepts no decimals. */
 const targetOf = ({ computed: isComputed, type }: OneValue): Target =>
   isComputed && isNumeric(type) ? 'number' : type;
 
-/** A literal of the right side in the type of the left; undefined when a fault has been noted. */
+/** A literal of the right side in the type of the left side; undefined if a fault has been recorded. */
 function literalFor(binding: Binding, side: OneValue, value: Scalar | Clock) {
   const coerced = coerce(value, targetOf(side), binding.now);
   if (coerced.kind === 'literal') return coerced;
@@ -576,7 +575,7 @@ type Coerced =
   | {
       readonly kind: 'literal';
       readonly literal: Literal;
-      /** The value lies a little after the literal, by less than a microsecond. */
+      /** The value lies after the literal, by less than a microsecond. */
       readonly beyond: boolean;
     }
   | { readonly kind: 'misfit' }
@@ -586,7 +585,7 @@ const MISFIT: Coerced = { kind: 'misfit' };
 const exactly = (literal: Literal): Coerced => ({ kind: 'literal', literal, beyond: false });
 const impossible = (reason: string): Coerced => ({ kind: 'impossible', reason });
 
-/** @param now the time of the request, which clock functions count from */
+/** @param now the time of the request, which clock functions are relative to */
 export function coerce(value: Scalar | Clock, target: Target, now: Date): Coerced {
   if (value.kind === 'scalar') return fromText(value.type, value.text, target);
   const text = clockText(now, value);
@@ -595,7 +594,7 @@ export function coerce(value: Scalar | Clock, target: Target, now: Date): Coerce
     : fromText(value.type, text, target);
 }
 
-/** Null goes with every type; a whole number is a decimal, a date a timestamp, a timestamp the date it names. */
+/** Converts a literal. Null fits every type; a whole number can be a decimal, a date a timestamp, and a timestamp its date. */
 function fromText(type: Scalar['type'], text: string, target: Target): Coerced {
   switch (type) {
     case 'null':

@@ -1,6 +1,6 @@
 /**
- * The functions of `_filter`, as one table: their parameters, their results, and their values for literals. It knows
- * neither the grammar nor fields by name.
+ * The functions of `_filter`, in one table: their parameters, their results, and their values for literals. This module knows
+ * neither the grammar nor particular fields.
  */
 import { canonicalDate } from '../../dictionary/index.ts';
 import type { FunctionName, ValueType } from '../tree.ts';
@@ -17,10 +17,10 @@ export type ScalarType =
   | 'boolean'
   | 'null';
 
-/** The types that fields and functions of fields have. */
+/** The types of fields, and of functions of fields. */
 export type SideType = Exclude<ValueType, 'duration' | 'point' | 'polygon' | 'null'>;
 
-/** The type that a field has whose values are literals of a type. */
+/** The type of a field whose values are literals of the given type. */
 export const SIDE_TYPES = {
   integer: 'integer',
   decimal: 'decimal',
@@ -31,7 +31,7 @@ export const SIDE_TYPES = {
   boolean: 'boolean',
 } as const satisfies Readonly<Record<Exclude<ScalarType, 'null'>, SideType>>;
 
-/** What a function of fields takes first: literals and fields of these types. */
+/** What a function of fields accepts as its first argument: literals and fields of these types. */
 interface Subject {
   readonly literals: readonly ScalarType[];
   readonly fields: readonly SideType[];
@@ -59,7 +59,7 @@ const DAY: Subject = {
 };
 const MOMENT: Subject = { literals: ['datetime'], fields: ['timestamp'], inWords: 'a timestamp' };
 
-/** The parts of a date or timestamp as written, in the literal's own zone. */
+/** The parts of a date or timestamp as written, in the zone of the literal. */
 interface Parts {
   readonly date: string;
   readonly hour: string;
@@ -83,7 +83,7 @@ const midnight = (date: string): number => Date.parse(`${date}T00:00:00Z`);
 const DAY_IN_MILLISECONDS = 86_400_000;
 const EDGES = /^[\0\t\n\v\f\r ]+|[\0\t\n\v\f\r ]+$/g;
 
-/** Functions of one field. Positions in texts count from 0, in characters; Sunday is day 0, the first of January day 1. */
+/** Functions of one field. Positions in texts count from 0, in characters. Sunday is day 0; January 1 is day 1. */
 const FIELD_FUNCTIONS: readonly FieldRule[] = [
   { name: 'tolower', of: TEXT, gives: 'character', fold: (text) => text.toLowerCase() },
   { name: 'toupper', of: TEXT, gives: 'character', fold: (text) => text.toUpperCase() },
@@ -159,7 +159,7 @@ const FIELD_FUNCTIONS: readonly FieldRule[] = [
   },
 ];
 
-/** Functions that come to a moment or day counted from the time of the request. */
+/** Functions that return a moment or day relative to the time of the request. */
 const CLOCK_FUNCTIONS = [
   ['now', 'datetime'],
   ['seconds', 'datetime'],
@@ -179,10 +179,10 @@ export type ClockFunction = (typeof CLOCK_FUNCTIONS)[number][0];
 export type ShapeFunction = (typeof SHAPES)[number];
 export type PatternFunction = (typeof PATTERNS)[number];
 
-/** `field` stands for a field or a function of one whose own result fits the other types. */
+/** `field` stands for a field, or for a function of a field whose result fits the other types. */
 type ArgumentType = ScalarType | 'field';
 
-/** How a function is evaluated: those of fields also on literals; the others are allowed only on the right side. */
+/** How a function is evaluated. Functions of fields also accept literals; the others are allowed only on the right side. */
 export type FunctionRule = {
   readonly takes: readonly (readonly ArgumentType[])[];
   /** As in `FieldRule`. */
@@ -245,7 +245,7 @@ export const castType = (text: string): CastType | undefined => CAST_TYPES.find(
 
 const NUMERAL = /^\s*([+-]?)(\d+(?:\.\d+)?(?:[Ee][+-]?\d{1,3})?)\s*$/;
 
-/** A literal in another type; null where it has no such value. */
+/** A literal in another type; null if the type has no such value. */
 export function foldCast(
   value: { readonly type: ScalarType; readonly text: string },
   to: CastType,

@@ -1,6 +1,6 @@
 /**
- * The logic of the native language, which has only true and false: what is not true is false. The tree also has null, so a
- * negation is written in such a way that null becomes true.
+ * The logic of the native language, which has only true and false: whatever is not true is false. The tree has three-valued logic,
+ * so negations are written in such a way that null becomes true.
  */
 import type { Expression, Literal } from '../tree.ts';
 
@@ -25,14 +25,14 @@ function mayBeNull(expression: Expression): boolean {
   }
 }
 
-/** True exactly where the expression is not true. */
+/** True exactly if the expression is not true. */
 export function negate(expression: Expression): Expression {
   return mayBeNull(expression)
     ? { kind: 'compare', operator: 'ne', left: expression, right: TRUE }
     : { kind: 'not', operand: expression };
 }
 
-/** Joins terms, without nesting one `and` in another. */
+/** Joins terms, and flattens nested ones of the same kind. */
 export function together(kind: 'and' | 'or', terms: readonly Expression[]): Expression {
   const flat = terms.flatMap((term) => (term.kind === kind ? term.terms : [term]));
   const [first, second] = flat;

@@ -10,7 +10,9 @@ import type { FieldLookup, ResourceSchema, Schema } from '../schema.ts';
 import type { Expression, FieldReference, FunctionCall, Literal, Location } from '../tree.ts';
 
 export type NativeName =
-  /** A field of the record itself, or of one that to-one navigations lead to; the response uses the name of the request. */
+  /**
+   * A field of the record itself, or of a record that to-one navigations lead to; the response uses the name that the request used.
+   */
   | {
       readonly kind: 'field';
       readonly field: Field;
@@ -25,7 +27,7 @@ export type NativeName =
   | { readonly kind: 'composite'; readonly fields: readonly Field[] }
   /** The point that shapes are compared with. */
   | { readonly kind: 'location'; readonly location: Location }
-  /** The key may not see the field: a selection masks it, and everywhere else it is unknown. */
+  /** A field that the key may not see: a selection masks it; everywhere else it is unknown. */
   | { readonly kind: 'hidden'; readonly field: Field; readonly givenAs?: string }
   | { readonly kind: 'unknown' };
 
@@ -36,11 +38,11 @@ export interface NativeNames {
   find(name: string): NativeName;
   findCustom(group: string, label: string): NativeName;
   lookup(name: string): Lookup | undefined;
-  /** Names that a suggestion may give. */
+  /** Names that may be suggested. */
   names(): Iterable<string>;
-  /** Custom fields that a suggestion may give, as `"Group"."Field"`. */
+  /** Custom fields that may be suggested, as `"Group"."Field"`. */
   customNames(): Iterable<string>;
-  /** Names of the RESO interface, each with its name here, of the fields that a suggestion may give. */
+  /** Names of the RESO interface, each with its name in this one, of fields that may be suggested. */
   counterparts(): Iterable<readonly [reso: string, name: string]>;
   /** Members that every record has besides its fields, whatever is selected. */
   readonly always?: readonly string[];
@@ -48,15 +50,15 @@ export interface NativeNames {
 
 const UNKNOWN: NativeName = { kind: 'unknown' };
 
-/** How a custom field is written. */
+/** The notation of a custom field. */
 export const customName = (group: string, label: string): string => `"${group}"."${label}"`;
 
 const ALWAYS = ['ResourceUri', 'LastCachedTimestamp', 'DisplayCompliance'] as const;
 
 /**
- * The names of a dictionary resource. Some stand for fields of other names: `Id` for the key, which is what
- * responses call it, `Location` for Latitude and Longitude, where the key may see both, and those that clients of the
- * native interface have for fields of a listing.
+ * The names of a dictionary resource. Some names differ from those of the dictionary: `Id` is the key, as in responses; `Location`
+ * stands for Latitude and Longitude, if the key sees both; and clients of the native interface have their own names for some fields
+ * of a listing.
  */
 export function resourceNames(
   collection: string,
@@ -116,7 +118,7 @@ export function resourceNames(
 const COMMA: Literal = { kind: 'literal', type: 'string', value: ',' };
 const START: Literal = { kind: 'literal', type: 'integer', value: 0 };
 
-/** The text before the first comma of a field; the whole text where there is none. */
+/** The text of a field before its first comma, or the whole text if there is none. */
 function firstLine(of: NativeName): NativeName {
   if (of.kind !== 'field') return of;
   const whole: FieldReference = { kind: 'field', type: 'string', scope: 0, via: of.via, field: of.field };

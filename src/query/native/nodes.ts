@@ -1,9 +1,11 @@
-/** What the text of a `_filter` says, before any name in it is known. It is data only: the parser makes it, the binder reads it. */
+/**
+ * The syntax tree of a `_filter`, before its names are resolved. It is only data: the parser creates it, and the binder reads it.
+ */
 import type { ArithmeticWord } from './decimal.ts';
 import type { ClockFunction, FieldFunction, PatternFunction, ScalarType } from './functions.ts';
 import type { Geometry } from './shapes.ts';
 
-/** A literal, or what literal arithmetic and functions came to. Of a `character` the text is without quotes. */
+/** A literal, or the result of arithmetic or functions on literals. The text of a `character` is without quotes. */
 export interface Scalar {
   readonly kind: 'scalar';
   readonly type: ScalarType;
@@ -11,7 +13,7 @@ export interface Scalar {
   readonly position: number;
 }
 
-/** A moment or day counted from the time of the request, which the binder knows. */
+/** A moment or day relative to the time of the request, which the binder knows. */
 export interface Clock {
   readonly kind: 'clock';
   readonly type: 'date' | 'datetime';
@@ -20,7 +22,7 @@ export interface Clock {
   readonly position: number;
 }
 
-/** A test of a text, written where a value stands: `City Eq startswith('Far')`. */
+/** A test of a text in the place of a value: `City Eq startswith('Far')`. */
 export interface Pattern {
   readonly kind: 'pattern';
   readonly type: 'character';
@@ -30,7 +32,7 @@ export interface Pattern {
   readonly position: number;
 }
 
-/** `range('M01','M04')`: the texts from the first to the second, both included. */
+/** `range('M01','M04')`: the texts from the first to the second, inclusive. */
 interface TextRange {
   readonly kind: 'range';
   readonly type: 'character';
@@ -43,14 +45,14 @@ interface ShapeValue {
   readonly kind: 'shape';
   readonly type: 'shape';
   readonly geometry: Geometry;
-  /** The function that wrote it. */
+  /** The name of the function in the request. */
   readonly function: string;
   readonly position: number;
 }
 
 export type Value = Scalar | Clock | Pattern | TextRange | ShapeValue;
 
-/** It was at fault, and the fault has been recorded; its surroundings are still parsed. */
+/** A part with a fault, which has been recorded; parsing continues after it. */
 export interface Broken {
   readonly kind: 'broken';
 }
@@ -65,7 +67,7 @@ export type FieldName =
       readonly position: number;
     };
 
-/** A function of a field, with what follows the field in the parentheses. */
+/** A function of a field, with its arguments after the field. */
 export interface FieldCall {
   readonly kind: 'call';
   readonly function: FieldFunction;
@@ -92,7 +94,7 @@ export type Operand =
 export const COMPARISONS = ['Eq', 'Ne', 'Gt', 'Ge', 'Lt', 'Le', 'Bt'] as const;
 export type ComparisonWord = (typeof COMPARISONS)[number];
 
-/** The right side: one value or a list, all of the one type that they were found to share. */
+/** The right side: one value or a list of values, all of the same type. */
 export interface Values {
   readonly kind: 'values';
   readonly type: Value['type'];
@@ -127,13 +129,13 @@ const NAMES: Readonly<Record<Value['type'] | 'field' | 'all', string>> = {
   all: 'all()',
 };
 
-/** The type that a function or an operator sees; fields are of every type until they are bound. */
+/** The type that a function or operator sees; fields fit every type until they are bound. */
 export type SeenType = keyof typeof NAMES;
 
-/** A type as messages name it. */
+/** The name of a type in messages. */
 export const typeName = (type: SeenType): string => NAMES[type];
 
-/** What of a value a fault points at. */
+/** The part of a value that a fault quotes. */
 export function tokenOf(value: Value): string {
   switch (value.kind) {
     case 'scalar':

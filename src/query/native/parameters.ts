@@ -1,6 +1,6 @@
 /**
- * Splits the query string of a native request into its parameters, and lists of names into their items. It knows neither
- * resources nor the grammar of `_filter`.
+ * Splits the query string of a native request into parameters, and lists of names into items. This module knows neither resources
+ * nor the grammar of `_filter`.
  */
 import { nearestName } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
@@ -25,14 +25,14 @@ export type ParameterName = (typeof PARAMETERS)[number];
 
 export interface NativeParameters {
   readonly given: ReadonlyMap<ParameterName, string>;
-  /** Parameters of names without `_`, in their order; the native interface ignores them. */
+  /** Parameters whose name does not begin with `_`, in order; the native interface ignores them. */
   readonly others: readonly { readonly name: string; readonly value: string }[];
 }
 
-/** Another spelling in the specification's own text (4.3). */
+/** Another spelling that occurs in the specification itself (4.3). */
 const OTHER_SPELLINGS: ReadonlyMap<string, ParameterName> = new Map([['_$skip', '_skip']]);
 
-/** A plus and `%20` are both a space. */
+/** Decodes a part of the query; `+` and `%20` are both a space. */
 function decode(text: string, part: string): string {
   let decoded: string;
   try {
@@ -41,7 +41,7 @@ function decode(text: string, part: string): string {
     const reason = `the percent-encoding of ${part} is not valid UTF-8`;
     throw platError('requestMalformed', { reason }, { target: part });
   }
-  // No text of a record contains this character, and not every store accepts it.
+  // No stored text contains this character, and PostgreSQL does not accept it.
   if (decoded.includes('\u0000')) {
     throw platError('requestMalformed', { reason: `${part} contains a NUL character` }, { target: part });
   }
@@ -52,9 +52,10 @@ const known = (name: string): ParameterName | undefined =>
   PARAMETERS.find((parameter) => parameter === name) ?? OTHER_SPELLINGS.get(name);
 
 /**
- * Reads a query string, without its question mark.
- * @throws PlatError `requestMalformed`; `optionUnknown` for a name that begins with `_` and is not known, since a
- *   client that pages with it would loop for ever; `optionRepeated`
+ * Parses a query string, without its question mark.
+ *
+ * @throws PlatError `requestMalformed`; `optionUnknown` for an unknown name that begins with `_`, since a client that pages with it
+ * would loop forever; `optionRepeated`
  */
 export function parseParameters(query: string): NativeParameters {
   const given = new Map<ParameterName, string>();
@@ -83,10 +84,10 @@ export function parseParameters(query: string): NativeParameters {
   return { given, others };
 }
 
-/** One name of a list. */
+/** One name in a list. */
 export interface Item {
   readonly text: string;
-  /** Of its first character in the parameter, counted from 1. */
+  /** The position of its first character in the parameter, counted from 1. */
   readonly position: number;
 }
 

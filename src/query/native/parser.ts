@@ -1,7 +1,7 @@
 /**
- * The grammar of `_filter` (SparkQL), from top to bottom: conditions and how they are joined, their left and right sides,
- * calls, literals, and at the end the tokens. Text becomes syntax nodes; faults are noted, so that one answer names them all.
- * The grammar knows no field by name: binding does.
+ * The grammar of `_filter` (SparkQL), from top to bottom: conditions and their operators, left and right sides, calls, literals,
+ * and finally the tokens. It turns text into syntax nodes and records faults, so that one response reports all of them. The grammar
+ * knows no fields by name; the binder resolves them.
  */
 import { nearestName } from '../../dictionary/index.ts';
 import { PlatError } from '../../errors/index.ts';
@@ -27,28 +27,28 @@ import {
 } from './nodes.ts';
 import { readShape } from './shapes.ts';
 
-/** The limits of the language; `parentheses` guards the stack where the language itself knows none. */
+/** The limits of the language. The limit on parentheses is plat's own; it protects the stack. */
 const LIMITS = {
   expressions: 75,
   values: 200,
   levels: 2,
   functions: 5,
   parentheses: 100,
-  /** The furthest that `days` and `weekdays` count. */
+  /** The largest offset of `days` and `weekdays`. */
   days: 365_000,
 } as const;
 
 const JOINER = 'And, Or, Not or the end';
 
 interface ParsedFilter {
-  /** Absent when the text is empty, and when it could not be read to its end. */
+  /** Absent if the text is empty or could not be parsed to its end. */
   readonly filter?: Filter;
   readonly faults: readonly Fault[];
 }
 
 /**
- * Reads the text of a filter, in time linear in its length. Names are not looked up yet.
- * Nothing is thrown for a filter that is at fault: the faults are in the result.
+ * Parses the text of a filter, in time linear in its length. Names are not resolved yet. Faults are not thrown but returned in the
+ * result.
  */
 export function parseFilter(text: string): ParsedFilter {
   const reader = { text, offset: 0, position: 1 };
@@ -76,7 +76,7 @@ interface Joined {
   readonly startsWithNot: boolean;
 }
 
-/** `A And B Or C Not D`: And before Or, and Not between two conditions means And Not. */
+/** `A And B Or C Not D`: And precedes Or, and Not between two conditions means And Not. */
 function parseJoined(scanner: Scanner, first: Joined = parseFirst(scanner)): Joined {
   let all: Filter[] = [first.filter];
   const any: Filter[] = [];
@@ -106,7 +106,7 @@ function parseFirst(scanner: Scanner): Joined {
   advance(scanner);
   if (at(scanner, 'not')) unexpected(scanner, 'a condition ("Not Not A" is written "Not (Not A)")');
   const { filter, startsWithNot } = parseTerm(scanner);
-  // The reference counts a Not once where, inside parentheses, it meets a group that begins with Not.
+  // As in the reference, a Not inside parentheses has no effect in front of a group that begins with Not.
   const counted = scanner.open > 0 && startsWithNot;
   return { kind: 'filter', filter: counted ? filter : { kind: 'not', operand: filter }, startsWithNot: true };
 }
@@ -153,7 +153,7 @@ function holdsField(operand: Operand): boolean {
   }
 }
 
-/** Why the operator cannot compare with these values; undefined when it can. */
+/** Why the operator cannot compare with these values; undefined if it can. */
 function operatorMisfit(operator: ComparisonWord, { type, values }: Values): string | undefined {
   if (operator === 'Eq' || operator === 'Ne') return undefined;
   if (type === 'character' || type === 'boolean' || type === 'null' || type === 'shape') {
@@ -168,7 +168,7 @@ function operatorMisfit(operator: ComparisonWord, { type, values }: Values): str
 
 const PRODUCTS: ReadonlySet<string> = new Set(['Mul', 'Div', 'Mod']);
 
-/** Takes the arithmetic operator at hand, if it binds as strongly as is asked. */
+/** Consumes the next token if it is an arithmetic operator of the given precedence. */
 function takeArithmetic(scanner: Scanner, strength: 'sum' | 'product', count: number) {
   const { kind, text } = scanner.token;
   if (kind !== 'arithmetic' || PRODUCTS.has(text) !== (strength === 'product')) return undefined;
@@ -179,7 +179,7 @@ function takeArithmetic(scanner: Scanner, strength: 'sum' | 'product', count: nu
   return operator;
 }
 
-/** Takes minus signs; whether they make what follows negative. */
+/** Consumes minus signs. @returns whether they negate what follows */
 function takeSigns(scanner: Scanner): boolean {
   let negative = false;
   while (at(scanner, 'minus')) {
@@ -194,10 +194,10 @@ type NumberScalar = Scalar & { readonly type: 'integer' | 'decimal' };
 const isNumber = (node: { readonly kind: string; readonly type?: string }): node is NumberScalar =>
   node.kind === 'scalar' && (node.type === 'integer' || node.type === 'decimal');
 
-/** Characters of a number; a longer one is beyond every number that is stored, and arithmetic on it takes long. */
+/** The longest number in characters: a longer one exceeds every stored number, and arithmetic with it would be slow. */
 const LONGEST = 340;
 
-/** The result of an operator between two literal numbers; a fault where it divides by zero or grows without bound. */
+/** The result of an operator between two literal numbers. Division by zero and a result that is too long are faults. */
 function fold(
   scanner: Scanner,
   operator: ArithmeticWord,
@@ -213,7 +213,7 @@ function fold(
   return { kind: 'scalar', ...result, position: left.position };
 }
 
-/** Notes the fault, too. */
+/** Whether an operator divides by zero; if so, the fault is recorded. */
 function dividesByZero(scanner: Scanner, operator: ArithmeticWord, right: NumberScalar): boolean {
   if ((operator !== 'Div' && operator !== 'Mod') || !isZero(right)) return false;
   note(scanner, `${operator} by zero`, right.text, right.position);
@@ -248,7 +248,7 @@ function parseLeftChain(
 
 const asOperand = (side: LeftSide): Operand => (side.kind === 'filter' ? BROKEN : side);
 
-/** @param mayGroup whether parentheses may contain conditions here, which they may where no operator precedes them */
+/** @param mayGroup whether parentheses may contain conditions here, as they may if no operator precedes them */
 function parseLeftSum(scanner: Scanner, mayGroup: boolean): LeftSide {
   return parseLeftChain(scanner, 'sum', parseLeftProduct(scanner, mayGroup), parseLeftProduct);
 }
@@ -267,7 +267,7 @@ function parseLeftPrimary(scanner: Scanner, mayGroup: boolean): LeftSide {
   return field ?? unexpected(scanner, 'a condition, which begins with a field, a function or a parenthesis');
 }
 
-/** Only what follows decides whether a parenthesis contains conditions or a part of the left side. */
+/** Parses a parenthesis. Only what follows it shows whether it contains conditions or a part of the left side. */
 function parseGroup(scanner: Scanner): LeftSide {
   if (at(scanner, 'not')) return parseJoined(scanner);
   const side = parseLeftSum(scanner, true);
@@ -307,7 +307,7 @@ function combineLeft(
   return { kind: 'arithmetic', operator, left, right, position };
 }
 
-/** What the type of an operand seems to be before it is bound. */
+/** The apparent type of an operand, before it is bound. */
 function seenType(operand: Operand): SeenType {
   switch (operand.kind) {
     case 'name':
@@ -340,7 +340,7 @@ type RightSide = Values | Broken;
 const VALUE =
   'a value: a number, a date, true, false, NULL, a function, or a text in single quotes (a field is not allowed here)';
 
-/** Left to right; `Mul`, `Div` and `Mod` before `Add` and `Sub`. */
+/** Left-associative; `Mul`, `Div` and `Mod` precede `Add` and `Sub`. */
 function parseRightChain(
   scanner: Scanner,
   strength: 'sum' | 'product',
@@ -378,7 +378,7 @@ const single = (value: Value | Broken): RightSide =>
     ? BROKEN
     : { kind: 'values', type: value.type, values: [value], position: value.position };
 
-/** The first member of a list and those behind it, or the one value that it is. */
+/** A list from its first member on, or a single value. */
 function parseListFrom(scanner: Scanner, first: Value | Broken): RightSide {
   if (!at(scanner, ',')) return single(first);
   const members: (Value | Broken)[] = [];
@@ -391,7 +391,7 @@ function parseListFrom(scanner: Scanner, first: Value | Broken): RightSide {
   return first.kind === 'broken' || others.length < members.length ? BROKEN : listOf(scanner, first, others);
 }
 
-/** One member after a comma; a function there may contain further ones. */
+/** One member after a comma; the arguments of a function may contain further members. */
 function parseMember(scanner: Scanner, place: 'list' | 'range'): Value | Broken {
   if (at(scanner, 'function')) return parseValueCall(scanner, 'right');
   const expected =
@@ -399,7 +399,7 @@ function parseMember(scanner: Scanner, place: 'list' | 'range'): Value | Broken 
   return takeLiteral(scanner, place) ?? unexpected(scanner, expected);
 }
 
-/** The values after `Bt`: exactly two ends. */
+/** The values after `Bt`: exactly two bounds. */
 function parseRange(scanner: Scanner): RightSide {
   const low = parseMember(scanner, 'range');
   if (!at(scanner, ',')) unexpected(scanner, 'a comma and the upper end of the range');
@@ -422,7 +422,7 @@ function listOf(scanner: Scanner, first: Value, others: readonly Value[]): Right
   return { kind: 'values', type, values: [first, ...others], position: first.position };
 }
 
-/** The type that two members of a list share; undefined if there is none. */
+/** The common type of two members of a list; undefined if there is none. */
 function sharedType(left: Value['type'], right: Value['type']): Value['type'] | undefined {
   if (left === right) return left;
   const both = new Set([left, right]);
@@ -461,13 +461,13 @@ function combineRight(
 
 // Calls
 
-/** What is allowed in the parentheses: on the right side no field, and first in a list no further function. */
+/** What parentheses may contain: no fields on the right side, and no nested function in the first member of a list. */
 type CallPlace = 'left' | 'right' | 'right-plain';
 
 type Called = FieldCall | Value | Broken;
 type Argument = Called | FieldName;
 
-/** Reads `name(…)`, the name being at hand. */
+/** Parses `name(…)`; the name is the next token. */
 function parseCall(scanner: Scanner, place: CallPlace): Called {
   const name = advance(scanner);
   if (!at(scanner, '(')) {
@@ -501,7 +501,7 @@ function parseArgument(scanner: Scanner, place: CallPlace): Argument {
   return takeField(scanner) ?? unexpected(scanner, 'a field, a literal value or a function');
 }
 
-/** Checks a call against the table of functions, and works it out where no field takes part. */
+/** Checks a call against the table of functions, and evaluates it if it contains no field. */
 function resolve(scanner: Scanner, name: Token, found: readonly Argument[]): Called {
   const { text, position } = name;
   const rule = FUNCTIONS.get(text);
@@ -540,7 +540,7 @@ function resolve(scanner: Scanner, name: Token, found: readonly Argument[]): Cal
   return { kind: 'scalar', type: rule.gives, text: result, position };
 }
 
-/** Why these arguments do not fit the function; undefined when they do. */
+/** Why the arguments do not fit the function; undefined if they do. */
 function misfit(name: string, rule: FunctionRule, found: readonly Argument[]): string | undefined {
   const most = rule.takes.length;
   const least = most - (rule.optional ?? 0);
@@ -558,7 +558,7 @@ function misfit(name: string, rule: FunctionRule, found: readonly Argument[]): s
   return undefined;
 }
 
-/** What the types of the arguments do not show. */
+/** Restrictions of arguments that their types do not express. */
 function unfitValue(name: string, rule: FunctionRule, scalars: readonly Scalar[]): string | undefined {
   if (rule.kind === 'cast' && castType(scalars.at(-1)?.text ?? '') === undefined) {
     return "cast() takes a field or value and one of 'character', 'decimal', 'integer'";
@@ -572,7 +572,7 @@ function unfitValue(name: string, rule: FunctionRule, scalars: readonly Scalar[]
 
 type RuleOf<K extends FunctionRule['kind']> = Extract<FunctionRule, { readonly kind: K }>;
 
-/** What a function of no field comes to. */
+/** The value of a function without fields. */
 function workOut(
   scanner: Scanner,
   rule: RuleOf<'clock' | 'instant' | 'pattern' | 'range' | 'shape'>,
@@ -633,7 +633,7 @@ function pattern(
 
 // Fields and literals
 
-/** Takes the field name at hand, if there is one. */
+/** Consumes a field name, if one is next. */
 function takeField(scanner: Scanner): FieldName | undefined {
   const { kind, text, position } = scanner.token;
   if (kind === 'field') {
@@ -646,7 +646,7 @@ function takeField(scanner: Scanner): FieldName | undefined {
   return { kind: 'custom', group, label, position };
 }
 
-/** Literals, and whether they are allowed in a list, and as ends of a range. */
+/** Literals, and whether they are allowed in a list and as bounds of a range. */
 const LITERALS: Readonly<Partial<Record<TokenKind, { list: boolean; range: boolean; type: ScalarType }>>> = {
   integer: { list: true, range: true, type: 'integer' },
   decimal: { list: true, range: true, type: 'decimal' },
@@ -658,7 +658,7 @@ const LITERALS: Readonly<Partial<Record<TokenKind, { list: boolean; range: boole
   null: { list: false, range: false, type: 'null' },
 };
 
-/** Takes the current literal, if one is allowed here. */
+/** Consumes a literal, if one is next and allowed here. */
 function takeLiteral(scanner: Scanner, place: 'anywhere' | 'list' | 'range'): Scalar | undefined {
   const known = LITERALS[scanner.token.kind];
   if (known === undefined || (place !== 'anywhere' && !known[place])) return undefined;
@@ -667,12 +667,12 @@ function takeLiteral(scanner: Scanner, place: 'anywhere' | 'list' | 'range'): Sc
   return { kind: 'scalar', type, text: type === 'character' ? unquoted(text) : text, position };
 }
 
-/** A backslash is removed only in front of a quote; all others stay, since patterns need them. */
+/** Removes quotes. A backslash is removed only in front of a quote; others are kept, since patterns need them. */
 const unquoted = (text: string): string => text.slice(1, -1).replaceAll("\\'", "'");
 
 // The state of a parse
 
-/** The token at hand, what is open around it, and the faults noted so far. */
+/** The next token, the open constructs around it, and the faults so far. */
 interface Scanner {
   readonly reader: Reader;
   token: Token;
@@ -680,12 +680,12 @@ interface Scanner {
   open: number;
   calls: number;
   expressions: number;
-  /** What the regular expressions of this filter weigh so far. */
+  /** The total size of the filter's regular expressions so far. */
   patterns: number;
   readonly faults: Fault[];
 }
 
-/** Takes the token at hand and reads the next. */
+/** Consumes a token and reads the next one. */
 function advance(scanner: Scanner): Token {
   const { token } = scanner;
   scanner.token = nextToken(scanner.reader);
@@ -705,7 +705,7 @@ function parenthesized<T>(scanner: Scanner, parse: () => T): T {
   return inner;
 }
 
-/** Notes a fault behind which the parse continues. */
+/** Records a fault after which parsing continues. */
 function note(scanner: Scanner, reason: string, token: string, position: number): Broken {
   scanner.faults.push(typeFault(reason, token, position));
   return BROKEN;
@@ -716,7 +716,7 @@ function noteLarge(scanner: Scanner, what: string, limit: number, token: string,
   return BROKEN;
 }
 
-/** Ends the parse: nothing after this fault can be understood. */
+/** Ends parsing: nothing after this fault can be understood. */
 function stop(scanner: Scanner, found: Fault): never {
   scanner.faults.push(found);
   throw found.raise({});
@@ -729,7 +729,7 @@ function describe(token: Token): string {
   return `"${shortened(token.text)}"`;
 }
 
-/** Ends the parse at the token at hand. */
+/** Ends parsing at the next token. */
 function unexpected(scanner: Scanner, expected: string): never {
   const { token } = scanner;
   const facts = { option: FILTER, position: token.position, found: describe(token), expected };
@@ -741,8 +741,8 @@ function tooMany(scanner: Scanner, what: string, limit: number, token: Token = s
   return stop(scanner, fault('filterTooLarge', facts, token.text));
 }
 
-// Tokens. The order in which forms are tried is part of the language: NULL goes before field names (so no field may begin
-// with "Null"), timestamps before dates before numbers.
+// Tokens. The order in which forms are tried is part of the language: NULL precedes field names, so no field can begin with "Null";
+// timestamps precede dates, and dates precede numbers.
 
 type TokenKind =
   | '('
@@ -770,13 +770,13 @@ type TokenKind =
 
 export interface Token {
   readonly kind: TokenKind;
-  /** As written, but reserved words in their standard spelling (`Eq`, `And`). */
+  /** As written, except that reserved words have their standard spelling (`Eq`, `And`). */
   readonly text: string;
-  /** Of its first character, counted from 1. */
+  /** The position of its first character, counted from 1. */
   readonly position: number;
 }
 
-/** How far the text is read: the offset counts UTF-16 units, the position characters. */
+/** How far the text has been read. The offset counts UTF-16 code units, the position characters. */
 interface Reader {
   readonly text: string;
   offset: number;
@@ -819,7 +819,7 @@ const OTHERS: Readonly<Record<string, readonly Form[]>> = {
   '"': [['custom', /"[^$."][^."]+"\."[^$."][^."]*"/y]],
 };
 
-/** The forms that begin with a character, so that only a few are tried at any place. */
+/** The forms of tokens that can begin with a character, so that only a few have to be tried. */
 function formsFrom(first: string): readonly Form[] {
   if (first >= 'A' && first <= 'Z') return UPPER;
   if (first >= 'a' && first <= 'z') return LOWER;
@@ -835,11 +835,11 @@ function take(reader: Reader, form: RegExp): string | undefined {
   return text;
 }
 
-/** A character beyond the basic plane is two UTF-16 units, but one position. */
+/** A character beyond the basic plane has two UTF-16 code units, but counts as one position. */
 export const characterCount = (text: string): number =>
   /[\ud800-\udbff]/.test(text) ? [...text].length : text.length;
 
-/** Reads the next token; after the last one, `end` for ever. What is no token is `unknown`, one character. */
+/** Reads the next token; after the last one, always `end`. A character that begins no token is `unknown`. */
 export function nextToken(reader: Reader): Token {
   reader.position += take(reader, SPACE)?.length ?? 0;
   const { position, offset, text } = reader;
@@ -859,7 +859,7 @@ export function nextToken(reader: Reader): Token {
   return { kind: 'unknown', text: first, position };
 }
 
-/** Reserved words are so in any case; digits keep a word from being one. */
+/** Reserved words are case-insensitive; a word with digits is not reserved. */
 function reserved(kind: TokenKind, text: string, position: number): Token {
   const word = text.charAt(0).toUpperCase() + text.slice(1).toLowerCase();
   const meant = RESERVED.get(word);

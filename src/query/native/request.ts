@@ -1,6 +1,6 @@
 /**
- * Binds the parameters of a native request: what is asked of a collection, in which order, and which page of it. It knows no
- * HTTP and no store.
+ * Binds the parameters of a native request: what it requests of a collection, in which order, and which page. This module knows
+ * neither HTTP nor a store.
  */
 import { type Field, nearestOfEither } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
@@ -22,10 +22,10 @@ import {
 const LAST_PAGE = 100_000;
 const LAST_OFFSET = 2_500_000;
 
-/** Where the rows that are requested begin. */
+/** Where the requested rows begin. */
 type PageStart =
   | { readonly kind: 'start' }
-  /** The rows after this key; the empty token is the start. */
+  /** The rows after this key; an empty token is the start. */
   | { readonly kind: 'token'; readonly token: string }
   | { readonly kind: 'offset'; readonly offset: number }
   /** Counted from 1. */
@@ -33,14 +33,14 @@ type PageStart =
 
 export interface NativeRequest {
   readonly filter?: Expression;
-  /** Empty for the order by key, which also breaks ties. */
+  /** Empty: by key. The key also breaks ties. */
   readonly order: readonly OrderTerm[];
   readonly selection: NativeSelection;
   readonly expansions: readonly NativeExpansion[];
   readonly members: SelectedMembers;
-  /** `rows` adds the counts to the rows, `count` gives them alone. */
+  /** `rows`: rows and their counts; `count`: only the counts. */
   readonly pagination: 'none' | 'rows' | 'count';
-  /** Rows in a page; absent where the whole collection is returned unless it is limited. */
+  /** The number of rows in a page; absent if the whole collection is returned unless the request has a limit. */
   readonly limit?: number;
   readonly position: PageStart;
 }
@@ -142,7 +142,7 @@ export function bindParameters({ given }: NativeParameters, bounds: NativeBounds
 const ORDER = '_orderby';
 const TERM = /^([-+]?)\s*(?:([A-Za-z][A-Za-z0-9]*)|"([^"]+)"\."([^"]+)")$/;
 
-/** One item of a list: a name, and its meaning. */
+/** One item of a list: a name, and what it refers to. */
 interface ListedName {
   readonly name: string;
   readonly found: NativeName;
@@ -159,7 +159,7 @@ function look({ text }: Item, names: NativeNames): ListedName | undefined {
   return { name: customName(group, label), found, others: names.customNames, descending };
 }
 
-/** Why an item of a list cannot be taken. */
+/** The errors for an item of a list. */
 function refusals(option: string, { text, position }: Item, names: NativeNames) {
   const extras = { target: option };
   return {
@@ -176,7 +176,8 @@ function refusals(option: string, { text, position }: Item, names: NativeNames) 
 }
 
 /**
- * The field of the records themselves that an item of a list names.
+ * The record's own field that an item of a list names.
+ *
  * @throws PlatError `fieldUnknown`, `typeMismatch`, `optionInvalid`
  */
 export function fieldIn(option: string, item: Item, names: NativeNames): Field {
@@ -218,7 +219,8 @@ function bindTerm(item: Item, names: NativeNames): OrderTerm | undefined {
 }
 
 /**
- * Reads `_orderby`. Of a field that is named twice only the first counts.
+ * Binds `_orderby`. If a field is named twice, the first one counts.
+ *
  * @throws PlatError `fieldUnknown`, `typeMismatch`, `optionInvalid`
  */
 export function bindOrder(value: string, names: NativeNames): readonly OrderTerm[] {

@@ -1,4 +1,4 @@
-/** Binds `_select` and `_expand`: which parts of a record a response includes. */
+/** Binds `_select` and `_expand`: the parts of a record that a response includes. */
 
 import {
   type Field,
@@ -16,30 +16,30 @@ import { readList } from './parameters.ts';
 
 const OTHER_EXPANSIONS = ['CustomFields', 'PrimaryPhoto', 'Supplement'] as const;
 
-/** What a listing can be expanded with (specification 4.3, and the floor plans). */
+/** The expansions of a listing (specification 4.3, and floor plans). */
 export type NativeExpansion = PartExpansion | (typeof OTHER_EXPANSIONS)[number];
 export const LISTING_EXPANSIONS: readonly NativeExpansion[] = [...PART_EXPANSIONS, ...OTHER_EXPANSIONS];
 
 export interface NativeSelection extends Selection {
-  /** Texts that are computed from fields, under the names of the request. */
+  /** Texts that are computed from fields, by the names that the request used. */
   readonly computed: readonly Computed[];
-  /** The names of the request, without expansions; empty when all fields are selected. */
+  /** The names in the request, without expansions; empty if all fields are selected. */
   readonly names: readonly string[];
 }
 
-/** The members that are selected of an expansion's records; expansions without an entry include all members. */
+/** The selected members of an expansion's records; an expansion without an entry includes all members. */
 export type SelectedMembers = Readonly<Partial<Record<NativeExpansion, readonly string[]>>>;
 
-/** The expansions that a collection has. */
+/** The expansions that a collection offers. */
 export interface Offered {
   readonly expansions: readonly NativeExpansion[];
-  /** The members of the records of an expansion, where they can be selected. */
+  /** The members of the records of an expansion, if they can be selected. */
   readonly membersOf?: (expansion: NativeExpansion) => readonly string[];
 }
 
 interface Given {
   readonly selection: NativeSelection;
-  /** In the order in which they were first named. */
+  /** In the order of their first occurrence. */
   readonly expansions: readonly NativeExpansion[];
   readonly members: SelectedMembers;
 }
@@ -66,14 +66,14 @@ function* counterparts(
   names: NativeNames,
   expansions: readonly string[],
 ): Generator<readonly [string, string]> {
-  // The first of several collections of one kind is the most common.
+  // Reversed, because the first of several collections with the same navigation is the most common one and must win.
   for (const [native, navigation] of NATIVE_COLLECTIONS.toReversed()) {
     if (expansions.includes(native)) yield [navigation, native];
   }
   yield* names.counterparts();
 }
 
-/** A field under the name of the request. */
+/** A field under the name that the request used. */
 const shownAs = (field: Field, givenAs: string | undefined): Field =>
   givenAs === undefined ? field : { ...field, nativeName: givenAs };
 
@@ -82,7 +82,7 @@ function look(name: string, names: NativeNames): NativeName {
   return group === undefined || label === undefined ? names.find(name) : names.findCustom(group, label);
 }
 
-/** Whether the name could be taken. */
+/** Adds a name to the selection. @returns whether it exists */
 function choose(name: string, names: NativeNames, chosen: Chosen): boolean {
   if (chosen.names.has(name)) return true;
   const found = look(name, names);
@@ -112,8 +112,9 @@ function choose(name: string, names: NativeNames, chosen: Chosen): boolean {
 }
 
 /**
- * Reads both parameters. The name of an expansion in `_select` expands it, too; so does the name of one of its members,
- * of which only those named are then included. Fields that the key may not see are listed separately, since they are masked.
+ * Binds both parameters. An expansion that is named in `_select` is expanded, too; so is one of whose members some are named, of
+ * which then only those are included. Fields that the key may not see are listed separately, because they are masked.
+ *
  * @throws PlatError `fieldUnknown`, `expansionUnknown`, `optionInvalid`
  */
 export function bindSelection(

@@ -1,6 +1,6 @@
 /**
- * Shapes that native filters compare a record's location with: reads the coordinates in the arguments of `radius`, `polygon`
- * and their like (`lat lon, lat lon`; in well-known text `lon lat`), and writes the conditions of the query tree.
+ * Shapes that native filters compare a record's location with. This module parses the coordinates in the arguments of `radius`,
+ * `polygon` and similar functions (`lat lon, lat lon`; in well-known text `lon lat`), and creates the conditions of the query tree.
  */
 import type { Distance, Expression, Location, Point } from '../tree.ts';
 import { type Area, isRing, readWellKnownText } from '../well-known-text.ts';
@@ -12,7 +12,7 @@ type Line = readonly Point[];
 /** Rings are closed: the last point is the first. */
 export type Geometry =
   | { readonly kind: 'circle'; readonly center: Point; readonly miles: number }
-  /** Around lines; one of a single point is that point. */
+  /** Around lines; a line may consist of a single point. */
   | {
       readonly kind: 'around';
       readonly lines: readonly Line[];
@@ -30,11 +30,11 @@ type ReadShape = { readonly geometry: Geometry } | { readonly reason: string };
 
 const NUMBER = /^[+-]?\d+(?:\.\d*)?$|^[+-]?\.\d+$/;
 
-/** A key of a listing is one word. A number of degrees alone is half a point. */
+/** The key of a listing is one word. A number that could be degrees is taken for an incomplete point. */
 const isRecord = (text: string): boolean =>
   /^[^\s,]+$/.test(text) && !(NUMBER.test(text) && Math.abs(Number(text)) <= 180);
 
-/** Points of `lat lon, lat lon`; undefined when a part is anything but two numbers. */
+/** The points of `lat lon, lat lon`; undefined if a part is not two numbers. */
 function readPoints(text: string): Point[] | undefined {
   const points: Point[] = [];
   for (const part of text.split(',')) {
@@ -48,7 +48,7 @@ function readPoints(text: string): Point[] | undefined {
 const same = (left: Point, right: Point): boolean =>
   left.longitude === right.longitude && left.latitude === right.latitude;
 
-/** A ring ends where it begins. */
+/** Closes a ring by repeating its first point. */
 function closed(points: readonly [Point, ...Point[]]): Point[] {
   const last = points.at(-1) ?? points[0];
   return same(points[0], last) ? [...points] : [...points, points[0]];
@@ -56,7 +56,7 @@ function closed(points: readonly [Point, ...Point[]]): Point[] {
 
 const LOOKS_WELL_KNOWN = /^\s*(?:SRID=\d{1,6};)?\s*[A-Za-z]+\s*\(/;
 
-/** Undefined when the text is not well formed, or of a kind that nothing here is compared with. */
+/** Undefined if the text is malformed, or of a kind that no filter accepts. */
 function readGeometry(text: string): Extract<Geometry, { kind: 'areas' | 'points' | 'lines' }> | undefined {
   const { kind, areas = [], srid } = readWellKnownText(text) ?? {};
   if (areas.length === 0) return undefined;
@@ -76,7 +76,7 @@ function readGeometry(text: string): Extract<Geometry, { kind: 'areas' | 'points
   }
 }
 
-/** Points of the lines that a radius is around. */
+/** The largest number of points of the lines around which a radius is drawn. */
 const MOST_POINTS = 100;
 
 const AROUND =
@@ -104,7 +104,7 @@ function readRadius(text: string, length: string): ReadShape {
   return { geometry: { kind: 'circle', center, miles } };
 }
 
-/** @param values the content of the parentheses: the coordinates, and for `radius` its length in miles */
+/** @param values the arguments: the coordinates and, for `radius`, its length in miles */
 export function readShape(name: ShapeFunction, values: readonly string[]): ReadShape {
   const [text = '', length = ''] = values;
   if (name === 'radius') return readRadius(text, length);
@@ -143,9 +143,9 @@ export function readShape(name: ShapeFunction, values: readonly string[]): ReadS
 // Conditions
 
 const METERS_IN_A_MILE = 1609.344;
-/** Meters of a degree of latitude on the sphere that distances are measured on. */
+/** The length of a degree of latitude in meters, on the sphere on which distances are measured. */
 const METERS_PER_DEGREE = (Math.PI * 6_371_008.8) / 180;
-/** Latitude and longitude in degrees on WGS 84, the only system that listings use. */
+/** WGS 84: latitude and longitude in degrees, the only coordinate system of listings. */
 const WGS_84 = 4326;
 
 const isOnEarth = ({ latitude, longitude }: Point): boolean =>
@@ -168,9 +168,10 @@ function pointsOf(geometry: Geometry): readonly Point[] {
 }
 
 /**
- * Why no location can be compared with a shape: the service does not have its coordinate system (`missing`), or a point of it
- * is not on earth.
- * @param name the function that wrote it
+ * Why no location can be compared with a shape: the service does not support its coordinate system (`missing`), or one of its
+ * points is not on earth.
+ *
+ * @param name the function that the request used
  */
 export function shapeProblem(
   geometry: Geometry,
@@ -186,7 +187,7 @@ export function shapeProblem(
   return { reason };
 }
 
-/** Whether the location lies in the shape, its border included. */
+/** Whether a location lies in the shape, including its border. */
 export function shapeCondition(location: Location, geometry: Geometry): Expression {
   switch (geometry.kind) {
     case 'circle':
@@ -226,7 +227,7 @@ function withinArea(location: Location, [outer = [], ...holes]: Area): Expressio
   return together('and', [within(outer), ...holes.map((hole) => negate(within(hole)))]);
 }
 
-/** A line is a ring that goes there and the same way back: it has a border, and nothing inside. */
+/** A line as a ring that runs along it and back, which has a border but no interior. */
 const ringOf = (line: Line): Line => [...line, ...line.toReversed().slice(1)];
 
 function around(location: Location, to: Distance['to'], miles: number): Expression {
@@ -238,7 +239,7 @@ function around(location: Location, to: Distance['to'], miles: number): Expressi
   };
 }
 
-/** Around a line: around each of its points, and beside each of its pieces. */
+/** Around a line: around each of its points, and beside each of its segments. */
 function aroundLine(location: Location, line: Line, miles: number): Expression[] {
   return line.flatMap((point, index) => {
     const before = line[index - 1];
@@ -249,8 +250,8 @@ function aroundLine(location: Location, line: Line, miles: number): Expression[]
 }
 
 /**
- * The points within a distance of a piece of a line, those around its ends omitted: a rectangle on a map whose degrees
- * of longitude are as long as they are halfway.
+ * The points within a distance of a segment, without those around its ends: a rectangle on a map that scales longitude as at the
+ * middle of the segment.
  */
 function beside(begin: Point, end: Point, meters: number): Line {
   const shrinks = Math.cos((((begin.latitude + end.latitude) / 2) * Math.PI) / 180);

@@ -1,4 +1,7 @@
-/** Dates and times of native filters, in the canonical form of the tree, and the functions that count from the time of the request. */
+/**
+ * Dates and times of native filters, in the canonical form of the tree, and the functions that are relative to the time of the
+ * request.
+ */
 import {
   canonicalDate,
   canonicalTimestamp,
@@ -8,10 +11,10 @@ import {
 } from '../../dictionary/index.ts';
 import type { Clock } from './nodes.ts';
 
-/** A moment as its canonical text, cut to microseconds. */
+/** A moment as canonical text, truncated to microseconds. */
 export interface Moment {
   readonly text: string;
-  /** Whether finer digits were cut, so that the moment lies a little after its text. */
+  /** Whether further digits were truncated, so that the moment lies slightly after its text. */
   readonly beyond: boolean;
 }
 
@@ -20,7 +23,7 @@ const TIME = /^(\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?$/;
 
 const isBeyond = (fraction: string): boolean => /[1-9]/.test(fraction.slice(6));
 
-/** A timestamp without zone is UTC. Undefined when the calendar has no such moment. */
+/** A timestamp without a zone is in UTC. Undefined if the calendar has no such moment. */
 export function timestampOf(literal: string): Moment | undefined {
   const [found, day, minutes, seconds = ':00', fraction = '', , hours, rest] = DATETIME.exec(literal) ?? [];
   if (found === undefined) return undefined;
@@ -29,10 +32,10 @@ export function timestampOf(literal: string): Moment | undefined {
   return text === undefined ? undefined : { text, beyond: isBeyond(fraction) };
 }
 
-/** A date is its first moment, in UTC. */
+/** The first moment of a date, in UTC. */
 export const startOfDay = (date: string): Moment | undefined => timestampOf(`${date}T00:00:00Z`);
 
-/** The day of a date, or of a timestamp as it is written, whatever its zone. */
+/** The day of a date, or of a timestamp in its own zone. */
 export function dayOf(literal: string): string | undefined {
   const isMoment = literal.includes('T');
   return isMoment && timestampOf(literal) === undefined ? undefined : canonicalDate(literal.slice(0, 10));
@@ -64,7 +67,10 @@ function withMonths(now: Date, months: number): number {
   return moved.setUTCDate(Math.min(now.getUTCDate(), last.getUTCDate()));
 }
 
-/** Adds whole weeks, then single days. Weekends are skipped; whole weeks from a weekend end on the nearest weekday toward now. */
+/**
+ * Adds whole weeks, then single days. Weekends are skipped. Whole weeks from a weekend end on the nearest weekday in the direction
+ * of now.
+ */
 function withWeekdays(now: Date, count: number): number {
   const direction = count > 0 ? 1 : -1;
   const remaining = Math.abs(count) % 5;

@@ -1,8 +1,7 @@
 /**
- * Binds expressions of OData: syntax nodes become the query tree, names become what the key's schema knows, and types
- * are checked (OData 4.01 URL conventions, 5.1.1). It reads from top to bottom: the environment of an expression,
- * nodes, paths and lambdas, comparisons, arithmetic, functions. It knows neither the grammar nor the options that
- * contain expressions.
+ * Binds OData expressions: turns syntax nodes into the query tree, resolves names with the key's schema, and checks types (OData
+ * 4.01 URL conventions, 5.1.1). It reads from top to bottom: the environment of an expression, nodes, paths and lambdas,
+ * comparisons, arithmetic, functions. It knows neither the grammar nor the options that contain expressions.
  */
 import { nearestName, nearestOfEither, spellingsOf, textsOfIdentifier } from '../../dictionary/index.ts';
 import type { Lookup, Navigation } from '../../dictionary/types.ts';
@@ -62,21 +61,21 @@ import {
   typeInWords,
 } from './values.ts';
 
-// What a node can mean
+// The meaning of a node
 
 /** One value. */
 interface OneValue {
   readonly kind: 'value';
   readonly expression: Expression;
-  /** The lookup that the value is taken from. */
+  /** The lookup that the value belongs to. */
   readonly lookup?: Lookup;
-  /** Whether it is a member of an enumeration, whose names escape what no name may contain. */
+  /** Whether it is a member of an enumeration, in whose name some characters are escaped. */
   readonly isMember?: boolean;
-  /** A literal as the request has it, for messages. */
+  /** A literal as written in the request, for messages. */
   readonly written?: string;
 }
 
-/** One record: the record itself, a related one, or the one that a lambda ranges over. */
+/** One record: that of the query, a related one, or the variable of a lambda. */
 interface OneRecord {
   readonly kind: 'record';
   readonly schema: ResourceSchema;
@@ -89,9 +88,9 @@ interface Many {
   readonly kind: 'collection';
   readonly name: string;
   readonly over: Collection;
-  /** What a variable over it stands for. */
+  /** The meaning of a variable that ranges over the collection. */
   readonly element: (scope: Scope) => OneValue | OneRecord;
-  /** From `$filter(…)` segments; it speaks of the next scope. */
+  /** The condition of `$filter(…)` segments, in terms of the next scope. */
   readonly predicate?: Expression;
 }
 
@@ -105,51 +104,51 @@ type Meaning =
 
 // The environment of an expression
 
-/** A parameter alias or a computed name: bound again where it is used, in the query that it was written for. */
+/** A parameter alias or a computed name. It is bound again at each use, in the scope of the query for which it was written. */
 export interface NamedExpression extends Sourced<Node> {
   readonly query: QueryScope;
 }
 
-/** A computed name, and how many precede it: those it may use. */
+/** A computed name, and the number of computed names before it, which it may use. */
 export interface ComputedName extends NamedExpression {
   readonly before: number;
 }
 
-/** What all expressions of one collection's options share. */
+/** What all expressions in the options of one collection share. */
 export interface QueryScope {
   readonly schema: Schema;
   readonly record: OneRecord;
-  /** `$it` is the record of the resource path, which an expansion cannot access. */
+  /** Whether the query is an expansion, which cannot access `$it`, the record of the resource path. */
   readonly isExpansion: boolean;
   readonly aliases: ReadonlyMap<string, NamedExpression>;
-  /** All computed names of the collection; an expression may use the first `usable` of them. */
+  /** All computed names of the collection. An expression may use only the first `usable` of them. */
   readonly computed: ReadonlyMap<string, ComputedName>;
   readonly usable: number;
   readonly cost: RequestCost;
 }
 
-/** What a whole request has requested so far, with aliases and computed names counted wherever they are used. */
+/** The cost of a whole request so far. Aliases and computed names count at every use. */
 export interface RequestCost {
   terms: number;
   characters: number;
 }
 
-/** Where an expression stands. */
+/** Where an expression occurs. */
 interface Environment {
   readonly query: QueryScope;
   readonly source: OptionText;
-  /** What unprefixed names and `$this` speak of; undefined where no record is accessible. */
+  /** The subject of unprefixed names and `$this`; undefined where no record is accessible. */
   readonly self: OneRecord | OneValue | undefined;
   readonly variables: ReadonlyMap<string, OneRecord | OneValue>;
   readonly nextScope: Scope;
   readonly depth: number;
-  /** Aliases and computed names that are being bound. */
+  /** The aliases and computed names that are being bound, to detect cycles. */
   readonly within: readonly NamedExpression[];
-  /** The cost of the whole option so far: its terms, and the weight of its regular expressions. */
+  /** The cost of the option so far: the number of terms, and the size of its regular expressions. */
   readonly cost: { terms: number; patterns: number };
 }
 
-/** The environment of an option's whole text. */
+/** The environment of a complete option. */
 export function environmentOf(query: QueryScope, source: OptionText): Environment {
   return {
     query,
@@ -184,14 +183,14 @@ function countValue(env: Environment, node: Start, characters: number): void {
   throw tooLarge(env.source, node.start, what, MAX_VALUE_CHARACTERS);
 }
 
-/** The error that a node has the wrong type. */
+/** The error for a node of the wrong type. */
 export const mismatch = ({ source }: Environment, { start }: Start, reason: string): PlatError =>
   typeMismatch(source, start, reason);
 
 const unsupported = ({ source }: Environment, { start }: Start, what: string): PlatError =>
   notProvided(source, start, what);
 
-/** The error of a name that does not exist, or that the key may not know: the two look alike. */
+/** The error for a name that does not exist or that the key may not know: the two cannot be distinguished. */
 export function fieldUnknown(
   schema: ResourceSchema,
   source: OptionText,
@@ -205,9 +204,9 @@ export function fieldUnknown(
 // Nodes
 
 /**
- * Binds what must be true or false.
- * @param asking what needs it, for the message
- * @throws typeMismatch for anything else
+ * Binds an expression that must be true or false.
+ *
+ * @param asking what requires it, for the message\n@throws typeMismatch for any other type
  */
 export function bindCondition(env: Environment, node: Node, asking: string): Expression {
   const expression = bindValue(env, node);
@@ -221,7 +220,7 @@ export const bindValue = (env: Environment, node: Node): Expression => bindOne(e
 
 const bindOne = (env: Environment, node: Node): OneValue => singleValue(env, node, bindNode(env, node));
 
-/** @throws typeMismatch when it is a record, a list or a point of a record */
+/** @throws typeMismatch for a record, a list or the point of a record */
 function singleValue(env: Environment, node: Node, meaning: Meaning): OneValue {
   switch (meaning.kind) {
     case 'value':
@@ -305,7 +304,7 @@ function bindOperation(
   }
 }
 
-/** Bare fields and aliases between `and` and `or` are terms, too. */
+/** Binds an operand of `and` or `or`; a bare field or alias counts as a term, too. */
 function bindTerm(env: Environment, node: Node, asking: string): Expression {
   if (node.kind === 'path' || node.kind === 'literal') countTerm(env, node);
   return bindCondition(env, node, asking);
@@ -353,7 +352,7 @@ function bindHead(env: Environment, head: Segment): Meaning {
       const alias = env.query.aliases.get(head.name);
       if (alias) return bindNamed(env, head, alias);
       if (/[.#]/.test(head.name)) throw unsupported(env, head, describe(head));
-      // An alias without a value is null (5.3).
+      // A parameter alias without a value is null (5.3).
       return { kind: 'value', expression: NULL };
     }
     case 'name': {
@@ -370,20 +369,21 @@ function bindHead(env: Environment, head: Segment): Meaning {
   }
 }
 
-/** The record or value that a name starts from; an alias of an outer query has none. */
+/** The record or value to which a name is relative; an alias of an outer query has none. */
 function accessible(env: Environment, segment: Start, self: OneRecord | OneValue | undefined) {
   if (self && env.self) return self;
   throw unsupported(env, segment, 'an alias of the request that names fields, used inside an expansion,');
 }
 
 /**
- * Binds an alias or a computed name where it is used: nesting and terms count there, names are those of the query that it
- * was written for, and lambda variables around its use are not seen.
- * @throws syntax when it leads back to itself
+ * Binds an alias or a computed name at its use. Nesting and terms count at the use; names are those of the query for which it was
+ * written, and the lambda variables at the use are not accessible.
+ *
+ * @throws syntax if it refers to itself
  */
 function bindNamed(env: Environment, { start }: Start, named: NamedExpression): Meaning {
   if (env.within.includes(named)) {
-    throw syntaxError(env.source, start, 'a name that leads back to itself', 'a value in the end');
+    throw syntaxError(env.source, start, 'a name that refers to itself', 'a value');
   }
   const { query, source, value } = named;
   const self = query.record === env.query.record ? query.record : undefined;
@@ -397,7 +397,7 @@ function follow(env: Environment, meaning: Meaning, segment: Segment): Meaning {
       if (segment.kind === 'name') return memberOf(env, meaning, segment);
       if (isForeign(segment)) throw unsupported(env, segment, describe(segment));
       const name = meaning.via.at(-1)?.name ?? 'the record';
-      throw mismatch(env, segment, `${name} is one record and no list, so it has no ${describe(segment)}`);
+      throw mismatch(env, segment, `${name} is one record, not a list, so it has no ${describe(segment)}`);
     }
     case 'collection':
       return followMany(env, meaning, segment);
@@ -407,7 +407,7 @@ function follow(env: Environment, meaning: Meaning, segment: Segment): Meaning {
   }
 }
 
-/** What the grammar allows and nothing here has: type casts, bound functions, keys, annotations. */
+/** Segments that the grammar allows but this service does not have: type casts, bound functions, keys, annotations. */
 const isForeign = (segment: Segment): boolean =>
   segment.kind === 'call' ||
   segment.kind === 'key' ||
@@ -431,10 +431,10 @@ function describe(segment: Segment): string {
   }
 }
 
-/** The name of the point that a record's Latitude and Longitude make. No dictionary field has it. */
+/** The name of the point of a record's Latitude and Longitude; no field of the dictionary has this name. */
 const COORDINATES = 'Coordinates';
 
-/** A field, a related record or collection, or the point of a record. */
+/** The meaning of a name in a record: a field, a related record or collection, or the point of the record. */
 function memberOf(env: Environment, record: OneRecord, segment: Segment & { kind: 'name' }): Meaning {
   const { name } = segment;
   const { schema, scope, via } = record;
@@ -496,13 +496,13 @@ function followMany(env: Environment, many: Many, segment: Segment): Meaning {
   throw mismatch(env, segment, `${name} is a list, so ${describe(segment)} must be inside ${name}/any(x: …)`);
 }
 
-/** Inside a lambda the record around it stays visible, and the variable opens the next scope. */
+/** The environment inside a lambda: the outer record remains accessible, and the variable has the next scope. */
 function inside(env: Environment, { start }: Start): Environment {
   if (env.nextScope > MAX_LAMBDAS) throw tooLarge(env.source, start, 'lists inside each other', MAX_LAMBDAS);
   return { ...env, nextScope: env.nextScope + 1 };
 }
 
-/** In an option of the collection itself its members are what unprefixed names speak of. */
+/** The environment of options in parentheses, in which unprefixed names refer to the members of the collection. */
 const insideOf = (env: Environment, many: Many, segment: Start): Environment => ({
   ...inside(env, segment),
   self: many.element(env.nextScope),
@@ -511,7 +511,7 @@ const insideOf = (env: Environment, many: Many, segment: Start): Environment => 
 function bindLambda(env: Environment, many: Many, segment: SegmentOf<'lambda'>): Quantified {
   countTerm(env, segment);
   const { operator, variable: name, predicate } = segment;
-  // `all` would ask of members that the filter omits, or for which it is null, to meet the predicate.
+  // With a filter, `all` would have to ignore members for which the filter is false or null.
   if (operator === 'all' && many.predicate) throw unsupported(env, segment, 'all after $filter');
   const variable = env.nextScope;
   const { over } = many;
@@ -523,7 +523,7 @@ function bindLambda(env: Environment, many: Many, segment: SegmentOf<'lambda'>):
   return { kind: operator, over, variable, ...both(many.predicate, condition) };
 }
 
-/** `$count`, with or without options of its own. */
+/** Binds `$count`, with or without options. */
 function bindCount(env: Environment, many: Many, segment: SegmentOf<'count'>): Count {
   countTerm(env, segment);
   if (segment.search) throw unsupported(env, segment, '$search inside an expression');
@@ -558,7 +558,7 @@ function bindComparison(env: Environment, node: NodeOf<'binary'>, operator: Comp
 const isLiteral = (meaning: Meaning): boolean =>
   meaning.kind === 'value' && meaning.expression.kind === 'literal';
 
-/** Whether there is a related record: `ListAgent eq null` requests its key. */
+/** Tests whether a related record exists: `ListAgent eq null` tests its key. */
 function presence(record: Meaning, other: Meaning, operator: ComparisonOperator): Expression | undefined {
   const isNull = other.kind === 'value' && typeOf(other.expression) === 'null';
   if (record.kind !== 'record' || record.via.length === 0 || !isNull) return undefined;
@@ -571,7 +571,7 @@ function presence(record: Meaning, other: Meaning, operator: ComparisonOperator)
   return { kind: 'compare', operator, left, right: NULL };
 }
 
-/** @param node the operand that a message points at */
+/** @param node the operand that a message refers to */
 function compare(
   env: Environment,
   node: Start,
@@ -584,14 +584,14 @@ function compare(
     if (spelled) return operator === 'eq' ? spelled : { kind: 'not', operand: spelled };
   }
   const pair = align(left.expression, right.expression);
-  // A record has no shape of its own, so none is compared, not even with null.
+  // Records contain no shapes, so a shape cannot be compared with anything, not even null.
   if (pair === undefined || pair.some((side) => isShape(typeOf(side)))) {
     throw incomparable(env, node, left, right);
   }
   return { kind: 'compare', operator, left: pair[0], right: pair[1] };
 }
 
-/** Quotes too many or too few are the most common of these mistakes. */
+/** The error for operands of different types. Missing and superfluous quotes are the most common cause. */
 function incomparable(env: Environment, node: Start, left: OneValue, right: OneValue): PlatError {
   const [literal, other] = isLiteral(left) ? [left, right] : [right, left];
   let hint = '';
@@ -606,7 +606,7 @@ function incomparable(env: Environment, node: Start, left: OneValue, right: OneV
   return mismatch(env, node, `${sides} cannot be compared${hint}`);
 }
 
-/** A lookup value in every spelling that records may contain for it. */
+/** All spellings of a lookup value that records may contain. */
 function spellings({ lookup, isMember }: OneValue, literal: Literal): readonly Literal[] {
   if (literal.type !== 'string') return [literal];
   const texts = isMember === true ? textsOfIdentifier(literal.value) : [literal.value];
@@ -668,7 +668,10 @@ function anyEquals(env: Environment, node: Start, many: Many, value: OneValue): 
   return { kind: 'any', over, variable, ...both(predicate, equal) };
 }
 
-/** `has`: equality, or for a multi-valued lookup that a member is equal; of several members, of each (5.1.1.1.9). */
+/**
+ * Binds `has`: equality or, for a multi-valued lookup, that it contains the member. If several members are given, all of them must
+ * match (5.1.1.1.9).
+ */
 function bindHas(env: Environment, node: NodeOf<'binary'>): Expression {
   const left = bindNode(env, node.left);
   const right = bindOne(env, node.right);
@@ -682,7 +685,7 @@ function bindHas(env: Environment, node: NodeOf<'binary'>): Expression {
   return only && !second ? only : { kind: 'and', terms };
 }
 
-/** The members of an enumeration literal. A comma inside a known value separates nothing. */
+/** The members of an enumeration literal, which are separated by commas. A comma inside a known value is not a separator. */
 function flagsOf(literal: OneValue, of: OneValue | undefined): readonly OneValue[] {
   const { expression } = literal;
   if (expression.kind !== 'literal' || expression.type !== 'string') return [literal];
@@ -702,7 +705,7 @@ function bindArithmetic(env: Environment, node: NodeOf<'binary'>, operator: Arit
   throw mismatch(env, node, `${operator} does not work on ${inWords(given[0])} and ${inWords(given[1])}`);
 }
 
-/** A negated literal is a literal. */
+/** The negation of a literal is a literal. */
 function bindNegation(env: Environment, node: NodeOf<'negate'>): Expression {
   const operand = bindValue(env, node.operand);
   const type = typeOf(operand);
@@ -741,7 +744,7 @@ function bindCast(env: Environment, node: Typed): Expression {
   throw mismatch(env, node, `${inWords(operand)} cannot be cast to ${typeInWords(edm.type)}`);
 }
 
-/** `isof(x, Edm.…)`: true for values whose declared type it is, false for others and for null. */
+/** `isof(x, Edm.…)`: true for values of that declared type, false for others and for null. */
 function bindIsOf(env: Environment, node: Typed): Expression {
   const { type } = edmTypeOf(env, node);
   const operand = typedOperand(env, node);
@@ -779,12 +782,12 @@ type Listed = keyof typeof FUNCTIONS;
 
 const isListed = (name: string): name is Listed => Object.hasOwn(FUNCTIONS, name);
 
-/** What else a client may have meant by a name that is no function. */
+/** Further names to suggest for an unknown function. */
 const SPECIAL = ['matchespattern', 'geo.distance', 'geo.intersects', 'cast', 'isof', 'case'];
-/** Functions of OData for which no field here has values. */
+/** Functions of OData that no type of field here supports. */
 const MEANINGLESS = new Set(['geo.length', 'hassubset', 'hassubsequence']);
 
-/** A function by its name in any case. */
+/** Binds a function call; names of functions are case-insensitive. */
 function bindCall(env: Environment, node: Call): Expression {
   const name = node.name.toLowerCase();
   if (isListed(name)) return bindListed(env, node, name);
@@ -808,7 +811,7 @@ function bindListed(env: Environment, node: Call, name: Listed): Expression {
   const given = positional(env, node, takes.length - optional, takes.length);
   const found = given.map((argument, index) => bindArgument(env, argument, takes[index] ?? [], name));
   const length = name === 'substring' ? found[2] : undefined;
-  // A negative length is a bad request (5.1.1.5.7).
+  // A negative length is an error (5.1.1.5.7).
   if (given[2] && length?.kind === 'literal' && length.type === 'integer' && length.value < 0) {
     throw mismatch(env, given[2], 'the length of a substring cannot be negative');
   }
@@ -817,7 +820,7 @@ function bindListed(env: Environment, node: Call, name: Listed): Expression {
   return { kind: 'call', type: type ?? 'null', function: name, arguments: found };
 }
 
-/** The arguments, none of them named, as many as the function takes. */
+/** The arguments of a function, which must be positional and of the right number. */
 function positional(env: Environment, node: Call, least: number, most: number): readonly Node[] {
   const { length } = node.arguments;
   if (length < least || length > most) {
@@ -843,8 +846,8 @@ function bindArgument(env: Environment, node: Node, takes: readonly ValueType[],
 }
 
 /**
- * `matchespattern(text, pattern[, flags])` (5.1.1.7.1). The pattern is a literal, so that a wrong one is reported here; the
- * flags are none or `i`.
+ * `matchespattern(text, pattern[, flags])` (5.1.1.7.1). The pattern must be a literal, so that an invalid one is reported here. The
+ * flags may be empty or `i`.
  */
 function bindMatches(env: Environment, node: Call): Matches {
   const [text = node, pattern = node, flags] = positional(env, node, 2, 3);
@@ -858,7 +861,7 @@ function bindMatches(env: Environment, node: Call): Matches {
   return { kind: 'matches', operand, pattern: found, ignoreCase: given === 'i' };
 }
 
-/** Patterns are those of RE2: what ECMAScript has beyond it cannot be matched in linear time. */
+/** Checks a pattern, which must be valid in RE2: what ECMAScript offers beyond that cannot be matched in linear time. */
 function checkPattern(env: Environment, node: Start, pattern: string): void {
   const check = checkRegularExpression(pattern, env.cost.patterns);
   switch (check.kind) {
@@ -891,7 +894,7 @@ function literalText(env: Environment, node: Node, what: string): string {
     : unsupported(env, node, `a value that is not a literal as ${what}`);
 }
 
-/** `geo.distance` between a record and a point, in meters, and `geo.intersects` of a record's point with a polygon. */
+/** Binds `geo.distance` between a record and a point, in meters, and `geo.intersects` of a record's point with a polygon. */
 function bindGeography(env: Environment, node: Call, name: 'geo.distance' | 'geo.intersects'): Expression {
   let location: Location | undefined;
   let shape: Literal | undefined;

@@ -1,9 +1,11 @@
-/** What the text of an OData request says, before any name in it is known. It is data only: the parser makes it, binders read it. */
+/**
+ * The syntax tree of an OData request, before its names are resolved. It is only data: the parser creates it, and binders read it.
+ */
 import type { ArithmeticOperator, ComparisonOperator, Search } from '../tree.ts';
 import type { WellKnownShape } from '../well-known-text.ts';
 import type { Sourced, Start } from './option-text.ts';
 
-/** A literal as it is written: `text` without quotes and prefix, doubled quotes undone. */
+/** A literal: its text without quotes and prefix, with doubled quotes unescaped. */
 export type LiteralText =
   | {
       readonly form:
@@ -27,21 +29,21 @@ export type LiteralText =
 
 export type BinaryOperator = ComparisonOperator | ArithmeticOperator | 'has' | 'in';
 
-/** An argument of a call or a key; bound functions and keys may name theirs. */
+/** An argument of a call or key; bound functions and keys may have named ones. */
 export interface Argument {
   readonly name?: string;
   readonly value: Node;
 }
 
-/** One part of a path, between slashes. */
+/** One segment of a path. */
 export type Segment = Start &
   (
     | { readonly kind: 'name'; readonly name: string }
     | { readonly kind: 'call'; readonly name: string; readonly arguments: readonly Argument[] }
-    /** Parentheses after parentheses: a key, or the result of a call addressed further. */
+    /** Parentheses after parentheses: a key, or a key of a call's result. */
     | { readonly kind: 'key'; readonly arguments: readonly Argument[] }
     | { readonly kind: 'it' | 'this' | 'root' }
-    /** `@name`: a parameter alias at the head of a path, an annotation elsewhere. */
+    /** `@name`: a parameter alias at the start of a path, an annotation elsewhere. */
     | { readonly kind: 'at'; readonly name: string }
     | {
         readonly kind: 'lambda';
@@ -64,7 +66,7 @@ export type Node = Start &
       }
     | { readonly kind: 'path'; readonly segments: readonly [Segment, ...Segment[]] }
     | { readonly kind: 'call'; readonly name: string; readonly arguments: readonly Argument[] }
-    /** Without operand it speaks of the record itself. */
+    /** Without an operand, it applies to the record itself. */
     | { readonly kind: 'cast' | 'isof'; readonly operand?: Node; readonly type: string }
     | {
         readonly kind: 'case';
@@ -94,13 +96,13 @@ export interface ComputeNode extends Start {
   readonly name: string;
 }
 
-/** One part of a path in `$select` or `$expand`. */
+/** One segment of a path in `$select` or `$expand`. */
 export type PathPart = Start & { readonly kind: 'name' | 'annotation'; readonly name: string };
 
 export type SelectNode = Start &
   (
     | { readonly kind: 'all' }
-    /** `Namespace.*`, or the signature of a function: bound operations, of which there are none. */
+    /** `Namespace.*`, or the signature of a function. It selects bound operations, of which there are none. */
     | { readonly kind: 'operations' }
     | { readonly kind: 'path'; readonly path: readonly PathPart[]; readonly options?: OptionNodes }
   );
@@ -118,7 +120,7 @@ export type ExpandNode = Start &
     | ({ readonly kind: 'star'; readonly path: readonly PathPart[] } & Expanded)
   );
 
-/** Options that have been read, of the request or of an item in parentheses. */
+/** The parsed options of a request, or of an item in parentheses. */
 export interface OptionNodes {
   readonly filter?: Sourced<Node>;
   readonly orderby?: Sourced<readonly OrderNode[]>;
@@ -136,19 +138,19 @@ export interface OptionNodes {
 
 export const NO_OPTIONS: OptionNodes = { aliases: new Map() };
 
-/** One segment of a resource path, between slashes. */
+/** One segment of a resource path. */
 export type PathSegment = {
-  /** Decoded as a whole: what the segment means as a key. */
+  /** The decoded segment, in case it is a key. */
   readonly text: string;
 } & (
   | {
       readonly kind: 'name';
       readonly name: string;
-      /** Parentheses: a key, or the arguments of a function and a key of its result. */
+      /** The parentheses: a key, or the arguments of a function and a key of its result. */
       readonly groups: readonly (readonly Argument[])[];
     }
-  /** `$count` and its like, in lower case without dollar. */
+  /** `$count` and similar segments, in lower case and without the dollar sign. */
   | { readonly kind: 'system'; readonly name: string }
-  /** Nothing but a key can look like this. */
+  /** Text that can only be a key. */
   | { readonly kind: 'text' }
 );

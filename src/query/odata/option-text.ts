@@ -1,54 +1,55 @@
 /**
- * The text of one option of a request, the errors that point into it, and the limits on the work that it may ask for. The
- * length of the text itself is limited by the URL. This module knows neither the grammar nor the dictionary.
+ * The text of one option of a request, errors with a position in it, and the limits on the work that it may cause. The URL limits
+ * the length of the text itself. This module knows neither the grammar nor the dictionary.
  */
 import { type PlatError, platError } from '../../errors/index.ts';
 
-/** Levels of nesting: of the text (parentheses, arguments, lambdas), and of the bound tree. */
+/** The maximum nesting of the text (parentheses, arguments, lambdas) and of the bound tree. */
 export const MAX_DEPTH = 100;
-/** Lambdas and counts inside each other: what each ranges over multiplies. */
+/** The maximum nesting of lambdas and counts: the sizes of what they range over multiply. */
 export const MAX_LAMBDAS = 10;
-/** Operators, functions and conditions of one option; aliases and computed names count where they are used. */
+/** The maximum number of operators, functions and conditions in one option. Aliases and computed names count at every use. */
 export const MAX_TERMS = 2000;
 /**
- * Terms of one request, and characters of its values (a few more for each). Aliases, computed names and `$levels` count as
- * often as they are used: what is written once may be used thousands of times.
+ * The maximum number of terms in one request, and of characters in its values (plus a few for each value). Aliases, computed names
+ * and `$levels` count at every use, because something that is written once can be used thousands of times.
  */
 export const MAX_REQUEST_TERMS = 5000;
 export const MAX_VALUE_CHARACTERS = 131_072;
-/** Values in one list after `in`. */
+/** The maximum number of values in one list after `in`. */
 export const MAX_VALUES = 2000;
-/** Expansions of one request; those of `*` and `$levels` count one by one. */
+/** The maximum number of expansions in one request; those of `*` and `$levels` count individually. */
 export const MAX_EXPANSIONS = 100;
-/** What `$levels=max` means, and the most that `$levels` takes. */
+/** The meaning of `$levels=max`, and the largest value of `$levels`. */
 export const MAX_LEVELS = 5;
 
-/** A text that is read, and the option that a message about it names. */
+/** A text to parse, and the option that messages about it name. */
 export interface OptionText {
   readonly option: string;
   readonly text: string;
 }
 
-/** Something that was read, with the text that its positions count in. */
+/** A parsed value, with the text that its positions refer to. */
 export interface Sourced<T> {
   readonly source: OptionText;
   readonly value: T;
 }
 
-/** Where something begins in its text: an offset from 0. */
+/** Where something begins in its text, as an offset from 0. */
 export interface Start {
   readonly start: number;
 }
 
 const LONGEST_SHOWN = 40;
 
-/** A piece of the request as a message shows it. */
+/** A part of the request, shortened for messages. */
 export const shown = (text: string): string =>
   text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text;
 
 /**
  * Decodes a part of a URL.
- * @throws requestMalformed when a percent sign is not followed by two hexadecimal digits, or the bytes are not UTF-8
+ *
+ * @throws requestMalformed if a percent sign is not followed by two hexadecimal digits, or the bytes are not UTF-8
  */
 export function decodePart(text: string): string {
   try {
@@ -59,18 +60,18 @@ export function decodePart(text: string): string {
   }
 }
 
-/** The option and position that a message names; positions count characters from 1, not UTF-16 units. */
+/** The option and position for a message; positions count characters from 1, not UTF-16 code units. */
 export const positionOf = ({ option, text }: OptionText, start: number) => ({
   option,
   position: [...text.slice(0, start)].length + 1,
 });
 
-/** The grammar expects something else here. */
+/** The error that the grammar expects something else. */
 export function syntaxError(source: OptionText, start: number, found: string, expected: string): PlatError {
   return platError('syntax', { ...positionOf(source, start), found, expected }, { target: source.option });
 }
 
-/** The text requests more than a limit allows. */
+/** The error that the text exceeds a limit. */
 export function tooLarge(source: OptionText, start: number, what: string, limit: number): PlatError {
   return platError(
     'filterTooLarge',
@@ -79,12 +80,12 @@ export function tooLarge(source: OptionText, start: number, what: string, limit:
   );
 }
 
-/** The text is well formed, but its values have the wrong types. */
+/** The error that the text is well formed but its values have the wrong types. */
 export function typeMismatch(source: OptionText, start: number, reason: string): PlatError {
   return platError('typeMismatch', { ...positionOf(source, start), reason }, { target: source.option });
 }
 
-/** OData has it, and this service does not. */
+/** The error that OData defines something which this service does not provide. */
 export function notProvided(source: OptionText, start: number, what: string): PlatError {
   return platError('notImplemented', { ...positionOf(source, start), what }, { target: source.option });
 }

@@ -1,7 +1,7 @@
 /**
- * The grammar of OData requests (OData 4.01 ABNF), from top to bottom: options, expressions, calls and paths, the resource
- * path, and at the end the tokens. Text becomes syntax nodes. The grammar knows no field and no function by name: binding
- * does.
+ * The grammar of OData requests (OData 4.01 ABNF), from top to bottom: options, expressions, calls and paths, the resource path,
+ * and finally the tokens. It turns text into syntax nodes. The grammar knows no fields or functions by name; the binders resolve
+ * them.
  */
 import { nearestName } from '../../dictionary/index.ts';
 import { type PlatError, platError } from '../../errors/index.ts';
@@ -35,7 +35,7 @@ import { matchAt, readBareLiteral, readPrefixedLiteral, readQuoted, skipSpace } 
 
 // Options
 
-/** The options of a request whose value has a syntax of its own, without dollar. */
+/** The options of a request whose values have a syntax of their own, without the dollar sign. */
 export const PARSED_OPTIONS = [
   'filter',
   'orderby',
@@ -87,7 +87,7 @@ export function parseExpressionText(source: OptionText): Node {
   return node;
 }
 
-/** @param inList whether the option is in the parentheses of another one */
+/** @param inList whether the option is inside the parentheses of another one */
 function parseOption(scanner: Scanner, option: ParsedOption, inList: boolean): Partial<OptionNodes> {
   const { source } = scanner;
   switch (option) {
@@ -164,7 +164,7 @@ function parseSearch(scanner: Scanner, inList: boolean): Search {
   return search;
 }
 
-/** Up to the next option in a list, or to the end of the text. */
+/** The rest of an option, up to the next one in a list or to the end of the text. */
 const PLAIN_IN_LIST = /[^;)]*/y;
 const PLAIN = /.*/sy;
 
@@ -225,14 +225,14 @@ function parseComputeItem(scanner: Scanner): ComputeNode {
   return { expression, name: token.name, start: token.start };
 }
 
-// What takes which options in parentheses; each takes those of the one before it.
+// The options that are allowed in parentheses; each set includes the one before it.
 const COUNT_OPTIONS = new Set<ParsedOption>(['filter', 'search']);
 const REFERENCE_OPTIONS = new Set<ParsedOption>([...COUNT_OPTIONS, 'orderby', 'skip', 'top', 'count']);
 const SELECT_OPTIONS = new Set<ParsedOption>([...REFERENCE_OPTIONS, 'compute', 'select']);
 const RECORD_OPTIONS = new Set<ParsedOption>([...SELECT_OPTIONS, 'expand', 'levels']);
 const STAR_OPTIONS = new Set<ParsedOption>(['levels']);
 
-/** One name or annotation of a path; undefined when something else comes next. */
+/** One name or annotation of a path; undefined if something else comes next. */
 function parsePart(scanner: Scanner): PathPart | undefined {
   const token = peek(scanner);
   const { start } = token;
@@ -267,7 +267,7 @@ function parseSelectItem(scanner: Scanner): SelectNode {
   return { kind: 'operations', start };
 }
 
-/** Whether `name =` or an alias comes next: an option, and not the name of a function's parameter. */
+/** Whether `name =` or an alias comes next, that is, an option and not the parameter name of a function. */
 function isOptionNext(scanner: Scanner): boolean {
   const token = peek(scanner);
   if (token.kind !== 'name') return true;
@@ -327,7 +327,7 @@ function parseExpandEnd(scanner: Scanner, isBehindPath: boolean, star: boolean):
   throw unexpected(scanner, star ? '$ref after */' : EXPANSION);
 }
 
-/** The options that an expansion takes in parentheses; undefined when it has none. */
+/** The options that an expansion may have in parentheses; undefined if it may have none. */
 function expandOptions(star: boolean, give: Give): ReadonlySet<ParsedOption> | undefined {
   switch (give) {
     case 'references':
@@ -339,7 +339,7 @@ function expandOptions(star: boolean, give: Give): ReadonlySet<ParsedOption> | u
   }
 }
 
-/** The option of a name with or without dollar, in any case (OData 4.01 URL conventions, 5.1). */
+/** The option with a name, which is case-insensitive and may lack its dollar sign (OData 4.01 URL conventions, 5.1). */
 export function optionOf<O extends string>(name: string, known: Iterable<O>): O | undefined {
   const plain = (name.startsWith('$') ? name.slice(1) : name).toLowerCase();
   for (const option of known) if (option === plain) return option;
@@ -347,9 +347,9 @@ export function optionOf<O extends string>(name: string, known: Iterable<O>): O 
 }
 
 /**
- * The error of an option that does not exist here.
- * @param name without dollar, to find what may have been meant
- * @param given as the message has it
+ * The error for an option that does not exist.
+ *
+ * @param given the name as in the request, for the message\n@param name without the dollar sign, to find a suggestion
  */
 export function unknownOption(
   given: string,
@@ -365,7 +365,7 @@ export function unknownOption(
 
 type Infix = BinaryOperator | 'and' | 'or';
 
-/** How tightly each operator binds (OData 4.01 URL conventions, 5.1.1.17). */
+/** The precedence of each operator (OData 4.01 URL conventions, 5.1.1.17). */
 const PRECEDENCE: ReadonlyMap<string, readonly [Infix, number]> = new Map(
   (
     [
@@ -385,7 +385,7 @@ const PRECEDENCE: ReadonlyMap<string, readonly [Infix, number]> = new Map(
 const UNARY = 7;
 const LOWEST = 1;
 
-/** Parses an expression and whatever binds at least as tightly as `level`. Equal operators associate to the left. */
+/** Parses an expression with operators of at least the given precedence. Operators of equal precedence associate to the left. */
 function parseExpression(scanner: Scanner, level = LOWEST): Node {
   return nested(scanner, () => {
     const { start } = peek(scanner);
@@ -450,7 +450,7 @@ function parseOperand(scanner: Scanner): Node {
   throw unexpected(scanner, 'a field, a value or a function');
 }
 
-/** An expression and the parenthesis that closes it. */
+/** An expression and its closing parenthesis. */
 function parseCondition(scanner: Scanner): Node {
   const node = parseExpression(scanner);
   expect(scanner, ')', ' or an operator');
@@ -502,7 +502,7 @@ function parseJsonMember(scanner: Scanner): { name: string; value: Node } {
 
 // Calls
 
-/** Parses a call, or the path that continues from its result. The next token is its name, then `(` without space. */
+/** Parses a call, or a path that continues from its result. The next tokens are its name and, without white space, `(`. */
 function parseCall(scanner: Scanner): Node {
   const token = take(scanner);
   const { start } = token;
@@ -536,7 +536,7 @@ function parseArgument(scanner: Scanner): Argument {
   return { value: parseExpression(scanner) };
 }
 
-/** `cast(T)`, `cast(x,T)` and the same of `isof`. */
+/** `cast(T)`, `cast(x,T)`, and the same forms of `isof`. */
 function parseTyped(scanner: Scanner, kind: 'cast' | 'isof', start: number): Node {
   const first = peek(scanner);
   if (first.kind === 'name') {
@@ -578,7 +578,7 @@ function parseCase(scanner: Scanner, start: number): Node {
 
 // Paths
 
-/** A head and what follows it after slashes (firstMemberExpr). */
+/** Parses a path (firstMemberExpr). */
 function parsePath(scanner: Scanner): Node {
   const token = peek(scanner);
   const { start } = token;
@@ -593,7 +593,7 @@ function parsePath(scanner: Scanner): Node {
   return { kind: 'path', segments, start };
 }
 
-/** A head that was parsed already, and what follows it. */
+/** Parses the segments after a head that has been parsed. */
 function parseSegments(scanner: Scanner, head: Segment): [Segment, ...Segment[]] {
   const segments: [Segment, ...Segment[]] = [head];
   let last = head;
@@ -689,8 +689,9 @@ const FIRST = new Set(['metadata', 'batch', 'all', 'entity', 'crossjoin']);
 const LATER = new Set(['count', 'ref', 'value', 'query', 'filter', 'each']);
 
 /**
- * Parses the path after the service root (resourcePath): split at slashes, then decoded. Key-as-segment is understood, so a
- * segment after a plain name may be any text.
+ * Parses the path after the service root (resourcePath): splits it at slashes, then decodes the segments. The key-as-segment
+ * convention is supported, so a segment after a plain name may be any text.
+ *
  * @throws syntax, requestMalformed
  */
 export function parsePathText(rawPath: string): readonly PathSegment[] {
@@ -780,13 +781,13 @@ type Token = Span &
 /** How far a text has been read. */
 interface Scanner {
   readonly source: OptionText;
-  /** Everything before it is read. */
+  /** Everything before it has been consumed. */
   offset: number;
-  /** Levels of nesting that are open. */
+  /** The current depth of nesting. */
   depth: number;
-  /** Inside the condition of a `case` branch (see readBareLiteral). */
+  /** Whether the parser is inside the condition of a `case` branch (see readBareLiteral). */
   splitTimes: boolean;
-  /** The token after `offset`, if it was already read. */
+  /** The token after `offset`, if it has been read. */
   ahead: Token | undefined;
 }
 
@@ -798,7 +799,7 @@ const scan = (source: OptionText): Scanner => ({
   ahead: undefined,
 });
 
-/** The next token, which is not taken. */
+/** The next token, which is not consumed. */
 function peek(scanner: Scanner): Token {
   scanner.ahead ??= readToken(scanner.source, scanner.offset, scanner.splitTimes);
   return scanner.ahead;
@@ -810,7 +811,7 @@ function take(scanner: Scanner): Token {
   return token;
 }
 
-/** Goes on (or back) to an offset. */
+/** Continues at an offset, which may be an earlier one. */
 function moveTo(scanner: Scanner, offset: number): void {
   scanner.offset = offset;
   scanner.ahead = undefined;
@@ -825,7 +826,7 @@ function splitTimes(scanner: Scanner, split: boolean): void {
 const touches = (scanner: Scanner, character: string): boolean =>
   scanner.source.text[scanner.offset] === character;
 
-/** Takes a symbol if it comes next. */
+/** Consumes a symbol if it comes next. */
 function accept(scanner: Scanner, symbol: string): boolean {
   const token = peek(scanner);
   if (token.kind !== 'symbol' || token.symbol !== symbol) return false;
@@ -833,12 +834,12 @@ function accept(scanner: Scanner, symbol: string): boolean {
   return true;
 }
 
-/** @throws syntax when another token comes next */
+/** @throws syntax if another token comes next */
 function expect(scanner: Scanner, symbol: string, or = ''): void {
   if (!accept(scanner, symbol)) throw unexpected(scanner, `"${symbol}"${or}`);
 }
 
-/** @throws syntax when anything is left */
+/** @throws syntax if anything is left */
 function expectEnd(scanner: Scanner, or: string): void {
   if (peek(scanner).kind !== 'end') throw unexpected(scanner, `${or} or the end`);
 }
@@ -865,7 +866,7 @@ function nested<T>(scanner: Scanner, parse: () => T): T {
   return result;
 }
 
-/** Takes an opening bracket and parses on; inside brackets times are times again. */
+/** Consumes an opening bracket and parses what follows. Inside brackets, `10:20` is a time again. */
 function bracketed<T>(scanner: Scanner, parse: () => T): T {
   const outer = scanner.splitTimes;
   scanner.splitTimes = false;
@@ -882,7 +883,7 @@ function commaList<T>(scanner: Scanner, item: (scanner: Scanner) => T): T[] {
   return items;
 }
 
-/** The same between brackets, with no item at all or more. */
+/** The same between brackets, possibly empty. */
 function bracketedList<T>(scanner: Scanner, close: string, item: (scanner: Scanner) => T): T[] {
   return bracketed(scanner, () => {
     if (accept(scanner, close)) return [];
@@ -903,8 +904,9 @@ const JSON_TEXT = /"[^"\\]*(?:\\.[^"\\]*)*"/y;
 const SYMBOLS = '(),/:;=[]{}*.';
 
 /**
- * Reads the token after white space at an offset.
- * @throws syntax for a character that begins none
+ * Reads the token at an offset, after white space.
+ *
+ * @throws syntax for a character that begins no token
  */
 function readToken(source: OptionText, offset: number, splitTimes: boolean): Token {
   const { text } = source;
@@ -927,7 +929,7 @@ function readToken(source: OptionText, offset: number, splitTimes: boolean): Tok
   }
   const at = matchAt(AT, text, start);
   if (at !== undefined) return { kind: 'at', name: at.slice(1), start, end: start + at.length };
-  // A minus that begins no number.
+  // A minus sign that does not begin a number.
   if (first === '-') return readSymbol(first, start);
   const character = String.fromCodePoint(text.codePointAt(start) ?? 0);
   throw syntaxError(source, start, JSON.stringify(character), 'a name, a value or an operator');
@@ -962,7 +964,7 @@ function readJson(source: OptionText, start: number): Token {
     const value: unknown = JSON.parse(found);
     if (typeof value === 'string') return { kind: 'json', value, start, end: start + found.length };
   } catch {
-    // The only fault left is an escape that JSON does not have; the error below reports it.
+    // Only an invalid escape sequence can get here; the error below reports it.
   }
   throw syntaxError(source, start, shown(found), 'a JSON string');
 }

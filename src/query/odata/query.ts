@@ -1,6 +1,6 @@
 /**
- * The options of an OData request: splits the query string, has each option parsed, and binds them to what a key's schema
- * knows: `$filter`, `$orderby`, `$compute`, `$select` and `$expand` become a CollectionQuery. It knows no HTTP and no store.
+ * The options of an OData request: splits the query string, has each option parsed, and binds the options to the key's schema:
+ * `$filter`, `$orderby`, `$compute`, `$select` and `$expand` become a CollectionQuery. This module knows neither HTTP nor a store.
  */
 import { CUSTOM_FIELDS, customFieldsOf, leadsToCustomFields } from '../../dictionary/index.ts';
 import type { Field, Navigation } from '../../dictionary/types.ts';
@@ -52,7 +52,7 @@ import { inWords, isShape } from './values.ts';
 
 // The query string
 
-/** The options that collections take, without dollar. */
+/** The options of collections, without the dollar sign. */
 const PROVIDED = [...PARSED_OPTIONS, 'skiptoken', 'deltatoken', 'format'] as const;
 
 /** The system query options of OData 4.01. */
@@ -63,19 +63,20 @@ export type SystemOption = (typeof SYSTEM_OPTIONS)[number];
 /** The options of a query string, percent-decoded, each still as text. */
 export interface RawOptions {
   readonly system: ReadonlyMap<SystemOption, string>;
-  /** Texts of parameter aliases by name, without the at sign. */
+  /** The texts of parameter aliases by name, without the at sign. */
   readonly aliases: ReadonlyMap<string, string>;
-  /** Names of custom options, which have no meaning here. */
+  /** Names of custom options, which are ignored. */
   readonly custom: readonly string[];
 }
 
 const decodeQuery = (text: string): string => decodePart(text.replaceAll('+', ' '));
 
 /**
- * Splits the text after the question mark into options (OData 4.01 URL conventions, 2 and 5): at `&`, then at the first
- * `=`, and only then decodes. System options may be written without dollar and in any case. An option without value has
- * the empty one.
- * @throws optionUnknown for a name with dollar that is no option; optionRepeated; requestMalformed
+ * Splits the text after the question mark into options (OData 4.01 URL conventions, 2 and 5): at `&`, then at the first `=`; only
+ * then, it is decoded. System options are case-insensitive and may lack their dollar sign. An option without `=` has an empty
+ * value.
+ *
+ * @throws optionUnknown for an unknown name with a dollar sign; optionRepeated; requestMalformed
  */
 export function parseQueryOptions(rawQuery: string): RawOptions {
   const system = new Map<SystemOption, string>();
@@ -103,21 +104,21 @@ function put<K>(options: Map<K, string>, key: K, value: string, name: string): v
   options.set(key, value);
 }
 
-// What each kind of path takes
+// The options of each kind of path
 
-/** The options that each kind of path takes. */
+/** The options that each kind of path accepts. */
 export const OPTIONS_OF = {
   collection: new Set<SystemOption>(PROVIDED),
   /** The children of one record. */
   children: new Set<SystemOption>(PROVIDED).difference(new Set<SystemOption>(['deltatoken'])),
-  /** What has changed in a collection; the others do not outlive the walk that the link is of. */
+  /** A delta link; other options do not outlive the walk. */
   delta: new Set<SystemOption>(['filter', 'search', 'select', 'expand', 'compute', 'format', 'deltatoken']),
   record: new Set<SystemOption>(['select', 'expand', 'compute', 'format']),
   count: new Set<SystemOption>(['filter', 'search']),
   field: new Set<SystemOption>(['format']),
-  /** The number of a field's values. */
+  /** The number of values of a field. */
   values: new Set<SystemOption>(),
-  /** The custom fields of one record by themselves, which are a list of one, and their number. */
+  /** The custom fields of one record, which are a collection with one element, and their number. */
   custom: new Set<SystemOption>(['select', 'count', 'top', 'skip', 'format']),
   customCount: new Set<SystemOption>(),
 } as const;
@@ -135,9 +136,11 @@ const IN_WORDS: Readonly<Record<keyof typeof OPTIONS_OF, string>> = {
 };
 
 /**
- * What a request asks of a path: of a collection, of one record (fields, expansions and computed values), or of a part of it.
- * @throws the errors of each option: syntax, fieldUnknown, typeMismatch, filterTooLarge, optionInvalid,
- *   optionsConflict, optionRepeated, optionUnknown; notImplemented for what OData has and this service has not
+ * Binds the options of a request: for a collection, for one record (fields, expansions and computed values), or for a part of a
+ * record.
+ *
+ * @throws the errors of each option: syntax, fieldUnknown, typeMismatch, filterTooLarge, optionInvalid, optionsConflict,
+ * optionRepeated, optionUnknown; notImplemented for features of OData that this service does not provide
  */
 export function bindOptions(
   kind: keyof typeof OPTIONS_OF,
@@ -157,7 +160,7 @@ export function bindOptions(
   return skipToken === undefined ? query : { ...query, skipToken: keyOfSkipToken('$skiptoken', skipToken) };
 }
 
-/** What a request without options asks of a resource. */
+/** The queries of requests without options. */
 const plainQueries = new WeakMap<ResourceSchema, CollectionQuery>();
 
 function plainQuery(resource: ResourceSchema, schema: Schema): CollectionQuery {
@@ -171,7 +174,8 @@ function plainQuery(resource: ResourceSchema, schema: Schema): CollectionQuery {
 }
 
 /**
- * Refuses all options but a format, for documents that the service writes of itself.
+ * Refuses all options except `$format`, for documents that describe the service.
+ *
  * @throws PlatError `requestMalformed`, `notImplemented`
  */
 export function requireNoOptions(raw: RawOptions, where: string): void {
@@ -192,7 +196,8 @@ function refuseOthers(raw: RawOptions, allowed: ReadonlySet<SystemOption>, where
 }
 
 /**
- * A filter by itself, such as that of a role.
+ * Parses a single filter, such as that of a role.
+ *
  * @throws syntax, fieldUnknown, typeMismatch, filterTooLarge, notImplemented, all with the option `$filter`
  */
 export function parseFilter(text: string, resource: ResourceSchema, schema: Schema): Expression {
@@ -204,22 +209,22 @@ export function parseFilter(text: string, resource: ResourceSchema, schema: Sche
 
 // The options of one collection
 
-/** Where a query stands: that of the request, or of an expansion of another. */
+/** What surrounds a query: the request, or another query of which it is an expansion. */
 interface Surroundings {
   readonly schema: Schema;
-  /** Aliases of the request and of the expansions around. */
+  /** The aliases of the request and of the enclosing expansions. */
   readonly aliases: ReadonlyMap<string, NamedExpression>;
   readonly isExpansion: boolean;
   readonly totals: RequestTotals;
 }
 
-/** What is counted over a whole request. */
+/** What is limited over a whole request. */
 interface RequestTotals {
   expansions: number;
   readonly cost: RequestCost;
 }
 
-/** The scope in which the expressions of a query are bound, its own aliases before those around it. */
+/** The scope in which the expressions of a query are bound. Its own aliases take precedence over those around it. */
 function queryScope(
   { schema, aliases: outer, isExpansion }: Omit<Surroundings, 'totals'>,
   resource: ResourceSchema,
@@ -240,7 +245,7 @@ function queryScope(
   return query;
 }
 
-/** @param passed items of an outer `$select` that lead in here */
+/** @param passed items of an outer `$select` that apply to this query */
 function bindQuery(
   surroundings: Surroundings,
   resource: ResourceSchema,
@@ -285,8 +290,9 @@ function bindOrder(
 // $compute
 
 /**
- * Adds the names of `$compute` to a query (OData 4.01 URL conventions, 5.1.10); each may use those before it. A use of
- * a name stands for its expression, so that the tree knows fields only.
+ * Adds the names of `$compute` to a query (OData 4.01 URL conventions, 5.1.10); each may use those before it. Every use of a name
+ * is replaced by its expression, so that the tree contains only fields.
+ *
  * @throws optionInvalid for a name that is a field or occurs twice
  */
 function withComputed(query: QueryScope, items: Sourced<readonly ComputeNode[]> | undefined): QueryScope {
@@ -309,7 +315,7 @@ function withComputed(query: QueryScope, items: Sourced<readonly ComputeNode[]> 
   return { ...query, computed, usable: computed.size };
 }
 
-/** The computed values of a query, in their order. @throws typeMismatch for a shape, which no record can contain */
+/** The computed values of a query, in order. @throws typeMismatch for a shape, which no record can contain */
 const bindComputed = (query: QueryScope): readonly Computed[] =>
   [...query.computed].map(([name, { source, value, query: before }]) => {
     const env = environmentOf(before, source);
@@ -322,21 +328,22 @@ const bindComputed = (query: QueryScope): readonly Computed[] =>
 
 // $select
 
-/** Lists that ask for fields of the same records: a `$select` of their own, and what outer ones lead in. */
+/** Select lists for the same records: the `$select` of the query, and the parts of outer lists that apply to it. */
 type SelectLists = readonly Sourced<readonly SelectNode[]>[];
 
-/** What a `$select` requests, and what it passes on to the expansions that it leads into. */
+/** What a `$select` requests, and what it passes on to expansions. */
 interface BoundSelect {
   readonly selection: Selection;
-  /** Computed names that were requested; undefined for all of them. */
+  /** The computed names that were requested; undefined: all. */
   readonly computed: ReadonlySet<string> | undefined;
-  /** By the dictionary's name of the navigation: the rests of paths such as `Media/MediaURL`. */
+  /** By the dictionary's name of the navigation: the remainders of paths such as `Media/MediaURL`. */
   readonly passed: ReadonlyMap<string, SelectLists>;
 }
 
 /**
- * Sorts the items of `$select` (OData 4.01 URL conventions, 5.1.4). A hidden field is kept apart, a navigation is
- * given by its expansion, and bound operations are ignored, since there are none.
+ * Binds the items of `$select` (OData 4.01 URL conventions, 5.1.4). Hidden fields are listed separately, a navigation is returned
+ * by its expansion, and bound operations are ignored, since there are none.
+ *
  * @throws fieldUnknown for a name that does not exist; notImplemented for options, annotations and type casts
  */
 function bindSelect(
@@ -354,7 +361,7 @@ function bindSelect(
     if (item.kind !== 'path') continue;
     if (item.options) throw notProvided(source, item.start, 'options of an item');
     const [first, ...rest] = item.path;
-    // A qualified name alone names a bound operation.
+    // A single qualified name is that of a bound operation.
     const isOperation = rest.length === 0 && first?.kind === 'name' && first.name.includes('.');
     if (first === undefined || isOperation) continue;
     refuseForeignParts(source, item.path);
@@ -376,7 +383,7 @@ function bindSelect(
   return { selection, computed: all ? undefined : computed, passed };
 }
 
-/** Annotations and type casts, which the grammar allows and nothing here has. */
+/** Refuses annotations and type casts, which the grammar allows but this service does not provide. */
 function refuseForeignParts(source: OptionText, path: readonly PathPart[]): void {
   for (const { kind, name, start } of path) {
     if (kind === 'annotation') throw notProvided(source, start, `the annotation @${shown(name)}`);
@@ -400,7 +407,7 @@ function noFieldsBehind(
 type Path = ExpandNode & { readonly kind: 'path' };
 type Star = ExpandNode & { readonly kind: 'star' };
 
-/** The `$expand` of one query. */
+/** What the items of one `$expand` have in common. */
 interface ExpandScope {
   readonly totals: RequestTotals;
   readonly query: QueryScope;
@@ -409,9 +416,10 @@ interface ExpandScope {
 }
 
 /**
- * Binds `$expand` (OData 4.01 URL conventions, 5.1.3). A star stands for every navigation that is not named explicitly.
- * @param passed what `$select` selects of the related records
- * @throws fieldUnknown, typeMismatch, optionsConflict, optionRepeated, filterTooLarge, notImplemented
+ * Binds `$expand` (OData 4.01 URL conventions, 5.1.3). A star stands for all navigations that are not listed explicitly.
+ *
+ * @param passed what an outer `$select` selects of the related records\n@throws fieldUnknown, typeMismatch, optionsConflict,
+ * optionRepeated, filterTooLarge, notImplemented
  */
 function bindExpand(
   totals: RequestTotals,
@@ -464,7 +472,7 @@ function* navigationsOf({ record: { schema } }: QueryScope): Iterable<Navigation
   if (hasCustomFields(schema)) yield customFieldsOf(schema.resource);
 }
 
-/** Refuses what the grammar allows and nothing here has. */
+/** Refuses what the grammar allows but this service does not provide. */
 function provided({ query, source }: ExpandScope, item: ExpandNode): Path | Star {
   if (item.kind === 'media') throw notProvided(source, item.start, 'a media stream');
   refuseForeignParts(source, item.path);
@@ -482,7 +490,7 @@ function provided({ query, source }: ExpandScope, item: ExpandNode): Path | Star
 
 function noNavigation(schema: ResourceSchema, source: OptionText, part: PathPart): PlatError {
   if (schema.findField(part.name).kind !== 'visible') return fieldUnknown(schema, source, part);
-  const reason = `${part.name} is a field, which $select names, and leads to no other record`;
+  const reason = `${part.name} is a field (use $select), not a navigation,`;
   return typeMismatch(source, part.start, reason);
 }
 
@@ -499,7 +507,7 @@ function bindNamed(scope: ExpandScope, item: Path): Expansion {
   return bindExpansion(scope, item, navigation, part.name, options);
 }
 
-/** The custom fields of the record itself that the key may see; of the options only `$select` has a meaning there. */
+/** Binds the expansion of a record's custom fields that the key sees. Only `$select` applies to it. */
 function bindCustomFields(scope: ExpandScope, item: Path, navigation: Navigation): Expansion {
   const { query, source } = scope;
   const { schema } = query.record;
@@ -524,7 +532,7 @@ function bindStar(scope: ExpandScope, item: Star, navigation: Navigation): Expan
   return bindExpansion(scope, item, navigation, navigation.name, options);
 }
 
-/** The options with the same expansion once more inside. */
+/** The options with the same expansion nested once more, for `$levels`. */
 function withOneMoreLevel(source: OptionText, item: Path, left: number): OptionNodes {
   const { options } = item;
   const again: ExpandNode = { ...item, options: { ...options, levels: left } };
@@ -556,7 +564,7 @@ function bindExpansion(
 
 const LIST_OPTIONS = ['filter', 'search', 'orderby', 'top', 'skip', 'count'] as const;
 
-/** One related record cannot be filtered, ordered or counted. */
+/** Refuses options that do not apply to a single related record: it cannot be filtered, ordered or counted. */
 function refuseListOptions(source: OptionText, { give, options, start }: Path | Star, name: string): void {
   if (give === 'count') {
     throw typeMismatch(source, start, `${name} leads to one record, so it has no $count`);
@@ -568,12 +576,12 @@ function refuseListOptions(source: OptionText, { give, options, start }: Path | 
   }
 }
 
-// Custom fields by themselves
+// The custom fields of one record
 
 /**
- * What is selected of the custom fields of a record, with its key.
- * @param option the one that they are requested in
- * @throws PlatError `optionInvalid` where other fields are requested
+ * The selection of a record's custom fields, with its key.
+ *
+ * @param option the option that selects them\n@throws PlatError `optionInvalid` if other fields are selected
  */
 function customSelection(
   { all, fields, hidden }: Selection,
@@ -596,7 +604,7 @@ function* visibleCustomFields({ resource, findField }: ResourceSchema) {
   }
 }
 
-/** Whether a resource has custom fields that the key may see. */
+/** Whether a resource has custom fields that the key sees. */
 export function hasCustomFields(schema: ResourceSchema): boolean {
   return visibleCustomFields(schema).next().done !== true;
 }

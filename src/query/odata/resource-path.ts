@@ -1,6 +1,7 @@
 /**
- * Binds resource paths of OData (OData 4.01 URL conventions, 4): which collection, record, field or count a path addresses,
- * and the keys in it. It knows no options and no HTTP; what a role may not name does not exist for it.
+ * Binds resource paths of OData (OData 4.01 URL conventions, 4): determines which collection, record, field or count a path
+ * addresses, and parses the keys in it. This module knows neither options nor HTTP. Names that a role may not use do not exist for
+ * it.
  */
 import { leadsToCustomFields, nearestName } from '../../dictionary/index.ts';
 import type { Field, Navigation } from '../../dictionary/types.ts';
@@ -16,22 +17,22 @@ type KeyValue = string | number;
 
 /** The entity set that a path begins with. */
 interface PathRoot {
-  /** As the request names it. */
+  /** The name that the request used. */
   readonly name: string;
   readonly resource: ResourceSchema;
   readonly key?: KeyValue;
 }
 
-/** One navigation of a path; the last one may end at a collection. */
+/** One navigation of a path. Every step except the last leads to one record. */
 export interface PathStep {
   readonly name: string;
   readonly navigation: Navigation;
   readonly resource: ResourceSchema;
-  /** Of one record in a collection. */
+  /** The key of one record in a collection. */
   readonly key?: KeyValue;
 }
 
-/** The segments of a path, as far as it has been followed. All but the last of `root` and `steps` name one record each. */
+/** A path, as far as it has been followed. All of `root` and `steps` except the last lead to one record each. */
 interface Route {
   readonly root: PathRoot;
   readonly steps: readonly PathStep[];
@@ -39,29 +40,30 @@ interface Route {
   readonly resource: ResourceSchema;
 }
 
-/** What a route has led to. */
+/** What a route leads to. */
 type Target =
   | { readonly kind: 'collection' }
   | { readonly kind: 'record' }
   | { readonly kind: 'count' }
-  /** A field of one record: as JSON, as bare text (`/$value`), or the number of its values (`/$count`). */
+  /** A field of one record: as JSON, as plain text (`/$value`), or the number of its values (`/$count`). */
   | { readonly kind: 'field'; readonly field: Field; readonly give: 'json' | 'text' | 'count' }
-  /** The custom fields of one record alone, as a list of one, or its length (`/$count`). */
+  /** The custom fields of one record as a collection with one element, or their number (`/$count`). */
   | { readonly kind: 'custom'; readonly give: 'json' | 'count' };
 
 type Destination = Target & { readonly route: Route };
 
-/** What a path under the service root addresses. */
+/** What a path below the service root addresses. */
 export type ResourcePath = { readonly kind: 'service' | 'metadata' } | (Target & Route);
 
 type KeyAliases = RawOptions['aliases'];
 
 /**
- * Reads the path after the service root, percent-encoded as it came, without query.
- * A segment after a collection is a key, unless it begins with a dollar.
- * @param aliases values of parameter aliases, for keys such as `Property(@key)`
- * @throws resourceUnknown for the entity set; pathNotFound further on; syntax, typeMismatch or requestMalformed for a
- *   malformed segment or key; notImplemented for `$batch`, `$ref`, functions and their like
+ * Parses the path after the service root, still percent-encoded and without a query. A segment after a collection is a key unless
+ * it begins with a dollar sign.
+ *
+ * @param aliases the values of parameter aliases, for keys such as `Property(@key)`\n@throws resourceUnknown for an unknown entity
+ * set; pathNotFound after it; syntax, typeMismatch or requestMalformed for a malformed segment or key; notImplemented for `$batch`,
+ * `$ref`, functions and similar segments
  */
 export function parseResourcePath(
   rawPath: string,
@@ -87,7 +89,7 @@ export function parseResourcePath(
   return { ...target, ...route };
 }
 
-/** A first segment that is no name at all is a resource that does not exist, and no error of syntax. */
+/** Reports a first segment that is not a valid name as an unknown resource, and not as a syntax error. */
 function refuseUnknownSet(rawPath: string, schema: Schema): void {
   const first = decodePart(rawPath.split('/', 1)[0] ?? '');
   if (rawPath === '' || first.startsWith('$')) return;
@@ -111,7 +113,7 @@ function begin(schema: Schema, segment: PathSegment, aliases: KeyAliases): Desti
   return { kind: key === undefined ? 'collection' : 'record', route: { root, steps: [], resource } };
 }
 
-/** Undefined where nothing lies behind the segment. */
+/** Follows one more segment; undefined if it leads nowhere. */
 function follow(
   schema: Schema,
   destination: Destination,
@@ -170,7 +172,7 @@ function followRecord(
   if (found.kind === 'visible') {
     return groups.length === 0 ? { kind: 'field', route, field: found.field, give: 'json' } : undefined;
   }
-  // What can be expanded has a path, too, whether or not anything has been stored yet of what it leads to.
+  // Every navigation that can be expanded has a path, even if its target has no records yet.
   const navigation = route.resource.findExpansion(name);
   if (navigation === undefined || (groups.length > 0 && !navigation.collection)) return undefined;
   if (leadsToCustomFields(navigation)) {
@@ -190,14 +192,14 @@ const keyIsNumber = ({ resource }: ResourceSchema): boolean => {
   return field !== undefined && fieldType(field) === 'integer';
 };
 
-/** A key in a segment of its own; undefined if no record can have it. */
+/** A key that is a segment of its own; undefined if no record can have it. */
 function keyOfSegment(resource: ResourceSchema, text: string): KeyValue | undefined {
   if (!keyIsNumber(resource)) return text === '' ? undefined : text;
   const number = Number(text);
   return /^-?\d+$/.test(text) && Number.isSafeInteger(number) ? number : undefined;
 }
 
-/** The key in the parentheses of a segment; undefined when it has none. */
+/** The key in the parentheses of a segment; undefined if it has none. */
 function keyOf(
   resource: ResourceSchema,
   { text }: PathSegment,
@@ -232,7 +234,7 @@ function keyOfNode(resource: ResourceSchema, source: OptionText, node: Node, ali
   throw syntaxError(aliasSource, value.start, 'no literal', 'a key');
 }
 
-/** A key of digits is found with and without quotes, since listing keys are strings of digits. */
+/** A key from a literal. Digits are accepted with and without quotes, since the keys of listings are strings of digits. */
 function keyOfLiteral(
   resource: ResourceSchema,
   source: OptionText,
@@ -241,7 +243,7 @@ function keyOfLiteral(
 ): KeyValue {
   const { name, key } = resource.resource;
   if (keyIsNumber(resource)) {
-    // Some clients take every key for a text, and send it in quotes.
+    // Some clients send every key in quotes.
     const isNumber = literal.form === 'integer' || (literal.form === 'string' && /^\d+$/.test(literal.text));
     if (isNumber && Number.isSafeInteger(Number(literal.text))) return Number(literal.text);
     throw typeMismatch(source, start, `${key} of ${name} is an integer`);

@@ -1,7 +1,6 @@
 /**
- * The grammar of `$search` (OData 4.01 URL conventions, 5.1.8.1): words, phrases in double quotes, AND, OR and NOT in
- * capitals, parentheses; two terms side by side must both match. It has tokens of its own and knows nothing of the other
- * options.
+ * The grammar of `$search` (OData 4.01 URL conventions, 5.1.8.1): words, phrases in double quotes, AND, OR and NOT in capitals,
+ * parentheses; adjacent terms must both match. It has its own tokens and knows nothing of other options.
  */
 import type { PlatError } from '../../errors/index.ts';
 import type { Search } from '../tree.ts';
@@ -9,7 +8,7 @@ import { MAX_DEPTH, MAX_TERMS, type OptionText, syntaxError, tooLarge } from './
 import { matchAt, readQuoted, skipSpace } from './values.ts';
 
 const WORD = /[^\s()"]+/y;
-/** Inside parentheses of an option list a semicolon begins the next option. */
+/** In the parentheses of another option, a semicolon begins the next option. */
 const WORD_IN_LIST = /[^\s()";]+/y;
 const PHRASE = /"([^"]+)"/y;
 const AND = /AND\s+/y;
@@ -26,10 +25,10 @@ interface Reader {
 }
 
 /**
- * Reads a search at an offset. A keyword where no operator is allowed is a word. A whole search in single quotes is one
+ * Parses a search at an offset. A keyword in a place where no operator is allowed is a word. A whole search in single quotes is one
  * phrase, taken literally.
- * @param depth levels of nesting that are open around it
- * @param inList whether it is in the parentheses of another option
+ *
+ * @param depth the depth of nesting around it\n@param inList whether it is inside the parentheses of another option
  */
 export function parseSearchAt(
   source: OptionText,
@@ -103,14 +102,14 @@ function parseInner(reader: Reader): Search {
   return phrase === undefined ? { kind: 'word', text } : { kind: 'phrase', text: phrase.slice(1, -1) };
 }
 
-/** Takes AND or OR between two terms. */
+/** Consumes AND or OR between two terms. */
 function accept(reader: Reader, keyword: RegExp): boolean {
   const end = afterSpace(reader, keyword);
   if (end !== undefined) reader.offset = end;
   return end !== undefined;
 }
 
-/** The end of a keyword that comes next after white space; undefined when it does not, or no term follows it. */
+/** The end of a keyword that follows after white space; undefined if it does not follow, or no term comes after it. */
 function afterSpace(reader: Reader, keyword: RegExp): number | undefined {
   const from = nextOffset(reader);
   return from > reader.offset ? afterKeyword(reader, keyword, from) : undefined;
@@ -123,7 +122,7 @@ function afterKeyword({ source, word }: Reader, keyword: RegExp, from: number): 
   return isTermAt(source.text, end, word) ? end : undefined;
 }
 
-/** Whether white space and then the beginning of a term comes next. */
+/** Whether white space and the beginning of a term come next. */
 function isTermNext(reader: Reader): boolean {
   const next = nextOffset(reader);
   return next > reader.offset && isTermAt(reader.source.text, next, reader.word);

@@ -1,6 +1,6 @@
 /**
- * The values of OData: the types that an expression has and which of them fit together, the syntax and meaning of
- * literals, and the tables of functions and Edm types. It knows no field by name and no expression syntax.
+ * The values of OData: the types of expressions and which of them can be combined, the syntax and meaning of literals, and the
+ * tables of functions and Edm types. This module knows no fields by name and no expression syntax.
  */
 import { fractionText } from '../../dictionary/index.ts';
 import type { Field } from '../../dictionary/types.ts';
@@ -26,7 +26,7 @@ export function fieldType({ type }: Field): ValueType {
 
 export const isNumber = (type: ValueType): boolean => type === 'integer' || type === 'decimal';
 const isMoment = (type: ValueType): boolean => type === 'date' || type === 'timestamp';
-/** Whether a type is that of a geography literal, which no record has for a value of its own. */
+/** Whether a type is that of a geography literal. No field has such a type. */
 export const isShape = (type: ValueType): type is 'point' | 'polygon' =>
   type === 'point' || type === 'polygon';
 
@@ -46,7 +46,7 @@ const WORDS: Readonly<Record<ValueType, string>> = {
 
 export const typeInWords = (type: ValueType): string => WORDS[type];
 
-/** An expression as messages name it, by its own name where it has one: "ListPrice (a decimal)". */
+/** An expression in messages, with its own name if it has one: "ListPrice (a decimal)". */
 export function inWords(expression: Expression): string {
   const words = WORDS[typeOf(expression)];
   switch (expression.kind) {
@@ -63,7 +63,7 @@ export function inWords(expression: Expression): string {
 
 export const NULL: Literal = { kind: 'literal', type: 'null', value: null };
 
-/** A value as a timestamp: a date means its midnight in UTC. */
+/** A value as a timestamp; a date becomes its midnight in UTC. */
 function asTimestamp(expression: Expression): Expression {
   if (typeOf(expression) !== 'date') return expression;
   return expression.kind === 'literal' && expression.type === 'date'
@@ -71,14 +71,14 @@ function asTimestamp(expression: Expression): Expression {
     : { kind: 'cast', type: 'timestamp', operand: expression };
 }
 
-/** A duration whose prefix was omitted (OData 4.01 URL conventions, 5.1.1.14.1); undefined for anything else. */
+/** A duration without its prefix, which is optional (OData 4.01 URL conventions, 5.1.1.14.1); undefined for anything else. */
 export function asDuration(expression: Expression): Literal | undefined {
   if (expression.kind !== 'literal' || expression.type !== 'string') return undefined;
   const seconds = durationSeconds(expression.value);
   return Number.isFinite(seconds) ? { kind: 'literal', type: 'duration', value: seconds } : undefined;
 }
 
-/** A value in a type of the same family; undefined when it does not fit. Null fits everywhere. */
+/** Converts a value to a type of the same family; undefined if it does not fit. Null fits every type. */
 export function fit(expression: Expression, target: ValueType): Expression | undefined {
   const type = typeOf(expression);
   if (type === target || type === 'null' || (isNumber(type) && isNumber(target))) return expression;
@@ -86,7 +86,7 @@ export function fit(expression: Expression, target: ValueType): Expression | und
   return target === 'duration' ? asDuration(expression) : undefined;
 }
 
-/** The type in which values of two types are compared; undefined when they cannot be. */
+/** The type in which values of two types are compared; undefined if they cannot be compared. */
 export function commonType(left: ValueType, right: ValueType): ValueType | undefined {
   if (left === right || right === 'null') return left;
   if (left === 'null') return right;
@@ -96,7 +96,7 @@ export function commonType(left: ValueType, right: ValueType): ValueType | undef
   return left === 'string' && right === 'duration' ? right : undefined;
 }
 
-/** Two values in their common type; undefined when they have none. */
+/** Two values in their common type; undefined if they have none. */
 export function align(left: Expression, right: Expression): readonly [Expression, Expression] | undefined {
   const common = commonType(typeOf(left), typeOf(right));
   if (common === undefined) return undefined;
@@ -104,7 +104,9 @@ export function align(left: Expression, right: Expression): readonly [Expression
   return one && other && [one, other];
 }
 
-/** Operands of arithmetic: next to times a string may be a duration, and next to a timestamp a date is its midnight. */
+/**
+ * Converts operands of arithmetic: next to a date or time, a string may be a duration; next to a timestamp, a date is its midnight.
+ */
 export function alignOperands(left: Expression, right: Expression): readonly [Expression, Expression] {
   const types = [typeOf(left), typeOf(right)];
   if (types.includes('date') && types.includes('timestamp')) return [asTimestamp(left), asTimestamp(right)];
@@ -112,13 +114,13 @@ export function alignOperands(left: Expression, right: Expression): readonly [Ex
   return [left, right];
 }
 
-/** The type of a result of arithmetic (5.1.1.2); undefined when the operator does not take operands of these types. */
+/** The type of the result of arithmetic (5.1.1.2); undefined if the operator does not accept these types. */
 export function arithmeticType(
   operator: ArithmeticOperator,
   left: ValueType,
   right: ValueType,
 ): ValueType | undefined {
-  // Null with anything is null, in the type of the other side.
+  // Arithmetic with null is null, in the type that fits the other side.
   const beside = (type: ValueType): ValueType => (isMoment(type) ? 'duration' : type);
   if (left === 'null') return right === 'null' ? 'null' : arithmeticType(operator, beside(right), right);
   if (right === 'null') return arithmeticType(operator, left, beside(left));
@@ -143,7 +145,7 @@ export function arithmeticType(
   }
 }
 
-/** Whether `cast` takes a value from one type to another (5.1.1.10.1). */
+/** Whether `cast` converts one type to another (5.1.1.10.1). */
 export function castable(from: ValueType, to: ValueType): boolean {
   if (isShape(from)) return false;
   if (from === to || from === 'null') return true;
@@ -154,7 +156,7 @@ export function castable(from: ValueType, to: ValueType): boolean {
   return from === 'timestamp' && (to === 'date' || to === 'time');
 }
 
-// Literals as they are written
+// The syntax of literals
 
 const DATE = '-?(?:0\\d{3}|[1-9]\\d{3,})-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\\d|3[01])';
 const HOUR = '(?:[01]\\d|2[0-3])';
@@ -165,10 +167,10 @@ const IS_TIMESTAMP = new RegExp(`^${DATE}T${TIME}(?:Z|[+-]${HOUR}:[0-5]\\d)$`, '
 const DURATION = /^(-)?P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?$/i;
 const IS_BINARY = /^(?:[\w-]{4})*(?:[\w-]{2}[AEIMQUYcgkosw048]=?|[\w-][AQgw](?:==)?)?$/;
 
-/** What dates, times and numbers begin with. */
+/** The characters that dates, times and numbers begin with. */
 const NUMERIC = '0123456789+-';
 const GUID_AHEAD = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/iy;
-/** Anything that means to be a date, so that a malformed one is reported as such. */
+/** Anything that looks like a date, so that a malformed one is reported as such. */
 const DATE_AHEAD = /-?\d+-\d+-\d+(?:T[\d:.]*(?:Z|[+-][\d:]+)?)?/iy;
 const TIME_AHEAD = /\d\d:\d\d(?::\d\d(?:\.\d+)?)?/y;
 const NUMBER_AHEAD = /[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?/iy;
@@ -205,8 +207,9 @@ interface ReadLiteral {
 }
 
 /**
- * Reads a number, date, time or guid at an offset; undefined when none begins there.
- * @param splitTimes inside the condition of a `case` branch, where `10:20,` is a number, a colon and a number
+ * Reads a number, date, time or guid at an offset; undefined if none begins there.
+ *
+ * @param splitTimes whether this is the condition of a `case` branch, in which `10:20,` is a number, a colon and a number
  */
 export function readBareLiteral(
   source: OptionText,
@@ -270,16 +273,17 @@ export function readPrefixedLiteral(source: OptionText, prefix: string, quote: n
   }
 }
 
-// Literals
+// The values of literals
 
-/** About as many characters as a literal was written with. */
+/** The approximate number of characters of a literal in the request. */
 export const lengthOf = (literal: LiteralText): number =>
   'text' in literal ? literal.text.length : 16 * literal.shape.areas.flat(2).length;
 
 /**
  * The value of a literal, in the canonical form of the tree.
- * @throws typeMismatch for a date that the calendar does not have, or a number or shape out of range;
- *   notImplemented for forms that no field has
+ *
+ * @throws typeMismatch for a date that the calendar does not have, or a number or shape out of range; notImplemented for forms that
+ * no field has
  */
 export function literalValue(source: OptionText, start: number, literal: LiteralText): Literal {
   const mismatch = (reason: string) => typeMismatch(source, start, reason);
@@ -329,7 +333,7 @@ export function literalValue(source: OptionText, start: number, literal: Literal
   }
 }
 
-/** WGS 84, degrees: what Latitude and Longitude are. */
+/** WGS 84 in degrees, the coordinate system of Latitude and Longitude. */
 const SRID = 4326;
 
 function shapeValue(source: OptionText, start: number, { kind, srid, areas }: WellKnownShape): Literal {
@@ -354,7 +358,7 @@ function shapeValue(source: OptionText, start: number, { kind, srid, areas }: We
   return { kind: 'literal', type: 'polygon', value: points };
 }
 
-/** `YYYY-MM-DD`; undefined when the calendar has no such day, or its year has not four digits. */
+/** `YYYY-MM-DD`; undefined if the calendar has no such day, or its year does not have four digits. */
 function canonicalDate(text: string): string | undefined {
   const match = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text);
   if (!match) return undefined;
@@ -367,8 +371,8 @@ function canonicalDate(text: string): string | undefined {
 const TIMESTAMP = /^(\d{4}-\d\d-\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?(?:Z|([+-])(\d\d):(\d\d))$/i;
 
 /**
- * `YYYY-MM-DDTHH:MM:SS[.ffffff]Z`, moved to UTC, its fraction as records have it. A leap second is the first one of the
- * next minute. Undefined when the calendar has no such day, or UTC puts it outside the years 0 to 9999.
+ * `YYYY-MM-DDTHH:MM:SS[.ffffff]Z`, converted to UTC, with its fraction in the form of stored timestamps. A leap second becomes the
+ * first second of the next minute. Undefined if the calendar has no such day, or it lies outside the years 0 to 9999 in UTC.
  */
 function canonicalTimestamp(text: string): string | undefined {
   const match = TIMESTAMP.exec(text);
@@ -382,7 +386,7 @@ function canonicalTimestamp(text: string): string | undefined {
   return /^\d{4}-/.test(iso) ? `${iso.slice(0, 19)}${fractionText(fraction)}Z` : undefined;
 }
 
-/** `HH:MM:SS[.ffffff]`. A leap second is the last one of its minute, so that the time stays within its day. */
+/** `HH:MM:SS[.ffffff]`. A leap second becomes the last second of its minute, so that the time stays on the same day. */
 function canonicalTime(text: string): string {
   const [hour = '', minute = '', rest = '0'] = text.split(':');
   const [second = '', fraction = ''] = rest.split('.');
@@ -417,7 +421,7 @@ const DAY: readonly ValueType[] = ['date', 'timestamp'];
 const CLOCK: readonly ValueType[] = ['timestamp', 'time'];
 const MOMENT: readonly ValueType[] = ['timestamp'];
 
-/** The canonical functions that are one function of the tree, by clause of the OData 4.01 URL conventions. */
+/** The canonical functions that are a single function of the tree, by clause of the OData 4.01 URL conventions. */
 export const FUNCTIONS: Readonly<Record<Exclude<FunctionName, 'dayofyear' | 'dayofweek'>, Signature>> = {
   // 5.1.1.5, strings and collections
   concat: { takes: [TEXT, TEXT], gives: 'string' },
@@ -452,10 +456,10 @@ export const FUNCTIONS: Readonly<Record<Exclude<FunctionName, 'dayofyear' | 'day
   round: { takes: [NUMBER], gives: 'the type of the argument' },
 };
 
-/** A primitive type of the Edm that values here have. */
+/** A primitive Edm type that values here can have. */
 export interface EdmType {
   readonly type: ValueType;
-  /** The whole numbers that the type holds; what lies outside casts to null (5.1.1.10.1, rule 4). */
+  /** The range of an integer type; a cast of a number outside it is null (5.1.1.10.1, rule 4). */
   readonly range?: readonly [number, number];
 }
 

@@ -100,8 +100,8 @@ describe('a native request', () => {
     ],
     ['_select=,', '_select is ",", but takes names with one comma between two of them.'],
     ['_expand=Photos,', '_expand is "Photos,", but takes names with one comma between two of them.'],
-    ["_skiptoken='A'", `_skiptoken is "'A'", but takes a token as it was given, without quotes.`],
-    ['_skiptoken="A"', '_skiptoken is "\\"A\\"", but takes a token as it was given, without quotes.'],
+    ["_skiptoken='A'", `_skiptoken is "'A'", but takes a token as it was returned, without quotes.`],
+    ['_skiptoken="A"', '_skiptoken is "\\"A\\"", but takes a token as it was returned, without quotes.'],
     ['_orderby="a', '_orderby is "\\"a", but takes names with one comma between two of them.'],
     [
       '_orderby=City desc',

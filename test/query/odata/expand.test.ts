@@ -114,11 +114,11 @@ test('an expansion that cannot be is refused', () => {
     ],
     '$expand=City/Name': [
       'typeMismatch',
-      '$expand: City is a field, which $select names, and leads to no other record at position 1.',
+      '$expand: City is a field (use $select), not a navigation, at position 1.',
     ],
     '$expand=Media,City': [
       'typeMismatch',
-      '$expand: City is a field, which $select names, and leads to no other record at position 7.',
+      '$expand: City is a field (use $select), not a navigation, at position 7.',
     ],
     '$expand=ListAgent/$count': [
       'typeMismatch',

@@ -165,7 +165,7 @@ test('aliases that cannot be resolved are refused', () => {
   const wrong: Record<string, [string, string]> = {
     '$filter=City eq @a&@a=@b&@b=@a': [
       'syntax',
-      '@b: found a name that leads back to itself at position 1, expected a value in the end.',
+      '@b: found a name that refers to itself at position 1, expected a value.',
     ],
     '$filter=City eq @a&@a=1': [
       'typeMismatch',
@@ -232,8 +232,8 @@ test('a path that leads nowhere is refused where it does', () => {
     'City/$count eq 1': 'a single value has no $count at position 6',
     'City/any(x:true)': 'a single value has no any at position 6',
     'City/Name eq 1': 'a single value has no Name at position 6',
-    'ListAgent/$count eq 1': 'ListAgent is one record and no list, so it has no $count at position 11',
-    '$it/any()': 'the record is one record and no list, so it has no any at position 5',
+    'ListAgent/$count eq 1': 'ListAgent is one record, not a list, so it has no $count at position 11',
+    '$it/any()': 'the record is one record, not a list, so it has no any at position 5',
     "Appliances/$count($filter=City eq 'x') eq 1":
       'City is named where only $this and variables have a value at position 27',
     'Appliances/any(a:a/Name eq 1)': 'a single value has no Name at position 20',

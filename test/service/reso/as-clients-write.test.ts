@@ -46,12 +46,12 @@ test('a token in quotes is refused, rather than taken for a key before all other
   assert.deepEqual(resoFault(await ask(`${ROOT}/Property?$skiptoken='A'`)), [
     400,
     'optionInvalid',
-    `$skiptoken is "'A'", but takes a token as it was given, without quotes.`,
+    `$skiptoken is "'A'", but takes a token as it was returned, without quotes.`,
   ]);
   assert.deepEqual(resoFault(await ask(`${ROOT}/Property?$skiptoken="A"`)), [
     400,
     'optionInvalid',
-    '$skiptoken is "\\"A\\"", but takes a token as it was given, without quotes.',
+    '$skiptoken is "\\"A\\"", but takes a token as it was returned, without quotes.',
   ]);
   // Every key is led on from, also one in quotes.
   const keys: string[] = [];
@@ -77,6 +77,6 @@ test('a token in quotes is refused, rather than taken for a key before all other
   const refused = await ask("/v1/listings?_skiptoken='A'");
   assert.deepEqual(
     [refused.status, Object(refused.json).D.Code, Object(refused.json).D.Message],
-    [400, 1053, `_skiptoken is "'A'", but takes a token as it was given, without quotes.`],
+    [400, 1053, `_skiptoken is "'A'", but takes a token as it was returned, without quotes.`],
   );
 });

@@ -120,8 +120,7 @@ const REFUSED = {
     "Property?$filter=matchespattern(City,'(')": "$filter: '(' is not a regular expression at position 21.",
     'Property?$orderby=Media':
       '$orderby: Media is a list; use Media/any(x: …), Media/all(x: …) or Media/$count at position 1.',
-    'Property?$expand=City':
-      '$expand: City is a field, which $select names, and leads to no other record at position 1.',
+    'Property?$expand=City': '$expand: City is a field (use $select), not a navigation, at position 1.',
   },
   '400 optionInvalid': {
     'Property?$expand=Media($top=x)': '$top is "x", but takes a whole number, 0 or more.',
