@@ -83,14 +83,13 @@ export const callBy =
 export interface Casts {
   readonly fromText: (to: ValueType, value: Sql) => Sql;
   readonly fromNull: (to: ValueType, value: Sql) => Sql;
-  readonly nothing: (type: ValueType) => Sql;
   readonly text: (from: ValueType, value: Sql) => Sql;
   readonly whole: (value: Sql) => Sql;
 }
 
 /** A value of one type as one of another; null if it cannot be converted. */
 export const castBy =
-  ({ fromText, fromNull, nothing, text, whole }: Casts) =>
+  ({ fromText, fromNull, text, whole }: Casts, nothing: (type: ValueType) => Sql) =>
   (from: ValueType, to: ValueType, value: Sql): Sql => {
     if (from === 'null') return fromNull(to, value);
     if (from === to) return value;

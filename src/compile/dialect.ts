@@ -1,8 +1,9 @@
 /** The part of SQL that differs by engine. This module knows no engine. */
 import type { ScalarType } from '../dictionary/index.ts';
 import type { FunctionName, LikePart, Point, ValueType } from '../query/tree.ts';
+import { type Calls, type Casts, callBy, castBy, type JsonForms, jsonBy } from './calls.ts';
 import type { ColumnKind } from './column-value.ts';
-import type { BoundValue, Placeholder, Sql } from './fragment.ts';
+import { type BoundValue, bind, type Placeholder, type Sql } from './fragment.ts';
 import type { ResourceLayout } from './layout/index.ts';
 
 /** A query of a word index: adjacent words, and combinations of such phrases. */
@@ -132,3 +133,23 @@ export interface Dialect {
    */
   readonly deadline: { readonly ofValues: Sql; readonly ofRows: (id: Sql) => Sql } | undefined;
 }
+
+/** What an engine writes: tables of its functions, casts and JSON texts, from which `dialectOf` makes the operations. */
+interface EngineDialect extends Omit<Dialect, 'call' | 'cast' | 'json' | 'computed' | 'literal'> {
+  readonly calls: Calls;
+  readonly casts: Casts;
+  readonly forms: JsonForms;
+  /** The forms of computed values that differ from those of columns. */
+  readonly computedForms: Partial<JsonForms>;
+}
+
+export const dialectOf = ({ calls, casts, forms, computedForms, ...engine }: EngineDialect): Dialect => ({
+  ...engine,
+  call: callBy(calls),
+  cast: castBy(casts, engine.nothing),
+  json: jsonBy(forms),
+  computed: jsonBy({ ...forms, ...computedForms }),
+  // Columns hold timestamps without the Z, so that shorter ones sort before longer ones.
+  literal: (type, value) =>
+    bind(type === 'timestamp' && typeof value === 'string' ? value.replace(/Z$/, '') : value),
+});

@@ -2,33 +2,36 @@
  * The functions of queries in JavaScript, for an engine that calls them from its statements and has no such function of
  * its own. Values are in the form of columns; a value of another type returns null.
  */
+import { hash } from 'node:crypto';
 import { RE2JS } from 're2js';
 import { canonicalDate, canonicalTimestamp, fractionText } from '../dictionary/index.ts';
 import { BoundedCache } from '../shared/bounded-cache.ts';
-import { sideBySide } from './search.ts';
+import { sideBySide, wordsOf } from './search.ts';
 
 /** Thrown for a computed number that JSON cannot represent. */
 export const RANGE_MESSAGE = 'plat: a number of this statement leaves the range of numbers';
 
 export type Value = string | number | bigint | null | Uint8Array;
 
-export function mapText(value: Value, change: (text: string) => string): Value {
-  return typeof value === 'string' ? change(value) : null;
-}
+/** A function of a text, which returns null for any other value. */
+const ofText =
+  (change: (text: string) => string) =>
+  (value: Value): Value =>
+    typeof value === 'string' ? change(value) : null;
 
-export function endsWith(text: Value, end: Value): Value {
+function endsWith(text: Value, end: Value): Value {
   return typeof text === 'string' && typeof end === 'string' ? Number(text.endsWith(end)) : null;
 }
 
 /** In characters from 0; a negative start counts from the end, but not beyond the beginning. */
-export function substring(text: Value, start: Value, count: Value): Value {
+function substring(text: Value, start: Value, count: Value): Value {
   if (typeof text !== 'string' || start === null || count === null) return null;
   const characters = [...text];
   const from = Number(start) < 0 ? Math.max(0, characters.length + Number(start)) : Number(start);
   return characters.slice(from, from + Math.max(0, Number(count))).join('');
 }
 
-export function within(latitude: Value, longitude: Value, ring: Value): Value {
+function within(latitude: Value, longitude: Value, ring: Value): Value {
   if (typeof latitude !== 'number' || typeof longitude !== 'number') return null;
   return Number(liesWithin(latitude, longitude, String(ring)));
 }
@@ -42,7 +45,7 @@ const COMPILED_CHARACTER = 80;
 
 const searched = new BoundedCache<RegExp>('search words', PATTERNS);
 
-export function hasWords(texts: Value, words: Value): Value {
+function hasWords(texts: Value, words: Value): Value {
   if (typeof texts !== 'string' || typeof words !== 'string') return null;
   let pattern = searched.get(words);
   if (pattern === undefined) {
@@ -54,7 +57,7 @@ export function hasWords(texts: Value, words: Value): Value {
 
 const patterns = new BoundedCache<RE2JS>('regular expressions', PATTERNS);
 
-export function matches(text: Value, pattern: Value, ignoreCase: Value): Value {
+function matches(text: Value, pattern: Value, ignoreCase: Value): Value {
   if (typeof text !== 'string' || typeof pattern !== 'string') return null;
   const flags = Number(ignoreCase) === 1 ? RE2JS.CASE_INSENSITIVE : 0;
   const key = `${flags}${pattern}`;
@@ -81,7 +84,7 @@ function storedTimestamp(seconds: number, finer: number): string | null {
 }
 
 /** To the microsecond, as in PostgreSQL. */
-export function shift(moment: Value, seconds: Value): Value {
+function shift(moment: Value, seconds: Value): Value {
   if (typeof moment !== 'string' || seconds === null) return null;
   const whole = Math.floor(Number(seconds));
   const finer = microseconds(moment) + Math.floor((Number(seconds) - whole) * 1e6 + 0.5);
@@ -90,7 +93,7 @@ export function shift(moment: Value, seconds: Value): Value {
   return moment.length > 10 || shifted === null ? shifted : shifted.slice(0, 10);
 }
 
-export function secondsBetween(later: Value, earlier: Value): Value {
+function secondsBetween(later: Value, earlier: Value): Value {
   if (typeof later !== 'string' || typeof earlier !== 'string') return null;
   const seconds = wholeSeconds(later) - wholeSeconds(earlier);
   const finer = microseconds(later) - microseconds(earlier);
@@ -103,12 +106,12 @@ export function secondsBetween(later: Value, earlier: Value): Value {
 }
 
 /** A number as JSON writes it. */
-export function numberText(number: Value): Value {
+function numberText(number: Value): Value {
   return number === null ? null : String(number);
 }
 
 /** A number as JSON represents it. @throws for one beyond the range of numbers, which JSON cannot represent */
-export function finiteNumber(given: Value): Value {
+function finiteNumber(given: Value): Value {
   if (given === null) return null;
   const number = Number(given);
   if (!Number.isFinite(number)) throw new Error(RANGE_MESSAGE);
@@ -116,7 +119,7 @@ export function finiteNumber(given: Value): Value {
 }
 
 /** Converts a text to a value of another type; null if that is not possible. */
-export function castValue(text: Value, type: Value): Value {
+function castValue(text: Value, type: Value): Value {
   if (typeof text !== 'string') return null;
   switch (type) {
     case 'integer':
@@ -173,3 +176,26 @@ function liesWithin(latitude: number, longitude: number, json: string): boolean 
   }
   return inside;
 }
+
+/** What a statement calls, by name. The engine passes integers as numbers. */
+export const FUNCTIONS: Readonly<Record<string, (...values: Value[]) => Value>> = {
+  plat_lower: ofText((text) => text.toLowerCase()),
+  plat_upper: ofText((text) => text.toUpperCase()),
+  plat_words: ofText((text) => wordsOf(text).join(' ')),
+  plat_sha256: ofText((text) => hash('sha256', text, 'base64url')),
+  plat_in_path: ofText(encodeURIComponent),
+  plat_ends_with: endsWith,
+  plat_substring: substring,
+  plat_matches: matches,
+  plat_within: within,
+  plat_has_words: hasWords,
+  plat_shift: shift,
+  plat_seconds: secondsBetween,
+  plat_cast: castValue,
+};
+
+/** The same for functions of all numbers that a column may hold: the engine passes integers as `bigint`. */
+export const NUMBER_FUNCTIONS: typeof FUNCTIONS = {
+  plat_number_text: numberText,
+  plat_number: finiteNumber,
+};

@@ -1,15 +1,6 @@
+import { type Calls, type Casts, type JsonForms, WHITE_SPACE } from '../../compile/calls.ts';
+import { type Dialect, dialectOf } from '../../compile/dialect.ts';
 import {
-  type Calls,
-  type Casts,
-  callBy,
-  castBy,
-  type JsonForms,
-  jsonBy,
-  WHITE_SPACE,
-} from '../../compile/calls.ts';
-import type { Dialect } from '../../compile/dialect.ts';
-import {
-  type BoundValue,
   bind,
   bindTexts,
   column,
@@ -58,24 +49,18 @@ const placeholder: Placeholder = (position, value) => {
   }
 };
 
-function literal(type: ValueType, value: BoundValue): Sql {
-  return bind(type === 'timestamp' && typeof value === 'string' ? value.replace(/Z$/, '') : value);
+function nothing(type: ValueType): Sql {
+  switch (type) {
+    case 'integer':
+    case 'decimal':
+    case 'duration':
+      return sql`NULL::float8`;
+    case 'boolean':
+      return sql`NULL::boolean`;
+    default:
+      return sql`NULL::text`;
+  }
 }
-
-const NULLS: Readonly<Record<ValueType, Sql>> = {
-  integer: sql`NULL::float8`,
-  decimal: sql`NULL::float8`,
-  duration: sql`NULL::float8`,
-  boolean: sql`NULL::boolean`,
-  string: sql`NULL::text`,
-  date: sql`NULL::text`,
-  timestamp: sql`NULL::text`,
-  time: sql`NULL::text`,
-  point: sql`NULL::text`,
-  polygon: sql`NULL::text`,
-  null: sql`NULL::text`,
-};
-const nothing = (type: ValueType): Sql => NULLS[type];
 
 const quoted = (value: Sql): Sql => sql`coalesce(to_json((${value})::text)::text, 'null')`;
 const plain = (value: Sql): Sql => sql`coalesce((${value})::text, 'null')`;
@@ -91,8 +76,7 @@ const forms: JsonForms = {
 
 const computedNumber = (value: Sql): Sql => sql`coalesce(plat_number_text(${value}), 'null')`;
 
-const computedForms: JsonForms = {
-  ...forms,
+const computedForms: Partial<JsonForms> = {
   string: (value) => sql`replace(${quoted(value)}, chr(1114111), '\\u0000')`,
   integer: computedNumber,
   decimal: computedNumber,
@@ -121,23 +105,14 @@ function written(type: ScalarType['kind'] | 'collection', value: Sql, around: (j
 /** Adding zero turns a negative zero into zero. */
 const whole = (value: Sql): Sql => sql`(trunc((${value})::float8) + 0)`;
 
+/** The types that a text is cast to by a function. */
+const READ_FROM_TEXT: ReadonlySet<ValueType> = new Set([
+  ...(['integer', 'decimal', 'boolean', 'date', 'timestamp', 'time'] as const),
+]);
+
 function castText(to: ValueType, value: Sql): Sql {
-  switch (to) {
-    case 'integer':
-    case 'decimal':
-    case 'boolean':
-    case 'date':
-    case 'timestamp':
-    case 'time':
-      return sql`${{ parts: [`plat_text_${to}`] }}(${value})`;
-    case 'string':
-      return value;
-    case 'duration':
-    case 'point':
-    case 'polygon':
-    case 'null':
-      return nothing(to);
-  }
+  if (READ_FROM_TEXT.has(to)) return sql`${{ parts: [`plat_text_${to}`] }}(${value})`;
+  return to === 'string' ? value : nothing(to);
 }
 
 const calls: Calls = {
@@ -160,7 +135,6 @@ const calls: Calls = {
 const casts: Casts = {
   fromText: castText,
   fromNull: nothing,
-  nothing,
   text: (_, value) => sql`(${value})::text`,
   whole,
 };
@@ -191,18 +165,16 @@ function inUrl(text: Sql): Sql {
   return sql`CASE WHEN ${text} !~ '[^A-Za-z0-9_.!~*''()-]' THEN ${text} ELSE (SELECT string_agg(${written}, '' ORDER BY n) FROM (${bytes}) q) END`;
 }
 
-export const postgresDialect: Dialect = {
+export const postgresDialect = dialectOf({
   name: 'postgres',
   placeholder,
   nothing,
-  literal,
-  json: jsonBy(forms),
+  ...{ calls, casts, forms, computedForms },
   written,
   contentHash: (text, length) =>
     sql`left(translate(encode(sha256(convert_to(${text}, 'UTF8')), 'base64'), '+/', '-_'), ${integer(length)})`,
   inPath: (text) => sql`CASE WHEN ${text} !~ '[^A-Za-z0-9_.-]' THEN ${text} END`,
   inUrl,
-  computed: jsonBy(computedForms),
   member: (object, member) => sql`((${object})::json -> ${constantText(member)})::text`,
   textList: (texts) => sql`json_build_array(${join(texts, ', ')})`,
   bytes: (text) => text,
@@ -236,8 +208,6 @@ export const postgresDialect: Dialect = {
   noLimit: sql``,
   order: (value, descending) =>
     descending ? sql`${ordered(value)} DESC NULLS LAST` : sql`${ordered(value)} NULLS FIRST`,
-  call: callBy(calls),
-  cast: castBy(casts),
   shift: (_type, moment, seconds) => sql`plat_shift(${moment}, ${seconds})`,
   secondsBetween: (_type, later, earlier) => sql`plat_seconds(${later}, ${earlier})`,
   matches: (text, pattern, ignoreCase) =>
@@ -254,7 +224,7 @@ export const postgresDialect: Dialect = {
       : sql`((${left})::float8 / nullif((${right})::float8, 0))`,
   remainder: (left, right) => sql`plat_mod(${left}, ${right})`,
   deadline: undefined,
-};
+});
 
 /**
  * The dialect of a store whose large tables are partitioned by originating system: a join to a row looks into that row's

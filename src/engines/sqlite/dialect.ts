@@ -1,15 +1,6 @@
+import { type Calls, type Casts, type JsonForms, WHITE_SPACE } from '../../compile/calls.ts';
+import { type Dialect, dialectOf } from '../../compile/dialect.ts';
 import {
-  type Calls,
-  type Casts,
-  callBy,
-  castBy,
-  type JsonForms,
-  jsonBy,
-  WHITE_SPACE,
-} from '../../compile/calls.ts';
-import type { Dialect } from '../../compile/dialect.ts';
-import {
-  type BoundValue,
   bind,
   bindTexts,
   constantText,
@@ -21,14 +12,8 @@ import {
   sql,
 } from '../../compile/fragment.ts';
 import type { ScalarType } from '../../dictionary/index.ts';
-import type { LikePart, ValueType } from '../../query/tree.ts';
+import type { LikePart } from '../../query/tree.ts';
 import { idsWithWords, wordIndex } from './word-index.ts';
-
-function literal(type: ValueType, value: BoundValue): Sql {
-  if (type === 'timestamp' && typeof value === 'string') return bind(value.replace(/Z$/, ''));
-  if (typeof value === 'boolean') return bind(value ? 1 : 0);
-  return bind(value);
-}
 
 const quoted = (value: Sql): Sql => sql`json_quote(${value})`;
 
@@ -43,8 +28,7 @@ const forms: JsonForms = {
 
 const computedNumber = (value: Sql): Sql => sql`coalesce(plat_number(${value}), 'null')`;
 
-const computedForms: JsonForms = {
-  ...forms,
+const computedForms: Partial<JsonForms> = {
   integer: computedNumber,
   decimal: computedNumber,
   seconds: (value) => sql`plat_number(round(${value}, 6))`,
@@ -117,7 +101,6 @@ const calls: Calls = {
 const casts: Casts = {
   fromText: (to, value) => sql`plat_cast(${value}, ${bind(to)})`,
   fromNull: (_, value) => value,
-  nothing: () => sql`NULL`,
   text: (from, value) =>
     from === 'boolean' ? sql`CASE ${value} WHEN 1 THEN 'true' WHEN 0 THEN 'false' END` : value,
   whole,
@@ -138,17 +121,15 @@ function globPart(part: LikePart): string {
 /** The texts of a response in one value, which the driver returns as bytes. */
 const JOINED = sql`CAST(group_concat(x, ',') AS BLOB)`;
 
-const dialect: Dialect = {
+const dialect = dialectOf({
   name: 'sqlite',
   placeholder: () => '?',
-  nothing: casts.nothing,
-  literal,
-  json: jsonBy(forms),
+  nothing: () => sql`NULL`,
+  ...{ calls, casts, forms, computedForms },
   written,
   contentHash: (text, length) => sql`substr(plat_sha256(${text}), 1, ${integer(length)})`,
   inPath: (text) => sql`plat_in_path(${text})`,
   inUrl: (text) => sql`plat_in_path(${text})`,
-  computed: jsonBy(computedForms),
   member: (object, member) => sql`(${object} -> ${constantText(member)})`,
   textList: (texts) =>
     sql`json_array(${join(
@@ -178,8 +159,6 @@ const dialect: Dialect = {
   oneOf: (value, texts) => sql`${value} IN (SELECT value FROM json_each(${bindTexts(texts)}))`,
   noLimit: sql` LIMIT -1`,
   order: (value, descending) => (descending ? sql`${value} DESC` : value),
-  call: callBy(calls),
-  cast: castBy(casts),
   shift: (_type, moment, seconds) => sql`plat_shift(${moment}, ${seconds})`,
   secondsBetween: (_type, later, earlier) => sql`plat_seconds(${later}, ${earlier})`,
   matches: (text, pattern, ignoreCase) =>
@@ -203,7 +182,7 @@ const dialect: Dialect = {
     // A call costs a scan more than its conditions, so only one row in seven makes it.
     ofRows: (id) => sql`(${id} % 7 <> 0 OR plat_deadline())`,
   },
-};
+});
 
 /** Beside it the dialect for damaged rows: a list that is no JSON has no members, so that rules can still be evaluated. */
 export const sqliteDialect: Dialect = {

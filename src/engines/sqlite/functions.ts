@@ -1,21 +1,6 @@
 /** The functions that plat's statements use and SQLite does not have. */
-import { hash } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
-import {
-  castValue,
-  endsWith,
-  finiteNumber,
-  hasWords,
-  mapText,
-  matches,
-  numberText,
-  secondsBetween,
-  shift,
-  substring,
-  type Value,
-  within,
-} from '../../compile/functions.ts';
-import { wordsOf } from '../../compile/search.ts';
+import { FUNCTIONS, NUMBER_FUNCTIONS, type Value } from '../../compile/functions.ts';
 import { fileSignature } from '../../store/file-signature.ts';
 
 /** Thrown inside a statement whose time is up; ends it at the next row. */
@@ -32,25 +17,10 @@ const STRIDE = 8;
 
 export function registerFunctions(database: DatabaseSync): Deadline {
   const pure = { deterministic: true };
-  database.function('plat_lower', pure, (text: Value) => mapText(text, (given) => given.toLowerCase()));
-  database.function('plat_upper', pure, (text: Value) => mapText(text, (given) => given.toUpperCase()));
-  database.function('plat_ends_with', pure, endsWith);
-  database.function('plat_substring', pure, substring);
-  database.function('plat_matches', pure, matches);
-  database.function('plat_within', pure, within);
-  database.function('plat_has_words', pure, hasWords);
-  database.function('plat_words', pure, (texts: Value) =>
-    mapText(texts, (given) => wordsOf(given).join(' ')),
-  );
-  database.function('plat_sha256', pure, (text: Value) =>
-    mapText(text, (given) => hash('sha256', given, 'base64url')),
-  );
-  database.function('plat_in_path', pure, (text: Value) => mapText(text, encodeURIComponent));
-  database.function('plat_shift', pure, shift);
-  database.function('plat_seconds', pure, secondsBetween);
-  database.function('plat_cast', pure, castValue);
-  database.function('plat_number_text', { ...pure, useBigIntArguments: true }, numberText);
-  database.function('plat_number', { ...pure, useBigIntArguments: true }, finiteNumber);
+  for (const [name, call] of Object.entries(FUNCTIONS)) database.function(name, pure, call);
+  for (const [name, call] of Object.entries(NUMBER_FUNCTIONS)) {
+    database.function(name, { ...pure, useBigIntArguments: true }, call);
+  }
   return registerDeadline(database);
 }
 
