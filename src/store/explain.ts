@@ -2,6 +2,7 @@
 import { PlatError, platError } from '../errors/index.ts';
 import { conflictOf, Damage, DamagedRecord } from '../records/damage.ts';
 import { answerTooLarge } from './largest-answer.ts';
+import { LAYOUT_VERSION, LayoutTooNew } from './layout-version.ts';
 
 /** What an engine knows about an error; `error` is one that the user gets as it is. */
 export type Trouble =
@@ -24,6 +25,9 @@ export function explained(
   troubleIn: (error: unknown) => Trouble | undefined,
 ): unknown {
   if (error instanceof PlatError) return error;
+  if (error instanceof LayoutTooNew) {
+    return platError('storeTooNew', { store, found: error.found, known: LAYOUT_VERSION }, { cause: error });
+  }
   const isRecord = error instanceof DamagedRecord;
   const trouble: Trouble | undefined = isRecord
     ? { kind: 'damaged', reason: error.message }

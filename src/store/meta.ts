@@ -10,6 +10,7 @@ import { type Profile, profileOf } from '../records/profile.ts';
 import { readable, readSettings, type StoreSettings } from '../records/settings.ts';
 import { type ClockReading, parseReading } from './clock-jump.ts';
 import { firstEpoch } from './epoch.ts';
+import { LAYOUT_VERSION, LayoutTooNew } from './layout-version.ts';
 import type { Row, Session } from './session.ts';
 import type { PartitionField } from './store.ts';
 import type { CommitTimestamps } from './write/commit-timestamps.ts';
@@ -289,18 +290,20 @@ export async function writeProfile(session: Session, profile: Profile): Promise<
 const MODEL = sql`SELECT name, value, NULL AS resource, NULL AS field, NULL AS since FROM plat_meta
   UNION ALL SELECT NULL, NULL, resource, field, since FROM plat_profile`;
 
+/** @throws LayoutTooNew for tables that a newer plat has changed for its readers */
+export function mustBeReadable(meta: Meta): void {
+  if (meta.oldestReader > LAYOUT_VERSION) throw new LayoutTooNew(meta.layout);
+}
+
 /**
  * The stored model.
- * @param check validates the rows before a model is made of them
+ * @throws LayoutTooNew
  * @throws PlatError `storeDamaged` for settings and a profile that make no model
  */
-export async function readModel(
-  { rows }: Pick<Session, 'rows'>,
-  check: (meta: Meta) => void = () => undefined,
-): Promise<StoreModel> {
+export async function readModel({ rows }: Pick<Session, 'rows'>): Promise<StoreModel> {
   const found = await rows(MODEL);
   const meta = metaOf(found.filter(({ name }) => name !== null));
-  check(meta);
+  mustBeReadable(meta);
   const profile = profileOf(found.filter(({ name }) => name === null));
   const { generation, epoch, settings, day } = meta;
   return readable(() => makeModel({ generation, epoch, settings, profile, day }));

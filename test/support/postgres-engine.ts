@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { Client, Pool } from 'pg';
-import { LAYOUT_VERSION } from '../../src/engines/postgres/migrations/layout-version.ts';
 import { openPostgresStore } from '../../src/engines/postgres/open.ts';
 import { LOCK_CLASS } from '../../src/engines/postgres/tables/functions.ts';
 import { writeBackup } from '../../src/engines/sqlite/backup.ts';
 import { openSqliteStore } from '../../src/engines/sqlite/store.ts';
 import type { StoreSettings } from '../../src/records/settings.ts';
 import type { ClockTrust } from '../../src/store/clock-jump.ts';
+import { LAYOUT_VERSION } from '../../src/store/layout-version.ts';
 import type { PartitionField } from '../../src/store/store.ts';
 import { testClock } from './clock.ts';
 import type { Engine } from './engine.ts';

@@ -1,9 +1,9 @@
 import { copyFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { LAYOUT_VERSION } from '../../src/engines/sqlite/create.ts';
 import { openSqliteStore, type SqliteStoreOptions } from '../../src/engines/sqlite/store.ts';
 import type { StoreSettings } from '../../src/records/settings.ts';
 import type { ClockTrust } from '../../src/store/clock-jump.ts';
+import { LAYOUT_VERSION } from '../../src/store/layout-version.ts';
 import { testClock } from './clock.ts';
 import type { Engine } from './engine.ts';
 import { removeTemporary, temporaryFile } from './temporary.ts';

@@ -1,6 +1,6 @@
 import { type StoreModel, storedLayouts } from '../../compile/model.ts';
 import { platError } from '../../errors/index.ts';
-import { readMeta, writeMeta } from '../../store/meta.ts';
+import { mustBeReadable, readMeta, readModel, writeMeta } from '../../store/meta.ts';
 import { type RawTables, tablesOn } from '../../store/raw-tables.ts';
 import { ChangeLog } from '../../store/rows/change-log.ts';
 import { Counters } from '../../store/rows/counters.ts';
@@ -13,8 +13,6 @@ import { translateError } from './connection/errors.ts';
 import { readServer } from './connection/server.ts';
 import { inTransaction, type ServerSession, SNAPSHOT, withSession } from './connection/session.ts';
 import { openingError } from './connection/unreached.ts';
-import { readModel } from './meta.ts';
-import { mustKnow } from './migrations/layout-version.ts';
 import { CURRENT_LAYOUT } from './migrations/steps.ts';
 import { makePartitions, readSystems, systemsAtOnce } from './partitions/partitions.ts';
 import { readCatalog } from './tables/catalog.ts';
@@ -106,8 +104,7 @@ async function isWhole(session: ServerSession): Promise<boolean> {
   const [row] = await session.rows("SELECT to_regclass('plat_meta') IS NOT NULL AS there", []);
   if (row?.there !== true) return false;
   if ((await session.rows("SELECT 1 FROM plat_meta WHERE name = 'layout'")).length === 0) return false;
-  const { layout, oldestReader } = await readMeta(session);
-  mustKnow(layout, oldestReader);
+  mustBeReadable(await readMeta(session));
   return true;
 }
 

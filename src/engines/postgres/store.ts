@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import { render, type Sql } from '../../compile/fragment.ts';
 import type { Engine } from '../../store/engine.ts';
 import type { LiveModel } from '../../store/live-model.ts';
-import { readMeta } from '../../store/meta.ts';
+import { readMeta, readModel } from '../../store/meta.ts';
 import type { WriteBackup } from '../../store/raw-tables.ts';
 import type { Row } from '../../store/session.ts';
 import type { StoreWriter } from '../../store/writer.ts';
@@ -23,7 +23,6 @@ import {
 } from './connection/session.ts';
 import { partitionedDialect, postgresDialect } from './dialect.ts';
 import { findFileFaults, tablesOf } from './file-faults.ts';
-import { readModel } from './meta.ts';
 import { readSystems } from './partitions/partitions.ts';
 import { tablesAt } from './raw-tables.ts';
 import { announcementsAt } from './reading/announcements.ts';

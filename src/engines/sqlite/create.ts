@@ -6,6 +6,7 @@ import type { StoreSettings } from '../../records/settings.ts';
 import type { Clock } from '../../store/clock.ts';
 import { newEpoch } from '../../store/epoch.ts';
 import { isBlank, mustNotBeInUse } from '../../store/files/beside.ts';
+import { LAYOUT_VERSION, LayoutTooNew } from '../../store/layout-version.ts';
 import { beginStore } from '../../store/new-store.ts';
 import { begin } from './begin.ts';
 import { columnsOf } from './columns.ts';
@@ -17,8 +18,6 @@ import { applyTables, OWN } from './tables.ts';
 
 /** "plat" in the header of the file, which distinguishes a store from any other database. */
 const APPLICATION_ID = 0x706c6174;
-/** The version of the tables; a newer plat upgrades an older store, an older plat refuses a newer one. */
-export const LAYOUT_VERSION = 4;
 /** Says that a file holds a store. */
 export const markStore = (database: DatabaseSync): void =>
   database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${LAYOUT_VERSION};`);
@@ -33,7 +32,7 @@ export const layoutOf = (database: DatabaseSync): number =>
 /** What lies at a path. */
 type Found = 'nothing' | 'empty' | 'older store' | 'store';
 
-/** @throws PlatError when the file is no store of plat, of a layout that this plat does not know, or not to be touched */
+/** @throws PlatError when the file is no store of plat, or not to be touched; LayoutTooNew */
 export function inspect(path: string): Found {
   mustNotBeInUse(path);
   if (!existsSync(path)) return 'nothing';
@@ -47,17 +46,17 @@ export function inspect(path: string): Found {
     const reason = isBegun ? 'a copy into it is incomplete' : 'it is another database';
     throw platError('storeNotOurs', { store: path, reason });
   }
-  const layout = mustKnow(database, path);
+  const layout = mustKnow(database);
   if (!hasTables || layout === 0) return 'empty';
   writeAhead(database);
   return layout < LAYOUT_VERSION ? 'older store' : 'store';
 }
 
-/** The layout of the tables of a store. @throws PlatError `storeTooNew` */
-export function mustKnow(database: DatabaseSync, path: string): number {
+/** The layout of the tables of a store. @throws LayoutTooNew */
+export function mustKnow(database: DatabaseSync): number {
   const layout = layoutOf(database);
-  if (layout <= LAYOUT_VERSION) return layout;
-  throw platError('storeTooNew', { store: path, found: layout, known: LAYOUT_VERSION });
+  if (layout > LAYOUT_VERSION) throw new LayoutTooNew(layout);
+  return layout;
 }
 
 /**

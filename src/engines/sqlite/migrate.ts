@@ -1,9 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { LAYOUT_VERSION } from '../../store/layout-version.ts';
 import { readModel } from '../../store/meta.ts';
 import { logStored } from '../../store/rows/change-log.ts';
 import { columnsOf } from './columns.ts';
 import { connect } from './connection.ts';
-import { LAYOUT_VERSION, layoutOf, markStore } from './create.ts';
+import { layoutOf, markStore } from './create.ts';
 import { LOCK_TIMEOUT, underLock } from './lock.ts';
 import { sessionOn } from './session.ts';
 import { applyTables, OWN } from './tables.ts';

@@ -37,7 +37,7 @@ export function sqliteTables(path: string, create: boolean): RawTables {
       connect({ path, readOnly: false, busyTimeout: PATIENCE, cacheMegabytes: 64 }),
     );
     const whole = isMarked(connection.database);
-    if (whole) mustKnow(connection.database, path);
+    if (whole) mustKnow(connection.database);
     taken.move(); // whoever has the tables closes it
     return tablesIn(path, connection, whole);
   } catch (error) {

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
-import { LAYOUT_VERSION } from '../../../src/engines/sqlite/create.ts';
 import { openStore } from '../../../src/open-store.ts';
 import { START } from '../../../src/store/change-feed.ts';
 import { findFaults } from '../../../src/store/check/check-store.ts';
+import { LAYOUT_VERSION } from '../../../src/store/layout-version.ts';
 import { listing, photo } from '../../support/builders.ts';
 import { testClock } from '../../support/clock.ts';
 import { temporaryFile } from '../../support/temporary.ts';

@@ -1,6 +1,4 @@
-import { platError } from '../../../errors/index.ts';
 import { damageOf, explained, type Trouble } from '../../../store/explain.ts';
-import { LAYOUT_VERSION, LayoutTooNew } from '../migrations/layout-version.ts';
 
 /** Seconds after which a server that is starting, stopping or full may be asked again. */
 export const AGAIN = 5;
@@ -71,7 +69,7 @@ export function refusalIn(error: unknown): string | undefined {
 
 /** The server's error as a user sees it; an unknown one stays unchanged. */
 export const translateError = (error: unknown, store: string, seconds: number): unknown =>
-  explained(error, { store, seconds }, (own) => troubleIn(own, store, seconds));
+  explained(error, { store, seconds }, (own) => troubleIn(own, seconds));
 
 /** The codes (PostgreSQL, appendix A) that say all that a user is told. */
 const TROUBLES: Readonly<Record<string, Trouble>> = {
@@ -88,11 +86,7 @@ const TROUBLES: Readonly<Record<string, Trouble>> = {
   '28P01': { kind: 'not-ours', reason: 'the server refuses this user' }, // invalid_password
 };
 
-function troubleIn(error: unknown, store: string, seconds: number): Trouble | undefined {
-  if (error instanceof LayoutTooNew) {
-    const facts = { store, found: error.found, known: LAYOUT_VERSION };
-    return { kind: 'error', error: platError('storeTooNew', facts, { cause: error }) };
-  }
+function troubleIn(error: unknown, seconds: number): Trouble | undefined {
   const damage = damageIn(error);
   if (damage !== undefined) return { kind: 'damaged', reason: damage };
   if (isUnavailable(error)) return { kind: 'unavailable', retryAfter: AGAIN };

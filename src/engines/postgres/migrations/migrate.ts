@@ -1,17 +1,16 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { storedLayouts } from '../../../compile/model.ts';
-import { readMeta, writeMeta } from '../../../store/meta.ts';
+import { LAYOUT_VERSION } from '../../../store/layout-version.ts';
+import { readMeta, readModel, writeMeta } from '../../../store/meta.ts';
 import { logStored } from '../../../store/rows/change-log.ts';
 import { Undo } from '../../../store/write-session.ts';
 import { isLockTimeout } from '../connection/errors.ts';
 import { type ServerSession, withSession } from '../connection/session.ts';
-import { readModel } from '../meta.ts';
 import { readCatalog } from '../tables/catalog.ts';
 import { extendTables } from '../tables/extend.ts';
 import { recreateView } from '../tables/views.ts';
 import { underLock } from '../writing/lock.ts';
-import { LAYOUT_VERSION, LISTS_RECORDS } from './layout-version.ts';
 import { MIGRATIONS, type Migration } from './steps.ts';
 
 /**
@@ -20,6 +19,9 @@ import { MIGRATIONS, type Migration } from './steps.ts';
  */
 const LOCK_PATIENCE = 200;
 const REST = 500;
+
+/** The layout since which the sequence of changes has an entry of every record. */
+const LISTS_RECORDS = 4;
 
 /** About a minute of readings that do not end. */
 const TRIES = 100;

@@ -1,6 +1,10 @@
 /** The steps from each layout of the tables to the next. */
+import { LAYOUT_VERSION } from '../../../store/layout-version.ts';
+import type { Meta } from '../../../store/meta.ts';
 import type { ServerSession } from '../connection/session.ts';
-import { LAYOUT_VERSION, type StoredLayout } from './layout-version.ts';
+
+/** What a store says of its tables. */
+type StoredLayout = Pick<Meta, 'layout' | 'oldestReader' | 'oldestWriter'>;
 
 /**
  * A step from one layout to the next. It runs once, under the write lock, in a transaction of its own, while processes

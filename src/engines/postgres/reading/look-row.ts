@@ -5,12 +5,19 @@
  */
 import { bind, sql } from '../../../compile/fragment.ts';
 import type { ClockReading } from '../../../store/clock-jump.ts';
-import { type Meta, metaOf, namesOf, STATE, type StoredState, stateIn } from '../../../store/meta.ts';
+import {
+  type Meta,
+  metaOf,
+  mustBeReadable,
+  namesOf,
+  STATE,
+  type StoredState,
+  stateIn,
+} from '../../../store/meta.ts';
 import type { Ask } from '../../../store/read-steps.ts';
 import { SEQUENCE } from '../../../store/rows/change-entry.ts';
 import type { Row, Session } from '../../../store/session.ts';
 import type { TimeState } from '../../../store/writer.ts';
-import { mustKnow } from '../migrations/layout-version.ts';
 import { SERVER_CLOCK, type StampClock } from '../writing/stamp-clock.ts';
 
 /** What a server says of the store and of itself. */
@@ -102,7 +109,7 @@ export function seenIn(row: Row | undefined): Seen {
   const text = String(row?.state ?? '{}');
   if (last?.text !== text) {
     const meta = metaIn(text);
-    mustKnow(meta.layout, meta.oldestReader);
+    mustBeReadable(meta);
     last = { text, state: stateIn(meta), reading: meta.clockReading };
   }
   const { state, reading } = last;

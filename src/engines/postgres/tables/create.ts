@@ -5,14 +5,14 @@ import { platError } from '../../../errors/index.ts';
 import { checkTimeZone } from '../../../records/local-time.ts';
 import type { StoreSettings } from '../../../records/settings.ts';
 import { newEpoch } from '../../../store/epoch.ts';
-import { readMeta, writeMeta } from '../../../store/meta.ts';
+import { LAYOUT_VERSION } from '../../../store/layout-version.ts';
+import { mustBeReadable, readMeta, writeMeta } from '../../../store/meta.ts';
 import { beginStore } from '../../../store/new-store.ts';
 import type { PartitionField } from '../../../store/store.ts';
 import { NOTHING_HELD } from '../../../store/store-clock.ts';
 import type { PostgresAddress } from '../connection/address.ts';
 import { readServer, type Server } from '../connection/server.ts';
 import { inTransaction, type ServerSession, withSession } from '../connection/session.ts';
-import { LAYOUT_VERSION, mustKnow } from '../migrations/layout-version.ts';
 import { migrateStore } from '../migrations/migrate.ts';
 import { CURRENT_LAYOUT } from '../migrations/steps.ts';
 import { underLock } from '../writing/lock.ts';
@@ -94,8 +94,7 @@ async function inspect(session: ServerSession, { schema, name }: PostgresAddress
     if (marked.length === 0) {
       throw platError('storeNotOurs', { store: name, reason: 'a copy into it is incomplete' });
     }
-    const { layout, oldestReader } = await readMeta(session);
-    mustKnow(layout, oldestReader);
+    mustBeReadable(await readMeta(session));
     return 'store';
   }
   if (Number(row?.tables) > 0) {

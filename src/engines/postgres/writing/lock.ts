@@ -1,10 +1,10 @@
 import type { Pool } from 'pg';
 import { platError } from '../../../errors/index.ts';
+import { LAYOUT_VERSION, LayoutTooNew } from '../../../store/layout-version.ts';
 import type { Row } from '../../../store/session.ts';
 import { Undo } from '../../../store/write-session.ts';
 import { isUnavailable } from '../connection/errors.ts';
 import { type ServerSession, withSession } from '../connection/session.ts';
-import { LAYOUT_VERSION, mustKnow } from '../migrations/layout-version.ts';
 import { LOCK_CLASS } from '../tables/functions.ts';
 import { noticeServer, signColumns, signOf, withholdsSign } from './which-server.ts';
 
@@ -93,7 +93,8 @@ async function begin(pool: Pool, session: ServerSession, known: number, patience
       // Several statements in one text have several results, which the driver's types do not declare.
       const answers: unknown = await session.client.query(beginText(patience, signColumns(sign)));
       const [stored] = rowsOf(Array.isArray(answers) ? answers.at(-1) : undefined);
-      mustKnow(stored?.layout, stored?.oldest_writer, known);
+      // Absent in stores of layout 1.
+      if (Number(stored?.oldest_writer ?? 1) > known) throw new LayoutTooNew(Number(stored?.layout));
       return await noticeServer(session, sign, stored);
     } catch (error) {
       if (!withholdsSign(pool, sign, error)) throw error;

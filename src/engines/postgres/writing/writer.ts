@@ -1,12 +1,12 @@
 /** What the store's writer needs of a server. */
 
 import type { Pool } from 'pg';
+import { readModel } from '../../../store/meta.ts';
 import type { WriteLimits } from '../../../store/write/in-time.ts';
 import { StoreWriter } from '../../../store/writer.ts';
 import { PATIENCE } from '../connection/connect.ts';
 import { refusalIn } from '../connection/errors.ts';
-import { allow, sessionOf, withSession } from '../connection/session.ts';
-import { keepPromise, readModel } from '../meta.ts';
+import { allow, type ServerSession, sessionOf, withSession } from '../connection/session.ts';
 import { makePartitions, NewSystems, systemsAtOnce } from '../partitions/partitions.ts';
 import { readState } from '../reading/look-row.ts';
 import { applyTables } from '../tables/extend.ts';
@@ -53,4 +53,20 @@ export function writerOn(
     },
     limits,
   );
+}
+
+/** Where a reader has asked since the last promise (`plat_promise`): nobody stamps before this commit any more (I2). */
+const KEEP_PROMISE = `INSERT INTO plat_meta
+  SELECT 'settled', $1 FROM plat_meta asked
+  WHERE asked.name = 'asked' AND asked.value::bigint > coalesce(
+    (SELECT value::bigint FROM plat_meta WHERE name = 'settled'), 0)
+  ON CONFLICT (name) DO UPDATE SET value = greatest(plat_meta.value::bigint, excluded.value::bigint)::text`;
+
+/**
+ * Makes the promise that a reader waits for, at the end of a transaction: where one writer follows another, no reader ever
+ * finds the lock free.
+ * @param lastStamp of the store, with the transaction's own. Canonical
+ */
+async function keepPromise(session: ServerSession, lastStamp: string): Promise<void> {
+  await session.run(KEEP_PROMISE, [String(Date.parse(lastStamp))]);
 }
