@@ -1,6 +1,6 @@
 import { type StoreModel, storedLayouts } from '../../compile/model.ts';
 import { platError } from '../../errors/index.ts';
-import { mustBeReadable, readMeta, readModel, writeMeta } from '../../store/meta.ts';
+import { readMeta, readModel, writeMeta } from '../../store/meta.ts';
 import { type RawTables, tablesOn } from '../../store/raw-tables.ts';
 import { ChangeLog } from '../../store/rows/change-log.ts';
 import { Counters } from '../../store/rows/counters.ts';
@@ -10,16 +10,14 @@ import { COLUMN_TYPES } from './column-types.ts';
 import { type PostgresAddress, postgresAddress } from './connection/address.ts';
 import { connectPool } from './connection/connect.ts';
 import { translateError } from './connection/errors.ts';
-import { readServer } from './connection/server.ts';
 import { inTransaction, type ServerSession, SNAPSHOT, withSession } from './connection/session.ts';
 import { openingError } from './connection/unreached.ts';
 import { CURRENT_LAYOUT } from './migrations/steps.ts';
 import { makePartitions, readSystems, systemsAtOnce } from './partitions/partitions.ts';
 import { readCatalog } from './tables/catalog.ts';
-import { makeFunctions, makeSchema } from './tables/create.ts';
+import { inspect, makeFunctions, makeSchema, OWN, readServer } from './tables/create.ts';
 import { extendTables } from './tables/extend.ts';
 import { LOCK_CLASS } from './tables/functions.ts';
-import { OWN } from './tables/own-tables.ts';
 import { recreateView } from './tables/views.ts';
 import { copyIn } from './writing/copy-in.ts';
 import { writeSessionOn } from './writing/write-session.ts';
@@ -34,13 +32,15 @@ export const postgresTables = (text: string, partitions?: PartitionField): Promi
 export async function tablesAt(address: PostgresAddress, partitions?: PartitionField): Promise<RawTables> {
   const pool = connectPool(address, { most: 1, pipeline: false });
   const { name } = address;
-  const whole = await withSession(pool, isWhole).catch(async (error: unknown) => {
-    await pool.end();
-    throw openingError(error, address);
-  });
+  const found = await withSession(pool, (session) => inspect(session, address)).catch(
+    async (error: unknown) => {
+      await pool.end();
+      throw openingError(error, address);
+    },
+  );
   return tablesOn<ServerSession>({
     name,
-    whole,
+    whole: found === 'store',
     types: COLUMN_TYPES,
     use: (work, isAlone) =>
       withSession(pool, async (session) => {
@@ -100,14 +100,6 @@ async function mustBeAlone(session: ServerSession, { schema, name }: PostgresAdd
   if (row?.alone !== true) throw platError('failed', { reason: `Another copy into ${name} is running.` });
 }
 
-async function isWhole(session: ServerSession): Promise<boolean> {
-  const [row] = await session.rows("SELECT to_regclass('plat_meta') IS NOT NULL AS there", []);
-  if (row?.there !== true) return false;
-  if ((await session.rows("SELECT 1 FROM plat_meta WHERE name = 'layout'")).length === 0) return false;
-  mustBeReadable(await readMeta(session));
-  return true;
-}
-
 async function prepare(
   session: ServerSession,
   store: string,
@@ -115,12 +107,8 @@ async function prepare(
   partitions: PartitionField | undefined,
 ): Promise<void> {
   const before = await readCatalog(session);
-  const isNew = !before.columns.has('plat_meta');
-  if (isNew && before.columns.size > 0) {
-    throw platError('storeNotOurs', { store, reason: 'its schema holds other tables' });
-  }
   for (const text of OWN) await session.run(text);
-  if (partitions !== undefined && isNew) await writeMeta(session, { partitions });
+  if (partitions !== undefined && !before.columns.has('plat_meta')) await writeMeta(session, { partitions });
   if (partitions !== undefined && (await readSystems(session)) === undefined) {
     throw platError('usage', { reason: `The copy into ${store} was started without partitions.` });
   }

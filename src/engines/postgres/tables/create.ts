@@ -8,23 +8,29 @@ import { newEpoch } from '../../../store/epoch.ts';
 import { LAYOUT_VERSION } from '../../../store/layout-version.ts';
 import { mustBeReadable, readMeta, writeMeta } from '../../../store/meta.ts';
 import { beginStore } from '../../../store/new-store.ts';
+import { creationOf, OWN_TABLES } from '../../../store/own-tables.ts';
 import type { PartitionField } from '../../../store/store.ts';
 import { NOTHING_HELD } from '../../../store/store-clock.ts';
+import { TEXT } from '../column-types.ts';
 import type { PostgresAddress } from '../connection/address.ts';
-import { readServer, type Server } from '../connection/server.ts';
 import { inTransaction, type ServerSession, withSession } from '../connection/session.ts';
 import { migrateStore } from '../migrations/migrate.ts';
 import { CURRENT_LAYOUT } from '../migrations/steps.ts';
+import { SHARED_TABLES } from '../shared.ts';
 import { underLock } from '../writing/lock.ts';
 import { SERVER_CLOCK, type StampClock } from '../writing/stamp-clock.ts';
 import { writeSessionOn } from '../writing/write-session.ts';
 import { applyTables } from './extend.ts';
 import { functionTexts, LOCK_CLASS } from './functions.ts';
-import { OWN } from './own-tables.ts';
-import { SHARED_TABLES } from './shared-tables.ts';
 
-/** What lies in a schema. */
-type Found = 'nothing' | 'store';
+/** What lies in a schema; a copy that has not ended is `incomplete`. */
+type Found = 'nothing' | 'incomplete' | 'store';
+
+/** What a store uses of a server. */
+interface Server {
+  /** A collation whose rules for capitals and small letters are Unicode's. */
+  readonly unicode: string;
+}
 
 /** What a store is made as, and should be. */
 interface StoreWish {
@@ -48,8 +54,7 @@ export async function prepareStore(
   clock: StampClock,
 ): Promise<void> {
   const server = await withSession(pool, (session) => readServer(session, address.name));
-  const found = await withSession(pool, (session) => inspect(session, address));
-  if (found === 'nothing') {
+  if (!(await withSession(pool, (session) => isMade(session, address)))) {
     if (create === undefined) throw platError('storeMissing', { store: address.name });
     await makeStore(pool, address, server, { create, partitions }, clock);
     onCreate?.();
@@ -75,15 +80,22 @@ function makeStore(
     inTransaction(
       session,
       async () => {
-        if ((await inspect(session, address)) === 'store') return;
-        await makeTables(session, address, server, wish, clock);
+        if (!(await isMade(session, address))) await makeTables(session, address, server, wish, clock);
       },
       `BEGIN; SELECT pg_advisory_xact_lock(${LOCK_CLASS}, hashtext('${address.schema}'))`,
     ),
   );
 }
 
-async function inspect(session: ServerSession, { schema, name }: PostgresAddress): Promise<Found> {
+/** Whether there is a store. @throws PlatError `storeNotOurs`, LayoutTooNew */
+async function isMade(session: ServerSession, address: PostgresAddress): Promise<boolean> {
+  const found = await inspect(session, address);
+  if (found !== 'incomplete') return found === 'store';
+  throw platError('storeNotOurs', { store: address.name, reason: 'a copy into it is incomplete' });
+}
+
+/** @throws PlatError `storeNotOurs` among other tables, LayoutTooNew */
+export async function inspect(session: ServerSession, { schema, name }: PostgresAddress): Promise<Found> {
   const [row] = await session.rows(
     `SELECT to_regclass($1) IS NOT NULL AS store, (SELECT count(*) FROM pg_class c
      JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $2 AND c.relkind IN ('r', 'v', 'p')) AS tables`,
@@ -91,9 +103,7 @@ async function inspect(session: ServerSession, { schema, name }: PostgresAddress
   );
   if (row?.store === true) {
     const marked = await session.rows("SELECT 1 FROM plat_meta WHERE name = 'layout'");
-    if (marked.length === 0) {
-      throw platError('storeNotOurs', { store: name, reason: 'a copy into it is incomplete' });
-    }
+    if (marked.length === 0) return 'incomplete';
     mustBeReadable(await readMeta(session));
     return 'store';
   }
@@ -113,6 +123,40 @@ async function checkPartitions(
   const reason = `${store} was created without partitions. Use "plat copy" into another schema to create it with them.`;
   throw platError('usage', { reason });
 }
+
+/** Before this version, texts cannot be compressed by column, nor functions be expressions. */
+const OLDEST = 150_000;
+
+/** Collations that know all of Unicode: of ICU, or of the server itself (PostgreSQL 18). */
+const COLLATIONS = ['und-x-icu', 'pg_unicode_fast'];
+
+/** @throws PlatError `storeNotOurs` when a store cannot live there */
+export async function readServer(session: ServerSession, store: string): Promise<Server> {
+  const [row] = await session.rows(
+    `SELECT current_setting('server_version_num')::integer AS version, current_setting('server_encoding') AS encoding,
+     (SELECT collname FROM pg_collation WHERE collname = ANY($1::text[]) AND collencoding IN (-1, 6)
+      ORDER BY array_position($1::text[], collname::text) LIMIT 1) AS unicode`,
+    [COLLATIONS],
+  );
+  const refuse = (reason: string) => platError('storeNotOurs', { store, reason });
+  const version = Number(row?.version);
+  if (version < OLDEST) throw refuse('its server is older than PostgreSQL 15');
+  if (row?.encoding !== 'UTF8') throw refuse(`its database has the encoding ${row?.encoding}, not UTF8`);
+  if (typeof row.unicode !== 'string') throw refuse('its server has no collation of Unicode (ICU)');
+  return { unicode: row.unicode };
+}
+
+/** plat's own tables, with that of the partitions, which no other engine has. */
+const TABLES = [
+  ...OWN_TABLES,
+  {
+    name: 'plat_partitions',
+    columns: 'system TEXT NOT NULL, number INTEGER NOT NULL UNIQUE',
+    key: ['system'],
+  },
+];
+
+export const OWN = TABLES.map((table) => creationOf(table).replaceAll(' TEXT', ` ${TEXT}`));
 
 /** All that is recreated when its text has changed. */
 const renewable = ({ unicode }: Server): readonly string[] => [...functionTexts(unicode), ...SHARED_TABLES];
