@@ -10,7 +10,7 @@ import { findFileFaults } from './file-faults.ts';
 import { giveFileId } from './file-id.ts';
 import { sqliteTables } from './raw-tables.ts';
 import { sessionOn } from './session.ts';
-import { findViewFaults } from './views.ts';
+import { findViewFaults } from './tables.ts';
 
 type Options = Parameters<WriteBackup>[2];
 

@@ -8,13 +8,12 @@ import { newEpoch } from '../../store/epoch.ts';
 import { isBlank, mustNotBeInUse } from '../../store/files/beside.ts';
 import { LAYOUT_VERSION, LayoutTooNew } from '../../store/layout-version.ts';
 import { beginStore } from '../../store/new-store.ts';
-import { begin } from './begin.ts';
-import { columnsOf } from './columns.ts';
 import type { Connection } from './connection.ts';
 import { mustOwnItsLog } from './file-id.ts';
 import { startFile } from './new-file.ts';
 import { writeSessionOn } from './session.ts';
-import { applyTables, OWN } from './tables.ts';
+import { applyTables, columnsOf, OWN } from './tables.ts';
+import { begin } from './transaction.ts';
 
 /** "plat" in the header of the file, which distinguishes a store from any other database. */
 const APPLICATION_ID = 0x706c6174;

@@ -6,11 +6,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { type StoreModel, storedLayouts } from '../../compile/model.ts';
 import type { FileFault } from '../../store/check/checks.ts';
 import { findModelFaults } from '../../store/check/table-faults.ts';
-import { columnsOf } from './columns.ts';
 import type { Connection } from './connection.ts';
 import { damageIn } from './errors.ts';
 import { registerFunctions } from './functions.ts';
-import { applyTables, OWN } from './tables.ts';
+import { applyTables, columnsOf, OWN } from './tables.ts';
 import { findWordFaults, rebuildWords } from './word-index.ts';
 
 /** The maximum number of reported page faults; a file with more is lost in any case. */

@@ -1,19 +1,14 @@
-import { storedRows } from '../../store/meta.ts';
+import { type Meta, storedRows } from '../../store/meta.ts';
 import type { Horizon } from '../../store/store.ts';
 import type { StoreClock } from '../../store/store-clock.ts';
 import { PROMISE_STANDS } from '../../store/write/commit-timestamps.ts';
-import { begin } from './begin.ts';
 import { type Connection, connect } from './connection.ts';
 import { isBusy } from './errors.ts';
-import type { KeptState, Times } from './kept-state.ts';
+import type { KeptState } from './kept-state.ts';
+import { begin } from './transaction.ts';
 
 /** Milliseconds after which the store keeps another promise, while the last one still stands. */
 const PROMISE_EVERY = PROMISE_STANDS / 2;
-
-/** The time state of the store and its clock. */
-interface Moment extends Pick<Times, 'newest' | 'settled'> {
-  readonly now: number;
-}
 
 /** Finds up to where the store is settled by trying to acquire the write lock. */
 export class HorizonProbe {
@@ -36,34 +31,40 @@ export class HorizonProbe {
 
   /** The clock that stamps, never before the last timestamp. */
   now(): number {
-    return this.at(this.#state.look().times);
+    return this.at(this.#state.look().meta);
   }
 
   /** The same, where it was just read what the store keeps of its time. */
-  at({ newest, epoch }: Times): number {
+  at({ newest, epoch }: Pick<Meta, 'newest' | 'epoch'>): number {
     this.#clock.inEpoch(epoch);
     return Math.max(this.#clock.now(), newest);
   }
 
   horizon(): Horizon {
     const { database } = this.#probe;
-    if (this.#isLost()) return whileOthersWrite(this.#times());
+    if (this.#isLost()) return this.#whileOthersWrite();
     try {
       using transaction = begin(database, 'write');
       // Read under the lock, or it might belong to an epoch that has ended meanwhile.
-      const { now, settled } = this.#times();
-      const kept = this.#promise(now, settled);
+      const { meta } = this.#state.look();
+      const now = this.at(meta);
+      const kept = this.#promise(now, meta.settled);
       transaction.commit();
       return { now, settled: now, standsUntil: kept + PROMISE_STANDS };
     } catch (error) {
       if (!isBusy(error)) throw error;
-      return whileOthersWrite(this.#times());
+      return this.#whileOthersWrite();
     }
   }
 
-  #times(): Moment {
-    const { times } = this.#state.look();
-    return { newest: times.newest, settled: times.settled, now: this.at(times) };
+  /**
+   * The running writer uses its own clock, but assigns no timestamp before the last commit while a promise is valid. If
+   * none is, its timestamps begin at the earliest at the end of the last one (write/commit-timestamps.ts).
+   */
+  #whileOthersWrite(): Horizon {
+    const { meta } = this.#state.look();
+    const standsUntil = meta.settled + PROMISE_STANDS;
+    return { now: this.at(meta), settled: Math.min(meta.newest, standsUntil), standsUntil };
   }
 
   close(): void {
@@ -85,13 +86,4 @@ export class HorizonProbe {
     }
     return now;
   }
-}
-
-/**
- * The running writer uses its own clock, but assigns no timestamp before the last commit while a promise is valid. If
- * none is, its timestamps begin at the earliest at the end of the last one (write/commit-timestamps.ts).
- */
-function whileOthersWrite({ now, newest, settled }: Moment): Horizon {
-  const standsUntil = settled + PROMISE_STANDS;
-  return { now, settled: Math.min(newest, standsUntil), standsUntil };
 }

@@ -13,53 +13,13 @@ import { sqliteDialect } from './dialect.ts';
 
 const STATE = render(metaRows('generation', ...TIMES), sqliteDialect.placeholder);
 
-export type Times = Pick<Meta, 'newest' | 'settled' | 'epoch' | 'clockReading'>;
-
 /** What is stored between two commits. What is read of it may already be newer, and is then read again after the next look. */
-class Kept {
+interface Kept {
   /** Another one after each commit. */
   readonly commit: number;
-  readonly #connection: Connection;
-  #meta: Meta | undefined;
-  #times: Times | undefined;
-  #generation: number | undefined;
-  /** By the hashes of their tokens; those that there are. */
-  readonly #keys = new Map<string, KeyRecord>();
-
-  constructor(connection: Connection, commit: number) {
-    this.#connection = connection;
-    this.commit = commit;
-  }
-
-  /** What the store keeps of its time. */
-  get times(): Times {
-    if (this.#times === undefined) {
-      const { newest, settled, epoch, clockReading } = this.#read();
-      this.#times = { newest, settled, epoch, clockReading };
-    }
-    return this.#times;
-  }
-
-  /** As of `Meta`. */
-  get generation(): number {
-    this.#generation ??= this.#read().generation;
-    return this.#generation;
-  }
-
+  readonly meta: Pick<Meta, 'generation' | 'newest' | 'settled' | 'epoch' | 'clockReading'>;
   /** The key whose token has a hash. */
-  key(tokenHash: string): KeyRecord | undefined {
-    const known = this.#keys.get(tokenHash);
-    if (known !== undefined) return known;
-    const statement = render(keyRows(tokenHash), sqliteDialect.placeholder);
-    const found = keyIn(anyRows(this.#connection, statement.text, bindings(statement)));
-    if (found !== undefined) this.#keys.set(tokenHash, found);
-    return found;
-  }
-
-  #read(): Meta {
-    this.#meta ??= metaOf(this.#connection.prepare(STATE.text).all(...bindings(STATE)));
-    return this.#meta;
-  }
+  readonly key: (tokenHash: string) => KeyRecord | undefined;
 }
 
 export class KeptState {
@@ -72,14 +32,32 @@ export class KeptState {
   constructor(connection: Connection) {
     this.#connection = connection;
     this.#version = connection.database.prepare('PRAGMA data_version');
-    this.#kept = new Kept(connection, 0);
+    this.#seen = this.#version.get()?.data_version;
+    this.#kept = this.#read(0);
   }
 
   /** What is stored now. */
   look(): Kept {
     const version = this.#version.get()?.data_version;
-    if (version !== this.#seen) this.#kept = new Kept(this.#connection, this.#kept.commit + 1);
+    if (version !== this.#seen) this.#kept = this.#read(this.#kept.commit + 1);
     this.#seen = version;
     return this.#kept;
+  }
+
+  #read(commit: number): Kept {
+    /** By the hashes of their tokens; those that there are. */
+    const keys = new Map<string, KeyRecord>();
+    return {
+      commit,
+      meta: metaOf(this.#connection.prepare(STATE.text).all(...bindings(STATE))),
+      key: (tokenHash) => {
+        const known = keys.get(tokenHash);
+        if (known !== undefined) return known;
+        const statement = render(keyRows(tokenHash), sqliteDialect.placeholder);
+        const found = keyIn(anyRows(this.#connection, statement.text, bindings(statement)));
+        if (found !== undefined) keys.set(tokenHash, found);
+        return found;
+      },
+    };
   }
 }

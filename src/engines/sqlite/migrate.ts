@@ -2,12 +2,11 @@ import type { DatabaseSync } from 'node:sqlite';
 import { LAYOUT_VERSION } from '../../store/layout-version.ts';
 import { readModel } from '../../store/meta.ts';
 import { logStored } from '../../store/rows/change-log.ts';
-import { columnsOf } from './columns.ts';
 import { connect } from './connection.ts';
 import { layoutOf, markStore } from './create.ts';
-import { LOCK_TIMEOUT, underLock } from './lock.ts';
 import { sessionOn } from './session.ts';
-import { applyTables, OWN } from './tables.ts';
+import { applyTables, columnsOf, OWN } from './tables.ts';
+import { LOCK_TIMEOUT, underLock } from './transaction.ts';
 
 /**
  * Brings the file of an older layout to this one, once, under the write lock: tables and indexes that came since are

@@ -6,15 +6,13 @@ import { systemClock } from '../../store/clock.ts';
 import { isBlank, mustLieAlone, mustNotBeInUse } from '../../store/files/beside.ts';
 import { readModel } from '../../store/meta.ts';
 import { type RawTables, tablesOn } from '../../store/raw-tables.ts';
-import { begin } from './begin.ts';
-import { columnsOf, TYPES } from './columns.ts';
 import { type Connection, connect } from './connection.ts';
 import { isMarked, markStore, mustKnow } from './create.ts';
 import { translateError } from './errors.ts';
 import { makeFile } from './new-file.ts';
 import { sessionOn } from './session.ts';
-import { extendTables, OWN } from './tables.ts';
-import { recreateView } from './views.ts';
+import { columnsOf, extendTables, OWN, recreateView, TYPES } from './tables.ts';
+import { begin } from './transaction.ts';
 import { writeAllWords } from './word-index.ts';
 
 /** Milliseconds to wait for another process: a reader waits for none, and another copy takes much longer. */

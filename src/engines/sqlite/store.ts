@@ -30,12 +30,12 @@ import { idBeneath } from './file-id.ts';
 import { registerFileUrl } from './functions.ts';
 import { HorizonProbe } from './horizon.ts';
 import { KeptState } from './kept-state.ts';
-import { LOCK_TIMEOUT } from './lock.ts';
 import { migrateStore } from './migrate.ts';
 import { makeFile } from './new-file.ts';
 import { sessionOn } from './session.ts';
+import { findViewFaults, recreateView } from './tables.ts';
 import { readerPool, runTask } from './tasks.ts';
-import { findViewFaults, recreateView } from './views.ts';
+import { LOCK_TIMEOUT } from './transaction.ts';
 import { forgetLastRow } from './word-index.ts';
 import { writerOn } from './writer.ts';
 
@@ -130,7 +130,7 @@ async function sqliteEngine(
   const main = opened({ readOnly: true, busyTimeout: READ_PATIENCE });
   const state = new KeptState(main);
   const clock = storeClock(given, trust, () => {
-    const { clockReading: reading, newest } = state.look().times;
+    const { clockReading: reading, newest } = state.look().meta;
     return { reading, newest };
   });
   const probe = taken.adopt(new HorizonProbe(path, state, clock, () => file.isLost()), (made) =>
@@ -166,15 +166,15 @@ async function sqliteEngine(
     caches: () => [pools.pages, pools.searches].flatMap((each) => each?.caches() ?? []),
 
     now: () => probe.now(),
-    ask: async () => ({ generation: state.look().generation, moment: clock.now() }),
+    ask: async () => ({ generation: state.look().meta.generation, moment: clock.now() }),
     async look(tokenHash) {
-      const kept = state.look();
-      const { generation, times, commit } = kept;
-      return { generation, moment: clock.now(), now: probe.at(times), key: kept.key(tokenHash), commit };
+      const { meta, key, commit } = state.look();
+      const { generation } = meta;
+      return { generation, moment: clock.now(), now: probe.at(meta), key: key(tokenHash), commit };
     },
     async readModel() {
       const model = await readModel(reading);
-      clock.inEpoch(state.look().times.epoch);
+      clock.inEpoch(state.look().meta.epoch);
       return model;
     },
     async run(live, lane, plan, { damaged, milliseconds, caller }) {

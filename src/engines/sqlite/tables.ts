@@ -1,22 +1,45 @@
 import type { DatabaseSync } from 'node:sqlite';
+import type { ColumnKind } from '../../compile/column-value.ts';
 import { render, sql } from '../../compile/fragment.ts';
-import { indexedTable, type ResourceLayout, snakeCase } from '../../compile/layout/index.ts';
+import { indexedTable, type ResourceLayout, snakeCase, viewSelection } from '../../compile/layout/index.ts';
 import { fillSearch } from '../../compile/layout/search-table.ts';
 import {
   declaredColumn,
   replacedIndexes,
   type StoredColumn,
   type StoredIndex,
+  type StoredKind,
   type StoredTable,
   storedTables,
 } from '../../compile/layout/tables.ts';
 import { type StoreModel, storedLayouts } from '../../compile/model.ts';
+import type { RowFaults } from '../../store/check/checks.ts';
+import { viewFault } from '../../store/check/table-faults.ts';
 import { LOGGED } from '../../store/meta.ts';
 import { creationOf, OWN_TABLES } from '../../store/own-tables.ts';
-import { columnsOf, TYPES } from './columns.ts';
+import type { Columns } from '../../store/raw-tables.ts';
 import { sqliteDialect } from './dialect.ts';
-import { recreateView } from './views.ts';
 import { extendWords } from './word-index.ts';
+
+/** Numbers and truth values are kept as the numbers they are (a BOOLEAN is NUMERIC to the engine); all else is text. */
+export const TYPES = {
+  text: 'TEXT',
+  number: 'NUMERIC',
+  boolean: 'BOOLEAN',
+  count: 'INTEGER',
+  id: 'INTEGER',
+} as const satisfies Readonly<Record<StoredKind, string>>;
+
+/** The columns of a table; none where there is no such table. */
+export function columnsOf(database: DatabaseSync, table: string): Columns {
+  const rows = database.prepare('SELECT name, type FROM pragma_table_info(?)').all(table);
+  return new Map(rows.map(({ name, type }) => [String(name), kindOf(String(type))]));
+}
+
+function kindOf(type: string): ColumnKind {
+  if (type === TYPES.boolean) return 'boolean';
+  return type === TYPES.text || type === '' ? 'text' : 'number';
+}
 
 const REFUSAL =
   "SELECT RAISE(ABORT, 'a newer plat has migrated the store: end this process, and use the newer one');";
@@ -134,4 +157,28 @@ function indexesOf({ layout: { search }, name: table, key, indexes }: StoredTabl
       const rows = where === undefined ? '' : ` WHERE ${where}`;
       return [name, `CREATE ${unique}INDEX IF NOT EXISTS "${name}" ON "${table}" (${list})${rows}`];
     });
+}
+
+/**
+ * Makes the view that people query (docs/sql-views.md). Timestamps are UTC in the form of SQLite's own date functions;
+ * multi-valued fields are JSON lists.
+ */
+export function recreateView(database: DatabaseSync, model: StoreModel, layout: ResourceLayout): void {
+  database.exec(`DROP VIEW IF EXISTS "${layout.viewName}"`);
+  database.exec(viewCreation(model, layout));
+}
+
+const viewCreation = (model: StoreModel, layout: ResourceLayout): string =>
+  `CREATE VIEW "${layout.viewName}" AS ${viewSelection(model, layout)}`;
+
+/** Whether the view is the one that is made. The engine keeps a definition in the words that made it. */
+export function findViewFaults(
+  database: DatabaseSync,
+  model: StoreModel,
+  layout: ResourceLayout,
+): readonly RowFaults[] {
+  const found = database
+    .prepare("SELECT sql FROM sqlite_schema WHERE type = 'view' AND name = ?")
+    .get(layout.viewName);
+  return found?.sql === viewCreation(model, layout) ? [] : [viewFault(layout, found !== undefined)];
 }

@@ -6,8 +6,8 @@ import { type Making, type ReadResult, type ReadTask, runNow, stepsOf } from '..
 import { ReaderPool } from '../../store/threads/pool.ts';
 import type { SharedBodies } from '../../store/whole/known-bodies.ts';
 import { mustBeText, type WholeBodies } from '../../store/whole/whole-bodies.ts';
-import { begin } from './begin.ts';
 import { anyRows, bindings, type Connection } from './connection.ts';
+import { begin } from './transaction.ts';
 
 /** What a thread is given. */
 export interface ThreadOptions {

@@ -7,9 +7,9 @@ import type { WriteSession } from '../../store/write-session.ts';
 import { StoreWriter } from '../../store/writer.ts';
 import type { Connection } from './connection.ts';
 import { refusalIn } from './errors.ts';
-import { underLock } from './lock.ts';
 import { sessionOn, writeSessionOn } from './session.ts';
 import { applyTables } from './tables.ts';
+import { underLock } from './transaction.ts';
 
 /** @param reading sees what is committed */
 export function writerOn(
