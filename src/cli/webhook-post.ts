@@ -1,7 +1,9 @@
 /** Sends messages to webhooks, through the guarded client for foreign addresses. */
+
 import { RequestFailure } from '../replica/http/failure.ts';
 import { retryAfter } from '../replica/http/rate-limit-headers.ts';
 import { networkTransport } from '../replica/http/transport.ts';
+import { codeOf } from '../shared/error-code.ts';
 import { systemClock } from '../store/clock.ts';
 import type { Post } from '../webhooks/post.ts';
 
@@ -64,7 +66,6 @@ function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.name === 'TimeoutError' || error.name === 'AbortError')
     return 'the receiver did not answer in time';
-  return 'code' in error && typeof error.code === 'string'
-    ? `${error.code}: ${error.message}`
-    : error.message;
+  const code = codeOf(error);
+  return code === undefined ? error.message : `${code}: ${error.message}`;
 }

@@ -2,6 +2,7 @@
 import { createSecureContext } from 'node:tls';
 import { PlatError, platError } from '../errors/index.ts';
 import { addUses, cachesInUse } from '../shared/bounded-cache.ts';
+import { codeOf } from '../shared/error-code.ts';
 import { within } from '../shared/within.ts';
 import type { Store } from '../store/store.ts';
 import { Budgets, RequestQueue } from './access/budget.ts';
@@ -370,9 +371,9 @@ function checkTls(tls: NonNullable<ListenOptions['tls']>): void {
 }
 
 function listenError(error: unknown): unknown {
-  if (!(error instanceof Error) || !('code' in error)) return error;
+  if (!(error instanceof Error)) return error;
   const port = 'port' in error ? String(error.port) : '';
-  const reason = REASONS[String(error.code)];
+  const reason = REASONS[codeOf(error) ?? ''];
   return reason === undefined ? error : platError('failed', { reason: reason(port) }, { cause: error });
 }
 

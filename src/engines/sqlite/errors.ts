@@ -1,4 +1,5 @@
 import { RANGE_MESSAGE } from '../../compile/functions.ts';
+import { codeOf } from '../../shared/error-code.ts';
 import { damageOf, explained, type Trouble } from '../../store/explain.ts';
 import { denied, whatItIs } from '../../store/files/store-file.ts';
 import { DEADLINE_MESSAGE } from './functions.ts';
@@ -113,5 +114,4 @@ function refusal(store: string): Trouble | undefined {
 /** Codes by which the operating system refuses a file. */
 const REFUSED = new Set(['EROFS', 'EACCES', 'EPERM', 'EISDIR', 'ENOTDIR']);
 
-const isRefused = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && REFUSED.has(String(error.code));
+const isRefused = (error: unknown): boolean => REFUSED.has(codeOf(error) ?? '');

@@ -3,9 +3,11 @@
  * and process ID, and the boot, the namespace of the ID, and the start time of the process, since IDs are reused. A
  * process about which nothing is known counts as alive, so that no process loses a lease by mistake.
  */
+
 import { hash, randomBytes } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { codeOf } from '../../shared/error-code.ts';
 
 /** What this process knows about itself and about other processes of its host. */
 export interface Processes {
@@ -87,7 +89,7 @@ export const realProcesses = (): Processes =>
       try {
         return process.kill(pid, 0);
       } catch (error) {
-        return !(error instanceof Error && 'code' in error && error.code === 'ESRCH');
+        return codeOf(error) !== 'ESRCH';
       }
     },
   });

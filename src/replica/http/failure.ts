@@ -1,4 +1,5 @@
 /** What can go wrong with a request to a source, by what to do about it. It knows nothing of what was requested. */
+import { codeOf } from '../../shared/error-code.ts';
 import { isObject, parsedJson } from '../../shared/json.ts';
 import { LONGEST_BLOCK, retryAfter } from './rate-limit-headers.ts';
 
@@ -96,17 +97,14 @@ const UNREACHED: ReadonlySet<string> = new Set([
   'ENOTFOUND',
 ]);
 
-const codeIn = (error: unknown): string =>
-  error instanceof Error && 'code' in error ? String(error.code) : '';
-
 /** Whether no connection was accepted for a request. */
-export const isUnreached = ({ cause }: RequestFailure): boolean => UNREACHED.has(codeIn(cause));
+export const isUnreached = ({ cause }: RequestFailure): boolean => UNREACHED.has(codeOf(cause) ?? '');
 
 /** What the network throws is transient, except a failure of TLS. */
 export function asFailure(error: unknown): RequestFailure {
   if (error instanceof RequestFailure) return error;
   const message = error instanceof Error ? error.message : String(error);
-  const code = codeIn(error);
+  const code = codeOf(error) ?? '';
   const isTls = /CERT|SSL|TLS|SELF_SIGNED/i.test(code);
   const facts = { cause: error };
   return new RequestFailure(

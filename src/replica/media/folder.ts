@@ -2,11 +2,13 @@
  * Files next to a store, each under the hash of its content, and an index of their media records. It knows nothing of
  * where they come from.
  */
+
 import { createHash, randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { codeOf } from '../../shared/error-code.ts';
 import { PRIVATE_FOLDER_MODE } from '../../store/files/private-file.ts';
 import { RequestFailure } from '../http/failure.ts';
 import { writeFile } from './fetch-file.ts';
@@ -194,8 +196,7 @@ const ownerMark = (source: string): string => `${source}@`;
 
 /** A failure of the file system or the index as one that may pass; anything else as it is. */
 export function folderFailure(path: string, error: unknown): unknown {
-  const isOfDisk =
-    error instanceof Error && ('syscall' in error || ('code' in error && error.code === 'ERR_SQLITE_ERROR'));
+  const isOfDisk = error instanceof Error && ('syscall' in error || codeOf(error) === 'ERR_SQLITE_ERROR');
   if (!isOfDisk) return error;
   return new RequestFailure('transient', `${path} takes no files: ${error.message}`, { cause: error });
 }

@@ -2,7 +2,9 @@
  * Files with records are readable only by their owner: stores, their copies, exports, rejected records. SQLite gives
  * `-wal` and `-shm` the mode of their file. A mode that an operator widened on purpose stays, and is reported.
  */
+
 import { closeSync, fchmodSync, fstatSync, openSync, statSync } from 'node:fs';
+import { codeOf } from '../../shared/error-code.ts';
 
 const PRIVATE_MODE = 0o600;
 export const PRIVATE_FOLDER_MODE = 0o700;
@@ -18,8 +20,7 @@ export function openPrivateFile(path: string): number {
   try {
     descriptor = openSync(path, 'ax', PRIVATE_MODE);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST')
-      return openSync(path, 'a', PRIVATE_MODE);
+    if (codeOf(error) === 'EEXIST') return openSync(path, 'a', PRIVATE_MODE);
     throw error;
   }
   // A umask may also remove the owner's permissions.

@@ -3,6 +3,7 @@
  * and replaces the store in one step. No other process may have the store open in the meantime. The replaced store is
  * kept.
  */
+
 import {
   accessSync,
   closeSync,
@@ -20,6 +21,7 @@ import { dirname, resolve } from 'node:path';
 import type { KeyRecord } from '../../access/index.ts';
 import { timestampFrom } from '../../dictionary/index.ts';
 import { PlatError, platError } from '../../errors/index.ts';
+import { codeOf } from '../../shared/error-code.ts';
 import { findFaults } from '../check/check-store.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import type { ResourceStatus, Store } from '../store.ts';
@@ -140,7 +142,7 @@ function mustBeReadable(backup: string): void {
   try {
     accessSync(backup, constants.R_OK);
   } catch (cause) {
-    const why = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
+    const why = codeOf(cause) ?? String(cause);
     throw platError(
       'failed',
       { reason: `${backup} cannot be read (${why}). Nothing was changed.` },
@@ -223,7 +225,7 @@ function hasLinked(path: string, name: string, link: NonNullable<Restore['link']
     link(path, name);
     return true;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && NO_LINKS.has(String(error.code))) return false;
+    if (NO_LINKS.has(codeOf(error) ?? '')) return false;
     throw error;
   }
 }

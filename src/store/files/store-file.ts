@@ -2,9 +2,11 @@
  * The file of an embedded store, as the operating system sees it: whether it is still the file that was opened, and why
  * it cannot be used. It knows nothing of the content.
  */
+
 import { accessSync, closeSync, constants, openSync, readSync, type Stats, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type PlatError, platError } from '../../errors/index.ts';
+import { codeOf } from '../../shared/error-code.ts';
 import { BEGINNING, kindOf } from '../../shared/file-kind.ts';
 
 const found = (path: string): Stats | undefined => statSync(path, { throwIfNoEntry: false });
@@ -107,7 +109,7 @@ function refusal(path: string, wish: number): string | undefined {
     accessSync(path, wish);
     return undefined;
   } catch (error) {
-    return error instanceof Error && 'code' in error ? String(error.code) : undefined;
+    return codeOf(error);
   }
 }
 

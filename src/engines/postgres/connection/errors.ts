@@ -1,14 +1,10 @@
+import { codeOf } from '../../../shared/error-code.ts';
 import { damageOf, explained, type Trouble } from '../../../store/explain.ts';
 
 /** Seconds after which a server that is starting, stopping or full may be asked again. */
 export const AGAIN = 5;
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-
-export function codeOf(error: unknown): string | undefined {
-  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
-  return typeof error.code === 'string' ? error.code : undefined;
-}
 
 /**
  * Classes of codes and codes (PostgreSQL, appendix A) that say that the server is not there for now: also one that

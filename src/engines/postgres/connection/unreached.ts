@@ -4,8 +4,9 @@
  */
 import { Client } from 'pg';
 import { PlatError, platError } from '../../../errors/index.ts';
+import { codeOf } from '../../../shared/error-code.ts';
 import type { PostgresAddress } from './address.ts';
-import { AGAIN, codeOf, isUnavailable, messageOf, translateError } from './errors.ts';
+import { AGAIN, isUnavailable, messageOf, translateError } from './errors.ts';
 
 /** What the network says, in words. */
 const NETWORK: Readonly<Record<string, string>> = {

@@ -5,10 +5,10 @@
  * used there: when the server began, which also changes when the same one begins again. It knows no lock.
  */
 import type { Pool } from 'pg';
+import { codeOf } from '../../../shared/error-code.ts';
 import { type MetaChange, writeMeta } from '../../../store/meta.ts';
 import { leaveNumbers } from '../../../store/rows/change-log.ts';
 import type { Row, Session } from '../../../store/session.ts';
-import { codeOf } from '../connection/errors.ts';
 
 type SignName = keyof Pick<MetaChange, 'timeline' | 'serverStart'>;
 

@@ -1,0 +1,5 @@
+/** The code of an error of Node.js, of the operating system or of a driver; undefined if it has none. */
+export function codeOf(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}
