@@ -8,7 +8,7 @@ import { Undo } from '../../store/write-session.ts';
 import type { Connection } from './connection.ts';
 import { isBusy } from './errors.ts';
 
-export interface Transaction extends Disposable {
+interface Transaction extends Disposable {
   /** Commits. Without it everything is undone when the scope is left. */
   commit(): void;
 }
