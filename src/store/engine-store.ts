@@ -15,7 +15,7 @@ import { mendStatements } from './check/table-faults.ts';
 import { checkpointsOn } from './checkpoint-tables.ts';
 import { CommitWatch, type Hearing, type Pause } from './commit-watch.ts';
 import { contentOf, contentRows, readContents } from './contents.ts';
-import type { Engine } from './engine.ts';
+import type { Engine, LockOptions } from './engine.ts';
 import { followChanges } from './follow-changes.ts';
 import { historyStoreOn } from './history-store.ts';
 import { keyStoreOn } from './key-store.ts';
@@ -79,8 +79,8 @@ function storeOn(engine: Engine, stored: StoreModel): Store {
     startDay: () => exclusively(() => writer.startDay(DAY_PATIENCE)),
   });
   const model = (): Promise<StoreModel> => live.current();
-  const locked = <T>(work: (session: Session) => Promise<T>): Promise<T> =>
-    exclusively(() => writer.locked(work));
+  const locked = <T>(work: (session: Session) => Promise<T>, options?: LockOptions): Promise<T> =>
+    exclusively(() => writer.locked(work, options));
   const writing = (work: (model: StoreModel) => Promise<Written>): Promise<WriteReport> =>
     exclusively(async () => {
       const written = await work(live.stored);
@@ -205,7 +205,7 @@ function storeOn(engine: Engine, stored: StoreModel): Store {
     },
     fileFaults: async () => engine.fileFaults(await model()),
     async mendFile() {
-      for (const step of engine.mendFile(await model())) await exclusively(step);
+      for (const step of engine.mendFile(await model())) await locked(step, { isLong: true });
       await locked((session) => logEverything(session, engine.now()));
     },
     rewrite: (resource, keys) =>
@@ -222,13 +222,14 @@ function storeOn(engine: Engine, stored: StoreModel): Store {
         const layout = current.layout(resource);
         const statements = mendStatements(planner, layout, readWhole);
         const isViewWrong = (await engine.viewFaults(current, layout)).length > 0;
-        await exclusively(() =>
-          engine.mending(async (session) => {
+        await locked(
+          async (session) => {
             for (const statement of statements) await session.run(statement);
             await logMissing(session, layout, engine.now());
             await logEverything(session, engine.now(), resource);
             if (isViewWrong) await engine.makeView(session, current, layout);
-          }),
+          },
+          { isLong: true },
         );
       }
       await locked((session) => writer.publish(session, current));

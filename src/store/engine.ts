@@ -22,6 +22,13 @@ import type { AssumedLook, Horizon, Look, ReadOptions, ReadStoreState, StoreStat
 import type { CheckResult, CheckTask } from './threads/check-task.ts';
 import type { RestampWriter, StampState } from './write/bring-back.ts';
 
+export interface LockOptions {
+  /** How long to wait for the lock, in milliseconds. */
+  readonly patience?: number;
+  /** Whether statements may take as long as work on whole tables. */
+  readonly isLong?: boolean;
+}
+
 /** The write side of an engine. */
 export interface EngineWriter extends RestampWriter {
   /** Changes settings or profile, and everything that follows from them. */
@@ -33,7 +40,7 @@ export interface EngineWriter extends RestampWriter {
   /** Counts the values in use for a store in which they were never counted, or by other rules. */
   countValues(): Promise<void>;
   /** Runs `work` under the write lock and commits. */
-  locked<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  locked<T>(work: (session: Session) => Promise<T>, options?: LockOptions): Promise<T>;
   /** Publishes the dictionary, as the model and the counters of values determine it; inside a transaction. */
   publish(session: Session, model: StoreModel): Promise<void>;
 }
@@ -99,15 +106,13 @@ export interface Engine extends Omit<ModelSource, 'startDay'> {
 
   /** @throws PlatError if writes are no longer permitted */
   mustBeWritable?(): void;
-  /** Runs `work` under the write lock, with a time limit for work on whole tables. */
-  mending<T>(work: (session: Session) => Promise<T>): Promise<T>;
   /** Runs a check on a thread of its own; absent where the calling thread runs them all. */
   readonly checkOnThread?: ((task: CheckTask) => Promise<CheckResult>) | undefined;
   viewFaults(model: StoreModel, layout: ResourceLayout): Promise<readonly RowFaults[]>;
   makeView(session: Session, model: StoreModel, layout: ResourceLayout): Promise<void>;
   fileFaults(model: StoreModel): Promise<readonly FileFault[]>;
-  /** The steps of a repair of pages, tables and indexes; each acquires the lock. */
-  mendFile(model: StoreModel): readonly (() => Promise<void>)[];
+  /** The steps of a repair of pages, tables and indexes; each runs under the lock. */
+  mendFile(model: StoreModel): readonly ((session: Session) => Promise<unknown>)[];
 
   facts(session: Session): Promise<EngineFacts>;
   backup(file: string, onProgress: OnProgress | undefined): Promise<void>;

@@ -11,7 +11,7 @@ import { countingRules } from '../compile/values-in-use.ts';
 import { dayFrom, type Field } from '../dictionary/index.ts';
 import { extendProfile, type Profile } from '../records/profile.ts';
 import { CHANGES_KEPT, roleBitsOf, type StoreSettings } from '../records/settings.ts';
-import type { EngineWriter } from './engine.ts';
+import type { EngineWriter, LockOptions } from './engine.ts';
 import { COUNTS_GO_ON, type NewEpoch, newEpoch, timesOfEpoch } from './epoch.ts';
 import { givenIn, readMeta, readModel, type StoredState, writeMeta, writeProfile } from './meta.ts';
 import { beginSequence, leaveBits, logEverything } from './rows/change-log.ts';
@@ -34,13 +34,6 @@ export interface TimeState extends StoredState {
   readonly moment: number;
   /** Milliseconds by which the clock was set ahead; `moment` excludes them. */
   readonly jump: number;
-}
-
-interface LockOptions {
-  /** How long to wait for the lock, in milliseconds. */
-  readonly patience?: number;
-  /** Whether statements may take as long as work on whole tables. */
-  readonly isLong?: boolean;
 }
 
 /** What the writer needs of an engine. */

@@ -1,6 +1,6 @@
 /** The engine of a server: a store in a schema of PostgreSQL, which any number of machines share. */
 import type { Pool } from 'pg';
-import { render, type Sql } from '../../compile/fragment.ts';
+import { name as quoted, render, type Sql, sql } from '../../compile/fragment.ts';
 import type { Engine } from '../../store/engine.ts';
 import type { LiveModel } from '../../store/live-model.ts';
 import { readMeta, readModel } from '../../store/meta.ts';
@@ -108,11 +108,6 @@ export function postgresEngine(opened: Opened): Engine {
     sawStamp: (milliseconds) => state.sawStamp(milliseconds),
     announcements: (hearing, pause) => announcementsAt(address, hearing, pause),
 
-    mending: (work) =>
-      writer.locked(async (session) => {
-        await allow(session, LARGE);
-        return await work(session);
-      }),
     viewFaults: (model, layout) => withSession(writing, (session) => findViewFaults(session, model, layout)),
     makeView: (session, model, layout) => mendView(session, model, layout),
     fileFaults: (model) =>
@@ -128,11 +123,9 @@ export function postgresEngine(opened: Opened): Engine {
       ),
     mendFile: (model) =>
       tablesOf(model).map(
-        (table) => () =>
-          writer.locked(async (session) => {
-            await allow(session, LARGE);
-            await session.run(`REINDEX TABLE "${table}"`);
-          }),
+        (table) =>
+          ({ run }) =>
+            run(sql`REINDEX TABLE ${quoted(table)}`),
       ),
 
     async facts(session) {

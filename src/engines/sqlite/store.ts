@@ -36,7 +36,6 @@ import { sessionOn } from './session.ts';
 import { findViewFaults, recreateView } from './tables.ts';
 import { readerPool, runTask } from './tasks.ts';
 import { LOCK_TIMEOUT } from './transaction.ts';
-import { forgetLastRow } from './word-index.ts';
 import { writerOn } from './writer.ts';
 
 export interface SqliteStoreOptions extends ClockTrust {
@@ -207,17 +206,11 @@ async function sqliteEngine(
     confirmClock: async (other) => clock.confirm(other),
 
     mustBeWritable: () => file.mustBeThere(),
-    mending: (work) =>
-      writer.locked(async (session) => {
-        const done = await work(session);
-        forgetLastRow(write.database);
-        return done;
-      }),
     checkOnThread: checking && ((task) => checking.check(task)),
     viewFaults: async (model, layout) => findViewFaults(main.database, model, layout),
     makeView: async (_session, model, layout) => recreateView(write.database, model, layout),
     fileFaults: async (model) => findFileFaults(main, model),
-    mendFile: (model) => [() => writer.locked(async () => mendFileFaults(write, model))],
+    mendFile: (model) => [async () => mendFileFaults(write, model)],
 
     facts: async () => ({ engine: 'sqlite', layout: LAYOUT_VERSION, bytes: statSync(path).size }),
     backup: (copy, onProgress) =>

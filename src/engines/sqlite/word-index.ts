@@ -66,6 +66,15 @@ function textsOfRow(layout: ResourceLayout): string {
   return joined(['r._key', ...chunks]);
 }
 
+/**
+ * Gives the connection another last row id after a deletion from an index of words outside of its trigger. JavaScript cannot
+ * represent the index's own, so that the next write without a row id would throw.
+ */
+const FORGET_LAST_ROW = [
+  sql`CREATE TEMP TABLE IF NOT EXISTS plat_last_row (id INTEGER PRIMARY KEY)`,
+  sql`INSERT OR REPLACE INTO temp.plat_last_row VALUES (1)`,
+];
+
 /** Finds records that the index lacks and ids in it that no record has, and repairs both. */
 export function wordIndex(
   layout: ResourceLayout,
@@ -82,6 +91,7 @@ export function wordIndex(
     mend: [
       { parts: [`${wordsFrom(layout)} WHERE `, ...isMissing.parts] },
       sql`DELETE FROM ${index} WHERE rowid IN (SELECT d.id FROM ${entries} d WHERE ${isStale})`,
+      ...FORGET_LAST_ROW,
     ],
   };
 }
@@ -175,15 +185,6 @@ export function findWordFaults({ database }: Connection, layout: ResourceLayout)
   });
   for (const [id, sum] of others) note(id, sum);
   return faults;
-}
-
-/**
- * Gives the connection another last row id after a deletion from an index of words outside of its trigger. JavaScript cannot
- * represent the index's own, so that the next write without a row id would throw.
- */
-export function forgetLastRow(database: DatabaseSync): void {
-  database.exec(`CREATE TEMP TABLE IF NOT EXISTS plat_last_row (id INTEGER PRIMARY KEY);
-    INSERT OR REPLACE INTO temp.plat_last_row VALUES (1);`);
 }
 
 /** Creates the index again. */
