@@ -48,9 +48,10 @@ export interface AccessRules {
 /**
  * Parses every filter of a definition.
  *
- * @param today the UTC day that `{today}` stands for, `YYYY-MM-DD`\n@param bits the bits of all roles of the definition; absent: in
- * the order of the roles\n@throws PlatError of the OData parser if a filter is invalid; `usage` if a filter reads other records,
- * since its result is stored with the record, or if there are too many roles
+ * @param today the UTC day that `{today}` stands for, `YYYY-MM-DD`
+ * @param bits the bits of all roles of the definition; absent: in the order of the roles
+ * @throws PlatError of the OData parser if a filter is invalid; `usage` if a filter reads other records, since its result is
+ * stored with the record, or if there are too many roles
  */
 export function resolveAccess(
   definition: AccessDefinition,

@@ -36,8 +36,9 @@ export const HASH_LENGTH = 22;
  * assigns, but includes those that a replica received. It excludes values that follow from the parent, unless the replica's source
  * has other ones.
  *
- * @param system the originating system of the record's parent; undefined if it is unknown\n@param counts counts of children, which
- * replace those among the values. They are passed separately because copying the values would take half as long as hashing them.
+ * @param system the originating system of the record's parent; undefined if it is unknown
+ * @param counts counts of children, which replace those among the values. They are passed separately because copying the values
+ * would take half as long as hashing them.
  */
 export function contentHash(
   resource: Resource,

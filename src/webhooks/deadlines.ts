@@ -12,8 +12,9 @@ export class Deadlines {
   }
 
   /**
-   * @param value identifies the deadline; another value starts a new one\n@param milliseconds the length of the wait, which is used
-   * when the value is first seen\n@returns the remaining milliseconds; 0 or less: the deadline has passed
+   * @param value identifies the deadline; another value starts a new one
+   * @param milliseconds the length of the wait, which is used when the value is first seen
+   * @returns the remaining milliseconds; 0 or less: the deadline has passed
    */
   left(name: string, value: string, milliseconds: number): number {
     const now = this.#elapsed();

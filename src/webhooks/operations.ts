@@ -27,8 +27,8 @@ const refuse = (reason: string) => platError('usage', { reason });
 /**
  * Creates a webhook that receives changes from now on.
  *
- * @returns the webhook and its secret, which is shown only this once\n@throws PlatError `usage` for an invalid URL, role or
- * resource
+ * @returns the webhook and its secret, which is shown only this once
+ * @throws PlatError `usage` for an invalid URL, role or resource
  */
 export async function createWebhook(
   store: Store,
@@ -123,7 +123,8 @@ export async function resumeWebhook(store: Store, id: string): Promise<void> {
 /**
  * Delivers changes again, or skips some, and resumes a paused webhook.
  *
- * @param since a number or a position of the sequence of changes, `start` or `end`\n@throws PlatError `usage`
+ * @param since a number or a position of the sequence of changes, `start` or `end`
+ * @throws PlatError `usage`
  */
 export async function replayWebhook(store: Store, id: string, since: string): Promise<void> {
   const position = await positionOf(store, since);

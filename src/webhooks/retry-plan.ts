@@ -45,7 +45,8 @@ interface Failed {
  * The time since which a webhook has been failing, after another failed attempt. Hours in which no process tried do not count, so
  * that a service that was stopped for days, or a clock that was set ahead, does not pause a webhook.
  *
- * @param state the state before the attempt\n@param begun when the attempt began
+ * @param state the state before the attempt
+ * @param begun when the attempt began
  */
 export function failingSinceAt(
   {

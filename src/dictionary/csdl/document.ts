@@ -134,8 +134,8 @@ function edmName({ type, collection }: Pick<Field, 'type' | 'collection'>): stri
 /**
  * The type annotation of a field's values, for clients that request it; undefined if the JSON value itself shows the type.
  *
- * @param before the prefix of built-in type names: nothing, or `#` for clients of 4.0\n@param enumerations the lookups for which
- * the document declares enumeration types
+ * @param before the prefix of built-in type names: nothing, or `#` for clients of 4.0
+ * @param enumerations the lookups for which the document declares enumeration types
  */
 export function statedType(
   { lookup, collection, type }: Pick<Field, 'type' | 'collection' | 'lookup'>,

@@ -52,9 +52,9 @@ interface Binding {
  * Binds `_filter` to the query tree; undefined if the text is empty. The tree has two-valued logic, as the language does: a
  * condition is true or false, never null. A multi-valued field meets a condition if one of its members does.
  *
- * @param now the time of the request, for `now()`, `days()` and similar functions; days begin at midnight UTC\n@throws PlatError
- * `syntax`, `typeMismatch`, `fieldUnknown` (native 1040), `filterTooLarge` (native 1041) or `notImplemented` for the first fault;
- * its `sparkql` lists all of them
+ * @param now the time of the request, for `now()`, `days()` and similar functions; days begin at midnight UTC
+ * @throws PlatError `syntax`, `typeMismatch`, `fieldUnknown` (native 1040), `filterTooLarge` (native 1041) or `notImplemented`
+ * for the first fault; its `sparkql` lists all of them
  */
 export function bindFilter(
   text: string,

@@ -206,7 +206,8 @@ export function fieldUnknown(
 /**
  * Binds an expression that must be true or false.
  *
- * @param asking what requires it, for the message\n@throws typeMismatch for any other type
+ * @param asking what requires it, for the message
+ * @throws typeMismatch for any other type
  */
 export function bindCondition(env: Environment, node: Node, asking: string): Expression {
   const expression = bindValue(env, node);

@@ -349,7 +349,8 @@ export function optionOf<O extends string>(name: string, known: Iterable<O>): O 
 /**
  * The error for an option that does not exist.
  *
- * @param given the name as in the request, for the message\n@param name without the dollar sign, to find a suggestion
+ * @param given the name as in the request, for the message
+ * @param name without the dollar sign, to find a suggestion
  */
 export function unknownOption(
   given: string,

@@ -418,8 +418,8 @@ interface ExpandScope {
 /**
  * Binds `$expand` (OData 4.01 URL conventions, 5.1.3). A star stands for all navigations that are not listed explicitly.
  *
- * @param passed what an outer `$select` selects of the related records\n@throws fieldUnknown, typeMismatch, optionsConflict,
- * optionRepeated, filterTooLarge, notImplemented
+ * @param passed what an outer `$select` selects of the related records
+ * @throws fieldUnknown, typeMismatch, optionsConflict, optionRepeated, filterTooLarge, notImplemented
  */
 function bindExpand(
   totals: RequestTotals,
@@ -581,7 +581,8 @@ function refuseListOptions(source: OptionText, { give, options, start }: Path | 
 /**
  * The selection of a record's custom fields, with its key.
  *
- * @param option the option that selects them\n@throws PlatError `optionInvalid` if other fields are selected
+ * @param option the option that selects them
+ * @throws PlatError `optionInvalid` if other fields are selected
  */
 function customSelection(
   { all, fields, hidden }: Selection,

@@ -61,9 +61,9 @@ type KeyAliases = RawOptions['aliases'];
  * Parses the path after the service root, still percent-encoded and without a query. A segment after a collection is a key unless
  * it begins with a dollar sign.
  *
- * @param aliases the values of parameter aliases, for keys such as `Property(@key)`\n@throws resourceUnknown for an unknown entity
- * set; pathNotFound after it; syntax, typeMismatch or requestMalformed for a malformed segment or key; notImplemented for `$batch`,
- * `$ref`, functions and similar segments
+ * @param aliases the values of parameter aliases, for keys such as `Property(@key)`
+ * @throws resourceUnknown for an unknown entity set; pathNotFound after it; syntax, typeMismatch or requestMalformed for a
+ * malformed segment or key; notImplemented for `$batch`, `$ref`, functions and similar segments
  */
 export function parseResourcePath(
   rawPath: string,

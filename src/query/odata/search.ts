@@ -28,7 +28,8 @@ interface Reader {
  * Parses a search at an offset. A keyword in a place where no operator is allowed is a word. A whole search in single quotes is one
  * phrase, taken literally.
  *
- * @param depth the depth of nesting around it\n@param inList whether it is inside the parentheses of another option
+ * @param depth the depth of nesting around it
+ * @param inList whether it is inside the parentheses of another option
  */
 export function parseSearchAt(
   source: OptionText,

@@ -20,8 +20,9 @@ const SIGNATURE = /^([a-z0-9_-]+)\.(\d{1,12})\.([0-9a-f]{32})$/;
  * A file of this service: `/media/<signature>/<path>`, which needs no key. The signature covers one file and one role for a limited
  * time; the file is served as long as the role sees a media record that refers to it.
  *
- * @param path below `/media/`, percent-encoded\n@param now milliseconds since 1970\n@throws PlatError 404 in every other case,
- * without the reason
+ * @param path below `/media/`, percent-encoded
+ * @param now milliseconds since 1970
+ * @throws PlatError 404 in every other case, without the reason
  */
 export async function servedFile(
   context: FileContext,

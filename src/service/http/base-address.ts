@@ -67,8 +67,8 @@ const USUAL_PORTS: ReadonlySet<string> = new Set(['80', '443']);
 /**
  * The address by which clients reach the service, according to its proxy.
  *
- * @param secure whether the proxy's connection uses TLS; the client's is then assumed to, unless the proxy says otherwise\n@returns
- * undefined if the headers do not form an address
+ * @param secure whether the proxy's connection uses TLS; the client's is then assumed to, unless the proxy says otherwise
+ * @returns undefined if the headers do not form an address
  */
 function forwardedAddress(headers: IncomingHttpHeaders, secure: boolean): string | undefined {
   const forwarded = forwardedParts(headers);

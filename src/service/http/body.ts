@@ -30,7 +30,8 @@ export class ComingBody {
 }
 
 /**
- * @param milliseconds the time for the whole body\n@param coming absent for HTTP/2, where a fault ends the stream itself
+ * @param milliseconds the time for the whole body
+ * @param coming absent for HTTP/2, where a fault ends the stream itself
  */
 export function bodyReader(
   request: Readable & { readonly headers: Readonly<Record<string, unknown>> },

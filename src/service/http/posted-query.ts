@@ -78,8 +78,8 @@ function unpacked(pair: string): string {
 /**
  * The query of a link to the next page.
  *
- * @param room bytes of the link besides the query\n@throws PlatError `linkTooLong` if the query does not fit into a link: without
- * one, the client would miss rows without noticing
+ * @param room bytes of the link besides the query
+ * @throws PlatError `linkTooLong` if the query does not fit into a link: without one, the client would miss rows without noticing
  */
 export function linkQuery(
   { query, isPosted }: Pick<Exchange, 'query' | 'isPosted'>,

@@ -23,7 +23,8 @@ import { customFields, openHouses, part, parts } from './parts.ts';
 type Answer = Promise<Reply | undefined> | Reply | undefined;
 
 /**
- * @param first,second the values of the placeholders in the path\n@returns undefined if nothing exists at the path
+ * @param first,second the values of the placeholders in the path
+ * @returns undefined if nothing exists at the path
  */
 type Handler = (request: RoutedExchange, first: string, second: string) => Answer;
 

@@ -119,9 +119,9 @@ export class FilterIndexCache implements Reported {
   /**
    * The list of a filter: the one that is kept, or a new one.
    *
-   * @param find returns the ids from one snapshot, and the order they are in\n@param begin passed by a request that is probably the
-   * first with its filter: the page then begins before it is known whether another process keeps a list. If one does, that list is
-   * used
+   * @param find returns the ids from one snapshot, and the order they are in
+   * @param begin passed by a request that is probably the first with its filter: the page then begins before it is known whether
+   * another process keeps a list. If one does, that list is used
    */
   async take(list: ListName, find: Find, begin?: Begin): Promise<Found> {
     if (this.#limits.milliseconds === 0) {

@@ -97,8 +97,8 @@ export interface Cut {
  * its next window at its own bound, so the response must not omit anything that is written until then: it waits, or it ends at the
  * horizon and links to the rest.
  *
- * @param carried where an earlier page of the same walk was cut\n@returns where to cut the response, if its window ends too far
- * ahead to wait for
+ * @param carried where an earlier page of the same walk was cut
+ * @returns where to cut the response, if its window ends too far ahead to wait for
  */
 export async function cutAhead(
   { store, clock }: { readonly store: Pick<Store, 'horizon'>; readonly clock: Pick<Clock, 'sleep'> },
@@ -135,8 +135,8 @@ export function before(filter: Expression | undefined, { until, by }: Cut): Expr
  * Waits until no further record can enter the window (I2): every writer that may still use a timestamp before its end has finished,
  * and, if it ends slightly in the future, the clock has reached its end. A window that ends later is answered at once.
  *
- * @returns whether the window is open, that is, ends in the future\n@throws PlatError `windowNotSettled`, `windowAhead` if that
- * takes too long
+ * @returns whether the window is open, that is, ends in the future
+ * @throws PlatError `windowNotSettled`, `windowAhead` if that takes too long
  */
 export async function settle(store: Store, clock: Clock, window: Window): Promise<boolean> {
   if (window.to === undefined) return false;

@@ -36,7 +36,8 @@ const RANGE = /^\s*bytes\s*=\s*(\d{0,15})\s*-\s*(\d{0,15})\s*$/i;
 const WHOLE: RangeWish = { kind: 'whole' };
 
 /**
- * @param size bytes of the file\n@param tag the tag of the file
+ * @param size bytes of the file
+ * @param tag the tag of the file
  */
 export function rangeOf(headers: Asked, size: number, tag: string): RangeWish {
   const { range, 'if-range': condition } = headers;

@@ -98,7 +98,8 @@ async function ledHere(following: Following, { position, rest }: DeltaPlace, lim
 }
 
 /**
- * @param own the resources whose changes are returned if the key sees the records\n@throws PlatError `deltaGone`
+ * @param own the resources whose changes are returned if the key sees the records
+ * @throws PlatError `deltaGone`
  */
 async function feed(
   { request, dependences }: Following,
