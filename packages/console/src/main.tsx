@@ -1,4 +1,4 @@
-/** Starts the console in the page that the service serves. */
+/** Starts the console in the page that the service delivers. */
 import { render } from 'preact';
 import { App } from './app/app.tsx';
 import './style/base.css';

@@ -100,14 +100,14 @@ for (const [where, skip, makeReplica] of REPLICAS) {
         );
         await page.getByText(/Replicated now by/).waitFor();
         await entry.getByRole('button', { name: `Try again: Property ${kept}` }).click();
-        await page.getByText('1 record will be asked for with the next update.').waitFor();
+        await page.getByText('1 record will be requested with the next update.').waitFor();
         held();
         await purged;
         const purges = page.getByRole('region', { name: 'Purges of feed' });
         await purges.getByText(`Property ${gone}`).first().waitFor();
         assert.match((await purges.textContent()) ?? '', /removed 1 record/);
         const troubles = page.getByRole('region', { name: 'Errors and retries' });
-        await troubles.getByText('Request failed and was tried again').first().waitFor();
+        await troubles.getByText('Request failed and was retried').first().waitFor();
         await page
           .getByText(/^The same as a table: \d+ entries$/)
           .first()

@@ -1,19 +1,19 @@
 /**
- * What the console asks of the service: the admin port that served it, and through it the interfaces as another role or key
- * sees them. The session is a cookie that no script reads. This module must not know what is shown.
+ * Requests of the console: to the admin port that serves it, and through that to the interfaces as another role or key sees them.
+ * The session is a cookie that scripts cannot read. This module must not know what is displayed.
  */
 import { signal } from '@preact/signals';
 import { doubt } from './connection.ts';
 
 /**
- * Whether a person is logged in: what the service says of itself, `none`, or `ended` if the service ended the session;
- * undefined while that is not known yet.
+ * The state of the session: what the service reports about itself, `none` if there is no session, or `ended` if the service has
+ * ended it; undefined while that is unknown.
  */
 export const session = signal<About | undefined | 'none' | 'ended'>(undefined);
 
 export type SurfaceName = 'api' | 'replication' | 'floorplans';
 
-/** What the service says of itself (GET /about). */
+/** What the service reports about itself (GET /about). */
 export interface About {
   readonly store: string;
   readonly owner: string;
@@ -26,7 +26,7 @@ export interface About {
   readonly roles: readonly string[];
 }
 
-/** A response that is not the one that was wanted. */
+/** An unsuccessful response. */
 export class Refused extends Error {
   readonly status: number;
   readonly code: string;
@@ -42,11 +42,11 @@ export class Refused extends Error {
 export interface Answer<T> {
   readonly body: T;
   readonly headers: Headers;
-  /** Milliseconds from the request to the whole answer. */
+  /** Milliseconds from the request to the end of the response. */
   readonly took: number;
 }
 
-/** What an error says, in the envelope of either interface. */
+/** The error in a response body, in the envelope of either interface. */
 function refusalIn(status: number, body: unknown): Refused {
   const { error, D }: { error?: { code: string; message: string }; D?: { Code: number; Message: string } } =
     typeof body === 'object' && body !== null ? body : {};
@@ -56,9 +56,10 @@ function refusalIn(status: number, body: unknown): Refused {
 }
 
 /**
- * Asks the service. A session that has ended leads back to the log-in.
- * @param path on the admin port, with its query
- * @throws Refused for any answer but a success, and with the status 0 where there is none
+ * Sends a request to the service. If the session has ended, the log-in page is shown.
+ *
+ * @param path on the admin port, with its query\n@throws Refused for any unsuccessful response; with status 0 if there is no
+ * response
  */
 export async function ask<T>(path: string, options: RequestInit = {}): Promise<Answer<T>> {
   const began = performance.now();
@@ -69,7 +70,7 @@ export async function ask<T>(path: string, options: RequestInit = {}): Promise<A
     text = await response.text();
     if (FROM_A_PROXY.includes(response.status)) throw new Refused(0, 'away', AWAY);
   } catch (error) {
-    // A request that the page itself gave up says nothing about the service.
+    // A request that the page itself aborted says nothing about the service.
     if (options.signal?.aborted !== true) doubt();
     throw error instanceof Refused ? error : new Refused(0, 'away', AWAY);
   }
@@ -79,10 +80,10 @@ export async function ask<T>(path: string, options: RequestInit = {}): Promise<A
   return { body: body as T, headers: response.headers, took: performance.now() - began };
 }
 
-/** What a person reads while nothing answers; the page asks again by itself. */
+/** The message while the service does not respond; the page retries by itself. */
 const AWAY = 'The service cannot be reached. It may be restarting.';
 
-/** A proxy answers so for a service that is away. */
+/** The statuses with which a proxy responds if the service is down. */
 const FROM_A_PROXY = [502, 504];
 
 function endSession(): void {
@@ -102,14 +103,14 @@ export const get = async <T>(path: string): Promise<T> => (await ask<T>(path)).b
 export const post = <T>(path: string, body: unknown, method = 'POST'): Promise<Answer<T>> =>
   ask<T>(path, { method, body: JSON.stringify(body), headers: { 'content-type': 'application/json' } });
 
-/** Whose eyes the interfaces are asked with: `role/idx`, or `key/k_…`. */
+/** The role or key whose view the interfaces return: `role/idx`, or `key/k_…`. */
 export type Eyes = string;
 
-/** The address on the admin port at which a surface answers with another's eyes. */
+/** The address on the admin port at which a surface responds as a role or key sees it. */
 export const seenThrough = (eyes: Eyes, surface: SurfaceName, path: string): string =>
   `/as/${eyes}/${surface}${path}`;
 
-/** Determines whether there is a session. */
+/** Checks whether there is a session. */
 export async function resume(): Promise<void> {
   try {
     session.value = await get<About>('/about');

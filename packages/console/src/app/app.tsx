@@ -1,4 +1,4 @@
-/** The frame of the console: log-in, navigation, and the page that the address names. */
+/** The frame of the console: the log-in, the navigation, and the page of the current address. */
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Loading, Problem } from '../parts/states.tsx';
 import { type About, logOut, resume, session } from './api.ts';
@@ -15,7 +15,7 @@ export function App() {
     resume().then(() => setProblem(undefined), setProblem);
   };
   const returned = returns.value;
-  // A service that was away may have forgotten its sessions.
+  // A service that was restarted may have lost its sessions.
   useEffect(find, [returned]);
   switch (session.value) {
     case undefined:
@@ -33,7 +33,7 @@ export function App() {
   }
 }
 
-/** Links of the console open without loading the page again. */
+/** Opens links to pages of the console without reloading the page. */
 function follow(event: MouseEvent): void {
   if (event.defaultPrevented || event.button !== 0) return;
   if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
@@ -45,7 +45,7 @@ function follow(event: MouseEvent): void {
   open(anchor.pathname + anchor.search);
 }
 
-/** Whoever opens another page begins at its top, and so does the focus; within a page it stays where it is. */
+/** Moves the scroll position and the focus to the top when another page is opened; within a page, both stay. */
 function useFocusOfPage(): void {
   const here = path.value.join('/');
   const before = useRef(here);
@@ -66,7 +66,7 @@ function Frame({ about }: { readonly about: About }) {
   useEffect(listen, []);
   useFocusOfPage();
   return (
-    // biome-ignore lint/a11y: the links inside are what a person uses; this only keeps the page from loading again
+    // biome-ignore lint/a11y: people use the links inside; this only keeps the page from being reloaded
     <div class="frame" onClick={follow}>
       <a class="skip" href="#main">
         Skip to the content
@@ -90,7 +90,7 @@ function Frame({ about }: { readonly about: About }) {
   );
 }
 
-/** The pages: in parallel, or on a narrow screen below a button that names the present one. */
+/** The pages, side by side or, on a narrow screen, in a menu below a button with the name of the current page. */
 function Navigation({ name }: { readonly name: string }) {
   const [isOpen, setOpen] = useState(false);
   const nav = useRef<HTMLElement>(null);
@@ -143,7 +143,7 @@ function Navigation({ name }: { readonly name: string }) {
   );
 }
 
-/** What a person must know while the service does not do its work. */
+/** The message while the service or its store is unavailable. */
 function Away() {
   const text = isAway.value
     ? 'The service cannot be reached. This page tries again by itself.'

@@ -1,23 +1,23 @@
 /**
- * Whether the service can be reached. Whoever gets no answer reports a doubt; the service is then asked whether it is there
- * until it answers, so that an open page recovers by itself. This module must not know what is asked or shown.
+ * Whether the service can be reached. A request without a response reports a doubt; the console then probes the service until it
+ * responds, so that an open page recovers by itself. This module must not know what is requested or displayed.
  */
 import { signal } from '@preact/signals';
 
-/** Whether nothing answers at the moment. */
+/** Whether the service is currently unreachable. */
 export const isAway = signal(false);
 
-/** Grows each time that the service is back: whatever failed meanwhile is then requested again. */
+/** Incremented whenever the service is back; failed requests are then repeated. */
 export const returns = signal(0);
 
-/** Milliseconds between two attempts; the last one repeats. */
+/** Milliseconds between two attempts; the last value repeats. */
 const PAUSES = [500, 1000, 2000] as const;
-/** Milliseconds after which a service that takes the connection and says nothing counts as away. */
+/** Milliseconds after which a service that accepts the connection but does not respond counts as unreachable. */
 const PATIENCE = 5000;
 
 let isProbing = false;
 
-/** Determines whether the service is there, and waits for it if it is not. */
+/** Probes the service, and waits until it responds. */
 export function doubt(): void {
   if (isProbing) return;
   isProbing = true;

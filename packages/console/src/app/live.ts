@@ -1,27 +1,27 @@
 /**
- * What the service reports of the present: one stream for the whole page, open while a person looks at it, since a browser
- * opens few connections to one service. That it breaks off is how an idle page learns that the service or its session ended.
+ * The current state of the service: one event stream for the whole page, because browsers open few connections to a service. It is
+ * open while the page is visible. If it breaks, an idle page notices that the service or its session has ended.
  */
 import { signal } from '@preact/signals';
 import { doubt } from './connection.ts';
 
-/** Figures of one moment (GET /stream, event `figures`). */
+/** The current figures (GET /stream, event `figures`). */
 export interface Present {
   /** Milliseconds since 1970. */
   readonly at: number;
   /** What keeps the service from being ready, by name. */
   readonly problems: Readonly<Record<string, string>>;
-  /** What was asked of each surface in this minute; those of which nothing was asked are omitted. */
+  /** The requests of the current minute, by surface; surfaces without requests are omitted. */
   readonly surfaces: Readonly<Record<string, { readonly requests: number; readonly failed: number }>>;
 }
 
-/** The latest figures; `away` while the service has no store; undefined until the first have come. */
+/** The latest figures; `away` while the service has no store; undefined until the first have arrived. */
 export const present = signal<Present | 'away' | undefined>(undefined);
 
-/** Who is told of the replication, too, while a page looks at it: what GET /replication gives, as text. */
+/** Listeners that receive the replication report, in the form of GET /replication, while a page shows it. */
 const lookers = new Set<(told: string) => void>();
 
-/** Milliseconds until a stream that ended is opened again. */
+/** Milliseconds before a stream that has ended is opened again. */
 const PAUSE = 3000;
 
 let stream: EventSource | undefined;
@@ -55,8 +55,9 @@ function open(): void {
 let isListening = false;
 
 /**
- * Is told of the replication at once and whenever something happens there, in the one stream of the page.
- * @param take learns what GET /replication gives, as JSON @returns what ends it
+ * Subscribes to the replication report, which arrives at once and whenever something changes, on the page's only stream.
+ *
+ * @param take receives the JSON of GET /replication\n@returns a function that ends the subscription
  */
 export function lookAtReplication(take: (told: string) => void): () => void {
   const again = (): void => {
@@ -71,7 +72,7 @@ export function lookAtReplication(take: (told: string) => void): () => void {
   };
 }
 
-/** Listens as long as a session lasts. @returns what ends it */
+/** Keeps the stream open as long as a session lasts. @returns a function that ends it */
 export function listen(): () => void {
   const follow = (): void => (document.hidden ? close() : open());
   isListening = true;

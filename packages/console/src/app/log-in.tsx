@@ -1,9 +1,9 @@
-/** The log-in: the token of an admin key, sent once. Nothing of it stays in the page. */
+/** The log-in page: it sends the token of an admin key once and does not keep it. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { logIn } from './api.ts';
 import { Brand } from './brand.tsx';
 
-/** @param hasEnded whether there was a session, whose view comes back after the log-in */
+/** @param hasEnded whether a session has ended; its page is shown again after the log-in */
 export function LogInPage({ hasEnded }: { readonly hasEnded: boolean }) {
   const [problem, setProblem] = useState<string>();
   const [isBusy, setBusy] = useState(false);
@@ -32,7 +32,7 @@ export function LogInPage({ hasEnded }: { readonly hasEnded: boolean }) {
       <Brand />
       <div class="card">
         <h1>Log in to the console</h1>
-        {/* Without its script the form would be posted too, so that no token comes into an address. */}
+        {/* Without the script, the form is sent by POST, too, so that the token never appears in an address. */}
         <form method="post" action="/session" onSubmit={submit}>
           {hasEnded ? (
             <output class="notice">Your session has ended. Log in again to go on where you were.</output>

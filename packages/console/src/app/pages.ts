@@ -1,12 +1,12 @@
-/** The pages of the console, in the order of the navigation. A page is a line here and a file in `pages/`. */
+/** The pages of the console, in the order of the navigation. To add a page, add a line here and a file in `pages/`. */
 import type { ComponentType } from 'preact';
 import { lazily } from '../parts/lazily.tsx';
 
 interface ConsolePage {
-  /** The first part of its address. */
+  /** The first segment of its address. */
   readonly name: string;
   readonly title: string;
-  /** Whether the navigation shows it; others are reached from records. */
+  /** Whether it is in the navigation; other pages are opened from records. */
   readonly isListed: boolean;
   readonly Page: ComponentType;
 }

@@ -1,4 +1,4 @@
-/** Where in the console a person is: the page and its state, both in the address, so that every view is a link. */
+/** The current page and its state. Both are in the address, so that every view has a link. */
 import { computed, signal } from '@preact/signals';
 
 export const ROOT = '/console';
@@ -8,7 +8,7 @@ addEventListener('popstate', () => {
   address.value = location.pathname + location.search;
 });
 
-/** The path below the root, in its parts: `['listing', 'K1']`. */
+/** The segments of the path below the root: `['listing', 'K1']`. */
 export const path = computed<readonly string[]>(() => {
   const plain = new URL(address.value, location.origin).pathname.slice(ROOT.length);
   return plain
@@ -17,10 +17,10 @@ export const path = computed<readonly string[]>(() => {
     .map(decodeURIComponent);
 });
 
-/** The state of the page, by its names. */
+/** The state of the page, by name. */
 export const query = computed(() => new URL(address.value, location.origin).searchParams);
 
-/** Opens an address of the console. @param replaces whether the one before is not worth going back to */
+/** Opens an address of the console. @param replaces whether to replace the current entry in the browser's history */
 export function open(to: string, replaces = false): void {
   if (to === address.value) return;
   if (replaces) history.replaceState(null, '', to);
@@ -28,7 +28,7 @@ export function open(to: string, replaces = false): void {
   address.value = to;
 }
 
-/** The address of a page with its state; what is empty is omitted. */
+/** The address of a page with its state; empty values are omitted. */
 export function link(
   parts: readonly string[],
   state: Readonly<Record<string, string | undefined>> = {},
@@ -40,7 +40,7 @@ export function link(
   return `${ROOT}/${parts.map(encodeURIComponent).join('/')}${text === '' ? '' : `?${text}`}`;
 }
 
-/** Changes part of the state of the page; the rest stays. */
+/** Changes a part of the page's state. */
 export function change(state: Readonly<Record<string, string | undefined>>, replaces = false): void {
   open(link(path.value, { ...Object.fromEntries(query.value), ...state }), replaces);
 }

@@ -1,6 +1,6 @@
 /**
- * A chart of figures over time. The canvas is for eyes; beside it stand a sentence that says the same in short, and a table of
- * its hours. The chart knows nothing of what its lines are about.
+ * A chart of values over time. The canvas is accompanied by a sentence that summarizes it and a table by hour, for people who
+ * cannot see it. The chart does not know what its lines stand for.
  */
 import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
 import UPlot from 'uplot';
@@ -14,45 +14,45 @@ type Tone = 'accent' | 'warn' | 'bad' | 'soft';
 export interface ChartLine {
   readonly name: string;
   readonly tone: Tone;
-  /** A value for each moment; null where there is none. */
+  /** A value for each time; null where there is none. */
   readonly values: readonly (number | null)[];
-  /** How the values of an hour become one: added up, or the largest of them. */
+  /** How the values of an hour are combined: their sum, or the largest. */
   readonly ofHour: 'sum' | 'most';
-  /** Whether it is a bound rather than something that was measured: drawn dashed, and omitted of the table. */
+  /** Whether it is a limit and not a measurement; it is then dashed, and omitted from the table. */
   readonly isBound?: boolean;
 }
 
 interface ChartProps {
   readonly title: string;
-  /** What the chart shows, in a sentence. */
+  /** The content of the chart in a sentence. */
   readonly summary: string;
-  /** Milliseconds since 1970, in rising order. */
+  /** Milliseconds since 1970, in ascending order. */
   readonly times: readonly number[];
   readonly lines: readonly ChartLine[];
-  /** A value as the axis has room for it. */
+  /** A value, abbreviated for the axis. */
   readonly show: (value: number) => string;
   /** A value in full; absent: as on the axis. */
   readonly exact?: (value: number) => string;
 }
 
 const HEIGHT = 200;
-/** Points that a chart shows at most: a day in steps of five minutes. */
+/** The largest number of points: a day in steps of five minutes. */
 const POINTS = 288;
 const HOUR = 3_600_000;
-/** The least that the chart spans, in seconds: a service that has just started has few minutes. */
+/** The shortest span of the chart in seconds, for a service that has just been started. */
 const LEAST = 15 * 60;
 
-/** Distances between two lines of the grid: whole numbers, since half a request means nothing. */
+/** Distances between grid lines: whole numbers only, since there are no fractions of requests. */
 const STEPS = Array.from({ length: 12 }, (_, power) => [1, 2, 5].map((each) => each * 10 ** power)).flat();
 
 interface Drawn {
-  /** How many values became one point. */
+  /** The number of values per point. */
   readonly step: number;
   readonly times: readonly number[];
   readonly values: readonly (readonly (number | null)[])[];
 }
 
-/** What is drawn of many values: the largest of each few, so that no peak is lost. */
+/** Reduces the number of points. Each point has the largest of its values, so that no peak is lost. */
 function thinned(times: readonly number[], lines: readonly ChartLine[]): Drawn {
   const step = Math.max(1, Math.ceil(times.length / POINTS));
   const largest = (values: readonly (number | null)[]): number | null =>
@@ -132,7 +132,7 @@ export function Chart({ title, summary, times, lines, show, exact = show }: Char
   );
 }
 
-/** @param setUnder learns which moment is under the pointer */
+/** @param setUnder is called with the time under the pointer */
 function draw(
   element: HTMLElement,
   lines: readonly ChartLine[],
@@ -172,7 +172,7 @@ function draw(
   );
 }
 
-/** A variable of the style sheet as a canvas takes it, in the light or dark that holds where it is drawn. */
+/** The value of a style sheet variable for a canvas, in the current color scheme. */
 function colorOf(element: HTMLElement, name: Tone | 'line'): string {
   const probe = document.createElement('span');
   probe.style.color = `var(--${name})`;

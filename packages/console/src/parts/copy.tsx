@@ -1,9 +1,9 @@
-/** A button that copies a text, and says that it did. */
+/** A button that copies a text and confirms it. */
 import { useEffect, useState } from 'preact/hooks';
 
 type Came = 'copied' | 'failed' | undefined;
 
-/** @param what is copied, for people: "the address" */
+/** @param what a description of the text for people: "the address" */
 export function Copy({ text, what }: { readonly text: string; readonly what: string }) {
   const [came, setCame] = useState<Came>();
   useEffect(() => {
@@ -28,7 +28,7 @@ export function Copy({ text, what }: { readonly text: string; readonly what: str
   );
 }
 
-/** The clipboard is there only where the page came over TLS or from this machine; a selected text can be copied anywhere. */
+/** The clipboard is available only over TLS or on this machine; elsewhere, the text is selected and copied. */
 async function copyText(text: string): Promise<void> {
   if (navigator.clipboard !== undefined) return navigator.clipboard.writeText(text);
   const field = document.createElement('textarea');
@@ -39,5 +39,5 @@ async function copyText(text: string): Promise<void> {
   const isCopied = document.execCommand('copy');
   field.remove();
   if (before instanceof HTMLElement) before.focus();
-  if (!isCopied) throw new Error('The browser does not copy.');
+  if (!isCopied) throw new Error('The browser refused to copy.');
 }

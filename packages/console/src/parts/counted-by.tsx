@@ -1,17 +1,20 @@
-/** Whose figures a history adds up, and which minutes nobody counted: there the charts have a gap rather than zeros. */
+/** Which processes a history covers, and which minutes none has counted: charts show a gap there instead of zeros. */
 import { clock, counted, moment } from './figures.ts';
 
 const MINUTE = 60_000;
 
-/** A figure for each minute; null where no process is known to have counted. */
+/** A value for each minute; null if no process is known to have counted. */
 export type Series = readonly (number | null)[];
 
-/** What every history says of itself. Moments are milliseconds since 1970. */
+/** What every history states about its coverage. Times are milliseconds since 1970. */
 export interface Covered {
   readonly from: number;
-  /** Those that counted last, this one first. Of another: up to when it has written. */
+  /**
+   * The processes that counted most recently, beginning with this one. Another process is covered up to the time at which it last
+   * wrote.
+   */
   readonly processes: readonly { readonly from: number; readonly to: number; readonly isThis: boolean }[];
-  /** Further processes. */
+  /** The number of further processes. */
   readonly more: number;
 }
 
@@ -20,10 +23,10 @@ interface Gap {
   readonly to: number;
 }
 
-/** Gaps that are named; of a service that began again and again there are more. */
+/** The largest number of gaps to list; a service that was often restarted has more. */
 const NAMED = 4;
 
-/** The spans of a series that nobody counted. */
+/** The spans of a series in which nothing was counted. */
 export function gapsIn(series: Series, from: number): Gap[] {
   const gaps: Gap[] = [];
   for (const [at, value] of series.entries()) {
@@ -64,9 +67,9 @@ export function CountedBy({ of, series }: { readonly of: Covered; readonly serie
   );
 }
 
-/** The sum of a series, without what nobody counted. */
+/** The sum of a series; minutes without a value count as zero. */
 export const sum = (series: Series): number => series.reduce<number>((total, each) => total + (each ?? 0), 0);
 
-/** The highest of a series; 0 where there is none. */
+/** The largest value of a series; 0 if there is none. */
 export const highest = (series: Series): number =>
   series.reduce<number>((top, each) => Math.max(top, each ?? 0), 0);

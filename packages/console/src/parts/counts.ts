@@ -2,21 +2,21 @@
 import { ask, Refused, seenThrough } from '../app/api.ts';
 
 interface Counted {
-  /** What the number is of, for whoever asks. */
+  /** A name by which the caller identifies the number. */
   readonly name: string;
   readonly eyes: string;
   readonly resource: string;
-  /** OData; absent: all that the role sees. */
+  /** An OData filter; absent: all records that the role sees. */
   readonly filter?: string;
 }
 
 const AT_ONCE = 4;
 
 /**
- * @param each is told of every number as soon as it is there
- * @param until whoever asks has gone
- * @returns the numbers by their names; what does not exist for a role has none
- * @throws Refused
+ * Requests numbers of records.
+ *
+ * @param each is called whenever a number arrives\n@param until aborts the requests\n@returns the numbers by name; a resource that
+ * a role does not see has none\n@throws Refused
  */
 export async function countsOf(
   wanted: readonly Counted[],

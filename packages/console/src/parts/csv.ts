@@ -1,4 +1,4 @@
-/** Records as CSV (RFC 4180), for programs that make formulas of what begins like one: such a text gets an apostrophe in front. */
+/** Records as CSV (RFC 4180). Spreadsheets would interpret some texts as formulas; such a text is prefixed with an apostrophe. */
 
 const FORMULA = /^[=+\-@\t\r\n]/;
 const NUMBER = /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i;

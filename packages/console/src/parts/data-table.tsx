@@ -1,6 +1,6 @@
 /**
- * A table of many records, of which only the visible rows are in the document. It says how many there are and which row
- * is which, and requests what comes into view. It must not know what a record is.
+ * A table of many records, of which only the visible rows are in the document. It exposes the total number of rows and the index of
+ * each, and requests the rows that come into view. This module must not know what a record is.
  */
 import {
   defaultRangeExtractor,
@@ -20,26 +20,29 @@ export interface Column {
   /** In pixels. */
   readonly width: number;
   readonly isNumber: boolean;
-  /** How the records are ordered by it; absent: they are not. */
+  /** The direction in which the records are sorted by this column; absent: they are not. */
   readonly sort?: 'ascending' | 'descending';
 }
 
 interface DataTableProps {
-  /** What the table holds, for people. */
+  /** The content of the table, for people. */
   readonly label: string;
   readonly columns: readonly Column[];
   readonly count: number;
-  /** Of a row: what stands in it; undefined: it is not here yet. */
+  /** The cells of a row; undefined: not loaded yet. */
   readonly cellsAt: (index: number) => readonly ComponentChildren[] | undefined;
-  /** Told which rows are in view, from the first to the one after the last. */
+  /** Called with the visible rows, from the first to the one after the last. */
   readonly onView: (from: number, to: number) => void;
-  /** @param adds whether the order so far stays and this comes after it */
+  /** @param adds whether the column is added to the order instead of replacing it */
   readonly onSort?: (column: string, adds: boolean) => void;
 }
 
 const ROW = 36;
 const AHEAD = 8;
-/** Browsers draw no box that is higher than some 17 million pixels: beyond this height, a step of the scroll bar is several rows. */
+/**
+ * Browsers do not render boxes higher than about 17 million pixels. Beyond this height, a pixel of the scroll bar stands for
+ * several pixels of rows.
+ */
 const HIGHEST = 12_000_000;
 
 export function DataTable({ label, columns, count, cellsAt, onView, onSort }: DataTableProps) {
@@ -48,7 +51,7 @@ export function DataTable({ label, columns, count, cellsAt, onView, onSort }: Da
   const focused = useRef<number | undefined>(undefined);
   const total = count * ROW;
   const shown = Math.min(total, HIGHEST);
-  /** How many pixels of rows a pixel of the scroll bar is. */
+  /** Pixels of rows per pixel of the scroll bar. */
   const factor = useRef(1);
   const view = box.current?.clientHeight ?? 600;
   factor.current = total > shown ? (total - view) / (shown - view) : 1;
@@ -63,7 +66,7 @@ export function DataTable({ label, columns, count, cellsAt, onView, onSort }: Da
       instance: Virtualizer<HTMLDivElement, Element>,
       tell: (offset: number, isScrolling: boolean) => void,
     ) => observeElementOffset(instance, (offset, isScrolling) => tell(offset * factor.current, isScrolling)),
-    // The row that has the focus stays, so that the focus is not lost when it is scrolled away.
+    // Keeps the row with the focus in the document, so that the focus is not lost when the row is scrolled out of view.
     rangeExtractor: (range: Range) => {
       const rows = defaultRangeExtractor(range);
       const kept = focused.current;
@@ -122,12 +125,12 @@ export function DataTable({ label, columns, count, cellsAt, onView, onSort }: Da
   );
 }
 
-/** Tells what is in view, at most once in so many milliseconds. */
+/** The shortest time between two reports of the visible rows, in milliseconds. */
 const PAUSE = 60;
-/** Who passes more rows than these in a pause does not read them. */
+/** A person who scrolls by more rows than this in that time does not read them. */
 const FLIES = 60;
 
-/** Tells which rows are in view: while a person scrolls and can read them, and at rest. What only flies by is not told. */
+/** Reports the visible rows: when scrolling stops, and while it is slow enough to read. Rows that fly by are not reported. */
 function useViewed(from: number, to: number, tell: DataTableProps['onView']): void {
   const state = useRef<{ told: number; timer?: ReturnType<typeof setTimeout> | undefined }>({ told: 0 });
   const latest = useRef({ from, to, tell });
@@ -135,7 +138,7 @@ function useViewed(from: number, to: number, tell: DataTableProps['onView']): vo
   const look = (before: number) => {
     const { from: now, to: end, tell: told } = latest.current;
     if (Math.abs(now - before) <= FLIES) told(now, end);
-    // Once more: either it is at rest now, or it is looked at again.
+    // Checks once more: the table has stopped, or it is checked again.
     state.current.timer = now === before ? undefined : setTimeout(look, PAUSE, now);
   };
   useEffect(() => {
@@ -145,7 +148,7 @@ function useViewed(from: number, to: number, tell: DataTableProps['onView']): vo
   useEffect(() => () => clearTimeout(state.current.timer), []);
 }
 
-/** The place of the row that something stands in. */
+/** The index of the row that contains an element. */
 function rowOf(target: EventTarget | null): number | undefined {
   const row = target instanceof Element ? target.closest('tr') : null;
   const index = Number(row?.getAttribute('aria-rowindex') ?? 0);

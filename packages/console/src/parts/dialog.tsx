@@ -1,11 +1,11 @@
 /**
- * A dialog over the page: the browser keeps the focus in it, closes it with Escape, and gives the focus back to what opened it.
- * It is on the screen as long as it is rendered.
+ * A modal dialog: the browser keeps the focus in it, closes it with Escape, and returns the focus to the element that opened it. It
+ * is visible as long as it is rendered.
  */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 
-/** @param close takes it out of the page again, also after Escape */
+/** @param close removes it from the page, also after Escape */
 export function Dialog({
   title,
   close,

@@ -1,16 +1,16 @@
 /**
- * A drawing in a box in which a person enlarges and moves it: by mouse, touch, keyboard and buttons. It is shown as a picture
- * (`<img>`), in which no script of an SVG runs and which loads nothing.
+ * A drawing in a box, in which a person can zoom and move it by mouse, touch, keyboard and buttons. It is an `<img>`, so that
+ * scripts of an SVG do not run and it loads nothing.
  */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import './drawing.css';
 import { enlargement, moved, type Placement, type Size, wholeIn, zoomed } from './zoom.ts';
 
-/** Pixels of a step by an arrow key or button. */
+/** Pixels by which an arrow key or button moves the drawing. */
 const STEP = 80;
 const FACTOR = 1.5;
 
-/** Where a person looks next; the drawing moves the other way. */
+/** The direction in which a person looks; the drawing moves the opposite way. */
 const MOVES = [
   { key: 'ArrowLeft', sign: '←', label: 'Move left', x: STEP, y: 0 },
   { key: 'ArrowUp', sign: '↑', label: 'Move up', x: 0, y: STEP },
@@ -24,20 +24,20 @@ interface Point {
 }
 
 export interface DrawingProps {
-  /** Of a file on this origin. */
+  /** The address of a file on this origin. */
   readonly address: string;
-  /** What it shows; any text. */
+  /** A description; any text. */
   readonly name: string;
 }
 
-/** Give it the address as `key`, so that another drawing begins as a whole. */
+/** Use the address as `key`, so that another drawing starts unzoomed. */
 export function Drawing({ address, name }: DrawingProps) {
   const frame = useRef<HTMLElement>(null);
   const area = useRef<HTMLDivElement>(null);
   const [box, setBox] = useState<Size>();
   const [picture, setPicture] = useState<Size>();
   const [isBroken, setBroken] = useState(false);
-  /** Undefined: the whole, whatever the size of the box. */
+  /** Undefined: the whole drawing, fitted to the box. */
   const [placement, setPlacement] = useState<Placement>();
   const pointers = useRef(new Map<number, Point>());
 
@@ -87,7 +87,7 @@ export function Drawing({ address, name }: DrawingProps) {
     }
     event.preventDefault();
   };
-  // The wheel scrolls the page until a person has chosen the drawing.
+  // The wheel scrolls the page until the drawing has the focus.
   const onWheel = (event: WheelEvent) => {
     if (!event.ctrlKey && document.activeElement !== area.current) return;
     event.preventDefault();

@@ -1,4 +1,4 @@
-/** Collections of the RESO interface that a page shows as a whole. */
+/** Complete collections of the RESO interface. */
 import { get } from '../app/api.ts';
 
 interface PageOf<T> {
@@ -6,7 +6,7 @@ interface PageOf<T> {
   readonly '@odata.nextLink'?: string;
 }
 
-/** The records of a collection, page by page to its end. @param path on the admin port */
+/** All records of a collection, page by page. @param path on the admin port */
 export async function everyPage<T>(path: string): Promise<readonly T[]> {
   const records: T[] = [];
   let next: string | undefined = path;
@@ -19,7 +19,7 @@ export async function everyPage<T>(path: string): Promise<readonly T[]> {
   return records;
 }
 
-/** The part of a whole address that this page asks: the service may know itself by another one than the browser has. */
+/** The path and query of an absolute address: the service may use another host name than the browser does. */
 export function hereOf(address: string): string {
   const { pathname, search } = new URL(address, location.origin);
   return pathname + search;

@@ -1,4 +1,4 @@
-/** Numbers and moments as people read them: in American English, and in the time zone of whoever looks. */
+/** Numbers and times for people: in American English, and in the time zone of the reader. */
 
 const WHOLE = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 const SHORT = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 });

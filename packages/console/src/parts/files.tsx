@@ -1,18 +1,19 @@
 /**
- * Files that records name. Those that this service serves are shown; all others are links at most, and only to addresses of the
- * web: a record may hold any text as an address.
+ * Files to which records refer. Files of this service are displayed. Others are only links, and only if they have a web address: a
+ * record may contain any text as an address.
  */
 import type { ComponentChildren } from 'preact';
 import './files.css';
 
-/** What an interface says of its own address in every answer. */
+/** Every response contains the interface's own address. */
 export interface InContext {
   readonly '@odata.context': string;
 }
 
 /**
- * The address of a file on the origin of this page, if the service serves it.
- * @param context the response that named the file, by which the service says what its own address is
+ * The address of a file on the origin of this page, if this service serves it.
+ *
+ * @param context the response with the file, which contains the service's own address
  */
 export function servedAddress(address: unknown, context: InContext): string | undefined {
   const own = context['@odata.context'];
@@ -21,18 +22,18 @@ export function servedAddress(address: unknown, context: InContext): string | un
   return address.slice(root.indexOf('/as/'));
 }
 
-/** The address of a file with the width at which it is shown. */
+/** The address of a file at the width at which it is displayed. */
 export const atWidth = (address: string, width: number): string =>
   `${address}${address.includes('?') ? '&' : '?'}width=${width}`;
 
-/** An address of the web; undefined for anything else, such as a script. */
+/** A web address; undefined for anything else, such as a script. */
 export function webAddress(address: unknown): URL | undefined {
   if (typeof address !== 'string' || !URL.canParse(address)) return undefined;
   const url = new URL(address);
   return url.protocol === 'https:' || url.protocol === 'http:' ? url : undefined;
 }
 
-/** A link to a file, which opens beside the console; without an address of the web, its text. */
+/** A link to a file, which opens in another tab; without a web address, its text. */
 export function FileLink({
   address,
   served,

@@ -1,15 +1,15 @@
-/** Outlines of places, drawn around the points that lie in them. This module knows numbers only. */
+/** Outlines of places, as hulls of their points. This module knows only numbers. */
 export interface Point {
   readonly latitude: number;
   readonly longitude: number;
 }
 
-/** Which side of the way from one point to another a third is on. */
+/** On which side of the line between two points a third one is. */
 const turn = (from: Point, to: Point, at: Point): number =>
   (to.longitude - from.longitude) * (at.latitude - from.latitude) -
   (to.latitude - from.latitude) * (at.longitude - from.longitude);
 
-/** One side of the hull, of points in their order. */
+/** One side of the hull of sorted points. */
 function side(points: readonly Point[]): Point[] {
   const found: Point[] = [];
   for (const point of points) {
@@ -23,7 +23,7 @@ function side(points: readonly Point[]): Point[] {
   return found.slice(0, -1);
 }
 
-/** The corners of the smallest convex shape around points, in order (Andrew's monotone chain). */
+/** The corners of the convex hull of points, in order (Andrew's monotone chain). */
 export function hullOf(points: readonly Point[]): readonly Point[] {
   const sorted = points.toSorted(
     (one, other) => one.longitude - other.longitude || one.latitude - other.latitude,
@@ -37,10 +37,10 @@ export interface Place {
   readonly outline: readonly Point[];
 }
 
-/** Fewer points show no shape. */
+/** Fewer points do not form a meaningful outline. */
 const LEAST_POINTS = 5;
 
-/** The places with the most points, each with its outline, the largest first. */
+/** The places with the most points, each with its outline, in descending order. */
 export function placesOf(
   points: readonly (Point & { readonly place: string })[],
   most: number,

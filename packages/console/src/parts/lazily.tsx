@@ -1,4 +1,4 @@
-/** A page, or a part of one, whose script is loaded when it is first opened. */
+/** A page, or a part of one, whose script is loaded on demand. */
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { doubt, isAway, returns } from '../app/connection.ts';
@@ -21,7 +21,7 @@ export function lazily<P extends object = Record<never, never>>(
           setFailed(false);
         },
         () => {
-          // The first failure may mean that the service is away; if it is not, it has another version of the page by now.
+          // After the first failure, checks whether the service is away; if it is not, it has probably been updated.
           if (!hasFailed) doubt();
           setFailed(true);
         },

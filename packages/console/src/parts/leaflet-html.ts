@@ -1,6 +1,6 @@
 /**
- * Lets Leaflet begin: when it is loaded it looks whether the browser draws SVG, by writing one element as HTML, and the policy of
- * the page forbids to write any. Nothing but that one text is let through; whatever else is written as HTML still fails.
+ * Allows Leaflet to start. When it is loaded, it tests for SVG support by writing one element as HTML, which the page's Trusted
+ * Types policy forbids. This policy permits exactly that text; any other HTML still fails.
  */
 const LOOKED_FOR = '<svg/>';
 

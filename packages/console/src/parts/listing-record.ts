@@ -1,15 +1,15 @@
-/** A listing with its parts, as the RESO interface gives them to a role or key, and the request for them. */
+/** A listing with its parts, as the RESO interface returns it to a role or key, and the request for it. */
 import type { InContext } from './files.tsx';
 
 export type Fields = Readonly<Record<string, unknown>>;
 export type ListingRecord = Fields & InContext;
 
-/** Lets the interface name the fields that it hides. */
+/** Makes the interface list the fields that it hides. */
 export const WITH_HIDDEN = { prefer: 'odata.include-annotations="Core.Permissions"' };
 
 const HIDDEN = '@Core.Permissions';
 
-/** What belongs to a listing, by the entity set that a role must see for it. */
+/** The parts of a listing, by the entity set that a role must see. */
 const PARTS: readonly (readonly [set: string, navigations: readonly string[]])[] = [
   ['Media', ['Media']],
   ['PropertyRooms', ['Rooms']],
@@ -21,17 +21,17 @@ const PARTS: readonly (readonly [set: string, navigations: readonly string[]])[]
 
 const NAVIGATIONS = new Set(PARTS.flatMap(([, navigations]) => navigations));
 
-/** What the service document of an interface lists. */
+/** The service document of an interface. */
 export interface ServiceDocument {
   readonly value: readonly { readonly name: string }[];
 }
 
-/** A text in a filter or in a key of OData. */
+/** A text in a filter or key of OData. */
 export const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
 export const recordPath = (key: string): string => `/Reso/OData/Property(${encodeURIComponent(quoted(key))})`;
 
-/** @param sets what the role or key sees */
+/** @param sets the entity sets that the role or key sees */
 export function listingPath(key: string, { value: sets }: ServiceDocument): string {
   const names = new Set(sets.map(({ name }) => name));
   const expanded = PARTS.filter(([set]) => names.has(set)).flatMap(([, navigations]) => navigations);
@@ -39,11 +39,11 @@ export function listingPath(key: string, { value: sets }: ServiceDocument): stri
   return `${recordPath(key)}${expand}`;
 }
 
-/** The fields of its own that a listing gives, without its parts and what the interface says about them. */
+/** The own fields of a listing, without its parts and annotations. */
 export const ownFields = (record: Fields): readonly (readonly [string, unknown])[] =>
   Object.entries(record).filter(([name]) => !name.includes('@') && !NAVIGATIONS.has(name));
 
-/** The fields that the interface says it hides. */
+/** The fields that the interface reports as hidden. */
 export const hiddenFields = (record: Fields): ReadonlySet<string> =>
   new Set(
     Object.entries(record)
@@ -54,7 +54,7 @@ export const hiddenFields = (record: Fields): ReadonlySet<string> =>
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The records of a part; none where the role sees none. */
+/** The records of a part; none if the role does not see them. */
 export function partOf(record: Fields, navigation: string): readonly Fields[] {
   const part = record[navigation];
   return Array.isArray(part) ? part.filter(isFields) : [];
@@ -75,7 +75,7 @@ export const numberOf = (record: Fields, field: string): number | undefined => {
   return typeof value === 'number' ? value : undefined;
 };
 
-/** The address of a listing, or what can be said instead. */
+/** The address of a listing, or the best substitute. */
 export function addressOf(record: Fields): string {
   const whole = textOf(record, 'UnparsedAddress');
   if (whole !== undefined) return whole;
@@ -88,7 +88,7 @@ export function addressOf(record: Fields): string {
   return known === '' ? 'Address not shown' : known;
 }
 
-/** Media in the order in which the listing gives them. */
+/** Media in the order of the listing. */
 export function mediaOf(record: Fields, isWanted: (category: string) => boolean): readonly Fields[] {
   return partOf(record, 'Media')
     .filter((each) => isWanted(textOf(each, 'MediaCategory') ?? ''))
@@ -99,7 +99,7 @@ export const isPlan = (category: string): boolean => /^floor ?plan$/i.test(categ
 /** Media without a category are photos. */
 export const isPhoto = (category: string): boolean => /^(?:photos?)?$/i.test(category);
 
-/** What a person calls a medium: a text of its record, or its key. */
+/** The name of a medium for people: a text of its record, or its key. */
 export const nameOfMedia = (media: Fields): string =>
   textOf(media, 'ShortDescription') ??
   textOf(media, 'ImageOf') ??

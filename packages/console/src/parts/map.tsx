@@ -1,6 +1,6 @@
 /**
- * A map of points without tiles: nothing comes from another host. Outlines of places are its ground; without any,
- * they are drawn around the points of each place. What it shows must stand beside it as text, too. It must not know what a point is.
+ * A map of points without tiles: nothing is loaded from other hosts. It draws outlines of places; if none are known, it draws them
+ * around the points of each place. The page must show the same content as text. This module must not know what a point stands for.
  */
 import './leaflet-html.ts';
 
@@ -26,14 +26,14 @@ export interface MapPoint extends Point {
   readonly id: string;
   /** For people. */
   readonly label: string;
-  /** The place around whose points an outline is drawn; empty: none. */
+  /** The place to whose outline the point belongs; empty: none. */
   readonly place: string;
   readonly tone: Tone;
 }
 
 type Corner = [latitude: number, longitude: number];
 
-/** A place with its parts: of each the outer line, then its holes. */
+/** A place with its parts; each part has an outer ring, then holes. */
 export interface Ground {
   readonly name: string;
   readonly parts: readonly Corner[][][];
@@ -42,18 +42,18 @@ export interface Ground {
 interface MapProps {
   readonly label: string;
   readonly points: readonly MapPoint[];
-  /** Outlines beneath the points; empty: none are known. */
+  /** Outlines below the points; empty: none are known. */
   readonly ground: readonly Ground[];
   readonly picked: string | undefined;
   readonly onPick: (id: string) => void;
-  /** Told which points are in view. */
+  /** Called with the points in view. */
   readonly onView: (points: readonly MapPoint[]) => void;
 }
 
 const TONES = ['main', 'warn', 'soft', 'line', 'picked'] as const;
 type Colors = Readonly<Record<(typeof TONES)[number], string>>;
 
-/** Outlines with names beyond these would cover each other. */
+/** With more outlines than this, their names would overlap. */
 const MOST_PLACES = 24;
 const RADIUS = 5;
 
@@ -122,7 +122,7 @@ export function PointMap({ label, points, ground, picked, onPick, onView }: MapP
   );
 }
 
-/** Leaflet writes its own controls as HTML, which the policy of the page forbids: the map has none of them. */
+/** Creates the map without Leaflet's controls, which it writes as HTML, which the policy of the page forbids. */
 function begun(box: HTMLElement): LeafletMap {
   const isStill = matchMedia('(prefers-reduced-motion: reduce)').matches;
   return mapOf(box, {
@@ -153,7 +153,7 @@ function useDark(): boolean {
   return isDark;
 }
 
-/** A canvas knows no style sheet: the colors are those of elements that have them. */
+/** The colors of elements with these classes, since a canvas cannot use the style sheet. */
 function colorsIn(tones: HTMLElement): Colors {
   const of = (tone: string): string => {
     const element = tones.querySelector(`.tone-${tone}`);
@@ -162,21 +162,21 @@ function colorsIn(tones: HTMLElement): Colors {
   return { main: of('main'), warn: of('warn'), soft: of('soft'), line: of('line'), picked: of('picked') };
 }
 
-/** A text is given as a node, so that whatever stands in it stays text. */
+/** A text as a node, so that it is never interpreted as HTML. */
 function node(text: string): HTMLElement {
   const element = document.createElement('span');
   element.textContent = text;
   return element;
 }
 
-/** Lines around the points of each place, where no outlines are known. */
+/** Outlines around the points of each place, if no real ones are known. */
 const around = (points: readonly MapPoint[]): readonly Ground[] =>
   placesOf(points, MOST_PLACES).map(({ name, outline }) => ({
     name,
     parts: [[outline.map(({ latitude, longitude }): Corner => [latitude, longitude])]],
   }));
 
-/** Names stand in their outlines, or where there are too many, at the pointer. */
+/** Draws outlines, with their names or, if there are too many, with tooltips. */
 function drawGround(ground: readonly Ground[], line: string, layers: FeatureGroup): void {
   const isNamed = ground.length <= MOST_PLACES;
   const style = { color: line, weight: 1, fillColor: line, fillOpacity: 0.08, interactive: !isNamed };

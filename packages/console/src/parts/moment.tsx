@@ -1,7 +1,7 @@
-/** A moment: how long ago it was, and when exactly. */
+/** A time: how long ago it was, and the exact time. */
 import { ago, moment } from './figures.ts';
 
-/** @param none what stands there without one */
+/** @param none the text if there is no time */
 export const Moment = ({ at, none = '–' }: { readonly at: string | null; readonly none?: string }) =>
   at === null ? (
     <span class="hint">{none}</span>

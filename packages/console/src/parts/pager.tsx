@@ -1,20 +1,20 @@
-/** Which part of a long list is shown, and the way to its neighbors. The place stands in the address of the page. */
+/** The current part of a long list, and links to its neighbors. The position is in the address of the page. */
 import { query } from '../app/route.ts';
 import { whole } from './figures.ts';
 
-/** The number of entries that are omitted, as the address says it under a name. */
+/** The number of entries to skip, from the parameter of the address. */
 export function placeIn(name: string): number {
   const place = Number(query.value.get(name) ?? 0);
   return Number.isSafeInteger(place) && place > 0 ? place : 0;
 }
 
 interface PagerProps {
-  /** What is paged, for people. */
+  /** The name of the list, for people. */
   readonly label: string;
   readonly from: number;
   readonly size: number;
   readonly total: number;
-  /** @param to undefined: the beginning, which no address needs to say */
+  /** @param to undefined: the beginning, which is omitted from the address */
   readonly go: (to: string | undefined) => void;
 }
 

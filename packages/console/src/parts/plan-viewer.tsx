@@ -1,4 +1,4 @@
-/** The floor plans of a listing in a viewer, with its rooms in a table beside it. */
+/** A viewer for the floor plans of a listing, with a table of its rooms. */
 import { change, query } from '../app/route.ts';
 import { Drawing } from './drawing.tsx';
 import { FileLink, type InContext, servedAddress } from './files.tsx';
@@ -7,16 +7,16 @@ import { type Fields, nameOfMedia, textOf } from './listing-record.ts';
 import { RoomTable } from './rooms.tsx';
 
 export interface PlansProps {
-  /** The response that gave the plans. */
+  /** The response with the plans. */
   readonly context: InContext;
   readonly plans: readonly Fields[];
   readonly rooms: readonly Fields[];
 }
 
-/** Whether a file is one that browsers show as a picture. */
+/** Whether browsers can display the file as an image. */
 const isPicture = (media: Fields): boolean => !/pdf/i.test(textOf(media, 'MediaType') ?? '');
 
-/** The plan that the address of the page names, or the first. */
+/** The plan that the address of the page names, or the first one. */
 export function PlanViewer({ context, plans, rooms }: PlansProps) {
   const wanted = query.value.get('plan');
   const plan = plans.find(({ MediaKey }) => MediaKey === wanted) ?? plans[0];
@@ -53,7 +53,7 @@ function Plan({ context, plan }: { readonly context: InContext; readonly plan: F
   return (
     <p class="card">
       {served === undefined
-        ? 'This plan lies on another host and is not loaded here: '
+        ? 'This plan is on another host and is not loaded here: '
         : 'This plan is a document: '}
       <FileLink address={plan.MediaURL} served={served}>
         {name}

@@ -1,8 +1,8 @@
-/** The roles of the store and the classes of its fields, as `GET /roles` gives them. */
+/** The roles of the store and the classes of its fields, as `GET /roles` returns them. */
 interface SeenRows {
   /** Empty: every row. */
   readonly filter: string;
-  /** With the dates of the present day. */
+  /** With the terms for the current day resolved. */
   readonly today?: string;
 }
 

@@ -1,4 +1,4 @@
-/** The rooms of a listing as a table, as they stand beside a floor plan. */
+/** A table of the rooms of a listing, for display beside a floor plan. */
 
 import type { Fields } from './listing-record.ts';
 import { ScrollBox } from './scroll-box.tsx';
@@ -7,7 +7,7 @@ import { isEmpty, shownValue } from './words.ts';
 const text = (room: Fields, field: string): string =>
   isEmpty(room[field]) ? '' : shownValue(field, room[field]);
 
-/** `31.5 × 13.5 feet`, from what the record has of it. */
+/** `31.5 × 13.5 feet`, from what the record has. */
 function sizeOf(room: Fields): string {
   const { RoomLength, RoomWidth } = room;
   if (typeof RoomLength !== 'number' || typeof RoomWidth !== 'number') return text(room, 'RoomDimensions');

@@ -1,7 +1,4 @@
-/**
- * What a page shows as the service gives it to programs: the JSON itself, the command that requests it, and a file of
- * its table.
- */
+/** The content of a page as programs get it: the JSON, the command that requests it, and its table as a file. */
 import { type Eyes, type SurfaceName, seenThrough, session } from '../app/api.ts';
 import { Copy } from './copy.tsx';
 import { csvOf } from './csv.ts';
@@ -11,14 +8,14 @@ import './same-as-request.css';
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** The content of a view as a table. Its columns are the members that its rows have. */
+/** The content of a view as a table. The members of its rows are its columns. */
 export interface AsTable {
-  /** The name of the file, without its ending. */
+  /** The name of the file, without its extension. */
   readonly name: string;
   readonly rows: () => readonly Row[];
 }
 
-/** The request of an address for a terminal; `$TOKEN` stands for the token of a key. */
+/** The request for an address as a shell command; `$TOKEN` stands for the token of a key. */
 export const commandOf = (address: string): string =>
   `curl -g -H "Authorization: Bearer $TOKEN" '${address.replaceAll("'", '%27')}'`;
 
@@ -29,13 +26,13 @@ function saveTable({ name, rows }: AsTable): void {
 }
 
 interface SameAsRequestProps {
-  /** What it is, where a page has several: "The last day". */
+  /** What it refers to, if a page has several: "The last day". */
   readonly of?: string;
-  /** Where this page gets it. */
+  /** The address from which this page requests it. */
   readonly here: string;
-  /** Its address for whoever has a token. */
+  /** The address for clients with a token. */
   readonly outside: string;
-  /** The kind or role of the key that the token is of, for people: "an admin key". */
+  /** The kind or role of the key, for people: "an admin key". */
   readonly owner: string;
   readonly table: AsTable;
 }
@@ -63,7 +60,7 @@ function SameAsRequest({ of, here, outside, owner, table }: SameAsRequestProps) 
   );
 }
 
-/** What the admin port says. @param path on it */
+/** A response of the admin port. @param path on it */
 export const SameAsAdmin = ({
   path,
   ...rest
@@ -71,7 +68,7 @@ export const SameAsAdmin = ({
   <SameAsRequest {...rest} here={path} outside={`${location.origin}${path}`} owner="an admin key" />
 );
 
-/** What an interface gives to a role or a key. @param path on its surface */
+/** A response of an interface to a role or key. @param path on its surface */
 export function SameAsSeen({
   eyes,
   surface,

@@ -1,6 +1,6 @@
-/** Files that a page makes. */
+/** Files that the console creates. */
 
-/** Offers a text as a file to keep. */
+/** Offers a text for download. */
 export function save(name: string, type: string, text: string): void {
   const url = URL.createObjectURL(new Blob([text], { type }));
   const anchor = document.createElement('a');

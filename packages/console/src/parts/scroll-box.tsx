@@ -1,4 +1,4 @@
-/** A box that scrolls what is wider than the page, such as a table, by keys as well. */
+/** A box for content that is wider than the page, such as a table. It can also be scrolled with keys. */
 import type { ComponentChildren } from 'preact';
 
 export const ScrollBox = ({

@@ -1,13 +1,13 @@
-/** Whose rows and fields a page shows: one of the roles, or the key that the address names. */
+/** The choice of the role or key as which a page reads. */
 import { type Eyes, session } from '../app/api.ts';
 import { change, query } from '../app/route.ts';
 
 const OWN: Eyes = 'role/private';
 
-/** One name of a role or key, encoded; none that an address would take for a step upwards. */
+/** A role or key by its encoded name. `.` and `..` are excluded, since they would change the path. */
 const EYES = /^(?:role|key)\/(?!(?:\.|%2e){1,2}$)[^/?#]+$/i;
 
-/** Whose eyes the address of the page names; the operator's if it names none. */
+/** The role or key that the address of the page names; by default, the operator's role. */
 export function eyesOfPage(): Eyes {
   const named = query.value.get('as') ?? OWN;
   return EYES.test(named) ? named : OWN;

@@ -1,11 +1,11 @@
-/** What a part of a page shows before there is anything to show, or when there is nothing, or when it failed. */
+/** What a part of a page shows while it is loading, when it is empty, and when it has failed. */
 import type { ComponentChildren } from 'preact';
 
 export const Loading = ({ what }: { readonly what: string }) => (
   <output class="state">Loading {what} …</output>
 );
 
-/** @param again what the button does; absent: there is none */
+/** @param again the action of the retry button; absent: there is no button */
 export function Problem({ error, again }: { readonly error: unknown; readonly again?: () => void }) {
   const text = error instanceof Error ? error.message : String(error);
   return (

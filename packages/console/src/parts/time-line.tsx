@@ -1,6 +1,6 @@
 /**
- * What happened when: lanes with marks over a span of time, drawn as plain SVG. Who cannot see it reads the same in a table.
- * This module must not know what the marks stand for.
+ * Events over a span of time: lanes with marks, drawn as SVG. A table contains the same for people who cannot see it. This module
+ * must not know what the marks stand for.
  */
 import { useId, useState } from 'preact/hooks';
 import { ScrollBox } from './scroll-box.tsx';
@@ -9,12 +9,12 @@ import './time-line.css';
 export interface Mark {
   /** Milliseconds since 1970. */
   readonly from: number;
-  /** Of what continues: the present. */
+  /** For something that continues: the present. */
   readonly to: number;
   readonly look: 'plain' | 'second' | 'open' | 'bad';
-  /** What it is, in a line. */
+  /** A description in one line. */
   readonly text: string;
-  /** How it stands in the table, by the names of the columns. */
+  /** Its cells in the table, in the order of the columns. */
   readonly cells: readonly string[];
 }
 
@@ -29,7 +29,7 @@ interface TimeLineProps {
   readonly from: number;
   readonly to: number;
   readonly lanes: readonly Lane[];
-  /** Names of the cells of a mark. */
+  /** The titles of the cells of a mark. */
   readonly columns: readonly string[];
 }
 
@@ -40,7 +40,7 @@ const MOMENT = new Intl.DateTimeFormat('en-US', {
   ...{ month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit', second: '2-digit' },
 });
 
-/** Milliseconds between two ticks: four to six of them fit on a phone. */
+/** Milliseconds between two ticks, so that there are at most six, which fit on a phone. */
 function stepOf(span: number): number {
   const steps = [MINUTE, 5 * MINUTE, 10 * MINUTE, 15 * MINUTE, 30 * MINUTE, HOUR, 2 * HOUR, 6 * HOUR];
   return steps.find((step) => span / step <= 6) ?? 6 * HOUR;
@@ -48,14 +48,14 @@ function stepOf(span: number): number {
 
 function ticksOf(from: number, to: number): readonly number[] {
   const step = stepOf(to - from);
-  // Whole hours of the place where the person is.
+  // Whole hours in the reader's time zone.
   const shift = new Date(to).getTimezoneOffset() * MINUTE;
   const first = Math.ceil((from - shift) / step) * step + shift;
   return Array.from({ length: Math.floor((to - first) / step) + 1 }, (_, at) => first + at * step);
 }
 
 const HEIGHT = 22;
-/** The share of the span that the shortest mark takes: nothing of no width is drawn. */
+/** The smallest share of the span that a mark occupies, since marks without width would be invisible. */
 const LEAST = 0.002;
 
 export function TimeLine({ label, from, to, lanes, columns }: TimeLineProps) {

@@ -1,4 +1,4 @@
-/** Where the time of a response went, by its header `Server-Timing`: a bar, and the numbers. */
+/** The steps of a response, from its `Server-Timing` header: a bar, and the numbers. */
 import './timing.css';
 
 interface Span {
@@ -6,7 +6,7 @@ interface Span {
   readonly milliseconds: number;
 }
 
-/** The spans of the header, in its order. */
+/** The spans of the header, in order. */
 export const spansOf = (header: string): readonly Span[] =>
   header.split(',').flatMap((part) => {
     const [name = '', ...facts] = part.split(';').map((each) => each.trim());
@@ -23,7 +23,7 @@ const WORDS: Readonly<Record<string, string>> = {
 
 const shown = (milliseconds: number): string => `${milliseconds.toFixed(milliseconds < 10 ? 1 : 0)} ms`;
 
-/** @param took milliseconds from the request to the whole answer */
+/** @param took milliseconds from the request to the end of the response */
 export function Timing({ header, took }: { readonly header: string; readonly took: number }) {
   const spans = spansOf(header);
   const inside = spans.reduce((sum, { milliseconds }) => sum + milliseconds, 0);
@@ -46,7 +46,7 @@ export function Timing({ header, took }: { readonly header: string; readonly too
           <div key={name}>
             <dt>
               <span class={`swatch span-${name === 'rest' ? 'rest' : at % 4}`} aria-hidden="true" />
-              {name === 'rest' ? 'on the way and in the browser' : (WORDS[name] ?? name)}
+              {name === 'rest' ? 'network and browser' : (WORDS[name] ?? name)}
             </dt>
             <dd>{shown(milliseconds)}</dd>
           </div>

@@ -1,16 +1,16 @@
-/** A text that a person types, and that stands in the address of the page as soon as the person pauses. */
+/** A text that a person types. It is copied to the address of the page when the person pauses. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { change, query } from '../app/route.ts';
 
-/** Milliseconds; browsers refuse addresses that change with each key. */
+/** Milliseconds. Browsers refuse to change the address with every key. */
 const PAUSE = 250;
 
-/** @returns the text as it is typed, and what sets it */
+/** @returns the current text, and a function that sets it */
 export function useTyped(name: string): readonly [string, (text: string) => void] {
   const inAddress = query.value.get(name) ?? '';
   const [text, setText] = useState(inAddress);
   const written = useRef(inAddress);
-  // Back and forward, and links within the page.
+  // Applies changes of the address: back, forward, and links within the page.
   useEffect(() => {
     if (inAddress === written.current) return;
     written.current = inAddress;

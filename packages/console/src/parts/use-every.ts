@@ -1,4 +1,4 @@
-/** What a page requests again from time to time, while a person looks at it. */
+/** Repeats a request from time to time while the page is visible. */
 import { useEffect, useRef } from 'preact/hooks';
 
 export function useEvery(seconds: number, work: () => void): void {

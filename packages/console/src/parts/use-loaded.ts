@@ -1,6 +1,6 @@
 /**
- * What a part of a page asks the service for: requested again when its name changes, and when a service that was away
- * is back; never out of order, and never shown under another name, not for one frame.
+ * Data that a part of a page loads from the service. It is loaded again when its name changes and when the service is back.
+ * Responses out of order are ignored, and data is never shown under another name, not even for one frame.
  */
 import { useEffect, useState } from 'preact/hooks';
 import { type Answer, ask, Refused } from '../app/api.ts';
@@ -11,7 +11,7 @@ export type Loaded<T> =
   | { readonly kind: 'loaded'; readonly value: T }
   | { readonly kind: 'failed'; readonly error: unknown };
 
-/** What is loaded, or else what was before it is loaded again. */
+/** The loaded data, or the previous data while it is being loaded again. */
 export function latestOf<T>(loaded: Loaded<T>): T | undefined {
   switch (loaded.kind) {
     case 'loaded':
@@ -23,10 +23,10 @@ export function latestOf<T>(loaded: Loaded<T>): T | undefined {
   }
 }
 
-/** The part of a name that says whose eyes see what: of an address, all but its query. */
+/** The part of a name that identifies the subject: of an address, all but its query. */
 const subjectOf = (name: string): string => name.split('?', 1)[0] ?? '';
 
-/** What is being loaded under a name may be preceded by what had the same subject, and by nothing else. */
+/** While data is being loaded, the previous data is kept only if it has the same subject. */
 function loading<T>(name: string | undefined, was: Named<T>): Loaded<T> {
   const before = latestOf(was.loaded);
   const isAlike = name !== undefined && was.name !== undefined && subjectOf(name) === subjectOf(was.name);
@@ -39,9 +39,8 @@ interface Named<T> {
 }
 
 /**
- * @param name of what is loaded, with everything that it depends on; undefined: nothing yet
- * @param load asks the service
- * @returns what was loaded, and what loads it again
+ * @param name identifies the data and everything that it depends on; undefined: nothing is loaded yet\n@param load requests the
+ * data\n@returns the data, and a function that loads it again
  */
 export function useLoaded<T>(
   name: string | undefined,
@@ -68,14 +67,14 @@ export function useLoaded<T>(
     );
     return () => gone.abort();
   }, [name, turn]);
-  // Effects run after a frame has been drawn: until then what is known may be of the name before.
+  // Effects run after a frame has been drawn, so until then the data may belong to the previous name.
   return [known.name === name ? loaded : loading(name, known), again];
 }
 
 /**
  * A response with its headers.
- * @param path on the admin port; undefined: nothing is asked yet
- * @param headers of the request, always the same
+ *
+ * @param path on the admin port; undefined: nothing is requested yet\n@param headers of the request; they must not change
  */
 export const useAnswer = <T>(
   path: string | undefined,

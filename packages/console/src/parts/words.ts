@@ -1,9 +1,9 @@
 /**
- * Names and values of records in a broker's words. Names come from the records, so that custom fields have words as well; this
- * module must not know where they are shown.
+ * Names and values of records in a broker's words. They are derived from the names of fields, so that custom fields have words as
+ * well. This module must not know where they are displayed.
  */
 
-/** Names whose parts say less than what brokers call them. */
+/** Words for names whose parts are less clear than what brokers say. */
 const WORDS: Readonly<Record<string, string>> = {
   BathroomsTotalInteger: 'Bathrooms',
   BedroomsTotal: 'Bedrooms',
@@ -30,11 +30,11 @@ const CAPITALS = new Set([
   'VOW',
 ]);
 
-/** `LotSizeArea` in its parts. Whether a fact is one of yes and no, its values say. */
+/** The parts of `LotSizeArea`. The suffix YN is omitted, since the values are yes and no. */
 const spaced = (name: string): string =>
   name.replace(/YN$/, '').replaceAll(/([a-z0-9])(?=[A-Z])|([A-Z])(?=[A-Z][a-z])/g, '$1$2 ');
 
-/** `ListPrice` as a title: List Price. The group of a custom field stays. */
+/** `ListPrice` as a title: List Price. The group of a custom field is included. */
 export const titleOf = (field: string): string => spaced(field.replaceAll('_', ' '));
 
 /** `LotSizeArea`: Lot size area. The group of a custom field, before its underscore, is omitted. */
@@ -64,14 +64,14 @@ const DAY = new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeZone: 'U
 
 export const money = (amount: number): string => (Number.isInteger(amount) ? DOLLARS : CENTS).format(amount);
 
-/** A calendar day, or a moment in a time zone. @param zone of the place; absent or unknown: the reader's own */
+/** A calendar day, or a time in a time zone. @param zone of the place; absent or unknown: the reader's */
 export function whenOf(text: string, zone?: string): string {
   if (DATE.test(text)) return DAY.format(new Date(text));
   const options = { dateStyle: 'medium', timeStyle: 'short' } as const;
   return inZone(zone, options).format(new Date(text));
 }
 
-/** @param zone as a record gives it, which may be no zone at all */
+/** @param zone from a record; it may be invalid */
 export function inZone(zone: string | undefined, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
   try {
     return new Intl.DateTimeFormat('en-US', {
@@ -86,7 +86,7 @@ export function inZone(zone: string | undefined, options: Intl.DateTimeFormatOpt
 export const isEmpty = (value: unknown): boolean =>
   value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0);
 
-/** A value as a person reads it; empty: a dash. */
+/** A value for people; a dash if it is empty. */
 export function shownValue(field: string, value: unknown): string {
   if (isEmpty(value)) return '–';
   if (Array.isArray(value)) return value.map((each) => shownValue(field, each)).join(', ');

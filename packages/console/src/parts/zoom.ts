@@ -1,18 +1,18 @@
-/** The arithmetic of a picture that is enlarged and moved in a box; it knows no page. */
+/** The arithmetic of zooming and moving a picture in a box. This module knows no page. */
 
 export interface Size {
   readonly width: number;
   readonly height: number;
 }
 
-/** How a picture lies in its box: the place of its upper left corner, and pixels of the page for each of its own. */
+/** The placement of a picture in its box: the position of its upper left corner, and its scale. */
 export interface Placement {
   readonly scale: number;
   readonly x: number;
   readonly y: number;
 }
 
-/** How many times larger than the whole in its box a picture can be. */
+/** The largest magnification, relative to the whole picture in its box. */
 const MOST = 12;
 
 export function wholeIn(box: Size, picture: Size): Placement {
@@ -24,7 +24,7 @@ export function wholeIn(box: Size, picture: Size): Placement {
   };
 }
 
-/** The nearest placement at which the picture covers its box, or lies in the middle where it is too small for that. */
+/** The nearest placement at which the picture covers its box or, if it is too small for that, is centered. */
 function kept({ scale, x, y }: Placement, box: Size, picture: Size): Placement {
   const along = (at: number, room: number, length: number): number =>
     length <= room ? (room - length) / 2 : Math.min(0, Math.max(room - length, at));
@@ -38,7 +38,7 @@ function kept({ scale, x, y }: Placement, box: Size, picture: Size): Placement {
 export const moved = (place: Placement, dx: number, dy: number, box: Size, picture: Size): Placement =>
   kept({ ...place, x: place.x + dx, y: place.y + dy }, box, picture);
 
-/** Enlarges around a point of the box, which stays where it is. */
+/** Zooms around a point of the box, which keeps its position. */
 export function zoomed(
   place: Placement,
   factor: number,
@@ -56,6 +56,6 @@ export function zoomed(
   );
 }
 
-/** How many times larger than the whole in its box a picture is. */
+/** The current magnification, relative to the whole picture in its box. */
 export const enlargement = (place: Placement, box: Size, picture: Size): number =>
   place.scale / wholeIn(box, picture).scale;

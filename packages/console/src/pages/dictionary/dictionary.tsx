@@ -42,7 +42,7 @@ export function Dictionary() {
 
 const METADATA = '/Reso/OData/$metadata?$format=json';
 
-/** A field in a file: what the page shows of it. */
+/** A field, as a row of a downloaded file. */
 const rowOf = ({ resource, name, localName, type, isList, lookup, class: own, since }: FieldEntry) => ({
   ...{ resource, name, localName, type, isList, lookup, class: own, since },
 });
@@ -133,7 +133,7 @@ function Fields({
   );
 }
 
-/** Where the navigations of a resource lead, each resource once. */
+/** The resources to which the navigations of a resource lead. */
 function Leads({ resource, eyes }: { readonly resource: ResourceEntry; readonly eyes: string }) {
   // Custom fields are part of the record itself.
   const others = resource.leadsTo.filter(({ name }) => name !== 'CustomFields');

@@ -1,6 +1,6 @@
 /**
- * The dictionary as a role sees it: the resources and fields of its `$metadata`, with the class of each field and since when the
- * store has it. This module must not know how they are shown.
+ * The dictionary as a role sees it: the resources and fields of its `$metadata`, with the class of each field and the date since
+ * which the store has it. This module must not know how they are displayed.
  */
 import { get, seenThrough } from '../../app/api.ts';
 import { everyPage } from '../../parts/every-page.ts';
@@ -12,17 +12,17 @@ export interface FieldEntry {
   readonly name: string;
   /** The name in words: `List price`. */
   readonly words: string;
-  /** The operator's own name of a custom field: `GROUP: FIELD`. */
+  /** The local name of a custom field: `GROUP: FIELD`. */
   readonly localName?: string;
   readonly type: string;
   readonly isList: boolean;
-  /** What may be compared with it in a filter. */
+  /** Whether it is compared with texts in filters. */
   readonly isText: boolean;
   readonly lookup?: string;
-  /** Whether its value is that of another record, such as the agent's. */
+  /** Whether its value comes from another record, such as that of the agent. */
   readonly isJoined: boolean;
   readonly class?: string;
-  /** When the store first had it. */
+  /** The date since which the store has it. */
   readonly since?: string;
 }
 
@@ -81,7 +81,7 @@ const membersOf = (value: unknown): Members =>
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 const lastPart = (name: string): string => name.slice(name.lastIndexOf('.') + 1);
 
-/** The resources in the order of the entity container, which has each one once. */
+/** The resources of the entity sets, each once. */
 function resourcesIn(csdl: unknown, classes: ReadonlyMap<string, string>): readonly ResourceEntry[] {
   const document = membersOf(csdl);
   const container = textOf(document.$EntityContainer) ?? '';
@@ -166,18 +166,18 @@ function typeInWords(type: string, given: Members): string {
 
 // Search
 
-/** Whether every word of a search is somewhere in what is known of a field. */
+/** Whether every word of a search occurs in the description of a field. */
 export function matches(field: FieldEntry, search: string): boolean {
   const { name, words, localName = '', lookup = '', type, resource } = field;
   const text = `${name} ${words} ${localName} ${lookup} ${type} ${resource}`.toLowerCase();
   return searchWords(search).every((word) => text.includes(word));
 }
 
-/** A filter of the RESO interface that finds the records which have a value of the field. */
+/** A filter for the records in which the field has a value. */
 export const hasValue = ({ name, isList }: FieldEntry): string =>
   isList ? `${name}/any()` : `${name} ne null`;
 
-/** A filter that finds the records with one value; undefined where values are members of an enumeration. */
+/** A filter for the records with a certain value; undefined if values are members of an enumeration. */
 export function isValue({ name, isList, isText }: FieldEntry, value: string): string | undefined {
   if (!isText) return undefined;
   const text = `'${value.replaceAll("'", "''")}'`;

@@ -1,4 +1,4 @@
-/** The fields of one resource as a table, and under a field with a lookup its values. */
+/** A table of the fields of one resource, with the values of a field's lookup below it. */
 import { change, link, query } from '../../app/route.ts';
 import { classWords } from '../../parts/class-words.ts';
 import { ScrollBox } from '../../parts/scroll-box.tsx';
@@ -104,7 +104,7 @@ function Row({ field, search, eyes }: OfField & { readonly search: string }) {
   );
 }
 
-/** A text with what was searched for marked in it. */
+/** A text in which the search words are highlighted. */
 function Marked({ text, search }: { readonly text: string; readonly search: string }) {
   const words = searchWords(search);
   const lower = text.toLowerCase();

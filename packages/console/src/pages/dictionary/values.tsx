@@ -1,4 +1,4 @@
-/** The values of a field's lookup as a role sees them, and on demand how many records have each. */
+/** The values of a field's lookup, as a role sees them, with the number of records for each on demand. */
 import { useState } from 'preact/hooks';
 import { Refused, seenThrough } from '../../app/api.ts';
 import { link } from '../../app/route.ts';
@@ -15,7 +15,7 @@ interface LookupValue {
   readonly StandardLookupValue?: string | null;
 }
 
-/** Values shown at once, and counted at once. */
+/** The number of values that are shown, and counted, at a time. */
 const AT_ONCE = 60;
 
 export function Values({

@@ -1,13 +1,13 @@
-/** A value of a record as a cell of a table shows it. */
+/** The value of a field in a cell of a table. */
 import type { ComponentChildren } from 'preact';
 import { link } from '../../app/route.ts';
 import type { Row } from './request.ts';
 import type { FieldInfo } from './schema.ts';
 
-/** What the native interface gives instead of a value that a role may not see. */
+/** What the native interface returns in place of a value that the role may not see. */
 const HIDDEN = '********';
 
-/** Fields whose numbers are amounts, and not years or numbers of something. */
+/** Fields whose numbers are amounts, rather than years or numbers of items. */
 const AMOUNT = /Price|Amount|Fee|Income|Expense|Value|Area$|SquareFeet|Tax/;
 
 export function Cell({ field, value }: { readonly field: FieldInfo | undefined; readonly value: unknown }) {
@@ -39,7 +39,7 @@ function textOf(field: FieldInfo | undefined, value: unknown): string {
   }
 }
 
-/** A record that stands in another, by its name or key. */
+/** The name or key of a nested record. */
 function nameOf(record: object): string {
   const entries: readonly [string, unknown][] = Object.entries(record);
   const named =
@@ -48,7 +48,7 @@ function nameOf(record: object): string {
   return named === undefined ? JSON.stringify(record) : String(named[1]);
 }
 
-/** The page of the listing that a record is, or belongs to; undefined: there is none. */
+/** The address of the page of the listing that a record is or belongs to; undefined: there is none. */
 export function listingOf(resource: string, row: Row, as: string): string | undefined {
   const key =
     row.ResourceName === undefined || row.ResourceName === 'Property'
@@ -57,14 +57,14 @@ export function listingOf(resource: string, row: Row, as: string): string | unde
   return typeof key === 'string' && resource !== 'Lookup' ? link(['listing', key], { as }) : undefined;
 }
 
-/** The fields that lead to the listing: its key, and what a person knows it by. */
+/** The fields that are links to the listing: its key, and fields by which people identify it. */
 export const LISTING_FIELDS: ReadonlySet<string> = new Set([
   'ListingKey',
   'ResourceRecordKey',
   'UnparsedAddress',
 ]);
 
-/** The width of a column in pixels, by what stands in it. */
+/** The width of a column in pixels, according to its content. */
 export function widthOf(field: FieldInfo | undefined, title: string, isKey: boolean): number {
   const head = Math.min(title.length * 9 + 44, 260);
   if (isKey) return Math.max(head, 280);

@@ -1,23 +1,23 @@
 /**
- * What can follow in a filter that is being typed: fields, operators, values of lookups and the words between conditions. It reads
- * what stands before the caret only as far as it must, since what is being typed is not a filter yet.
+ * Suggestions for a filter that is being typed: fields, operators, values of lookups, and the words between conditions. Only the
+ * text directly before the caret is analyzed, since an unfinished text is not a valid filter.
  */
 import { quoted } from './conditions.ts';
 import type { FieldInfo, ResourceInfo, Schema } from './schema.ts';
 import type { InterfaceName } from './view.ts';
 
 export interface Suggestion {
-  /** What is put in. */
+  /** The text to insert. */
   readonly text: string;
-  /** What it is, for people. */
+  /** A description for people. */
   readonly note: string;
 }
 
 export interface Completion {
-  /** What is replaced ends at the caret and begins here. */
+  /** Where the text to replace begins; it ends at the caret. */
   readonly from: number;
   readonly suggestions: readonly Suggestion[];
-  /** The field whose values would be suggested, if they were known. */
+  /** The field whose values would be suggested if they were known. */
   readonly valuesOf?: FieldInfo;
 }
 
@@ -76,7 +76,7 @@ const capital = (word: string): string => word.slice(0, 1).toUpperCase() + word.
 
 interface Words {
   readonly joints: readonly string[];
-  /** Before a condition. */
+  /** What can begin a condition. */
   readonly openers: readonly Suggestion[];
 }
 
@@ -107,7 +107,7 @@ const WORDS: Readonly<Record<'odata' | 'native', Words>> = {
 const isComparison = (text: string): boolean => /^(?:eq|ne|gt|ge|lt|le|bt|in|has)$/i.test(text);
 const isJoint = (text: string): boolean => /^(?:and|or|not)$/i.test(text);
 
-/** The field that a name or path leads to. */
+/** The field to which a name or path leads. */
 function fieldAt(path: string, resource: ResourceInfo, schema: Schema): FieldInfo | undefined {
   const steps = path.startsWith('"') ? [path] : path.split('/');
   const last = steps.pop();
@@ -119,7 +119,7 @@ function fieldAt(path: string, resource: ResourceInfo, schema: Schema): FieldInf
   return at?.fields.find(({ name }) => name === last);
 }
 
-/** Fields that begin with a text come before those that contain it. */
+/** Sorts fields that begin with the typed text before those that contain it. */
 function matching(all: readonly Suggestion[], typed: string): readonly Suggestion[] {
   const small = typed.toLowerCase();
   const first = all.filter(({ text }) => text.toLowerCase().replace(/^['"]/, '').startsWith(small));
@@ -135,7 +135,7 @@ const fieldSuggestions = (fields: readonly FieldInfo[], path = ''): readonly Sug
     note: `${label} · ${isList ? 'several values' : KIND_WORDS[kind]}`,
   }));
 
-/** Names at a path such as `ListAgent/`: the fields there, and the records beyond it. */
+/** The names after a path such as `ListAgent/`: fields, and further navigations. */
 function names(path: string, resource: ResourceInfo, schema: Schema): readonly Suggestion[] {
   const steps = path.split('/').slice(0, -1);
   let at: ResourceInfo | undefined = resource;
@@ -188,8 +188,8 @@ function literals(
 }
 
 /**
- * @param values of the field that stands before the operator, if it has a lookup and they are known
- * @param caret in UTF-16 units
+ * @param values the values of the field before the operator, if it has a lookup and they are known\n@param caret in UTF-16 code
+ * units
  */
 export function complete(
   name: InterfaceName,
@@ -235,18 +235,18 @@ export function complete(
   return of(words.joints.map((joint) => ({ text: `${joint} `, note: '' })));
 }
 
-/** Whether a token can still grow: a text in quotes that is closed cannot. */
+/** Whether typing can extend a token; a closed text in quotes cannot be extended. */
 const isHalf = ({ kind, text }: Token): boolean =>
   kind === 'word' || (kind === 'text' && (text.length === 1 || !text.endsWith("'")));
 
-/** The field whose value comes next: `City eq ▮`, `City in ('Rome', ▮`, `contains(City, ▮`. */
+/** The field whose value is typed next: `City eq ▮`, `City in ('Rome', ▮`, `contains(City, ▮`. */
 function comparedBefore(
   before: readonly Token[],
   resource: ResourceInfo,
   schema: Schema,
 ): FieldInfo | undefined {
   let at = before.length - 1;
-  // Values of a list that stand there already.
+  // Skips the values that the list has already.
   while (at >= 0 && before[at]?.kind === 'comma' && before[at - 1]?.kind === 'text') at -= 2;
   if (before[at]?.kind === 'open' && /^in$/i.test(before[at - 1]?.text ?? '')) at -= 1;
   const operator = before[at];

@@ -1,4 +1,4 @@
-/** A form for one condition: a field, what is asked of it, and a value of its type. */
+/** A form for one condition: a field, an operator, and a value of the field's type. */
 import { useState } from 'preact/hooks';
 import { conditionText, type Operator, operatorInWords, operatorsOf, takesValue } from './conditions.ts';
 import type { FieldInfo } from './schema.ts';

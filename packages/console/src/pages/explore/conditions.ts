@@ -1,11 +1,11 @@
 /**
- * Filters as texts of either language: the conditions that stand in parallel, and a condition of a field, an operator
- * and a value. It must not know how they are shown.
+ * Filters as texts of either language: the conditions that a filter joins, and the text of a condition on a field. This module must
+ * not know how they are displayed.
  */
 import type { FieldInfo } from './schema.ts';
 import type { InterfaceName } from './view.ts';
 
-/** What a person can ask of a field. */
+/** The operators that the form offers. */
 export type Operator =
   | 'is'
   | 'isNot'
@@ -41,13 +41,13 @@ const IN_TIME: Partial<Readonly<Record<Operator, string>>> = {
 export const operatorInWords = (operator: Operator, { kind }: FieldInfo): string =>
   (kind === 'date' || kind === 'timestamp' ? IN_TIME[operator] : undefined) ?? WORDS[operator];
 
-/** Whether an operator takes a value. */
+/** Whether an operator requires a value. */
 export const takesValue = (operator: Operator): boolean => operator !== 'empty' && operator !== 'filled';
 
 const EMPTINESS: readonly Operator[] = ['empty', 'filled'];
 const ORDERED: readonly Operator[] = ['least', 'most', 'more', 'less', 'is', 'isNot', ...EMPTINESS];
 
-/** What can be asked of a field, what is asked most first. */
+/** The operators for a field, the most common first. */
 export function operatorsOf({ kind, isList, lookup, values }: FieldInfo): readonly Operator[] {
   if (isList) return ['is', 'isNot', ...EMPTINESS];
   switch (kind) {
@@ -91,11 +91,11 @@ const isText = ({ kind }: FieldInfo): boolean => kind === 'text' || kind === 'ot
 
 function literal(name: InterfaceName, field: FieldInfo, value: string): string {
   if (isText(field)) return quoted(name, value);
-  // What a browser gives for a point of time has no zone: here it is UTC.
+  // Date and time inputs of browsers have no time zone; the console uses UTC.
   return field.kind === 'timestamp' && /T\d\d:\d\d$/.test(value) ? `${value}:00Z` : value;
 }
 
-/** A condition in the language of the interface. @param value as a person gave it */
+/** A condition in the language of the interface. @param value as the person entered it */
 export function conditionText(
   name: InterfaceName,
   field: FieldInfo,
@@ -128,15 +128,15 @@ function odataCondition(name: InterfaceName, field: FieldInfo, operator: Operato
   return `${own} ${COMPARISON[operator] ?? 'eq'} ${given}`;
 }
 
-// Conditions in parallel
+// Splitting and joining conditions
 
 interface Piece {
   readonly text: string;
-  /** The word before it: `and` or `or`, as it is written; empty before the first. */
+  /** The preceding word, `and` or `or`, as written; empty for the first piece. */
   readonly joint: string;
 }
 
-/** A filter in the pieces between its outermost And, Or and Not. */
+/** Splits a filter at its outermost And, Or and Not. */
 function pieces(name: InterfaceName, filter: string): readonly Piece[] {
   const found: Piece[] = [];
   let depth = 0;
@@ -164,7 +164,7 @@ function pieces(name: InterfaceName, filter: string): readonly Piece[] {
   return [...found, { text: filter.slice(from).trim(), joint }];
 }
 
-/** Where a text in single quotes ends. */
+/** The end of a text in single quotes. */
 function endOfText(name: InterfaceName, filter: string, from: number): number {
   for (let at = from + 1; at < filter.length; at += 1) {
     if (name === 'native' && filter[at] === '\\') at += 1;
@@ -176,7 +176,7 @@ function endOfText(name: InterfaceName, filter: string, from: number): number {
   return filter.length;
 }
 
-/** The conditions that must all hold; a filter with another shape is one condition. */
+/** The conditions that a filter joins with And. A filter of another form is a single condition. */
 export function conditionsIn(name: InterfaceName, filter: string): readonly string[] {
   if (filter.trim() === '') return [];
   const parts = pieces(name, filter);
@@ -188,7 +188,7 @@ export function conditionsIn(name: InterfaceName, filter: string): readonly stri
 const joined = (name: InterfaceName, conditions: readonly string[]): string =>
   conditions.join(name === 'native' ? ' And ' : ' and ');
 
-/** A filter with one condition more. */
+/** A filter with a further condition. */
 export function narrowed(name: InterfaceName, filter: string, condition: string): string {
   if (filter.trim() === '') return condition;
   const isPlain = pieces(name, filter).every(({ joint }) => joint === '' || joint === 'and');
@@ -204,7 +204,7 @@ export const without = (name: InterfaceName, filter: string, condition: string):
 
 const COMPARED = /^("[^"]+"\."[^"]+"|\w+)\s+(eq|ne|ge|le|gt|lt)\s+(.+)$/is;
 
-/** A condition for people, as far as it is a plain comparison. */
+/** A condition in words for people, if it is a simple comparison. */
 export function conditionInWords(condition: string, fields: readonly FieldInfo[]): string {
   const [, name = '', sign = '', value = ''] = COMPARED.exec(condition) ?? [];
   const field = fields.find((each) => each.name === name);
@@ -225,17 +225,17 @@ function plainly({ kind }: FieldInfo, value: string): string {
   return /^\d{4,}$/.test(value) && kind === 'decimal' ? Number(value).toLocaleString('en-US') : value;
 }
 
-// Faults
+// Errors in a filter
 
 interface Marked {
-  /** In UTF-16 units. */
+  /** In UTF-16 code units. */
   readonly from: number;
   readonly to: number;
 }
 
 const POSITION = / at position (\d+)\b/;
 
-/** The part of a filter that a message of the service names; it counts characters from 1. */
+/** The part of a filter to which an error message of the service refers; messages count characters from 1. */
 export function markedIn(filter: string, message: string): Marked | undefined {
   const position = Number(POSITION.exec(message)?.[1] ?? 0);
   if (position === 0) return undefined;

@@ -1,4 +1,4 @@
-/** Explore: what an interface gives to a role or key, as a table, as JSON or on a map. */
+/** Explore: the response of an interface to a role or key, as a table, as JSON or on a map. */
 import type { About } from '../../app/api.ts';
 import { session } from '../../app/api.ts';
 import { query } from '../../app/route.ts';
@@ -22,7 +22,7 @@ function Explored({ about }: { readonly about: About }) {
   const [keys] = useAnswer<{ readonly keys: readonly ListedKey[] }>('/keys');
   const listed = keys.kind === 'loaded' ? keys.value.body.keys : undefined;
   const view = viewOf(query.value, eyesOfPage(), listed);
-  // The kind of a key says at which address it is asked.
+  // The kind of a key determines the surface.
   const isReady = !view.as.startsWith('key/') || keys.kind !== 'loading';
   return (
     <div class="explore">

@@ -1,4 +1,4 @@
-/** The market at a glance: how often fields have each value, and how prices are spread. A click narrows the filter. */
+/** The market at a glance: how often each value occurs, and the distribution of prices. A click adds a condition to the filter. */
 import { useState } from 'preact/hooks';
 import { Refused } from '../../app/api.ts';
 import { change, query } from '../../app/route.ts';
@@ -35,13 +35,13 @@ interface FacetsProps {
 const filterBy = (filter: string): void => change({ filter });
 
 export function FacetsPart({ view, resource }: FacetsProps) {
-  // On a phone the results come first.
+  // On a phone, the results come first, so the overview starts closed.
   const [isOpen, setOpen] = useState(() => matchMedia('(width >= 48rem)').matches);
   const asked = askedIn(query.value, resource);
   const isAsked = isOpen && (asked.fields.length > 0 || asked.spread !== undefined);
   const path = facetsPath(view, asked);
   const [answer, again] = useAnswer<Facets>(isAsked ? path : undefined);
-  // What was counted before is shown until the next counts are there.
+  // The previous counts are shown until the new ones have arrived.
   const shown = latestOf(answer)?.body;
   const isAboutFilter = answer.kind === 'failed' && isOfFilter(answer.error);
   return (
@@ -76,11 +76,11 @@ export function FacetsPart({ view, resource }: FacetsProps) {
   );
 }
 
-/** Whether the filter is at fault, which is said where the filter stands. */
+/** Whether an error is about the filter; such errors are shown next to the filter. */
 const isOfFilter = (error: unknown): boolean =>
   error instanceof Refused && /^[$_]filter\b/.test(error.message);
 
-/** Values that are shown before a person requests more. */
+/** The number of values to show before a person requests more. */
 const FEW = 6;
 
 interface ValuesProps {
@@ -88,7 +88,7 @@ interface ValuesProps {
   readonly field: FieldInfo;
   readonly facet: Facet;
   readonly asked: Asked;
-  /** Records that the filter finds. */
+  /** The number of records that match the filter. */
   readonly all: number;
 }
 
@@ -146,7 +146,7 @@ function Values({ view, field, facet, asked, all }: ValuesProps) {
   );
 }
 
-/** Numbers of rooms and the like are read in their own order, all else by how many records have it. */
+/** Sorts numbers, such as those of rooms, by value, and all other values by their number of records. */
 function inOrder(values: Facet['values']): Facet['values'] {
   const numbers = values.flatMap(({ value, records }) =>
     typeof value === 'number' ? [{ value, records }] : [],
@@ -154,7 +154,7 @@ function inOrder(values: Facet['values']): Facet['values'] {
   return numbers.length < values.length ? values : numbers.toSorted((one, other) => one.value - other.value);
 }
 
-/** The address keeps an empty list apart from none. */
+/** The names of fields in the address, which distinguishes an empty list from none. */
 const namesOf = (fields: readonly FieldInfo[]): string =>
   fields.length === 0 ? '-' : fields.map(({ name }) => name).join(',');
 

@@ -1,6 +1,6 @@
 /**
- * The market at a glance as data: which fields are counted, how the service is asked, and which condition a value or a range
- * stands for. It must not know how it is shown.
+ * The market at a glance as data: which fields are counted, the request for their counts, and the conditions of values and ranges.
+ * This module must not know how they are displayed.
  */
 import { seenThrough } from '../../app/api.ts';
 import { csvOf } from '../../parts/csv.ts';
@@ -13,7 +13,7 @@ type FacetValue = string | number | boolean;
 export interface Facet {
   readonly field: string;
   readonly values: readonly { readonly value: FacetValue; readonly records: number }[];
-  /** How many further values there are. */
+  /** The number of further values. */
   readonly more: number;
   readonly none: number;
 }
@@ -21,7 +21,7 @@ export interface Facet {
 export interface Spread {
   readonly field: string;
   readonly edges: readonly number[];
-  /** Below the first edge, between two, and from the last one on. */
+  /** The numbers of records below the first edge, between two edges, and from the last one on. */
   readonly records: readonly number[];
   readonly none: number;
   readonly least: number | null;
@@ -35,7 +35,7 @@ export interface Facets {
   readonly histogram?: Spread;
 }
 
-/** What a person looks for first, of any resource. */
+/** The fields that people look for first, of any resource. */
 const FIRST_FIELDS: readonly string[] = [
   'StandardStatus',
   'PropertyType',
@@ -63,13 +63,13 @@ const FIRST_FIELDS: readonly string[] = [
 ];
 const FIRST_SPREADS: readonly string[] = ['ListPrice', 'RoomArea', 'UnitTypeActualRent', 'Order'];
 
-/** Long texts, whose values hardly ever repeat, and what only one record has. */
+/** Fields that are not worth counting: long texts, and values that only one record has. */
 const ALONE = /Remarks|Description|Directions|Instructions|Comments|URL|Key$|Id$|ID$|Address$|Token|Hash/;
 
-/** Of the accounts of the native interface, the members that are a field of both agents and offices, and repeat. */
+/** The members of native accounts that both agents and offices have and whose values repeat. */
 const OF_ACCOUNTS: ReadonlySet<string> = new Set(['UserType', 'Status', 'Mls']);
 
-/** Fields whose values can be counted. */
+/** The fields whose values can be counted. */
 export const countable = ({ name: resource, fields }: ResourceInfo): readonly FieldInfo[] =>
   fields.filter(({ name, kind, isList, lookup }) =>
     resource === 'accounts'
@@ -77,7 +77,7 @@ export const countable = ({ name: resource, fields }: ResourceInfo): readonly Fi
       : isList || lookup !== undefined || (kind !== 'timestamp' && kind !== 'other' && !ALONE.test(name)),
   );
 
-/** Fields whose values can be spread over ranges. */
+/** The fields whose values can be divided into ranges. */
 export const measurable = ({ fields }: ResourceInfo): readonly FieldInfo[] =>
   fields.filter(({ kind, isList }) => !isList && (kind === 'decimal' || kind === 'integer'));
 
@@ -86,7 +86,7 @@ export interface Asked {
   readonly spread: FieldInfo | undefined;
 }
 
-/** What the address says is counted; what is usual where it says nothing. */
+/** The fields that the address names, or the default fields. */
 export function askedIn(query: URLSearchParams, resource: ResourceInfo): Asked {
   const byName = new Map(resource.fields.map((field) => [field.name, field]));
   const usual = FIRST_FIELDS.filter((name) => byName.has(name));
@@ -96,7 +96,7 @@ export function askedIn(query: URLSearchParams, resource: ResourceInfo): Asked {
   return { fields: names.flatMap((name) => byName.get(name) ?? []), spread: byName.get(spread) };
 }
 
-/** Where the counts are asked; the records that the filter of the view finds. */
+/** The address of the counts for the records that match the filter of the view. */
 export function facetsPath(view: View, { fields, spread }: Asked): string {
   const isNative = view.interface === 'native';
   const options = new URLSearchParams();
@@ -107,13 +107,13 @@ export function facetsPath(view: View, { fields, spread }: Asked): string {
   return seenThrough(view.as, view.surface, `/facets/${path}?${options}`);
 }
 
-/** The condition that a record has this value; undefined: none. */
+/** The condition for a value; undefined stands for no value. */
 export const conditionOf = (view: View, field: FieldInfo, value: FacetValue | undefined): string =>
   value === undefined
     ? conditionText(view.interface, field, 'empty', '')
     : conditionText(view.interface, field, 'is', String(value));
 
-/** A filter with the condition that a number lies between two edges; undefined: no edge there. */
+/** A filter with the condition that a number lies between two edges; undefined: no bound on that side. */
 export function between(
   view: View,
   field: FieldInfo,
@@ -135,7 +135,7 @@ export function valueInWords(value: FacetValue): string {
 
 const SHORT = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 2 });
 
-/** A number as an axis shows it; a year stays as it is. */
+/** A number on an axis; years are not abbreviated. */
 export const shortNumber = (field: FieldInfo, number: number): string =>
   /Year/.test(field.name) ? String(number) : SHORT.format(number);
 
@@ -146,7 +146,7 @@ interface Range {
   readonly text: string;
 }
 
-/** The ranges of a spread. Those at the ends, beyond all edges, are omitted where they are empty. */
+/** The ranges of a histogram. The outer ranges are omitted if they are empty. */
 export function rangesOf({ edges, records }: Spread, field: FieldInfo): readonly Range[] {
   const short = (edge: number | undefined): string => (edge === undefined ? '' : shortNumber(field, edge));
   return records.flatMap((count, index): Range[] => {
@@ -163,7 +163,7 @@ export function rangesOf({ edges, records }: Spread, field: FieldInfo): readonly
   });
 }
 
-/** The numbers as a file: a line for each value, and for each range by where it begins. */
+/** The counts as a CSV file, with a line for each value and for each range. */
 export function csvOfFacets({ fields, histogram }: Facets): string {
   const values = fields.flatMap(({ field, values: own, none }) => [
     ...own.map(({ value, records }) => ({ field, value, records })),

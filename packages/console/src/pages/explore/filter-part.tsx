@@ -1,4 +1,4 @@
-/** The filter: its conditions one by one, a form for one more, and its text. */
+/** The filter: its conditions, a form to add one, and its text. */
 import { useState } from 'preact/hooks';
 import type { About } from '../../app/api.ts';
 import { change } from '../../app/route.ts';
@@ -14,11 +14,11 @@ interface FilterProps {
   readonly about: About;
   readonly schema: Schema;
   readonly resource: ResourceInfo;
-  /** What the service says against the filter. */
+  /** The error of the service about the filter. */
   readonly problem: string | undefined;
 }
 
-/** Asks with another filter. */
+/** Replaces the filter. */
 export const filterBy = (filter: string): void => change({ filter });
 
 export function FilterPart({ view, about, schema, resource, problem }: FilterProps) {

@@ -1,6 +1,6 @@
 /**
- * The filter as text, with suggestions while it is typed and the fault that the service found marked where it stands. A copy of the
- * text under the editor carries the mark, and gives the editor its height.
+ * The filter as text, with suggestions during typing and a mark at the error that the service has reported. A copy of the text
+ * behind the editor shows the mark and gives the editor its height.
  */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { complete, type Suggestion } from './completion.ts';
@@ -20,7 +20,7 @@ interface TextProps {
 export function FilterText({ view, schema, resource, values, problem, onApply }: TextProps) {
   const editor = useRef<HTMLTextAreaElement>(null);
   const [draft, setDraft] = useState({ of: view.filter, text: view.filter });
-  // A draft ends when another filter is asked; an effect that says so would come after what is typed meanwhile.
+  // A draft ends when another filter is applied. An effect that discarded it would run too late and lose what has been typed in the meantime.
   const text = draft.of === view.filter ? draft.text : view.filter;
   const setText = (now: string) => setDraft({ of: view.filter, text: now });
   const [caret, setCaret] = useState(text.length);
@@ -32,7 +32,7 @@ export function FilterText({ view, schema, resource, values, problem, onApply }:
   useEffect(() => {
     if (active >= 0) document.getElementById(`suggestion-${active}`)?.scrollIntoView({ block: 'nearest' });
   }, [active]);
-  // A fault is of the filter that was asked, and not of what is being typed.
+  // An error belongs to the filter that was applied, not to the text that is being typed.
   const fault = text.trim() === view.filter ? problem : undefined;
   const lead = text.length - text.trimStart().length;
   const mark = fault === undefined ? undefined : markedIn(view.filter, fault);
@@ -109,7 +109,7 @@ export function FilterText({ view, schema, resource, values, problem, onApply }:
         role="listbox"
         aria-label="Suggestions"
         hidden={suggestions.length === 0}
-        // The editor keeps the focus.
+        // Keeps the focus in the editor.
         onMouseDown={(event) => event.preventDefault()}
       >
         {suggestions.map((each, at) => (
@@ -148,7 +148,7 @@ export function FilterText({ view, schema, resource, values, problem, onApply }:
   );
 }
 
-/** A filter of listings; of other resources a person reads the suggestions. */
+/** An example of a filter of listings; there is none for other resources. */
 function exampleOf(resource: string): string {
   if (resource === 'Property') return "Such as ListPrice ge 300000 and City eq 'Rome'. ";
   return resource === 'listings' ? "Such as ListPrice Ge 300000 And City Eq 'Rome'. " : '';
@@ -159,7 +159,7 @@ function select(editor: HTMLTextAreaElement | null, from: number, to: number): v
   editor?.setSelectionRange(from, to);
 }
 
-/** Puts the caret somewhere in a text that is only now put into the editor. */
+/** Moves the caret in a text that is being set by the same event. */
 function moveTo(editor: HTMLTextAreaElement | null, at: number, text: string): void {
   if (editor === null) return;
   editor.value = text;

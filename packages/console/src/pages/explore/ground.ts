@@ -1,4 +1,4 @@
-/** The outlines that the service gives (GET /outlines: GeoJSON), as the map takes them. */
+/** Converts the outlines of GET /outlines (GeoJSON) to the form that the map draws. */
 import type { Ground } from '../../parts/map.tsx';
 
 type Rings = readonly (readonly (readonly [longitude: number, latitude: number])[])[];
@@ -12,7 +12,7 @@ export interface Outlines {
   }[];
 }
 
-/** The largest part of each comes first, which is where its name stands. */
+/** The largest part of each place comes first, since the name is drawn there. */
 export const groundIn = ({ features }: Outlines): readonly Ground[] =>
   features.map(({ properties: { name }, geometry }) => {
     const polygons = geometry.type === 'Polygon' ? [geometry.coordinates] : geometry.coordinates;
@@ -22,7 +22,7 @@ export const groundIn = ({ features }: Outlines): readonly Ground[] =>
     return { name, parts: parts.toSorted((one, other) => extent(other) - extent(one)) };
   });
 
-/** The area of the box around the outer line, square degrees. */
+/** The area of the bounding box of an outer ring, in square degrees. */
 function extent([outer = []]: readonly (readonly (readonly [number, number])[])[]): number {
   const span = (axis: 0 | 1): number => {
     const values = outer.map((corner) => corner[axis]);

@@ -1,6 +1,6 @@
 /**
- * The results on a map, and the same as text beside it: the places with their listings, and those in view, each with a link. Loaded
- * only when a person looks at a map.
+ * The results on a map and, beside it, as text: the places with their listings, and those in view, each with a link. This module is
+ * loaded only when a person opens the map.
  */
 import { useMemo, useState } from 'preact/hooks';
 import type { About } from '../../app/api.ts';
@@ -17,11 +17,11 @@ export interface MapPartProps {
   readonly view: View;
   readonly about: About;
   readonly resource: ResourceInfo;
-  /** Records that the filter finds, wherever they lie. */
+  /** The number of records that match the filter, with or without a location. */
   readonly count: number;
 }
 
-/** Resources whose records lie somewhere. */
+/** Resources whose records have locations. */
 const LIE_SOMEWHERE: ReadonlySet<string> = new Set(['Property', 'listings']);
 
 export function MapPart(props: MapPartProps) {
@@ -44,7 +44,7 @@ export function MapPart(props: MapPartProps) {
 function Points({ view, about, resource, count }: MapPartProps) {
   const locating = useLocated(view, about, resource);
   const [outlines] = useAnswer<Outlines>('/outlines');
-  // A map without them is better than none.
+  // Without outlines, the map shows only points.
   const ground = useMemo(() => (outlines.kind === 'loaded' ? groundIn(outlines.value.body) : []), [outlines]);
   switch (locating.kind) {
     case 'failed':
@@ -71,13 +71,13 @@ const withoutLocation = (count: number): string =>
     ? '1 listing has no location, or its location is hidden from this role or key.'
     : `${count.toLocaleString('en-US')} listings have no location, or their locations are hidden from this role or key.`;
 
-/** Listings in view that are listed beside the map. */
+/** The number of listings in view that are listed beside the map. */
 const MOST_LISTED = 50;
 
 interface ShownProps {
   readonly located: Located;
   readonly ground: readonly Ground[];
-  /** Records that the filter finds, wherever they lie. */
+  /** The number of records that match the filter, with or without a location. */
   readonly all: number;
 }
 
@@ -144,7 +144,7 @@ const Legend = () => (
   </ul>
 );
 
-/** What the map shows of each place, in words. */
+/** The content of the map in words, by place. */
 function Places({ records }: { readonly records: readonly MapRecord[] }) {
   const places = [...Map.groupBy(records, ({ place }) => place)].toSorted(
     ([, one], [, other]) => other.length - one.length,

@@ -1,6 +1,6 @@
 /**
- * The records of a view that lie somewhere, as points of a map: fetched page after page, up to a number that a map can show. It
- * must not know how they are drawn.
+ * The records of a view that have locations, as points of a map, fetched page by page up to the number that a map can show. This
+ * module must not know how they are drawn.
  */
 import { useEffect, useState } from 'preact/hooks';
 import { type About, ask } from '../../app/api.ts';
@@ -11,19 +11,19 @@ import { type Body, hereFor, pageOf, pageSize, pathOf, type Row, rootOf } from '
 import type { FieldInfo, ResourceInfo } from './schema.ts';
 import type { View } from './view.ts';
 
-/** The most records that are fetched for a map, of an interface that gives a thousand at once, and of one that gives few. */
+/** The largest number of records to fetch for a map: for an interface with pages of a thousand, and for one with short pages. */
 const MOST_POINTS = 5000;
 const MOST_OF_FEW = 1000;
 
 export interface MapRecord extends MapPoint {
-  /** The page of the listing, where there is one. */
+  /** The page of the listing, if there is one. */
   readonly href: string | undefined;
   readonly price: number | undefined;
 }
 
 export interface Located {
   readonly records: readonly MapRecord[];
-  /** How many there are in all that lie somewhere. */
+  /** The total number of records with a location. */
   readonly count: number;
   readonly isWhole: boolean;
 }
@@ -33,7 +33,7 @@ export type Locating =
   | { readonly kind: 'located'; readonly of: string; readonly located: Located }
   | { readonly kind: 'failed'; readonly of: string; readonly error: unknown };
 
-/** The fields of a resource that a map needs; undefined: the role or key does not see them, or there are none. */
+/** The fields of a resource that a map needs; undefined if there are none, or the role or key does not see them. */
 export function placeFields({ fields }: ResourceInfo): readonly FieldInfo[] | undefined {
   const [latitude, longitude] = ['Latitude', 'Longitude'].map((name) =>
     fields.find((field) => field.name === name),
@@ -41,13 +41,13 @@ export function placeFields({ fields }: ResourceInfo): readonly FieldInfo[] | un
   return latitude === undefined || longitude === undefined ? undefined : [latitude, longitude];
 }
 
-/** Records are short here, so that a page may have as many as the interface gives; the native one gives few. */
+/** The page size: a map needs few fields, so pages may be as long as the interface allows. */
 const pageOfMap = (view: View): number => (view.interface === 'native' ? pageSize(view) : 1000);
 
-/** What is shown of a point, as far as the role sees it. */
+/** The fields that a point shows, if the role sees them. */
 const SHOWN = ['UnparsedAddress', 'City', 'ListPrice', 'StandardStatus'];
 
-/** The view with only those records that lie somewhere. */
+/** The view restricted to records with a location. */
 function locatedView(view: View, resource: ResourceInfo): View {
   const filter = (placeFields(resource) ?? []).reduce(
     (so, field) => narrowed(view.interface, so, conditionText(view.interface, field, 'filled', '')),
@@ -75,7 +75,7 @@ export function useLocated(view: View, about: About, resource: ResourceInfo): Lo
     );
     return () => gone.abort();
   }, [first]);
-  // Until the effect has run, what is known may be of what was looked at before.
+  // Until the effect has run, the state may be that of the previous view.
   return locating.kind !== 'loading' && locating.of !== first ? { kind: 'loading', so: 0 } : locating;
 }
 
@@ -100,7 +100,7 @@ async function locate(
     const page = pageOf(view, body, next);
     records.push(...page.rows.flatMap((row) => recordIn(row, view, resource)));
     count ??= page.count;
-    // The native interface says where to continue even after its last record.
+    // The native interface returns a token even after the last record.
     next = page.rows.length === 0 || records.length >= (count ?? most) ? undefined : page.next;
     tell(records.length);
   }
@@ -133,7 +133,7 @@ function recordIn(row: Row, view: View, { name, key }: ResourceInfo): MapRecord[
   ];
 }
 
-/** Listings that can be bought stand out, those under contract less, and all others recede. */
+/** Listings that are for sale stand out most, those under contract less, and all others recede. */
 function toneOf(status: string): Tone {
   if (status === '' || status === 'Active' || status === 'Coming Soon') return 'main';
   return status === 'Active Under Contract' || status === 'Pending' ? 'warn' : 'soft';

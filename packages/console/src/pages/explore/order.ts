@@ -1,4 +1,4 @@
-/** The order of records, in the words of either interface: `ListPrice desc,City`, or `-ListPrice,+City`. */
+/** The order of records, in the syntax of either interface: `ListPrice desc,City`, or `-ListPrice,+City`. */
 import { type InterfaceName, namesIn } from './view.ts';
 
 interface Ordered {
@@ -22,8 +22,9 @@ export const orderText = (name: InterfaceName, order: readonly Ordered[]): strin
     .join(',');
 
 /**
- * The order after a person chose a field: ascending first, then descending, then none.
- * @param adds whether the order so far stays and this comes after it
+ * The order after a person has clicked a field: ascending first, then descending, then none.
+ *
+ * @param adds whether the field is added to the order instead of replacing it
  */
 export function orderedBy(order: readonly Ordered[], field: string, adds: boolean): readonly Ordered[] {
   const before = order.find(({ name }) => name === field);

@@ -1,10 +1,10 @@
-/** What is looked at, and with whose eyes. */
+/** The choice of interface, resource, and role or key. */
 import type { About } from '../../app/api.ts';
 import { link, open } from '../../app/route.ts';
 import type { Schema } from './schema.ts';
 import { INTERFACES, type ListedKey, type View } from './view.ts';
 
-/** Names of resources that a person knows under another. */
+/** Resources that people know by another name. */
 const TITLES: Readonly<Record<string, string>> = {
   Property: 'Listings (Property)',
   Member: 'Agents (Member)',
@@ -28,13 +28,13 @@ interface PicksProps {
   readonly schema: Schema | undefined;
 }
 
-/** Whether a key is one of an interface's. */
+/** Whether a key can be used with an interface. */
 const isOf = ({ kind, revokedAt }: ListedKey, name: View['interface']): boolean =>
   revokedAt === null && kind !== 'admin' && (kind === 'floorplans') === (name === 'floorplans');
 
 export function Picks({ view, about, keys, schema }: PicksProps) {
   const { interface: name, resource, as } = view;
-  // Another interface or resource has other fields: what was asked of this one says nothing there.
+  // Another interface or resource has other fields, so the filter and columns do not apply there.
   const go = (state: Readonly<Record<string, string>>) => open(link(['explore'], state));
   const seen = (eyes: string) => {
     open(link(['explore'], { ...Object.fromEntries(new URLSearchParams(location.search)), as: eyes }));

@@ -1,4 +1,4 @@
-/** The same as a request: its address and its command, what it took, and its records as files. */
+/** The current view as a request: its address and command, its duration, and its records as files. */
 import type { About } from '../../app/api.ts';
 import { Copy } from '../../parts/copy.tsx';
 import { csvOf } from '../../parts/csv.ts';
@@ -12,7 +12,7 @@ import { namesIn, type View } from './view.ts';
 interface RequestProps {
   readonly view: View;
   readonly about: About;
-  /** On its surface. */
+  /** The path on its surface. */
   readonly path: string;
   readonly rows: Rows;
   readonly columns: readonly string[];

@@ -1,6 +1,6 @@
 /**
- * How a page of records is requested over each interface, and what the response says. A page is requested at a number of
- * records to omit, or as the response before it says.
+ * The requests for pages of records over each interface, and their responses. A page is requested by the number of records to skip,
+ * or by the link of the page before it.
  */
 import { type About, seenThrough } from '../../app/api.ts';
 import { hereOf } from '../../parts/every-page.ts';
@@ -11,23 +11,23 @@ export type Row = Readonly<Record<string, unknown>>;
 
 export interface Page {
   readonly rows: readonly Row[];
-  /** How many there are in all, where the response counts. */
+  /** The total number of records, if the response includes it. */
   readonly count?: number;
-  /** Where the page after it is queried for, on this service; absent: not said. */
+  /** The address of the next page, on this service; absent: the response has none. */
   readonly next?: string;
 }
 
 export interface Place {
   readonly skip: number;
-  /** The response before said this. */
+  /** The link of the page before it. */
   readonly link?: string;
 }
 
-/** Records of a page. The regular address of the native interface gives 25 at most. */
+/** The number of records in a page. The regular native interface returns at most 25. */
 export const pageSize = ({ interface: name, surface }: View): number =>
   name === 'native' && surface === 'api' ? 25 : 100;
 
-/** An option as an address has it; what a person reads easily stays as it is. */
+/** An option, encoded for an address, except for characters that are valid and easier to read unencoded. */
 const encoded = (text: string): string =>
   encodeURIComponent(text)
     .replaceAll('%2C', ',')
@@ -42,7 +42,7 @@ function address(path: string, options: Readonly<Record<string, string | undefin
   return given.length === 0 ? path : `${path}?${given.join('&')}`;
 }
 
-/** Where an interface begins on its surface. */
+/** The root path of an interface on its surface. */
 export function rootOf({ interface: name, surface }: View, { surfaces }: About): string {
   const found = surfaces.find((each) => each.name === surface);
   return (name === 'native' ? found?.nativeRoot : found?.resoRoot) ?? '/';
@@ -50,7 +50,7 @@ export function rootOf({ interface: name, surface }: View, { surfaces }: About):
 
 const orAbsent = (text: string): string | undefined => (text === '' ? undefined : text);
 
-/** The path of the first page on its surface, as a client requests it. @param columns that are selected */
+/** The path of the first page on its surface, as a client requests it. @param columns the selected columns */
 export function pathOf(
   view: View,
   root: string,
@@ -84,7 +84,7 @@ export function pathOf(
   });
 }
 
-/** The native interface gives of what is expanded only what is selected as well. */
+/** The native interface returns an expansion only if it is also selected. */
 const withParts = (select: string, expand: string): string =>
   [...namesIn(select), ...namesIn(expand)].join(',');
 
@@ -102,14 +102,14 @@ interface NativeBody {
   };
 }
 
-/** A native listing with its fields beside its key. */
+/** A native listing with its fields next to its key. */
 function flat(record: Row): Row {
   const { StandardFields: fields, CustomFields: custom } = record;
   if (typeof fields !== 'object' || fields === null) return record;
   return { ...fields, ...customOf(custom), ...(custom === undefined ? {} : { CustomFields: custom }) };
 }
 
-/** Custom fields by the names that filters and selections use: `"Group"."Field"`. */
+/** Custom fields, by the names that filters and selections use: `"Group"."Field"`. */
 function customOf(custom: unknown): Row {
   const found: Record<string, unknown> = {};
   const groupsOf = (part: unknown): readonly Row[] => (Array.isArray(part) ? part : []);
@@ -122,7 +122,7 @@ function customOf(custom: unknown): Row {
   return found;
 }
 
-/** What a response says. @param asked the path that it answers, on this service */
+/** The page in a response. @param asked the path of the request, on this service */
 export function pageOf(view: View, body: OdataBody | NativeBody, asked: string): Page {
   if ('D' in body) {
     const { Results, SkipToken, Pagination } = body.D;
@@ -146,7 +146,7 @@ export function pageOf(view: View, body: OdataBody | NativeBody, asked: string):
 
 export type Body = OdataBody | NativeBody;
 
-/** The columns that a person sees at first, of those that there are. */
+/** The default columns, of those that exist. */
 const FIRST_COLUMNS: readonly string[] = [
   'UnparsedAddress',
   'City',
@@ -194,7 +194,7 @@ const FIRST_COLUMNS: readonly string[] = [
   'ModificationTimestamp',
 ];
 
-/** Fields that every table begins with: the key, and the listing that a record belongs to. */
+/** The first fields of every table: the key, and the listing that a record belongs to. */
 const leading = ({ key, fields, name }: ResourceInfo): readonly string[] => [
   ...key,
   ...(name !== 'listings' &&
@@ -204,7 +204,7 @@ const leading = ({ key, fields, name }: ResourceInfo): readonly string[] => [
     : []),
 ];
 
-/** The names of the columns, the key first. */
+/** The names of the columns, beginning with the key. */
 export function columnsOf(view: View, resource: ResourceInfo): readonly string[] {
   const all = resource.fields.map(({ name }) => name);
   const first = FIRST_COLUMNS.filter((name) => all.includes(name));
@@ -219,9 +219,9 @@ export function columnsOf(view: View, resource: ResourceInfo): readonly string[]
   return [...new Set([...leading(resource), ...chosen])];
 }
 
-/** The whole address of a path through another's eyes. */
+/** The address on the admin port for a path, as the role or key of the view sees it. */
 export const hereFor = (view: View, path: string): string => seenThrough(view.as, view.surface, path);
 
-/** The address at which a client of the interface asks the same. */
+/** The address at which a client of the interface gets the same. */
 export const publicAddress = (view: View, { surfaces }: About, path: string): string =>
   `${(surfaces.find(({ name }) => name === view.surface)?.address ?? '').replace(/\/$/, '')}${path}`;

@@ -1,4 +1,4 @@
-/** The records of a view: how many, in which columns and order, and what was requested them. */
+/** The records of a view: their number, the columns and order, and the request that returned them. */
 import type { ComponentChildren } from 'preact';
 import { useCallback, useEffect, useMemo } from 'preact/hooks';
 import { type About, Refused } from '../../app/api.ts';
@@ -16,7 +16,7 @@ import type { FieldInfo, ResourceInfo, Schema } from './schema.ts';
 import { ShapePart } from './shape-part.tsx';
 import { namesIn, type View } from './view.ts';
 
-/** The map brings the library that draws it, which nobody else needs. */
+/** The map is loaded on demand, with the library that draws it. */
 const MapPart = lazily(async () => (await import('./map-part.tsx')).MapPart);
 
 export interface ResultsProps {
@@ -24,11 +24,11 @@ export interface ResultsProps {
   readonly about: About;
   readonly schema: Schema;
   readonly resource: ResourceInfo;
-  /** The filter, told what the service says against it. */
+  /** Renders the filter with the service's error about it. */
   readonly filter: (problem: string | undefined) => ComponentChildren;
 }
 
-/** The records that a view requests; other records for another view. */
+/** The records of a view; another view has other records. */
 function useRows(view: View, root: string, columns: readonly string[]): Rows {
   const first = hereFor(view, pathOf(view, root, columns, { skip: 0 }));
   const rows = useMemo(
@@ -44,7 +44,7 @@ function useRows(view: View, root: string, columns: readonly string[]): Rows {
   return rows;
 }
 
-/** What the service says against a filter, and nothing else. */
+/** The service's error about the filter; undefined for other problems. */
 const againstFilter = (problem: unknown): string | undefined =>
   problem instanceof Refused && problem.status === 400 && /^[$_]filter\b/.test(problem.message)
     ? problem.message
@@ -98,7 +98,7 @@ export function ResultsPart({ view, about, resource, filter }: ResultsProps) {
   );
 }
 
-/** The first answer as it came. */
+/** The first response, unchanged. */
 const Json = ({ body }: { readonly body: unknown }) => (
   // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reached by the keyboard
   <section class="json" tabIndex={0} aria-label="The first page as JSON">
@@ -159,7 +159,7 @@ function Table({ view, resource, rows, columns, count }: TableProps) {
       ...(own === undefined ? {} : { sort: own.isDescending ? 'descending' : 'ascending' }),
     };
   });
-  // Each page that arrives draws the table again, and nothing around it.
+  // Every page that arrives renders the table again, but nothing around it.
   void rows.version.value;
   const onView = useCallback((from: number, to: number) => rows.want(from, to), [rows]);
   return (

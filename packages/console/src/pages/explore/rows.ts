@@ -1,16 +1,16 @@
 /**
- * The records of a view, fetched page by page as a person scrolls: by the link of the page before where that page is
- * here, else by the number of records to omit. It keeps the pages that were looked at last.
+ * The records of a view, fetched page by page as a person scrolls: by the link of the previous page if that has been loaded,
+ * otherwise by the number of records to skip. The most recently viewed pages are kept.
  */
 import { signal } from '@preact/signals';
 import { type Answer, ask } from '../../app/api.ts';
 import type { Body, Page, Place, Row } from './request.ts';
 
-/** Pages that are kept: 20,000 records of a RESO resource. */
+/** The number of pages that are kept: 20,000 records of a RESO resource. */
 const KEPT = 200;
-/** Requests that are in progress at a time. */
+/** The number of concurrent requests. */
 const AT_ONCE = 2;
-/** Records on either side of those in view that are requested, too, so that they are here when a person scrolls on. */
+/** The number of records before and after the visible ones that are also requested, to be available when a person scrolls on. */
 const AHEAD = 60;
 
 interface Source {
@@ -21,17 +21,17 @@ interface Source {
 }
 
 export class Rows {
-  /** Counts the pages that have arrived, for those who show records; who reads it is drawn again with each. */
+  /** The number of pages that have arrived; components that read it are rendered again for each page. */
   readonly version = signal(0);
-  /** How many records there are in all; undefined: not known yet. */
+  /** The total number of records; undefined: not known yet. */
   readonly count = signal<number | undefined>(undefined);
   readonly problem = signal<unknown>(undefined);
-  /** The latest answer, with what it took. */
+  /** The latest response, with its duration. */
   readonly latest = signal<Answer<Body> | undefined>(undefined);
-  /** The first answer, as it came. */
+  /** The first response. */
   first: Answer<Body> | undefined;
   readonly #source: Source;
-  /** By their numbers, the ones looked at last at the end. */
+  /** By number; the most recently viewed page is the last. */
   readonly #pages = new Map<number, Page>();
   readonly #asked = new Map<number, AbortController>();
   #wanted: readonly number[] = [];
@@ -42,23 +42,23 @@ export class Rows {
     this.want(0, 1);
   }
 
-  /** The record at a place; undefined: not here yet. */
+  /** The record at an index; undefined: not loaded yet. */
   at(index: number): Row | undefined {
     const { size } = this.#source;
     return this.#pages.get(Math.floor(index / size))?.rows[index % size];
   }
 
-  /** How many are here. */
+  /** The number of loaded records. */
   get held(): number {
     return [...this.#pages.values()].reduce((sum, { rows }) => sum + rows.length, 0);
   }
 
-  /** All that are here, in their order. */
+  /** All loaded records, in order. */
   loaded(): readonly Row[] {
     return [...this.#pages].toSorted(([one], [other]) => one - other).flatMap(([, { rows }]) => rows);
   }
 
-  /** Says which records are looked at, from the first to the one after the last. Those are requested first. */
+  /** Sets which records are visible, from the first to the one after the last. Their pages are requested first. */
   want(from: number, to: number): void {
     const wanted = new Set([
       ...this.#pagesOf(from, to),
@@ -82,7 +82,7 @@ export class Rows {
     return pages;
   }
 
-  /** Asks again for what failed. */
+  /** Retries failed requests. */
   again(): void {
     this.problem.value = undefined;
     this.#fetch();

@@ -1,6 +1,7 @@
 /**
- * The fields that a role or key sees, with their types, as the interfaces describe themselves: `$metadata` in JSON, the standard
- * and custom fields of the native interface, and for what neither describes, the first records.
+ * The fields that a role or key sees, with their types, according to the descriptions of the interfaces: `$metadata` in JSON, and
+ * the standard and custom fields of the native interface. For resources that neither describes, they are derived from the first
+ * records.
  */
 import { titleOf } from '../../parts/words.ts';
 
@@ -13,16 +14,16 @@ export interface FieldInfo {
   readonly kind: Kind;
   /** Whether it has several values. */
   readonly isList: boolean;
-  /** The lookup that its values are of. */
+  /** The lookup of its values. */
   readonly lookup?: string;
-  /** Its values, where the interface lists them with the field. */
+  /** Its values, if the interface lists them with the field. */
   readonly values?: readonly string[];
 }
 
 export interface NavigationInfo {
   readonly name: string;
   readonly isList: boolean;
-  /** The resource that it leads to. */
+  /** The resource to which it leads. */
   readonly to: string;
 }
 
@@ -31,7 +32,7 @@ export interface ResourceInfo {
   readonly key: readonly string[];
   readonly fields: readonly FieldInfo[];
   readonly navigations: readonly NavigationInfo[];
-  /** Whether records may have more fields: these are of the first ones. */
+  /** Whether the fields were derived from the first records, so that further records may have more. */
   readonly isSample: boolean;
 }
 
@@ -155,7 +156,7 @@ const nativeField = (name: string, { Label, Type, MultiSelect, FieldList }: Nati
   ...(FieldList === undefined ? {} : { values: FieldList.map(({ Value }) => Value) }),
 });
 
-/** @param custom by group and name */
+/** @param custom the custom fields by group and name */
 export function nativeListings(
   standard: Readonly<Record<string, NativeField>>,
   custom: readonly Readonly<Record<string, Readonly<Record<string, NativeField>>>>[],
@@ -178,9 +179,9 @@ export function nativeListings(
   };
 }
 
-// What describes itself only by its records
+// Resources without a description
 
-/** As the interfaces write them; the native one has `12/31/2026` and `05:00 PM` in open houses. */
+/** Dates as the interfaces write them; open houses in the native interface have `12/31/2026` and `05:00 PM`. */
 const DATE = /^(?:\d{4}-\d\d-\d\d|\d\d\/\d\d\/\d{4})$/;
 const TIMESTAMP = /^(?:\d{4}-\d\d-\d\dT\d\d:\d\d|\d\d:\d\d [AP]M$)/;
 
@@ -197,7 +198,7 @@ function kindOf(value: unknown): Kind {
   }
 }
 
-/** The fields of records, each of the type of its first value. */
+/** The fields of records, each with the type of its first value. */
 export function schemaOfRecords(
   name: string,
   key: readonly string[],

@@ -1,4 +1,4 @@
-/** Which columns, in which order, and with which related records. */
+/** The choice of columns, order and related records. */
 import { useState } from 'preact/hooks';
 import { change } from '../../app/route.ts';
 import { orderOf, orderText } from './order.ts';

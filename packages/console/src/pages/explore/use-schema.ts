@@ -13,10 +13,10 @@ import {
 } from './schema.ts';
 import type { View } from './view.ts';
 
-/** What was read already: it changes only with the configuration of the service. */
+/** Schemas that have been read. They change only with the configuration of the service. */
 const read = new Map<string, Schema>();
 
-/** The first records of what a role may have no right to: none then. */
+/** The first records of a resource; none if the role may not read it. */
 async function firstOf(path: string): Promise<readonly Row[]> {
   try {
     return (await get<NativeAnswer<Row>>(path)).D.Results;

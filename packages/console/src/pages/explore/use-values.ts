@@ -1,4 +1,4 @@
-/** The values of lookups, read once for each role or key when a field of theirs is chosen or typed. */
+/** The values of lookups, read once for each role or key when one of their fields is chosen or typed. */
 import { signal } from '@preact/signals';
 import { type About, seenThrough } from '../../app/api.ts';
 import { everyPage } from '../../parts/every-page.ts';
@@ -11,7 +11,7 @@ type Values = readonly string[] | 'asked';
 
 const known = signal<ReadonlyMap<string, Values>>(new Map());
 
-/** @returns what gives the values of a field, and requests them where they are not known yet (undefined until then) */
+/** @returns a function that returns the values of a field; if they are not known yet, it requests them and returns undefined */
 export function useValues(view: View, about: About): (field: FieldInfo) => readonly string[] | undefined {
   const base = seenThrough(view.as, view.surface, rootOf(view, about));
   const all = known.value;
@@ -30,11 +30,11 @@ async function read(id: string, base: string, lookup: string): Promise<void> {
     known.value = new Map([...known.peek(), [id, values]]);
   };
   queueMicrotask(() => keep('asked'));
-  // Without its values a lookup is a text that a person types.
+  // If the values cannot be read, a person can still type one.
   keep(await lookupValues(base, lookup).catch(() => []));
 }
 
-/** The values of a lookup. @param base where the interface is asked */
+/** The values of a lookup. @param base the address of the interface */
 async function lookupValues(base: string, lookup: string): Promise<readonly string[]> {
   const filter = encodeURIComponent(`LookupName eq ${quoted(lookup)}`);
   const path = `${base}Lookup?$select=LookupValue&$filter=${filter}`;

@@ -1,6 +1,6 @@
 /**
- * What a person explores: the interface, whose eyes, the resource, and what is asked of it. All of it stands in the address of
- * the page. This module must not know how an interface is asked.
+ * The state of the page: interface, role or key, resource, and query. All of it is in the address. This module must not know how
+ * requests are sent.
  */
 import type { Eyes, SurfaceName } from '../../app/api.ts';
 
@@ -8,14 +8,14 @@ export type InterfaceName = 'reso' | 'native' | 'floorplans';
 
 export interface View {
   readonly interface: InterfaceName;
-  /** Where it is asked: replication keys ask at their own address. */
+  /** Replication keys use another surface than api keys. */
   readonly surface: SurfaceName;
   readonly resource: string;
   readonly as: Eyes;
   readonly filter: string;
-  /** Names of fields; empty: those that a person sees at first, `*`: all of them. */
+  /** Names of fields; empty: the default columns; `*`: all. */
   readonly select: string;
-  /** In the words of the interface: `ListPrice desc,City`, or `-ListPrice,+City`. */
+  /** In the syntax of the interface: `ListPrice desc,City`, or `-ListPrice,+City`. */
   readonly order: string;
   readonly expand: string;
   readonly shows: 'table' | 'json' | 'map';
@@ -27,7 +27,7 @@ export const INTERFACES: readonly { readonly name: InterfaceName; readonly title
   { name: 'floorplans', title: 'Floor plans' },
 ];
 
-/** Where each interface begins. */
+/** The default resource of each interface. */
 const FIRST: Readonly<Record<InterfaceName, string>> = {
   reso: 'Property',
   native: 'listings',
@@ -43,8 +43,11 @@ export interface ListedKey {
   readonly revokedAt: string | null;
 }
 
-/** What the address says. @param as whose eyes it names
- * @param keys undefined: not known yet */
+/**
+ * The view that the address describes.
+ *
+ * @param as the role or key that the address names\n@param keys undefined: not known yet
+ */
 export function viewOf(query: URLSearchParams, as: Eyes, keys: readonly ListedKey[] | undefined): View {
   const given = (name: string): string => query.get(name) ?? '';
   const name = INTERFACES.find((each) => each.name === given('interface'))?.name ?? 'reso';
@@ -63,6 +66,6 @@ export function viewOf(query: URLSearchParams, as: Eyes, keys: readonly ListedKe
   };
 }
 
-/** Names between commas; `"Group"."Field"` may have commas of its own. */
+/** The names in a list with commas; `"Group"."Field"` may contain commas itself. */
 export const namesIn = (text: string): readonly string[] =>
   (text.match(/(?:"[^"]*"|[^",])+/g) ?? []).map((name) => name.trim()).filter((name) => name !== '');

@@ -1,4 +1,7 @@
-/** Floor plans by system and listing: a gallery of drawings, each of which opens in the viewer, through the interface for them. */
+/**
+ * Floor plans by system and listing: a gallery of drawings, each of which opens in the viewer. They are read through the floor plan
+ * interface.
+ */
 import { useEffect } from 'preact/hooks';
 import { type Eyes, seenThrough } from '../../app/api.ts';
 import { change, link, path, query } from '../../app/route.ts';
@@ -22,7 +25,7 @@ import {
   systemsWithPlans,
 } from './requests.ts';
 
-/** What the address of the page says. */
+/** The choices in the address of the page. */
 function choiceOfPage() {
   return {
     system: query.value.get('system') ?? '',
@@ -67,7 +70,7 @@ export function FloorPlans() {
   );
 }
 
-/** A record in a file: its fields, without what the interface says of them. */
+/** A record in a downloaded file: its fields, without annotations. */
 const withoutNotes = (plan: Fields): Fields =>
   Object.fromEntries(Object.entries(plan).filter(([name]) => !name.includes('@')));
 
@@ -124,7 +127,7 @@ function Found({
   readonly from: number;
 }) {
   const listings = [...new Set(page.value.map(listingOf))].filter((key) => key !== '');
-  // Without their addresses the drawings are shown all the same.
+  // The drawings are shown even if the addresses cannot be read.
   const [named] = useLoaded([eyes, ...listings].join(' '), () => addressesOf(eyes, listings));
   const addresses = named.kind === 'loaded' ? named.value : NO_NAMES;
   const wanted = query.value.get('plan');

@@ -1,9 +1,11 @@
-/** What the page of floor plans asks: the systems that have some, a page of their records, and the listings that they belong to. */
+/**
+ * The requests of the floor plan page: the systems that have floor plans, a page of records, and the listings that they belong to.
+ */
 import { type Eyes, get, Refused, seenThrough } from '../../app/api.ts';
 import type { InContext } from '../../parts/files.tsx';
 import { type Fields, quoted, textOf } from '../../parts/listing-record.ts';
 
-/** How many drawings a page of the gallery has. */
+/** The number of drawings on a page of the gallery. */
 export const PAGE = 24;
 
 export interface PlanPage extends InContext {
@@ -16,17 +18,17 @@ const SYSTEM = 'OriginatingSystemResourceRecordSystemID';
 
 export interface System {
   readonly id: string;
-  /** The name that the organization has in the store; absent where it has none, or the role does not see it. */
+  /** The name of the organization in the store; absent if it has none or the role does not see it. */
   readonly name?: string;
 }
 
-/** More systems than a person chooses from. */
+/** The largest number of systems to offer. */
 const MOST = 100;
 
 const rows = async (eyes: Eyes, surface: 'api' | 'floorplans', path: string): Promise<readonly Fields[]> =>
   (await get<PlanPage>(seenThrough(eyes, surface, path))).value;
 
-/** The systems that have floor plans, each found from the one before it. */
+/** The systems that have floor plans; each is found by a request for the next one. */
 export async function systemsWithPlans(eyes: Eyes): Promise<readonly System[]> {
   const ids: string[] = [];
   let rest = `${SYSTEM} ne null`;
@@ -45,11 +47,11 @@ export async function systemsWithPlans(eyes: Eyes): Promise<readonly System[]> {
   });
 }
 
-/** The addresses of listings, by their keys. */
+/** The addresses of listings, by key. */
 export const addressesOf = (eyes: Eyes, listings: readonly string[]): Promise<ReadonlyMap<string, string>> =>
   namesOf(eyes, 'Property', 'ListingKey', 'UnparsedAddress', listings);
 
-/** What records are called, by their keys; none for a resource that the role does not have. */
+/** The names of records, by key; none if the role does not see the resource. */
 async function namesOf(
   eyes: Eyes,
   resource: string,
@@ -77,11 +79,11 @@ async function namesOf(
 export interface PlanChoice {
   readonly system: string;
   readonly listing: string;
-  /** How many are before those that are shown. */
+  /** The number of records before the current page. */
   readonly from: number;
 }
 
-/** The address of a page of floor plans, on the interface for them. */
+/** The address of a page of floor plans, on their interface. */
 export function plansPath({ system, listing, from }: PlanChoice): string {
   const conditions = [
     system === '' ? [] : [`${SYSTEM} eq ${quoted(system)}`],

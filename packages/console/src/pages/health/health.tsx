@@ -1,4 +1,4 @@
-/** Health: whether the service does its work, how much of it and how fast, and what it holds. */
+/** Health: whether the service is working, its load and speed, and its content. */
 import { PresentState } from './present-state.tsx';
 import { ProcessPart } from './process-part.tsx';
 import { StorePart } from './store-part.tsx';

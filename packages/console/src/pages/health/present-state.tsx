@@ -1,4 +1,4 @@
-/** The present: whether the service is ready, and what keeps it from being so; the requests of this minute. */
+/** The current state: whether the service is ready, the reasons if it is not, and the requests of the current minute. */
 import { isAway } from '../../app/connection.ts';
 import { present } from '../../app/live.ts';
 import { second, whole } from '../../parts/figures.ts';

@@ -1,4 +1,4 @@
-/** The process: its memory and load, the lists of filters that it keeps, and its caches (GET /figures). */
+/** The process: its memory and load, the cached lists of filters, and its caches (GET /figures). */
 import { ago, duration, size, whole } from '../../parts/figures.ts';
 import { SameAsAdmin } from '../../parts/same-as-request.tsx';
 import { ScrollBox } from '../../parts/scroll-box.tsx';
@@ -17,7 +17,7 @@ interface Figures {
   }[];
 }
 
-/** Figures that stand for themselves, in the words of the console. */
+/** Metrics without labels, with titles for people. */
 const NAMED: readonly {
   readonly name: string;
   readonly title: string;
@@ -27,15 +27,15 @@ const NAMED: readonly {
   { name: 'process_resident_memory_bytes', title: 'Memory', show: size },
   {
     name: 'nodejs_eventloop_lag_p99_seconds',
-    title: 'Delay of the event loop (99 of 100)',
+    title: 'Event loop delay (99th percentile)',
     show: (at) => duration(at * 1000),
   },
   { name: 'plat_requests_running', title: 'Requests being answered', show: whole },
-  { name: 'plat_requests_waiting', title: 'Requests that wait for their turn', show: whole },
-  { name: 'plat_answer_bytes_waiting', title: 'Answers that clients have yet to take', show: size },
+  { name: 'plat_requests_waiting', title: 'Queued requests', show: whole },
+  { name: 'plat_answer_bytes_waiting', title: 'Responses that clients have not read yet', show: size },
   { name: 'plat_connections', title: 'Open connections', show: whole },
   { name: 'plat_budget_refusals_total', title: 'Requests beyond a budget', show: whole },
-  { name: 'plat_filter_indexes', title: 'Filters whose results are kept', show: whole },
+  { name: 'plat_filter_indexes', title: 'Cached filter results', show: whole },
   { name: 'plat_filter_index_bytes', title: 'Memory of their results', show: size },
 ];
 
@@ -63,7 +63,7 @@ export function ProcessPart() {
   );
 }
 
-/** All figures in a file. */
+/** All metrics, for a file. */
 const valuesOf = ({ figures }: Figures) =>
   figures.flatMap(({ values }) => values.map(({ name, labels, value }) => ({ name, labels, value })));
 

@@ -1,4 +1,4 @@
-/** The store: its size, and the records of each resource (GET /status). It is asked once, since it counts. */
+/** The store: its size, and the records of each resource (GET /status). It is requested only once, because counting takes time. */
 import { counted, moment, size, whole } from '../../parts/figures.ts';
 import { Moment } from '../../parts/moment.tsx';
 import { SameAsAdmin } from '../../parts/same-as-request.tsx';

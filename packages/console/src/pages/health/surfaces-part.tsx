@@ -1,4 +1,4 @@
-/** The last day of each surface: requests, errors and times; one of them minute by minute. */
+/** The last day of each surface: requests, errors and durations, and one of the surfaces minute by minute. */
 import { useMemo } from 'preact/hooks';
 import { link, query } from '../../app/route.ts';
 import { Chart } from '../../parts/chart.tsx';
@@ -40,7 +40,7 @@ export function SurfacesPart() {
   );
 }
 
-/** The minutes of every surface in a file. */
+/** The minutes of every surface, for a file. */
 const minutesOf = ({ from, surfaces }: History) =>
   SURFACES.flatMap(({ name }) => {
     const { requests, refused, failed, half, most } = surfaces[name];
@@ -74,7 +74,7 @@ function Overview({ of, chosen }: { readonly of: History; readonly chosen: Surfa
                 Half within
               </th>
               <th scope="col" class="number">
-                95 of 100 within
+                95% within
               </th>
             </tr>
           </thead>
@@ -135,12 +135,12 @@ function Minutes({ of, surface }: { readonly of: History; readonly surface: Surf
         <Chart
           title={`${title}: time to answer`}
           summary={
-            slowest === 0 ? 'No request yet' : `In the slowest minute, 95 of 100 within ${duration(slowest)}`
+            slowest === 0 ? 'No request yet' : `In the slowest minute, 95% within ${duration(slowest)}`
           }
           times={times}
           lines={[
             { name: 'Half within', tone: 'accent', values: half, ofHour: 'most' },
-            { name: '95 of 100 within', tone: 'warn', values: most, ofHour: 'most' },
+            { name: '95% within', tone: 'warn', values: most, ofHour: 'most' },
           ]}
           show={duration}
         />

@@ -1,4 +1,4 @@
-/** The surfaces of the service, in the words of the console, and what GET /history says of them. */
+/** The surfaces of the service with titles for people, and the response of GET /history. */
 import type { Covered, Series } from '../../parts/counted-by.tsx';
 
 export const SURFACES = [
@@ -15,9 +15,9 @@ export interface SurfaceHistory {
   readonly requests: Series;
   readonly refused: Series;
   readonly failed: Series;
-  /** Milliseconds within which half of the requests were answered. */
+  /** The median duration in milliseconds. */
   readonly half: Series;
-  /** The same for 95 of 100. */
+  /** The 95th percentile of the duration in milliseconds. */
   readonly most: Series;
 }
 
@@ -25,7 +25,7 @@ export interface History extends Covered {
   readonly surfaces: Readonly<Record<Surface, SurfaceHistory>>;
 }
 
-/** The time of the minute in the middle, when minutes with requests are put in order; undefined without any. */
+/** The median over the minutes with requests; undefined if there are none. */
 export function typical(times: Series): number | undefined {
   const there = times.filter((each) => each !== null).toSorted((a, b) => a - b);
   return there[Math.floor(there.length / 2)];

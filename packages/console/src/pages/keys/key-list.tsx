@@ -1,4 +1,4 @@
-/** Every key: what it may do, whether it still works, and what its holder does with it. */
+/** All keys: their rights, whether they are valid, and their use. */
 import { useState } from 'preact/hooks';
 import { change, link, query } from '../../app/route.ts';
 import { counted, day, span, whole } from '../../parts/figures.ts';
@@ -60,7 +60,7 @@ export function KeyList() {
   );
 }
 
-/** A key in a file. */
+/** A key, for a file. */
 const rowOf = ({ systems, use, lastDay, ...key }: Key) => ({
   ...key,
   systems: systems.join(' '),
@@ -71,12 +71,12 @@ const rowOf = ({ systems, use, lastDay, ...key }: Key) => ({
 
 interface ListedProps {
   readonly all: AllKeys;
-  /** Whether keys are shown that no longer work. */
+  /** Whether keys that are no longer valid are shown. */
   readonly showsAll: boolean;
   readonly revoke: (key: Key) => void;
 }
 
-/** Keys that are shown at once. */
+/** The number of keys on a page. */
 const SIZE = 50;
 
 function Listed({ all: { keys, limits }, showsAll, revoke }: ListedProps) {
@@ -85,7 +85,7 @@ function Listed({ all: { keys, limits }, showsAll, revoke }: ListedProps) {
   const found = keys
     .filter((key) => (showsAll || stateOf(key) === 'valid') && isFound(key, search))
     .toReversed();
-  // Whoever narrows the search looks at its beginning.
+  // A narrower search may have fewer pages; it then starts at the first one.
   const place = placeIn('from');
   const from = place < found.length ? place : 0;
   const shown = found.slice(from, from + SIZE);

@@ -1,4 +1,4 @@
-/** One key: what it may do, and what it used in the last day against its limit. */
+/** One key: its rights, and its use in the last day compared with its limit. */
 import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { link } from '../../app/route.ts';
@@ -14,12 +14,12 @@ import { type AllKeys, type Key, KINDS, type Limit, shownName, stateOf } from '.
 import { LastSweep, LastWindow, State, Systems } from './key-parts.tsx';
 import { RevokeKey } from './revoke-key.tsx';
 
-/** GET /keys/{id}/history: an entry for each minute. */
+/** GET /keys/{id}/history, with an entry for each minute. */
 interface KeyHistory extends Covered {
   readonly requests: Series;
   readonly rows: Series;
   readonly bytes: Series;
-  /** Requests that were refused, since there were too many. */
+  /** Requests that were refused because of the rate limit. */
   readonly limited: Series;
 }
 
@@ -94,7 +94,7 @@ export function KeyPage({ id }: { readonly id: string }) {
   );
 }
 
-/** The minutes of a day in a file. */
+/** The minutes of a day, for a file. */
 const minutesOf = ({ from, requests, rows, bytes, limited }: KeyHistory) =>
   requests.map((amount, at) => ({
     minute: new Date(from + at * MINUTE).toISOString(),
@@ -148,7 +148,7 @@ function Facts({ of, limit }: { readonly of: Key; readonly limit: Limit }) {
   );
 }
 
-/** Of each minute, the sum of it and those before it that fall into one window; null where nobody counted. */
+/** For each minute, the sum over the window that ends with it; null if nothing was counted. */
 function inWindows(amounts: Series, minutes: number): (number | null)[] {
   let inWindow = 0;
   return amounts.map((amount, at) => {
@@ -159,7 +159,7 @@ function inWindows(amounts: Series, minutes: number): (number | null)[] {
 
 function LastDay({ of, limit }: { readonly of: KeyHistory; readonly limit: Limit }) {
   const minutes = Math.ceil(limit.seconds / 60);
-  // A limit on less than a minute is compared with what it lets through in one.
+  // A limit for less than a minute is converted to a limit for a minute.
   const bound = Math.round((limit.requests * minutes * 60) / limit.seconds);
   const shown = useMemo(() => {
     const windows = inWindows(of.requests, minutes);
@@ -176,7 +176,7 @@ function LastDay({ of, limit }: { readonly of: KeyHistory; readonly limit: Limit
   const { times, windows, bounds, busiest, total, rows, limited } = shown;
   if (total + limited === 0) {
     return (
-      <Empty title="It asked for nothing in the last day">
+      <Empty title="No requests in the last day">
         <CountedBy of={of} series={of.requests} />
       </Empty>
     );

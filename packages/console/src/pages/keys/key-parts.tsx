@@ -1,4 +1,4 @@
-/** What the list of keys and the page of one show alike. */
+/** What the list of keys and the page of one key have in common. */
 import { moment, whole } from '../../parts/figures.ts';
 import { Moment } from '../../parts/moment.tsx';
 import { type Key, type Limit, stateOf, sweepOf } from './key-facts.ts';
@@ -14,7 +14,7 @@ export function State({ of }: { readonly of: Key }) {
   return <span class={`badge ${tone}`}>{words}</span>;
 }
 
-/** The end of the last sweep over all listings, and whether this vendor purges daily. */
+/** The time of the last sweep of all listings, and whether the vendor purges daily. */
 export function LastSweep({ of }: { readonly of: Key }) {
   const sweep = sweepOf(of);
   if (sweep === 'none') return <span class="hint">–</span>;
@@ -44,7 +44,7 @@ export function LastWindow({ of: { use } }: { readonly of: Key }) {
   );
 }
 
-/** The busiest window of the last day against the limit. */
+/** The busiest window of the last day compared with the limit. */
 export function AgainstLimit({ of, limit }: { readonly of: Key; readonly limit: Limit }) {
   const { busiest, limited } = of.lastDay;
   return (

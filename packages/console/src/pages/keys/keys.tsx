@@ -1,4 +1,4 @@
-/** Keys: who may ask, and what they do with it. `/keys` is the list, `/keys/<id>` one of them. */
+/** Keys: who has access, and their use. `/keys` is the list, `/keys/<id>` one key. */
 import { path } from '../../app/route.ts';
 import { KeyList } from './key-list.tsx';
 import { KeyPage } from './key-page.tsx';

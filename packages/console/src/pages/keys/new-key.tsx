@@ -1,4 +1,4 @@
-/** Makes a key, and shows its token this once. Nothing but this dialog ever holds the token. */
+/** Creates a key, and shows its token once. Only this dialog ever contains the token. */
 import { useState } from 'preact/hooks';
 import { post, seenThrough, session } from '../../app/api.ts';
 import { Copy } from '../../parts/copy.tsx';
@@ -77,7 +77,7 @@ function Wishes({ done }: { readonly done: (made: Made) => void }) {
       <div class="field">
         <label for="key-name">Name</label>
         <input
-          // The dialog gives the focus to it, rather than to the button that closes it.
+          // The dialog gives the initial focus to this field, instead of to its close button.
           ref={(input) => input?.setAttribute('autofocus', '')}
           id="key-name"
           name="name"
@@ -156,7 +156,7 @@ interface Organizations {
 
 const ORGANIZATIONS = seenThrough('role/private', 'api', '/Reso/OData/OUID?$top=50');
 
-/** The systems that a key is limited to: those that the store knows of, and any others by their identifiers. */
+/** The systems to which a key is restricted: those that the store has as organizations, and others by their identifiers. */
 function KeySystems({ isNeeded }: { readonly isNeeded: boolean }) {
   const [asked] = useAnswer<Organizations>(ORGANIZATIONS);
   const known = asked.kind === 'loaded' ? asked.value.body.value : [];
@@ -175,7 +175,9 @@ function KeySystems({ isNeeded }: { readonly isNeeded: boolean }) {
         </label>
         <input id="key-others" name="others" autocomplete="off" aria-describedby="key-systems-help" />
         <p id="key-systems-help" class="hint">
-          {isNeeded ? 'At least one' : 'Listings of other systems are hidden; none named: of all systems'}
+          {isNeeded
+            ? 'At least one'
+            : 'Listings of other systems are hidden; if you name none, all systems are visible'}
         </p>
       </div>
     </fieldset>

@@ -1,4 +1,4 @@
-/** Ends a key, once a person has confirmed it. */
+/** Revokes a key after confirmation. */
 import { useState } from 'preact/hooks';
 import { ask } from '../../app/api.ts';
 import { Dialog } from '../../parts/dialog.tsx';

@@ -1,6 +1,6 @@
 /**
- * The record of a listing as both interfaces give it to the role or key, field by field, with what they hide, and on request
- * beside what the operator sees.
+ * The record of a listing as both interfaces return it to the role or key, field by field, including what they hide and, on
+ * request, compared with what the operator sees.
  */
 
 import { type Eyes, seenThrough } from '../../app/api.ts';
@@ -23,15 +23,15 @@ interface NativeAnswer {
   };
 }
 
-/** The part of a JSON model that says under which name the native interface has a custom field. */
+/** The part of the JSON `$metadata` that has the native names of custom fields. */
 type Model = Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, Fields>>>>>>;
 const LOCAL_NAME = '@MLS.OData.Metadata.LocalName';
 
-/** The names of a listing's fields in the native interface, where they differ. */
+/** The name of a listing's field in the native interface. */
 const nativeName = (field: string): string =>
   field.replace(/^((?:Co)?(?:List|Buyer)(?:Agent|Office))Key$/, '$1Id');
 
-/** The native record as one list of names and values: custom fields are `Group: Name`, as the model names them. */
+/** The native record as a flat list of names and values; custom fields are named `Group: Name`, as in `$metadata`. */
 function nativeFields({ D }: NativeAnswer): ReadonlyMap<string, unknown> {
   const [record] = D.Results;
   const fields = new Map<string, unknown>(Object.entries(record?.StandardFields ?? {}));
@@ -44,7 +44,7 @@ function nativeFields({ D }: NativeAnswer): ReadonlyMap<string, unknown> {
   return fields;
 }
 
-/** The local names of custom fields of a listing, by their names in the RESO interface. */
+/** The local names of a listing's custom fields, by their names in the RESO interface. */
 function localNames(model: Model): ReadonlyMap<string, string> {
   const names = new Map<string, string>();
   for (const schema of Object.values(model)) {
@@ -66,7 +66,7 @@ interface Row {
 export interface BothRecordsProps {
   readonly eyes: Eyes;
   readonly listing: string;
-  /** As the RESO interface gives it, with annotations. */
+  /** As the RESO interface returns it, with annotations. */
   readonly record: Fields;
 }
 
@@ -84,7 +84,7 @@ export function BothRecords({ eyes, listing, record }: BothRecordsProps) {
   const [own, askOwn] = useAnswer<Fields>(
     isCompared ? seenThrough('role/private', 'api', recordPath(listing)) : undefined,
   );
-  // The operator's model: a role's own does not name what it hides.
+  // Reads the operator's `$metadata`: that of the role does not contain hidden fields.
   const [model, askModel] = useAnswer<Model>(
     seenThrough('role/private', 'api', '/Reso/OData/$metadata?$format=json'),
   );
@@ -114,7 +114,7 @@ interface RecordTableProps {
   readonly addresses: { readonly reso: string; readonly native: string };
 }
 
-/** Each field of either interface once, by name. */
+/** The fields of both interfaces, each once, by name. */
 function rowsOf({ record, native, locals }: RecordTableProps): readonly Row[] {
   const hidden = hiddenFields(record);
   const names = [...ownFields(record).map(([name]) => name), ...hidden];
@@ -243,7 +243,7 @@ function RecordTable(props: RecordTableProps) {
   );
 }
 
-/** A value as the interface gives it. */
+/** A value as the interface returns it. */
 function plain(value: unknown): string {
   if (value === undefined) return '–';
   if (Array.isArray(value)) return `[${value.map((each) => JSON.stringify(each)).join(', ')}]`;

@@ -1,4 +1,4 @@
-/** Which fields of a listing a person looks for together. A field belongs to the first group whose pattern it meets. */
+/** Groups of related fields of a listing. A field belongs to the first group whose pattern it matches. */
 
 const GROUPS: readonly (readonly [title: string, pattern: RegExp])[] = [
   ['Record', /(?:Key|Timestamp)$|^OriginatingSystem|^SourceSystem/],
@@ -32,7 +32,7 @@ const GROUPS: readonly (readonly [title: string, pattern: RegExp])[] = [
   ['Utilities', /^(?:Utilit|Sewer|Electric|Gas|Power|Cable)/],
 ];
 
-/** The title of the group of custom fields that their names begin with: `LakeLiving_DockType`. */
+/** The title of a group of custom fields, from the prefix of their names: `LakeLiving_DockType`. */
 const customGroup = (field: string): string =>
   field.slice(0, field.indexOf('_')).replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2');
 
@@ -65,7 +65,7 @@ const rankOf = (title: string): number => {
 
 export type Fact = readonly [field: string, value: unknown];
 
-/** The facts by groups: the usual ones, the custom ones, and last what the record says of itself. */
+/** The facts by group: the usual groups, the custom ones, and finally keys and timestamps. */
 export function grouped(facts: readonly Fact[]): readonly (readonly [string, readonly Fact[]])[] {
   const groups = Map.groupBy(facts, ([field]) => titleOf(field));
   return [...groups].toSorted(

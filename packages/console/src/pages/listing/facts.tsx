@@ -1,4 +1,4 @@
-/** What a listing says: the few facts that a broker requests first, and all others in groups, with a search. */
+/** The content of a listing: the few facts that a broker looks for first, and all others in groups, with a search. */
 import { change, query } from '../../app/route.ts';
 import { type Fields, numberOf, ownFields, textOf } from '../../parts/listing-record.ts';
 import { Empty } from '../../parts/states.tsx';
@@ -8,7 +8,7 @@ import { grouped } from './fact-groups.ts';
 const count = (number: number | undefined, one: string, many: string): string | undefined =>
   number === undefined ? undefined : `${number} ${number === 1 ? one : many}`;
 
-/** The price that counts: what was paid, or what is asked. */
+/** The closing price if there is one, otherwise the list price. */
 function priceOf(record: Fields): string | undefined {
   const closed = numberOf(record, 'ClosePrice');
   if (closed !== undefined) return `${money(closed)} sold`;
@@ -69,7 +69,7 @@ export function FirstFacts({ record }: { readonly record: Fields }) {
   );
 }
 
-/** @param hidden how many fields the role does not see */
+/** @param hidden the number of fields that the role does not see */
 export function AllFacts({ record, hidden }: { readonly record: Fields; readonly hidden: number }) {
   const wanted = query.value.get('find') ?? '';
   const withEmpty = query.value.get('empty') === '1';
@@ -103,7 +103,7 @@ export function AllFacts({ record, hidden }: { readonly record: Fields; readonly
         <output class="hint">{facts.length === 1 ? '1 fact' : `${facts.length} facts`}</output>
       </search>
       {facts.length === 0 ? (
-        <Empty title={wanted === '' ? 'The record says nothing else' : `No fact has “${wanted}”`} />
+        <Empty title={wanted === '' ? 'The record has no other facts' : `No fact has “${wanted}”`} />
       ) : (
         <div class="fact-groups">
           {grouped(facts).map(([title, members]) => (

@@ -47,7 +47,7 @@ const VIEWS = [
   ['record', 'Record in both interfaces'],
 ] as const;
 
-/** The heading and the choices stay while another role is requested, so that the keyboard stays where it is. */
+/** The heading and the controls remain while the page is loaded for another role, so that the keyboard focus stays where it is. */
 function OneListing({ listing }: { readonly listing: string }) {
   const eyes = eyesOfPage();
   const view = query.value.get('view') ?? '';

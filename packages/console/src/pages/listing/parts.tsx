@@ -8,7 +8,7 @@ import { inZone, isEmpty, shownValue } from '../../parts/words.ts';
 const value = (record: Fields, field: string): string =>
   isEmpty(record[field]) ? '' : shownValue(field, record[field]);
 
-/** From when until when a house is open, in the time of its place if the record names that. */
+/** The times of an open house, in the time zone of the record if it names one. */
 function timesOf(house: Fields, zone: string | undefined): string {
   const [from, until] = [textOf(house, 'OpenHouseStartTime'), textOf(house, 'OpenHouseEndTime')];
   if (from === undefined) return '';
@@ -120,7 +120,7 @@ const SIDES = [
   ['CoBuyer', "Second buyer's agent"],
 ] as const;
 
-/** Agents and offices as their own records are now; without such a record, what the listing says of them. */
+/** Agents and offices from their own records or, without such a record, from the listing. */
 export function People({ record }: { readonly record: ListingRecord }) {
   const sides = SIDES.filter(
     ([side]) => !isEmpty(record[`${side}AgentKey`]) || !isEmpty(record[`${side}OfficeKey`]),

@@ -1,4 +1,7 @@
-/** The photos of a listing, one large and all of them small; those that lie elsewhere are links, since nothing of other hosts is loaded. */
+/**
+ * The photos of a listing: one large, and all of them as thumbnails. Photos on other hosts are links, since the console loads
+ * nothing from other hosts.
+ */
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { change, query } from '../../app/route.ts';
 import { atWidth, FileLink, servedAddress } from '../../parts/files.tsx';
@@ -68,7 +71,7 @@ function Gallery({ photos }: { readonly photos: readonly Shown[] }) {
     const within = Math.min(last, Math.max(0, next));
     change({ photo: within === 0 ? undefined : String(within + 1) }, true);
   };
-  // Arrow keys go through all photos, whichever of the buttons has the focus. Keys may follow each other faster than frames, so
+  // Arrow keys move through the photos, whichever button has the focus. Keys may follow each other faster than frames, so
   // the listener knows the photo of the last key, not that of the last frame.
   useLayoutEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
@@ -123,7 +126,7 @@ function Gallery({ photos }: { readonly photos: readonly Shown[] }) {
   );
 }
 
-/** A photo, or what to say if it does not come. */
+/** A photo, or a message if it cannot be loaded. */
 function Picture({ address, name }: { readonly address: string; readonly name: string }) {
   const [isBroken, setBroken] = useState(false);
   return isBroken ? (
@@ -133,7 +136,7 @@ function Picture({ address, name }: { readonly address: string; readonly name: s
   );
 }
 
-/** Videos, tours, documents and whatever else is not a photo or plan. */
+/** Videos, tours, documents and all other media that are not photos or plans. */
 export function OtherFiles({
   record,
   files,

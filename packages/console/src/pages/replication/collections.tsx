@@ -1,11 +1,11 @@
-/** The collections of a source: where each is in its state machine, what is in progress, and how long it will take. */
+/** The collections of a source: the state of each, the work in progress, and its estimated time. */
 import { useRef } from 'preact/hooks';
 import { counted, whole } from '../../parts/figures.ts';
 import { ScrollBox } from '../../parts/scroll-box.tsx';
 import { type Collection, Pace, type Progress, type Source } from './report.ts';
 import { moment, span, WORKS } from './words.ts';
 
-/** The states of a copy, in the order in which it goes through them. */
+/** The states of a copy, in order. */
 const STATES: readonly { readonly state: Collection['state']; readonly title: string }[] = [
   { state: 'new', title: 'New' },
   { state: 'initial', title: 'Downloading' },
@@ -21,7 +21,7 @@ const SWEEPS: readonly { readonly state: Collection['sweep']; readonly title: st
   { state: 'fetching', title: 'Fetching what is missing' },
 ];
 
-/** Where a machine is among its states. */
+/** The current state among those of a state machine. */
 const Machine = ({
   label,
   states,
@@ -132,7 +132,7 @@ function ProgressBar({ progress, began, at, isHeld, perSecond, label }: Progress
     total === undefined ? counted(done, 'record') : `${whole(done)} of ${whole(total)}`,
     ...(isHeld && speed ? [`${whole(speed)} a second`] : []),
     ...(left === undefined ? [] : [left < 1 ? 'nearly done' : `${span(Math.ceil(left) * 1000)} left`]),
-    ...(isHeld ? [] : ['interrupted; the next run goes on here']),
+    ...(isHeld ? [] : ['interrupted; the next run continues here']),
   ];
   return (
     <div class="progress">

@@ -1,11 +1,11 @@
-/** What happened to a source in the last day: windows, purges and trouble, on a time line and in tables. */
+/** The events of a source in the last day: windows, purges and problems, on a time line and in tables. */
 import { counted, whole } from '../../parts/figures.ts';
 import { ScrollBox } from '../../parts/scroll-box.tsx';
 import type { Lane, Mark } from '../../parts/time-line.tsx';
 import type { Source, Trouble, Work } from './report.ts';
 import { ago, moment, span, WORKS } from './words.ts';
 
-/** The lanes of a source: windows and purges of each collection that has some, and trouble. */
+/** The lanes of a source: windows and purges of each collection that had any, and problems. */
 export function lanesOf({ log, lately }: Source, at: number): Lane[] {
   const lanes = Object.entries(log).flatMap(([collection, entries]): Lane[] => {
     const [purges, loads] = [entries.filter(isPurge), entries.filter((entry) => !isPurge(entry))];
@@ -49,11 +49,11 @@ function resultOf({ work, outcome, deleted = 0, times = 1, again }: Work): strin
     case 'open':
       return `not ended${repeats}`;
     case 'lost':
-      return 'given up and begun again';
+      return 'abandoned and restarted';
     case 'guarded':
       return `stopped: it would have deleted ${counted(deleted, 'record')}`;
     case 'unsure':
-      return 'deleted nothing: the source did not show what is gone';
+      return 'deleted nothing: the keys of the source do not show reliably what was deleted';
     case 'done':
       return `${work === 'purge' ? `removed ${counted(deleted, 'record')}` : 'done'}${several}${repeats}`;
   }
@@ -74,7 +74,7 @@ function markOf(entry: Work, at: number): Mark {
   };
 }
 
-/** The purges that removed something, or were stopped. */
+/** The purges that deleted something or were stopped. */
 export function Purges({ source, at }: { readonly source: Source; readonly at: number }) {
   const purges = Object.entries(source.log)
     .flatMap(([collection, entries]) => entries.filter(isPurge).map((entry) => ({ collection, entry })))
@@ -125,7 +125,7 @@ function removedOf({ removed = [], deleted = 0, outcome }: Work): string {
 }
 
 const KINDS: Readonly<Record<string, string>> = {
-  retry: 'Request failed and was tried again',
+  retry: 'Request failed and was retried',
   failed: 'Step failed',
   recovered: 'Recovered',
   again: 'Walk begun again',

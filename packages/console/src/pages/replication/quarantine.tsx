@@ -1,4 +1,4 @@
-/** Records that could not be stored: why, what came, and asking for them once more. */
+/** Records that could not be stored: the reasons, what was received, and retries. */
 
 import { useState } from 'preact/hooks';
 import { post } from '../../app/api.ts';
@@ -35,16 +35,16 @@ const SIZE = 20;
 
 interface QuarantineProps {
   readonly source: string;
-  /** How many entries there are, so that a change shows. */
+  /** The number of entries; a change triggers a new request. */
   readonly quarantined: number;
   readonly now: number;
   readonly again: () => void;
 }
 
-/** What became of a retry, in a sentence. */
+/** The result of a retry, in a sentence. */
 function told({ stored, wanted, gone, still }: Retried): string {
   const parts = [
-    ...(wanted > 0 ? [`${counted(wanted, 'record')} will be asked for with the next update`] : []),
+    ...(wanted > 0 ? [`${counted(wanted, 'record')} will be requested with the next update`] : []),
     ...(stored > 0 ? [`${whole(stored)} stored`] : []),
     ...(gone > 0 ? [`${whole(gone)} gone at the source`] : []),
     ...(still.length > 0
@@ -53,7 +53,7 @@ function told({ stored, wanted, gone, still }: Retried): string {
         ]
       : []),
   ];
-  return parts.length === 0 ? 'There was nothing to try again.' : `${parts.join('; ')}.`;
+  return parts.length === 0 ? 'There was nothing to retry.' : `${parts.join('; ')}.`;
 }
 
 export function Quarantine({ source, quarantined, now, again }: QuarantineProps) {
@@ -61,7 +61,7 @@ export function Quarantine({ source, quarantined, now, again }: QuarantineProps)
   const skip = placeIn(name);
   const [result, setResult] = useState('');
   const [isBusy, setBusy] = useState(false);
-  // Another number of entries, or of attempts, is another answer.
+  // A change of the number of entries, or a retry, requires a new request.
   const [turn, setTurn] = useState(0);
   const path = `/replication/quarantine?source=${encodeURIComponent(source)}&skip=${skip}&limit=${SIZE}&n=${quarantined}.${turn}`;
   const [asked, retryAsk] = useAnswer<Page>(quarantined === 0 ? undefined : path);
@@ -159,7 +159,7 @@ function EntryView({
   );
 }
 
-/** JSON in lines; anything else as it came. */
+/** Formats JSON over several lines; other text is unchanged. */
 function pretty(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), null, 2);

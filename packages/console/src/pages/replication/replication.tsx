@@ -1,4 +1,7 @@
-/** Replication: what the copies of a replica do and did in the last day, and who walks through the data of this service. */
+/**
+ * Replication: what the copies of a replica are doing and did in the last day, and which keys are walking through the data of this
+ * service.
+ */
 import { change, query } from '../../app/route.ts';
 import { SameAsAdmin } from '../../parts/same-as-request.tsx';
 import { Empty, Loading, Problem } from '../../parts/states.tsx';
@@ -9,7 +12,7 @@ import './replication.css';
 
 const HOUR = 3_600_000;
 
-/** The spans that a time line may show, by how the address names them. */
+/** The spans of the time line, by their name in the address. */
 const SPANS: Readonly<Record<string, { readonly title: string; readonly length: number }>> = {
   day: { title: 'last day', length: 24 * HOUR },
   '6h': { title: 'last 6 hours', length: 6 * HOUR },

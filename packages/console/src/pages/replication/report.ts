@@ -1,6 +1,5 @@
 /**
- * What the service reports of replication: requested once (GET /replication), then told by the stream whenever
- * something happens.
+ * The service's report on replication: requested once (GET /replication), and afterwards pushed by the stream whenever it changes.
  */
 import { useEffect, useState } from 'preact/hooks';
 import { get, type SurfaceName } from '../../app/api.ts';
@@ -27,7 +26,7 @@ export interface Collection {
   readonly wanted: number;
 }
 
-/** Moments of entries are milliseconds since 1970. */
+/** Times of entries are milliseconds since 1970. */
 export interface Work {
   readonly work: Progress['work'];
   readonly began: number;
@@ -110,7 +109,7 @@ export interface Report {
 const moment = (at: number | undefined): string | undefined =>
   at === undefined ? undefined : new Date(at).toISOString();
 
-/** A report in a file: a row for each collection that is copied, each work of its last day, and each walk of a key. */
+/** A report as a file, with a row for each copied collection, each work of its last day, and each walk of a key. */
 export const rowsOf = ({ sources, walks }: Report): readonly Readonly<Record<string, unknown>>[] => [
   ...sources.flatMap(({ source, collections, log }) => [
     ...collections.map(({ collection, state, sweep, stored, cursor, lag, wanted }) => ({
@@ -136,7 +135,7 @@ export type Reported =
   | { readonly kind: 'failed'; readonly error: unknown }
   | { readonly kind: 'reported'; readonly report: Report };
 
-/** @returns the latest report, and what requests the next one at once */
+/** @returns the latest report, and a function that requests the next one at once */
 export function useReport(): readonly [Reported, () => void] {
   const [reported, setReported] = useState<Reported>({ kind: 'loading' });
   const [turn, setTurn] = useState(0);
@@ -152,7 +151,7 @@ export function useReport(): readonly [Reported, () => void] {
         if (!isGone) setReported({ kind: 'reported', report });
       },
       (error: unknown) => {
-        // What was shown last stays while the service is away: the frame says that it is.
+        // The last report remains visible while the service is away; the frame shows that it is.
         if (!isGone) setReported((was) => (was.kind === 'reported' ? was : { kind: 'failed', error }));
       },
     );
@@ -168,18 +167,18 @@ interface Sample {
   readonly done: number;
 }
 
-/** Milliseconds over which a speed is measured. */
+/** Milliseconds over which a rate is measured. */
 const MEASURED = 60_000;
 
-/** Speeds of what is in progress, from one report to the next. */
+/** The rates of work in progress, from one report to the next. */
 export class Pace {
   readonly #samples = new Map<string, Sample[]>();
 
-  /** @returns rows a second; undefined before a second report has come */
+  /** @returns rows per second; undefined until a second report has arrived */
   note(name: string, sample: Sample): number | undefined {
     const known = this.#samples.get(name) ?? [];
     const last = known.at(-1);
-    // A walk that begins again counts from its beginning.
+    // A walk that has been restarted is measured from its new beginning.
     const kept =
       last !== undefined && last.done > sample.done
         ? []

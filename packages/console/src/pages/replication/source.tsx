@@ -1,4 +1,4 @@
-/** One copied source: how far each collection is, what happened in the span, what is in trouble, and its quarantine. */
+/** One copied source: the progress of each collection, what happened in the span, its problems, and its quarantine. */
 import { counted, whole } from '../../parts/figures.ts';
 import { TimeLine } from '../../parts/time-line.tsx';
 import { Collections } from './collections.tsx';
@@ -10,7 +10,7 @@ import { ago, moment } from './words.ts';
 interface SourceProps {
   readonly source: Source;
   readonly at: number;
-  /** Milliseconds that the time line shows. */
+  /** The length of the time line in milliseconds. */
   readonly length: number;
   readonly again: () => void;
 }
@@ -39,7 +39,7 @@ export function SourceView({ source, at, length, again }: SourceProps) {
         Copy of {name} <span class={`badge ${health.look}`}>{health.text}</span>
       </h2>
       <p class="hint">
-        {identity ?? 'The source has never answered.'}
+        {identity ?? 'The source has never responded.'}
         {holder === undefined ? ' No process is replicating it now.' : ` Replicated now by ${holder}.`}
       </p>
       {following === undefined ? null : (
@@ -90,8 +90,8 @@ export function SourceView({ source, at, length, again }: SourceProps) {
 /** How a watch learns of changes. */
 const FOLLOWS: Readonly<Record<string, string>> = {
   events: 'Changes come as the source makes them (server-sent events)',
-  delta: 'The source is asked for what has changed (delta links)',
-  'entity-event': 'The source is asked for its entity events',
+  delta: 'The replica asks the source what has changed (delta links)',
+  'entity-event': 'The replica asks the source for its entity events',
   windows: 'Changes come in windows',
 };
 

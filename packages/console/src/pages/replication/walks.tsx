@@ -1,4 +1,4 @@
-/** Who walks through the data of this service: how far, how fast, and what each key read in the span. */
+/** The keys that are walking through the data of this service: their progress and speed, and what each key read in the span. */
 
 import { useEffect } from 'preact/hooks';
 import { seenThrough } from '../../app/api.ts';
@@ -24,7 +24,7 @@ export function WalksView({ walks, at, length }: WalksProps) {
   const keys = asked.kind === 'failed' ? [] : latestOf(asked)?.body.keys;
   const unknown =
     keys === undefined ? 0 : walks.filter(({ key }) => !keys.some(({ id }) => id === key)).length;
-  // A key that was made since.
+  // A key was created after the list had been loaded.
   useEffect(() => {
     if (unknown > 0) again();
   }, [unknown]);
@@ -75,7 +75,7 @@ export function WalksView({ walks, at, length }: WalksProps) {
           )}
           <h3>What was read</h3>
           <TimeLine
-            label="Windows and walks of each key, as far as this process answered them"
+            label="Windows and walks of each key that this process answered"
             from={at - length}
             to={at}
             lanes={walks.map((each) => laneOf(each, nameOf(each.key)))}
@@ -101,7 +101,7 @@ function titleOf({ resource, of, window }: Walk): string {
   }
 }
 
-/** The records that a key sees of what it walks through; of the native interface's accounts those of both resources. */
+/** The resources of which a key sees the records that it walks through; the native interface's accounts are two resources. */
 const COUNTED: Readonly<Record<string, readonly [string, string]>> = { accounts: ['Member', 'Office'] };
 
 function SoFar({ keyId, walk }: { readonly keyId: string; readonly walk: Walk }) {

@@ -1,4 +1,4 @@
-/** Moments and spans of replication in words: to the second, since windows are short, and as of the service's clock. */
+/** Times and durations of replication in words: to the second, since windows are short, and relative to the service's clock. */
 import { counted, whole } from '../../parts/figures.ts';
 import type { Progress } from './report.ts';
 
@@ -13,7 +13,7 @@ const UNITS = [
   ['second', 1000],
 ] as const;
 
-/** How long, in its two largest units: `2 hours 5 minutes`. */
+/** A duration in its two largest units: `2 hours 5 minutes`. */
 export function span(milliseconds: number): string {
   if (milliseconds < 1000) return `${whole(milliseconds)} ms`;
   const first = UNITS.findIndex(([, length]) => milliseconds >= length);
@@ -27,7 +27,7 @@ export function span(milliseconds: number): string {
   return parts.join(' ');
 }
 
-/** How far a moment lies back, as of the service's clock. */
+/** How long ago a time was, by the service's clock. */
 export const ago = (at: number | string, now: number): string => {
   const by = now - new Date(at).getTime();
   return by < 1000 ? 'just now' : `${span(by)} ago`;

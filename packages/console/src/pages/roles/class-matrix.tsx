@@ -1,4 +1,4 @@
-/** Which classes of the fields of a resource each role may name, with the fields of each class. */
+/** The classes of a resource's fields that each role sees, with the fields of each class. */
 import { classWords } from '../../parts/class-words.ts';
 import type { ClassedResource, RolesInForce, SeenRole } from '../../parts/roles-in-force.ts';
 import { ScrollBox } from '../../parts/scroll-box.tsx';

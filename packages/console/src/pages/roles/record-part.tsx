@@ -1,4 +1,4 @@
-/** One record as each role sees it, in parallel. */
+/** One record as each role sees it, side by side. */
 import { useState } from 'preact/hooks';
 import { change, query } from '../../app/route.ts';
 import type { ClassedResource, RolesInForce } from '../../parts/roles-in-force.ts';

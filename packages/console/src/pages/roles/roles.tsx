@@ -1,4 +1,4 @@
-/** Roles: what each role may name and how many records it sees, and one record as each of them sees it. */
+/** Roles: the resources, classes and number of records that each role sees, and one record as each role sees it. */
 import { get } from '../../app/api.ts';
 import { change, query } from '../../app/route.ts';
 import type { ClassedResource, RolesInForce } from '../../parts/roles-in-force.ts';
@@ -54,7 +54,7 @@ function InForce({ roles }: { readonly roles: RolesInForce }) {
   );
 }
 
-/** A row for each resource and class, with its fields and the roles that may name them. */
+/** A row for each resource and class, with its fields and the roles that see them. */
 const classRows = ({ roles, resources }: RolesInForce) =>
   resources.flatMap(({ name, fields }) =>
     Object.entries(fields).map(([each, names]) => ({

@@ -1,4 +1,4 @@
-/** The filter by which each role sees records of a resource. */
+/** The row filter of each role for a resource. */
 import type { ClassedResource, RolesInForce } from '../../parts/roles-in-force.ts';
 
 export const RowRules = ({

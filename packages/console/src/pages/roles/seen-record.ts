@@ -1,6 +1,6 @@
 /**
- * One record as each role sees it: which fields it may not name, and which values are withheld from it. This module must not know
- * how that is shown.
+ * One record as each role sees it: the fields that it may not see, and the values that are withheld from it. This module must not
+ * know how they are displayed.
  */
 import { ask, get, Refused, seenThrough } from '../../app/api.ts';
 import type { ClassedResource, RolesInForce, SeenRole } from '../../parts/roles-in-force.ts';
@@ -9,13 +9,13 @@ import { eyesOf } from './row-matrix.tsx';
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** A field of the record, in the eyes of one role. */
+/** A field of the record, as one role sees it. */
 export type Seen =
   | { readonly kind: 'value'; readonly value: unknown }
   | { readonly kind: 'empty' }
-  /** The record has a value, and the seller keeps it from the public. */
+  /** The record has a value that the seller withholds from the public. */
   | { readonly kind: 'withheld' }
-  /** The role may not name the field. */
+  /** The role may not see the field. */
   | { readonly kind: 'hidden' };
 
 interface SeenField {
@@ -23,7 +23,7 @@ interface SeenField {
   readonly class: string;
   /** In the order of the roles that see the record. */
   readonly seen: readonly Seen[];
-  /** Whether all of these roles see the same, or there is nothing to see. */
+  /** Whether all of these roles see the same. */
   readonly isSame: boolean;
 }
 
@@ -34,10 +34,10 @@ export interface SeenRecord {
   readonly fields: readonly SeenField[];
 }
 
-/** A text in a key of OData. */
+/** A text as a key in a URL of OData. */
 const quoted = (text: string): string => encodeURIComponent(`'${text.replaceAll("'", "''")}'`);
 
-/** @throws Refused for whatever is not that a role does not see the record */
+/** @throws Refused for any error other than that a role does not see the record */
 export async function seenRecord(
   { roles, classes, withheld }: RolesInForce,
   resource: ClassedResource,
@@ -80,10 +80,10 @@ async function recordFor(role: SeenRole, resource: string, key: string): Promise
   }
 }
 
-/** Records that are worth a look: any, or one of which something is withheld. */
+/** Which record to choose as an example: any, or one of which something is withheld. */
 export type Example = 'any' | 'withheld';
 
-/** The key of an example, as the role that sees most finds it; undefined: there is none. */
+/** The key of an example, chosen by the role that sees most; undefined: there is none. */
 export async function exampleOf(
   { roles, withheld }: RolesInForce,
   { name, key }: ClassedResource,
@@ -103,7 +103,7 @@ export async function exampleOf(
   return typeof found === 'string' ? found : undefined;
 }
 
-/** Records among which one is chosen; to skip more takes time. */
+/** The number of records among which one is chosen; a larger offset would take longer. */
 const AMONG = 1000;
 
 async function placeOf(path: string): Promise<number> {
