@@ -1,6 +1,6 @@
 /**
- * Counts the values of fields as another role or key sees them: `/as/<eyes>/<surface>/facets/<Resource>` and
- * `/as/<eyes>/<surface>/facets/v1/<collection>` on the admin port. It must not know the syntax of either interface.
+ * Counts the values of fields as another role or key sees them: `/as/<viewer>/<surface>/facets/<Resource>` and
+ * `/as/<viewer>/<surface>/facets/v1/<collection>` on the admin port. It must not know the syntax of either interface.
  */
 import type { Facets, FieldFacet, Histogram, HistogramWish, RecordQuery } from '../../compile/read.ts';
 import type { Field } from '../../dictionary/index.ts';

@@ -1,4 +1,4 @@
-/** Counts of values on the admin port: what an operator sees of a market through the eyes of a role or a key. */
+/** Counts of values on the admin port: what an operator sees of a market as a role or a key sees it. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { RoleDefinition } from '../../../src/access/index.ts';
@@ -96,7 +96,7 @@ test('values are counted with their numbers, those most frequent first, in range
   });
 });
 
-test('each pair of eyes has its own counts', async () => {
+test('each role or key has its own counts', async () => {
   await service.key('api', { role: 'idx', systems: ['S1'] });
   const [scoped] = (await service.store.keys.list()).filter(({ systems }) => systems[0] === 'S1');
   const cities = async (as: string) => {

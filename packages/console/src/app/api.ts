@@ -104,11 +104,11 @@ export const post = <T>(path: string, body: unknown, method = 'POST'): Promise<A
   ask<T>(path, { method, body: JSON.stringify(body), headers: { 'content-type': 'application/json' } });
 
 /** The role or key whose view the interfaces return: `role/idx`, or `key/k_…`. */
-export type Eyes = string;
+export type Viewer = string;
 
 /** The address on the admin port at which a surface responds as a role or key sees it. */
-export const seenThrough = (eyes: Eyes, surface: SurfaceName, path: string): string =>
-  `/as/${eyes}/${surface}${path}`;
+export const pathSeenBy = (viewer: Viewer, surface: SurfaceName, path: string): string =>
+  `/as/${viewer}/${surface}${path}`;
 
 /** Checks whether there is a session. */
 export async function resume(): Promise<void> {

@@ -1,10 +1,10 @@
 /** Numbers of records as roles see them, requested a few at a time. */
-import { ask, Refused, seenThrough } from '../app/api.ts';
+import { ask, pathSeenBy, Refused } from '../app/api.ts';
 
 interface Counted {
   /** A name by which the caller identifies the number. */
   readonly name: string;
-  readonly eyes: string;
+  readonly viewer: string;
   readonly resource: string;
   /** An OData filter; absent: all records that the role sees. */
   readonly filter?: string;
@@ -38,10 +38,10 @@ export async function countsOf(
   return counts;
 }
 
-async function countOf({ eyes, resource, filter }: Counted): Promise<number | undefined> {
+async function countOf({ viewer, resource, filter }: Counted): Promise<number | undefined> {
   const search = filter === undefined ? '' : `?$filter=${encodeURIComponent(filter)}`;
   try {
-    const { body } = await ask(seenThrough(eyes, 'api', `/Reso/OData/${resource}/$count${search}`), {
+    const { body } = await ask(pathSeenBy(viewer, 'api', `/Reso/OData/${resource}/$count${search}`), {
       headers: { accept: 'text/plain' },
     });
     return Number(body);

@@ -1,9 +1,9 @@
 /** The content of a page as programs get it: the JSON, the command that requests it, and its table as a file. */
-import { type Eyes, type SurfaceName, seenThrough, session } from '../app/api.ts';
+import { pathSeenBy, type SurfaceName, session, type Viewer } from '../app/api.ts';
 import { Copy } from './copy.tsx';
 import { csvOf } from './csv.ts';
 import { save } from './save.ts';
-import { nameOfEyes } from './see-as.tsx';
+import { nameOfViewer } from './see-as.tsx';
 import './same-as-request.css';
 
 type Row = Readonly<Record<string, unknown>>;
@@ -70,23 +70,23 @@ export const SameAsAdmin = ({
 
 /** A response of an interface to a role or key. @param path on its surface */
 export function SameAsSeen({
-  eyes,
+  viewer,
   surface,
   path,
   ...rest
 }: Pick<SameAsRequestProps, 'of' | 'table'> & {
-  readonly eyes: Eyes;
+  readonly viewer: Viewer;
   readonly surface: SurfaceName;
   readonly path: string;
 }) {
   const about = session.value;
   if (typeof about !== 'object') return null;
   const address = about.surfaces.find(({ name }) => name === surface)?.address ?? '';
-  const owner = eyes.startsWith('key/') ? nameOfEyes(eyes) : `a key of ${nameOfEyes(eyes)}`;
+  const owner = viewer.startsWith('key/') ? nameOfViewer(viewer) : `a key of ${nameOfViewer(viewer)}`;
   return (
     <SameAsRequest
       {...rest}
-      here={seenThrough(eyes, surface, path)}
+      here={pathSeenBy(viewer, surface, path)}
       outside={`${address.replace(/\/$/, '')}${path}`}
       owner={owner}
     />

@@ -2,7 +2,7 @@
 import { change, link, query } from '../../app/route.ts';
 import { classWords } from '../../parts/class-words.ts';
 import { SameAsSeen } from '../../parts/same-as-request.tsx';
-import { eyesOfPage, SeeAs } from '../../parts/see-as.tsx';
+import { SeeAs, viewerOfPage } from '../../parts/see-as.tsx';
 import { Empty, Loading, Problem } from '../../parts/states.tsx';
 import { useTyped } from '../../parts/typed.ts';
 import { latestOf, useLoaded } from '../../parts/use-loaded.ts';
@@ -11,8 +11,8 @@ import { FieldTable } from './field-table.tsx';
 import './dictionary.css';
 
 export function Dictionary() {
-  const eyes = eyesOfPage();
-  const [dictionary, again] = useLoaded(eyes, () => dictionaryOf(eyes));
+  const viewer = viewerOfPage();
+  const [dictionary, again] = useLoaded(viewer, () => dictionaryOf(viewer));
   const resources = latestOf(dictionary);
   return (
     <>
@@ -27,9 +27,9 @@ export function Dictionary() {
         <Loading what="the dictionary" />
       ) : (
         <>
-          <Fields resources={resources} eyes={eyes} />
+          <Fields resources={resources} viewer={viewer} />
           <SameAsSeen
-            eyes={eyes}
+            viewer={viewer}
             surface="api"
             path={METADATA}
             table={{ name: 'dictionary', rows: () => resources.flatMap(({ fields }) => fields.map(rowOf)) }}
@@ -49,10 +49,10 @@ const rowOf = ({ resource, name, localName, type, isList, lookup, class: own, si
 
 function Fields({
   resources,
-  eyes,
+  viewer,
 }: {
   readonly resources: readonly ResourceEntry[];
-  readonly eyes: string;
+  readonly viewer: string;
 }) {
   const [search, setSearch] = useTyped('q');
   const chosen = query.value.get('resource') ?? '';
@@ -109,11 +109,11 @@ function Fields({
         {plural(count, 'field')} of {plural(found.length, 'resource')}
       </output>
       {isOverview ? (
-        <Overview resources={resources} eyes={eyes} />
+        <Overview resources={resources} viewer={viewer} />
       ) : found.length === 0 ? (
         <Empty title="No field is called so">
           <p>A role finds only the fields that it may name, and only those that the store has values for.</p>
-          <a href={link(['dictionary'], { as: eyes })}>Show all resources</a>
+          <a href={link(['dictionary'], { as: viewer })}>Show all resources</a>
         </Empty>
       ) : (
         found.map(({ resource, fields }) => (
@@ -123,9 +123,9 @@ function Fields({
               {plural(fields.length, 'field')}
               {fields.length < resource.fields.length ? ` of ${resource.fields.length}` : ''}. A record is
               known by <code>{resource.key}</code>.
-              <Leads resource={resource} eyes={eyes} />
+              <Leads resource={resource} viewer={viewer} />
             </p>
-            <FieldTable resource={resource.name} fields={fields} search={search} eyes={eyes} />
+            <FieldTable resource={resource.name} fields={fields} search={search} viewer={viewer} />
           </section>
         ))
       )}
@@ -134,7 +134,7 @@ function Fields({
 }
 
 /** The resources to which the navigations of a resource lead. */
-function Leads({ resource, eyes }: { readonly resource: ResourceEntry; readonly eyes: string }) {
+function Leads({ resource, viewer }: { readonly resource: ResourceEntry; readonly viewer: string }) {
   // Custom fields are part of the record itself.
   const others = resource.leadsTo.filter(({ name }) => name !== 'CustomFields');
   const targets = [...new Set(others.map(({ to }) => to))];
@@ -145,7 +145,7 @@ function Leads({ resource, eyes }: { readonly resource: ResourceEntry; readonly 
       {targets.map((to, at) => (
         <span key={to}>
           {at === 0 ? '' : ', '}
-          <a href={link(['dictionary'], { as: eyes, resource: to })}>{to}</a>
+          <a href={link(['dictionary'], { as: viewer, resource: to })}>{to}</a>
         </span>
       ))}
       .
@@ -155,10 +155,10 @@ function Leads({ resource, eyes }: { readonly resource: ResourceEntry; readonly 
 
 function Overview({
   resources,
-  eyes,
+  viewer,
 }: {
   readonly resources: readonly ResourceEntry[];
-  readonly eyes: string;
+  readonly viewer: string;
 }) {
   if (resources.length === 0) return <Empty title="This role sees no resource" />;
   return (
@@ -168,14 +168,14 @@ function Overview({
         return (
           <li key={resource.name} class="card">
             <h2>
-              <a href={link(['dictionary'], { as: eyes, resource: resource.name })}>{resource.name}</a>
+              <a href={link(['dictionary'], { as: viewer, resource: resource.name })}>{resource.name}</a>
             </h2>
             <p>
               {plural(resource.fields.length, 'field')}
               {custom === 0 ? '' : `, ${custom} of them custom`}
             </p>
             <p class="hint">
-              <a href={link(['explore'], { as: eyes, resource: resource.name })}>Explore its records</a>
+              <a href={link(['explore'], { as: viewer, resource: resource.name })}>Explore its records</a>
             </p>
           </li>
         );

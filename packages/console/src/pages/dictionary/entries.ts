@@ -2,7 +2,7 @@
  * The dictionary as a role sees it: the resources and fields of its `$metadata`, with the class of each field and the date since
  * which the store has it. This module must not know how they are displayed.
  */
-import { get, seenThrough } from '../../app/api.ts';
+import { get, pathSeenBy } from '../../app/api.ts';
 import { everyPage } from '../../parts/every-page.ts';
 import type { RolesInForce } from '../../parts/roles-in-force.ts';
 import { searchWords, wordsOf } from '../../parts/words.ts';
@@ -33,15 +33,15 @@ export interface ResourceEntry {
   readonly leadsTo: readonly { readonly name: string; readonly to: string; readonly isMany: boolean }[];
 }
 
-/** @param eyes the role or key @throws Refused */
-export async function dictionaryOf(eyes: string): Promise<readonly ResourceEntry[]> {
+/** @param viewer the role or key @throws Refused */
+export async function dictionaryOf(viewer: string): Promise<readonly ResourceEntry[]> {
   const [csdl, roles] = await Promise.all([
-    get<unknown>(seenThrough(eyes, 'api', '/Reso/OData/$metadata?$format=json')),
+    get<unknown>(pathSeenBy(viewer, 'api', '/Reso/OData/$metadata?$format=json')),
     get<RolesInForce>('/roles'),
   ]);
   const resources = resourcesIn(csdl, classesOf(roles));
   if (!resources.some(({ name }) => name === 'Field')) return resources;
-  const since = await sinceWhen(eyes);
+  const since = await sinceWhen(viewer);
   return resources.map((resource) => ({
     ...resource,
     fields: resource.fields.map((field) => {
@@ -61,12 +61,12 @@ function classesOf({ resources }: RolesInForce): ReadonlyMap<string, string> {
   );
 }
 
-async function sinceWhen(eyes: string): Promise<ReadonlyMap<string, string>> {
+async function sinceWhen(viewer: string): Promise<ReadonlyMap<string, string>> {
   const fields = await everyPage<{
     readonly ResourceName?: string;
     readonly FieldName?: string;
     readonly ModificationTimestamp: string;
-  }>(seenThrough(eyes, 'api', '/Reso/OData/Field'));
+  }>(pathSeenBy(viewer, 'api', '/Reso/OData/Field'));
   return new Map(
     fields.map((field) => [`${field.ResourceName}.${field.FieldName}`, field.ModificationTimestamp]),
   );

@@ -10,12 +10,12 @@ export function FieldTable({
   resource,
   fields,
   search,
-  eyes,
+  viewer,
 }: {
   readonly resource: string;
   readonly fields: readonly FieldEntry[];
   readonly search: string;
-  readonly eyes: string;
+  readonly viewer: string;
 }) {
   return (
     <ScrollBox label={`Fields of ${resource}`}>
@@ -32,7 +32,7 @@ export function FieldTable({
         </thead>
         <tbody>
           {fields.map((field) => (
-            <Row key={field.name} field={field} search={search} eyes={eyes} />
+            <Row key={field.name} field={field} search={search} viewer={viewer} />
           ))}
         </tbody>
       </table>
@@ -42,10 +42,10 @@ export function FieldTable({
 
 interface OfField {
   readonly field: FieldEntry;
-  readonly eyes: string;
+  readonly viewer: string;
 }
 
-function Row({ field, search, eyes }: OfField & { readonly search: string }) {
+function Row({ field, search, viewer }: OfField & { readonly search: string }) {
   const name = `${field.resource}.${field.name}`;
   const isOpen = query.value.get('field') === name;
   const id = `values-${field.resource}-${field.name}`;
@@ -88,7 +88,7 @@ function Row({ field, search, eyes }: OfField & { readonly search: string }) {
           {field.since === undefined ? '' : <time dateTime={field.since}>{field.since.slice(0, 10)}</time>}
         </td>
         <td>
-          <a href={link(['explore'], { as: eyes, resource: field.resource, filter: hasValue(field) })}>
+          <a href={link(['explore'], { as: viewer, resource: field.resource, filter: hasValue(field) })}>
             Explore<span class="visually-hidden"> records with {field.name}</span>
           </a>
         </td>
@@ -96,7 +96,7 @@ function Row({ field, search, eyes }: OfField & { readonly search: string }) {
       {isOpen && field.lookup !== undefined ? (
         <tr>
           <td colSpan={6} id={id}>
-            <Values key={eyes} field={field} lookup={field.lookup} eyes={eyes} />
+            <Values key={viewer} field={field} lookup={field.lookup} viewer={viewer} />
           </td>
         </tr>
       ) : null}

@@ -1,6 +1,6 @@
 /** The values of a field's lookup, as a role sees them, with the number of records for each on demand. */
 import { useState } from 'preact/hooks';
-import { Refused, seenThrough } from '../../app/api.ts';
+import { pathSeenBy, Refused } from '../../app/api.ts';
 import { link } from '../../app/route.ts';
 import { countsOf } from '../../parts/counts.ts';
 import { everyPage } from '../../parts/every-page.ts';
@@ -21,14 +21,14 @@ const AT_ONCE = 60;
 export function Values({
   field,
   lookup,
-  eyes,
+  viewer,
 }: {
   readonly field: FieldEntry;
   readonly lookup: string;
-  readonly eyes: string;
+  readonly viewer: string;
 }) {
   const filter = encodeURIComponent(`LookupName eq ${quoted(lookup)}`);
-  const path = seenThrough(eyes, 'api', `/Reso/OData/Lookup?$filter=${filter}`);
+  const path = pathSeenBy(viewer, 'api', `/Reso/OData/Lookup?$filter=${filter}`);
   const [values, again] = useLoaded(path, () => everyPage<LookupValue>(path));
   const [shown, setShown] = useState(AT_ONCE);
   const [counts, setCounts] = useState<ReadonlyMap<string, number>>();
@@ -47,7 +47,7 @@ export function Values({
     setProblem(undefined);
     const asked = visible.flatMap(({ LookupValue: value }) => {
       const wanted = isValue(field, value);
-      return wanted === undefined ? [] : [{ name: value, resource: field.resource, filter: wanted, eyes }];
+      return wanted === undefined ? [] : [{ name: value, resource: field.resource, filter: wanted, viewer }];
     });
     countsOf(asked, setCounts).catch(setProblem);
   };
@@ -73,7 +73,7 @@ export function Values({
               {wanted === undefined ? (
                 value
               ) : (
-                <a href={link(['explore'], { as: eyes, resource: field.resource, filter: wanted })}>
+                <a href={link(['explore'], { as: viewer, resource: field.resource, filter: wanted })}>
                   {value}
                 </a>
               )}

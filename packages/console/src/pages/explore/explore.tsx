@@ -2,7 +2,7 @@
 import type { About } from '../../app/api.ts';
 import { session } from '../../app/api.ts';
 import { query } from '../../app/route.ts';
-import { eyesOfPage } from '../../parts/see-as.tsx';
+import { viewerOfPage } from '../../parts/see-as.tsx';
 import { Loading, Problem } from '../../parts/states.tsx';
 import { useAnswer } from '../../parts/use-loaded.ts';
 import './explore.css';
@@ -21,7 +21,7 @@ export function Explore() {
 function Explored({ about }: { readonly about: About }) {
   const [keys] = useAnswer<{ readonly keys: readonly ListedKey[] }>('/keys');
   const listed = keys.kind === 'loaded' ? keys.value.body.keys : undefined;
-  const view = viewOf(query.value, eyesOfPage(), listed);
+  const view = viewOf(query.value, viewerOfPage(), listed);
   // The kind of a key determines the surface.
   const isReady = !view.as.startsWith('key/') || keys.kind !== 'loading';
   return (

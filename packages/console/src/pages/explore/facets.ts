@@ -2,7 +2,7 @@
  * The market at a glance as data: which fields are counted, the request for their counts, and the conditions of values and ranges.
  * This module must not know how they are displayed.
  */
-import { seenThrough } from '../../app/api.ts';
+import { pathSeenBy } from '../../app/api.ts';
 import { csvOf } from '../../parts/csv.ts';
 import { conditionText, narrowed } from './conditions.ts';
 import type { FieldInfo, ResourceInfo } from './schema.ts';
@@ -104,7 +104,7 @@ export function facetsPath(view: View, { fields, spread }: Asked): string {
   if (spread !== undefined) options.set('histogram', spread.name);
   if (view.filter !== '') options.set(isNative ? '_filter' : '$filter', view.filter);
   const path = `${isNative ? 'v1/' : ''}${encodeURIComponent(view.resource)}`;
-  return seenThrough(view.as, view.surface, `/facets/${path}?${options}`);
+  return pathSeenBy(view.as, view.surface, `/facets/${path}?${options}`);
 }
 
 /** The condition for a value; undefined stands for no value. */

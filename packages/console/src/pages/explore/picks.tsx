@@ -36,8 +36,8 @@ export function Picks({ view, about, keys, schema }: PicksProps) {
   const { interface: name, resource, as } = view;
   // Another interface or resource has other fields, so the filter and columns do not apply there.
   const go = (state: Readonly<Record<string, string>>) => open(link(['explore'], state));
-  const seen = (eyes: string) => {
-    open(link(['explore'], { ...Object.fromEntries(new URLSearchParams(location.search)), as: eyes }));
+  const seen = (viewer: string) => {
+    open(link(['explore'], { ...Object.fromEntries(new URLSearchParams(location.search)), as: viewer }));
   };
   const resources = schema === undefined ? [resource] : [...schema.keys()];
   const shown = resources.includes(resource) ? resources : [resource, ...resources];

@@ -2,7 +2,7 @@
  * The requests for pages of records over each interface, and their responses. A page is requested by the number of records to skip,
  * or by the link of the page before it.
  */
-import { type About, seenThrough } from '../../app/api.ts';
+import { type About, pathSeenBy } from '../../app/api.ts';
 import { hereOf } from '../../parts/every-page.ts';
 import type { ResourceInfo } from './schema.ts';
 import { namesIn, type View } from './view.ts';
@@ -220,7 +220,7 @@ export function columnsOf(view: View, resource: ResourceInfo): readonly string[]
 }
 
 /** The address on the admin port for a path, as the role or key of the view sees it. */
-export const hereFor = (view: View, path: string): string => seenThrough(view.as, view.surface, path);
+export const hereFor = (view: View, path: string): string => pathSeenBy(view.as, view.surface, path);
 
 /** The address at which a client of the interface gets the same. */
 export const publicAddress = (view: View, { surfaces }: About, path: string): string =>

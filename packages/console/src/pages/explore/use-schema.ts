@@ -1,5 +1,5 @@
 /** The fields of the resources of an interface as the chosen role or key sees them. */
-import { type About, get, Refused, seenThrough } from '../../app/api.ts';
+import { type About, get, pathSeenBy, Refused } from '../../app/api.ts';
 import { type Loaded, useLoaded } from '../../parts/use-loaded.ts';
 import { type Row, rootOf } from './request.ts';
 import {
@@ -53,7 +53,7 @@ async function readSchema(view: View, base: string): Promise<Schema> {
 }
 
 export function useSchema(view: View, about: About): readonly [Loaded<Schema>, () => void] {
-  const base = seenThrough(view.as, view.surface, rootOf(view, about));
+  const base = pathSeenBy(view.as, view.surface, rootOf(view, about));
   return useLoaded(base, async () => {
     const schema = read.get(base) ?? (await readSchema(view, base));
     read.set(base, schema);

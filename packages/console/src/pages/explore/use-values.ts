@@ -1,6 +1,6 @@
 /** The values of lookups, read once for each role or key when one of their fields is chosen or typed. */
 import { signal } from '@preact/signals';
-import { type About, seenThrough } from '../../app/api.ts';
+import { type About, pathSeenBy } from '../../app/api.ts';
 import { everyPage } from '../../parts/every-page.ts';
 import { quoted } from '../../parts/listing-record.ts';
 import { rootOf } from './request.ts';
@@ -13,7 +13,7 @@ const known = signal<ReadonlyMap<string, Values>>(new Map());
 
 /** @returns a function that returns the values of a field; if they are not known yet, it requests them and returns undefined */
 export function useValues(view: View, about: About): (field: FieldInfo) => readonly string[] | undefined {
-  const base = seenThrough(view.as, view.surface, rootOf(view, about));
+  const base = pathSeenBy(view.as, view.surface, rootOf(view, about));
   const all = known.value;
   return ({ lookup, values }) => {
     if (values !== undefined || lookup === undefined) return values ?? [];

@@ -2,7 +2,7 @@
  * The state of the page: interface, role or key, resource, and query. All of it is in the address. This module must not know how
  * requests are sent.
  */
-import type { Eyes, SurfaceName } from '../../app/api.ts';
+import type { SurfaceName, Viewer } from '../../app/api.ts';
 
 export type InterfaceName = 'reso' | 'native' | 'floorplans';
 
@@ -11,7 +11,7 @@ export interface View {
   /** Replication keys use another surface than api keys. */
   readonly surface: SurfaceName;
   readonly resource: string;
-  readonly as: Eyes;
+  readonly as: Viewer;
   readonly filter: string;
   /** Names of fields; empty: the default columns; `*`: all. */
   readonly select: string;
@@ -48,7 +48,7 @@ export interface ListedKey {
  *
  * @param as the role or key that the address names\n@param keys undefined: not known yet
  */
-export function viewOf(query: URLSearchParams, as: Eyes, keys: readonly ListedKey[] | undefined): View {
+export function viewOf(query: URLSearchParams, as: Viewer, keys: readonly ListedKey[] | undefined): View {
   const given = (name: string): string => query.get(name) ?? '';
   const name = INTERFACES.find((each) => each.name === given('interface'))?.name ?? 'reso';
   const kind = keys?.find(({ id }) => as === `key/${id}`)?.kind;

@@ -3,14 +3,14 @@
  * interface.
  */
 import { useEffect } from 'preact/hooks';
-import { type Eyes, seenThrough } from '../../app/api.ts';
+import { pathSeenBy, type Viewer } from '../../app/api.ts';
 import { change, link, path, query } from '../../app/route.ts';
 import { servedAddress } from '../../parts/files.tsx';
 import { type Fields, nameOfMedia, textOf } from '../../parts/listing-record.ts';
 import { Pager, placeIn } from '../../parts/pager.tsx';
 import { PlanViewer } from '../../parts/plan-viewer.tsx';
 import { SameAsSeen } from '../../parts/same-as-request.tsx';
-import { eyesOfPage, SeeAs } from '../../parts/see-as.tsx';
+import { SeeAs, viewerOfPage } from '../../parts/see-as.tsx';
 import { Empty, Loading, Problem } from '../../parts/states.tsx';
 import { useAnswer, useLoaded } from '../../parts/use-loaded.ts';
 import './floorplans.css';
@@ -38,10 +38,10 @@ const NO_SYSTEMS: readonly System[] = [];
 const NO_NAMES: ReadonlyMap<string, string> = new Map();
 
 export function FloorPlans() {
-  const eyes = eyesOfPage();
+  const viewer = viewerOfPage();
   const choice = choiceOfPage();
-  const [asked, again] = useAnswer<PlanPage>(seenThrough(eyes, 'floorplans', plansPath(choice)));
-  const [systems, askSystems] = useLoaded(eyes, () => systemsWithPlans(eyes));
+  const [asked, again] = useAnswer<PlanPage>(pathSeenBy(viewer, 'floorplans', plansPath(choice)));
+  const [systems, askSystems] = useLoaded(viewer, () => systemsWithPlans(viewer));
   return (
     <div class="plans-page">
       <h1>Floor plans</h1>
@@ -55,9 +55,9 @@ export function FloorPlans() {
         <Problem error={asked.error} again={again} />
       ) : asked.kind === 'loaded' ? (
         <>
-          <Found eyes={eyes} page={asked.value.body} from={choice.from} />
+          <Found viewer={viewer} page={asked.value.body} from={choice.from} />
           <SameAsSeen
-            eyes={eyes}
+            viewer={viewer}
             surface="floorplans"
             path={plansPath(choice)}
             table={{ name: 'floor-plans', rows: () => asked.value.body.value.map(withoutNotes) }}
@@ -118,17 +118,17 @@ function Choice({
 }
 
 function Found({
-  eyes,
+  viewer,
   page,
   from,
 }: {
-  readonly eyes: Eyes;
+  readonly viewer: Viewer;
   readonly page: PlanPage;
   readonly from: number;
 }) {
   const listings = [...new Set(page.value.map(listingOf))].filter((key) => key !== '');
   // The drawings are shown even if the addresses cannot be read.
-  const [named] = useLoaded([eyes, ...listings].join(' '), () => addressesOf(eyes, listings));
+  const [named] = useLoaded([viewer, ...listings].join(' '), () => addressesOf(viewer, listings));
   const addresses = named.kind === 'loaded' ? named.value : NO_NAMES;
   const wanted = query.value.get('plan');
   const chosen = page.value.find(({ MediaKey }) => MediaKey === wanted);
@@ -143,23 +143,23 @@ function Found({
   return (
     <>
       {chosen === undefined ? null : (
-        <Opened key={chosen.MediaKey} eyes={eyes} page={page} plan={chosen} addresses={addresses} />
+        <Opened key={chosen.MediaKey} viewer={viewer} page={page} plan={chosen} addresses={addresses} />
       )}
-      <Gallery eyes={eyes} page={page} from={from} addresses={addresses} chosen={chosen} />
+      <Gallery viewer={viewer} page={page} from={from} addresses={addresses} chosen={chosen} />
     </>
   );
 }
 
 interface OpenedProps {
-  readonly eyes: Eyes;
+  readonly viewer: Viewer;
   readonly page: PlanPage;
   readonly plan: Fields;
   readonly addresses: ReadonlyMap<string, string>;
 }
 
-function Opened({ eyes, page, plan, addresses }: OpenedProps) {
+function Opened({ viewer, page, plan, addresses }: OpenedProps) {
   const listing = listingOf(plan);
-  const [rooms] = useAnswer<PlanPage>(roomsPath(eyes, listing));
+  const [rooms] = useAnswer<PlanPage>(roomsPath(viewer, listing));
   useEffect(() => document.getElementById('opened')?.focus(), []);
   return (
     <section aria-labelledby="opened">
@@ -182,7 +182,7 @@ function Opened({ eyes, page, plan, addresses }: OpenedProps) {
 }
 
 interface GalleryProps {
-  readonly eyes: Eyes;
+  readonly viewer: Viewer;
   readonly page: PlanPage;
   readonly from: number;
   readonly addresses: ReadonlyMap<string, string>;

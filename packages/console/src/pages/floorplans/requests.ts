@@ -1,7 +1,7 @@
 /**
  * The requests of the floor plan page: the systems that have floor plans, a page of records, and the listings that they belong to.
  */
-import { type Eyes, get, Refused, seenThrough } from '../../app/api.ts';
+import { get, pathSeenBy, Refused, type Viewer } from '../../app/api.ts';
 import type { InContext } from '../../parts/files.tsx';
 import { type Fields, quoted, textOf } from '../../parts/listing-record.ts';
 
@@ -25,22 +25,25 @@ export interface System {
 /** The largest number of systems to offer. */
 const MOST = 100;
 
-const rows = async (eyes: Eyes, surface: 'api' | 'floorplans', path: string): Promise<readonly Fields[]> =>
-  (await get<PlanPage>(seenThrough(eyes, surface, path))).value;
+const rows = async (
+  viewer: Viewer,
+  surface: 'api' | 'floorplans',
+  path: string,
+): Promise<readonly Fields[]> => (await get<PlanPage>(pathSeenBy(viewer, surface, path))).value;
 
 /** The systems that have floor plans; each is found by a request for the next one. */
-export async function systemsWithPlans(eyes: Eyes): Promise<readonly System[]> {
+export async function systemsWithPlans(viewer: Viewer): Promise<readonly System[]> {
   const ids: string[] = [];
   let rest = `${SYSTEM} ne null`;
   while (ids.length < MOST) {
     const path = `/Reso/Media?$top=1&$select=${SYSTEM}&$orderby=${SYSTEM}&$filter=${encodeURIComponent(rest)}`;
-    const [first] = await rows(eyes, 'floorplans', path);
+    const [first] = await rows(viewer, 'floorplans', path);
     const id = first === undefined ? undefined : textOf(first, SYSTEM);
     if (id === undefined) break;
     ids.push(id);
     rest = `${SYSTEM} gt ${quoted(id)}`;
   }
-  const names = await namesOf(eyes, 'OUID', 'OrganizationUniqueId', 'OrganizationName', ids);
+  const names = await namesOf(viewer, 'OUID', 'OrganizationUniqueId', 'OrganizationName', ids);
   return ids.map((id) => {
     const name = names.get(id);
     return name === undefined ? { id } : { id, name };
@@ -48,12 +51,15 @@ export async function systemsWithPlans(eyes: Eyes): Promise<readonly System[]> {
 }
 
 /** The addresses of listings, by key. */
-export const addressesOf = (eyes: Eyes, listings: readonly string[]): Promise<ReadonlyMap<string, string>> =>
-  namesOf(eyes, 'Property', 'ListingKey', 'UnparsedAddress', listings);
+export const addressesOf = (
+  viewer: Viewer,
+  listings: readonly string[],
+): Promise<ReadonlyMap<string, string>> =>
+  namesOf(viewer, 'Property', 'ListingKey', 'UnparsedAddress', listings);
 
 /** The names of records, by key; none if the role does not see the resource. */
 async function namesOf(
-  eyes: Eyes,
+  viewer: Viewer,
   resource: string,
   key: string,
   name: string,
@@ -63,7 +69,7 @@ async function namesOf(
   const filter = encodeURIComponent(`${key} in (${keys.map(quoted).join(',')})`);
   const path = `/Reso/OData/${resource}?$top=${keys.length}&$select=${key},${name}&$filter=${filter}`;
   try {
-    const found = await rows(eyes, 'api', path);
+    const found = await rows(viewer, 'api', path);
     return new Map(
       found.flatMap((each) => {
         const [id, text] = [textOf(each, key), textOf(each, name)];
@@ -97,9 +103,9 @@ export function plansPath({ system, listing, from }: PlanChoice): string {
 export const listingOf = (plan: Fields): string => textOf(plan, LISTING) ?? '';
 
 /** The address of the rooms of a listing. */
-export const roomsPath = (eyes: Eyes, listing: string): string =>
-  seenThrough(
-    eyes,
+export const roomsPath = (viewer: Viewer, listing: string): string =>
+  pathSeenBy(
+    viewer,
     'api',
     `/Reso/OData/PropertyRooms?$filter=${encodeURIComponent(`ListingKey eq ${quoted(listing)}`)}&$orderby=RoomKey`,
   );

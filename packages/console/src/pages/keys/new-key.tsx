@@ -1,6 +1,6 @@
 /** Creates a key, and shows its token once. Only this dialog ever contains the token. */
 import { useState } from 'preact/hooks';
-import { post, seenThrough, session } from '../../app/api.ts';
+import { pathSeenBy, post, session } from '../../app/api.ts';
 import { Copy } from '../../parts/copy.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Problem } from '../../parts/states.tsx';
@@ -154,7 +154,7 @@ interface Organizations {
   }[];
 }
 
-const ORGANIZATIONS = seenThrough('role/private', 'api', '/Reso/OData/OUID?$top=50');
+const ORGANIZATIONS = pathSeenBy('role/private', 'api', '/Reso/OData/OUID?$top=50');
 
 /** The systems to which a key is restricted: those that the store has as organizations, and others by their identifiers. */
 function KeySystems({ isNeeded }: { readonly isNeeded: boolean }) {

@@ -3,11 +3,11 @@
  * request, compared with what the operator sees.
  */
 
-import { type Eyes, seenThrough } from '../../app/api.ts';
+import { pathSeenBy, type Viewer } from '../../app/api.ts';
 import { change, query } from '../../app/route.ts';
 import { type Fields, hiddenFields, ownFields, recordPath } from '../../parts/listing-record.ts';
 import { ScrollBox } from '../../parts/scroll-box.tsx';
-import { isOwn, nameOfEyes } from '../../parts/see-as.tsx';
+import { isOwn, nameOfViewer } from '../../parts/see-as.tsx';
 import { Empty, Loading, Problem } from '../../parts/states.tsx';
 import { useAnswer } from '../../parts/use-loaded.ts';
 import { isEmpty } from '../../parts/words.ts';
@@ -64,7 +64,7 @@ interface Row {
 }
 
 export interface BothRecordsProps {
-  readonly eyes: Eyes;
+  readonly viewer: Viewer;
   readonly listing: string;
   /** As the RESO interface returns it, with annotations. */
   readonly record: Fields;
@@ -76,17 +76,21 @@ const CHOICES = [
   ['all', 'all fields'],
 ] as const;
 
-export function BothRecords({ eyes, listing, record }: BothRecordsProps) {
-  const reso = seenThrough(eyes, 'api', recordPath(listing));
-  const native = seenThrough(eyes, 'api', `/v1/listings/${encodeURIComponent(listing)}?_expand=CustomFields`);
-  const isCompared = query.value.get('beside') === 'operator' && !isOwn(eyes);
+export function BothRecords({ viewer, listing, record }: BothRecordsProps) {
+  const reso = pathSeenBy(viewer, 'api', recordPath(listing));
+  const native = pathSeenBy(
+    viewer,
+    'api',
+    `/v1/listings/${encodeURIComponent(listing)}?_expand=CustomFields`,
+  );
+  const isCompared = query.value.get('beside') === 'operator' && !isOwn(viewer);
   const [asked, again] = useAnswer<NativeAnswer>(native);
   const [own, askOwn] = useAnswer<Fields>(
-    isCompared ? seenThrough('role/private', 'api', recordPath(listing)) : undefined,
+    isCompared ? pathSeenBy('role/private', 'api', recordPath(listing)) : undefined,
   );
   // Reads the operator's `$metadata`: that of the role does not contain hidden fields.
   const [model, askModel] = useAnswer<Model>(
-    seenThrough('role/private', 'api', '/Reso/OData/$metadata?$format=json'),
+    pathSeenBy('role/private', 'api', '/Reso/OData/$metadata?$format=json'),
   );
   if (asked.kind === 'failed') return <Problem error={asked.error} again={again} />;
   if (model.kind === 'failed') return <Problem error={model.error} again={askModel} />;
@@ -95,7 +99,7 @@ export function BothRecords({ eyes, listing, record }: BothRecordsProps) {
   const ownRecord = isCompared && own.kind === 'loaded' ? own.value.body : undefined;
   return (
     <RecordTable
-      eyes={eyes}
+      viewer={viewer}
       record={record}
       native={nativeFields(asked.value.body)}
       locals={localNames(model.value.body)}
@@ -106,7 +110,7 @@ export function BothRecords({ eyes, listing, record }: BothRecordsProps) {
 }
 
 interface RecordTableProps {
-  readonly eyes: Eyes;
+  readonly viewer: Viewer;
   readonly record: Fields;
   readonly native: ReadonlyMap<string, unknown>;
   readonly locals: ReadonlyMap<string, string>;
@@ -131,7 +135,7 @@ function rowsOf({ record, native, locals }: RecordTableProps): readonly Row[] {
 }
 
 function RecordTable(props: RecordTableProps) {
-  const { eyes, record, native, own, addresses } = props;
+  const { viewer, record, native, own, addresses } = props;
   const choice = query.value.get('fields') ?? '';
   const wanted = query.value.get('find') ?? '';
   const sought = wanted.toLowerCase();
@@ -154,9 +158,9 @@ function RecordTable(props: RecordTableProps) {
     <section aria-labelledby="record">
       <h2 id="record">The record in both interfaces</h2>
       <p>
-        {isOwn(eyes)
+        {isOwn(viewer)
           ? 'The operator sees every field. Choose a role above to see what it hides.'
-          : `${hidden === 1 ? 'One field is' : `${hidden} fields are`} hidden from ${nameOfEyes(eyes)}.`}{' '}
+          : `${hidden === 1 ? 'One field is' : `${hidden} fields are`} hidden from ${nameOfViewer(viewer)}.`}{' '}
         As JSON:{' '}
         <a href={addresses.reso} target="_blank" rel="noreferrer noopener">
           RESO<span class="visually-hidden"> (opens a new tab)</span>
@@ -188,7 +192,7 @@ function RecordTable(props: RecordTableProps) {
             ))}
           </select>
         </label>
-        {isOwn(eyes) ? null : (
+        {isOwn(viewer) ? null : (
           <label class="check">
             <input
               type="checkbox"

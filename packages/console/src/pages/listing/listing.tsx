@@ -1,8 +1,8 @@
 /** One listing as a role or key sees it: photos, facts, floor plans and rooms, open houses, people, and its record. */
-import { type Eyes, Refused, seenThrough } from '../../app/api.ts';
+import { pathSeenBy, Refused, type Viewer } from '../../app/api.ts';
 import { change, link, path, query } from '../../app/route.ts';
 import { SameAsSeen } from '../../parts/same-as-request.tsx';
-import { eyesOfPage, isOwn, nameOfEyes, SeeAs } from '../../parts/see-as.tsx';
+import { isOwn, nameOfViewer, SeeAs, viewerOfPage } from '../../parts/see-as.tsx';
 import { Empty, Loading, Problem } from '../../parts/states.tsx';
 import { useAnswer } from '../../parts/use-loaded.ts';
 import { AllFacts, FirstFacts } from './facts.tsx';
@@ -49,12 +49,12 @@ const VIEWS = [
 
 /** The heading and the controls remain while the page is loaded for another role, so that the keyboard focus stays where it is. */
 function OneListing({ listing }: { readonly listing: string }) {
-  const eyes = eyesOfPage();
+  const viewer = viewerOfPage();
   const view = query.value.get('view') ?? '';
-  const [sets, askSets] = useAnswer<ServiceDocument>(seenThrough(eyes, 'api', '/Reso/OData/'));
+  const [sets, askSets] = useAnswer<ServiceDocument>(pathSeenBy(viewer, 'api', '/Reso/OData/'));
   const asks = sets.kind === 'loaded' ? listingPath(listing, sets.value.body) : undefined;
   const [asked, again] = useAnswer<ListingRecord>(
-    asks === undefined ? undefined : seenThrough(eyes, 'api', asks),
+    asks === undefined ? undefined : pathSeenBy(viewer, 'api', asks),
     WITH_HIDDEN,
   );
   const isAnswered = sets.kind === 'loaded' && asked.kind === 'loaded';
@@ -80,19 +80,19 @@ function OneListing({ listing }: { readonly listing: string }) {
         <SeeAs />
       </div>
       {sets.kind === 'failed' ? (
-        <Failed eyes={eyes} error={sets.error} again={askSets} />
+        <Failed viewer={viewer} error={sets.error} again={askSets} />
       ) : asked.kind === 'failed' ? (
-        <Failed eyes={eyes} error={asked.error} again={again} />
+        <Failed viewer={viewer} error={asked.error} again={again} />
       ) : record === undefined ? (
         <Loading what="the listing" />
       ) : view === 'record' ? (
-        <BothRecords eyes={eyes} listing={listing} record={record} />
+        <BothRecords viewer={viewer} listing={listing} record={record} />
       ) : (
         <Overview record={record} />
       )}
       {record === undefined || asks === undefined ? null : (
         <SameAsSeen
-          eyes={eyes}
+          viewer={viewer}
           surface="api"
           path={asks}
           table={{
@@ -106,21 +106,21 @@ function OneListing({ listing }: { readonly listing: string }) {
 }
 
 interface FailedProps {
-  readonly eyes: Eyes;
+  readonly viewer: Viewer;
   readonly error: unknown;
   readonly again: () => void;
 }
 
-function Failed({ eyes, error, again }: FailedProps) {
+function Failed({ viewer, error, again }: FailedProps) {
   if (!(error instanceof Refused) || error.status !== 404) return <Problem error={error} again={again} />;
-  return isOwn(eyes) ? (
+  return isOwn(viewer) ? (
     <Empty title="There is no such listing">
       <p>
         <a href={link(['explore'])}>Explore the listings</a>
       </p>
     </Empty>
   ) : (
-    <Empty title={`${capital(nameOfEyes(eyes))} does not see this listing`}>
+    <Empty title={`${capital(nameOfViewer(viewer))} does not see this listing`}>
       <p>
         <a href={link(path.value)}>Look as the operator</a>
       </p>

@@ -1,7 +1,7 @@
 /** The keys that are walking through the data of this service: their progress and speed, and what each key read in the span. */
 
 import { useEffect } from 'preact/hooks';
-import { seenThrough } from '../../app/api.ts';
+import { pathSeenBy } from '../../app/api.ts';
 import { counted, whole } from '../../parts/figures.ts';
 import { ScrollBox } from '../../parts/scroll-box.tsx';
 import { type Lane, type Mark, TimeLine } from '../../parts/time-line.tsx';
@@ -110,7 +110,7 @@ function SoFar({ keyId, walk }: { readonly keyId: string; readonly walk: Walk })
   const countOf = (name: string | undefined): string | undefined =>
     of === 'window' || name === undefined
       ? undefined
-      : seenThrough(`key/${keyId}`, surface, `/Reso/OData/${encodeURIComponent(name)}/$count`);
+      : pathSeenBy(`key/${keyId}`, surface, `/Reso/OData/${encodeURIComponent(name)}/$count`);
   const [one] = useAnswer<number>(countOf(first), COUNT);
   const [other] = useAnswer<number>(countOf(second), COUNT);
   const seen = [one, ...(second === undefined ? [] : [other])].map((asked) =>

@@ -7,7 +7,7 @@ import { ScrollBox } from '../../parts/scroll-box.tsx';
 import { Problem } from '../../parts/states.tsx';
 
 const cellOf = (role: string, resource: string): string => `${role}/${resource}`;
-export const eyesOf = (role: string): string => `role/${encodeURIComponent(role)}`;
+export const viewerOf = (role: string): string => `role/${encodeURIComponent(role)}`;
 
 export function RowMatrix({ roles: { roles, resources } }: { readonly roles: RolesInForce }) {
   const [counts, setCounts] = useState<ReadonlyMap<string, number>>(new Map());
@@ -21,7 +21,7 @@ export function RowMatrix({ roles: { roles, resources } }: { readonly roles: Rol
         .filter((role) => role.rows[resource.name] !== undefined)
         .map((role) => ({
           name: cellOf(role.name, resource.name),
-          eyes: eyesOf(role.name),
+          viewer: viewerOf(role.name),
           resource: resource.name,
         })),
     );
@@ -88,7 +88,7 @@ function Count({
 }) {
   if (count === undefined) return <span class="hint">…</span>;
   return (
-    <a href={link(['explore'], { as: eyesOf(role), resource })}>
+    <a href={link(['explore'], { as: viewerOf(role), resource })}>
       {count.toLocaleString('en-US')}
       <span class="visually-hidden">
         {' '}

@@ -2,10 +2,10 @@
  * One record as each role sees it: the fields that it may not see, and the values that are withheld from it. This module must not
  * know how they are displayed.
  */
-import { ask, get, Refused, seenThrough } from '../../app/api.ts';
+import { ask, get, pathSeenBy, Refused } from '../../app/api.ts';
 import type { ClassedResource, RolesInForce, SeenRole } from '../../parts/roles-in-force.ts';
 import { isEmpty } from '../../parts/words.ts';
-import { eyesOf } from './row-matrix.tsx';
+import { viewerOf } from './row-matrix.tsx';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -71,9 +71,7 @@ export async function seenRecord(
 async function recordFor(role: SeenRole, resource: string, key: string): Promise<Values | undefined> {
   if (role.rows[resource] === undefined) return undefined;
   try {
-    return await get<Values>(
-      seenThrough(eyesOf(role.name), 'api', `/Reso/OData/${resource}(${quoted(key)})`),
-    );
+    return await get<Values>(pathSeenBy(viewerOf(role.name), 'api', `/Reso/OData/${resource}(${quoted(key)})`));
   } catch (error) {
     if (error instanceof Refused && error.status === 404) return undefined;
     throw error;
@@ -92,8 +90,7 @@ export async function exampleOf(
   const reader = roles.find((role) => role.seesWithheld && role.rows[name] !== undefined) ?? roles[0];
   const rule = withheld.find(({ resource }) => resource === name);
   if (reader === undefined || (which === 'withheld' && rule === undefined)) return undefined;
-  const from = (path: string): string =>
-    seenThrough(eyesOf(reader.name), 'api', `/Reso/OData/${name}${path}`);
+  const from = (path: string): string => pathSeenBy(viewerOf(reader.name), 'api', `/Reso/OData/${name}${path}`);
   const filter = which === 'withheld' ? `&$filter=${encodeURIComponent(`not (${rule?.shownWhen})`)}` : '';
   const skip = which === 'withheld' ? 0 : await placeOf(from('/$count'));
   const { value } = await get<{ readonly value: readonly Values[] }>(
