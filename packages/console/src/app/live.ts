@@ -19,7 +19,7 @@ export interface Present {
 export const present = signal<Present | 'away' | undefined>(undefined);
 
 /** Listeners that receive the replication report, in the form of GET /replication, while a page shows it. */
-const lookers = new Set<(told: string) => void>();
+const listeners = new Set<(report: string) => void>();
 
 /** Milliseconds before a stream that has ended is opened again. */
 const PAUSE = 3000;
@@ -35,12 +35,12 @@ function close(): void {
 
 function open(): void {
   if (stream !== undefined || document.hidden) return;
-  stream = new EventSource(lookers.size > 0 ? '/stream?with=replication' : '/stream');
+  stream = new EventSource(listeners.size > 0 ? '/stream?with=replication' : '/stream');
   stream.addEventListener('figures', ({ data }: MessageEvent<string>) => {
     present.value = JSON.parse(data);
   });
   stream.addEventListener('replication', ({ data }: MessageEvent<string>) => {
-    for (const take of lookers) take(data);
+    for (const take of listeners) take(data);
   });
   stream.addEventListener('away', () => {
     present.value = 'away';
@@ -59,15 +59,15 @@ let isListening = false;
  *
  * @param take receives the JSON of GET /replication\n@returns a function that ends the subscription
  */
-export function lookAtReplication(take: (told: string) => void): () => void {
+export function onReplicationReport(take: (report: string) => void): () => void {
   const again = (): void => {
     close();
     if (isListening) open();
   };
-  lookers.add(take);
+  listeners.add(take);
   again();
   return () => {
-    lookers.delete(take);
+    listeners.delete(take);
     again();
   };
 }

@@ -64,8 +64,9 @@ export function DataTable({ label, columns, count, cellsAt, onView, onSort }: Da
     observeElementRect,
     observeElementOffset: (
       instance: Virtualizer<HTMLDivElement, Element>,
-      tell: (offset: number, isScrolling: boolean) => void,
-    ) => observeElementOffset(instance, (offset, isScrolling) => tell(offset * factor.current, isScrolling)),
+      notify: (offset: number, isScrolling: boolean) => void,
+    ) =>
+      observeElementOffset(instance, (offset, isScrolling) => notify(offset * factor.current, isScrolling)),
     // Keeps the row with the focus in the document, so that the focus is not lost when the row is scrolled out of view.
     rangeExtractor: (range: Range) => {
       const rows = defaultRangeExtractor(range);
@@ -131,20 +132,20 @@ const PAUSE = 60;
 const FLIES = 60;
 
 /** Reports the visible rows: when scrolling stops, and while it is slow enough to read. Rows that fly by are not reported. */
-function useViewed(from: number, to: number, tell: DataTableProps['onView']): void {
-  const state = useRef<{ told: number; timer?: ReturnType<typeof setTimeout> | undefined }>({ told: 0 });
-  const latest = useRef({ from, to, tell });
-  latest.current = { from, to, tell };
+function useViewed(from: number, to: number, onView: DataTableProps['onView']): void {
+  const state = useRef<{ timer?: ReturnType<typeof setTimeout> | undefined }>({});
+  const latest = useRef({ from, to, onView });
+  latest.current = { from, to, onView };
   const look = (before: number) => {
-    const { from: now, to: end, tell: told } = latest.current;
-    if (Math.abs(now - before) <= FLIES) told(now, end);
+    const { from: now, to: end, onView: report } = latest.current;
+    if (Math.abs(now - before) <= FLIES) report(now, end);
     // Checks once more: the table has stopped, or it is checked again.
     state.current.timer = now === before ? undefined : setTimeout(look, PAUSE, now);
   };
   useEffect(() => {
     state.current.timer ??= setTimeout(look, PAUSE, from);
   }, [from, to]);
-  useEffect(() => tell(latest.current.from, latest.current.to), [tell]);
+  useEffect(() => onView(latest.current.from, latest.current.to), [onView]);
   useEffect(() => () => clearTimeout(state.current.timer), []);
 }
 

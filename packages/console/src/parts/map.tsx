@@ -34,7 +34,7 @@ export interface MapPoint extends Point {
 type Corner = [latitude: number, longitude: number];
 
 /** A place with its parts; each part has an outer ring, then holes. */
-export interface Ground {
+export interface PlaceOutline {
   readonly name: string;
   readonly parts: readonly Corner[][][];
 }
@@ -43,7 +43,7 @@ interface MapProps {
   readonly label: string;
   readonly points: readonly MapPoint[];
   /** Outlines below the points; empty: none are known. */
-  readonly ground: readonly Ground[];
+  readonly outlines: readonly PlaceOutline[];
   readonly picked: string | undefined;
   readonly onPick: (id: string) => void;
   /** Called with the points in view. */
@@ -57,20 +57,20 @@ type Colors = Readonly<Record<(typeof TONES)[number], string>>;
 const MOST_PLACES = 24;
 const RADIUS = 5;
 
-export function PointMap({ label, points, ground, picked, onPick, onView }: MapProps) {
+export function PointMap({ label, points, outlines, picked, onPick, onView }: MapProps) {
   const box = useRef<HTMLDivElement>(null);
   const tones = useRef<HTMLSpanElement>(null);
   const [shown, setShown] = useState<LeafletMap>();
   const isDark = useDark();
-  const told = useRef({ points, onPick, onView });
-  told.current = { points, onPick, onView };
+  const latest = useRef({ points, onPick, onView });
+  latest.current = { points, onPick, onView };
   useEffect(() => {
     if (box.current === null) return undefined;
     const made = begun(box.current);
     const view = () => {
       const bounds = made.getBounds();
-      const { points: all, onView: tell } = told.current;
-      tell(all.filter(({ latitude, longitude }) => bounds.contains([latitude, longitude])));
+      const { points: all, onView: report } = latest.current;
+      report(all.filter(({ latitude, longitude }) => bounds.contains([latitude, longitude])));
     };
     made.on('moveend', view);
     const watch = new ResizeObserver(() => made.invalidateSize({ animate: false }));
@@ -88,12 +88,12 @@ export function PointMap({ label, points, ground, picked, onPick, onView }: MapP
   }, [shown, points]);
   useEffect(() => {
     if (shown === undefined || tones.current === null) return undefined;
-    const layers = drawn({ points, ground, picked }, colorsIn(tones.current), (id) =>
-      told.current.onPick(id),
+    const layers = drawn({ points, outlines, picked }, colorsIn(tones.current), (id) =>
+      latest.current.onPick(id),
     );
     layers.addTo(shown);
     return () => void layers.remove();
-  }, [shown, points, ground, picked, isDark]);
+  }, [shown, points, outlines, picked, isDark]);
   return (
     <div class="point-map">
       <div class="frame-of-map">
@@ -109,7 +109,7 @@ export function PointMap({ label, points, ground, picked, onPick, onView }: MapP
       </div>
       <p id="map-keys" class="hint">
         Drag the map, or move it with the arrow keys and zoom with + and −.{' '}
-        {ground.length === 0
+        {outlines.length === 0
           ? 'The lines are drawn around the listings of each city.'
           : 'The lines are the outlines of places.'}
       </p>
@@ -170,17 +170,17 @@ function node(text: string): HTMLElement {
 }
 
 /** Outlines around the points of each place, if no real ones are known. */
-const around = (points: readonly MapPoint[]): readonly Ground[] =>
+const around = (points: readonly MapPoint[]): readonly PlaceOutline[] =>
   placesOf(points, MOST_PLACES).map(({ name, outline }) => ({
     name,
     parts: [[outline.map(({ latitude, longitude }): Corner => [latitude, longitude])]],
   }));
 
 /** Draws outlines, with their names or, if there are too many, with tooltips. */
-function drawGround(ground: readonly Ground[], line: string, layers: FeatureGroup): void {
-  const isNamed = ground.length <= MOST_PLACES;
+function drawOutlines(outlines: readonly PlaceOutline[], line: string, layers: FeatureGroup): void {
+  const isNamed = outlines.length <= MOST_PLACES;
   const style = { color: line, weight: 1, fillColor: line, fillOpacity: 0.08, interactive: !isNamed };
-  for (const { name, parts } of ground) {
+  for (const { name, parts } of outlines) {
     for (const [index, part] of parts.entries()) {
       const shape = polygon(part, style).addTo(layers);
       if (!isNamed) shape.bindTooltip(() => node(name), { sticky: true });
@@ -197,12 +197,12 @@ function drawGround(ground: readonly Ground[], line: string, layers: FeatureGrou
 }
 
 function drawn(
-  { points, ground, picked }: Pick<MapProps, 'points' | 'ground' | 'picked'>,
+  { points, outlines, picked }: Pick<MapProps, 'points' | 'outlines' | 'picked'>,
   colors: Colors,
   onPick: (id: string) => void,
 ): FeatureGroup {
   const layers = featureGroup();
-  drawGround(ground.length === 0 ? around(points) : ground, colors.line, layers);
+  drawOutlines(outlines.length === 0 ? around(points) : outlines, colors.line, layers);
   const onTop: CircleMarker[] = [];
   for (const { id, latitude, longitude, label, tone } of points) {
     const isPicked = id === picked;

@@ -4,11 +4,11 @@
  */
 import { useMemo, useState } from 'preact/hooks';
 import type { About } from '../../app/api.ts';
-import { type Ground, type MapPoint, PointMap } from '../../parts/map.tsx';
+import { type MapPoint, type PlaceOutline, PointMap } from '../../parts/map.tsx';
 import { Empty, Loading, Problem } from '../../parts/states.tsx';
 import { useAnswer } from '../../parts/use-loaded.ts';
-import { groundIn, type Outlines } from './ground.ts';
 import { type Located, type MapRecord, placeFields, useLocated } from './map-records.ts';
+import { type Outlines, outlinesIn } from './outlines.ts';
 import './map-part.css';
 import type { ResourceInfo } from './schema.ts';
 import type { View } from './view.ts';
@@ -44,14 +44,19 @@ export function MapPart(props: MapPartProps) {
 function Points({ view, about, resource, count }: MapPartProps) {
   const locating = useLocated(view, about, resource);
   const [outlines] = useAnswer<Outlines>('/outlines');
-  // Without outlines, the map shows only points.
-  const ground = useMemo(() => (outlines.kind === 'loaded' ? groundIn(outlines.value.body) : []), [outlines]);
+  // If the outlines cannot be read, the map draws its own.
+  const shapes = useMemo(
+    () => (outlines.kind === 'loaded' ? outlinesIn(outlines.value.body) : []),
+    [outlines],
+  );
   switch (locating.kind) {
     case 'failed':
       return <Problem error={locating.error} />;
     case 'loading':
       return (
-        <Loading what={locating.so === 0 ? 'the map' : `the map: ${locating.so.toLocaleString('en-US')}`} />
+        <Loading
+          what={locating.loaded === 0 ? 'the map' : `the map: ${locating.loaded.toLocaleString('en-US')}`}
+        />
       );
     case 'located':
       if (outlines.kind === 'loading') return <Loading what="the map" />;
@@ -62,7 +67,7 @@ function Points({ view, about, resource, count }: MapPartProps) {
           </Empty>
         );
       }
-      return <Shown located={locating.located} ground={ground} all={count} />;
+      return <Shown located={locating.located} outlines={shapes} all={count} />;
   }
 }
 
@@ -76,12 +81,12 @@ const MOST_LISTED = 50;
 
 interface ShownProps {
   readonly located: Located;
-  readonly ground: readonly Ground[];
+  readonly outlines: readonly PlaceOutline[];
   /** The number of records that match the filter, with or without a location. */
   readonly all: number;
 }
 
-function Shown({ located, ground, all }: ShownProps) {
+function Shown({ located, outlines, all }: ShownProps) {
   const { records, count, isWhole } = located;
   const [picked, setPicked] = useState<string>();
   const [inView, setInView] = useState<readonly MapPoint[]>(records);
@@ -95,7 +100,7 @@ function Shown({ located, ground, all }: ShownProps) {
         <PointMap
           label={`Map of ${records.length.toLocaleString('en-US')} listings`}
           points={records}
-          ground={ground}
+          outlines={outlines}
           picked={picked}
           onPick={setPicked}
           onView={setInView}

@@ -29,7 +29,7 @@ export interface Located {
 }
 
 export type Locating =
-  | { readonly kind: 'loading'; readonly so: number }
+  | { readonly kind: 'loading'; readonly loaded: number }
   | { readonly kind: 'located'; readonly of: string; readonly located: Located }
   | { readonly kind: 'failed'; readonly of: string; readonly error: unknown };
 
@@ -50,7 +50,7 @@ const SHOWN = ['UnparsedAddress', 'City', 'ListPrice', 'StandardStatus'];
 /** The view restricted to records with a location. */
 function locatedView(view: View, resource: ResourceInfo): View {
   const filter = (placeFields(resource) ?? []).reduce(
-    (so, field) => narrowed(view.interface, so, conditionText(view.interface, field, 'filled', '')),
+    (filter, field) => narrowed(view.interface, filter, conditionText(view.interface, field, 'filled', '')),
     view.filter,
   );
   return { ...view, filter, order: '', expand: '', select: '' };
@@ -61,22 +61,22 @@ export function useLocated(view: View, about: About, resource: ResourceInfo): Lo
   const seen = new Set(resource.fields.map(({ name }) => name));
   const columns = [...resource.key, 'Latitude', 'Longitude', ...SHOWN].filter((name) => seen.has(name));
   const first = hereFor(asked, pathOf(asked, rootOf(view, about), columns, { skip: 0 }, pageOfMap(view)));
-  const [locating, setLocating] = useState<Locating>({ kind: 'loading', so: 0 });
+  const [locating, setLocating] = useState<Locating>({ kind: 'loading', loaded: 0 });
   useEffect(() => {
     const gone = new AbortController();
-    const tell = (now: Locating) => {
+    const update = (now: Locating) => {
       if (!gone.signal.aborted) setLocating(now);
     };
-    tell({ kind: 'loading', so: 0 });
-    const told = (so: number) => tell({ kind: 'loading', so });
-    locate({ view: asked, resource, first, signal: gone.signal }, told).then(
-      (located) => tell({ kind: 'located', of: first, located }),
-      (error: unknown) => tell({ kind: 'failed', of: first, error }),
+    update({ kind: 'loading', loaded: 0 });
+    const onLoaded = (loaded: number) => update({ kind: 'loading', loaded });
+    locate({ view: asked, resource, first, signal: gone.signal }, onLoaded).then(
+      (located) => update({ kind: 'located', of: first, located }),
+      (error: unknown) => update({ kind: 'failed', of: first, error }),
     );
     return () => gone.abort();
   }, [first]);
   // Until the effect has run, the state may be that of the previous view.
-  return locating.kind !== 'loading' && locating.of !== first ? { kind: 'loading', so: 0 } : locating;
+  return locating.kind !== 'loading' && locating.of !== first ? { kind: 'loading', loaded: 0 } : locating;
 }
 
 interface Request {
@@ -86,10 +86,10 @@ interface Request {
   readonly signal: AbortSignal;
 }
 
-/** @param tell called with the number of records so far */
+/** @param onLoaded called with the number of records so far */
 async function locate(
   { view, resource, first, signal }: Request,
-  tell: (so: number) => void,
+  onLoaded: (loaded: number) => void,
 ): Promise<Located> {
   const records: MapRecord[] = [];
   let count: number | undefined;
@@ -102,7 +102,7 @@ async function locate(
     count ??= page.count;
     // The native interface returns a token even after the last record.
     next = page.rows.length === 0 || records.length >= (count ?? most) ? undefined : page.next;
-    tell(records.length);
+    onLoaded(records.length);
   }
   return { records, count: count ?? records.length, isWhole: next === undefined };
 }

@@ -42,7 +42,7 @@ interface QuarantineProps {
 }
 
 /** The result of a retry, in a sentence. */
-function told({ stored, wanted, gone, still }: Retried): string {
+function resultText({ stored, wanted, gone, still }: Retried): string {
   const parts = [
     ...(wanted > 0 ? [`${counted(wanted, 'record')} will be requested with the next update`] : []),
     ...(stored > 0 ? [`${whole(stored)} stored`] : []),
@@ -70,7 +70,7 @@ export function Quarantine({ source, quarantined, now, again }: QuarantineProps)
     try {
       const one = only === undefined ? {} : { resource: only.resource, key: only.key };
       const { body } = await post<Retried>('/replication/quarantine/retry', { source, ...one });
-      setResult(told(body));
+      setResult(resultText(body));
     } catch (error) {
       setResult(error instanceof Error ? error.message : String(error));
     }

@@ -4,7 +4,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { get, type SurfaceName } from '../../app/api.ts';
 import { returns } from '../../app/connection.ts';
-import { lookAtReplication } from '../../app/live.ts';
+import { onReplicationReport } from '../../app/live.ts';
 
 export interface Progress {
   readonly work: 'download' | 'window' | 'purge';
@@ -141,7 +141,7 @@ export function useReport(): readonly [Reported, () => void] {
   const [turn, setTurn] = useState(0);
   const returned = returns.value;
   useEffect(
-    () => lookAtReplication((told) => setReported({ kind: 'reported', report: JSON.parse(told) })),
+    () => onReplicationReport((json) => setReported({ kind: 'reported', report: JSON.parse(json) })),
     [],
   );
   useEffect(() => {

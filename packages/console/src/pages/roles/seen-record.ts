@@ -71,7 +71,9 @@ export async function seenRecord(
 async function recordFor(role: SeenRole, resource: string, key: string): Promise<Values | undefined> {
   if (role.rows[resource] === undefined) return undefined;
   try {
-    return await get<Values>(pathSeenBy(viewerOf(role.name), 'api', `/Reso/OData/${resource}(${quoted(key)})`));
+    return await get<Values>(
+      pathSeenBy(viewerOf(role.name), 'api', `/Reso/OData/${resource}(${quoted(key)})`),
+    );
   } catch (error) {
     if (error instanceof Refused && error.status === 404) return undefined;
     throw error;
@@ -90,7 +92,8 @@ export async function exampleOf(
   const reader = roles.find((role) => role.seesWithheld && role.rows[name] !== undefined) ?? roles[0];
   const rule = withheld.find(({ resource }) => resource === name);
   if (reader === undefined || (which === 'withheld' && rule === undefined)) return undefined;
-  const from = (path: string): string => pathSeenBy(viewerOf(reader.name), 'api', `/Reso/OData/${name}${path}`);
+  const from = (path: string): string =>
+    pathSeenBy(viewerOf(reader.name), 'api', `/Reso/OData/${name}${path}`);
   const filter = which === 'withheld' ? `&$filter=${encodeURIComponent(`not (${rule?.shownWhen})`)}` : '';
   const skip = which === 'withheld' ? 0 : await placeOf(from('/$count'));
   const { value } = await get<{ readonly value: readonly Values[] }>(

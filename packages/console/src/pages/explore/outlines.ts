@@ -1,5 +1,5 @@
 /** Converts the outlines of GET /outlines (GeoJSON) to the form that the map draws. */
-import type { Ground } from '../../parts/map.tsx';
+import type { PlaceOutline } from '../../parts/map.tsx';
 
 type Rings = readonly (readonly (readonly [longitude: number, latitude: number])[])[];
 
@@ -13,7 +13,7 @@ export interface Outlines {
 }
 
 /** The largest part of each place comes first, since the name is drawn there. */
-export const groundIn = ({ features }: Outlines): readonly Ground[] =>
+export const outlinesIn = ({ features }: Outlines): readonly PlaceOutline[] =>
   features.map(({ properties: { name }, geometry }) => {
     const polygons = geometry.type === 'Polygon' ? [geometry.coordinates] : geometry.coordinates;
     const parts = polygons.map((rings) =>
