@@ -1,7 +1,7 @@
 /**
- * How smoothly a person scrolls through the results of Explore, in a real Chromium: frame times of a slow, a fast and a very fast
- * scroll of 100,000 listings, the work of the page for each frame, and how long a page of rows takes at rest.
- * `node bench/console-scroll.ts [--listings 100000]`; Chromium is Debian's, or the one that `PLAT_CHROMIUM` names.
+ * How smoothly the results of Explore scroll in a real Chromium: frame times of a slow, a fast and a very fast scroll through
+ * 100,000 listings, the work of the page per frame, and the time until a page of rows is displayed after a jump. `node
+ * bench/console-scroll.ts [--listings 100000]`; Chromium is Debian's, or the one that `PLAT_CHROMIUM` names.
  */
 import { parseArgs } from 'node:util';
 import type { Page } from 'playwright-core';
@@ -18,7 +18,7 @@ import {
 const { values } = parseArgs({ options: { listings: { type: 'string', default: '100000' } } });
 const FRAMES = 600;
 
-/** What a person does, in pixels a frame; a row has 36. */
+/** Scrolling speeds in pixels per frame; a row has 36. */
 const SPEEDS = [
   ['reading, half a row a frame', 18],
   ['the wheel turned fast, three rows a frame', 120],
@@ -56,7 +56,7 @@ async function scrolls(page: Page, costs: Costs): Promise<void> {
   }
 }
 
-/** Jumps to places that were not looked at before, and waits for their rows. */
+/** Jumps to positions that have not been visited, and waits for their rows. */
 async function rests(page: Page): Promise<void> {
   const took: number[] = [];
   for (let at = 0; at < 40; at++) {

@@ -1,4 +1,4 @@
-/** The floors: a page of 1000 records without any database. */
+/** The floors: a page of 1,000 records without a database. */
 import { operations, TIME } from '../test/support/world.ts';
 import { measure, megabytes } from './support/measure.ts';
 import { PAGE } from './support/reads.ts';

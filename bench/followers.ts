@@ -1,7 +1,7 @@
 /**
- * How soon followers of `GET /events` get what another process commits, and how many events a second: one service, clients and
- * a writer in processes of their own. `node bench/followers.ts [--followers 1,100,1000] [--store sqlite|postgres]
- * [--commits 60] [--burst 20000] [--records]`
+ * How soon followers of `GET /events` receive what another process commits, and how many events per second are possible: one
+ * service, with clients and a writer in separate processes. `node bench/followers.ts [--followers 1,100,1000] [--store
+ * sqlite|postgres] [--commits 60] [--burst 20000] [--records]`
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -36,18 +36,18 @@ const { values } = parseArgs({
   },
 });
 
-/** Milliseconds between two commits that are timed, and records of one commit of a burst. */
+/** Milliseconds between two commits that are timed, and the number of records in a commit of a burst. */
 const APART = 150;
 const BATCH = 500;
-/** Streams of one key. */
+/** The number of streams per key. */
 const PER_KEY = 100;
 
-/** Milliseconds since 1970 with fractions, of the clock that all processes of the machine share. */
+/** Milliseconds since 1970, with fractions, by the clock that all processes of the machine share. */
 const moment = (): number => performance.timeOrigin + performance.now();
 
 const say = (message: unknown): void => void process.send?.(message);
 
-/** Commits what it is told to, and says when each commit was done. */
+/** Makes the commits that it is sent, and reports the time of each. */
 async function write(): Promise<void> {
   const store = await openStore(values.address);
   const clock = { text: () => '' };
@@ -60,7 +60,10 @@ async function write(): Promise<void> {
   say('ready');
 }
 
-/** Follows on many connections; says when each got the last record of a commit, and how many events came. */
+/**
+ * Follows events on many connections. It reports when each connection has received the last record of a commit, and how many events
+ * it received.
+ */
 async function follow(): Promise<void> {
   const tokens = values.tokens.split(',');
   const sockets: Socket[] = [];
@@ -76,7 +79,7 @@ async function follow(): Promise<void> {
     );
     let rest = '';
     let hasBegun = false;
-    socket.once('close', () => process.exit(1)); // one that was refused
+    socket.once('close', () => process.exit(1)); // the connection was refused
     socket.on('data', (part: Buffer) => {
       const text = rest + part.toString('latin1');
       const now = moment();

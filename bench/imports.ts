@@ -1,4 +1,4 @@
-/** Import from JSON lines, as a whole process; and what reading and storing the bare lines takes. */
+/** Imports JSON lines with a complete process, and measures how long it takes to read and store the bare lines. */
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import type { Imported, MarketStore } from './support/market-store.ts';
 import { type Measurement, megabytes } from './support/measure.ts';
@@ -8,7 +8,7 @@ import type { Subject } from './support/subject.ts';
 
 export const LINES = 'lines parsed, and stored as they are';
 
-/** Lines that the floor stores, in transactions of as many as an import has. */
+/** The number of lines that the floor stores, in transactions of the same size as those of an import. */
 const LINES_STORED = 10_000;
 const BATCH = 1000;
 const LONGEST_READ = 400_000_000;
@@ -40,7 +40,7 @@ function told(name: string, { file, usage, server }: Imported, more: string): Me
   return { name, wall: each(usage.wall), cpu: each(usage.cpu), server: each(server), gave };
 }
 
-/** A market made and stored by `plat demo`, until it is served. */
+/** Runs `plat demo` until the market is created, stored and served. */
 async function demo({ engine, listings }: MarketStore): Promise<Measurement> {
   const path = await engine.newStore('demo');
   const before = engine.used();
@@ -56,7 +56,7 @@ async function demo({ engine, listings }: MarketStore): Promise<Measurement> {
   return { name: 'plat demo, until it serves', wall: each(wall), cpu: each(cpu), server: each(server), gave };
 }
 
-/** Every line through JSON.parse, and its text into a table by its key; nothing is checked, nothing is searchable. */
+/** The floor: parses every line with JSON.parse and inserts its text into a table by key, without validation or indexes. */
 async function storeLines({ engine }: MarketStore, file: string): Promise<Measurement> {
   const lines = firstLines(file, LINES_STORED);
   const cpu = process.cpuUsage();

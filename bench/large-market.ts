@@ -1,7 +1,7 @@
 /**
- * Writes the records of one resource of a large market to stdout as JSON lines, each when it is taken, so that a market of
- * any size needs neither disk nor memory: `node bench/large-market.ts Property --listings 1000000 | plat import - …`.
- * The listings are of ten originating systems and have no media, rooms, units or open houses.
+ * Writes the records of one resource of a large market to stdout as JSON lines. Each record is generated when it is needed, so that
+ * a market of any size needs neither disk space nor memory: `node bench/large-market.ts Property --listings 1000000 | plat import -
+ * …`. The listings belong to ten originating systems and have no media, rooms, units or open houses.
  */
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -9,9 +9,9 @@ import { parseArgs } from 'node:util';
 import { type ImportRecord, makeMarket } from 'plat-demo';
 import { CHILDREN, SEED } from './support/market-files.ts';
 
-/** The originating systems of the listings, in turn; a partitioned store has a partition for each. */
+/** The number of originating systems, which alternate; a partitioned store has a partition for each. */
 const SYSTEMS = 10;
-/** Records of a chunk. */
+/** The number of records in a chunk. */
 const CHUNK = 100;
 
 const { values, positionals } = parseArgs({
@@ -22,7 +22,7 @@ const market = makeMarket({ seed: SEED, listings: Number(values.listings) });
 
 const numbers = (count: number): readonly number[] => Array.from({ length: count }, (_, number) => number);
 
-/** A listing alone; `place` counts in the order of the keys. */
+/** A listing without children. @param place its position in key order */
 function listing(serial: number, place: number): ImportRecord {
   const fields = { ...market.listing(serial) };
   for (const collection of CHILDREN) delete fields[collection];

@@ -1,8 +1,8 @@
 /**
- * Asks `plat serve` on a store that is already there for the same things as the comparison: for stores that are too large to
- * be loaded in each run (docs/performance.md, "A million listings"). `node bench/large.ts --store ADDRESS --config FILE
- * [--processes 2] [--read-store ADDRESS] [--system MLS-03] [--connections 4] [--known 50000]` `--known` is how many
- * listings requests are made from: the first ones, all by default.
+ * Runs the requests of the comparison against `plat serve` on an existing store: for stores that are too large to be loaded in each
+ * run (docs/performance.md, "A million listings"). `node bench/large.ts --store ADDRESS --config FILE [--processes 2] [--read-store
+ * ADDRESS] [--system MLS-03] [--connections 4] [--known 50000]`. `--known` is the number of listings that requests are made from:
+ * the first ones; by default, all.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -101,7 +101,7 @@ console.log(tableOf(head, rows, 0).join('\n'));
 const memory = peaks.map((peak) => `${Math.round(peak / 1e6)} MB`).join(', ');
 console.log(`\nStarted in ${(started / 1000).toFixed(2)} s; memory at the most ${memory}.`);
 
-/** Keys, timestamps and cities of the listings that requests ask for, from pages of these three fields. */
+/** Keys, timestamps and cities of the listings that requests refer to, from pages of these three fields. */
 async function factsFrom(reso: string): Promise<Facts> {
   const listings: { ListingKey: string; ModificationTimestamp: string; City: string | null }[] = [];
   const first = `${reso}Property?$top=1000&$select=ListingKey,ModificationTimestamp,City`;

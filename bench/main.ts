@@ -1,8 +1,8 @@
 /**
- * The benchmark (docs/performance.md). `npm run bench` compares plat on both engines with floors and a plain server,
- * with the targets: after a change it says in two minutes which of them are met. `--only TITLE` runs the subjects whose
- * title has this in it, or `all`, instead of that: each prints a table of its own, with ratios of wall times to the
- * floors of the same run; with `--store postgres` on a file and on a server of its own, one after the other.
+ * The benchmark (docs/performance.md). `npm run bench` compares plat on both engines with floors and a plain server, and with the
+ * targets: after a change, it shows within two minutes which targets are met. `--only TITLE` instead runs the subjects whose title
+ * contains the text, or all of them for `all`: each prints a table of its own, with ratios of wall times to the floors of the same
+ * run; with `--store postgres`, on a file and on a separate server, one after the other.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os';
@@ -91,7 +91,7 @@ async function run(stores: readonly MarketStore[], title: string): Promise<void>
   }
 }
 
-/** @param known where the subject's floors are found */
+/** @param known the measurements among which the floors of the subject are found */
 function sectionOf(
   { title, floors: names }: Subject,
   measurements: readonly Measurement[],

@@ -1,6 +1,6 @@
 /**
- * What it costs to lay a store apart by originating system, by how many there are: `npx node bench/partitions.ts`.
- * `--systems` gives the numbers to compare; 0 stands for tables that are whole.
+ * The cost of partitioning a store by originating system, depending on the number of systems: `npx node bench/partitions.ts`.
+ * `--systems` sets the numbers to compare; 0 stands for tables that are not partitioned.
  */
 import { parseArgs } from 'node:util';
 import { CUSTOM_FIELDS, CUSTOM_LOOKUPS, marketRecords } from 'plat-demo';
@@ -26,7 +26,7 @@ const PAGE = 1000;
 const postmaster = await postmasterOf((await postgresServer()).address('postgres'));
 const BATCH = 250;
 
-/** The market's listings, shared out to a number of systems. */
+/** The market's listings, distributed over a number of systems. */
 function* market(systems: number): Generator<Json> {
   let index = 0;
   for (const { resource, record } of marketRecords({ seed: 7, listings })) {
@@ -40,10 +40,10 @@ function* market(systems: number): Generator<Json> {
   }
 }
 
-/** After as many times a connection has its plans. */
+/** The number of executions after which a connection has cached its plans. */
 const WARM = 12;
 
-/** What the server uses of a processor each time, in milliseconds; its account is kept in hundredths of a second. */
+/** The CPU time of the server per call, in milliseconds; the kernel accounts for it in hundredths of a second. */
 async function used(rounds: number, work: (round: number) => Promise<unknown>): Promise<string> {
   for (let round = 0; round < WARM; round++) await work(rounds + round);
   const before = usedBy(postmaster);

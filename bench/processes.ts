@@ -1,6 +1,6 @@
 /**
- * Several processes and a standby (docs/scaling.md): `npx node bench/processes.ts [--listings 3000]`.
- * Wall times say little where all share the cores, so it tells what each part used of a processor for a request.
+ * Several processes and a standby (docs/scaling.md): `npx node bench/processes.ts [--listings 3000]`. Since all of them share the
+ * cores, wall times say little, so the CPU time of each part per request is printed.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,7 +1,7 @@
 /**
- * How late a copy is while its source changes all the time: a service and the writer in one process, the watch of the copy in
- * another, as `plat serve` and `plat replicate --watch` are. A change is late from its commit at the source to its commit in
- * the copy. `node bench/replica-lag.ts [--listings 5000] [--rate 100] [--seconds 30] [--by events|entity-event]`
+ * How far a copy lags behind a source that changes continuously: a service and the writer in one process, the watch of the copy in
+ * another, as with `plat serve` and `plat replicate --watch`. The lag of a change is the time from its commit at the source to its
+ * commit in the copy. `node bench/replica-lag.ts [--listings 5000] [--rate 100] [--seconds 30] [--by events|entity-event]`
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -36,10 +36,10 @@ const [listings, rate, seconds] = [values.listings, values.rate, values.seconds]
 const ANY_PORT = { api: 0, replication: 0, floorplans: 0, admin: 0 };
 const BATCH = 500;
 
-/** Milliseconds since 1970 with fractions, of the clock that all processes of the machine share. */
+/** Milliseconds since 1970, with fractions, by the clock that all processes of the machine share. */
 const moment = (): number => performance.timeOrigin + performance.now();
 
-/** The copy: says when it is level, and for each commit of records when it was done. */
+/** The copy: reports when it is up to date, and the time of each commit of records. */
 async function follow(): Promise<void> {
   const store = await openStore(temporaryFile(), { create: { ...DEFAULT_SETTINGS, owner: 'replica' } });
   const stop = new AbortController();

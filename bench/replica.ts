@@ -1,4 +1,4 @@
-/** A whole replica of the market, made by `plat replicate` over sockets: records a second, and memory at most. */
+/** A complete replica of the market, made by `plat replicate` over sockets: records per second, and peak memory. */
 
 import type { MarketStore } from './support/market-store.ts';
 import { type Measurement, megabytes } from './support/measure.ts';
@@ -22,7 +22,7 @@ export const replica: Subject = {
   },
 };
 
-/** The download with its first sweep; an update with a sweep over a copy that is whole; and the proof that it is equal. */
+/** The download with its first sweep, then an update with a sweep of a complete copy, then the verification of the copy. */
 async function copyTwice(
   { engine, listings }: MarketStore,
   service: RunningService,

@@ -19,7 +19,7 @@ export const serviceMemory: Subject = {
   },
 };
 
-/** @param gzip the links of an unpacked walk are followed */
+/** @param gzip the clients follow the links of an uncompressed walk */
 async function walkAtOnce(context: MarketStore, name: string, gzip: boolean): Promise<Measurement> {
   const { process, reso, tokens } = await startService(context);
   const client = makeClient();
@@ -48,7 +48,7 @@ async function walkAtOnce(context: MarketStore, name: string, gzip: boolean): Pr
   return { name, wall: wall / pages, cpu: (cpu - before.cpu) / pages, server: ofServer / pages, gave };
 }
 
-/** The addresses of the pages after the first, of full records. */
+/** The addresses of the pages after the first, for complete records. */
 async function linksFrom(start: string, asking: Asking): Promise<string[]> {
   const client = makeClient();
   const links: string[] = [];

@@ -1,4 +1,7 @@
-/** Walks over the service by its own links and tokens, a page of each in turn, beside floors of the same bytes. */
+/**
+ * Walks through the service by its own links and tokens, one page of each in turn, compared with floors of the same number of
+ * bytes.
+ */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -21,7 +24,7 @@ import type { Subject } from './support/subject.ts';
 const SENT = 'prepared bytes of such a page, bare HTTP';
 const SELECTED = 'texts of such a page, one prepared statement of a file';
 
-/** Pages whose texts the floor of the engine holds. */
+/** The number of pages whose texts the floor of the engine contains. */
 const FLOOR_PAGES = 10;
 
 export const servicePages: Subject = {
@@ -59,7 +62,7 @@ function walks(service: RunningService, client: Client): Case[] {
       },
     };
   };
-  // A packed page's link could only be read by unpacking it, which would load the machine that measures.
+  // The link in a compressed page could only be read by decompressing the page, which would use CPU time of the machine that is measured.
   const follow = (name: string, asking: Asking, trail: readonly string[]): Case => ({
     ...{ name, by },
     async call(round) {
@@ -94,7 +97,7 @@ function walks(service: RunningService, client: Client): Case[] {
   ];
 }
 
-/** The address of the next page, by link or by token; undefined when the walk is at its end. */
+/** The address of the next page, by link or token; undefined at the end of the walk. */
 function nextOf(start: string, answer: Answer): string | undefined {
   const token = skipTokenOf(answer);
   if (token === undefined) return nextLinkOf(answer);
@@ -103,7 +106,7 @@ function nextOf(start: string, answer: Answer): string | undefined {
     : `${start}&_skiptoken=${encodeURIComponent(token)}`;
 }
 
-/** An update of all that changed lately; each one another window, so that none is found by the one before. */
+/** An update window of all recent changes. Each one is different, so that none is answered from the list of another. */
 function window(
   { lately }: MarketStore,
   { process: by, reso, tokens }: RunningService,
@@ -123,7 +126,7 @@ function window(
   };
 }
 
-/** The same pages without a service, and without a server. */
+/** The same pages without a service, and without any server. */
 async function makeFloors({ folder, engine }: MarketStore, { reso, tokens }: RunningService, client: Client) {
   const token = tokens.private;
   const file = join(folder, 'page.json');

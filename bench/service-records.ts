@@ -1,4 +1,4 @@
-/** Single records over the service: how long a client waits, and how many are answered in a second. */
+/** Single records from the service: how long a client waits, and how many requests are answered per second. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeClient } from './support/client.ts';
@@ -13,7 +13,7 @@ import type { Subject } from './support/subject.ts';
 const ONE = 'prepared bytes of a record, bare HTTP, one at a time';
 const MANY = 'prepared bytes of a record, bare HTTP, 8 at once';
 
-/** Rounds of a case. */
+/** The number of rounds of a case. */
 const ROUNDS = 8;
 
 export const serviceRecords: Subject = {

@@ -1,4 +1,4 @@
-/** Records by key while another key sends the most expensive requests that it may send: what its budget leaves to others. */
+/** Single records while another key sends the most expensive requests that are possible: how much its budget leaves to others. */
 import { makeClient } from './support/client.ts';
 import { interleave } from './support/interleave.ts';
 import type { Measurement } from './support/measure.ts';
@@ -9,11 +9,11 @@ import type { Subject } from './support/subject.ts';
 
 const QUIET = 'a record by key, nobody else asks';
 
-/** Rounds of each case, and requests of a round: enough for a p99. */
+/** The number of rounds of each case, and of requests in a round: enough for a 99th percentile. */
 const ROUNDS = 10;
 const COUNT = 200;
 
-/** What the greedy key requests, and how many requests it has in progress. */
+/** The requests of the greedy key, and the number that it has in progress. */
 const GREED = [
   ['the dearest', 'dearest', 1],
   ['the dearest', 'dearest', 8],

@@ -1,11 +1,11 @@
-/** Pages of 1000 records by key, in every shape. */
+/** Pages of 1,000 records by key, in every shape. */
 import { LISTING_EXPANSIONS } from '../src/query/native/selection.ts';
 import { IDX } from '../test/support/views.ts';
 import { CONCATENATED, STRINGIFIED } from './floors.ts';
 import { nativeShape, reads } from './support/reads.ts';
 import type { Subject } from './support/subject.ts';
 
-/** Thirty fields as a listing page of a site would show them, two of them the agent's and the office's. */
+/** Thirty fields, as a website would show in a list of results; two of them are those of the agent and the office. */
 const THIRTY =
   'ListingKey,ListingId,StandardStatus,MlsStatus,PropertyType,PropertySubType,ListPrice,ClosePrice,CloseDate,' +
   'BedroomsTotal,BathroomsTotalInteger,LivingArea,LotSizeAcres,YearBuilt,City,StateOrProvince,PostalCode,StreetNumber,' +

@@ -72,7 +72,7 @@ export const storeSearches: Subject = {
   },
 };
 
-/** A filter around the place of some listing. */
+/** A filter around the location of one of the listings. */
 async function near({ store, clock }: Parameters<Subject['run']>[0]): Promise<string> {
   const options = '$select=Latitude,Longitude&$filter=Latitude ne null';
   const [place] = await operations(store, clock).rows('Property', options, { limit: 1 });

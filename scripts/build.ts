@@ -1,6 +1,6 @@
 /**
- * Builds the published form: JavaScript and declarations in dist/, with the data that the sources read beside them. The
- * package of the demonstration market comes first, in packages/demo/dist, from where it is published; the console comes last.
+ * Builds the published form: JavaScript and declarations in dist/, with the data files of the sources. The package of the
+ * demonstration market is built first, in packages/demo/dist, from where it is published; the console is built last.
  */
 import { execFileSync } from 'node:child_process';
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ const compile = (project: string): void => run('node', 'node_modules/typescript/
 const demo = `${root}packages/demo/`;
 rmSync(`${demo}dist`, { recursive: true, force: true });
 compile(`${demo}tsconfig.build.json`);
-// Node does not run TypeScript from node_modules, so the published package names what the compiler wrote.
+// Node does not run TypeScript in node_modules, so the published package refers to the compiled files.
 const manifest = readFileSync(`${demo}package.json`, 'utf8').replaceAll(/\.\/src\/([\w/-]+)\.ts/g, './$1.js');
 writeFileSync(`${demo}dist/package.json`, manifest);
 cpSync(`${root}LICENSE`, `${demo}dist/LICENSE`);

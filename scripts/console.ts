@@ -1,6 +1,6 @@
 /**
- * Builds the console (packages/console) into dist/console, from where the service serves it. `npm ci` runs it in a checkout;
- * where the tools of the build are not installed, as in production, there is nothing to build with, and nothing is built.
+ * Builds the console (packages/console) into dist/console, from where the service serves it. `npm ci` runs it in a checkout. Where
+ * the build tools are not installed, as in production, it does nothing.
  */
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';

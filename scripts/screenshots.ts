@@ -1,7 +1,7 @@
 /**
- * Takes a picture of every page of the console, on a desk and on a phone, into docs/images/. What they show is always the same:
- * a market with a fixed seed, a clock that stands still, and requests of a made-up day. Fonts are those of the machine; the
- * pictures in the repository were made with Debian's fonts-dejavu-core.
+ * Takes a screenshot of every page of the console, on a desktop and on a phone, and writes them to docs/images/. Their content is
+ * always the same: a market with a fixed seed, a fixed clock, and the requests of a simulated day. Fonts are those of the machine;
+ * the images in the repository were made with Debian's fonts-dejavu-core.
  */
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -23,15 +23,15 @@ const LISTINGS = 500;
 
 const SIZES = { desk: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } };
 
-/** Steps of the day that Health and Keys show, in each of which the keys ask for something. */
+/** Steps of the day that Health and Keys show; the keys send requests in each of them. */
 const STEP = 15 * 60_000;
 const STEPS = 92;
 
-/** Requests of one step: more of them by day than by night. */
+/** The number of requests of one step; there are more by day than by night. */
 const wave = (step: number): number =>
   Math.round(2.5 - 2 * Math.cos((step / STEPS) * 2 * Math.PI) + (step % 3));
 
-/** A key with its token, made some days before. */
+/** A key with its token, created some days ago. */
 async function keyOf({ store, clock }: TestService, name: string, kind: KeyKind, days: number, role = 'idx') {
   const token = makeToken();
   const createdAt = timestampFrom(clock.now() - days * 86_400_000);
@@ -40,7 +40,7 @@ async function keyOf({ store, clock }: TestService, name: string, kind: KeyKind,
   return token;
 }
 
-/** What vendors and sites do in a day. */
+/** Simulates the requests of vendors and websites during a day. */
 async function liveThroughADay(service: TestService): Promise<void> {
   const { clock, get } = service;
   const site = await keyOf(service, 'Harbor Realty, website', 'api', 210);
@@ -60,7 +60,7 @@ async function liveThroughADay(service: TestService): Promise<void> {
   }
 }
 
-/** The first listing that has a floor plan, as the console names it. */
+/** The first listing with a floor plan, by the name that the console uses. */
 async function planned({ get }: TestService, token: string): Promise<string> {
   const path = "/Reso/OData/Media?$filter=MediaCategory eq 'Floor Plan'&$top=1&$select=ResourceRecordKey";
   const { text } = await get('admin', `/as/role/private/api${path}`, { token });
@@ -77,12 +77,12 @@ async function open(page: Page, address: string): Promise<void> {
 async function take(page: Page, file: string): Promise<void> {
   await page.waitForLoadState('networkidle');
   await page.evaluate('document.fonts.ready');
-  // The focus of a person who just pressed something is no part of the picture.
+  // The screenshot should not show the focus of the last click.
   await page.evaluate('document.activeElement.blur()');
   await page.screenshot({ path: `${FOLDER}${file}`, animations: 'disabled' });
 }
 
-/** A browser that is the same everywhere, and in which the service's moment lasts. */
+/** A browser with the same settings on every machine, whose clock stands at the time of the service. */
 async function contextOf(
   { clock }: TestService,
   viewport: { width: number; height: number },
@@ -95,7 +95,7 @@ async function contextOf(
     locale: 'en-US',
   });
   await context.clock.setFixedTime(clock.now());
-  // The file of the store has another name each time.
+  // The name of the store's file differs in each run.
   await context.route('**/about', async (route) => {
     const response = await route.fetch();
     await route.fulfill({ response, json: { ...(await response.json()), store: 'market.db' } });

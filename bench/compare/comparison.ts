@@ -1,7 +1,7 @@
 /**
- * plat beside floors and a plain server on the same engine and the same records, in one run: it prints ratios of CPU time,
- * with their targets. Servers take turns within each work, and the order turns round each round, so that a machine whose
- * speed drifts is unfair to none.
+ * Compares plat with floors and with a plain server, on the same engine and the same records, in one run. It prints ratios of CPU
+ * time with their targets. The servers alternate within each work, in another order in each round, so that a drift in the speed of
+ * the machine affects all of them equally.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,32 +19,32 @@ import { factsOf, type Request, WHAT, WORK_NAMES, type WorkName, worksOf } from 
 const SIDES = ['plat', 'plain', 'floor'] as const;
 type Side = (typeof SIDES)[number];
 
-/** What is asked of the floor server, where a work has a floor. */
+/** The request to the floor server, for works that have a floor. */
 const FLOORS: Readonly<Partial<Record<WorkName, string>>> = {
   page: 'page',
   'page-gzip-second': 'gzip',
   key: 'key',
 };
 const ROUNDS = 2;
-/** Milliseconds of a work, for each server and round. */
+/** Milliseconds for each work, server and round. */
 const TIME = 500;
-/** More requests than a round has of any work. */
+/** More than the number of requests for any work in a round. */
 const MANY = 100_000;
 
-/** A server that takes part. */
+/** A server that is compared. */
 interface Contestant {
   readonly process: Running;
   used(): Promise<readonly number[]>;
-  /** The address of a request; undefined if it has no such work. */
+  /** The address of a request; undefined if the server does not offer this work. */
   address(name: WorkName, request: Request): string | undefined;
 }
 
 type Contestants = Readonly<Record<Side, Contestant>>;
 
-/** The figures of all rounds, by work and side. */
+/** The results of all rounds, by work and server. */
 type Figured = ReadonlyMap<WorkName, ReadonlyMap<Side, readonly Figures[]>>;
 
-/** @returns a table as Markdown, with the memory of the service beneath it */
+/** @returns a Markdown table, followed by the memory of the service */
 export async function compare(context: MarketStore): Promise<string> {
   const service = await startService(context);
   const client = makeClient();
@@ -109,7 +109,7 @@ async function measureAll(
       for (const side of round % 2 === 0 ? SIDES : SIDES.toReversed()) {
         const { used, address } = contestants[side];
         if (address(name, works[name](0)) === undefined) continue;
-        // Each round begins where no other has been, so that what was never asked stays so.
+        // Each round begins at another number, so that requests that must be new are new in every round.
         let number = round * MANY;
         const next = (): string => address(name, works[name](number++)) ?? '';
         const found = await measureLoad({ used, asking, next }, client, TIME);
@@ -147,7 +147,7 @@ function render({ engine, listings }: MarketStore, figures: Figured, peak: numbe
   return [`${title}, ${listings} listings:`, '', ...tableOf(head, rows, 1), '', memory].join('\n');
 }
 
-/** Medians of the rounds, in milliseconds. */
+/** Medians over the rounds, in milliseconds. */
 interface Middle {
   readonly cpu: number;
   readonly wall: number;
@@ -169,7 +169,7 @@ function rowOf(
   ];
 }
 
-/** What a target requests, and whether it is met. */
+/** The target in words, and whether it is met. */
 function verdict(
   plat: Middle,
   target: Target | undefined,
@@ -203,7 +203,7 @@ async function recordsOf(
   return records;
 }
 
-/** A client that has walked all pages by gzip, after which the blocks of its role are kept. */
+/** Walks all pages with gzip, so that the service caches the blocks of the role. */
 async function walkFirst({ reso, tokens }: RunningService, client: Client, listings: number): Promise<void> {
   const links: string[] = [];
   const asking = { token: tokens.private };

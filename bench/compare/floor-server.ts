@@ -1,7 +1,7 @@
 /**
- * The floors of the comparison: what Node.js needs to send such answers that it already has in memory. `/page` concatenates
- * the records of a page and sends them, `/gzip` compresses the page each time (level 1), `/key` sends one record. Started
- * with a file that holds the page.
+ * The floors of the comparison: the time that Node.js needs to send such responses from memory. `/page` concatenates the records of
+ * a page and sends them, `/gzip` compresses the page each time (level 1), `/key` sends one record. Its argument is a file that
+ * contains the page.
  */
 import { readFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';

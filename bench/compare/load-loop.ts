@@ -1,39 +1,39 @@
-/** Asks a server the same kind of thing for a while, and says what it used of a processor for each request. */
+/** Sends one kind of request to a server for a while, and measures the CPU time per request. */
 import type { Asking, Client } from '../support/client.ts';
 import { median } from '../support/measure.ts';
 
-/** What is asked of one server. */
+/** The load on one server. */
 export interface Load {
-  /** CPU time so far in milliseconds, of each of the processes that work for it. */
+  /** CPU time so far in milliseconds, for each process that works for the server. */
   used(): Promise<readonly number[]>;
   readonly asking: Asking;
-  /** Requests at once; absent: one. */
+  /** Concurrent requests; absent: one. */
   readonly connections?: number;
   /** The address of the next request. */
   next(): string;
 }
 
 export interface Figures {
-  /** Milliseconds of CPU for a request, of each of the processes. */
+  /** Milliseconds of CPU time per request, for each process. */
   readonly cpu: readonly number[];
-  /** Milliseconds that a request takes, the median. */
+  /** The median duration of a request in milliseconds. */
   readonly wall: number;
-  /** Requests in a second. */
+  /** Requests per second. */
   readonly rate: number;
 }
 
 export const sum = (numbers: readonly number[]): number =>
   numbers.reduce((total, number) => total + number, 0);
 
-/** Requests at least, however long they take. */
+/** The minimum number of requests, however long they take. */
 const LEAST = 4;
-/** Milliseconds between two looks at a server that may still be busy with what follows its last answer. */
+/** Milliseconds between two checks whether the server is still busy after its last response. */
 const PAUSE = 50;
-/** What an idle server may use in a pause. */
+/** The CPU time in milliseconds that an idle server may use in a pause. */
 const IDLE = 5;
 const LOOKS = 20;
 
-/** Runs for half the time without measuring, so that connections, plans and compiled code are there. */
+/** First sends requests for half the time without measuring, so that connections are open, plans exist and code is compiled. */
 export async function measureLoad(load: Load, client: Client, milliseconds: number): Promise<Figures> {
   await askAll(load, client, milliseconds / 2);
   await settle(load);

@@ -1,4 +1,7 @@
-/** The database of the plain server: one table a resource, a column for each field, and the indexes of a careful owner. */
+/**
+ * The database of the plain server: one table for each resource, a column for each field, and the indexes that a careful owner
+ * would create.
+ */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Pool } from 'pg';
@@ -13,7 +16,7 @@ export interface PlainTable {
   readonly name: string;
   readonly key: string;
   readonly records: readonly PlainRecord[];
-  /** Fields of each further index. */
+  /** The fields of each additional index. */
   readonly indexes: readonly (readonly string[])[];
 }
 
@@ -21,7 +24,7 @@ type Cell = string | number | null;
 
 const quoted = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(', ');
 
-/** Fields that one record or another has a value in. */
+/** Fields in which at least one record has a value. */
 const fieldsOf = ({ records }: PlainTable): string[] => [
   ...new Set(records.flatMap((record) => Object.keys(record).filter((name) => record[name] !== null))),
 ];
@@ -35,7 +38,9 @@ function cell(value: unknown): Cell {
 const rowsOf = ({ records }: PlainTable, fields: readonly string[]): Cell[][] =>
   records.map((record) => fields.map((name) => cell(record[name])));
 
-/** @param typeOf the type of a column of numbers, and of texts */
+/**
+ * @param numbers the type of numeric columns\n@param texts the type of text columns
+ */
 function createTable(table: PlainTable, fields: readonly string[], numbers: string, texts: string): string {
   const columns = fields.map((name) => {
     const isNumber = table.records.some((record) => typeof record[name] === 'number');

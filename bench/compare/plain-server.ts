@@ -1,7 +1,7 @@
 /**
- * A peer to compare plat with: the shortest server that one would write over the same rows. Every field is a column,
- * rows come through the driver as objects, and `JSON.stringify` makes the response. It has no keys, roles, limits or
- * metadata. Started with the address of a database of `plain-market.ts`: a file, or `postgres://…`.
+ * A server to compare plat with: the shortest one that a developer would write over the same rows. Every field is a column, the
+ * driver returns rows as objects, and `JSON.stringify` creates the response. It has no keys, roles, limits or metadata. Its
+ * argument is the address of a database that `plain-market.ts` has written: a file, or `postgres://…`.
  */
 import { createServer } from 'node:http';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';

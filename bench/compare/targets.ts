@@ -1,22 +1,22 @@
 /**
- * The targets of the comparison, as ratios of CPU time to what the same run measures beside plat: the floor, and the plain
- * server on the same engine. A larger ratio misses its target.
+ * The targets of the comparison: ratios of CPU time to that of the floor, and of the plain server on the same engine, in the same
+ * run. A larger ratio misses its target.
  */
 import type { WorkName } from './works.ts';
 
 export interface Target {
-  /** At most so many times the floor. */
+  /** The largest ratio to the floor. */
   readonly floor?: number;
-  /** At most so many times the plain server. */
+  /** The largest ratio to the plain server. */
   readonly plain?: number;
 }
 
 export type Targets = Readonly<Partial<Record<WorkName, Target>>>;
 
 /**
- * What SAP CAP 10 on SQLite uses, in times of the plain server. The targets on SQLite are parts of it, and it is not here to
- * be measured: this is the ratio of plat to the plain server, times that of CAP to plat in the comparison of
- * docs/performance.md, both of the same commit (6b0d8d4).
+ * The CPU time of SAP CAP 10 on SQLite, relative to the plain server. The targets on SQLite are fractions of it, and CAP is not
+ * available here to be measured: each number is the ratio of plat to the plain server, times that of CAP to plat in the comparison
+ * in docs/performance.md, both at the same commit (6b0d8d4).
  */
 const CAP = {
   page: 2.2,
@@ -39,7 +39,7 @@ export const SQLITE_TARGETS: Targets = {
   keys: { plain: CAP.keys / 6 },
 };
 
-/** The plain server stands for Fastify + pg. */
+/** The plain server represents Fastify + pg. */
 export const POSTGRES_TARGETS: Targets = {
   page: { plain: 0.5 },
   window: { plain: 0.5 },
@@ -49,5 +49,5 @@ export const POSTGRES_TARGETS: Targets = {
   keys: { plain: 1.2 },
 };
 
-/** Megabytes of `plat serve` at most. */
+/** The largest memory of `plat serve` in megabytes. */
 export const MEMORY = 400;

@@ -1,6 +1,6 @@
 /**
- * What is asked of every server: the kinds of requests, each as an address of plat (RESO) and of the plain server, over the
- * same records. A work marked `never` never asks the same thing twice, so no kept list answers it.
+ * The kinds of requests to all servers, each with the address at plat (RESO) and at the plain server, over the same records. A work
+ * marked `never` never repeats a request, so that no cached list answers it.
  */
 import type { PlainRecord } from './plain-market.ts';
 
@@ -37,14 +37,14 @@ export interface Request {
   readonly plain: string;
 }
 
-/** Gives a request of a work; two calls with different numbers give different ones, as far as the work has so many. */
+/** Returns a request of a work. Different numbers give different requests, as far as the work has that many. */
 export type Work = (number: number) => Request;
 
-/** What works need to know of the market. */
+/** What works need to know about the market. */
 export interface Facts {
-  /** Of the listings in key order. */
+  /** Of the listings, in key order. */
   readonly keys: readonly string[];
-  /** Texts of ModificationTimestamp in their order. */
+  /** Values of ModificationTimestamp, in order. */
   readonly timestamps: readonly string[];
   readonly cities: readonly string[];
 }
@@ -59,18 +59,18 @@ export function factsOf(listings: readonly PlainRecord[]): Facts {
 }
 
 const PAGE = 1000;
-/** Filters that are asked again and again. */
+/** The number of filters that are repeated. */
 const AGAIN = 20;
 
 const at = <T>(all: readonly T[], number: number): T | undefined => all[number % all.length];
 
-/** @param numbers parameters of the plain server that are numbers are named `n`, texts `t` */
+/** @param values parameters of the plain server: numbers are named `n`, texts `t` */
 const plain = (path: string, ...values: readonly (string | number)[]): string =>
   `${path}?${values.map((value) => `${typeof value === 'number' ? 'n' : 't'}=${encodeURIComponent(value)}`).join('&')}`;
 
 export function worksOf({ keys, timestamps, cities }: Facts): Readonly<Record<WorkName, Work>> {
   const pages = Math.max(1, Math.floor(keys.length / PAGE) - 1);
-  /** The key before a page; pages that follow each other lie far apart. */
+  /** The key before a page. Consecutive numbers give pages that are far apart. */
   const before = (number: number): string => keys[((number * 97) % pages) * PAGE - 1] ?? '';
   const page = (number: number): Request => ({
     plat: `Property?$top=${PAGE}&$skiptoken=${before(number)}`,

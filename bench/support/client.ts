@@ -1,22 +1,22 @@
 import { Agent, type IncomingMessage, request } from 'node:http';
 
-/** What a client asks with, beside the address. */
+/** The parameters of a request besides its address. */
 export interface Asking {
   readonly token: string;
   readonly encoding?: 'gzip' | 'br' | 'zstd' | undefined;
 }
 
-/** A response whose body was read to its end and thrown away. */
+/** A response whose body has been read to its end and discarded. */
 export interface Answer {
   readonly bytes: number;
-  /** The last bytes of a body, as text. */
+  /** The last bytes of the body, as text. */
   readonly tail: string;
 }
 
-/** A client that keeps its connections. */
+/** A client that reuses its connections. */
 export interface Client {
   get(address: string, asking: Asking): Promise<Answer>;
-  /** The whole body, as it is sent. */
+  /** The complete body, as it was sent. */
   read(address: string, asking: Asking): Promise<Buffer>;
   close(): void;
 }
@@ -63,13 +63,13 @@ function ask(agent: Agent, address: string, { token, encoding }: Asking): Promis
   });
 }
 
-/** The address of the next page by `@odata.nextLink`; undefined on the last one. */
+/** The address of the next page from `@odata.nextLink`; undefined on the last one. */
 export function nextLinkOf({ tail }: Answer): string | undefined {
   const link = /"@odata\.nextLink":("[^"]*")\}$/.exec(tail)?.[1];
   return link === undefined ? undefined : String(JSON.parse(link));
 }
 
-/** The native interface's token for the next page. */
+/** The token of the native interface for the next page. */
 export function skipTokenOf({ tail }: Answer): string | undefined {
   const token = /,"SkipToken":("[^"]*")/.exec(tail)?.[1];
   return token === undefined ? undefined : String(JSON.parse(token));

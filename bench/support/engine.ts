@@ -1,20 +1,20 @@
 import type { Store } from '../../src/store/store.ts';
 import type { TestClock } from '../../test/support/clock.ts';
 
-/** An engine that is measured, with the place where its stores lie. */
+/** An engine that is measured, with the place of its stores. */
 export interface BenchEngine {
   readonly name: string;
-  /** The address of a store that is not there yet. */
+  /** The address of a store that does not exist yet. */
   newStore(name: string): Promise<string>;
-  /** Opens a store for calls from within this process. */
+  /** Opens a store for calls within this process. */
   open(address: string, clock: TestClock): Promise<Store>;
-  /** Brings a store that was just filled to the state that it is usually read in. */
+  /** Brings a store that has just been filled into the state in which it is usually read. */
   settle(address: string): Promise<void>;
-  /** Bytes that a store takes. */
+  /** The size of a store in bytes. */
   size(address: string): Promise<number>;
-  /** Milliseconds of a processor that were used so far outside of plat's processes. */
+  /** Milliseconds of CPU time so far, outside of plat's processes. */
   used(): number;
-  /** The floor of imports: stores lines as they are, by their keys, in transactions of `batch`; milliseconds. */
+  /** The floor of imports: stores lines unchanged, by their keys, in transactions of `batch` lines. @returns milliseconds */
   storeLines(lines: readonly string[], batch: number): Promise<number>;
   dispose(): Promise<void>;
 }

@@ -6,7 +6,7 @@ import { type BenchEngine, batchesOf, keyOf } from './engine.ts';
 
 const PAGE_SIZE = 32_768;
 
-/** Stores in files of a folder. */
+/** Stores in files in a folder. */
 export function fileEngine(folder: string): BenchEngine {
   return {
     name: 'file',

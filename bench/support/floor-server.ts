@@ -1,4 +1,4 @@
-/** A bare server: `/0`, `/1`, … are the files that it was started with, kept in memory. */
+/** A bare server: `/0`, `/1`, … are the files that its arguments name, kept in memory. */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 

@@ -1,7 +1,6 @@
 /**
- * A client that sends the most expensive requests that it may send, or many small or long ones, several at once,
- * until it is told to end. It waits as long as it is told to when it is refused, and at the end says what came of its
- * requests.
+ * A client that sends the most expensive requests that are possible, or many small or long ones, several at once, until it is
+ * stopped. If it is refused, it waits as long as the response demands. At its end, it reports the outcomes of its requests.
  */
 import { Agent, request } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
@@ -15,7 +14,7 @@ process.on('SIGTERM', () => {
 });
 
 let asked = 0;
-/** Each differs from all before, so that nothing is kept. */
+/** Each differs from all others, so that no response can come from a cache. */
 const DEAREST: readonly (() => string)[] = [
   () => `Property?$top=100&$expand=Rooms($expand=Listing($expand=Media,Rooms))&$skip=${asked}`,
   () => `Property?$top=1&$filter=contains(PublicRemarks,'${asked} z')&$orderby=PublicRemarks`,

@@ -1,28 +1,29 @@
 import { type Measurement, median } from './measure.ts';
 import type { Running } from './process.ts';
 
-/** One of several cases that are measured in turn, so that a machine whose speed drifts slows all of them. */
+/** One of several cases that are measured in turn, so that a drift in the speed of the machine affects all of them. */
 export interface Case {
   readonly name: string;
   /** The process that does the work; absent: this one. */
   readonly by?: Running;
-  /** Runs once. @param round from 0 */
+  /** Runs the case once. @param round from 0 */
   call(round: number): Promise<Outcome>;
 }
 
 export interface Outcome {
-  /** What it gave, such as `1000 rows, 4.7 MB`. */
+  /** A description of the result, such as `1000 rows, 4.7 MB`. */
   readonly gave: string;
-  /** How many things were done at a call; figures are for one. */
+  /** The number of operations in a call; results are per operation. */
   readonly done?: number;
 }
 
-/** Rounds that are not counted: connections are made, statements prepared, code compiled. */
+/** Rounds that are not measured: connections are opened, statements prepared, code compiled. */
 const WARM_UP = 2;
 
 /**
- * Runs all cases in each round; wall times are medians over the rounds, CPU times means.
- * @param used what a server has used so far
+ * Runs all cases in each round. Wall times are medians over the rounds, CPU times are means.
+ *
+ * @param used the CPU time that a server has used so far
  */
 export async function interleave(
   cases: readonly Case[],

@@ -4,15 +4,15 @@ import { CUSTOM_FIELDS, CUSTOM_LOOKUPS, type ImportRecord, marketRecords } from 
 import { childrenOf } from '../../packages/demo/src/records.ts';
 
 export const SEED = 20260601;
-/** The collections that a listing of the market brings. */
+/** The collections in a listing of the market. */
 export const CHILDREN = ['Media', 'Rooms', 'UnitTypes', 'OpenHouses'] as const;
 
-/** A file of records as `plat import` takes it. */
+/** A file of records for `plat import`. */
 export interface MarketFile {
   readonly path: string;
   readonly resource: string;
   readonly records: number;
-  /** Children that the records bring. */
+  /** The number of children in the records. */
   readonly children: number;
   readonly bytes: number;
 }
@@ -24,10 +24,10 @@ interface Open extends MarketFile {
   bytes: number;
 }
 
-/** Media of a listing in the comparison with other servers. */
+/** The number of media of a listing in the comparison with other servers. */
 const FEW = 4;
 
-/** A listing as other servers have it, too: four media whose files lie elsewhere, and no other parts. */
+/** A listing in the form that other servers can store as well: four media whose files are elsewhere, and no other children. */
 export function withFewMedia(record: ImportRecord): ImportRecord {
   const fields = { ...record };
   for (const collection of CHILDREN) delete fields[collection];
@@ -40,9 +40,9 @@ export function withFewMedia(record: ImportRecord): ImportRecord {
 
 /**
  * Writes a market as JSON lines.
- * @param lately how many listings go to a file of their own, the last one
- * @param shape what becomes of each listing
- * @returns the files in the order in which they are imported
+ *
+ * @param lately how many listings are written to a separate file, the last one\n@param shape transforms each listing\n@returns the
+ * files in the order in which they are imported
  */
 export function writeMarket(
   folder: string,
@@ -70,7 +70,7 @@ export function writeMarket(
   return [...files.values()];
 }
 
-/** A configuration as the market needs it, with limits that no measurement comes near to. */
+/** A configuration for the market, with limits that no measurement reaches. */
 export function marketConfig(): object {
   const limit = { requests: 1_000_000_000, seconds: 300 };
   return {

@@ -6,19 +6,19 @@ import type { BenchEngine } from './engine.ts';
 import { type MarketFile, marketConfig, writeMarket } from './market-files.ts';
 import { startPlat, type Usage } from './process.ts';
 
-/** Listings that are stored last, for windows of what changed lately. */
+/** The number of listings that are stored last, for windows of recent changes. */
 export const LATE = 1000;
 
-/** A market as files, with the configuration that it needs. */
+/** A market as files, with its configuration. */
 export interface Market {
-  /** Where all files of the benchmark lie. */
+  /** The folder of all files of the benchmark. */
   readonly folder: string;
   readonly config: string;
   readonly files: readonly MarketFile[];
   readonly listings: number;
 }
 
-/** A file, and what importing it took: of the process, and of the server beside it. */
+/** A file, and the resources that its import used, in the process and in the database server. */
 export interface Imported {
   readonly file: MarketFile;
   readonly usage: Usage;
@@ -32,11 +32,11 @@ export interface MarketStore extends Market {
   readonly path: string;
   readonly clock: TestClock;
   readonly imported: readonly Imported[];
-  /** A moment before the last listings were stored, and after all others. */
+  /** A moment after all but the last listings had been stored. */
   readonly lately: string;
 }
 
-/** @param shape as of `writeMarket` */
+/** @param shape as in `writeMarket` */
 export function makeMarket(
   folder: string,
   listings: number,
@@ -47,7 +47,7 @@ export function makeMarket(
   return { folder, config, files: writeMarket(folder, listings, LATE, shape), listings };
 }
 
-/** A store of a market, made by `plat import`. */
+/** A store with a market, filled by `plat import`. */
 export async function makeMarketStore(
   market: Market,
   engine: BenchEngine,
@@ -70,7 +70,7 @@ export async function makeMarketStore(
   return { ...market, engine, store, path, clock, imported, lately };
 }
 
-/** @param of a store that is made if there is none */
+/** @param of a store, which is created if it does not exist */
 export function importFile(
   { path, config }: Pick<MarketStore, 'path' | 'config'>,
   file: Pick<MarketFile, 'path' | 'resource'>,

@@ -1,23 +1,24 @@
-/** What one case took, in milliseconds per call. */
+/** The time of one case, in milliseconds per call. */
 export interface Measurement {
   readonly name: string;
   readonly wall: number;
-  /** Of the whole process, its threads included. */
+  /** Of the whole process, including its threads. */
   readonly cpu: number;
-  /** Of the server whose store it is; 0 for a file. */
+  /** Of the database server; 0 for a file. */
   readonly server: number;
-  /** What it gave, such as `1000 rows, 4.7 MB`. */
+  /** A description of the result, such as `1000 rows, 4.7 MB`. */
   readonly gave: string;
 }
 
-/** Milliseconds to spend on a case at least. */
+/** The minimum time for a case in milliseconds. */
 const TIME = 400;
-/** Calls of a case at least; the first of them is not counted. */
+/** The minimum number of calls of a case; the first one is not measured. */
 const CALLS = 6;
 
 /**
- * Calls again and again; the wall time is the median, the CPU time the mean.
- * @param used what a server has used so far
+ * Calls a function repeatedly. The wall time is the median, the CPU time the mean.
+ *
+ * @param used the CPU time that a server has used so far
  */
 export async function measure(
   name: string,

@@ -1,52 +1,52 @@
-/** Processes that the benchmark starts, and what they used. */
+/** Processes that the benchmark starts, and the resources that they use. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** What a process used from its start to its end. */
+/** The resources that a process used from start to end. */
 export interface Usage {
   /** Milliseconds. */
   readonly wall: number;
-  /** Milliseconds of all its threads. */
+  /** Milliseconds of CPU time of all its threads. */
   readonly cpu: number;
-  /** Bytes of memory at most. */
+  /** Peak memory in bytes. */
   readonly peak: number;
 }
 
-/** What a process has used so far. */
+/** The resources that a process has used so far. */
 export interface UsedSoFar {
   readonly cpu: number;
-  /** Bytes of memory now. */
+  /** Current memory in bytes. */
   readonly memory: number;
 }
 
-/** A process that runs. */
+/** A running process. */
 export interface Running {
-  /** Resolves with the first text on its standard output that has this form. */
+  /** Resolves with the first match in its standard output. */
   said(form: RegExp): Promise<RegExpExecArray>;
   used(): Promise<UsedSoFar>;
-  /** Resolves when it has ended. @throws Error when it did not end well */
+  /** Resolves when it has ended. @throws Error if it failed */
   readonly ended: Promise<Usage>;
-  /** Asks it to end. */
+  /** Asks the process to end. */
   stop(): Promise<Usage>;
 }
 
 const PRELOAD = new URL('./report-usage.ts', import.meta.url).href;
 const PLAT = fileURLToPath(new URL('../../bin/plat.js', import.meta.url));
 
-/** How `bin/plat.js` begins itself again, which it does not where another process holds a channel to it. */
+/** The settings with which `bin/plat.js` restarts itself; it does not do so if another process has a channel to it. */
 const MEMORY: Readonly<Record<string, { flags: readonly string[]; arenas: string }>> = JSON.parse(
   readFileSync(new URL('../../bin/memory.json', import.meta.url), 'utf8'),
 );
 
-/** Runs a command of plat, as it would begin itself again: its usage is told by this process. */
+/** Runs a command of plat with the settings with which it would restart itself, so that this process can measure it. */
 export function startPlat(args: readonly string[]): Running {
   const { flags = [], arenas } = MEMORY[args[0] ?? ''] ?? {};
   const environment: Record<string, string> = arenas === undefined ? {} : { MALLOC_ARENA_MAX: arenas };
   return startNode(PLAT, args, { flags, environment });
 }
 
-/** Runs a program of the benchmark that stands in this folder. */
+/** Runs a helper program from this folder. */
 export const startHelper = (file: string, args: readonly string[]): Running =>
   startNode(fileURLToPath(new URL(file, import.meta.url)), args);
 
@@ -78,7 +78,7 @@ function startNode(
     const { cpu, peak }: Usage = JSON.parse(texts.usage);
     return { wall: performance.now() - start, cpu, peak };
   });
-  ended.catch(() => undefined); // whoever waits for it is told
+  ended.catch(() => undefined); // the caller that awaits it gets the error
   return {
     ended,
     said: (form) =>

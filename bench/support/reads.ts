@@ -6,7 +6,7 @@ import { type Measurement, measure as measureCalls, megabytes } from './measure.
 
 export const PAGE = 1000;
 
-/** Short ways to measure reads of a store. */
+/** Helpers to measure reads of a store. */
 export function reads({ store, clock, engine }: MarketStore) {
   const { request } = operations(store, clock);
   const measure = (name: string, call: () => Promise<string>): Promise<Measurement> =>
@@ -15,7 +15,7 @@ export function reads({ store, clock, engine }: MarketStore) {
   return {
     request,
     measure,
-    /** A page of 1000 in the middle of the keys. */
+    /** A page of 1,000 records in the middle of the keys. */
     async page(name: string, resource: string, options: string, wish: ReadWish = {}): Promise<Measurement> {
       const position = { kind: 'after-key', key: await middle(resource) } as const;
       const asked = await request(resource, options, { position, limit: PAGE, ...wish });
@@ -47,7 +47,7 @@ function told({ body, rows, release }: Page): string {
   return `${rows} rows, ${megabytes(body.byteLength)}`;
 }
 
-/** The key in the middle of a resource's, so that a page by key is not at the beginning of the tables. */
+/** The middle key of a resource, so that a page by key is not at the beginning of the tables. */
 function middleKey({ store, clock }: Pick<MarketStore, 'store' | 'clock'>) {
   const known = new Map<string, string>();
   return async (resource: string): Promise<string> => {

@@ -1,11 +1,11 @@
-/** Single records by key, asked in a row or several at once, as a case of a benchmark. */
+/** Requests for single records by key, one after the other or several at once, as a case of a benchmark. */
 import type { Asking, Client } from './client.ts';
 import type { Case } from './interleave.ts';
 import type { Running } from './process.ts';
 import { PAGE } from './reads.ts';
 import type { RunningService } from './service.ts';
 
-/** Requests of a case in a round. */
+/** The number of requests of a case in a round. */
 const REQUESTS = 400;
 
 export interface Requests {
@@ -45,7 +45,7 @@ export function recordCase(requests: Requests): Case {
     ...{ name, by },
     async call(round) {
       if (round === 1) {
-        waits.length = 0; // the first round is not counted
+        waits.length = 0; // the first round is not measured
         spent = 0;
       }
       const start = performance.now();

@@ -1,10 +1,10 @@
 /**
- * Preloaded into a process that is measured: it tells what it used, when it is asked and at its end, on channels of
- * its own.
+ * Preloaded into a process that is measured: it reports the resources that it has used, on request and at its end, on separate
+ * channels.
  */
 import { readFileSync, writeSync } from 'node:fs';
 
-/** The file descriptor on which the parent reads the end. */
+/** The file descriptor on which the parent reads the final report. */
 const CHANNEL = 3;
 
 process.on('message', (id) => {
@@ -12,7 +12,7 @@ process.on('message', (id) => {
   process.send?.({ id, cpu: (user + system) / 1000, memory: process.memoryUsage.rss() });
 });
 process.channel?.unref();
-process.on('disconnect', () => process.exit(1)); // a benchmark that broke off leaves nothing behind
+process.on('disconnect', () => process.exit(1)); // ends with an interrupted benchmark
 
 process.on('exit', () => {
   const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage();
@@ -20,7 +20,7 @@ process.on('exit', () => {
   writeSync(CHANNEL, JSON.stringify({ cpu: (userCPUTime + systemCPUTime) / 1000, peak }));
 });
 
-/** Bytes; where the system tells, without what the parent had used when it started this process. */
+/** Peak memory in bytes; where the system reports it, without the memory of the parent at the start of this process. */
 function ownPeak(): number | undefined {
   try {
     const [, kilobytes] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? [];

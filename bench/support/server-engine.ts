@@ -8,7 +8,7 @@ import { runOn, startServer } from '../../test/support/postgres-server.ts';
 import { type BenchEngine, batchesOf, keyOf } from './engine.ts';
 import { postmasterOf, usedBy } from './server-usage.ts';
 
-/** As a small server would be set that has a machine to itself; all else is PostgreSQL's own, `fsync` included. */
+/** Settings of a small server that has a machine to itself; all others are PostgreSQL's defaults, including `fsync`. */
 const SETTINGS = {
   shared_buffers: '1GB',
   effective_cache_size: '4GB',
@@ -17,7 +17,7 @@ const SETTINGS = {
   listen_addresses: '',
 };
 
-/** Stores in databases of a server of its own, whose files lie beside those of the file engine. */
+/** Stores in databases of a separate server, whose files are next to those of the file engine. */
 export async function serverEngine(): Promise<BenchEngine> {
   const server = await startServer({ settings: SETTINGS, root: tmpdir() });
   const postgres = server.address('postgres');

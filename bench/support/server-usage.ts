@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { Client } from 'pg';
 
-/** Milliseconds of a tick of the kernel's account of processes. */
+/** Milliseconds of a tick in the kernel's accounting of CPU time. */
 const TICK = 10;
 
-/** The process that a server's others come from. */
+/** The parent of all processes of a server. */
 export async function postmasterOf(address: string): Promise<string> {
   const client = new Client({ connectionString: address });
   await client.connect();
@@ -15,7 +15,7 @@ export async function postmasterOf(address: string): Promise<string> {
   return parent;
 }
 
-/** What the processes of a server have used of a processor since they started, in milliseconds. */
+/** The CPU time that the processes of a server have used since they started, in milliseconds. */
 export function usedBy(postmaster: string): number {
   const own = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && fieldsOf(name)[1] === postmaster);
   const ticks = [
@@ -25,7 +25,7 @@ export function usedBy(postmaster: string): number {
   return ticks.reduce((sum, text) => sum + Number(text), 0) * TICK;
 }
 
-/** The fields of a process from its state on (proc(5)); none of one that has just ended. */
+/** The fields of a process from its state on (proc(5)); none if it has just ended. */
 function fieldsOf(pid: string): string[] {
   try {
     return readFileSync(`/proc/${pid}/stat`, 'utf8')

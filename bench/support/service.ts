@@ -3,16 +3,16 @@ import type { Store } from '../../src/store/store.ts';
 import type { MarketStore } from './market-store.ts';
 import { type Running, startHelper, startPlat } from './process.ts';
 
-/** A service in a process of its own, and keys to it. */
+/** A service in a separate process, with keys. */
 export interface RunningService {
   readonly process: Running;
-  /** Roots of the replication surface; they end with a slash. */
+  /** Roots of the replication surface, with a slash at the end. */
   readonly reso: string;
   readonly native: string;
   readonly tokens: Readonly<Record<'private' | 'second' | 'idx', string>>;
 }
 
-/** Options by which a service listens on any ports. */
+/** Options that make a service listen on free ports. */
 export const FREE_PORTS = ['api', 'replication', 'floorplans', 'admin'].flatMap((name) => [
   `--${name}-port`,
   '0',
@@ -28,7 +28,7 @@ export async function startService({ store, path, config }: MarketStore): Promis
   return { ...(await startServe(path, config)), tokens };
 }
 
-/** @param systems originating systems that the key is restricted to */
+/** @param systems originating systems to which the key is restricted */
 export async function makeToken(
   store: Store,
   role: string,
@@ -48,7 +48,7 @@ export async function startServe(path: string, config: string): Promise<Omit<Run
   return { process, reso, native };
 }
 
-/** A bare server that sends these files. */
+/** A bare server that sends files. */
 export async function startFloor(files: readonly string[]): Promise<{ process: Running; root: string }> {
   const process = startHelper('./floor-server.ts', files);
   const [root] = await process.said(/http:\S+/);

@@ -20,7 +20,7 @@ export const ratio = (value: number, floor: number): string => {
 
 const letterOf = (index: number): string => String.fromCharCode(65 + index);
 
-/** A section as a Markdown table, with what its ratios are to beneath it; ratios are of wall times. */
+/** A section as a Markdown table, with the names of its floors below it; ratios are of wall times. */
 export function renderSection({ title, measurements, floors }: Section): string {
   const head = [title, 'wall ms', 'CPU ms', ...floors.map((_, index) => `× ${letterOf(index)}`), 'gives'];
   const rows = measurements.map(({ name, wall, cpu, gave }) => [
@@ -33,7 +33,7 @@ export function renderSection({ title, measurements, floors }: Section): string 
   return [...tableOf(head, rows, 1), ...legendOf(floors)].join('\n');
 }
 
-/** The same measurements of a file and of a server, in parallel. The ratios are to the floors of each, and of both. */
+/** The same measurements on a file and on a server, side by side. The ratios are to the floors of each, and to each other. */
 export function renderTwo(file: Section, server: Section): string {
   const letters = file.floors.map((_, index) => letterOf(index));
   const head = [
@@ -56,7 +56,7 @@ export function renderTwo(file: Section, server: Section): string {
   return [...tableOf(head, rows, 2), ...legendOf(file.floors)].join('\n');
 }
 
-/** @param last columns of text at the end; so is the first */
+/** @param last the number of text columns at the end; the first column is text as well */
 export function tableOf(
   head: readonly string[],
   rows: readonly (readonly string[])[],

@@ -1,4 +1,4 @@
-/** A client that walks a collection by nextLink, again and again, until it is told to end. */
+/** A client that walks a collection by nextLink, repeatedly, until it is stopped. */
 import { makeClient, nextLinkOf } from './client.ts';
 
 const [, , start = '', token = ''] = process.argv;
