@@ -4,7 +4,8 @@
  */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { Pool } from 'pg';
+import { postgresAddress } from '../../src/engines/postgres/connection/address.ts';
+import { StorePool } from '../../src/engines/postgres/connection/connect.ts';
 import { withSession } from '../../src/engines/postgres/connection/session.ts';
 import { copyIn } from '../../src/engines/postgres/writing/copy-in.ts';
 import { runOn } from '../../test/support/postgres-server.ts';
@@ -82,7 +83,7 @@ function onFile(folder: string, tables: readonly PlainTable[]): string {
 }
 
 async function onServer(address: string, tables: readonly PlainTable[]): Promise<string> {
-  const pool = new Pool({ connectionString: address, max: 1 });
+  const pool = new StorePool(postgresAddress(`${address}&schema=public`), { most: 1, pipeline: false });
   for (const table of tables) {
     const fields = fieldsOf(table);
     await runOn(address, createTable(table, fields, 'double precision', 'text COLLATE "C"'));

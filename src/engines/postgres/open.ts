@@ -7,8 +7,7 @@ import type { WriteBackup } from '../../store/raw-tables.ts';
 import type { PartitionField, Store } from '../../store/store.ts';
 import type { WriteLimits } from '../../store/write/in-time.ts';
 import { type PostgresAddress, postgresAddress } from './connection/address.ts';
-import { connectPool, PATIENCE, type Patience } from './connection/connect.ts';
-import { connectLanes } from './connection/lanes.ts';
+import { connectLanes, PATIENCE, type Patience, StorePool } from './connection/connect.ts';
 import { withSession } from './connection/session.ts';
 import { openingError } from './connection/unreached.ts';
 import { ReadServers } from './standbys/read-servers.ts';
@@ -55,7 +54,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   try {
     await using taken = new AsyncDisposableStack();
     const ended = <T extends { end(): Promise<void> }>(pools: T): T => taken.adopt(pools, () => pools.end());
-    const writing = ended(connectPool(address, { most: 1, pipeline: false, statement, connect }));
+    const writing = ended(new StorePool(address, { most: 1, pipeline: false, statement, connect }));
     await prepare(address, options, clock);
     const { secret, partitions } = await withSession(writing, (session) =>
       readMeta(session, 'secret', 'partitions'),
@@ -85,7 +84,7 @@ async function prepare(
   clock: StampClock,
 ): Promise<void> {
   const { connect = PATIENCE.connect } = options.patience ?? {};
-  const pool = connectPool(address, { most: 1, pipeline: false, connect });
+  const pool = new StorePool(address, { most: 1, pipeline: false, connect });
   try {
     await prepareStore(pool, address, options, clock);
   } finally {

@@ -8,7 +8,7 @@ import { alignSystems } from '../../store/rows/visibility.ts';
 import type { PartitionField } from '../../store/store.ts';
 import { COLUMN_TYPES } from './column-types.ts';
 import { type PostgresAddress, postgresAddress } from './connection/address.ts';
-import { connectPool } from './connection/connect.ts';
+import { StorePool } from './connection/connect.ts';
 import { translateError } from './connection/errors.ts';
 import { inTransaction, type ServerSession, SNAPSHOT, withSession } from './connection/session.ts';
 import { openingError } from './connection/unreached.ts';
@@ -30,7 +30,7 @@ export const postgresTables = (text: string, partitions?: PartitionField): Promi
   tablesAt(postgresAddress(text), partitions);
 
 export async function tablesAt(address: PostgresAddress, partitions?: PartitionField): Promise<RawTables> {
-  const pool = connectPool(address, { most: 1, pipeline: false });
+  const pool = new StorePool(address, { most: 1, pipeline: false });
   const { name } = address;
   const found = await withSession(pool, (session) => inspect(session, address)).catch(
     async (error: unknown) => {

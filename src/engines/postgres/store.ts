@@ -1,5 +1,4 @@
 /** The engine of a server: a store in a schema of PostgreSQL, which any number of machines share. */
-import type { Pool } from 'pg';
 import { name as quoted, render, type Sql, sql } from '../../compile/fragment.ts';
 import type { Engine } from '../../store/engine.ts';
 import type { LiveModel } from '../../store/live-model.ts';
@@ -8,9 +7,9 @@ import type { WriteBackup } from '../../store/raw-tables.ts';
 import type { Row } from '../../store/session.ts';
 import type { StoreWriter } from '../../store/writer.ts';
 import type { PostgresAddress } from './connection/address.ts';
-import { connectPool, endPool } from './connection/connect.ts';
+import type { Lanes } from './connection/connect.ts';
+import { StorePool } from './connection/connect.ts';
 import { damageIn, translateError } from './connection/errors.ts';
-import type { Lanes } from './connection/lanes.ts';
 import {
   allow,
   bindings,
@@ -44,7 +43,7 @@ interface Opened {
   readonly secret: string;
   readonly isPartitioned: boolean;
   readonly clock: StampClock;
-  readonly writing: Pool;
+  readonly writing: StorePool;
   readonly writer: StoreWriter<ServerWriteSession>;
   readonly lanes: Lanes;
   readonly readServers: ReadServers;
@@ -83,7 +82,7 @@ export function postgresEngine(opened: Opened): Engine {
     run: servers.run,
     read: (live, lane, options, work) => servers.read(live, lane, options, work),
     async *stream(statement) {
-      const pool = connectPool(address, { most: 1, pipeline: false });
+      const pool = new StorePool(address, { most: 1, pipeline: false });
       try {
         yield* readAll(pool, statement);
       } finally {
@@ -154,7 +153,7 @@ export function postgresEngine(opened: Opened): Engine {
       return translateError(error, name, 0);
     },
     async close() {
-      await Promise.all([lanes.end(), readServers.end(), endPool(writing)]);
+      await Promise.all([lanes.end(), readServers.end(), writing.close()]);
     },
   };
 }
@@ -170,7 +169,7 @@ const SIZE: Sql = {
 const ROWS = 500;
 
 /** All rows of a statement without values on one snapshot, a few at a time. */
-async function* readAll(pool: Pool, statement: Sql): AsyncIterable<Row> {
+async function* readAll(pool: StorePool, statement: Sql): AsyncIterable<Row> {
   const { text, values } = render(statement, postgresDialect.placeholder);
   using loan = await borrow(pool, { ending: ({ run }) => run('ROLLBACK') });
   const fetch = (): Promise<readonly Row[]> => loan.run((session) => session.rows(`FETCH ${ROWS} FROM rows`));

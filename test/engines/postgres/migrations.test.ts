@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { Client, type Pool } from 'pg';
 import { postgresAddress } from '../../../src/engines/postgres/connection/address.ts';
-import { connectPool } from '../../../src/engines/postgres/connection/connect.ts';
+import { StorePool } from '../../../src/engines/postgres/connection/connect.ts';
 import { type MigrateOptions, migrateStore } from '../../../src/engines/postgres/migrations/migrate.ts';
 import { MIGRATIONS, type Migration } from '../../../src/engines/postgres/migrations/steps.ts';
 import { openPostgresStore } from '../../../src/engines/postgres/open.ts';
@@ -54,7 +54,7 @@ async function oldStore(t: TestContext) {
     },
     /** Brings the store to where these steps beyond those of this plat lead, as a newer plat would. */
     migrate: (steps: readonly Migration[], options: MigrateOptions = {}) => {
-      const pool = connectPool(postgresAddress(address), { most: 1, pipeline: false });
+      const pool = new StorePool(postgresAddress(address), { most: 1, pipeline: false });
       pools.push(pool);
       return migrateStore(pool, { migrations: [...MIGRATIONS, ...steps], ...options });
     },

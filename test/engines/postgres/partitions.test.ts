@@ -11,7 +11,7 @@ import {
   planRecord,
 } from '../../../src/compile/page-plan.ts';
 import { postgresAddress } from '../../../src/engines/postgres/connection/address.ts';
-import { connectPool } from '../../../src/engines/postgres/connection/connect.ts';
+import { StorePool } from '../../../src/engines/postgres/connection/connect.ts';
 import { bindings, withSession } from '../../../src/engines/postgres/connection/session.ts';
 import { partitionedDialect } from '../../../src/engines/postgres/dialect.ts';
 import { makePartitions } from '../../../src/engines/postgres/partitions/partitions.ts';
@@ -227,7 +227,7 @@ test('a new partition waits for no reader, and no reader for it', async (t) => {
   await client.query('BEGIN; SELECT count(*) FROM property_records; SELECT count(*) FROM media_records');
   await write('Property', of('Y', 'B', { Media: [photo('M1')] }));
   await client.query('COMMIT');
-  const pool = connectPool(postgresAddress(address), { most: 1, pipeline: false });
+  const pool = new StorePool(postgresAddress(address), { most: 1, pipeline: false });
   await withSession(pool, async (session) => {
     await session.run('BEGIN');
     await makePartitions(session, ['Z']);

@@ -1,8 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
-import { Pool, type PoolClient, type PoolConfig } from 'pg';
+import { Pool, type PoolClient } from 'pg';
 import { platError } from '../../../errors/index.ts';
 import { FairQueue } from '../../../shared/fair-queue.ts';
 import { within } from '../../../shared/within.ts';
+import type { Lane } from '../../../store/lanes.ts';
 import type { PostgresAddress } from './address.ts';
 import { isWithoutConnections } from './errors.ts';
 import { watchRows } from './row-bytes.ts';
@@ -40,69 +41,8 @@ interface PoolOptions {
   readonly connect?: number;
 }
 
-/** A pool of connections whose statements find the tables and functions of one store. */
-export function connectPool(address: PostgresAddress, options: PoolOptions): Pool {
-  const { least = 0, most, pipeline, statement = 0, connect = PATIENCE.connect } = options;
-  const config: PoolConfig = {
-    connectionString: address.connectionString,
-    min: least,
-    max: most,
-    pipeline,
-    connectionTimeoutMillis: connect,
-    idleTimeoutMillis: IDLE,
-    statement_timeout: statement,
-    keepAlive: true,
-    keepAliveInitialDelayMillis: KEEP_ALIVE,
-    fallback_application_name: 'plat',
-    // Statements of plat are wide and short: compiling them takes longer than running them. One keeps one processor busy,
-    // so that a turn at the server's processors is one.
-    options: `-c jit=off -c max_parallel_workers_per_gather=0 ${address.options} -c search_path=${address.schema},pg_catalog -c extra_float_digits=1`,
-    types: { getTypeParser: parserOf },
-  };
-  const pool = new Pool(config);
-  const lent = new Set<PoolClient>();
-  pool.on('acquire', (client) => lent.add(client));
-  pool.on('release', (_error, client) => lent.delete(client));
-  lentBy.set(pool, lent);
-  // The pool replaces a connection that is lost while idle; connections in use report the loss to their users.
-  pool.on('error', () => undefined);
-  // One that is lost between two statements tells with the next.
-  pool.on('connect', (client) => {
-    client.on('error', () => undefined);
-    watchRows(client);
-  });
-  return pool;
-}
-
-/** The connections of each pool that are in use. */
-const lentBy = new WeakMap<Pool, ReadonlySet<PoolClient>>();
-
 /** Milliseconds for what is soon done anyway. */
 const SOON = 250;
-
-/**
- * Ends a pool. Nobody needs the responses of statements that still run: their connections are interrupted, and the
- * server rolls back what they have not committed. Who waits for a connection gets none.
- */
-export async function endPool(pool: Pool): Promise<void> {
-  const ended = pool.end();
-  queues.get(pool)?.close(() => platError('storeUnavailable', {}));
-  if (!(await within(SOON, ended))) {
-    for (const { connection } of lentBy.get(pool) ?? []) connection.stream.destroy();
-  }
-  await ended;
-}
-
-/** The time limit of each statement on a connection of the pool, in milliseconds; 0: unlimited. */
-export function limitOf({ options: { statement_timeout: limit } }: Pool): number {
-  return typeof limit === 'number' ? limit : 0;
-}
-
-/** How long a statement on a connection of the pool may keep silent, in milliseconds. */
-export function patienceOf(pool: Pool): number {
-  const limit = limitOf(pool);
-  return limit > 0 ? limit + SILENT : Number.POSITIVE_INFINITY;
-}
 
 /** The number of requests that may wait for a connection; more are rejected, so that clients retry later. */
 const LONGEST_QUEUE = 500;
@@ -110,66 +50,113 @@ const LONGEST_QUEUE = 500;
 /** Seconds after which a rejected request may be retried. */
 const COME_BACK = 5;
 
-/** Who waits for the connections of each pool. */
-const queues = new WeakMap<Pool, FairQueue>();
+/** Milliseconds until a server that has no connections left is asked again. */
+const PAUSE = 50;
 
-function queueOf(pool: Pool): FairQueue {
-  const known = queues.get(pool);
-  if (known !== undefined) return known;
-  const { max, connectionTimeoutMillis: patience } = pool.options;
-  const bounds = { turns: max, waiting: LONGEST_QUEUE, long: true };
-  const queue = new FairQueue(patience === undefined ? bounds : { ...bounds, patience });
-  queues.set(pool, queue);
-  return queue;
-}
+/** A pool of connections whose statements find the tables and functions of one store. */
+export class StorePool extends Pool {
+  /** The time limit of each statement, in milliseconds; 0: unlimited. */
+  readonly limit: number;
+  readonly #connect: number;
+  /** Who waits for a connection by name. */
+  readonly #queue: FairQueue;
+  /** The connections that are in use. */
+  readonly #lent = new Set<PoolClient>();
 
-/** How many wait for a connection of a pool. */
-export const waitingFor = (pool: Pool): number => (queues.get(pool)?.waiting ?? 0) + pool.waitingCount;
-
-/** The caller that acquires connections if none is named: the store itself. */
-const NOBODY = '';
-
-/**
- * A connection of a pool, which goes back with `release`.
- * @param name for whom; the connections are shared out fairly between the names
- * @throws PlatError `overloaded` when all connections are in use, and stay so
- */
-export async function takeConnection(pool: Pool, name = NOBODY): Promise<PoolClient> {
-  if (name === NOBODY) return connectionOf(pool);
-  const turn = await queueOf(pool).enter(name);
-  try {
-    const client = await connectionOf(pool);
-    const { release } = client;
-    client.release = (error) => {
-      release.call(client, error);
-      turn.end();
-    };
-    return client;
-  } catch (error) {
-    turn.end();
-    throw error;
+  constructor(address: PostgresAddress, options: PoolOptions) {
+    const { least = 0, most, pipeline, statement = 0, connect = PATIENCE.connect } = options;
+    super({
+      connectionString: address.connectionString,
+      min: least,
+      max: most,
+      pipeline,
+      connectionTimeoutMillis: connect,
+      idleTimeoutMillis: IDLE,
+      statement_timeout: statement,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: KEEP_ALIVE,
+      fallback_application_name: 'plat',
+      // Statements of plat are wide and short: compiling them takes longer than running them. One keeps one processor busy,
+      // so that a turn at the server's processors is one.
+      options: `-c jit=off -c max_parallel_workers_per_gather=0 ${address.options} -c search_path=${address.schema},pg_catalog -c extra_float_digits=1`,
+      types: { getTypeParser: parserOf },
+    });
+    this.limit = statement;
+    this.#connect = connect;
+    this.#queue = new FairQueue({ turns: most, waiting: LONGEST_QUEUE, long: true, patience: connect });
+    this.on('acquire', (client) => this.#lent.add(client));
+    this.on('release', (_error, client) => this.#lent.delete(client));
+    // The pool replaces a connection that is lost while idle; connections in use report the loss to their users.
+    this.on('error', () => undefined);
+    // One that is lost between two statements tells with the next.
+    this.on('connect', (client) => {
+      client.on('error', () => undefined);
+      watchRows(client);
+    });
   }
-}
 
-async function connectionOf(pool: Pool): Promise<PoolClient> {
-  const refused = () => platError('overloaded', { seconds: COME_BACK }, { retryAfter: COME_BACK });
-  if (pool.waitingCount >= LONGEST_QUEUE) throw refused();
-  const deadline = performance.now() + (pool.options.connectionTimeoutMillis ?? 0);
-  for (;;) {
+  /** How long a statement may keep silent, in milliseconds. */
+  get patience(): number {
+    return this.limit > 0 ? this.limit + SILENT : Number.POSITIVE_INFINITY;
+  }
+
+  /** How many wait for a connection. */
+  get waiting(): number {
+    return this.#queue.waiting + this.waitingCount;
+  }
+
+  /**
+   * Ends the pool. Nobody needs the responses of statements that still run: their connections are interrupted, and the
+   * server rolls back what they have not committed. Who waits for a connection gets none.
+   */
+  async close(): Promise<void> {
+    const ended = this.end();
+    this.#queue.close(() => platError('storeUnavailable', {}));
+    if (!(await within(SOON, ended))) {
+      for (const { connection } of this.#lent) connection.stream.destroy();
+    }
+    await ended;
+  }
+
+  /**
+   * A connection, which goes back with `release`.
+   * @param name for whom; the connections are shared out fairly between the names. Absent: for the store itself
+   * @throws PlatError `overloaded` when all connections are in use, and stay so
+   */
+  async take(name?: string): Promise<PoolClient> {
+    if (name === undefined) return this.#take();
+    const turn = await this.#queue.enter(name);
     try {
-      return await pool.connect();
+      const client = await this.#take();
+      const { release } = client;
+      client.release = (error) => {
+        release.call(client, error);
+        turn.end();
+      };
+      return client;
     } catch (error) {
-      // All connections of this process are in use, where the server would still give others.
-      if (pool.totalCount >= pool.options.max && isWaitingTooLong(error)) throw refused();
-      // The server has no more connections: one of this process is released, or one of another process ends.
-      if (!isWithoutConnections(error) || performance.now() >= deadline) throw error;
-      await setTimeout(PAUSE);
+      turn.end();
+      throw error;
+    }
+  }
+
+  async #take(): Promise<PoolClient> {
+    const refused = () => platError('overloaded', { seconds: COME_BACK }, { retryAfter: COME_BACK });
+    if (this.waitingCount >= LONGEST_QUEUE) throw refused();
+    const deadline = performance.now() + this.#connect;
+    for (;;) {
+      try {
+        return await this.connect();
+      } catch (error) {
+        // All connections of this process are in use, where the server would still give others.
+        if (this.totalCount >= this.options.max && isWaitingTooLong(error)) throw refused();
+        // The server has no more connections: one of this process is released, or one of another process ends.
+        if (!isWithoutConnections(error) || performance.now() >= deadline) throw error;
+        await setTimeout(PAUSE);
+      }
     }
   }
 }
-
-/** Milliseconds until a server that has no connections left is asked again. */
-const PAUSE = 50;
 
 const isWaitingTooLong = (error: unknown): boolean =>
   error instanceof Error && error.message.startsWith('timeout exceeded');
@@ -189,4 +176,56 @@ function parserOf(type: number, format?: string): Parser {
   if (format === 'binary') return asIs;
   if (type === BOOLEAN) return asBoolean;
   return NUMBERS.has(type) ? asNumber : asIs;
+}
+
+/** The connections by which a process reads from a server. */
+export interface Lanes extends Readonly<Record<Lane, StorePool>> {
+  /** Who may keep the server at work: absent for what is soon done. */
+  readonly work: Readonly<Partial<Record<Lane, FairQueue>>>;
+  /** For the reads of every request: a page that is being read holds its connection, and must not wait for another. */
+  readonly small: StorePool;
+  /** Opens one connection of each, which stays: none is then without, when the server has no more to give. */
+  warm(): Promise<void>;
+  end(): Promise<void>;
+}
+
+/** Small statements take no longer than the way to the server and back, so a few connections do for thousands a second. */
+const SMALL = 4;
+const RECORDS = 4;
+
+/**
+ * Turns at the processors of a server: as many as it has, and half of them for one name, so that what is soon done never
+ * waits for a processor that one name keeps busy.
+ */
+function turnsAt(processors: number, patience: number): FairQueue {
+  const alone = Math.max(1, Math.floor(processors / 2));
+  return new FairQueue({
+    turns: Math.max(2, processors),
+    long: true,
+    alone,
+    waiting: LONGEST_QUEUE,
+    patience,
+  });
+}
+
+export function connectLanes(address: PostgresAddress, { small, large, connect }: Patience): Lanes {
+  const most = Math.max(1, Math.floor(address.connections / 3));
+  const lane = (connections: number, statement: number): StorePool =>
+    new StorePool(address, { least: 1, most: connections, pipeline: true, statement, connect });
+  const pools = {
+    records: lane(RECORDS, large),
+    pages: lane(address.connections - most, large),
+    searches: lane(most, large),
+    small: lane(SMALL, small),
+  };
+  const turns = turnsAt(address.processors, connect);
+  const end = async (): Promise<void> => {
+    turns.close(() => platError('storeUnavailable', {}));
+    await Promise.all(Object.values(pools).map((pool) => pool.close()));
+  };
+  const warm = async (): Promise<void> => {
+    // What cannot be opened now is opened when it is needed.
+    await Promise.allSettled(Object.values(pools).map(async (pool) => (await pool.connect()).release()));
+  };
+  return { ...pools, work: { pages: turns, searches: turns }, warm, end };
 }

@@ -1,11 +1,12 @@
-import type { Pool, PoolClient, QueryResult } from 'pg';
+import { hash } from 'node:crypto';
+import type { PoolClient, QueryResult } from 'pg';
 import { type BoundValue, render, type Sql, type Statement } from '../../../compile/fragment.ts';
+import { BoundedCache } from '../../../shared/bounded-cache.ts';
 import type { Slots } from '../../../store/read-steps.ts';
 import type { Row, Session } from '../../../store/session.ts';
 import { postgresDialect } from '../dialect.ts';
-import { limitOf, patienceOf, takeConnection } from './connect.ts';
+import type { StorePool } from './connect.ts';
 import { isUnavailable } from './errors.ts';
-import { isFull, keepPrepared } from './prepared.ts';
 import { SILENT, type Watch, watch } from './unresponsive.ts';
 
 /** What can be bound to a statement. */
@@ -33,7 +34,7 @@ interface Lending {
   readonly patience?: number | undefined;
   /** As of `endWith`. */
   readonly ending?: Ending;
-  /** For whom, as of `takeConnection`. */
+  /** For whom, as of `StorePool.take`. */
   readonly name?: string | undefined;
   /** Called when the connection is released. */
   readonly returned?: () => void;
@@ -113,18 +114,42 @@ function limitStatements(client: PoolClient, milliseconds: number, usual: number
   client.query(`SET statement_timeout = ${milliseconds}`).catch(() => limits.delete(client));
 }
 
+/** Statements that a connection keeps prepared; then another takes its place, and the server's memory is free. */
+const MOST = 400;
+
+/** The names of statements, by their texts, which may be long. */
+const names = new BoundedCache<string>('names of statements', { entries: 2000, bytes: 16 * 1024 * 1024 });
+const prepared = new WeakMap<PoolClient, Set<string>>();
+
+/** The name under which a connection keeps a statement: the same for the same text. */
+export function keepPrepared(client: PoolClient, text: string): string {
+  const name = nameOf(text);
+  const kept = prepared.get(client);
+  if (kept === undefined) prepared.set(client, new Set([name]));
+  else kept.add(name);
+  return name;
+}
+
+const isFull = (client: PoolClient): boolean => (prepared.get(client)?.size ?? 0) > MOST;
+
+/** Bytes of a name. */
+const NAME = 40;
+
+function nameOf(text: string): string {
+  const known = names.get(text);
+  if (known !== undefined) return known;
+  const made = hash('sha256', text, 'base64url').slice(0, 22);
+  return names.put(text, made, NAME);
+}
+
 /** Borrows a connection of a pool. */
-export async function borrow(pool: Pool, lending: Lending = {}): Promise<Loan> {
-  const client = await takeConnection(pool, lending.name);
+export async function borrow(pool: StorePool, lending: Lending = {}): Promise<Loan> {
+  const client = await pool.take(lending.name);
   try {
-    const usual = limitOf(pool);
     const { milliseconds } = lending;
-    limitStatements(
-      client,
-      milliseconds === undefined ? usual : Math.max(1, Math.round(milliseconds)),
-      usual,
-    );
-    return new Loan(client, watch(client, lending.patience ?? patienceOf(pool)), lending);
+    const limit = milliseconds === undefined ? pool.limit : Math.max(1, Math.round(milliseconds));
+    limitStatements(client, limit, pool.limit);
+    return new Loan(client, watch(client, lending.patience ?? pool.patience), lending);
   } catch (error) {
     client.release(true);
     throw error;
@@ -159,7 +184,7 @@ function sessionOn(client: PoolClient, watch: Watch): ServerSession {
 
 /** Works on a connection of a pool. @param patience as of `Lending` */
 export async function withSession<T>(
-  pool: Pool,
+  pool: StorePool,
   work: (session: ServerSession) => Promise<T>,
   patience?: number,
 ): Promise<T> {
@@ -210,7 +235,7 @@ const withoutNul = (text: string): string =>
 const storable = (value: BoundValue): BoundValue => (typeof value === 'string' ? withoutNul(value) : value);
 
 /** Statements by themselves, each on whatever connection of a pool is free. */
-export const sessionOf = (pool: Pool): Session => ({
+export const sessionOf = (pool: StorePool): Session => ({
   dialect: postgresDialect,
   rows: (statement) => withSession(pool, ({ rows }) => rows(statement)),
   run: (statement) => withSession(pool, ({ run }) => run(statement)),

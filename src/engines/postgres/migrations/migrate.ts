@@ -1,10 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
-import type { Pool } from 'pg';
 import { storedLayouts } from '../../../compile/model.ts';
 import { LAYOUT_VERSION } from '../../../store/layout-version.ts';
 import { readMeta, readModel, writeMeta } from '../../../store/meta.ts';
 import { logStored } from '../../../store/rows/change-log.ts';
 import { Undo } from '../../../store/write-session.ts';
+import type { StorePool } from '../connection/connect.ts';
 import { isLockTimeout } from '../connection/errors.ts';
 import { type ServerSession, withSession } from '../connection/session.ts';
 import { readCatalog } from '../tables/catalog.ts';
@@ -36,7 +36,7 @@ export interface MigrateOptions {
  * Brings a store to the newest layout: each step once, whichever process is first, under the write lock. A step that
  * fails leaves the store at the layout before it.
  */
-export async function migrateStore(pool: Pool, options: MigrateOptions = {}): Promise<void> {
+export async function migrateStore(pool: StorePool, options: MigrateOptions = {}): Promise<void> {
   const { migrations = MIGRATIONS, rest = () => setTimeout(REST) } = options;
   const isBehind = async (session: ServerSession) =>
     stepFrom(migrations, (await readMeta(session)).layout) !== undefined;
@@ -61,7 +61,11 @@ const stepFrom = (migrations: readonly Migration[], layout: number): Migration |
 
 type Outcome = 'done' | 'moved' | 'in the way';
 
-function migrateOnce(pool: Pool, migrations: readonly Migration[], isLastTry: boolean): Promise<Outcome> {
+function migrateOnce(
+  pool: StorePool,
+  migrations: readonly Migration[],
+  isLastTry: boolean,
+): Promise<Outcome> {
   const move = async (session: ServerSession): Promise<Outcome | Undo<Outcome>> => {
     const { layout, generation } = await readMeta(session);
     const step = stepFrom(migrations, layout);

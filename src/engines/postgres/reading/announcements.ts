@@ -6,7 +6,7 @@
  */
 import type { Announcements, Hearing, Pause } from '../../../store/commit-watch.ts';
 import type { PostgresAddress } from '../connection/address.ts';
-import { connectPool } from '../connection/connect.ts';
+import { StorePool } from '../connection/connect.ts';
 import { CHANGES_CHANNEL } from '../dialect.ts';
 
 /** Milliseconds until a connection that was lost is made again; they double with each attempt in vain. */
@@ -18,7 +18,7 @@ export function announcementsAt(
   { heard, lost }: Hearing,
   pause: Pause,
 ): Announcements {
-  const pool = connectPool(address, { most: 1, pipeline: false });
+  const pool = new StorePool(address, { most: 1, pipeline: false });
   const ended = new AbortController();
   let isOpen = false;
   let isReported = false;

@@ -1,5 +1,5 @@
 import type { Lane, ReadCaller } from '../../../store/lanes.ts';
-import type { Lanes } from '../connection/lanes.ts';
+import type { Lanes } from '../connection/connect.ts';
 import { borrow, type Loan, type ServerSession } from '../connection/session.ts';
 import { SILENT } from '../connection/unresponsive.ts';
 import { LOOK, type Seen, seenIn } from './look-row.ts';

@@ -11,10 +11,9 @@ import { isOneStatement, type Making, type ReadResult, runLater, stepsOf } from 
 import type { Row } from '../../../store/session.ts';
 import { LookChanged, type ReadOptions } from '../../../store/store.ts';
 import { mustBeText, WholeBodies } from '../../../store/whole/whole-bodies.ts';
+import type { Lanes } from '../connection/connect.ts';
 import { isMissing, translateError } from '../connection/errors.ts';
-import type { Lanes } from '../connection/lanes.ts';
-import { keepPrepared } from '../connection/prepared.ts';
-import { bindings, type Loan, type ServerSession } from '../connection/session.ts';
+import { bindings, keepPrepared, type Loan, type ServerSession } from '../connection/session.ts';
 import type { ReadServers } from '../standbys/read-servers.ts';
 import type { LiveState } from './live-state.ts';
 import { lookIn, seenIn, withLook } from './look-row.ts';

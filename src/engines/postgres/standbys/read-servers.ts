@@ -3,9 +3,8 @@ import { PlatError, platError } from '../../../errors/index.ts';
 import type { Lane } from '../../../store/lanes.ts';
 import type { ReadStoreState } from '../../../store/store.ts';
 import type { PostgresAddress } from '../connection/address.ts';
-import { PATIENCE, type Patience, waitingFor } from '../connection/connect.ts';
+import { connectLanes, type Lanes, PATIENCE, type Patience } from '../connection/connect.ts';
 import { isGone } from '../connection/errors.ts';
-import { connectLanes, type Lanes } from '../connection/lanes.ts';
 import { withSession } from '../connection/session.ts';
 
 /** What a reading must see at least: what the primary server showed when the request came. */
@@ -133,7 +132,7 @@ export class ReadServers {
   /** Those that are known to be far enough first, and of these the least busy. */
   #inTurn(lane: Lane, needed: Needed): readonly ReadServer[] {
     const load = ({ lanes: { [lane]: pool } }: ReadServer): number =>
-      waitingFor(pool) + pool.totalCount - pool.idleCount;
+      pool.waiting + pool.totalCount - pool.idleCount;
     const isBehind = ({ changes }: ReadServer): number => (changes < needed.changes ? 1 : 0);
     return this.#servers.toSorted(
       (left, right) => isBehind(left) - isBehind(right) || load(left) - load(right),

@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import type { Pool } from 'pg';
 import { bind, sql } from '../../../compile/fragment.ts';
 import { platError } from '../../../errors/index.ts';
 import { checkTimeZone } from '../../../records/local-time.ts';
@@ -13,6 +12,7 @@ import type { PartitionField } from '../../../store/store.ts';
 import { NOTHING_HELD } from '../../../store/store-clock.ts';
 import { TEXT } from '../column-types.ts';
 import type { PostgresAddress } from '../connection/address.ts';
+import type { StorePool } from '../connection/connect.ts';
 import { inTransaction, type ServerSession, withSession } from '../connection/session.ts';
 import { migrateStore } from '../migrations/migrate.ts';
 import { CURRENT_LAYOUT } from '../migrations/steps.ts';
@@ -48,7 +48,7 @@ interface StoreWish {
  * @throws PlatError if there is no store and none is to be created, or one that this plat does not know
  */
 export async function prepareStore(
-  pool: Pool,
+  pool: StorePool,
   address: PostgresAddress,
   { create, partitions, onCreate }: StoreWish,
   clock: StampClock,
@@ -70,7 +70,7 @@ export async function prepareStore(
 
 /** Makes the tables, unless another process was faster. */
 function makeStore(
-  pool: Pool,
+  pool: StorePool,
   address: PostgresAddress,
   server: Server,
   wish: StoreWish & { readonly create: StoreSettings },

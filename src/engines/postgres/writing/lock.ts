@@ -1,8 +1,8 @@
-import type { Pool } from 'pg';
 import { platError } from '../../../errors/index.ts';
 import { LAYOUT_VERSION, LayoutTooNew } from '../../../store/layout-version.ts';
 import type { Row } from '../../../store/session.ts';
 import { Undo } from '../../../store/write-session.ts';
+import type { StorePool } from '../connection/connect.ts';
 import { isUnavailable } from '../connection/errors.ts';
 import { type ServerSession, withSession } from '../connection/session.ts';
 import { LOCK_CLASS } from '../tables/functions.ts';
@@ -45,7 +45,7 @@ interface LockOptions {
  * @throws PlatError `writeUnknown`
  */
 export async function underLock<T>(
-  pool: Pool,
+  pool: StorePool,
   work: (session: ServerSession) => Promise<T | Undo<T>>,
   { known = LAYOUT_VERSION, patience = PATIENCE }: LockOptions = {},
 ): Promise<T> {
@@ -86,7 +86,12 @@ async function commit(session: ServerSession): Promise<void> {
   }
 }
 
-async function begin(pool: Pool, session: ServerSession, known: number, patience: number): Promise<void> {
+async function begin(
+  pool: StorePool,
+  session: ServerSession,
+  known: number,
+  patience: number,
+): Promise<void> {
   for (;;) {
     const sign = signOf(pool);
     try {

@@ -4,11 +4,12 @@
  * them is. Not every host lets a role ask for the timeline of the log (Amazon Aurora, for one), and another sign is
  * used there: when the server began, which also changes when the same one begins again. It knows no lock.
  */
-import type { Pool } from 'pg';
+
 import { codeOf } from '../../../shared/error-code.ts';
 import { type MetaChange, writeMeta } from '../../../store/meta.ts';
 import { leaveNumbers } from '../../../store/rows/change-log.ts';
 import type { Row, Session } from '../../../store/session.ts';
+import type { StorePool } from '../connection/connect.ts';
 
 type SignName = keyof Pick<MetaChange, 'timeline' | 'serverStart'>;
 
@@ -33,10 +34,10 @@ const SIGNS: readonly Sign[] = [
 const WITHHELD = new Set(['42501', '42883', '0A000', '55000']);
 
 /** How many signs a server did not give to the connections of a pool. */
-const withheld = new WeakMap<Pool, number>();
+const withheld = new WeakMap<StorePool, number>();
 
 /** What a writer queries from the server first; undefined if the server does not provide it. */
-export const signOf = (pool: Pool): Sign | undefined => SIGNS[withheld.get(pool) ?? 0];
+export const signOf = (pool: StorePool): Sign | undefined => SIGNS[withheld.get(pool) ?? 0];
 
 /** Columns of a SELECT from `plat_meta`: the stored sign, and the server's, unless it follows another. */
 export function signColumns(sign: Sign | undefined): string {
@@ -46,7 +47,7 @@ export function signColumns(sign: Sign | undefined): string {
 }
 
 /** Whether a statement may be repeated with the columns of the next sign, since the server refused those of this one. */
-export function withholdsSign(pool: Pool, sign: Sign | undefined, error: unknown): boolean {
+export function withholdsSign(pool: StorePool, sign: Sign | undefined, error: unknown): boolean {
   if (sign === undefined || !WITHHELD.has(codeOf(error) ?? '')) return false;
   withheld.set(pool, SIGNS.indexOf(sign) + 1);
   return true;

@@ -1,9 +1,9 @@
 /** What the store's writer needs of a server. */
 
-import type { Pool } from 'pg';
 import { readModel } from '../../../store/meta.ts';
 import type { WriteLimits } from '../../../store/write/in-time.ts';
 import { StoreWriter } from '../../../store/writer.ts';
+import type { StorePool } from '../connection/connect.ts';
 import { PATIENCE } from '../connection/connect.ts';
 import { refusalIn } from '../connection/errors.ts';
 import { allow, type ServerSession, sessionOf, withSession } from '../connection/session.ts';
@@ -15,7 +15,7 @@ import type { StampClock } from './stamp-clock.ts';
 import { type ServerWriteSession, writeSessionOn } from './write-session.ts';
 
 export function writerOn(
-  pool: Pool,
+  pool: StorePool,
   clock: StampClock,
   isPartitioned: boolean,
   limits: WriteLimits | undefined,
