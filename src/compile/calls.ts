@@ -2,7 +2,7 @@
  * The functions and casts of the query language, and values as JSON text, as SQL. What every engine writes the same stands here; an engine brings a
  * table of the rest. No argument is written twice, or functions inside functions would double the statement at each level.
  */
-import type { FunctionName, ValueType } from '../query/tree.ts';
+import type { FunctionName, LikePart, ValueType } from '../query/tree.ts';
 import { bind, join, type Sql, sql } from './fragment.ts';
 
 /** The functions whose SQL is an engine's own. */
@@ -150,3 +150,29 @@ export const jsonBy =
 export const WHITE_SPACE = bind(
   '\t\n\v\f\r \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000',
 );
+
+/** How an engine writes patterns with wildcards. */
+interface Wildcards {
+  readonly any: string;
+  readonly one: string;
+  /** The characters that are escaped, and a replacement that escapes one. */
+  readonly special: RegExp;
+  readonly escaped: string;
+}
+
+export const wildcardText = (
+  pattern: readonly LikePart[],
+  { any, one, special, escaped }: Wildcards,
+): string =>
+  pattern
+    .map((part) => {
+      switch (part.kind) {
+        case 'any':
+          return any;
+        case 'one':
+          return one;
+        case 'text':
+          return part.text.replace(special, escaped);
+      }
+    })
+    .join('');

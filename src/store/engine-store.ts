@@ -9,7 +9,7 @@ import { PromiseQueue } from '../shared/promise-queue.ts';
 import { within } from '../shared/within.ts';
 import { feedPage, feedStatement, KNOWN } from './change-feed.ts';
 import { changesIn, changesSince } from './change-follower.ts';
-import { checksOn } from './check/check-store.ts';
+import { checksOn, checkTables } from './check/check-store.ts';
 import { rewriteInBatches } from './check/rewrite-rows.ts';
 import { mendStatements } from './check/table-faults.ts';
 import { checkpointsOn } from './checkpoint-tables.ts';
@@ -197,12 +197,7 @@ function storeOn(engine: Engine, stored: StoreModel): Store {
     },
     rowFaults: (resource, rows) => checks.rowFaults(resource, rows),
     rowAfter: (resource, after, limit) => checks.rowAfter(resource, after, limit),
-    async tableFaults(resource) {
-      const faults = await checks.tableFaults(resource);
-      const current = await model();
-      if (!current.stores(resource)) return faults;
-      return [...faults, ...(await engine.viewFaults(current, current.layout(resource)))];
-    },
+    tableFaults: async (resource) => checkTables(resource, await model(), checks, engine.viewFaults),
     fileFaults: async () => engine.fileFaults(await model()),
     async mendFile() {
       for (const step of engine.mendFile(await model())) await locked(step, { isLong: true });

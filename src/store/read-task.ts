@@ -11,8 +11,10 @@ import { DamagedRecord } from '../records/damage.ts';
 import { type BlocksMaking, type BlocksPage, blocksPage } from './blocks-task.ts';
 import { readBody } from './body-step.ts';
 import { facetsIn } from './facet-rows.ts';
+import { LinkedFragments } from './linked-fragments.ts';
 import { type Ask, along, ask, type Given, NOTHING, type Steps } from './read-steps.ts';
 import type { Row } from './session.ts';
+import { mustBeText, WholeBodies } from './whole/whole-bodies.ts';
 
 /** A read as data, which can be sent to a thread. */
 export type ReadTask =
@@ -85,6 +87,15 @@ export async function runLater<T>(steps: Steps<T>, answer: (ask: Ask) => Promise
 export interface Making extends BlocksMaking {
   /** Whether the result leaves the service, so that it must not contain damage (lanes.ts). */
   readonly isSent: boolean;
+}
+
+/** What makes the bodies of a thread, which it keeps from task to task. */
+export function makerOf(deflate: Making['deflate'], bodies: WholeBodies = new WholeBodies()) {
+  const fragments = new LinkedFragments();
+  return ({ isSent, memory }: Pick<Making, 'isSent' | 'memory'>): Making => ({
+    ...{ isSent, memory, fragments, deflate },
+    check: isSent ? bodies.mustBeWhole : mustBeText,
+  });
 }
 
 export function* stepsOf(task: ReadTask, making: Making): Steps<ReadResult> {

@@ -1,4 +1,4 @@
-import { type Calls, type Casts, type JsonForms, WHITE_SPACE } from '../../compile/calls.ts';
+import { type Calls, type Casts, type JsonForms, WHITE_SPACE, wildcardText } from '../../compile/calls.ts';
 import { type Dialect, dialectOf } from '../../compile/dialect.ts';
 import {
   bind,
@@ -15,7 +15,7 @@ import {
 } from '../../compile/fragment.ts';
 import type { ResourceLayout } from '../../compile/layout/index.ts';
 import type { ScalarType } from '../../dictionary/index.ts';
-import type { LikePart, ValueType } from '../../query/tree.ts';
+import type { ValueType } from '../../query/tree.ts';
 import { COLUMN_TYPES } from './column-types.ts';
 import { serverPattern } from './pattern/index.ts';
 
@@ -139,31 +139,14 @@ const casts: Casts = {
   whole,
 };
 
-function likePart(part: LikePart): string {
-  switch (part.kind) {
-    case 'any':
-      return '%';
-    case 'one':
-      return '_';
-    case 'text':
-      return part.text.replace(/[%_\\]/g, '\\$&');
-  }
-}
-
 /** ORDER BY takes a bare constant for the number of a column, or rejects it. */
 function ordered(value: Sql): Sql {
   const isConstant = value.parts.every((part) => typeof part === 'string' && /^[A-Z0-9() ]*$/.test(part));
   return isConstant ? sql`(SELECT ${value})` : value;
 }
 
-/** Few keys hold characters that must be encoded; those are encoded byte by byte. */
-function inUrl(text: Sql): Sql {
-  const byte = sql`get_byte(convert_to(t.x, 'UTF8'), n)`;
-  const plain = sql`strpos('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.!~*''()', chr(b)) > 0`;
-  const written = sql`CASE WHEN b < 128 AND ${plain} THEN chr(b) ELSE '%' || upper(lpad(to_hex(b), 2, '0')) END`;
-  const bytes = sql`SELECT n, ${byte} AS b FROM (SELECT ${text} AS x) t, generate_series(0, octet_length(convert_to(t.x, 'UTF8')) - 1) n`;
-  return sql`CASE WHEN ${text} !~ '[^A-Za-z0-9_.!~*''()-]' THEN ${text} ELSE (SELECT string_agg(${written}, '' ORDER BY n) FROM (${bytes}) q) END`;
-}
+/** What `encodeURIComponent` leaves as it is. Few keys hold anything else. */
+const PLAIN_IN_URL = "[A-Za-z0-9_.!~*''()-]";
 
 export const postgresDialect = dialectOf({
   name: 'postgres',
@@ -174,7 +157,8 @@ export const postgresDialect = dialectOf({
   contentHash: (text, length) =>
     sql`left(translate(encode(sha256(convert_to(${text}, 'UTF8')), 'base64'), '+/', '-_'), ${integer(length)})`,
   inPath: (text) => sql`CASE WHEN ${text} !~ '[^A-Za-z0-9_.-]' THEN ${text} END`,
-  inUrl,
+  inUrl: (text) =>
+    sql`CASE WHEN ${text} ~ '^${{ parts: [PLAIN_IN_URL] }}*$' THEN ${text} ELSE plat_encode(${text}, '${{ parts: [PLAIN_IN_URL] }}') END`,
   member: (object, member) => sql`((${object})::json -> ${constantText(member)})::text`,
   textList: (texts) => sql`json_build_array(${join(texts, ', ')})`,
   bytes: (text) => text,
@@ -212,7 +196,8 @@ export const postgresDialect = dialectOf({
   secondsBetween: (_type, later, earlier) => sql`plat_seconds(${later}, ${earlier})`,
   matches: (text, pattern, ignoreCase) =>
     sql`((${text}) COLLATE "C" ~ ${bind(serverPattern(pattern, ignoreCase))})`,
-  like: (text, pattern) => sql`(${text} LIKE ${bind(pattern.map(likePart).join(''))})`,
+  like: (text, pattern) =>
+    sql`(${text} LIKE ${bind(wildcardText(pattern, { any: '%', one: '_', special: /[%_\\]/g, escaped: '\\$&' }))})`,
   within: (latitude, longitude, polygon) => {
     const ring = polygon.flatMap((point) => [point.longitude, point.latitude]);
     return sql`plat_within(${latitude}, ${longitude}, ${bind(`{${ring.join()}}`)}::float8[])`;

@@ -1,5 +1,5 @@
 /** How a file that is a backup is made, and checked before anybody sees it. */
-import { type Checkable, checksOn, unsoundness } from '../../store/check/check-store.ts';
+import { type Checkable, checksOn, checkTables, unsoundness } from '../../store/check/check-store.ts';
 import { copyStore } from '../../store/copy-store.ts';
 import { makeBackup } from '../../store/files/backup.ts';
 import { readModel } from '../../store/meta.ts';
@@ -52,11 +52,8 @@ async function checkable(connection: Connection): Promise<Checkable> {
   const checks = checksOn(session, model);
   return {
     ...checks,
-    async tableFaults(resource) {
-      const faults = await checks.tableFaults(resource);
-      if (!model.stores(resource)) return faults;
-      return [...faults, ...findViewFaults(connection.database, model, model.layout(resource))];
-    },
+    tableFaults: (resource) =>
+      checkTables(resource, model, checks, (...of) => findViewFaults(connection.database, ...of)),
     model: async () => model,
     fileFaults: async () => findFileFaults(connection, model),
   };

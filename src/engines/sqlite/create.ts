@@ -7,13 +7,15 @@ import type { Clock } from '../../store/clock.ts';
 import { newEpoch } from '../../store/epoch.ts';
 import { isBlank, mustNotBeInUse } from '../../store/files/beside.ts';
 import { LAYOUT_VERSION, LayoutTooNew } from '../../store/layout-version.ts';
+import { readModel } from '../../store/meta.ts';
 import { beginStore } from '../../store/new-store.ts';
-import type { Connection } from './connection.ts';
+import { logStored } from '../../store/rows/change-log.ts';
+import { type Connection, connect } from './connection.ts';
 import { mustOwnItsLog } from './file-id.ts';
 import { startFile } from './new-file.ts';
-import { writeSessionOn } from './session.ts';
+import { sessionOn, writeSessionOn } from './session.ts';
 import { applyTables, columnsOf, OWN } from './tables.ts';
-import { begin } from './transaction.ts';
+import { begin, LOCK_TIMEOUT, underLock } from './transaction.ts';
 
 /** "plat" in the header of the file, which distinguishes a store from any other database. */
 const APPLICATION_ID = 0x706c6174;
@@ -25,7 +27,7 @@ export const isMarked = (database: DatabaseSync): boolean =>
   Number(database.prepare('PRAGMA application_id').get()?.application_id) === APPLICATION_ID;
 
 /** The layout of a file's tables; 0 while they are being made. */
-export const layoutOf = (database: DatabaseSync): number =>
+const layoutOf = (database: DatabaseSync): number =>
   Number(database.prepare('PRAGMA user_version').get()?.user_version);
 
 /** What lies at a path. */
@@ -83,4 +85,35 @@ export async function createStore(
   await beginStore(writeSessionOn(connection), begun, async (_, model) => applyTables(database, model));
   markStore(database);
   transaction.commit();
+}
+
+/**
+ * Brings the file of an older layout to this one, once, under the write lock: tables and indexes that came since are
+ * made, empty (plat_changes) or, the index of words, with the words of all that is stored. An error leaves the file as it was.
+ */
+export async function migrateStore(path: string): Promise<void> {
+  using connection = connect({ path, readOnly: false, busyTimeout: LOCK_TIMEOUT, cacheMegabytes: 64 });
+  const { database } = connection;
+  await underLock(connection, async () => {
+    // Another process was faster.
+    if (layoutOf(database) === LAYOUT_VERSION) return;
+    extendChanges(database);
+    database.exec(OWN);
+    const session = sessionOn(connection);
+    const model = await readModel(session);
+    applyTables(database, model);
+    await logStored(session, model);
+    markStore(database);
+  });
+}
+
+/** Entries from before layout 4 do not say what happened, and who sees the record: the sequence begins again behind them. */
+function extendChanges(database: DatabaseSync): void {
+  const there = columnsOf(database, 'plat_changes');
+  if (there.size === 0 || there.has('kind')) return;
+  database.exec(`ALTER TABLE plat_changes RENAME TO plat_changes_before; ${OWN};
+    INSERT INTO plat_changes (seq, resource, key, kind, at, was, visible)
+      SELECT seq, resource, key, iif(resource = '.', 'commit', 'all'), 0, 0, 0 FROM plat_changes_before;
+    DROP TABLE plat_changes_before;
+    INSERT OR IGNORE INTO plat_meta (name, value) SELECT 'changes_horizon', coalesce(max(seq), 0) FROM plat_changes`);
 }

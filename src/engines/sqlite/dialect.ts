@@ -1,4 +1,4 @@
-import { type Calls, type Casts, type JsonForms, WHITE_SPACE } from '../../compile/calls.ts';
+import { type Calls, type Casts, type JsonForms, WHITE_SPACE, wildcardText } from '../../compile/calls.ts';
 import { type Dialect, dialectOf } from '../../compile/dialect.ts';
 import {
   bind,
@@ -12,7 +12,6 @@ import {
   sql,
 } from '../../compile/fragment.ts';
 import type { ScalarType } from '../../dictionary/index.ts';
-import type { LikePart } from '../../query/tree.ts';
 import { idsWithWords, wordIndex } from './word-index.ts';
 
 const quoted = (value: Sql): Sql => sql`json_quote(${value})`;
@@ -106,18 +105,6 @@ const casts: Casts = {
   whole,
 };
 
-/** GLOB has the same two wildcards, which brackets escape. */
-function globPart(part: LikePart): string {
-  switch (part.kind) {
-    case 'any':
-      return '*';
-    case 'one':
-      return '?';
-    case 'text':
-      return part.text.replace(/[*?[]/g, '[$&]');
-  }
-}
-
 /** The texts of a response in one value, which the driver returns as bytes. */
 const JOINED = sql`CAST(group_concat(x, ',') AS BLOB)`;
 
@@ -163,7 +150,9 @@ const dialect = dialectOf({
   secondsBetween: (_type, later, earlier) => sql`plat_seconds(${later}, ${earlier})`,
   matches: (text, pattern, ignoreCase) =>
     sql`plat_matches(${text}, ${bind(pattern)}, ${bind(ignoreCase ? 1 : 0)})`,
-  like: (text, pattern) => sql`(${text} GLOB ${bind(pattern.map(globPart).join(''))})`,
+  // GLOB has the same two wildcards, which brackets escape.
+  like: (text, pattern) =>
+    sql`(${text} GLOB ${bind(wildcardText(pattern, { any: '*', one: '?', special: /[*?[]/g, escaped: '[$&]' }))})`,
   hasWords: (texts, words) => sql`plat_has_words(${texts}, ${bind(words.join(' '))})`,
   idsWithWords,
   wordIndex,

@@ -13,30 +13,30 @@ import { openOn } from '../../store/engine-store.ts';
 import { StoreFile } from '../../store/files/store-file.ts';
 import { isSent, type Lane } from '../../store/lanes.ts';
 import { LAYOUT_VERSION } from '../../store/layout-version.ts';
-import { LinkedFragments } from '../../store/linked-fragments.ts';
-import { readMeta, readModel } from '../../store/meta.ts';
+import { readMeta, readModel, STATE, stateIn } from '../../store/meta.ts';
 import { ownMemory } from '../../store/page-memory.ts';
+import { makerOf } from '../../store/read-task.ts';
 import type { Store } from '../../store/store.ts';
-import { storeClock } from '../../store/store-clock.ts';
+import { type StoreClock, storeClock } from '../../store/store-clock.ts';
 import { WholeBodies } from '../../store/whole/whole-bodies.ts';
 import type { WriteLimits } from '../../store/write/in-time.ts';
+import type { WriteSession } from '../../store/write-session.ts';
+import { StoreWriter } from '../../store/writer.ts';
 import { backupFile } from './backup.ts';
-import { bindings, connect } from './connection.ts';
-import { createStore, inspect } from './create.ts';
+import { bindings, type Connection, connect } from './connection.ts';
+import { createStore, inspect, migrateStore } from './create.ts';
 import { sqliteDialect } from './dialect.ts';
-import { damageIn, isMissing, translateError } from './errors.ts';
+import { damageIn, isMissing, refusalIn, translateError } from './errors.ts';
 import { findFileFaults, mendFileFaults } from './file-faults.ts';
 import { idBeneath } from './file-id.ts';
 import { registerFileUrl } from './functions.ts';
 import { HorizonProbe } from './horizon.ts';
 import { KeptState } from './kept-state.ts';
-import { migrateStore } from './migrate.ts';
 import { makeFile } from './new-file.ts';
-import { sessionOn } from './session.ts';
-import { findViewFaults, recreateView } from './tables.ts';
+import { sessionOn, writeSessionOn } from './session.ts';
+import { applyTables, findViewFaults, recreateView } from './tables.ts';
 import { readerPool, runTask } from './tasks.ts';
-import { LOCK_TIMEOUT } from './transaction.ts';
-import { writerOn } from './writer.ts';
+import { LOCK_TIMEOUT, underLock } from './transaction.ts';
 
 export interface SqliteStoreOptions extends ClockTrust {
   readonly path: string;
@@ -141,8 +141,7 @@ async function sqliteEngine(
   file.remember();
   const writer = writerOn(write, main, clock, limits);
   const bodies = new WholeBodies();
-  const fragments = new LinkedFragments();
-  const deflate = deflatingLater();
+  const making = makerOf(deflatingLater(), bodies);
   const pool = { ...shared, secret, busyTimeout: READ_PATIENCE, bodies: bodies.shared };
   const threads = (lane: Lane, size: number, own = {}) =>
     size > 0 ? readerPool({ ...pool, ...own }, lane, size) : undefined;
@@ -184,8 +183,8 @@ async function sqliteEngine(
           const threadsOfLane = pools[lane];
           if (threadsOfLane !== undefined) return await threadsOfLane.read({ task, milliseconds, caller });
           caller?.begin(lane);
-          const making = { isSent: isSent(caller), bodies, fragments, memory: ownMemory, deflate };
-          return runTask(main, task(), { ...making, milliseconds });
+          const how = { isSent: isSent(caller), memory: ownMemory };
+          return runTask(main, task(), making(how), milliseconds);
         } catch (error) {
           // Where a column has gone under a reading, it is planned again, by the settings that took it away.
           const isOutdated = isMissing(error) && (await live.current()).generation !== model.generation;
@@ -230,4 +229,30 @@ async function sqliteEngine(
       for (const connection of [first, probe, last]) connection.close();
     },
   };
+}
+
+/** What the store's writer needs of a file. @param reading sees what is committed */
+function writerOn(
+  writing: Connection,
+  reading: Connection,
+  clock: StoreClock,
+  limits?: WriteLimits,
+): StoreWriter<WriteSession> {
+  const session = writeSessionOn(writing);
+  return new StoreWriter(
+    {
+      clock,
+      refusal: refusalIn,
+      reading: sessionOn(reading),
+      readModel: () => readModel(sessionOn(reading)),
+      underLock: (work, { patience } = {}) => underLock(writing, () => work(session), { patience, limits }),
+      async timeState(asked) {
+        const state = stateIn(await readMeta(asked, ...STATE));
+        clock.inEpoch(state.epoch);
+        return { ...state, moment: clock.now(), jump: clock.jump() };
+      },
+      applyTables: async (_, model) => applyTables(writing.database, model),
+    },
+    limits,
+  );
 }

@@ -5,7 +5,6 @@ import type { Ask, Given } from '../../store/read-steps.ts';
 import { type Making, type ReadResult, type ReadTask, runNow, stepsOf } from '../../store/read-task.ts';
 import { ReaderPool } from '../../store/threads/pool.ts';
 import type { SharedBodies } from '../../store/whole/known-bodies.ts';
-import { mustBeText, type WholeBodies } from '../../store/whole/whole-bodies.ts';
 import { anyRows, bindings, type Connection } from './connection.ts';
 import { begin } from './transaction.ts';
 
@@ -24,19 +23,13 @@ export function readerPool(data: ThreadOptions, lane: Lane, size: number): Reade
   return new ReaderPool({ module: new URL(`./worker.${ending}`, import.meta.url), data }, lane, size);
 }
 
-/** How a task is read. */
-interface Reading extends Omit<Making, 'check'> {
-  readonly milliseconds: number;
-  readonly bodies: WholeBodies;
-}
-
 /** Runs a task on one snapshot of the store, within a time: a page takes several statements, all else one. */
 export function runTask(
   connection: Connection,
   task: ReadTask,
-  { milliseconds, bodies, ...reading }: Reading,
+  making: Making,
+  milliseconds: number,
 ): ReadResult {
-  const making = { ...reading, check: reading.isSent ? bodies.mustBeWhole : mustBeText };
   connection.deadline.set(milliseconds);
   try {
     using _ = task.kind === 'page' || task.kind === 'blocks' ? begin(connection.database, 'read') : undefined;

@@ -3,8 +3,8 @@ import { workerData } from 'node:worker_threads';
 import type { StoreModel } from '../../compile/model.ts';
 import { checksOn } from '../../store/check/check-store.ts';
 import { deflatingNow } from '../../store/deflating.ts';
-import { LinkedFragments } from '../../store/linked-fragments.ts';
 import { readModel } from '../../store/meta.ts';
+import { makerOf } from '../../store/read-task.ts';
 import { answerTasks } from '../../store/threads/thread.ts';
 import { WholeBodies } from '../../store/whole/whole-bodies.ts';
 import { connect } from './connection.ts';
@@ -15,12 +15,11 @@ import { runTask, type ThreadOptions } from './tasks.ts';
 const options: ThreadOptions = workerData;
 const connection = connect({ ...options, readOnly: true });
 registerFileUrl(connection.database, options.secret);
-const bodies = new WholeBodies(options.bodies);
-const fragments = new LinkedFragments();
+const making = makerOf(deflatingNow, new WholeBodies(options.bodies));
 let model: StoreModel | undefined;
 
 answerTasks({
-  read: (task, how) => runTask(connection, task, { ...how, bodies, fragments, deflate: deflatingNow }),
+  read: (task, how) => runTask(connection, task, making(how), how.milliseconds),
   async checks(generation) {
     const session = sessionOn(connection);
     if (model === undefined || model.generation < generation) model = await readModel(session);

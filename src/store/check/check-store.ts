@@ -15,6 +15,7 @@ import {
   type FaultPage,
   type FileFault,
   type OnProgress,
+  type RowFaults,
   type RowPlace,
 } from './checks.ts';
 import { findRowFaults, placeAfter } from './row-faults.ts';
@@ -39,6 +40,20 @@ export function checksOn(session: Session, model: StoreModel): Checks {
       return layout === undefined ? [] : findTableFaults(checking, layout);
     },
   };
+}
+
+/** The checks of a resource beside its rows, those of its view included. */
+export async function checkTables(
+  resource: string,
+  model: StoreModel,
+  checks: Pick<Checks, 'tableFaults'>,
+  viewFaults: (
+    model: StoreModel,
+    layout: ResourceLayout,
+  ) => readonly RowFaults[] | Promise<readonly RowFaults[]>,
+): Promise<readonly RowFaults[]> {
+  const faults = await checks.tableFaults(resource);
+  return model.stores(resource) ? [...faults, ...(await viewFaults(model, model.layout(resource)))] : faults;
 }
 
 /** The checks of all rows of a resource, page by page. @param limit the rows of the next page */

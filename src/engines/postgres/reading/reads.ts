@@ -4,13 +4,11 @@ import type { Dialect } from '../../../compile/dialect.ts';
 import { deflatingLater } from '../../../store/deflating.ts';
 import type { Engine } from '../../../store/engine.ts';
 import { isSent, type Lane } from '../../../store/lanes.ts';
-import { LinkedFragments } from '../../../store/linked-fragments.ts';
 import type { LiveModel } from '../../../store/live-model.ts';
 import type { Ask, Given, Steps } from '../../../store/read-steps.ts';
-import { isOneStatement, type Making, type ReadResult, runLater, stepsOf } from '../../../store/read-task.ts';
+import { isOneStatement, makerOf, type ReadResult, runLater, stepsOf } from '../../../store/read-task.ts';
 import type { Row } from '../../../store/session.ts';
 import { LookChanged, type ReadOptions } from '../../../store/store.ts';
-import { mustBeText, WholeBodies } from '../../../store/whole/whole-bodies.ts';
 import type { Lanes } from '../connection/connect.ts';
 import { isMissing, translateError } from '../connection/errors.ts';
 import { bindings, keepPrepared, type Loan, type ServerSession } from '../connection/session.ts';
@@ -34,21 +32,14 @@ interface ReadSource {
 /** Runs the reads of records, on the server that is written to or one that follows it. */
 export class Servers {
   readonly #source: ReadSource;
-  readonly #bodies = new WholeBodies();
-  readonly #fragments = new LinkedFragments();
-  readonly #deflate = deflatingLater();
+  readonly #making = makerOf(deflatingLater());
 
   constructor(source: ReadSource) {
     this.#source = source;
   }
 
   readonly run: Engine['run'] = async (live, lane, plan, options) => {
-    const sent = isSent(options.caller);
-    const check = sent ? this.#bodies.mustBeWhole : mustBeText;
-    const making: Making = {
-      ...{ isSent: sent, check, fragments: this.#fragments },
-      ...{ memory: memories.body, deflate: this.#deflate },
-    };
+    const making = this.#making({ isSent: isSent(options.caller), memory: memories.body });
     return this.#read(live, lane, options, (loan, reading, planner) => {
       const task = plan(planner);
       const steps = stepsOf(task, making);

@@ -173,17 +173,18 @@ export const functionTexts = (unicode: string): readonly string[] => [
       RETURN inside;
     END`,
   ),
+  // Encoded for a URL, byte by byte, but for the characters of a class.
   codeFunction(
-    'plat_encode_uri(path text) RETURNS text',
+    'plat_encode(value text, kept text) RETURNS text',
     `BEGIN
-      IF path ~ '^[A-Za-z0-9;,/?:@&=+$_.!~*''()#-]*$' THEN RETURN path; END IF;
+      IF value ~ ('^' || kept || '*$') THEN RETURN value; END IF;
       RETURN (
         SELECT string_agg(
-          CASE WHEN letter ~ '[A-Za-z0-9;,/?:@&=+$_.!~*''()#-]' THEN letter
+          CASE WHEN letter ~ kept THEN letter
           ELSE regexp_replace(upper(encode(convert_to(letter, 'UTF8'), 'hex')), '(..)', '%\\1', 'g') END,
           '' ORDER BY place
         )
-        FROM regexp_split_to_table(path, '') WITH ORDINALITY letters(letter, place)
+        FROM regexp_split_to_table(value, '') WITH ORDINALITY letters(letter, place)
       );
     END`,
   ),
@@ -192,7 +193,7 @@ export const functionTexts = (unicode: string): readonly string[] => [
    LANGUAGE sql STABLE PARALLEL SAFE
    RETURN base || '/media/' || role || '.' || expires || '.' || left(encode(sha256(convert_to(
      concat_ws(E'\\n', (SELECT value FROM plat_meta WHERE name = 'secret'), role, expires, path,
-       (SELECT value FROM plat_meta WHERE name = 'secret')), 'UTF8')), 'hex'), 32) || '/' || plat_encode_uri(path)`,
+       (SELECT value FROM plat_meta WHERE name = 'secret')), 'UTF8')), 'hex'), 32) || '/' || plat_encode(path, '[A-Za-z0-9;,/?:@&=+$_.!~*''()#-]')`,
   // Up to where the store is settled (I2), and how long that promise is valid (commit-timestamps.ts). While others
   // write and no promise is valid, they may use timestamps as early as the end of the last one; a reader that
   // encounters them records its request, and the next of them to commit makes the promise (KEEP_PROMISE in meta.ts).
