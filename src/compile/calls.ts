@@ -166,13 +166,7 @@ export const wildcardText = (
 ): string =>
   pattern
     .map((part) => {
-      switch (part.kind) {
-        case 'any':
-          return any;
-        case 'one':
-          return one;
-        case 'text':
-          return part.text.replace(special, escaped);
-      }
+      if (part.kind === 'text') return part.text.replace(special, escaped);
+      return part.kind === 'any' ? any : one;
     })
     .join('');

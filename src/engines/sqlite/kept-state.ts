@@ -3,7 +3,6 @@
  * commit of another connection, of any process, and takes a tenth of the time of the reads that it replaces. This
  * module must not know what its readers conclude from the state.
  */
-import type { StatementSync } from 'node:sqlite';
 import type { KeyRecord } from '../../access/index.ts';
 import { render } from '../../compile/fragment.ts';
 import { keyIn, keyRows } from '../../store/key-store.ts';
@@ -22,42 +21,35 @@ interface Kept {
   readonly key: (tokenHash: string) => KeyRecord | undefined;
 }
 
-export class KeptState {
-  readonly #connection: Connection;
-  readonly #version: StatementSync;
-  #seen: unknown;
-  #kept: Kept;
+/** What is stored now. */
+export type Look = () => Kept;
 
-  /** @param connection one that never writes: its own commits would not show */
-  constructor(connection: Connection) {
-    this.#connection = connection;
-    this.#version = connection.database.prepare('PRAGMA data_version');
-    this.#seen = this.#version.get()?.data_version;
-    this.#kept = this.#read(0);
-  }
+/** @param connection one that never writes: its own commits would not show */
+export function lookOn(connection: Connection): Look {
+  const version = connection.database.prepare('PRAGMA data_version');
+  let seen: unknown;
+  let kept: Kept | undefined;
+  return () => {
+    const now = version.get()?.data_version;
+    if (kept === undefined || now !== seen) kept = readKept(connection, (kept?.commit ?? 0) + 1);
+    seen = now;
+    return kept;
+  };
+}
 
-  /** What is stored now. */
-  look(): Kept {
-    const version = this.#version.get()?.data_version;
-    if (version !== this.#seen) this.#kept = this.#read(this.#kept.commit + 1);
-    this.#seen = version;
-    return this.#kept;
-  }
-
-  #read(commit: number): Kept {
-    /** By the hashes of their tokens; those that there are. */
-    const keys = new Map<string, KeyRecord>();
-    return {
-      commit,
-      meta: metaOf(this.#connection.prepare(STATE.text).all(...bindings(STATE))),
-      key: (tokenHash) => {
-        const known = keys.get(tokenHash);
-        if (known !== undefined) return known;
-        const statement = render(keyRows(tokenHash), sqliteDialect.placeholder);
-        const found = keyIn(anyRows(this.#connection, statement.text, bindings(statement)));
-        if (found !== undefined) keys.set(tokenHash, found);
-        return found;
-      },
-    };
-  }
+function readKept(connection: Connection, commit: number): Kept {
+  /** By the hashes of their tokens; those that there are. */
+  const keys = new Map<string, KeyRecord>();
+  return {
+    commit,
+    meta: metaOf(connection.prepare(STATE.text).all(...bindings(STATE))),
+    key: (tokenHash) => {
+      const known = keys.get(tokenHash);
+      if (known !== undefined) return known;
+      const statement = render(keyRows(tokenHash), sqliteDialect.placeholder);
+      const found = keyIn(anyRows(connection, statement.text, bindings(statement)));
+      if (found !== undefined) keys.set(tokenHash, found);
+      return found;
+    },
+  };
 }

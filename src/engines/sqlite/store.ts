@@ -30,8 +30,8 @@ import { damageIn, isMissing, refusalIn, translateError } from './errors.ts';
 import { findFileFaults, mendFileFaults } from './file-faults.ts';
 import { idBeneath } from './file-id.ts';
 import { registerFileUrl } from './functions.ts';
-import { HorizonProbe } from './horizon.ts';
-import { KeptState } from './kept-state.ts';
+import { probeHorizon, stampingNow } from './horizon.ts';
+import { lookOn } from './kept-state.ts';
 import { makeFile } from './new-file.ts';
 import { sessionOn, writeSessionOn } from './session.ts';
 import { applyTables, findViewFaults, recreateView } from './tables.ts';
@@ -121,20 +121,19 @@ async function sqliteEngine(
   const { path } = file;
   using taken = new DisposableStack();
   const shared = { path, cacheMegabytes };
-  const opened = (options: { readonly readOnly: boolean; readonly busyTimeout: number }) =>
-    taken.use(connect({ ...shared, ...options }));
+  const opened = (options: Omit<Parameters<typeof connect>[0], 'path' | 'cacheMegabytes'>, own = {}) =>
+    taken.use(connect({ ...shared, ...options, ...own }));
   const write = opened({ readOnly: false, busyTimeout: LOCK_TIMEOUT });
   write.database.exec('PRAGMA synchronous = FULL');
   /** Reads on the calling thread what is soon done. */
   const main = opened({ readOnly: true, busyTimeout: READ_PATIENCE });
-  const state = new KeptState(main);
+  const look = lookOn(main);
   const clock = storeClock(given, trust, () => {
-    const { clockReading: reading, newest } = state.look().meta;
+    const { clockReading: reading, newest } = look().meta;
     return { reading, newest };
   });
-  const probe = taken.adopt(new HorizonProbe(path, state, clock, () => file.isLost()), (made) =>
-    made.close(),
-  );
+  const probe = opened({ readOnly: false, busyTimeout: 0 }, { cacheMegabytes: 1 });
+  probe.database.exec('PRAGMA synchronous = NORMAL');
   const reading = sessionOn(main);
   const { secret } = await readMeta(reading, 'secret');
   for (const connection of [write, main]) registerFileUrl(connection.database, secret);
@@ -163,16 +162,17 @@ async function sqliteEngine(
     reading: { small: reading, searches: reading },
     caches: () => [pools.pages, pools.searches].flatMap((each) => each?.caches() ?? []),
 
-    now: () => probe.now(),
-    ask: async () => ({ generation: state.look().meta.generation, moment: clock.now() }),
+    now: () => stampingNow(clock, look().meta),
+    ask: async () => ({ generation: look().meta.generation, moment: clock.now() }),
     async look(tokenHash) {
-      const { meta, key, commit } = state.look();
+      const { meta, key, commit } = look();
       const { generation } = meta;
-      return { generation, moment: clock.now(), now: probe.at(meta), key: key(tokenHash), commit };
+      const now = stampingNow(clock, meta);
+      return { generation, moment: clock.now(), now, key: key(tokenHash), commit };
     },
     async readModel() {
       const model = await readModel(reading);
-      clock.inEpoch(state.look().meta.epoch);
+      clock.inEpoch(look().meta.epoch);
       return model;
     },
     async run(live, lane, plan, { damaged, milliseconds, caller }) {
@@ -200,7 +200,7 @@ async function sqliteEngine(
       yield* connection.database.prepare(text).iterate(...bindings({ text, values }));
     },
 
-    horizon: async () => probe.horizon(),
+    horizon: async () => probeHorizon(probe, look, clock, file.isLost()),
     stampState: () => writer.stampState(),
     confirmClock: async (other) => clock.confirm(other),
 

@@ -19,6 +19,8 @@ import { allot, isBulk, type Span } from './allot-timestamps.ts';
  * itself has not reached its end.
  */
 export const PROMISE_STANDS = 1000;
+/** Milliseconds after which a store keeps another promise, while the one before still stands. */
+export const PROMISE_EVERY = PROMISE_STANDS / 2;
 
 /** Milliseconds without a write after which an import into an empty resource counts as finished. */
 const FILLING_ENDS = 60_000;

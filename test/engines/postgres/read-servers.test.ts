@@ -4,7 +4,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { after, describe, it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { postgresAddress } from '../../../src/engines/postgres/connection/address.ts';
-import { ChangePosition } from '../../../src/engines/postgres/standbys/change-position.ts';
+import { ChangePosition } from '../../../src/engines/postgres/reading/live-state.ts';
 import { ReadServers } from '../../../src/engines/postgres/standbys/read-servers.ts';
 import { type ErrorCode, PlatError } from '../../../src/errors/index.ts';
 import { openStore } from '../../../src/open-store.ts';

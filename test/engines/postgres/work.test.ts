@@ -4,7 +4,7 @@ import { after, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { postgresAddress } from '../../../src/engines/postgres/connection/address.ts';
 import { connectLanes, PATIENCE } from '../../../src/engines/postgres/connection/connect.ts';
-import { readInTransaction, readSnapshot } from '../../../src/engines/postgres/reading/reader.ts';
+import { readInTransaction, readSnapshot } from '../../../src/engines/postgres/reading/reads.ts';
 import { DEFAULT_SETTINGS } from '../../../src/records/settings.ts';
 import type { Lane, ReadCaller } from '../../../src/store/lanes.ts';
 import { emptyDatabase } from '../../support/postgres-engine.ts';

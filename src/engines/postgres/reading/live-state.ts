@@ -1,7 +1,6 @@
 import type { Horizon } from '../../../store/store.ts';
 import type { TimeState } from '../../../store/writer.ts';
 import type { ServerSession } from '../connection/session.ts';
-import { ChangePosition } from '../standbys/change-position.ts';
 import type { StampClock } from '../writing/stamp-clock.ts';
 import { LOOK, type Seen, seenIn, timeIn } from './look-row.ts';
 
@@ -93,5 +92,28 @@ export class LiveState {
     const now = Number(row?.moment);
     if (String(row?.epoch ?? '') === this.#epoch) this.sawStamp(now);
     return { now, settled: Number(row?.settled), standsUntil: Number(row?.stands) };
+  }
+}
+
+/**
+ * How many changes the primary server has shown to this process, which every server that is read from must show, too.
+ * Answers may come out of order, so a smaller number is old news; unless it was queried for after the larger one was
+ * known: then another server has taken over that had not yet got the last changes.
+ */
+export class ChangePosition {
+  #changes = 0;
+  #knownAt = Number.NEGATIVE_INFINITY;
+
+  get changes(): number {
+    return this.#changes;
+  }
+
+  /**
+   * @param asked and @param now: when the question was sent and the response came, on a clock that only runs forward
+   */
+  told(changes: number, asked: number, now: number): void {
+    if (changes === this.#changes || (changes < this.#changes && asked <= this.#knownAt)) return;
+    this.#changes = changes;
+    this.#knownAt = now;
   }
 }

@@ -3,7 +3,7 @@ import type { Planner } from '../../../compile/context.ts';
 import type { Dialect } from '../../../compile/dialect.ts';
 import { deflatingLater } from '../../../store/deflating.ts';
 import type { Engine } from '../../../store/engine.ts';
-import { isSent, type Lane } from '../../../store/lanes.ts';
+import { isSent, type Lane, type ReadCaller } from '../../../store/lanes.ts';
 import type { LiveModel } from '../../../store/live-model.ts';
 import type { Ask, Given, Steps } from '../../../store/read-steps.ts';
 import { isOneStatement, makerOf, type ReadResult, runLater, stepsOf } from '../../../store/read-task.ts';
@@ -11,12 +11,19 @@ import type { Row } from '../../../store/session.ts';
 import { LookChanged, type ReadOptions } from '../../../store/store.ts';
 import type { Lanes } from '../connection/connect.ts';
 import { isMissing, translateError } from '../connection/errors.ts';
-import { bindings, keepPrepared, type Loan, type ServerSession } from '../connection/session.ts';
+import {
+  bindings,
+  borrow,
+  keepPrepared,
+  type Loan,
+  type ServerSession,
+  SNAPSHOT,
+} from '../connection/session.ts';
+import { SILENT } from '../connection/unresponsive.ts';
 import type { ReadServers } from '../standbys/read-servers.ts';
 import type { LiveState } from './live-state.ts';
-import { lookIn, seenIn, withLook } from './look-row.ts';
+import { LOOK, lookIn, type Seen, seenIn, withLook } from './look-row.ts';
 import { OpenLook } from './looks.ts';
-import { type Reading, readInTransaction, readSnapshot, type Snapshot } from './reader.ts';
 import { bodyOf, memories, readTexts } from './texts.ts';
 
 /** What records are read with. */
@@ -162,4 +169,68 @@ async function answer(
       return { rows, body, ...(release === undefined ? {} : { release }) };
     }
   }
+}
+
+/** What was read on a snapshot. */
+interface Snapshot<T> {
+  /** What the snapshot sees of the store. */
+  readonly seen: Seen;
+  /** When its first statement was sent, on a clock that only runs forward. */
+  readonly asked: number;
+  readonly result: T;
+}
+
+/** How a snapshot is read, and for whom. */
+interface Reading {
+  readonly milliseconds: number;
+  readonly lane: Lane;
+  readonly caller: ReadCaller | undefined;
+  /** The hash of the token to look for, and the row of its key as last known; null: none. */
+  readonly tokenHash: string | null;
+  readonly keyRow: string | null;
+}
+
+/** Reads on a connection, on one snapshot. */
+type OnLoan<T> = (loan: Loan) => Promise<Snapshot<T>>;
+
+/** Reads on one snapshot of the store, on a connection of a lane, when it is the caller's turn, and within a time. */
+export async function readSnapshot<T>(
+  lanes: Lanes,
+  { milliseconds, lane, caller }: Reading,
+  read: OnLoan<T>,
+): Promise<Snapshot<T>> {
+  let began = performance.now();
+  using loan = await borrow(lanes[lane], {
+    milliseconds,
+    patience: milliseconds + SILENT,
+    name: caller?.name,
+    returned: () => caller?.spent(lane, performance.now() - began),
+  });
+  using _turn = caller === undefined ? undefined : await lanes.work[lane]?.enter(caller.name);
+  began = performance.now();
+  await loan.run(async () => caller?.begin(lane));
+  return await read(loan);
+}
+
+/**
+ * Reads with several statements. What begins and ends their transaction is sent along with them, so that none of it is a
+ * round trip of its own.
+ */
+export async function readInTransaction<T>(
+  loan: Loan,
+  { tokenHash }: Reading,
+  work: (session: ServerSession) => Promise<T>,
+): Promise<Snapshot<T>> {
+  loan.endWith(({ run }) => run('COMMIT'));
+  const asked = performance.now();
+  const [begun, state, read] = await Promise.allSettled([
+    loan.run(({ run }) => run(SNAPSHOT)),
+    loan.run(({ rows }) => rows(LOOK, [tokenHash])),
+    loan.run(work),
+  ]);
+  if (begun.status === 'rejected') throw begun.reason;
+  if (state.status === 'rejected') throw state.reason;
+  if (read.status === 'rejected') throw read.reason;
+  const [row] = state.value;
+  return { seen: seenIn(row), asked, result: read.value };
 }

@@ -1,4 +1,4 @@
-import { PROMISE_STANDS } from '../../../store/write/commit-timestamps.ts';
+import { PROMISE_EVERY, PROMISE_STANDS } from '../../../store/write/commit-timestamps.ts';
 
 /**
  * The functions that plat's statements use and PostgreSQL does not have. What they mean is what the functions of
@@ -226,9 +226,6 @@ export const functionTexts = (unicode: string): readonly string[] => [
 
 /** The first of the two numbers of the advisory lock under which a store is written; the schema gives the second. */
 export const LOCK_CLASS = 0x706c6174;
-
-/** Milliseconds after which another promise is kept, while the one before still stands. */
-const PROMISE_EVERY = PROMISE_STANDS / 2;
 
 /** Milliseconds after which a reader that encounters a writer records its request again. */
 const ASKED_EVERY = PROMISE_EVERY / 2;
