@@ -215,34 +215,38 @@ export async function leaveBits({ run }: Session, bits: number, since: number): 
 
 /** Appends every record as a new one, in a store that was written before changes were recorded. */
 export async function logStored(session: Session, model: StoreModel): Promise<void> {
-  const { rows, run } = session;
   const at = Date.parse((await readMeta(session, 'lastStamp')).lastStamp);
   const stored = [...model.dictionary.resources.values()].filter((resource) => model.stores(resource.name));
   for (const { name: resource } of stored.toSorted((one, other) => depthOf(one) - depthOf(other))) {
     const table = name(model.layout(resource).columnsTable);
-    const [counted] = await rows(sql`SELECT count(*) AS n FROM ${table}`);
-    const first = await takeNumbers(session, Number(counted?.n));
-    await run(sql`INSERT INTO plat_changes (seq, resource, key, kind, at, was, visible, system)
-      SELECT ${integer(first - 1)} + row_number() OVER (ORDER BY r._key), ${bind(resource)}, r._key, 'created', ${integer(at)},
-        0, r._visible, r._system FROM ${table} r`);
+    const created = sql`SELECT r._key AS key, 'created' AS kind, ${integer(0)} AS was, r._visible AS visible, r._system AS system
+      FROM ${table} r`;
+    await appendRows(session, resource, created, at);
   }
   await write(session, await takeNumbers(session, 1), [commitEntry()], at);
 }
 
 /** Appends the entries that are missing of the last changes of records. @param at in milliseconds since 1970 */
 export async function logMissing(session: Session, layout: ResourceLayout, at: number): Promise<void> {
-  const resource = layout.resource.name;
-  const missing = (await session.rows(sql`SELECT * FROM (${unlogged(layout)}) u ORDER BY key`)).map(
-    ({ key, kind, was, visible, system }): Entry => ({
-      resource,
-      key: String(key),
-      kind: kind === 'deleted' || kind === 'created' ? kind : 'changed',
-      was: Number(was),
-      visible: Number(visible),
-      system: typeof system === 'string' ? system : null,
-    }),
-  );
-  await append(session, missing, at);
+  const appended = await appendRows(session, layout.resource.name, unlogged(layout), at);
+  if (appended > 0) await write(session, await takeNumbers(session, 1), [commitEntry()], at);
+}
+
+/**
+ * Appends one entry for each row of a statement, in the order of the keys. The engine moves them from one table to the other,
+ * so that this process needs no memory for them, however many they are.
+ * @param entries a statement with the columns `key`, `kind`, `was`, `visible` and `system`
+ * @param at in milliseconds since 1970
+ * @returns their number
+ */
+async function appendRows(session: Session, resource: string, entries: Sql, at: number): Promise<number> {
+  const [counted] = await session.rows(sql`SELECT count(*) AS n FROM (${entries}) e`);
+  const count = Number(counted?.n);
+  if (count === 0) return 0;
+  const first = await takeNumbers(session, count);
+  return session.run(sql`INSERT INTO plat_changes (seq, resource, key, kind, at, was, visible, system)
+    SELECT ${integer(first - 1)} + row_number() OVER (ORDER BY e.key), ${bind(resource)}, e.key, e.kind, ${integer(at)},
+      e.was, e.visible, e.system FROM (${entries}) e`);
 }
 
 /** Begins the numbers of a new epoch. @param at in milliseconds since 1970 */
