@@ -1,4 +1,4 @@
-/** Requests that were right once: cut, doubled, spliced, nested, with odd characters and broken encodings in them. */
+/** Mutated requests: valid ones that are truncated, duplicated, spliced or nested, with unusual characters and broken encodings. */
 import type { Random } from '../oracle/random.ts';
 
 const PIECES = [
@@ -121,7 +121,7 @@ function mutation(random: Random, text: string, other: string): string {
 
 const WORDS = /'[^']*'|[\w.-]+|[()/:,]/g;
 
-/** One word in place of another, of the same request or of any. */
+/** Replaces one word by another, of the same request or of any other. */
 function swapped(random: Random, text: string, other: string): string {
   const words = [...text.matchAll(WORDS)];
   const target = random.among(words);
@@ -135,7 +135,7 @@ const cut = (seed: string): [path: string, query: string] => {
   return at < 0 ? [seed, ''] : [seed.slice(0, at), seed.slice(at)];
 };
 
-/** One to four changes, of the query for the most part. */
+/** One to four mutations, mostly of the query. */
 export function mutated(random: Random, seeds: readonly string[]): string {
   const [path, query] = cut(random.among(seeds) ?? '');
   const inPath = query === '' || random.chance(0.08);

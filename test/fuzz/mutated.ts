@@ -1,4 +1,4 @@
-/** Mutated requests to a live service: each is answered in words, soon, and with bounded memory. */
+/** Mutated requests to a live service: each gets a proper response, soon, with bounded memory. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { makeRandom, type Random } from '../oracle/random.ts';
@@ -10,12 +10,12 @@ import { SEEDS } from './seeds.ts';
 
 const MANY = process.env.PLAT_FULL === '1' ? 50_000 : undefined;
 const ONLY = process.env.PLAT_SEED;
-/** Seconds that a statement may run; with so few records no request comes near it. */
+/** The time limit of a statement in seconds; with so few records, no request comes near it. */
 const PATIENCE = 5;
 const IN_FLIGHT = 8;
 const UNLIMITED = { requests: 1e9, seconds: 300 };
 const LIMITS = { api: UNLIMITED, replication: UNLIMITED, floorplans: UNLIMITED, admin: UNLIMITED };
-/** Megabytes that the process may grow by after the first tenth of the requests. */
+/** Megabytes by which the process may grow after the first tenth of the requests. */
 const GROWTH = 300;
 
 const HEADERS: readonly Readonly<Record<string, string>>[] = [
@@ -28,7 +28,7 @@ const HEADERS: readonly Readonly<Record<string, string>>[] = [
   { 'if-none-match': 'W/"x", "' },
 ];
 
-/** Answers other than these are faults: 500 above all, and 503, which would be a statement without end. */
+/** All other statuses are faults: above all 500, and 503, which would be a statement without end. */
 const STATUSES = new Set([200, 204, 304, 400, 404, 406, 414, 501]);
 
 interface Outcome {
@@ -36,7 +36,7 @@ interface Outcome {
   readonly answer: Answer;
 }
 
-/** What is wrong with an answer; undefined when it is as it should be. */
+/** What is wrong with a response; undefined if it is as it should be. */
 function fault({ answer }: Outcome): string | undefined {
   const { status, headers, text } = answer;
   if (!STATUSES.has(status)) return `status ${status}: ${text.slice(0, 300)}`;
@@ -55,7 +55,7 @@ function fault({ answer }: Outcome): string | undefined {
 
 const megabytes = (): number => process.memoryUsage().rss / 1e6;
 
-/** Holds a service on stores of the engine to it. @param usual requests of `npm test` */
+/** Tests a service on stores of the engine. @param usual the number of requests in `npm test` */
 export async function fuzzSuite(engine: Engine, usual: number): Promise<void> {
   const requests = MANY ?? usual;
   const service = await startTestService(
@@ -71,7 +71,7 @@ export async function fuzzSuite(engine: Engine, usual: number): Promise<void> {
   async function ask(random: Random): Promise<Outcome> {
     const request = mutated(random, SEEDS);
     const { surface, token } = random.pick(askers);
-    // What stands before the query is a path; only the mutations after the first slash are its own.
+    // The part before the query is a path, whose first character must be a slash.
     const path = request.startsWith('/') ? request : `/${request}`;
     return {
       request: path,

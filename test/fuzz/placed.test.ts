@@ -1,4 +1,4 @@
-/** Values of every type in every place of a request: none is a fault of the service, and both engines answer alike. */
+/** Values of every type in every place of a request: none makes the service fail, and both engines respond alike. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { fillMarket } from '../service/reso/market.ts';
@@ -7,7 +7,7 @@ import { type Answer, startTestService } from '../support/service.ts';
 import { sqliteEngine } from '../support/sqlite-engine.ts';
 import { PLACED, type Placed } from './placed.ts';
 
-/** Of the requests, those that are asked: all, or the tenth that begins with this one. */
+/** The requests to send: all of them, or every tenth, beginning with this one. */
 const EVERY = process.env.PLAT_FULL === '1' ? 1 : 10;
 const FIRST = Number(process.env.PLAT_SEED ?? 3) % EVERY;
 const IN_FLIGHT = 6;
@@ -25,14 +25,15 @@ const services = await Promise.all(
 const STATUSES = new Set([200, 400, 404, 501]);
 
 /**
- * Where the engines may differ: the server refuses a sum or product that leaves the range of numbers where it is not shown,
- * too, or comes too near to zero; of a duration of 300 million years it has fifteen digits; its patterns hold no zero byte.
+ * Differences between the engines that are allowed: PostgreSQL rejects a sum or product that leaves the range of numbers, or comes
+ * too close to zero, even if its result is not shown; it returns only fifteen digits of a duration of 300 million years; and its
+ * patterns cannot contain a zero byte.
  */
 const mayDiffer = ({ place, value }: Placed): boolean =>
   (/ (mul|add) /.test(place) && /e-?30|^922337203685477580/.test(value)) ||
   (place.includes('matchespattern') && value.includes('\0'));
 
-/** What an answer says, without what differs from service to service. */
+/** The content of a response, without the parts that differ between services. */
 function saidBy({ status, text }: Answer, address: string): unknown {
   const plain = text
     .replaceAll(address, '')

@@ -1,13 +1,13 @@
-/** Values of every type, and every place of a request where a value may stand: each value is put into each place. */
+/** Values of every type, and every place of a request where a value can occur: each value is put into each place. */
 
-/** What stands for the value in a place. */
+/** The placeholder for the value. */
 const VALUE = '?';
 
 interface Language {
   readonly root: string;
   readonly values: readonly string[];
   readonly places: readonly string[];
-  /** What every request has beside. */
+  /** The part that all requests have in common. */
   readonly beside: string;
 }
 
@@ -331,7 +331,7 @@ export interface Placed {
 const escaped = (text: string): string =>
   text.replaceAll(/[%+#\0]/g, (character) => encodeURIComponent(character));
 
-/** Every value in every place, of both languages. */
+/** Every value in every place, in both languages. */
 export const PLACED: readonly Placed[] = [ODATA, NATIVE].flatMap(({ root, values, places, beside }) =>
   places.flatMap((place) =>
     values.map((value) => ({

@@ -1,4 +1,4 @@
-/** Requests to begin with: all examples of the documents, and some that have everything. */
+/** The requests to mutate: all examples of the documents, and some that use every feature. */
 import { readFileSync } from 'node:fs';
 
 const page = (name: string): string => readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8');

@@ -1,4 +1,4 @@
-/** Counts what occurs in queries, so that a generator that forgets something is noticed. */
+/** Counts the constructs that occur in queries, so that a generator that omits one is noticed. */
 import type { Joined, Part } from './native-term.ts';
 import { partsOf, type Term, typeOf } from './term.ts';
 
@@ -82,7 +82,7 @@ export class Coverage {
     for (const { kind } of condition.right) this.add(`right ${kind}`);
   }
 
-  /** What occurs less often than it should. */
+  /** The constructs that occur less often than expected. */
   rarer(names: readonly string[], least: number): readonly string[] {
     return names
       .map((name) => [name, this.counts.get(name) ?? 0] as const)

@@ -1,4 +1,4 @@
-/** Copies that follow delta links, each of another random query, while random records are written. */
+/** Copies that follow delta links of random queries while random records are written. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { FieldValues } from '../../src/dictionary/index.ts';
@@ -25,7 +25,7 @@ const BUDGET = {
   windowSeconds: 300,
 };
 
-/** Listings of the market; all of the odd ones are there as well. */
+/** The number of the market's listings; all of the odd ones are included as well. */
 const LISTINGS = 20;
 const WRITTEN = [
   'Property',
@@ -39,7 +39,7 @@ const WRITTEN = [
   'Office',
 ];
 
-/** What is asked of listings beside filter and order. */
+/** The options of queries for listings besides filter and order. */
 const SHOWN = [
   '',
   '$select=ListingKey,ListPrice,City,ListAgentFullName,ListOfficeName',
@@ -76,7 +76,7 @@ function small({ byResource, dictionary }: Records): Records {
   return { dictionary, byResource: new Map(others) };
 }
 
-/** A record with some values of another one, under its own key and of its own system. */
+/** A record with some values of another one, but its own key and system. */
 function mixed(record: FieldValues, other: FieldValues, key: string, random: Random): Json {
   const isOwn = (name: string): boolean =>
     name === key || /System|^Source|^ModificationTimestamp$/.test(name);
@@ -84,7 +84,7 @@ function mixed(record: FieldValues, other: FieldValues, key: string, random: Ran
   return { ...record, ...Object.fromEntries(taken) };
 }
 
-/** Writes and deletes as it comes. */
+/** Writes and deletes records at random. */
 async function writeSome(
   service: TestService,
   { byResource, dictionary }: Records,
@@ -152,7 +152,7 @@ export function deltaOracle(engine: Engine): void {
       await look();
     }
 
-    /** @returns undefined for a query whose changes cannot be followed */
+    /** @returns undefined for a query whose changes cannot be tracked */
     async function begin(seed: number): Promise<Follower | undefined> {
       const query = makeQuery(seed, world, NOW, catalogueOf);
       const { resource, viewer } = query;
@@ -191,7 +191,7 @@ export function deltaOracle(engine: Engine): void {
       }
     }
 
-    /** Applies what has changed. @param isQuiet whether nothing is written meanwhile */
+    /** Applies the changes. @param isQuiet whether nothing is written at the same time */
     async function follow(follower: Follower, isQuiet: boolean): Promise<void> {
       const prefer = random.chance(0.5) ? size() : undefined;
       const visible = seen.get(JSON.stringify([follower.viewer, follower.resource]));

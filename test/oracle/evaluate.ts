@@ -1,4 +1,4 @@
-/** What an expression is worth for one record: OData 4.01 in plain JavaScript, a node at a time. */
+/** Evaluates expressions for one record, node by node: OData 4.01 in plain JavaScript. */
 import { callFunction, castValue } from './functions.ts';
 import { distanceBetween, liesWithin, type Place } from './places.ts';
 import { CASTS, type Comparison, type Over, type Scope, type Term, typeOf } from './term.ts';
@@ -25,7 +25,7 @@ import {
   type World,
 } from './world.ts';
 
-/** What a scope stands for: a record, or the member of a multi-valued field. */
+/** The value of a scope: a record, or the member of a multi-valued field. */
 export type Member = Entity | string;
 
 export interface Situation {
@@ -147,7 +147,7 @@ export function evaluate(term: Term, situation: Situation): Value {
   }
 }
 
-/** The situations of the members that a filter leaves. */
+/** The situations of the members that a filter keeps. */
 function kept(
   { over, filter }: { readonly over: Over; readonly filter?: Term | undefined },
   situation: Situation,
@@ -157,7 +157,7 @@ function kept(
     .filter((inner) => filter === undefined || truthOf(filter, inner) === true);
 }
 
-/** Null is unknown: it decides nothing, but keeps the rest from deciding otherwise (5.1.1.1.7, 5.1.1.1.8). */
+/** Null is unknown: it does not decide the result, but another term may (5.1.1.1.7, 5.1.1.1.8). */
 function kleene(terms: readonly Term[], decisive: boolean, situation: Situation): boolean | null {
   let unknown = false;
   for (const term of terms) {
@@ -168,7 +168,7 @@ function kleene(terms: readonly Term[], decisive: boolean, situation: Situation)
   return unknown ? null : !decisive;
 }
 
-/** The lookup of a field or member that stands alone; literals beside it may be in any spelling. */
+/** The lookup of a single field or member; literals compared with it may have any spelling. */
 function lookupOf(term: Term): string | undefined {
   if (term.kind === 'field') return term.field.lookup;
   return term.kind === 'element' ? term.lookup : undefined;
@@ -200,14 +200,14 @@ function compareTerms(operator: Comparison, left: Term, right: Term, situation: 
   }
 }
 
-/** Null equals itself and nothing else (5.1.1.1.1). */
+/** Null equals only null (5.1.1.1.1). */
 function isEqual(left: Term, right: Term, one: Value, other: Value): boolean {
   if (one === null || other === null) return one === other;
   if (isInexact(left) || isInexact(right)) refuseNear(one, other);
   return compareValues(one, other) === 0;
 }
 
-/** Whether there is more than one way to compute it, with results that differ in the last digits. */
+/** Whether there are several ways to compute it, whose results differ in the last digits. */
 function isInexact(term: Term): boolean {
   if (term.kind === 'distance') return true;
   if (term.kind === 'arithmetic' || term.kind === 'negate') {
@@ -234,7 +234,7 @@ function isMember(operand: Term, over: Over, situation: Situation): boolean {
   );
 }
 
-/** `has` is equality, on a multi-valued field with some member (docs/odata.md). */
+/** `has` is equality; on a multi-valued field, some member must be equal (docs/odata.md). */
 function has(of: Extract<Term, { kind: 'has' }>['of'], name: string, situation: Situation): boolean {
   const literal: Term = { kind: 'literal', type: 'string', value: name };
   return of.kind === 'field' ? compareTerms('eq', of, literal, situation) : isMember(literal, of, situation);
@@ -256,7 +256,7 @@ function placeOf(situation: Situation, at: Pick<Over, 'scope' | 'via'>): Place |
 
 type Calculation = Extract<Term, { kind: 'arithmetic' }>;
 
-/** Anything with null is null, and so is a division by zero. */
+/** Arithmetic with null is null, and so is a division by zero. */
 function calculate(term: Calculation, situation: Situation): Value {
   const [left, right] = [evaluate(term.left, situation), evaluate(term.right, situation)];
   if (typeof left !== 'number' || typeof right !== 'number') return null;
@@ -274,13 +274,13 @@ function calculate(term: Calculation, situation: Situation): Value {
   }
 }
 
-/** Times are kept to the millisecond, and which one is nearest is left open. */
+/** Times are stored in milliseconds; how a time in between is rounded is left open. */
 function wholeMillisecond(moment: number): number {
   if (!Number.isInteger(moment)) throw new Unsure('between two milliseconds');
   return moment;
 }
 
-/** Literals may be of the year 0, though no record is. */
+/** Literals may be of the year 0, although records are not. */
 const YEAR_ZERO = Date.parse('0000-01-01T00:00:00Z');
 
 const inRange = (moment: number): number | null =>
@@ -306,7 +306,7 @@ function combine({ operator, left, right }: Calculation, one: number, other: num
   }
 }
 
-/** Whether two types are compared without a cast. */
+/** Whether two types can be compared without a cast. */
 export const areComparable = (one: Type, other: Type): boolean =>
   one === other ||
   one === 'null' ||

@@ -1,4 +1,4 @@
-/** The canonical functions and casts, by the words of OData 4.01 (URL conventions, 5.1.1.5 to 5.1.1.10). */
+/** The canonical functions and casts, as specified by OData 4.01 (URL conventions, 5.1.1.5 to 5.1.1.10). */
 import type { CastName, FunctionName } from './term.ts';
 import { indexOf, lengthOf, substringOf, trimmed } from './text.ts';
 import {
@@ -131,7 +131,7 @@ function isDay(given: string): boolean {
   return !Number.isNaN(moment) && dateText(moment) === given;
 }
 
-/** A text that is a literal of the type; null when it is none. */
+/** The value of a text that is a literal of the type; null if it is not. */
 function fromText(to: CastName, type: Type, given: string): Value {
   switch (type) {
     case 'integer':
@@ -163,7 +163,7 @@ function fromText(to: CastName, type: Type, given: string): Value {
   }
 }
 
-/** The literal that payloads hold. */
+/** The literal in the form of payloads. */
 function toText(from: Type, value: Value): string {
   switch (from) {
     case 'date':
@@ -179,7 +179,7 @@ function toText(from: Type, value: Value): string {
   }
 }
 
-/** Null where there is no such value. Numbers lose their fraction, which is one way of the rounding that is left open. */
+/** The value in another type; null if there is none. Numbers lose their fraction; OData leaves the rounding open. */
 export function castValue(to: CastName, type: Type, from: Type, value: Value): Value {
   if (value === null) return null;
   if (from === 'string') return fromText(to, type, text(value));

@@ -1,6 +1,6 @@
 /**
- * Walks over the list that a filter found, as the service reads it (`service/paging`): in several orders of one kept list,
- * in any of the processes, from any row, and on from tokens whose list is no longer kept.
+ * Walks over the list that a filter found, as the service reads it (`service/paging`): in several orders of one cached list, in
+ * either process, from any row, and from tokens whose list is no longer cached.
  */
 import type { RecordQuery } from '../../src/compile/read.ts';
 import type { OrderTerm } from '../../src/query/tree.ts';
@@ -11,7 +11,7 @@ import { systemClock } from '../../src/store/clock.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { Random } from './random.ts';
 
-/** How pages are read in each process, and in one that keeps no lists. */
+/** How pages are read in each process, and in a process that caches no lists. */
 export function readingsOf(stores: readonly Store[]): readonly PageReading[] {
   const reading = (store: Store, milliseconds: number): PageReading => ({
     store,
@@ -37,12 +37,12 @@ interface Walks {
 const reversed = (order: readonly OrderTerm[]): OrderTerm[] =>
   order.map((term) => ({ ...term, descending: !term.descending }));
 
-/** @returns how a walk differs from what it should give; undefined if none does */
+/** @returns how a walk differs from the expected result; undefined if none differs */
 export async function differingWalk(walks: Walks): Promise<string | undefined> {
   const { random, wish } = walks;
   const { order } = wish.query;
   const orders = [order, [], reversed(order), order];
-  // Whatever is asked for first, the list is kept in that order.
+  // The list is cached in the order of the first request.
   const first = random.between(0, orders.length - 1);
   for (const each of [...orders.slice(first), ...orders.slice(0, first)]) {
     const how = await walk(walks, { ...wish.query, order: each });
@@ -71,7 +71,7 @@ async function walk(
       return `gives ${JSON.stringify(keys)} after ${skip + found}, not ${JSON.stringify(part)}`;
     found += keys.length;
     if (next === undefined) return found === rest.length ? undefined : `ends after ${skip + found}`;
-    if (found >= rest.length) return 'goes on behind its end';
+    if (found >= rest.length) return 'continues after its end';
     token = next;
   }
 }

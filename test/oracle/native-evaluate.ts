@@ -1,4 +1,4 @@
-/** Whether a record meets a filter of the native language: what is not true is false, and null is a value. */
+/** Evaluates filters of the native language for a record: whatever is not true is false, and null is a value. */
 import { evaluate, type Member, membersAt, type Situation } from './evaluate.ts';
 import type { Condition, Joined, Left, NativeOperator, Part, Right, Shape } from './native-term.ts';
 import { distanceBetween, liesOn, liesWithin, type Place } from './places.ts';
@@ -7,7 +7,7 @@ import { ANY, indexOf, lengthOf, matchesWildcards, ONE, substringOf } from './te
 import { compareTexts, compareValues, refuseNear, type Value } from './values.ts';
 import { type Entity, fieldValue, isVisible, standardValue, type Viewer, type World } from './world.ts';
 
-/** `And` and `Not` bind tighter than `Or`; `A Not B` is `A` and not `B`. */
+/** `And` and `Not` have precedence over `Or`; `A Not B` means `A` and not `B`. */
 export function meets(filter: Joined, situation: Situation, nested = false): boolean {
   const counted = filter.negated && !(nested && startsWithNot(filter.first));
   let all = meetsPart(filter.first, situation) !== counted;
@@ -23,7 +23,7 @@ export function meets(filter: Joined, situation: Situation, nested = false): boo
   return some || all;
 }
 
-/** Inside parentheses, a Not in front of a group that itself begins with Not adds nothing. */
+/** Inside parentheses, a Not in front of a group that itself begins with Not has no effect. */
 const startsWithNot = (part: Part): boolean =>
   part.kind === 'joined' && (part.negated || startsWithNot(part.first));
 
@@ -70,7 +70,7 @@ function meetsComparison(
   });
 }
 
-/** Spellings are the same for a field that stands alone. */
+/** The spellings of a lookup value are equivalent for a single field. */
 function lookupOf(term: Term): string | undefined {
   if (term.kind === 'field') return term.field.lookup;
   return term.kind === 'element' ? term.lookup : undefined;
@@ -101,7 +101,7 @@ function holds(
   }
 }
 
-/** Negative: the value is before the right side. A bound between two milliseconds equals none. */
+/** Negative if the value is less than the right side. A bound between two milliseconds equals no value. */
 function orderTo(value: Value, right: Right): number {
   if (right.kind === 'literal') return compareValues(value, right.value);
   if (right.kind === 'beyond') return compareValues(value, right.value) <= 0 ? -1 : 1;
@@ -191,7 +191,7 @@ function isAround(place: Place, centre: Place, miles: number): boolean {
   return distance <= bound;
 }
 
-/** `*` and `?` are wildcards, behind a backslash characters. */
+/** `*` and `?` are wildcards; after a backslash, they are ordinary characters. */
 export function readPattern(text: string): readonly string[] {
   return [...text.matchAll(/\\[*?]|[\s\S]/gu)].map(([part]) =>
     part === '*'

@@ -1,4 +1,4 @@
-/** Random native queries, and what they come to. */
+/** Random native queries, and their expected results. */
 import { evaluate } from './evaluate.ts';
 import type { Catalogue, Context } from './generate/context.ts';
 import { makeFilter } from './generate/native.ts';
@@ -49,12 +49,12 @@ export function makeNativeQuery(
   return { viewer, filter, order };
 }
 
-/** Records that a new filter is tried on. */
+/** The number of records on which a new filter is tried. */
 const TRIED = 24;
-/** Filters that are made before one is taken that meets none or all of them. */
+/** The number of attempts before a filter is accepted that matches no record or all of them. */
 const ATTEMPTS = 4;
 
-/** A filter that some records meet and others do not, if one comes up soon. */
+/** A filter that some records match and others do not, if one is found soon. */
 function telling(context: Context, rows: readonly Entity[]): Joined {
   const { random } = context;
   let made = makeFilter(context);

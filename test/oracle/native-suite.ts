@@ -51,7 +51,7 @@ function* smaller(query: NativeQuery): Generator<NativeQuery> {
   for (const filter of smallerFilters(query.filter)) yield { ...query, filter };
 }
 
-/** Random native queries, against what the language says. */
+/** Tests random native queries against the definition of the language. */
 export function nativeOracle(engine: Engine): void {
   const bench = useBench(engine);
   test('random native queries give what the language says', async () => {

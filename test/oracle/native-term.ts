@@ -1,4 +1,4 @@
-/** Conditions of the native language as the oracle writes and evaluates them (docs/native-filter.md). */
+/** Conditions of the native language, in the form that the oracle writes and evaluates (docs/native-filter.md). */
 import type { Place } from './places.ts';
 import type { Comparison, Over, Term } from './term.ts';
 import type { Value } from './values.ts';
@@ -12,17 +12,17 @@ export const ORDERS: Readonly<Record<'Gt' | 'Ge' | 'Lt' | 'Le', Comparison>> = {
   Le: 'le',
 };
 
-/** What stands on the left; over a multi-valued field the term speaks of its members (scope 1). */
+/** The left side of a condition; over a multi-valued field, the term refers to its members (scope 1). */
 export interface Left {
   readonly term: Term;
   readonly over?: Extract<Over, { kind: 'values' }> | undefined;
 }
 
-/** One value of the right side, with the text that it is written as. */
+/** One value of the right side, with its text. */
 export type Right =
   | { readonly kind: 'null' }
   | { readonly kind: 'literal'; readonly value: Value; readonly text: string }
-  /** A moment a little after a millisecond. */
+  /** A moment slightly after a millisecond. */
   | { readonly kind: 'beyond'; readonly value: number; readonly text: string }
   | { readonly kind: 'wildcards'; readonly pattern: readonly string[]; readonly text: string }
   | { readonly kind: 'regex'; readonly pattern: string; readonly ignoreCase: boolean }
@@ -31,7 +31,7 @@ export type Right =
 
 export type Shape =
   | { readonly kind: 'circle'; readonly centre: Place; readonly miles: number }
-  /** A circle around a record, whoever may see that. */
+  /** A circle around another record, which the viewer may or may not see. */
   | { readonly kind: 'around'; readonly key: string; readonly miles: number }
   | { readonly kind: 'points'; readonly points: readonly Place[]; readonly form: 'point' | 'multipoint' }
   | {
@@ -39,7 +39,7 @@ export type Shape =
       readonly lines: readonly (readonly Place[])[];
       readonly form: 'linestring' | 'wkt line' | 'wkt lines';
     }
-  /** Rings, the first around the others. */
+  /** Rings; the first one is the outer ring. */
   | {
       readonly kind: 'area';
       readonly rings: readonly (readonly Place[])[];
@@ -62,7 +62,7 @@ export type Condition =
     }
   | { readonly kind: 'place'; readonly operator: 'Eq' | 'Ne'; readonly shapes: readonly Shape[] };
 
-/** A filter as its words stand: `first word part word part …`. */
+/** A filter, in the order of its words: `first word part word part …`. */
 export interface Joined {
   readonly kind: 'joined';
   readonly negated: boolean;

@@ -7,10 +7,10 @@ import type { Term } from './term.ts';
 
 export const quoted = (text: string): string => `'${text.replaceAll("'", "\\'")}'`;
 
-/** A backslash is itself unless it stands before a quote, a wildcard, a backslash or the end. */
+/** Whether a text can be written: a backslash is literal unless it precedes a quote, a wildcard, a backslash or the end. */
 export const isWritable = (text: string): boolean => !/\\(?:['*?\\]|$)|[\n\r]/.test(text);
 
-/** A text that stands for itself: its wildcards behind backslashes. */
+/** A literal text: its wildcards are escaped. */
 export const plain = (text: string): string => quoted(text.replace(/[*?]/g, '\\$&'));
 
 export function fieldName(field: Field, random: Random): string {
@@ -113,7 +113,7 @@ const LEVELS = { add: 1, sub: 1, mul: 2, div: 2, mod: 2, divby: 2 } as const;
 const UNARY = 3;
 const CASTS = { string: 'character', integer: 'integer', decimal: 'decimal' } as const;
 
-/** @param member the multi-valued field whose members the term speaks of */
+/** @param member the multi-valued field whose members the term refers to */
 function writeTerm(term: Term, member: Field | undefined, random: Random, least: number): string {
   const inside = (part: Term, level: number): string => writeTerm(part, member, random, level);
   switch (term.kind) {
@@ -144,7 +144,7 @@ function writeTerm(term: Term, member: Field | undefined, random: Random, least:
   }
 }
 
-/** Decimals have a point; there are no exponents but small ones. */
+/** Decimals have a decimal point; there are only small exponents. */
 export function numberText(value: number, decimal: boolean): string {
   const text = String(value);
   return decimal && !text.includes('.') ? `${text}.0` : text;

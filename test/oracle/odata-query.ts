@@ -1,4 +1,4 @@
-/** Random OData queries, and what they come to. */
+/** Random OData queries, and their expected results. */
 import { evaluate, truthOf } from './evaluate.ts';
 import { makeCondition, makeOrderKey } from './generate/conditions.ts';
 import type { Catalogue, Context } from './generate/context.ts';
@@ -16,9 +16,9 @@ export interface Query {
   readonly order: readonly OrderKey[];
 }
 
-/** Records that a new filter is tried on. */
+/** The number of records on which a new filter is tried. */
 const TRIED = 24;
-/** Filters that are made before one is taken that meets none or all of them. */
+/** The number of attempts before a filter is accepted that matches no record or all of them. */
 const ATTEMPTS = 4;
 
 export function makeQuery(
@@ -54,7 +54,7 @@ export function makeQuery(
   return { resource, viewer, filter, order };
 }
 
-/** A condition that some records meet and others do not, if one comes up soon. */
+/** A condition that some records match and others do not, if one is found soon. */
 function telling(make: () => Term, context: Context, rows: readonly Entity[]): Term {
   let made = make();
   for (let attempt = 1; attempt < ATTEMPTS; attempt++) {
@@ -74,7 +74,7 @@ function meets(filter: Term, context: Context, entity: Entity | undefined): bool
   }
 }
 
-/** The query string: filter, order, and what they name elsewhere. */
+/** The query string: filter, order, and the options that they refer to. */
 export function writeQuery({ filter, order }: Query, random: Random): string {
   const writer: Writer = { random, aliases: new Map(), computed: [] };
   const options: [string, string][] = [];

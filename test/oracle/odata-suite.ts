@@ -8,7 +8,7 @@ import { smallerTerms } from './shrink.ts';
 import { CASTS, FUNCTIONS } from './term.ts';
 import { emptyTally, isWhole, runTrial, seeds, type Trial, useBench, walkingOf } from './trial.ts';
 
-/** dayofyear and dayofweek are of the native language alone. */
+/** dayofyear and dayofweek exist only in the native language. */
 const CALLED = FUNCTIONS.filter((name) => name !== 'dayofyear' && name !== 'dayofweek');
 const KINDS = [
   ...[
@@ -87,7 +87,7 @@ function* smaller(query: Query): Generator<Query> {
   for (const filter of smallerTerms(query.filter)) yield { ...query, filter };
 }
 
-/** Random OData queries, against what the standard says. */
+/** Tests random OData queries against the standard. */
 export function odataOracle(engine: Engine): void {
   const bench = useBench(engine);
   test('random OData queries give what the standard says', async () => {

@@ -1,22 +1,22 @@
-/** Writes expressions as OData text, in many hands. */
+/** Writes expressions as OData text, in many styles. */
 import type { Place } from './places.ts';
 import type { Random } from './random.ts';
 import { type Literal, type Over, partsOf, type Scope, type Term } from './term.ts';
 import { dateText, timestampText, timeText } from './values.ts';
 
-/** The options of one query; what a filter names elsewhere stands beside it. */
+/** The options of one query, including aliases and computed names that the filter refers to. */
 export interface Writer {
   readonly random: Random;
   /** `@name` → text. */
   readonly aliases: Map<string, string>;
-  /** Texts of `$compute`, in their order. */
+  /** The texts of `$compute`, in order. */
   readonly computed: string[];
 }
 
-/** What names mean at a place. */
+/** The names that are valid at a position. */
 interface Context {
   readonly writer: Writer;
-  /** The scope that unprefixed names speak of. */
+  /** The scope of unprefixed names. */
   readonly self: Scope;
   readonly names: ReadonlyMap<Scope, string>;
 }
@@ -66,7 +66,7 @@ function levelOf(term: Term): number {
 export const writeTerm = (term: Term, writer: Writer): string =>
   print(term, { writer, self: 0, names: new Map() }, 0);
 
-/** Which scopes a term speaks of that it does not open itself. */
+/** The scopes that a term refers to but does not open itself. */
 export function freeScopes(term: Term): ReadonlySet<Scope> {
   const free = new Set(partsOf(term).flatMap((part) => [...freeScopes(part)]));
   if ('inner' in term) free.delete(term.inner);
@@ -76,7 +76,7 @@ export function freeScopes(term: Term): ReadonlySet<Scope> {
   return free;
 }
 
-/** A term whose value does not depend on lambdas may stand in an option of its own. */
+/** Moves a term whose value does not depend on lambdas to an option of its own. */
 function moved(term: Term, at: Context): string | undefined {
   const { writer, self, names } = at;
   const { random, aliases, computed } = writer;
@@ -180,14 +180,14 @@ function write(term: Term, at: Context, level: number): string {
   }
 }
 
-/** Literals stand in parentheses, anything in brackets. */
+/** Literals are written in parentheses, anything else in brackets. */
 function inList(items: readonly Term[], list: (items: readonly Term[]) => string, random: Random): string {
   const plain = items.every(({ kind }) => kind === 'literal') && random.chance(0.9);
   const written = list(items);
   return plain && !written.includes('@') ? `(${written})` : `[${written}]`;
 }
 
-/** In an option of a list, unprefixed names speak of its members. */
+/** In the options of a collection, unprefixed names refer to its members. */
 const inside = (term: Term, self: Scope, at: Context): string => print(term, { ...at, self }, 0);
 
 function inSomeCase(word: string, random: Random): string {
@@ -247,7 +247,7 @@ function decimalText(value: number, random: Random): string {
   return random.pick([`${value}.0`, `${value}e0`, `${value}.00`]);
 }
 
-/** In some zone, with or without what may be left out. */
+/** A timestamp in some zone, with or without its optional parts. */
 function momentText(moment: number, random: Random): string {
   const text = timestampText(moment);
   if (random.chance(0.6)) return text;

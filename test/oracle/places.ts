@@ -15,7 +15,7 @@ const onSphere = ({ longitude, latitude }: Place): readonly [number, number, num
   return [Math.cos(phi) * Math.cos(lambda), Math.cos(phi) * Math.sin(lambda), Math.sin(phi)];
 };
 
-/** Metres along a great circle, by the chord between the two points. */
+/** The distance in metres along a great circle, from the chord between the points. */
 export function distanceBetween(one: Place, other: Place): number {
   const [x, y, z] = onSphere(one);
   const [u, v, w] = onSphere(other);
@@ -23,7 +23,7 @@ export function distanceBetween(one: Place, other: Place): number {
   return 2 * RADIUS * Math.asin(Math.min(1, chord / 2));
 }
 
-/** Twice the area of the triangle; 0 when the three are in line. */
+/** Twice the signed area of the triangle; 0 if the three points are in line. */
 const turn = (from: Place, to: Place, place: Place): number =>
   (to.longitude - from.longitude) * (place.latitude - from.latitude) -
   (place.longitude - from.longitude) * (to.latitude - from.latitude);
@@ -31,7 +31,7 @@ const turn = (from: Place, to: Place, place: Place): number =>
 const isBetween = (value: number, one: number, other: number): boolean =>
   Math.min(one, other) <= value && value <= Math.max(one, other);
 
-/** Whether a place lies on a line; one that a slanting part of it misses by rounding alone is left open. */
+/** Whether a place lies on a line. If it misses a slanting segment only by rounding, the result is left open. */
 export function liesOn(place: Place, line: readonly Place[]): boolean {
   return line.some((to, index) => {
     const from = line[index - 1] ?? to;
@@ -51,8 +51,8 @@ function touches(place: Place, from: Place, to: Place): boolean {
 }
 
 /**
- * Whether a place lies in a ring, its border included. Edges are straight in degrees; a place that a slanting edge
- * misses by rounding alone is left open.
+ * Whether a place lies in a ring, including its border. Edges are straight in degrees. If a place misses a slanting edge only by
+ * rounding, the result is left open.
  */
 export function liesWithin(place: Place, ring: readonly Place[]): boolean {
   let inside = false;

@@ -1,4 +1,4 @@
-/** What queries of both languages have in common: who asks, and the rows in their order. */
+/** What queries of both languages have in common: the viewer, and the matching rows in order. */
 import { type Catalogue, makeCatalogue } from './generate/context.ts';
 import type { Term } from './term.ts';
 import { compareTexts, compareValues, Unsure, type Value } from './values.ts';
@@ -16,7 +16,7 @@ export const VIEWERS: readonly Viewer[] = [
   { role: 'idx', system: 'M00000412' },
 ];
 
-/** Catalogues are dear, and depend on the role alone. */
+/** Catalogues are expensive, and depend only on the role. */
 export function makeCatalogues(world: World): (viewer: Viewer) => Catalogue {
   const kept = new Map<string, Catalogue>();
   return (viewer) => {
@@ -31,12 +31,12 @@ export const seen = (world: World, resource: string, viewer: Viewer): readonly E
 
 export interface Expected {
   readonly keys: readonly string[];
-  /** Records that the standard leaves open. */
+  /** Records for which the standard leaves the result open. */
   readonly unsure: ReadonlySet<string>;
   readonly visible: number;
 }
 
-/** One record while it is judged. */
+/** One record during evaluation. */
 interface Judged {
   readonly met: () => boolean;
   readonly value: (term: Term) => Value;
@@ -47,7 +47,7 @@ interface Row {
   readonly values: readonly Value[];
 }
 
-/** The keys that match, in order. @throws Unsure when the order itself is left open */
+/** The keys that match, in order. @throws Unsure if the order itself is left open */
 export function ranked(
   resource: string,
   viewer: Viewer,
@@ -73,7 +73,7 @@ export function ranked(
   return { keys, unsure, visible: visible.length };
 }
 
-/** Null is lowest; the key decides between equals. */
+/** Null sorts lowest; the key breaks ties. */
 function compareRows(one: Row, other: Row, order: readonly OrderKey[]): number {
   for (const [index, { descending }] of order.entries()) {
     const [left, right] = [one.values[index] ?? null, other.values[index] ?? null];

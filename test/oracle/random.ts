@@ -1,13 +1,13 @@
-/** Repeatable choices: one seed, one sequence. */
+/** Reproducible random choices: the same seed gives the same sequence. */
 export interface Random {
   /** From 0 to below 1. */
   unit(): number;
   /** A whole number from `least` to `most`, both included. */
   between(least: number, most: number): number;
   chance(probability: number): boolean;
-  /** One of at least one. */
+  /** One of at least one choice. */
   pick<const T>(choices: readonly T[]): T;
-  /** Undefined when there is nothing to choose from. */
+  /** Undefined if there are no choices. */
   among<T>(choices: readonly T[]): T | undefined;
 }
 
@@ -35,7 +35,7 @@ export function makeRandom(seed: number): Random {
   };
 }
 
-/** Takes the first of everything: for texts without ornaments. */
+/** Always takes the first choice: for texts without variations. */
 export const PLAIN: Random = {
   unit: () => 0,
   between: (least) => least,

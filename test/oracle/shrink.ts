@@ -1,11 +1,11 @@
-/** Simpler queries than a failing one. */
+/** Simplifies queries that fail. */
 import type { Condition, Joined } from './native-term.ts';
 import { freeScopes } from './odata-text.ts';
 import { partsOf, type Term, typeOf } from './term.ts';
 
 const isCondition = (term: Term): boolean => typeOf(term) === 'boolean' && term.kind !== 'literal';
 
-/** Conditions that stand in a condition, and the condition with less in it. */
+/** The conditions inside a condition, and the condition with parts removed. */
 export function* smallerTerms(term: Term): Generator<Term> {
   for (const part of partsOf(term)) {
     if (isCondition(part) && [...freeScopes(part)].every((scope) => scope === 0)) yield part;
@@ -50,7 +50,7 @@ export function* smallerTerms(term: Term): Generator<Term> {
   }
 }
 
-/** Parts of a native filter, and the filter with less in it. */
+/** The parts of a native filter, and the filter with parts removed. */
 export function* smallerFilters(filter: Joined): Generator<Joined> {
   const alone = (part: Condition | Joined): Joined =>
     part.kind === 'joined' ? part : { kind: 'joined', negated: false, first: part, rest: [] };

@@ -1,4 +1,4 @@
-/** The service under test: a store with all records, and its languages, asked as the service asks them. */
+/** The subject under test: a store with all records, and its query languages, used as the service uses them. */
 import type { View } from '../../src/access/index.ts';
 import type { StoreModel } from '../../src/compile/model.ts';
 import type { PageRequest, RecordQuery } from '../../src/compile/read.ts';
@@ -21,7 +21,7 @@ import { makeRandom } from './random.ts';
 import { timestampText } from './values.ts';
 import type { Viewer } from './world.ts';
 
-/** The filter and the order of a query, bound. */
+/** The filter and order of a query, bound. */
 export interface Asked {
   readonly filter?: Expression | undefined;
   readonly order: readonly OrderTerm[];
@@ -32,7 +32,7 @@ export interface Subject {
   bindNative(filter: string, order: string, viewer: Viewer): Asked;
   /** The keys that match, in order. */
   keys(asked: Asked, resource: string, viewer: Viewer): Promise<readonly string[]>;
-  /** The same, page by page, but no more than `most` keys and one page. */
+  /** The same, page by page, up to about `most` keys. */
   walk(
     asked: Asked,
     resource: string,
@@ -40,13 +40,13 @@ export interface Subject {
     limit: number,
     most: number,
   ): Promise<readonly string[]>;
-  /** How walks over the list that the filter finds differ from `keys`; undefined if they do not. */
+  /** How walks over the list of the filter differ from `keys`; undefined if they do not. */
   lists(asked: Asked, resource: string, viewer: Viewer, seed: number): Promise<string | undefined>;
 }
 
 const PATIENCE = { milliseconds: 20_000 };
 
-/** A replica keeps stamps and spellings as they come, so that both can be tested; agents are joined all the same. */
+/** A replica keeps timestamps and spellings as received, so that both can be tested; agents are joined nevertheless. */
 const SETTINGS = { ...DEFAULT_SETTINGS, owner: 'replica', declarations: DECLARATIONS } as const;
 
 /** A store of the engine with all records. */
@@ -71,7 +71,7 @@ function parse(resource: Resource, json: unknown, { dictionary, settings }: Stor
   throw new Error(`${result.invalid.key}: ${result.invalid.reasons.join('; ')}`);
 }
 
-/** @param other the same store, in another process's place */
+/** @param other the same store, opened as by another process */
 function makeSubject(store: Store, other: Store, model: StoreModel): Subject {
   const readings = readingsOf([store, other]);
   const views = new Map<string, View>();
@@ -162,7 +162,7 @@ function keysIn(body: Uint8Array, { key }: Resource): readonly string[] {
   });
 }
 
-/** The keys behind the ids of a store, from one page of all records. */
+/** Maps the ids of a store to keys, from one page of all records. */
 function keysByIds(
   store: Store,
   all: (resource: string) => RecordQuery,

@@ -1,20 +1,22 @@
-/** Expressions of OData as the oracle writes and evaluates them; it shares nothing with the tree of the service. */
+/**
+ * Expressions of OData, in the form that the oracle writes and evaluates; they share nothing with the query tree of the service.
+ */
 import type { Field, Navigation } from '../../src/dictionary/index.ts';
 import type { Place } from './places.ts';
 import type { Type, Value } from './values.ts';
 
-/** Where a path begins: 0 is the record itself, each lambda or nested filter opens the next. */
+/** The start of a path: 0 is the record itself; each lambda or nested filter opens the next scope. */
 export type Scope = number;
 
 export interface Literal {
   readonly kind: 'literal';
   readonly type: Type;
   readonly value: Value;
-  /** The text, where it is not the plain one. */
+  /** The text, if it is not the default one. */
   readonly written?: string;
 }
 
-/** A single-valued field behind to-one navigations. */
+/** A single-valued field, after to-one navigations. */
 export interface FieldTerm {
   readonly kind: 'field';
   readonly type: Type;
@@ -23,7 +25,7 @@ export interface FieldTerm {
   readonly field: Field;
 }
 
-/** The member of a multi-valued field that a lambda looks at. */
+/** The variable of a lambda over a multi-valued field. */
 export interface ElementTerm {
   readonly kind: 'element';
   readonly type: Type;
@@ -31,7 +33,7 @@ export interface ElementTerm {
   readonly lookup?: string | undefined;
 }
 
-/** What a lambda ranges over. */
+/** The collection that a lambda ranges over. */
 export type Over =
   | {
       readonly kind: 'values';
@@ -161,7 +163,7 @@ export type Term =
       readonly over: Over;
       readonly inner: Scope;
       readonly variable: string;
-      /** `/$filter(…)` before it, whose names speak of the members. */
+      /** A preceding `/$filter(…)`, whose names refer to the members. */
       readonly filter?: Term | undefined;
       readonly predicate?: Term | undefined;
     }
@@ -206,7 +208,7 @@ export function typeOf(term: Term): Type {
   }
 }
 
-/** The terms directly inside. */
+/** The direct operands. */
 export function partsOf(term: Term): readonly Term[] {
   switch (term.kind) {
     case 'literal':

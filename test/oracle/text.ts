@@ -1,10 +1,10 @@
-/** Functions of texts, in characters: a character beyond the basic plane counts once. */
+/** Text functions that count characters: one beyond the basic plane counts once. */
 
 export const characters = (text: string): readonly string[] => [...text];
 
 export const lengthOf = (text: string): number => characters(text).length;
 
-/** From 0; -1 when it is not found. An empty text is found at once. */
+/** From 0; -1 if it is not found. An empty text is found at the beginning. */
 export function indexOf(text: string, wanted: string): number {
   const [all, part] = [characters(text), characters(wanted)];
   for (let start = 0; start + part.length <= all.length; start++) {
@@ -13,18 +13,18 @@ export function indexOf(text: string, wanted: string): number {
   return -1;
 }
 
-/** A negative start counts from the end, at most to the beginning. */
+/** A negative start counts from the end, but not beyond the beginning. */
 export function substringOf(text: string, start: number, count: number | undefined): string {
   const all = characters(text);
   const from = start < 0 ? Math.max(0, all.length + start) : start;
   return all.slice(from, count === undefined ? undefined : from + count).join('');
 }
 
-/** White space is what Unicode calls so (property White_Space). */
+/** White space is defined by Unicode's property White_Space. */
 export const trimmed = (text: string): string =>
   text.replace(/^\p{White_Space}+/u, '').replace(/\p{White_Space}+$/u, '');
 
-/** What a wildcard pattern matches, by trying every length for each `*`. */
+/** Matches a wildcard pattern by trying every length for each `*`. */
 export function matchesWildcards(text: string, pattern: readonly string[]): boolean {
   const all = characters(text);
   const match = (at: number, part: number): boolean => {
@@ -40,6 +40,6 @@ export function matchesWildcards(text: string, pattern: readonly string[]): bool
   return match(0, 0);
 }
 
-/** The two wildcards; every other member of a pattern is one character. */
+/** The two wildcards; every other member of a pattern is a literal character. */
 export const ANY = 'any';
 export const ONE = 'one';

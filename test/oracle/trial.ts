@@ -1,4 +1,4 @@
-/** Random queries, asked of the service and of the oracle. */
+/** Compares the service with the oracle for random queries. */
 import { after, before } from 'node:test';
 import { type Engine, runsOn } from '../support/engine.ts';
 import { makeRecords, NOW } from './data/records.ts';
@@ -12,7 +12,7 @@ import { makeWorld, type Viewer, type World } from './world.ts';
 export interface Trial {
   readonly resource: string;
   readonly viewer: Viewer;
-  /** As it is asked, for messages. */
+  /** Its text, for messages. */
   readonly text: string;
   bind(subject: Subject): Asked;
   expect(): Expected;
@@ -25,7 +25,7 @@ export interface Bench {
   readonly catalogueOf: (viewer: Viewer) => Catalogue;
 }
 
-/** A store of the engine and a world of the same records, for the tests of one suite. */
+/** A store of the engine, and a world of the same records, for the tests of one suite. */
 export function useBench(engine: Engine): () => Bench {
   let bench: Bench | undefined;
   const endings: (() => Promise<void> | void)[] = [];
@@ -44,14 +44,14 @@ export function useBench(engine: Engine): () => Bench {
   };
 }
 
-/** `PLAT_SEED=n` runs the query of one seed alone, `PLAT_FULL=1` many more than usual. */
+/** `PLAT_SEED=n` runs only the query of that seed; `PLAT_FULL=1` runs many more than usual. */
 export function seeds(engine: Engine): readonly number[] {
   const { PLAT_SEED: one, PLAT_FULL: full } = process.env;
   if (one !== undefined) return [Number(one)];
   return Array.from({ length: full === '1' ? 20_000 : runsOn(engine, 2200) }, (_, index) => index + 1);
 }
 
-/** Whether so many are asked that every kind of query should occur. */
+/** Whether there are enough queries that every kind of query should occur. */
 export const isWhole = (engine: Engine): boolean => seeds(engine).length >= 2000;
 
 export type Outcome =
@@ -62,15 +62,15 @@ export type Outcome =
 
 const SHOWN = 5;
 
-/** How much is tried of a query beside its keys. */
+/** How much is tested besides the keys. */
 export interface Walking {
-  /** About so many pages of the result are read one after another; 0: none. */
+  /** The approximate number of pages in which the result is read; 0: none. */
   readonly pages: number;
-  /** With this number, walks over the list that its filter finds are made. */
+  /** The seed of walks over the list of the filter. */
   readonly lists?: number | undefined;
 }
 
-/** What is tried of the query of a seed: pages of one in six, and lists of one in eighteen. */
+/** What is tested for a seed: pages for one in six, lists for one in eighteen. */
 export const walkingOf = (seed: number): Walking => ({
   pages: seed % 6 === 0 ? (seed % 5) + 1 : 0,
   lists: seed % 18 === 7 ? seed : undefined,
@@ -123,7 +123,7 @@ function difference(wanted: readonly string[], found: readonly string[]): string
   return `order or repetition differs at ${at}: ${JSON.stringify(wanted[at])} wanted, ${JSON.stringify(found[at])} found`;
 }
 
-/** What a run of queries came to. */
+/** The results of a run of queries. */
 export interface Tally {
   same: number;
   open: number;
@@ -135,10 +135,10 @@ export interface Tally {
 
 export const emptyTally = (): Tally => ({ same: 0, open: 0, telling: 0, unsure: 0, failures: [] });
 
-/** Failures that are told in full. */
+/** The number of failures that are reported in full. */
 const TOLD = 5;
 
-/** @param smaller simpler queries that a failing one may be told by */
+/** @param smaller simpler queries that may explain a failing one */
 export async function runTrial<Query>(
   seed: number,
   query: Query,
@@ -174,7 +174,7 @@ export async function runTrial<Query>(
   }
 }
 
-/** Tries simpler and simpler queries for as long as they fail, too. */
+/** Tries simpler and simpler queries as long as they fail as well. */
 async function smallest<Query>(
   failing: Query,
   bench: Bench,

@@ -1,4 +1,4 @@
-/** Values as the standard sees them, and how they are compared. */
+/** Values as the standard defines them, and how they are compared. */
 
 /** The static types of expressions. */
 export type Type =
@@ -13,12 +13,12 @@ export type Type =
   | 'null';
 
 /**
- * Dates (their midnight in UTC) and timestamps are milliseconds since 1970, times milliseconds since midnight,
- * durations milliseconds; so values of one type compare as they are.
+ * Dates (at midnight UTC) and timestamps are milliseconds since 1970, times are milliseconds since midnight, and durations are
+ * milliseconds, so values of one type can be compared directly.
  */
 export type Value = string | number | boolean | null;
 
-/** What the standard leaves open for a record, such as a whole number beyond what doubles keep exact. */
+/** Thrown if the standard leaves the result for a record open, as for an integer that doubles cannot represent. */
 export class Unsure extends Error {}
 
 export const isNumber = (type: Type): boolean => type === 'integer' || type === 'decimal';
@@ -33,7 +33,7 @@ export function compareTexts(left: string, right: string): number {
   return Buffer.compare(Buffer.from(left), Buffer.from(right));
 }
 
-/** Neither side is null; false is before true. */
+/** Neither side is null; false sorts before true. */
 export function compareValues(left: Value, right: Value): number {
   if (typeof left === 'string' && typeof right === 'string') return compareTexts(left, right);
   const [one, other] = [Number(left), Number(right)];
@@ -42,7 +42,7 @@ export function compareValues(left: Value, right: Value): number {
 
 const NEAR = 1e-6;
 
-/** Distances and computed durations come out of more than one formula, so what is almost equal is left open. */
+/** Distances and computed durations can be computed by several formulas, so comparisons of almost equal values are left open. */
 export function refuseNear(left: Value, right: Value): void {
   if (typeof left !== 'number' || typeof right !== 'number') return;
   if (Number.isInteger(left) && Number.isInteger(right)) return;
@@ -51,7 +51,7 @@ export function refuseNear(left: Value, right: Value): void {
   }
 }
 
-/** Compared as double-precision numbers; what they do not keep exact is left open. */
+/** A number that doubles represent exactly; other results are left open. */
 export function wholeNumber(value: number): number {
   if (!Number.isSafeInteger(value)) throw new Unsure('beyond 2^53');
   return value;

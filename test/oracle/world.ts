@@ -1,4 +1,4 @@
-/** Records as plain objects, and what a role sees of them, from the contract and not from the service. */
+/** Records as plain objects, and what a role sees of them, derived from the specification and not from the service. */
 import type {
   Dictionary,
   Field,
@@ -17,24 +17,24 @@ export interface Entity {
 
 export type RoleName = 'private' | 'idx';
 
-/** Who asks. */
+/** The viewer of records. */
 export interface Viewer {
   readonly role: RoleName;
-  /** Only records of this originating system. */
+  /** The originating system to which the viewer is restricted. */
   readonly system?: string;
 }
 
 export interface World {
   readonly dictionary: Dictionary;
-  /** The UTC day by which the roles judge. */
+  /** The UTC day for which the roles are evaluated. */
   readonly today: string;
   entities(resource: string): readonly Entity[];
   find(resource: string, field: string, value: string): Entity | undefined;
-  /** The records that a to-many navigation leads to, whoever asks. */
+  /** The records that a to-many navigation leads to, visible or not. */
   related(entity: Entity, navigation: Navigation): readonly Entity[];
 }
 
-/** @param records by resource; each names its parent by key */
+/** @param records by resource; each refers to its parent by key */
 export function makeWorld(
   dictionary: Dictionary,
   today: string,
@@ -64,7 +64,7 @@ export function makeWorld(
   };
 }
 
-/** Media and their like name the resource of what they belong to. */
+/** Whether a child belongs to a record. Media and similar records name the resource of their parent. */
 function isPartOf(child: Entity, { resource }: Entity): boolean {
   const { parent } = child.resource;
   return parent?.kind !== 'named' || child.values[parent.resourceField] === resource.name;
@@ -72,7 +72,7 @@ function isPartOf(child: Entity, { resource }: Entity): boolean {
 
 const ON_MARKET = ['Active', 'Active Under Contract', 'Pending', 'Coming Soon'];
 
-/** The value of a lookup that a text stands for, in whichever spelling. */
+/** The lookup value that a text in any spelling stands for. */
 export function standardValue(dictionary: Dictionary, lookup: string | undefined, text: string): string {
   return (lookup === undefined ? undefined : dictionary.lookups.get(lookup)?.spellings.get(text)) ?? text;
 }
@@ -81,7 +81,7 @@ function yearsBefore(day: string, years: number): string {
   return `${String(Number(day.slice(0, 4)) - years).padStart(4, '0')}${day.slice(4)}`;
 }
 
-/** Rows that IDX shows (contract, "Access"). */
+/** Whether IDX may display a row (contract, "Access"). */
 function isDisplayed({ dictionary, today }: World, { values }: Entity): boolean {
   if (values.InternetEntireListingDisplayYN === false) return false;
   const { StandardStatus: given, CloseDate: closed } = values;
@@ -108,7 +108,7 @@ function parentOf(world: World, { resource, values }: Entity): Entity | undefine
 const isActive = (status: FieldValue | undefined): boolean =>
   status === undefined || status === null || status === 'Active';
 
-/** Whether the record is there at all for who asks. A child is seen only with its parent. */
+/** Whether the record exists for the viewer. A child is visible only with its parent. */
 export function isVisible(world: World, entity: Entity, viewer: Viewer): boolean {
   const { resource, values } = entity;
   if (resource.parent !== undefined) {
@@ -134,7 +134,7 @@ export function isVisible(world: World, entity: Entity, viewer: Viewer): boolean
 
 const IDX_CLASSES = new Set(['open', 'idx', 'address']);
 
-/** Whether who asks may name the field. */
+/** Whether the viewer may name the field. */
 export const maySee = (field: Field, { role }: Viewer): boolean =>
   role === 'private' || IDX_CLASSES.has(field.class);
 
@@ -144,7 +144,7 @@ const isWithheld = ({ resource, values }: Entity, field: Field, { role }: Viewer
   values.InternetAddressDisplayYN === false &&
   (field.class === 'address' || field.class === 'address-facts');
 
-/** What a field holds for who asks; agent and office fields come from the record that their key names. */
+/** The value of a field for the viewer. Agent and office fields come from the record to which the key refers. */
 function contentOf(world: World, entity: Entity, field: Field, viewer: Viewer): FieldValue {
   if (isWithheld(entity, field, viewer)) return null;
   const { joined } = field;
@@ -178,7 +178,7 @@ export function fieldValue(world: World, entity: Entity, field: Field, viewer: V
 export const typeOfField = ({ type }: Field): Type =>
   type.kind === 'decimal' && type.scale === 0 ? 'integer' : type.kind;
 
-/** Follows to-one navigations; undefined when a record is missing or hidden. */
+/** Follows to-one navigations; undefined if a record is missing or hidden. */
 export function follow(
   world: World,
   entity: Entity,

@@ -1,14 +1,17 @@
-/** Clients of a service under soak: walkers, searchers, readers by key and slow readers, each a loop until told to end. */
+/**
+ * Clients of a service under soak: walkers, searchers, readers of single records and slow readers. Each is a loop that runs until
+ * it is aborted.
+ */
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from 'plat-demo';
 import type { Tally } from './tally.ts';
 
-/** Whom a client asks. */
+/** The service that a client uses. */
 export interface Target {
-  /** Undefined while the service is being started again. */
+  /** Undefined while the service is being restarted. */
   readonly addresses: () => Readonly<Record<string, string>> | undefined;
-  /** Whether a connection may break now, since the service is killed from time to time. */
+  /** Whether connections may break, because the service is killed from time to time. */
   readonly mayBreak: boolean;
 }
 
@@ -20,7 +23,7 @@ export interface Client {
   readonly signal: AbortSignal;
 }
 
-/** Milliseconds between two requests of one client. */
+/** Milliseconds between two requests of a client. */
 const PAUSE = 150;
 const MOST_PATIENCE = 20_000;
 
@@ -29,7 +32,7 @@ interface Answer {
   readonly json: Readonly<Record<string, unknown>>;
 }
 
-/** Asks, and takes the answer whole: what is served as JSON is JSON. */
+/** Sends a request and reads the complete response; responses that claim to be JSON are parsed. */
 async function ask(client: Client, kind: string, surface: string, path: string): Promise<Answer | undefined> {
   const { target, token, tally, signal } = client;
   const address = target.addresses()?.[surface];
@@ -61,7 +64,7 @@ const pause = (milliseconds: number, signal: AbortSignal): Promise<void> =>
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-/** Walks whole collections by their next links, again and again; a key never comes twice in one walk. */
+/** Walks whole collections by their next links, repeatedly; no key may occur twice in a walk. */
 export async function walk(client: Client, surface: string, path: string): Promise<void> {
   while (!client.signal.aborted) {
     const seen = new Set<unknown>();
@@ -96,7 +99,7 @@ const FILTERS: readonly ((random: Random) => string)[] = [
 ];
 const ORDERS = ['', '&$orderby=ListPrice desc', '&$orderby=City,ListPrice', '&$count=true'];
 
-/** Searches with filters from a bounded number of them, over both interfaces. */
+/** Searches with a limited number of different filters, over both interfaces. */
 export async function search(client: Client): Promise<void> {
   const { random, signal } = client;
   while (!signal.aborted) {
@@ -135,7 +138,7 @@ export async function readByKey(client: Client): Promise<void> {
   }
 }
 
-/** Takes large pages a few kilobytes a second, and goes away at some point. */
+/** Reads large pages at a few kilobytes per second, and disconnects at some point. */
 export async function readSlowly(client: Client): Promise<void> {
   const { target, token, random, signal, tally } = client;
   while (!signal.aborted) {

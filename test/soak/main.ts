@@ -36,7 +36,7 @@ const elapsed = (): number => (performance.now() - began) / 60_000;
 
 const PORTS = ['api', 'replication', 'floorplans', 'admin'].flatMap((name) => [`--${name}-port`, '0']);
 
-/** Milliseconds from one kill to the next, and between two looks at memory. */
+/** Milliseconds between two kills, and between two measurements of memory. */
 const KILL_EVERY = { service: 60_000, replicator: 45_000 } as const;
 const SAMPLE_EVERY = 5000;
 
@@ -57,7 +57,7 @@ const makeKey = async ({ kind, role }: Key, name: string): Promise<string> => {
   return (await done(folder, args)).trim();
 };
 
-/** A market, made by the demonstration, which is ended as soon as it serves. */
+/** Creates a market with the demonstration, which is stopped as soon as it serves. */
 async function makeMarket(): Promise<void> {
   const demo = lasting(folder, ['demo', '--store', store, '--listings', given.listings, ...PORTS]);
   await demo.until(/^admin .*\n/m);
@@ -75,13 +75,13 @@ async function serve(ports: readonly string[] = PORTS): Promise<Serving> {
   return { process, addresses: addressesIn(await process.until(/^admin .*\n/m)) };
 }
 
-/** Kills a process without a word, and waits until it is gone. */
+/** Kills a process without warning, and waits until it has ended. */
 async function kill({ child, ended }: Lasting): Promise<void> {
   child.kill('SIGKILL');
   await ended;
 }
 
-/** A second service on the same store, which is killed and started again, on ports of its own each time. */
+/** A second service on the same store, which is killed and restarted, each time on other ports. */
 async function mortalService(report: (serving: Serving | undefined) => void): Promise<void> {
   while (!over.signal.aborted) {
     const serving = await serve();
@@ -93,7 +93,7 @@ async function mortalService(report: (serving: Serving | undefined) => void): Pr
   }
 }
 
-/** A replicator that watches and is killed; it ends by itself only in error. */
+/** A replicator that watches and is killed; if it ends by itself, that is an error. */
 async function mortalReplicator(args: readonly string[]): Promise<void> {
   while (!over.signal.aborted) {
     const watch = ['--watch', '--update-every', '10s', '--purge-every', '60s', '--admin-port', '0'];
@@ -110,7 +110,7 @@ interface Line {
   readonly [name: string]: unknown;
 }
 
-/** Changes prices, replaces media, adds listings and deletes those of the round before, so that the store stays as large. */
+/** Changes prices, replaces media, adds listings and deletes those of the previous round, so that the store keeps its size. */
 async function write(random: Random): Promise<void> {
   const lines = (await done(folder, ['export', '--store', store, '--resource', 'Property']))
     .trim()
@@ -119,7 +119,7 @@ async function write(random: Random): Promise<void> {
     try {
       return [JSON.parse(line)];
     } catch {
-      return []; // the first of those that were kept may be cut
+      return []; // the first line in the buffer may be truncated
     }
   });
   let added: readonly string[] = [];
@@ -159,7 +159,7 @@ async function command(what: string, args: readonly string[]): Promise<void> {
   if (code !== 0) tally.fail(`${what} ended with ${code}: ${err.slice(-500)}`);
 }
 
-/** What the service tells of its heap in its metrics. */
+/** The heap of the service, from its metrics. */
 async function heapOf({ addresses }: Serving): Promise<Omit<Held, 'bytes'>> {
   const text = await (await fetch(`${addresses.admin}/metrics`)).text();
   const gauge = (name: string): number => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1] ?? 0);
@@ -243,7 +243,7 @@ async function soak(): Promise<void> {
   await all;
   tally.judgeMemory(minutes);
   await command('replicate --once', ['replicate', ...replica, '--once']);
-  // What was deleted in the last minute is found by a sweep, which is not due yet.
+  // Only a sweep finds records that were deleted in the last minute, and none is due yet.
   await command('replicate --step purge', ['replicate', ...replica, '--step', 'purge', '--force']);
   await command('verify', ['verify', ...replica]);
   const { out, code } = await run(folder, ['verify', ...replica, '--json']);
@@ -254,7 +254,7 @@ async function soak(): Promise<void> {
   for (const each of [store, 'replica.db']) await command(`check of ${each}`, ['check', '--store', each]);
 }
 
-/** What is measured, for the record. */
+/** The commit that is measured, for the report. */
 function commit(): string {
   try {
     return execFileSync('git', ['describe', '--always', '--dirty'], { encoding: 'utf8' }).trim();

@@ -1,11 +1,11 @@
-/** Processes of plat as the soak runs them: commands that end, and those that are killed and started again. */
+/** Processes of plat in the soak: commands that end, and processes that are killed and restarted. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const PLAT = fileURLToPath(new URL('../../bin/plat.js', import.meta.url));
 
-/** What a command ended with. */
+/** The result of a command. */
 export interface Ended {
   readonly code: number | null;
   readonly out: string;
@@ -21,7 +21,7 @@ function start(folder: string, args: readonly string[]): ChildProcess {
   return child;
 }
 
-/** The last characters that a process wrote are kept; a soak must not grow by what it reads. */
+/** Only the last characters of a process's output are kept, so that the memory of the soak does not grow. */
 const KEPT = 20_000;
 
 function kept(child: ChildProcess): Ended & { ended: Promise<Ended> } {
@@ -45,18 +45,18 @@ function kept(child: ChildProcess): Ended & { ended: Promise<Ended> } {
 export const run = (folder: string, args: readonly string[]): Promise<Ended> =>
   kept(start(folder, args)).ended;
 
-/** Runs a command that must end well. @throws with what it said on stderr */
+/** Runs a command that must succeed. @throws with its stderr */
 export async function done(folder: string, args: readonly string[]): Promise<string> {
   const { code, out, err } = await run(folder, args);
   if (code !== 0) throw new Error(`plat ${args.join(' ')} ended with ${code}: ${err}`);
   return out;
 }
 
-/** A process that goes on until it is told to end, or killed. */
+/** A process that runs until it is stopped or killed. */
 export interface Lasting {
   readonly child: ChildProcess;
   readonly ended: Promise<Ended>;
-  /** Resolves with stdout as soon as it matches. @throws when the process ends before */
+  /** Resolves as soon as stdout matches. @throws if the process ends before */
   until(pattern: RegExp): Promise<string>;
 }
 
@@ -73,18 +73,18 @@ export function lasting(folder: string, args: readonly string[]): Lasting {
   return { child, ended: text.ended, until };
 }
 
-/** Ends what still runs, by its own processes alone. */
+/** Kills the processes of this run that are still running. */
 export function killAll(): void {
   for (const child of running) child.kill('SIGKILL');
 }
 
-/** Bytes that a process holds in memory (RSS). */
+/** The resident memory of a process in bytes (RSS). */
 export function memoryOf(pid: number): number {
   const [, kilobytes = '0'] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
   return Number(kilobytes) * 1024;
 }
 
-/** The addresses of a service's surfaces, as its lines on stdout give them. */
+/** The addresses of a service's surfaces, from its lines on stdout. */
 export function addressesIn(text: string): Readonly<Record<string, string>> {
   const lines = text.matchAll(/^(\w+) +(http:\/\/[^/]+)\//gm);
   return Object.fromEntries([...lines].map(([, name = '', address = '']) => [name, address]));

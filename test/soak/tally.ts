@@ -1,13 +1,13 @@
-/** What a soak saw: answers by kind and status, failures in full, memory over time. */
+/** The observations of a soak: responses by kind and status, failures in full, memory over time. */
 
-/** Minutes at the beginning in which memory may still grow: caches fill, the engine warms up. */
+/** The first minutes, in which memory may still grow: caches fill, code is compiled. */
 const WARMING = 5;
-/** Share by which memory may grow after that. */
+/** The proportion by which memory may grow afterwards. */
 const GROWTH = 0.1;
-/** Failures that are told in full. */
+/** The number of failures that are reported in full. */
 const TOLD = 20;
 
-/** What a process holds at a moment, in bytes: of the system, and of it what the engine of JavaScript tells. */
+/** The memory of a process at a moment, in bytes: that of the process, and the parts that the JavaScript engine reports. */
 export interface Held {
   readonly bytes: number;
   readonly heap: number;
@@ -25,7 +25,7 @@ export class Tally {
   readonly #failures: string[] = [];
   readonly #memory: Sample[] = [];
 
-  /** Counts an answer; any error but a 429, and a 503 that says when to come again, is a failure. */
+  /** Counts a response. Any error other than 429, or 503 with a time to retry, is a failure. */
   answer(kind: string, status: number, retryAfter: string | null): void {
     const id = `${kind} ${status}`;
     this.#answers.set(id, (this.#answers.get(id) ?? 0) + 1);
@@ -49,7 +49,7 @@ export class Tally {
     return this.#failures.length;
   }
 
-  /** Compares the medians of single minutes with that of the first one after the warming. */
+  /** Compares the medians of single minutes with that of the first minute after warm-up. */
   judgeMemory(minutes: number): void {
     const warming = Math.min(WARMING, minutes / 4);
     const after = this.#memory.filter(({ minute }) => minute >= warming);
@@ -64,7 +64,7 @@ export class Tally {
       this.fail('the service was not there to be measured');
   }
 
-  /** What was held in each minute: all, the heap, what of it is used, what lies beside it. */
+  /** The memory in each minute: total, heap, used heap, outside of the heap. */
   #course(): string[] {
     const byMinute = Map.groupBy(this.#memory, ({ minute }) => Math.floor(minute));
     return [...byMinute].map(([minute, samples]) => {

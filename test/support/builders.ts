@@ -1,4 +1,4 @@
-/** Small records, each with what its tests do not care for omitted. */
+/** Small records, without the fields that do not matter to tests. */
 import type { Json } from './world.ts';
 
 export const listing = (key: string, fields: Json = {}): Json => ({
@@ -21,7 +21,7 @@ export const floorPlan = (key: string, fields: Json = {}): Json => ({
   ...fields,
 });
 
-/** A photo given by itself, not inside its listing. */
+/** A photo as a separate record, not nested in its listing. */
 export const photoOf = (listingKey: string, key: string, fields: Json = {}): Json =>
   photo(key, { ResourceName: 'Property', ResourceRecordKey: listingKey, ...fields });
 

@@ -1,18 +1,18 @@
 import type { Clock } from '../../src/store/clock.ts';
 
-/** A clock that stands still until a test moves it, in either direction. */
+/** A clock that stands still until a test sets it, in either direction. */
 export interface TestClock extends Clock {
   /** @param moment an ISO text */
   set(moment: string): void;
   advance(milliseconds: number): void;
-  /** The moment as stamps have it. */
+  /** The time in the form of timestamps. */
   text(): string;
 }
 
 export const SECOND = 1000;
 export const DAY = 86_400 * SECOND;
 
-/** A sleep on this clock takes no time, but moves the clock. */
+/** A sleep on this clock returns at once, but advances the clock. */
 export function testClock(moment = '2026-06-01T12:00:00.500Z'): TestClock {
   let now = Date.parse(moment);
   return {

@@ -4,7 +4,7 @@ import type { ClockTrust, Machine } from '../../src/store/clock-jump.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { WriteLimits } from '../../src/store/write/in-time.ts';
 
-/** Where something is cleaned up after a test; `node:test` passes one to each. */
+/** Registers cleanup after a test; `node:test` passes a scope to each test. */
 export interface Scope {
   after(work: () => Promise<void> | void): void;
 }
@@ -13,41 +13,41 @@ export interface OpenOptions {
   readonly settings: StoreSettings;
   readonly clock: Clock;
   readonly limits?: WriteLimits;
-  /** What every process of the store is told of its machine; absent: nothing, so any clock is right. */
+  /** What every process of the store knows about its machine; absent: nothing, so that any clock is accepted. */
   readonly machine?: Machine;
 }
 
-/** One store, and ways to look at it from another process's place. */
+/** A store, with helpers that act as another process would. */
 export interface OpenedStore {
   readonly store: Store;
-  /** The same store, opened once more beside the first, on its clock or another, which may be told to be right. */
+  /** The same store, opened once more next to the first, on the same clock or another one, which may be confirmed as correct. */
   again(clock?: Clock, trust?: Pick<ClockTrust, 'allowClockJump'>): Promise<Store>;
-  /** Takes the write lock, as another process does that migrates or imports, until the response is called. */
+  /** Takes the write lock, as another process does that migrates or imports, until the returned function is called. */
   hold(): Promise<() => Promise<void>>;
-  /** Opens what `backup` wrote to a file. */
+  /** Opens a file that `backup` has written. */
   copy(file: string): Promise<Store>;
-  /** Runs statements behind the store's back, as whoever writes into its tables. */
+  /** Executes statements without the store's knowledge, as someone who writes to its tables directly. */
   damage(...statements: readonly string[]): Promise<void>;
 }
 
-/** A kind of store. The suites in `test/store/contract` hold every engine to the same. */
+/** An engine. The suites in `test/store/contract` test every engine in the same way. */
 export interface Engine {
   readonly name: string;
   /** The version of its tables. */
   readonly layout: number;
-  /** Of the runs of a property, those that an engine takes whose stores are dear to make; all with `PLAT_FULL=1`. */
+  /** The share of the runs of a property for an engine whose stores are expensive to create; with `PLAT_FULL=1`, all of them. */
   readonly share?: number;
-  /** An empty store, which is gone when the scope ends. */
+  /** An empty store, which is removed at the end of the scope. */
   open(scope: Scope, options: OpenOptions): Promise<OpenedStore>;
 }
 
-/** Of the runs of a property of the contract, those that every engine takes in `npm test`. */
+/** The share of the runs of a property of the contract in `npm test`, for every engine. */
 const USUAL = 0.1;
 
-/** How often a property of the contract is tried on an engine; as often as it says with `PLAT_FULL=1`. */
+/** The number of runs of a property of the contract on an engine; with `PLAT_FULL=1`, all of them. */
 export const contractRuns = ({ share = 1 }: Engine, runs: number): number =>
   process.env.PLAT_FULL === '1' ? runs : Math.ceil(runs * Math.min(share, USUAL));
 
-/** How often something is tried on an engine. */
+/** The number of runs of other tests on an engine. */
 export const runsOn = ({ share = 1 }: Engine, runs: number): number =>
   process.env.PLAT_FULL === '1' ? runs : Math.ceil(runs * share);

@@ -1,4 +1,4 @@
-/** A client of server-sent events (HTML, 9.2) on a socket of its own, which takes events when it is asked to. */
+/** A client of server-sent events (HTML, 9.2) on a separate socket, which reads events on request. */
 import assert from 'node:assert/strict';
 import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
 import { type Json, objectOf } from './world.ts';
@@ -12,15 +12,15 @@ export interface ServerEvent {
 export interface EventClient {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** Resolves with the body of a response that is no stream. */
+  /** Resolves with the body of a response that is not a stream. */
   text(): Promise<string>;
   /** The next event; undefined: the stream has ended. */
   next(): Promise<ServerEvent | undefined>;
-  /** Events up to and including the first that passes. */
+  /** Events up to and including the first that satisfies the condition. */
   until(passes: (event: ServerEvent) => boolean): Promise<ServerEvent[]>;
-  /** Events up to the position behind a number of changes: a write may take several commits, not all of them with any. */
+  /** Events up to the position after at least this many changes: a write may have several commits, some of them without changes. */
   changes(least: number): Promise<ServerEvent[]>;
-  /** Stops or continues taking bytes from the socket. */
+  /** The response, which can be paused and resumed. */
   readonly response: IncomingMessage;
   close(): void;
 }
@@ -93,7 +93,7 @@ function clientOf(response: IncomingMessage, close: () => void): EventClient {
   };
 }
 
-/** The event of a block of lines; none for a comment or a time. */
+/** The event in a block of lines; none for a comment or a retry time. */
 function eventIn(block: string): ServerEvent[] {
   const fields = new Map<string, string>();
   for (const line of block.split('\n')) {
@@ -105,7 +105,7 @@ function eventIn(block: string): ServerEvent[] {
   return [{ event, ...(id === undefined ? {} : { id }), data: objectOf(data) }];
 }
 
-/** Whether a position says that nothing is known beyond it. */
+/** Whether a position reports that no further changes are known. */
 export const isLevel = ({ event, data }: ServerEvent): boolean => event === 'position' && data.level === true;
 
 /** Changes as short lines. */

@@ -2,8 +2,9 @@ import type { RowPlace } from '../../src/store/check/checks.ts';
 import type { Store } from '../../src/store/store.ts';
 
 /**
- * Everything in a store that does not agree with the rest of it: resource, key and what.
- * @param limit rows that are checked at once
+ * All inconsistencies within a store: resource, key and description.
+ *
+ * @param limit the number of rows to check at once
  */
 export async function faultsIn(store: Store, limit = 1000): Promise<string[][]> {
   const { dictionary, stores } = await store.model();

@@ -1,22 +1,22 @@
 /**
- * The Nodes of a user's machine: the one that stands in the path, and with `PLAT_FULL=1` one of each line that is still
- * in use, as npm has it. It knows nothing of plat.
+ * The versions of Node on a user's machine: the one in the path and, with `PLAT_FULL=1`, one of each line that is still in use,
+ * from npm. This module knows nothing of plat.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 
-/** A Node, by what `--version` says. */
+/** A Node, with the output of `--version`. */
 export interface OtherNode {
   readonly version: string;
   readonly path: string;
 }
 
-/** The oldest is what `engines` names. */
+/** The oldest one is that of `engines`. */
 export const LINES = [20, 22, 24, 26] as const;
 
-/** The path of a user: without what npm added to run a test. */
+/** The path of a user: without the folders that npm adds for a test run. */
 export const userPath = (): string =>
   (process.env.PATH ?? '')
     .split(delimiter)
@@ -38,8 +38,9 @@ function known(path: string): OtherNode | undefined {
 }
 
 /**
- * The Nodes that there are here, this process's among them.
- * @returns with them what could not be got, in words
+ * The available versions of Node, including that of this process.
+ *
+ * @returns also a description of the versions that could not be obtained
  */
 export function nodesHere(): { readonly nodes: readonly OtherNode[]; readonly lacking: readonly string[] } {
   const own = { version: process.version, path: process.execPath };
@@ -60,7 +61,7 @@ export function nodesHere(): { readonly nodes: readonly OtherNode[]; readonly la
   return { nodes, lacking };
 }
 
-/** The npm package `node` has each of them as a program. */
+/** The npm package `node` contains each version as a program. */
 function fromNpm(line: number): OtherNode | undefined {
   const folder = mkdtempSync(join(tmpdir(), `plat-node-${line}-`));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));

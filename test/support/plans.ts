@@ -8,7 +8,7 @@ import { registerFileUrl } from '../../src/engines/sqlite/functions.ts';
 import type { Scope } from './engine.ts';
 import type { World } from './world.ts';
 
-/** The statements that a request becomes, by what they are for. */
+/** The statements of a request, by purpose. */
 export interface Planned {
   page(request: PageRequest): Readonly<Record<string, Statement>>;
   record(request: PageRequest, key: string): Statement;
@@ -42,7 +42,7 @@ function statementsOf(plan: PagePlan): Record<string, Statement> {
   }
 }
 
-/** Tells how the engine would run a statement, a line for each table, without what plat did not name. */
+/** Reports how the engine would run a statement, with a line for each table, without names that plat has not chosen. */
 export function explainer(scope: Scope, world: World): (statement: Statement) => string[] {
   const options = { path: world.store.name, readOnly: true, busyTimeout: 1000, cacheMegabytes: 4 };
   const connection = connect(options);

@@ -15,13 +15,13 @@ import { postgresServer, runOn, type SharedServer } from './postgres-server.ts';
 const prepared = new Map<string, Promise<string>>();
 let databases = 0;
 
-/** The name of a further database of this process, on a server that others may use too. */
+/** The name of a further database of this process; other processes may use the same server. */
 const freshName = (purpose: string): string => `${purpose}_${process.pid}_${++databases}`;
 
-/** Connections to the server of the run, which nobody stops; they do not keep this process alive. */
+/** Connections to the server of the run, which runs until the end; they do not keep this process alive. */
 let administering: Pool | undefined;
 
-/** Makes or drops a database. */
+/** Creates or drops a database. */
 async function administer(server: SharedServer, statement: string): Promise<void> {
   const address = server.address('postgres');
   if ('stop' in server) return await runOn(address, statement);
@@ -29,7 +29,7 @@ async function administer(server: SharedServer, statement: string): Promise<void
   await administering.query(statement);
 }
 
-/** A database with an empty store of these settings, to be copied: making one takes longer than most tests. */
+/** A database with an empty store of these settings, to be copied: creating a store takes longer than most tests. */
 function preparedDatabase(
   server: SharedServer,
   settings: StoreSettings,
@@ -51,7 +51,7 @@ interface Prepared {
   readonly partitions: PartitionField | undefined;
 }
 
-/** Whoever needs it first makes it, for all processes that use the server. */
+/** The first process that needs it creates it, for all processes that use the server. */
 async function prepareOnce(server: SharedServer, name: string, what: Prepared): Promise<string> {
   const client = new Client({ connectionString: server.address('postgres') });
   await client.connect();
@@ -69,7 +69,7 @@ async function prepareOnce(server: SharedServer, name: string, what: Prepared): 
   }
 }
 
-/** Made at a moment before that of all tests, since stamps never run backwards. */
+/** Created at a time before that of all tests, since timestamps never go backwards. */
 async function prepare(address: string, { settings, partitions }: Prepared): Promise<void> {
   const clock = testClock('2020-01-01T00:00:00Z');
   const store = await openPostgresStore({
@@ -82,7 +82,7 @@ async function prepare(address: string, { settings, partitions }: Prepared): Pro
   await store.close();
 }
 
-/** The address of a database in which is nothing yet. */
+/** The address of an empty database. */
 export async function bareDatabase(): Promise<{ address: string; drop(): Promise<void> }> {
   const server = await postgresServer();
   const name = freshName('bare');
@@ -99,7 +99,7 @@ export async function emptyDatabase(
   return await copyOf(await preparedDatabase(await postgresServer(), settings, partitions));
 }
 
-/** The address of a copy of a database, which nobody may be using. */
+/** The address of a copy of a database, to which nobody may be connected. */
 export const copyOfDatabase = (address: string): Promise<{ address: string; drop(): Promise<void> }> =>
   copyOf(new URL(address).pathname.slice(1));
 
@@ -111,7 +111,7 @@ async function copyOf(template: string): Promise<{ address: string; drop(): Prom
   return { address: server.address(name), drop };
 }
 
-/** Stores in databases of a server that is thrown away. */
+/** Stores in databases of a temporary server. */
 export function postgresEngine(partitions?: PartitionField): Engine {
   return {
     name: partitions === undefined ? 'postgres' : 'postgres with partitions',

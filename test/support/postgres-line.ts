@@ -5,13 +5,13 @@ import { temporaryFile } from './temporary.ts';
 
 /** The connections of one process to a server, which a test can cut. */
 export interface Line {
-  /** Where the process finds the database. */
+  /** The address that the process uses. */
   readonly address: string;
-  /** Asked with every part that the process sends; where it does not pass, it is sent or not. */
+  /** Called for every chunk that the process sends; if it does not pass, it may or may not be sent. */
   passes: () => 'passes' | 'cut' | 'dead';
-  /** Resolves when the server has ended its side of all connections that were cut. */
+  /** Resolves when the server has closed its side of all connections that were cut. */
   settled(): Promise<unknown>;
-  /** Cuts all connections and takes no more. Resolves when the server has ended its side of each. */
+  /** Cuts all connections and accepts no more. Resolves when the server has closed its side of each. */
   end(): Promise<unknown>;
   close(): void;
 }
@@ -19,7 +19,7 @@ export interface Line {
 /** The name of the socket in its folder, by PostgreSQL's usual port. */
 const SOCKET = '.s.PGSQL.5432';
 
-/** @param address of a database that is reached by a socket in a folder */
+/** @param address of a database that is reached through a socket in a folder */
 export async function openLine(address: string): Promise<Line> {
   const url = new URL(address);
   const target = join(url.searchParams.get('host') ?? '', SOCKET);
@@ -35,7 +35,7 @@ export async function openLine(address: string): Promise<Line> {
     for (const [near, { far, ended }] of pairs) {
       endings.add(ended);
       near.destroy();
-      // The server reads that nobody is there any more once it has done what it was told before.
+      // The server sees the end of the connection once it has processed everything that was sent before.
       far.end();
     }
     pairs.clear();
@@ -51,7 +51,7 @@ export async function openLine(address: string): Promise<Line> {
     const ended = new Promise<void>((resolve) => far.once('close', () => resolve()));
     pairs.set(near, { far, ended });
     far.on('error', () => near.destroy());
-    // Read to its end in any case, which is how its end is seen.
+    // The data must be read to its end for the end to be seen.
     far.on('data', (part) => (near.destroyed ? false : near.write(part)));
     far.on('close', () => {
       near.destroySoon();
@@ -62,7 +62,7 @@ export async function openLine(address: string): Promise<Line> {
     near.on('data', (part) => {
       if (near.destroyed) return;
       const passage = line.passes();
-      // Every other time the end comes after the part is on its way.
+      // Every other time, the connection is cut after the chunk has been sent.
       if (passage === 'passes' || ++deaths % 2 === 0) far.write(part);
       if (passage === 'passes') return;
       isOver ||= passage === 'dead';

@@ -1,12 +1,12 @@
-/** What a store sends to its server, seen from between the two: the commands, and how often it waits for a response. */
+/** Observes the traffic between a store and its server: the commands, and how often the store waits for a response. */
 import assert from 'node:assert/strict';
 import { connect, createServer, type Socket } from 'node:net';
 import type { Scope } from './engine.ts';
 
 export interface Traffic {
-  /** The texts of the commands that the server ran, prepared or not, without those that end a transaction. */
+  /** The texts of the commands that the server ran, prepared or not, except those that end a transaction. */
   readonly commands: readonly string[];
-  /** How often something was sent when a response had come: round trips, one after the other. */
+  /** The number of consecutive round trips: how often something was sent after a response had arrived. */
   readonly waits: number;
 }
 
@@ -14,21 +14,21 @@ export interface Relay {
   readonly address: string;
   during(work: () => Promise<unknown>): Promise<Traffic>;
   /**
-   * Lets so many bytes more of the server pass on one connection, and nothing else of it: once they have, the work is done
-   * and the connection ends. Resolves then.
+   * Passes on this many bytes from the server on one connection, and then breaks it. Resolves when that has happened and the work
+   * is done.
    */
   breakAfter(bytes: number, work: () => Promise<void>): Promise<void>;
   /**
-   * From the next commit on nothing comes back from the server on its connection; the commit itself is passed on or not.
-   * Later connections are as they should be once the work is done.
+   * From the next commit on, passes on nothing from the server on that connection; the commit itself is passed on or not. Later
+   * connections work normally again once the work is done.
    */
   losingCommit(isPassedOn: boolean, work: () => Promise<unknown>): Promise<void>;
 }
 
-/** A connection that is to be broken in the middle of a response. */
+/** A connection to break in the middle of a response. */
 interface Break {
   readonly bytes: number;
-  /** Bytes that have passed on each connection. */
+  /** The number of bytes that have passed on each connection. */
   readonly passed: Map<Socket, number>;
   readonly end: (near: Socket) => void;
 }
@@ -36,10 +36,10 @@ interface Break {
 const STARTUP_LENGTH = 4;
 const HEADER = 5;
 
-/** Texts of a message, which end with a zero each. */
+/** The texts in a message, each of which ends with a zero byte. */
 const textsOf = (body: Buffer): string[] => body.toString('latin1').split('\0');
 
-/** Reads what a client sends (PostgreSQL, Message Formats). @param ran called with each command */
+/** Parses what a client sends (PostgreSQL, Message Formats). @param ran called with each command */
 function reader(ran: (text: string) => void): (chunk: Buffer) => void {
   let rest = Buffer.alloc(0);
   let isStarted = false;
@@ -66,7 +66,7 @@ function reader(ran: (text: string) => void): (chunk: Buffer) => void {
   };
 }
 
-/** @param address of a database of a server of the tests, which is reached through a socket */
+/** @param address of a database on a test server, which is reached through a socket */
 export async function relayTo(scope: Scope, address: string): Promise<Relay> {
   const { searchParams, pathname } = new URL(address);
   const links = new Set<Socket>();

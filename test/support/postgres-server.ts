@@ -1,7 +1,7 @@
 /**
- * PostgreSQL for tests, from the binaries of a package: nothing needs to be installed. A run of all tests has one server
- * (`run.ts`), in which each file makes databases of its own; a file that is run by itself starts one, and so does
- * a file that stops its server or gives it settings.
+ * PostgreSQL for tests, from the binaries in a package: nothing needs to be installed. A run of all tests has one server
+ * (`run.ts`), in which each file creates its own databases. A file that is run by itself starts its own server, and so does a file
+ * that stops its server or needs other settings.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import {
@@ -24,30 +24,30 @@ import { hasOtherClock, otherClock } from './other-clock.ts';
 
 const run = promisify(execFile);
 
-/** A server that others use as well: nobody may stop it, or give it settings. */
+/** A server that others use as well: nobody may stop it or change its settings. */
 export interface SharedServer {
-  /** Where a database of the server is reached. */
+  /** The address of a database on the server. */
   address(database: string): string;
 }
 
 export interface PostgresServer extends SharedServer {
-  /** Stops it at once, as a crash would, or in order; and starts it again on the same data. */
+  /** Stops the server, abruptly as in a crash or in an orderly way; it can be started again with the same data. */
   stop(how: 'crash' | 'order'): Promise<void>;
   start(): Promise<void>;
-  /** A streaming standby of the server, as it is now. */
+  /** A streaming standby of the server in its current state. */
   standby(): Promise<PostgresServer>;
 }
 
-/** An address as messages show it: without password and parameters. */
+/** An address as in messages: without password and parameters. */
 export const shown = (address: string): string => address.replace(/\?.*/, '').replace(/:[^:@/]+@/, '@');
 
-/** Where an address leads, as a message says when it leads nowhere. */
+/** The place of an address, as in the message for an unreachable server. */
 export const placeOf = (address: string): string => {
   const { hostname, port, pathname, searchParams } = new URL(address);
   return `host ${searchParams.get('host') ?? hostname}, port ${port === '' ? 5432 : port}, database ${pathname.slice(1)}`;
 };
 
-/** The settings of a server that is thrown away: what it holds needs to survive no failure of the machine. */
+/** The settings of a temporary server: its data need not survive a failure of the machine. */
 const SETTINGS = {
   fsync: 'off',
   synchronous_commit: 'off',
@@ -59,7 +59,7 @@ const SETTINGS = {
   listen_addresses: '',
 } as const;
 
-/** Whom the server runs as where this process is root, which PostgreSQL refuses to run as. */
+/** The user that runs the server if this process runs as root, which PostgreSQL refuses. */
 interface Owner {
   readonly uid?: number;
   readonly gid?: number;
@@ -71,18 +71,18 @@ function ownerOf(): Owner {
   return { uid: Number(line?.[1] ?? 65534), gid: Number(line?.[2] ?? 65534) };
 }
 
-/** What the server of a run lends to the processes of the run. */
+/** What the server of a run provides to the processes of the run. */
 interface OfRun {
   readonly socket: string;
-  /** The folder of the programs, and data of which every further server begins with a copy. */
+  /** The folder of the programs, and a data directory that every further server copies. */
   readonly bin: string;
   readonly data: string;
 }
 
-/** The name of the variable that says where the server of the run is. */
+/** The environment variable with the location of the server of the run. */
 const OF_RUN = 'PLAT_TEST_SERVER';
 
-/** The server of this run, if it has one. */
+/** The server of this run, if there is one. */
 function serverOfRun(): OfRun | undefined {
   const { [OF_RUN]: text } = process.env;
   if (text === undefined) return undefined;
@@ -92,7 +92,7 @@ function serverOfRun(): OfRun | undefined {
   return { socket, bin, data };
 }
 
-/** The programs of PostgreSQL: those of a folder that is named, or else the package's. */
+/** The programs of PostgreSQL: those in the folder that a variable names, or those of the package. */
 async function programs(owner: Owner, folder: string): Promise<string> {
   const { PLAT_TEST_POSTGRES } = process.env;
   if (PLAT_TEST_POSTGRES !== undefined) return PLAT_TEST_POSTGRES;
@@ -104,26 +104,26 @@ async function programs(owner: Owner, folder: string): Promise<string> {
     'native',
   );
   if (owner.uid === undefined) return join(native, 'bin');
-  // Another user may have no way into the folder of this one.
+  // Another user may not be able to access this user's folders.
   const copy = join(folder, 'postgresql');
   cpSync(native, copy, { recursive: true, verbatimSymlinks: true });
   return join(copy, 'bin');
 }
 
-/** Memory where there is some to write files to. */
+/** A folder in memory, if there is one. */
 const ROOT = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
 export interface ServerOptions {
   readonly settings: Readonly<Record<string, string>>;
-  /** The folder in which it makes one of its own. */
+  /** The folder in which it creates its own. */
   readonly root: string;
 }
 
 let used: Promise<SharedServer> | undefined;
 
 /**
- * The server for this process's databases: that of the run, or one that the first who asks starts, if the run has none or
- * is not at the time that it is here.
+ * The server for this process's databases: that of the run, or one that is started at the first call, if the run has none or has
+ * another clock.
  */
 export function postgresServer(): Promise<SharedServer> {
   const ofRun = hasOtherClock() ? undefined : serverOfRun();
@@ -131,7 +131,7 @@ export function postgresServer(): Promise<SharedServer> {
   return used;
 }
 
-/** A server of this process's own, for all its databases: to be requested before anything is made in one. */
+/** A separate server for all databases of this process; it must be requested before any of them is created. */
 export async function ownServer(): Promise<PostgresServer> {
   if (used !== undefined) throw new Error('this process has databases on another server');
   const server = startServer();
@@ -139,7 +139,7 @@ export async function ownServer(): Promise<PostgresServer> {
   return await server;
 }
 
-/** Starts the server of a run, which the processes find that this one starts. */
+/** Starts the server of a run. Processes that this one starts find it. */
 export async function startServerOfRun(): Promise<PostgresServer> {
   const server = await startServer();
   const { socket, bin, data } = server;
@@ -170,7 +170,7 @@ export async function startServer(
   const environment = { ...process.env, ...otherClock(folder), LC_ALL: 'C', TZ: 'UTC' };
   const options = { ...owner, cwd: folder, env: environment };
   const running = new Map<string, ChildProcess>();
-  // A test that is interrupted takes its server with it.
+  // An interrupted test stops its server.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => process.exit(1));
   process.once('exit', () => {
     for (const server of running.values()) server.kill('SIGQUIT');
@@ -215,7 +215,7 @@ export async function startServer(
 interface Place {
   readonly bin: string;
   readonly options: Owner & { readonly cwd: string; readonly env: NodeJS.ProcessEnv };
-  /** The processes, by their data. */
+  /** The server processes, by data directory. */
   readonly running: Map<string, ChildProcess>;
   readonly settings: ServerOptions['settings'];
 }
@@ -244,7 +244,7 @@ async function runServer(
       child.once('exit', (code) => reject(new Error(`PostgreSQL ended with ${code}: ${said.join('')}`)));
     });
     child.removeAllListeners('exit');
-    // Neither the process nor what it says keeps this process alive.
+    // Neither the server nor its output keeps this process alive.
     child.unref();
     if ('unref' in child.stderr && typeof child.stderr.unref === 'function') child.stderr.unref();
   };
@@ -263,7 +263,7 @@ async function runServer(
   };
 }
 
-/** Runs statements on a database of the server, outside of any store. */
+/** Executes statements on a database of the server, outside of any store. */
 export async function runOn(address: string, ...statements: readonly string[]): Promise<void> {
   const client = new Client({ connectionString: address });
   await client.connect();

@@ -1,12 +1,12 @@
 /**
- * Runs programs on a real pseudo-terminal, which `script` of util-linux makes: keys are typed, and what is seen is told
- * as a terminal shows it. It knows nothing of plat.
+ * Runs programs on a real pseudo-terminal, which `script` of util-linux provides: tests can type keys, and see the screen as a
+ * terminal shows it. This module knows nothing of plat.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import type { Scope } from './engine.ts';
 
 const { status, stdout = '' } = spawnSync('script', ['--version'], { encoding: 'utf8' });
-/** Why no test can have a terminal here; false where it can. */
+/** Why no test can have a terminal here; false if it can. */
 export const noTerminal: string | false =
   status === 0 && stdout.includes('util-linux')
     ? false
@@ -21,26 +21,26 @@ export interface TerminalOptions {
   readonly columns?: number;
 }
 
-/** A program on its terminal. */
+/** A program on a terminal. */
 export interface OnTerminal {
-  /** Resolves as soon as what was written since the last key, or since the beginning, matches. @throws when it ends before */
+  /** Resolves as soon as the output since the last key, or since the beginning, matches. @throws if the program ends before */
   until(pattern: RegExp): Promise<string>;
   type(keys: string): void;
-  /** Changes the width, as a window that is made narrower. */
+  /** Changes the width, as when the window is resized. */
   resize(columns: number): void;
   /** Closes the window. */
   close(): void;
-  /** The exit code (128 and the signal where one ended it), all that was written, and what is seen in the end. */
+  /** The exit code (128 plus the number of a signal that ended it), the complete output, and the final screen. */
   readonly ended: Promise<{ readonly code: number | null; readonly text: string; readonly screen: string }>;
 }
 
-/** A word as it stands, for a shell. */
+/** A word, quoted for a shell. */
 export const quoted = (word: string): string => `'${word.replaceAll("'", String.raw`'\''`)}'`;
 
-/** Puts words together for a shell, each as it stands. */
+/** A shell command of words, each quoted. */
 export const shellLine = (words: readonly string[]): string => words.map(quoted).join(' ');
 
-/** @param line for the shell; the last of its programs is best begun with `exec` */
+/** @param line for the shell; the last of its programs should be started with `exec` */
 export function onTerminal(
   scope: Scope,
   line: string,
@@ -94,10 +94,10 @@ export function onTerminal(
 }
 
 const CLEAR_LINE = '\u001b[K';
-/** The same as one character, which no text has. */
+/** The same as one character, which occurs in no text. */
 const CLEAR = '\ue000';
 
-/** What a terminal shows of a text, line by line; @throws where it has something that no test knows of. */
+/** The screen of a terminal after a text, line by line. @throws for a control sequence that tests do not support */
 export function seenOn(text: string, columns: number): string {
   const rows = [''];
   let column = 0;

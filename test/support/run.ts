@@ -1,7 +1,7 @@
 /**
- * Runs all tests (`npm test`, `npm run test:full`), so many files beside each other as its argument says. It starts them
- * in the order of `startedFiles`, the dear ones first; the runner's own command would sort them by name, and at the end
- * one processor would wait for what began last. They have one PostgreSQL server.
+ * Runs all tests (`npm test`, `npm run test:full`) with the concurrency that its argument gives. It starts them in the order of
+ * `startedFiles`, the slowest first; the runner's own command would sort them by name, so that a processor would be idle at the end
+ * while the last ones run. They share one PostgreSQL server.
  */
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
@@ -13,13 +13,13 @@ const concurrency = Number(process.argv[2]);
 if (!Number.isInteger(concurrency) || concurrency < 1)
   throw new Error('usage: node test/support/run.ts FILES_BESIDE_EACH_OTHER');
 
-// Before the server has its handlers, which end this process.
+// Registered before the handlers of the server, which end this process.
 const broken = new AbortController();
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => broken.abort());
 const server = await startServerOfRun();
 
 const files = startedFiles().map((file) => fileURLToPath(new URL(`../${file}`, import.meta.url)));
-// Records are many small texts that die young.
+// Records consist of many small, short-lived texts.
 const execArgv = ['--max-semi-space-size=64', `--import=${new URL('untraced.js', import.meta.url)}`];
 const results = run({ files, concurrency, signal: broken.signal, execArgv });
 results.on('test:fail', () => {

@@ -1,4 +1,4 @@
-/** A real service on loopback over a store in memory-backed files, and short ways to ask it. */
+/** A real service on loopback, over a store in memory-backed files, with helpers to send requests. */
 import assert from 'node:assert/strict';
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 import { pino } from 'pino';
@@ -12,14 +12,14 @@ import { sqliteEngine } from './sqlite-engine.ts';
 import { type Json, makeWorld, objectOf, type World, type WorldOptions } from './world.ts';
 
 export interface TestServiceOptions extends WorldOptions {
-  /** Stores what the tests ask for, before the service starts. */
+  /** Stores records for the tests before the service starts. */
   readonly fill?: (world: World) => Promise<void>;
-  /** What differs from the usual; some of it may be made of the store. */
+  /** Options that differ from the defaults; they may depend on the store. */
   readonly service?: Partial<ServiceOptions> | ((store: Store) => Partial<ServiceOptions>);
   readonly listen?: Partial<ListenOptions>;
-  /** Threads that read; absent: all reading is on the calling thread. */
+  /** Threads that read; absent: the calling thread reads. */
   readonly readers?: Parameters<typeof sqliteEngine>[0];
-  /** Absent: the embedded one. */
+  /** Absent: SQLite. */
   readonly engine?: Engine;
 }
 
@@ -48,9 +48,12 @@ export interface Answer {
 export interface TestService extends World {
   readonly service: Service;
   readonly addresses: Service['addresses'];
-  /** Makes a key and gives its token. */
+  /** Creates a key and returns its token. */
   key(kind: KeyKind, wish?: KeyWish): Promise<string>;
-  /** Asks a surface, or an absolute address such as a next link. What a URL must not hold is encoded. */
+  /**
+   * Sends a request to a surface, or to an absolute address such as a next link. Characters that a URL must not contain are
+   * encoded.
+   */
   get(surface: SurfaceName, path: string, options?: AskOptions): Promise<Answer>;
 }
 
@@ -82,7 +85,7 @@ export async function startTestService(scope: Scope, options: TestServiceOptions
   };
 }
 
-/** The service closes before its store does. */
+/** Cleans up in reverse order: the service closes before its store. */
 function innermostFirst(scope: Scope): Scope {
   const works: (() => Promise<void> | void)[] = [];
   scope.after(async () => {
@@ -99,7 +102,7 @@ export async function makeKey(store: Store, kind: KeyKind, wish: KeyWish = {}): 
   return token;
 }
 
-/** Encodes what must not stand in a request line; percent signs and pluses stay as they are. */
+/** Encodes characters that a request line must not contain; percent and plus signs are kept. */
 export const encoded = (path: string): string =>
   path.replaceAll(/[^\x21-\x7e]|["<>\\^`{|}]/gu, encodeURIComponent);
 

@@ -10,7 +10,7 @@ import { removeTemporary, temporaryFile } from './temporary.ts';
 
 const prepared = new Map<string, Promise<string>>();
 
-/** An empty store of these settings to copy: making one takes longer than most tests. */
+/** An empty store of these settings, to be copied: creating a store takes longer than most tests. */
 export function preparedStore(settings: StoreSettings): Promise<string> {
   const id = JSON.stringify(settings);
   const known = prepared.get(id);
@@ -20,7 +20,7 @@ export function preparedStore(settings: StoreSettings): Promise<string> {
   return made;
 }
 
-/** Made at a moment before that of all tests, since stamps never run backwards. */
+/** Created at a time before that of all tests, since timestamps never go backwards. */
 async function prepare(settings: StoreSettings): Promise<string> {
   const path = temporaryFile();
   const store = await openSqliteStore({ path, create: settings, clock: testClock('2020-01-01T00:00:00Z') });
@@ -35,7 +35,7 @@ export async function emptyStoreFile(settings: StoreSettings): Promise<string> {
   return path;
 }
 
-/** @param readers how pages and searches are read; none: on the calling thread */
+/** @param readers the threads that read pages and searches; none: the calling thread */
 export function sqliteEngine(
   readers: Pick<SqliteStoreOptions, 'pageReaders' | 'searchReaders' | 'checkers'> = {},
 ): Engine {

@@ -2,7 +2,7 @@ import { existsSync, globSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Memory where there is some to write files to, since a test needs no disk. */
+/** A folder in memory, if there is one, since tests need no disk. */
 const ROOT = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
 const folder = mkdtempSync(join(ROOT, 'plat-test-'));
@@ -10,12 +10,12 @@ process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 
 let files = 0;
 
-/** A path in this process's folder that nothing lies at; the folder goes when the process ends. */
+/** The path of a new file in this process's folder, which is removed when the process ends. */
 export function temporaryFile(ending = '.db'): string {
   return join(folder, `${++files}${ending}`);
 }
 
-/** Removes such a file, and those beside it that an engine makes: many stores fill the memory before the process ends. */
+/** Removes such a file, and those that an engine creates next to it: many stores would fill the memory before the process ends. */
 export function removeTemporary(path: string): void {
   for (const each of globSync(`${path}*`)) rmSync(each, { force: true });
 }

@@ -1,17 +1,17 @@
 /**
- * Which test files share a process: to start one for each takes longer than most of them do. They share no state but
- * what is compiled, since each has stores and services of its own; each also runs by itself.
+ * Which test files share a process: starting a process takes longer than most files do. The files share only compiled code, since
+ * each has its own stores and services; each can also be run by itself.
  */
 import { globSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const TESTS = fileURLToPath(new URL('../', import.meta.url));
 
-/** What each process runs, by the name of its file in `test/`: folders, and single files. */
+/** The content of each process, by the name of its file in `test/`: folders, and single files. */
 export const TOGETHER = {
   /** Pure functions. */
   pure: ['query', 'dictionary', 'demo'],
-  /** What each interface answers. */
+  /** The responses of each interface. */
   interfaces: [
     'service/reso',
     'service/native',
@@ -21,7 +21,7 @@ export const TOGETHER = {
     'service/kept',
     'service/filter-index/gone.test.ts',
   ],
-  /** What every request has, and rules that hold for all interfaces. */
+  /** What all requests have in common, and rules for all interfaces. */
   connections: [
     'service/events/docs.test.ts',
     'service/events/http.test.ts',
@@ -40,7 +40,7 @@ export const TOGETHER = {
   ],
   /** The console, most of it in a real browser. */
   console: ['service/console'],
-  /** Clients of others that run as they are, or are replayed. */
+  /** Clients by others, run as they are or replayed. */
   clients: [
     'clients/odata.test.ts',
     'clients/odata-client.test.ts',
@@ -60,7 +60,7 @@ export const TOGETHER = {
     'replica/source',
     'webhooks',
   ],
-  /** Whole replicas. */
+  /** Complete replicas. */
   replicas: [
     'replica/back-in-time.test.ts',
     'replica/bad-keys.test.ts',
@@ -77,7 +77,7 @@ export const TOGETHER = {
     'replica/traps.test.ts',
     'replica/wrong-clock.test.ts',
   ],
-  /** Copies that are compared with their source, and what happens to what is gone there. */
+  /** Copies that are compared with their source, and the handling of deleted records. */
   copies: [
     'replica/first-contact.test.ts',
     'replica/gone-postgres.test.ts',
@@ -86,7 +86,7 @@ export const TOGETHER = {
     'replica/logged-work.test.ts',
     'replica/verify',
   ],
-  /** The embedded engine, and what both compile. */
+  /** SQLite, and the compilation for both engines. */
   stores: [
     'compile',
     'engines/sqlite',
@@ -105,7 +105,7 @@ export const TOGETHER = {
     'store/views.test.ts',
     'store/whole',
   ],
-  /** The engine of a server, where no test stops it. */
+  /** PostgreSQL, for tests that do not stop the server. */
   server: [
     'engines/postgres/announcements.test.ts',
     'engines/postgres/copy-in.test.ts',
@@ -121,7 +121,7 @@ export const TOGETHER = {
     'service/events/postgres.test.ts',
     'store/engines-agree.test.ts',
   ],
-  /** Commands that go on until they are ended, or are ended early. */
+  /** Commands that run until they are stopped, or are interrupted. */
   processes: [
     'cli/damaged-pages.test.ts',
     'cli/demo.test.ts',
@@ -135,7 +135,7 @@ export const TOGETHER = {
     'replica/cli/watch.test.ts',
     'replica/processes.test.ts',
   ],
-  /** Commands, which one process of plat runs for all of them. */
+  /** Commands that share one process of plat. */
   commands: [
     'cli/documents',
     'cli/changes.test.ts',
@@ -161,7 +161,7 @@ export const TOGETHER = {
   ],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
-/** What looks at its process (memory, processors, slow clients) or changes it has one of its own. */
+/** Files that observe their process (memory, CPU time, slow clients) or change it; each needs its own. */
 const ALONE: ReadonlySet<string> = new Set([
   'service/http/endings.test.ts',
   'service/http/shares.test.ts',
@@ -181,9 +181,9 @@ export async function runTogether(name: keyof typeof TOGETHER): Promise<void> {
   for (const file of filesOf(TOGETHER[name])) await import(new URL(`../${file}`, import.meta.url).href);
 }
 
-/** What takes longest in `npm test`, where the big counts are a tenth, the longest first. */
+/** The slowest files in `npm test`, where properties have a tenth of their runs, in descending order. */
 const LONG: readonly string[] = [
-  // They wait more than they work.
+  // These wait most of the time.
   'engines/postgres/failover.test.ts',
   'engines/postgres/unresponsive.test.ts',
   'console.test.ts',
@@ -198,10 +198,10 @@ const LONG: readonly string[] = [
   'copies.test.ts',
 ];
 
-/** What takes longest in a run of all tests, above all in `npm run test:full`, the dearest first. */
+/** The slowest files in a run of all tests, above all in `npm run test:full`, in descending order. */
 const DEAR: readonly string[] = [
   'calendar.test.ts',
-  // They wait more than they work.
+  // These wait most of the time.
   'engines/postgres/failover.test.ts',
   'engines/postgres/unresponsive.test.ts',
   'replica/simulation/postgres.test.ts',
@@ -240,7 +240,7 @@ const DEAR: readonly string[] = [
   'fuzz/placed.test.ts',
 ];
 
-/** The files that a run of all tests starts, relative to `test/`, in the order in which it starts them. */
+/** The files that a run of all tests starts, relative to `test/`, in order. */
 export function startedFiles(): string[] {
   const shared = new Set(filesOf(Object.values(TOGETHER).flat()));
   const files = globSync('**/*.test.ts', { cwd: TESTS })

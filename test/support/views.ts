@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { makeView, type RowScope, type View } from '../../src/access/index.ts';
 import type { StoreModel } from '../../src/compile/model.ts';
 
-/** A key as a test writes it: a role, and what else it is restricted to. */
+/** A key as a test specifies it: a role, and other restrictions. */
 export interface Viewer extends Partial<Pick<RowScope, 'systems' | 'onlyFloorPlans'>> {
   readonly role: string;
 }

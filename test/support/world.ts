@@ -1,4 +1,4 @@
-/** A store with short ways to write to it and to read from it, for tests. */
+/** A store with helpers to write to it and to read from it, for tests. */
 import assert from 'node:assert/strict';
 import type { StoreModel } from '../../src/compile/model.ts';
 import type {
@@ -31,7 +31,7 @@ export const TIME = { milliseconds: 30_000 };
 export const FILES: FileSigning = { base: 'https://feed.example', role: 'idx', expires: 1_800_000_000 };
 export const ROOT = 'https://feed.example/Reso/OData/';
 
-/** How a page is requested, beside the OData options. */
+/** How a page is requested, besides the OData options. */
 export interface ReadWish extends Pick<ResoShape, 'control'> {
   readonly viewer?: Viewer;
   readonly position?: Position;
@@ -47,14 +47,14 @@ export interface World extends OpenedStore {
   /** Stores records; a test that expects an invalid one uses `parse`. */
   write(resource: string, ...records: readonly Json[]): Promise<WriteReport>;
   parse(resource: string, record: Json): Promise<ParsedRecord>;
-  /** Reasons for which a record is not taken. */
+  /** The reasons for which a record is rejected. */
   reasons(resource: string, record: Json): Promise<readonly string[]>;
   /** The request for a page of a collection. @param options an OData query string, such as `$top=5` */
   request(resource: string, options?: string, wish?: ReadWish): Promise<PageRequest>;
   page(resource: string, options?: string, wish?: ReadWish): Promise<ReadPage>;
-  /** All records that a viewer sees, in the order requested. */
+  /** All records that a viewer sees, in the requested order. */
   rows(resource: string, options?: string, wish?: ReadWish): Promise<Json[]>;
-  /** The keys of the same. */
+  /** The keys of these records. */
   keys(resource: string, options?: string, wish?: ReadWish): Promise<string[]>;
   count(resource: string, options?: string, viewer?: Viewer): Promise<number>;
   record(resource: string, key: string, options?: string, wish?: ReadWish): Promise<Json | undefined>;
@@ -66,7 +66,7 @@ export interface NativeWish {
   readonly viewer?: Viewer;
   readonly expansions?: readonly NativeExpansion[];
   readonly members?: SelectedMembers;
-  /** Names of fields as the native interface has them. */
+  /** Names of fields in the native interface. */
   readonly select?: readonly string[] | undefined;
 }
 
@@ -93,7 +93,7 @@ export async function makeWorld(engine: Engine, scope: Scope, options: WorldOpti
   return { ...opened, clock, ...operations(opened.store, clock) };
 }
 
-/** The same short ways for another store, such as a second one on the same data. */
+/** The same helpers for another store, such as a second one on the same data. */
 export function operations(
   store: Store,
   clock: Pick<TestClock, 'text'>,
@@ -204,7 +204,7 @@ export function nativeShape(
   return { kind, display: 'Detail', selection: select ? selection : SELECT_ALL, expansions, members };
 }
 
-/** The records of a page, each parsed; that they are strict JSON is part of every test that reads. */
+/** The parsed records of a page. Every test that reads thereby verifies that they are strict JSON. */
 export function readPage({ body, release, ...page }: Page): ReadPage {
   const records: unknown = JSON.parse(`[${decode(Buffer.from(body))}]`);
   release?.();

@@ -1,4 +1,4 @@
-/** Requests that would tell a difference between the twins if anything did, drawn at random. */
+/** Random requests whose responses would differ if a role could see any difference between the twins. */
 import type { Random } from '../oracle/random.ts';
 import { HIDDEN, PLACED, SECRETS, SYSTEM, VISIBLE } from './twins.ts';
 
@@ -13,7 +13,7 @@ export interface Probe {
 
 const { first, second } = SECRETS;
 
-/** Fields that are seen, seen in some rows, and never seen, with values of both twins. */
+/** Fields that are visible, visible in some rows, or never visible, with values of both twins. */
 const TEXTS: Readonly<Record<string, readonly string[]>> = {
   City: ['Bremen', 'Zug', first.word, second.word],
   StreetName: ['Granite Street', `${first.word} Street`, `${second.word} Street`],

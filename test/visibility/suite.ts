@@ -1,4 +1,6 @@
-/** What a role may not see makes no difference to any answer: asked of two stores that differ in nothing else (I4). */
+/**
+ * What a role may not see makes no difference in any response: requests go to two stores that differ only in hidden content (I4).
+ */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { makeRandom } from '../oracle/random.ts';
@@ -8,10 +10,13 @@ import { type Answer, startTestService } from '../support/service.ts';
 import { type Probe, type ProbeSurface, probe } from './probes.ts';
 import { changeTwin, fillTwin, ROLES, SYSTEM, type Twin } from './twins.ts';
 
-/** Of 500 in `npm test`, an engine whose answers are dear takes some. */
+/** Of the 500 probes in `npm test`, an engine with expensive responses gets some. */
 const probesOn = ({ share }: Engine): number =>
   process.env.PLAT_FULL === '1' ? 10_000 : share === undefined ? 500 : 150;
-/** Whether each role follows each path; where answers are dear, each role follows some, and each path is followed by some. */
+/**
+ * Whether each role follows each path. If responses are expensive, each role follows some paths, and each path is followed by some
+ * role.
+ */
 const isWhole = ({ share }: Engine): boolean => process.env.PLAT_FULL === '1' || share === undefined;
 const ONLY = process.env.PLAT_SEED;
 const IN_FLIGHT = 4;
@@ -19,7 +24,7 @@ const UNLIMITED = { requests: 1e9, seconds: 300 };
 const LIMITS = { api: UNLIMITED, replication: UNLIMITED, floorplans: UNLIMITED, admin: UNLIMITED };
 const SURFACES = ['api', 'replication', 'floorplans'] as const;
 
-/** What names a request or a store, and a time that runs while they are asked. */
+/** Headers that identify a request or a store, or depend on the current time. */
 const OWN_HEADERS = new Set(['x-request-id', 'server-timing', 'x-plat-epoch', 'ratelimit']);
 
 export async function visibilitySuite(engine: Engine): Promise<void> {
@@ -39,7 +44,7 @@ export async function visibilitySuite(engine: Engine): Promise<void> {
     const get = ({ surface, path, method, headers }: Probe, role: string): Promise<Answer> =>
       service.get(surface, path, { token: tokens.get(`${surface} ${role}`), method, headers });
     const told = (answer: Answer, { surface, path }: Pick<Probe, 'surface' | 'path'>): string => {
-      // The tag of a key's own account covers the key's id.
+      // The entity tag of a key's own account covers the id of the key.
       const own = path === '/v1/my/account' ? ['etag'] : [];
       return said(answer, service.addresses[surface], own);
     };
@@ -49,7 +54,7 @@ export async function visibilitySuite(engine: Engine): Promise<void> {
       const { replication } = service.addresses;
       const client = await followEvents(replication, { token: tokens.get(`replication ${role}`), query });
       after(() => client.close());
-      // The names of commits are drawn at random.
+      // The names of commits are random.
       const until = async (passes: (event: ServerEvent) => boolean): Promise<string> =>
         JSON.stringify(await client.until(passes), undefined, 1)
           .replaceAll(replication, 'ADDRESS')
@@ -168,8 +173,8 @@ export async function visibilitySuite(engine: Engine): Promise<void> {
 }
 
 /**
- * The changes of a stream; when its position is told depends on when it was read. The gaps between the numbers of changes are
- * those of all records together (docs/changes.md).
+ * The changes of a stream. When the stream reports its position depends on when it is read. The gaps between the numbers of changes
+ * are caused by changes of other records (docs/changes.md).
  */
 const withoutNumbers = (text: string): string =>
   JSON.stringify(
@@ -192,19 +197,19 @@ const FOLLOWED = [
   'Lookup',
 ] as const;
 
-/** The link of a page to the next one, or to what changes later. */
+/** The link of a page to the next one, or to later changes. */
 function linkOf({ status, text, json }: Answer): string {
   assert.equal(status, 200, text);
   return String(json['@odata.nextLink'] ?? json['@odata.deltaLink'] ?? assert.fail(text));
 }
 
-/** The whole answer, without what names its request, its store and where it listens. */
+/** The complete response, without what identifies its request, its store and its address. */
 function said({ status, headers, text }: Answer, address: string, own: readonly string[]): string {
   const named = Object.entries(headers).filter(([name]) => !OWN_HEADERS.has(name) && !own.includes(name));
   const plain = `${JSON.stringify(named)}\n${text}`
     .replaceAll(address, 'ADDRESS')
     .replaceAll(/"k_\w+"/g, '"KEY"')
-    // Of one length, whatever it says.
+    // Tokens have the same length, whatever their content.
     .replaceAll(
       /((?:deltatoken|trackedsince)=)([\w-]+)/g,
       (_, name: string, token: string) => name + token.length,
@@ -216,7 +221,7 @@ function said({ status, headers, text }: Answer, address: string, own: readonly 
   return `${status} ${plain}`;
 }
 
-/** A token of an order holds the name of the list that its walk goes over, which is drawn at random. */
+/** A token of an order contains the name of the list that its walk reads, which is random. */
 function opened(token: string): string {
   try {
     const content: unknown = JSON.parse(Buffer.from(token, 'base64url').toString());

@@ -13,7 +13,7 @@ import type { Json, World } from '../support/world.ts';
 
 export const SYSTEM = 'M00000571';
 
-/** What is said in hidden places of one twin alone. */
+/** Words and values that occur only in hidden places of one twin. */
 export const SECRETS = {
   first: { word: 'Quartz', price: 777_001, key: 'H1', phone: '555-7001', latitude: 44.111 },
   second: { word: 'Basalt', price: 888_002, key: 'H9', phone: '555-8002', latitude: 45.222 },
@@ -21,27 +21,27 @@ export const SECRETS = {
 
 export type Twin = keyof typeof SECRETS;
 
-/** Roles for which the twins are the same. */
+/** The roles for which the twins are the same. */
 export const ROLES = ['idx', 'public', 'portal'] as const;
 
 const CITIES = ['Bremen', 'Zug', 'Åland'] as const;
 
-/** Keys by which the native language names the place of a record: of a hidden one, and of one whose place is withheld. */
+/** Keys by which the native language refers to the location of a record: a hidden one, and one whose location is withheld. */
 export const PLACED = {
   hidden: '20260101000000000000000002',
   withheld: '20260101000000000000000013',
 } as const;
 
-/** Of every fourth from the fourth on the address is withheld. */
+/** From the fourth on, the address of every fourth is withheld. */
 export const VISIBLE: readonly string[] = Array.from({ length: 15 }, (_, index) =>
   index === 3 ? PLACED.withheld : `V${10 + index}`,
 );
 
-/** A plan at an address of its own: one that a store serves is signed with the store's secret. */
+/** A plan with an external address: that of a plan in the store would be signed with the store's secret. */
 const floorPlan = (key: string, fields: Json): Json =>
   servedPlan(key, { MediaURL: `https://plans.example/${key}.svg`, ...fields });
 
-/** Present in both twins, in one of them, or in none; none of them is seen. */
+/** Present in both twins, in one of them, or in neither; none is visible. */
 export const HIDDEN: readonly string[] = ['H1', PLACED.hidden, 'H3', 'H4', 'H9', 'none'];
 
 /** Fields that no role of the test sees. */
@@ -52,7 +52,7 @@ const hiddenFields = (word: string, index: number): Json => ({
   ShowingInstructions: `Call ${word}`,
 });
 
-/** Fields that are null for the roles where the address is not displayed. */
+/** Fields that are null for the roles if the address is not displayed. */
 const addressFields = (word: string, index: number, latitude: number): Json => ({
   StreetName: `${word} Street`,
   StreetNumber: String(index),
@@ -115,7 +115,7 @@ function hiddenListing(key: string, index: number, twin: Twin): Json {
   });
 }
 
-/** Stores a twin. What the roles see is stored at the same moments in both. */
+/** Stores a twin. What the roles see is stored at the same times in both. */
 export async function fillTwin({ write, clock }: World, twin: Twin): Promise<void> {
   const { word, phone, key: own } = SECRETS[twin];
   const at = (minute: number): void => clock.set(new Date(Date.UTC(2026, 5, 1, 12, minute)).toISOString());
@@ -144,8 +144,8 @@ export async function fillTwin({ write, clock }: World, twin: Twin): Promise<voi
 }
 
 /**
- * Changes a twin: what the roles see changes at the same moments in both, and in between hidden records do, more of them in one
- * twin than in the other.
+ * Changes a twin. What the roles see changes at the same times in both; in between, hidden records change, more of them in one twin
+ * than in the other.
  */
 export async function changeTwin({ write, store, clock }: World, twin: Twin, round: number): Promise<void> {
   const { word, phone, key: own } = SECRETS[twin];
@@ -170,7 +170,7 @@ export async function changeTwin({ write, store, clock }: World, twin: Twin, rou
   await write('Property', { ...visibleListing('V10', 0, twin), ListPrice: 1 + round });
   await hide();
   at(2);
-  // The address that one of them has in secret is another one, and it comes into view, or leaves it.
+  // The secret address of one twin changes, and the record becomes visible or hidden.
   await write('Property', {
     ...visibleListing(PLACED.withheld, 3, twin),
     ...addressFields(`${word}${round}`, 3, 44),

@@ -1,4 +1,4 @@
-/** Records made to be awkward: nothing, edges, odd characters, links to nowhere. */
+/** Records with unusual content: empty fields, boundary values, unusual characters, links to missing records. */
 import type { FieldValue } from '../../../src/dictionary/index.ts';
 import { makeRandom, type Random } from '../random.ts';
 import {
@@ -15,7 +15,7 @@ import {
 } from './odd-values.ts';
 
 export type Values = Readonly<Record<string, FieldValue>>;
-/** A listing with its children by navigation. */
+/** A listing with its children, by navigation. */
 export interface OddListing {
   readonly values: Values;
   readonly children: Readonly<Record<string, readonly Values[]>>;
@@ -41,7 +41,7 @@ const long: Fill = (random) =>
     ? `${'\u{1f3e0} long '.repeat(570)}${random.pick(ODD_TEXTS)}`.slice(0, 4100)
     : `${random.pick(ODD_TEXTS)} ${random.pick(ODD_TEXTS)} ${random.pick(ODD_TEXTS)}`;
 
-/** Lookup values in both spellings, and none of the lookup. */
+/** Lookup values in both spellings, and a text that is not in the lookup. */
 const STATUSES = [
   'Active',
   'Active Under Contract',
@@ -159,7 +159,7 @@ const OFFICE: Readonly<Record<string, Fill>> = {
   ModificationTimestamp: one(ODD_MOMENTS),
 };
 
-/** Every field with the chance `full`, in the order of the table. */
+/** Fills each field with the probability `full`, in the order of the table. */
 function filled(random: Random, table: Readonly<Record<string, Fill>>, full: number): Values {
   const values: Record<string, FieldValue> = {};
   for (const [name, fill] of Object.entries(table)) if (random.chance(full)) values[name] = fill(random);
@@ -186,11 +186,11 @@ export interface OddRecords {
   readonly members: readonly Values[];
   readonly offices: readonly Values[];
   readonly listings: readonly OddListing[];
-  /** Media of members, and of listings that are not there. */
+  /** Media of members, and of listings that do not exist. */
   readonly media: readonly Values[];
 }
 
-/** @param agents keys of the market's members that odd listings may name, too */
+/** @param agents keys of the market's members that odd listings may also refer to */
 export function makeOddRecords(agents: readonly string[]): OddRecords {
   const random = makeRandom(2026);
   const offices = Array.from({ length: 6 }, (_, index) => ({
@@ -216,7 +216,7 @@ export function makeOddRecords(agents: readonly string[]): OddRecords {
     ]);
   const listings = Array.from({ length: LISTINGS }, (_, index): OddListing => {
     const key = keyOf(index, 'listing');
-    // The first ones hold next to nothing, the last ones everything.
+    // The first ones are nearly empty; the last ones have a value in every field.
     const full = index < 3 ? 0 : index > LISTINGS - 4 ? 1 : 0.65;
     const [latitude, longitude] = random.pick(ODD_PLACES);
     const values: Values = {

@@ -1,4 +1,4 @@
-/** Values at the edges of every type, for records that are made by hand. */
+/** Boundary values of every type, for records that are written by hand. */
 
 export const ODD_TEXTS = [
   '',
@@ -117,17 +117,17 @@ export const ODD_MOMENTS = [
   '9999-12-31T23:59:59.999Z',
 ] as const;
 
-/** As many digits as a field takes, and what doubles round. */
+/** Values with as many digits as a field allows, and values that doubles round. */
 export const ODD_DECIMALS = [
   0, -0, 0.01, -0.01, 0.1, 0.3, 0.5, 1.5, 2.5, -0.5, -2.5, 1.01, 3, 99.99,
 ] as const;
 export const LARGE_DECIMALS = [999_999_999_999.99, -999_999_999_999.99, 123_456_789_012.34, 450_000] as const;
-/** Of four decimal places. */
+/** Values with four decimal places. */
 export const FINE_DECIMALS = [0.005, 0.0001, 1.0005, -0.0049, 0.25] as const;
 export const ODD_INTEGERS = [0, -0, 1, -1, 2, 3, 7, 999, -999] as const;
 export const ODD_YEARS = [0, 1, 1899, 2000, 2024, 9999, -9999] as const;
 
-/** Places at the edges of the globe, and on the corners and edges of round squares. */
+/** Places at the edges of the globe, and on the corners and edges of simple squares. */
 export const ODD_PLACES = [
   [0, 0],
   [90, 0],
@@ -140,7 +140,7 @@ export const ODD_PLACES = [
   [44.70001, -85.90001],
 ] as const;
 
-/** Byte-wise order of these is neither that of a language nor that of UTF-16. */
+/** The bytewise order of these differs both from that of a language and from that of UTF-16. */
 export const ODD_KEYS = [
   'A',
   'B',

@@ -1,4 +1,4 @@
-/** Everything that a store is filled with: the demo market and the odd records, in the form of an import. */
+/** All records of a store: the demo market and the odd records, in the form of an import. */
 import { CUSTOM_FIELDS, CUSTOM_LOOKUPS, marketRecords, REFERENCE_DATE } from 'plat-demo';
 import {
   type Declarations,
@@ -18,11 +18,11 @@ const LISTINGS = 500;
 
 export interface Records {
   readonly dictionary: Dictionary;
-  /** Records of every resource, children not nested. */
+  /** Records of every resource; children are not nested. */
   readonly byResource: ReadonlyMap<string, readonly FieldValues[]>;
 }
 
-/** The fields by which a child names the listing it is part of, filled in. */
+/** A child with the fields in which it refers to its listing. */
 function placed(child: FieldValues, kind: string, listing: FieldValues): FieldValues {
   const key = listing.ListingKey ?? null;
   if (kind !== 'Media') return { ...child, ListingKey: key };
@@ -49,7 +49,7 @@ const CHILD_KINDS: readonly ChildKind[] = ['Media', 'Rooms', 'UnitTypes', 'OpenH
 const isRecord = (value: FieldValue | FieldValues): value is FieldValues =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The market's members, offices and listings, the latter with stamps a few milliseconds apart. */
+/** The market's members, offices and listings; the timestamps of the listings are a few milliseconds apart. */
 export function makeRecords(): Records {
   const byResource = new Map<string, FieldValues[]>();
   const add = (resource: string, record: FieldValues): void => {

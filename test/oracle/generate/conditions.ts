@@ -31,7 +31,7 @@ export function makeValue(context: Context, type: Type, depth: number): Term {
   }
 }
 
-/** Now and then null in place of a value. */
+/** Replaces a value by null now and then. */
 export const orNull = (context: Context, term: Term): Term => (context.random.chance(0.02) ? NULL : term);
 
 const TYPES = [
@@ -51,7 +51,7 @@ export function makeCase(context: Context, type: Type, depth: number): Term {
 
 const ORDERS: readonly Comparison[] = ['eq', 'ne', 'gt', 'ge', 'lt', 'le'];
 
-/** The other side of a comparison: mostly a literal that the record aimed at meets. */
+/** The other side of a comparison: usually a literal that matches the sample record. */
 function otherSide(context: Context, left: Term, depth: number): Term {
   const { random } = context;
   const type = typeOf(left);
@@ -60,7 +60,7 @@ function otherSide(context: Context, left: Term, depth: number): Term {
   return aimedLiteral(context, left, random.chance(0.15) ? similarLiteral(type) : type);
 }
 
-/** A type that can be compared with another. */
+/** A type that can be compared with the given one. */
 function similar({ random }: Context, type: Type): Type {
   if (isMoment(type)) return random.pick(['date', 'timestamp']);
   if (type === 'integer' || type === 'decimal') return random.pick(['integer', 'decimal']);
@@ -139,7 +139,7 @@ function makeListTest(context: Context): Term | undefined {
   return { kind: 'member', operand, over };
 }
 
-/** Commas separate the members of an enumeration, so a name with one would be two. */
+/** Commas separate the members of an enumeration, so a name with a comma would be two. */
 const isName = (name: string): boolean => name !== '' && !name.includes(',') && name.trim() === name;
 
 function makePolygon(context: Context): Term | undefined {
@@ -212,7 +212,7 @@ function makeJoined(context: Context, depth: number): Term {
 
 const booleanField = (context: Context): Term | undefined => chooseField(context, 'boolean');
 
-/** A condition; one of these shapes, or a comparison where the records at hand do not have it. */
+/** A condition of a random shape; a comparison if no sample record suits the shape. */
 export function makeCondition(context: Context, depth: number): Term {
   const { random } = context;
   if (depth <= 0)
@@ -237,7 +237,7 @@ function shaped(context: Context, depth: number, draw: number): Term | undefined
   return makeCase(context, 'boolean', depth);
 }
 
-/** What a record can be ordered by: fields and expressions of one value. */
+/** A sort key: a field or another expression with a single value. */
 export function makeOrderKey(context: Context, depth: number): Term {
   const type = context.random.pick(TYPES);
   return makeValue(context, type === 'duration' ? 'string' : type, depth);

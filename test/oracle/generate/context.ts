@@ -1,4 +1,4 @@
-/** What a generator knows at a place of an expression: who asks, what may be named, and one record to aim at. */
+/** What a generator knows at a position in an expression: the viewer, the names in scope, and a sample record to match. */
 import type { Field, Navigation, Resource } from '../../../src/dictionary/index.ts';
 import { evaluate, type Member } from '../evaluate.ts';
 import type { Random } from '../random.ts';
@@ -14,7 +14,7 @@ import {
   type World,
 } from '../world.ts';
 
-/** A record or value that is open, and a member of it at which literals aim. */
+/** A record or value in scope, with a sample that literals should match. */
 export type Open =
   | { readonly kind: 'record'; readonly resource: Resource; readonly sample: Entity | undefined }
   | { readonly kind: 'value'; readonly field: Field; readonly sample: string | undefined };
@@ -26,24 +26,24 @@ export interface Context {
   readonly now: number;
   readonly catalogue: Catalogue;
   readonly open: readonly Open[];
-  /** What unprefixed names speak of. */
+  /** The scope of unprefixed names. */
   readonly self: Scope;
   /** Scopes that have a variable. */
   readonly named: ReadonlySet<Scope>;
 }
 
-/** The fields that have values, and others, for one viewer. */
+/** The fields with values, and others, for one viewer. */
 export interface Catalogue {
   singles(
     resource: Resource,
     type: Type,
   ): { readonly used: readonly Field[]; readonly all: readonly Field[] };
   lists(resource: Resource): readonly Field[];
-  /** Values that records hold. */
+  /** Values that occur in records. */
   held(type: Type): readonly Value[];
 }
 
-/** How many records of a resource are looked at to find the fields in use. */
+/** The number of records of a resource that are examined to find the fields in use. */
 const LOOKED_AT = 150;
 
 export function makeCatalogue(world: World, viewer: Viewer): Catalogue {
@@ -79,7 +79,7 @@ export function makeCatalogue(world: World, viewer: Viewer): Catalogue {
   };
 }
 
-/** The value of a term for the records aimed at; undefined where there is none to tell. */
+/** The value of a term for the sample records; undefined if it cannot be determined. */
 export function aimed(context: Context, term: Term): Value | undefined {
   const scopes: Member[] = [];
   for (const { sample } of context.open) {
@@ -97,7 +97,7 @@ export function aimed(context: Context, term: Term): Value | undefined {
 const isReachable = ({ self, named }: Context, scope: Scope): boolean =>
   scope === 0 || scope === self || named.has(scope);
 
-/** A scope of a kind that can be named here, the innermost most of the time. */
+/** A scope of a kind that can be named here, usually the innermost. */
 export function chooseScope<Kind extends Open['kind']>(
   context: Context,
   kind: Kind,
@@ -112,7 +112,7 @@ export function chooseScope<Kind extends Open['kind']>(
 const isOf = <Kind extends Open['kind']>(open: Open, kind: Kind): open is Extract<Open, { kind: Kind }> =>
   open.kind === kind;
 
-/** Resources that the market has records of. */
+/** Resources of which the market has records. */
 const TARGETS = new Set([
   'Property',
   'Member',
@@ -129,7 +129,7 @@ export interface Way {
   readonly resource: Resource;
 }
 
-/** A record that can be named, often another one that to-one navigations lead to. */
+/** A record that can be named, often one that to-one navigations lead to. */
 export function chooseWay(context: Context, stay = 0.75): Way | undefined {
   const { random, world } = context;
   const start = chooseScope(context, 'record');
@@ -151,7 +151,7 @@ const isToOne = ({ collection, target }: Navigation): boolean => !collection && 
 export const toMany = (resource: Resource): readonly Navigation[] =>
   [...resource.navigations.values()].filter(({ collection, target }) => collection && TARGETS.has(target));
 
-/** A field of a type, mostly one with values; undefined when no record at hand has one. */
+/** A field of a type, usually one with values; undefined if no record in scope has one. */
 export function chooseField(context: Context, type: Type): FieldTerm | undefined {
   const { random, catalogue } = context;
   for (let attempt = 0; attempt < 3; attempt++) {
@@ -164,7 +164,7 @@ export function chooseField(context: Context, type: Type): FieldTerm | undefined
   return undefined;
 }
 
-/** The member of a multi-valued field that a lambda looks at. */
+/** The variable of a lambda over a multi-valued field. */
 export function chooseElement(context: Context): ElementTerm | undefined {
   const found = chooseScope(context, 'value');
   if (found === undefined) return undefined;

@@ -4,11 +4,11 @@ import type { Over, Term } from '../term.ts';
 import { makeCondition } from './conditions.ts';
 import { type Context, chooseWay, type Open, toMany } from './context.ts';
 
-/** Lambdas in lambdas go this deep. */
+/** The maximum nesting of lambdas. */
 const DEEPEST = 3;
 const VARIABLES = ['m', 'x', 'each', 'City', 'Order', 'a1'] as const;
 
-/** A list that some record at hand has. */
+/** A collection of a record in scope. */
 export function chooseOver(context: Context, kind?: Over['kind']): Over | undefined {
   const { random, catalogue } = context;
   for (let attempt = 0; attempt < 4; attempt++) {
@@ -27,7 +27,7 @@ export function chooseOver(context: Context, kind?: Over['kind']): Over | undefi
   return undefined;
 }
 
-/** A member of the list in the record that is aimed at. */
+/** A member of the collection in the sample record. */
 function sampleOf(context: Context, over: Over): Member | undefined {
   const scopes: Member[] = [];
   for (const { sample } of context.open) {

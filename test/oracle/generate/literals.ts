@@ -1,4 +1,4 @@
-/** Literals: values that records hold, values just beside them, and odd ones. */
+/** Literals: values that occur in records, their neighbors, and unusual ones. */
 import type { Random } from '../random.ts';
 import type { Literal, Term } from '../term.ts';
 import { characters } from '../text.ts';
@@ -37,7 +37,7 @@ function oddText(random: Random): string {
 
 const START = Date.parse('2026-06-01T12:00:00Z');
 
-/** A literal of a type, from the values that records hold or from odd ones. */
+/** A literal of a type, from the values that occur in records or from unusual ones. */
 export function anyLiteral(context: Context, type: Type): Literal {
   const { random, catalogue } = context;
   const held = random.chance(0.7) ? random.among(catalogue.held(type)) : undefined;
@@ -69,11 +69,11 @@ function oddDuration(random: Random): number {
   return random.between(-40, 400) * size;
 }
 
-/** A long text as a literal would only fill the page. */
+/** Shortens a long text, which would only fill the page. */
 const shortened = (value: Value): Value =>
   typeof value === 'string' && value.length > 60 ? characters(value).slice(0, 40).join('') : value;
 
-/** A value at or just beside another. */
+/** A value equal or close to another one. */
 export function nearby(random: Random, type: Type, value: Value): Value {
   if (value === null || random.chance(0.6)) return value;
   switch (type) {
@@ -119,7 +119,7 @@ const isWritable = (type: Type, value: Value): boolean => {
   return Number.isFinite(value) && (value === 0 || (Math.abs(value) > 1e-6 && Math.abs(value) < 1e20));
 };
 
-/** A literal that some record meets when it is compared with a term. */
+/** A literal that matches some record if it is compared with a term. */
 export function aimedLiteral(context: Context, term: Term, type: Type): Literal {
   const { random } = context;
   const value = random.chance(0.85) ? aimed(context, term) : undefined;

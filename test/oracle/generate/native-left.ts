@@ -1,4 +1,4 @@
-/** Random left sides of native conditions: fields, functions of them, arithmetic. */
+/** Random left sides of native conditions: fields, functions of fields, and arithmetic. */
 import type { Field } from '../../../src/dictionary/index.ts';
 import type { Left } from '../native-term.ts';
 import { isWritable } from '../native-text.ts';
@@ -11,7 +11,7 @@ import { anyLiteral, literal } from './literals.ts';
 import { arithmetic, negated } from './numbers.ts';
 import { call, partOf } from './texts.ts';
 
-/** Native names begin with a capital letter and hold nothing but letters and digits; `Null…` cannot be written. */
+/** Native names begin with a capital letter and contain only letters and digits; names that begin with `Null` cannot be written. */
 const isNamed = ({ nativeName, custom }: Field): boolean =>
   custom !== undefined || (/^[A-Z][A-Za-z0-9]*$/.test(nativeName) && !/^null/i.test(nativeName));
 
@@ -34,7 +34,7 @@ export function chooseList(context: Context): Left['over'] {
   return field === undefined ? undefined : { kind: 'values', scope: 0, via: [], field };
 }
 
-/** A side of a type; texts may be those of a multi-valued field. */
+/** A left side of a type; texts may be those of a multi-valued field. */
 export function makeLeft(context: Context, type: Type, depth: number): Left {
   if (type !== 'string' && type !== 'integer') return { term: makeTerm(context, type, depth, undefined) };
   const over = context.random.chance(type === 'string' ? 0.3 : 0.1) ? chooseList(context) : undefined;
@@ -155,7 +155,7 @@ function decimalTerm(context: Context, depth: number): Term {
   }
 }
 
-/** A field with a number or another field; two numbers would be worked out at once. */
+/** Arithmetic of a field with a number or another field; two numbers would be computed by the parser. */
 function calculation(context: Context, type: 'integer' | 'decimal', depth: number): Term {
   const { random } = context;
   const first = makeTerm(context, type, depth, undefined);
@@ -167,7 +167,7 @@ function calculation(context: Context, type: 'integer' | 'decimal', depth: numbe
   return flipped ? arithmetic(operator, second, first) : arithmetic(operator, first, second);
 }
 
-/** A literal but zero, since that cannot divide. */
+/** A literal other than zero, since division by zero is an error. */
 function number(context: Context, type: 'integer' | 'decimal'): Term {
   const made = anyLiteral(context, type);
   const value = Number(made.value);

@@ -1,4 +1,4 @@
-/** Random right sides of native conditions: values that records hold, or beside them, in their many forms. */
+/** Random right sides of native conditions: values that occur in records, or close to them, in their many forms. */
 
 import { membersAt } from '../evaluate.ts';
 import { readPattern } from '../native-evaluate.ts';
@@ -18,7 +18,7 @@ const HOUR = 3_600_000;
 
 const literal = (value: Literal['value'], text: string): Right => ({ kind: 'literal', value, text });
 
-/** What literals aim at: the side's own value, or a member of its list. */
+/** The term that literals should match: the side itself, or a member of its list. */
 function target(context: Context, { term, over }: Left): Term {
   if (over === undefined) return term;
   const { open, random } = context;
@@ -32,7 +32,7 @@ function valueFor(context: Context, left: Left, type: Type): Literal {
   return typeOf(aim) === type ? aimedLiteral(context, aim, type) : anyLiteral(context, type);
 }
 
-/** What a whole or decimal number may be compared with. */
+/** Right sides for an integer or a decimal. */
 export function numberRight(context: Context, left: Left, alone: boolean): Right {
   const { random } = context;
   const type = typeOfLeft(left);
@@ -46,11 +46,11 @@ export function numberRight(context: Context, left: Left, alone: boolean): Right
   return literal(safe + 0, numberText(safe + 0, !whole));
 }
 
-/** Behind UTC, the last day ends in a year that no timestamp has. */
+/** West of UTC, the last day ends in a year that timestamps cannot have. */
 const zoneOf = (day: string, random: Random): string =>
   random.pick(day === '9999-12-31' ? ['', 'Z'] : ['', 'Z', '-0800']);
 
-/** A date, alone or as part of a timestamp in some zone, or counted from today. */
+/** A date, alone or as part of a timestamp in some zone, or relative to today. */
 export function dateRight(context: Context, left: Left): Right {
   const { random, now } = context;
   const value = Number(valueFor(context, left, 'date').value);
@@ -94,7 +94,7 @@ export function momentRight(context: Context, left: Left): Right {
   }
 }
 
-/** Functions of the clock; a date is its first moment, a timestamp the day it names. */
+/** Functions of the clock. A date stands for its first moment, a timestamp for its day. */
 function clock(random: Random, now: number, wanted: 'date' | 'timestamp'): Right {
   const count = random.between(-40, 5);
   const size = random.pick(['seconds', 'minutes', 'hours', 'days', 'weekdays', 'months', 'years', 'now']);
@@ -122,7 +122,7 @@ function clock(random: Random, now: number, wanted: 'date' | 'timestamp'): Right
   }
 }
 
-/** Day by day, weekends passed over; today is a Monday. */
+/** Counts day by day and skips weekends; today is a Monday. */
 function weekdays(today: number, count: number): number {
   let day = today;
   for (let left = Math.abs(count); left > 0; ) {
@@ -140,7 +140,7 @@ export function timeRight(context: Context, left: Left): Right {
   return { kind: 'beyond', value, text: text.includes('.') ? `${text}9` : `${text}.0009` };
 }
 
-/** Most wildcards in one condition. */
+/** The largest number of wildcards in one condition. */
 const WILDCARDS = 3;
 
 /** Texts, patterns and ranges for one condition. */
@@ -187,7 +187,7 @@ function patternFor(context: Context, left: Left): string {
   return isWritable(pattern) ? pattern : '^.a';
 }
 
-/** Some characters of a text become wildcards. */
+/** Replaces some characters of a text by wildcards. */
 function withWildcards(random: Random, text: string, most: number): Extract<Right, { kind: 'wildcards' }> {
   const all = characters(text)
     .slice(0, 30)
@@ -198,7 +198,7 @@ function withWildcards(random: Random, text: string, most: number): Extract<Righ
     if (random.chance(0.5)) all.splice(at, random.between(0, 5), '*');
     else all.splice(at, random.between(0, 1), '?');
   }
-  // Cutting may have left fewer, and a backslash at the end would be no text.
+  // Truncation may have removed wildcards, and a text must not end with a backslash.
   const written = all.join('');
   const kept = isWritable(written.replace(/\\[*?]/g, '')) ? written : 'a*';
   return { kind: 'wildcards', pattern: readPattern(kept), text: quoted(kept) };
@@ -209,7 +209,7 @@ export const booleanRight = ({ random }: Context): Right => {
   return literal(value, String(value));
 };
 
-/** A lookup value in either spelling, for a side that stands alone. */
+/** A lookup value in either spelling, for a side that is a single field. */
 export function lookupRight(context: Context, left: Left, lookup: string): Right {
   const { random, world } = context;
   const known = world.dictionary.lookups.get(lookup);

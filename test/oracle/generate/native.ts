@@ -14,7 +14,7 @@ import {
 } from './native-right.ts';
 import { makePlace } from './numbers.ts';
 
-/** Parentheses around conditions go this deep. */
+/** The maximum nesting of parentheses around conditions. */
 const LEVELS = 2;
 
 export function makeFilter(context: Context, levels = LEVELS): Joined {
@@ -110,10 +110,10 @@ const fine = (degrees: number): number => Math.round(degrees * 1e4) / 1e4;
 
 const MILES = [0.5, 1, 3, 10.25, 40, 4000] as const;
 
-/** A key that no record has. */
+/** A key that does not exist. */
 const NO_KEY = '9'.repeat(26);
 
-/** Where some record lies, in digits that the language takes. */
+/** The location of some record, in digits that the language accepts. */
 function heldPlace(context: Context): Place {
   const held = context.random.among(context.world.entities('Property'));
   const [latitude, longitude] = [held?.values.Latitude, held?.values.Longitude];
@@ -122,7 +122,7 @@ function heldPlace(context: Context): Place {
   return isPlain(latitude) && isPlain(longitude) ? { latitude, longitude } : makePlace(context);
 }
 
-/** Lines along a degree of latitude or longitude, through a record's place or beside it, and slanting ones. */
+/** Lines along a degree of latitude or longitude, through the location of a record or beside it, and slanting ones. */
 function makeLine(context: Context): readonly Place[] {
   const { random } = context;
   const { latitude, longitude } = heldPlace(context);
@@ -196,7 +196,7 @@ const inBounds = ({ longitude, latitude }: Place): Place => ({
 
 const closed = (ring: readonly Place[]): readonly Place[] => [...ring, ...ring.slice(0, 1)];
 
-/** Two opposite corners first and third, as a rectangle is written. */
+/** The corners of a box; the first and third are opposite, as a rectangle is written. */
 function box(centre: Place, width: number, height: number): readonly Place[] {
   const corner = (east: number, north: number): Place =>
     inBounds({

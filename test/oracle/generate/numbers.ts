@@ -100,12 +100,12 @@ export function arithmetic(operator: Arithmetic, left: Term, right: Term): Term 
   return { kind: 'arithmetic', type: whole ? 'integer' : 'decimal', operator, left, right };
 }
 
-/** A minus before a literal is part of it. */
+/** A minus sign before a literal is part of the literal. */
 export function negated(operand: Term): Term {
   return operand.kind === 'literal' ? operand : { kind: 'negate', type: typeOf(operand), operand };
 }
 
-/** Degrees with a few places, near the market or anywhere. */
+/** A place with a few decimal digits, near the market or anywhere. */
 export function makePlace({ random }: Context): { readonly longitude: number; readonly latitude: number } {
   if (random.chance(0.1)) return { longitude: random.between(-180, 180), latitude: random.between(-90, 90) };
   const places = 10 ** random.between(1, 4);

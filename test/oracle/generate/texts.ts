@@ -14,7 +14,7 @@ export const call = (name: FunctionName, type: Type, ...parameters: readonly Ter
   parameters,
 });
 
-/** A field, or the member that a lambda looks at. */
+/** A field, or the variable of a lambda. */
 export function textField(context: Context): Term {
   const element = context.random.chance(0.6) ? chooseElement(context) : undefined;
   return element ?? chooseField(context, 'string') ?? anyLiteral(context, 'string');
@@ -64,7 +64,7 @@ function substring(context: Context, depth: number): Term {
   return call('substring', 'string', text, start, count);
 }
 
-/** Some characters in a row of a text; mostly of the record that is aimed at. */
+/** Consecutive characters of a text, usually one of the sample record. */
 export function partOf(context: Context, term: Term, where: 'start' | 'end' | 'anywhere'): string {
   const { random } = context;
   const value: Value | undefined = random.chance(0.8) ? aimed(context, term) : undefined;
@@ -97,7 +97,7 @@ const PATTERNS = [
   '^.{2,4}$',
 ] as const;
 
-/** A regular expression that ECMAScript and RE2 understand alike. */
+/** A regular expression with the same meaning in ECMAScript and RE2. */
 export function makePattern(context: Context, term: Term): string {
   const { random } = context;
   if (random.chance(0.5)) return random.pick(PATTERNS);

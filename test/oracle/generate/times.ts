@@ -77,7 +77,7 @@ export function makeTime(context: Context, depth: number): Term {
 const clockOf = (context: Context, depth: number): Term =>
   call('time', 'time', makeTimestamp(context, depth - 1));
 
-/** Durations come from literals and from differences; no field has one. */
+/** Durations are literals or differences; no field has one. */
 export function makeDuration(context: Context, depth: number): Term {
   const { random } = context;
   if (depth <= 0 || random.chance(0.35)) return anyLiteral(context, 'duration');
@@ -113,7 +113,7 @@ export function makeDuration(context: Context, depth: number): Term {
   }
 }
 
-/** A date beside a timestamp is its midnight, so the two may be mixed. */
+/** A date compared with a timestamp is its midnight, so the two can be mixed. */
 const difference = (left: Term, right: Term): Term => ({
   kind: 'arithmetic',
   type: 'duration',
