@@ -1,4 +1,7 @@
-/** What an answer was made of, so that it shows whether a change touches it. It must not know what is kept, or for how long. */
+/**
+ * What a response was made from, which shows whether a change affects it. This module must not know what is cached, or for how
+ * long.
+ */
 import { tracksChanges } from '../../access/index.ts';
 import { isPlainRead, type ReadBy } from '../../compile/kept-plans.ts';
 import { isByKey } from '../../compile/page-plan.ts';
@@ -17,15 +20,24 @@ import { compareKeys } from '../../shared/compare-keys.ts';
 import type { Changes } from '../../store/change-follower.ts';
 import type { UsedList } from '../paging/filter-index.ts';
 
-/** The records of an answer that depends on nothing else but the view and what is named here: it is the same until one of them changes. */
+/**
+ * The records in a response that depends only on them, on the view, and on what is listed here: the response stays valid until one
+ * of them changes.
+ */
 export interface Basis {
   readonly resource: string;
   readonly keys: Keys;
-  /** The resources of which it shows any other records. */
+  /** The resources of other records whose values it shows. */
   readonly linked: readonly string[];
-  /** The lists that it was cut from, all of one key: whoever asks must walk the same ones. */
+  /**
+   * The lists that the page was taken from, all of one key. A later request may use the response only if it would walk the same
+   * lists.
+   */
   readonly lists?: readonly UsedList[];
-  /** Until when addresses of files in it hold, in seconds since 1970: whoever asks must be given the same. Absent: it has none. */
+  /**
+   * When the URLs of files in it expire, in seconds since 1970. A later request may use the response only if it would get the same
+   * expiry. Absent: it contains no such URLs.
+   */
   readonly expires?: number | undefined;
 }
 
@@ -36,19 +48,19 @@ type Keys =
       readonly kind: 'range';
       readonly after?: string | undefined;
       readonly upTo?: string | undefined;
-      /** A record beyond them, which shows that more follow. */
+      /** A further record, whose existence shows that there is a next page. */
       readonly follower?: string | undefined;
     }
-  /** Any record may be in it, or decide what is in it. */
+  /** Any record may be in it, or affect what is in it. */
   | { readonly kind: 'any' };
 
-/** The basis of the answer that is one record; undefined for one that depends on more. */
+/** The basis of a response with one record; undefined if it depends on more. */
 export function basisOfRecord(by: ReadBy, request: RecordRequest): Basis | undefined {
   const shown = shownIn(by, request);
   return shown && { ...shown, keys: { kind: 'one', key: request.key } };
 }
 
-/** The basis of the answer that is a page; undefined for one that depends on more. */
+/** The basis of a response with a page; undefined if it depends on more. */
 export function basisOfPage(
   by: ReadBy,
   request: Pick<PageRequest, 'query' | 'position' | 'shape' | 'files'>,
@@ -63,8 +75,8 @@ export function basisOfPage(
 }
 
 /**
- * The basis of the answer that is a page of lists; undefined for one that depends on more. Which records are in a list and in
- * which order is decided, whatever the filter and the order are; which of them are still shown is not.
+ * The basis of a response with a page of a list; undefined if it depends on more. The list determines the records and their order,
+ * whatever the filter and the order are, but not which of the records are still visible.
  */
 export function basisOfList(
   by: ReadBy,
@@ -76,8 +88,8 @@ export function basisOfList(
 }
 
 /**
- * What is shown of records, whichever they are; undefined where it also depends on what no change of a record tells, such as the
- * clock. A change of a part of a record counts as one of the record (store/rows/change-log.ts).
+ * What the records of a response show; undefined if that also depends on something that no entry of the sequence of changes
+ * reports, such as the clock. A change of a part of a record counts as a change of the record (store/rows/change-log.ts).
  */
 function shownIn(
   by: ReadBy,
@@ -98,7 +110,7 @@ function shownIn(
     if (!isPlainExpansion(each) || !tracksChanges(view, target)) return undefined;
     for (const name of [target.name, ...linksOf(by, target)]) linked.add(name);
   }
-  // Media with addresses of this service are shown as parts of other records alone.
+  // Media with URLs of this service occur only as parts of other records.
   const expires = shape.expansions.length > 0 ? files.expires : undefined;
   return { resource: resource.name, linked: [...linked], expires };
 }
@@ -114,11 +126,11 @@ const isPlainExpansion = ({ query, isBare }: Expansion): boolean =>
   query.expansions.length === 0 &&
   query.order.every(isOwnField);
 
-/** Whether an order follows the records alone, and those that they show. */
+/** Whether an order depends only on values of the records themselves and those that they show. */
 const isOwnField = ({ expression }: OrderTerm): boolean =>
   expression.kind === 'field' && expression.via.length === 0;
 
-/** Whether an answer may be another one after some changes. */
+/** Whether some changes may affect a response. */
 export function isTouched(
   { resource, keys: own, linked }: Basis,
   { keys, resources }: Changes & { readonly kind: 'records' },

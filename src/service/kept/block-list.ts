@@ -1,6 +1,6 @@
 /**
- * The kept blocks of one view, resource and shape, in key order and without overlaps, and which of them a change ends. It does
- * not know where blocks come from, nor how many there may be.
+ * The cached blocks of one view, resource and shape, in key order and without overlaps, and the effect of changes on them. This
+ * module does not know where blocks come from, nor how many there may be.
  */
 import type { KeptRange } from '../../compile/read.ts';
 import { compareKeys } from '../../shared/compare-keys.ts';
@@ -8,14 +8,14 @@ import type { Deflated } from '../../shared/gzip-member.ts';
 import { linkHash } from '../../store/blocks-task.ts';
 import type { Changes } from '../../store/change-follower.ts';
 
-/** A block is kept from the moment at which it was read, also while it is being compressed. */
+/** A block is in the list from the moment at which it was read, even while it is still being compressed. */
 export interface KeptBlock extends KeptRange {
   readonly id: string;
-  /** Hashes of the keys of the agents and offices in it. */
+  /** Hashes of the keys of agents and offices whose values it contains. */
   readonly links: Uint32Array;
-  /** Its records, joined by commas; absent without any. */
+  /** Its compressed records, joined by commas; absent if it has none. */
   readonly deflated: Promise<Deflated> | undefined;
-  /** The list that has it; absent: none does, since it may have changed. */
+  /** The list that contains the block; absent if it was removed because it may have changed. */
   list: BlockList | undefined;
 }
 
@@ -28,8 +28,9 @@ export class BlockList {
   }
 
   /**
-   * The blocks from which a page is made that begins after a key.
-   * @returns where the page begins: behind the block that has nothing more after the key
+   * The blocks that make up a page which begins after a key.
+   *
+   * @returns also where the page begins: if a block has no more records after the key, after that block
    */
   from(key: string, limit: number): { readonly after: string; readonly blocks: readonly KeptBlock[] } {
     let index = this.#indexOf(key);
@@ -49,7 +50,7 @@ export class BlockList {
     return { after, blocks };
   }
 
-  /** Adds a block, unless others have keys of its range. */
+  /** Adds a block, unless the list has others with keys in its range. */
   add(block: KeptBlock): boolean {
     const index = this.#indexOf(block.after);
     const next = this.#blocks[index];
@@ -59,7 +60,7 @@ export class BlockList {
     return true;
   }
 
-  /** Whether it has the block of a range. */
+  /** Whether the list has the block of a range. */
   has({ after, last }: Pick<KeptRange, 'after' | 'last'>): boolean {
     const block = this.#blocks[this.#indexOf(after)];
     return block?.after === after && block.last === last;
@@ -72,7 +73,7 @@ export class BlockList {
     if (this.#blocks[index] === block) this.#blocks.splice(index, 1);
   }
 
-  /** @returns the blocks that may have changed, which the list no longer has */
+  /** Removes the blocks that may have changed. @returns these blocks */
   apply({ keys, resources }: Changes & { kind: 'records' }): readonly KeptBlock[] {
     if (resources.has(this.#resource)) return this.clear();
     const ended = new Set<KeptBlock>();
@@ -103,10 +104,10 @@ export class BlockList {
     this.#blocks = this.#blocks.filter((block) => !ended.has(block));
   }
 
-  /** The index of the first block with keys after this one. */
+  /** The index of the first block that has keys after this one. */
   readonly #indexOf = (key: string): number => this.#first((block) => compareKeys(block.last, key) > 0);
 
-  /** The index of the first block that ends with this key or after it. */
+  /** The index of the first block that ends at this key or after it. */
   readonly #indexBefore = (key: string): number => this.#first((block) => compareKeys(block.last, key) >= 0);
 
   #first(is: (block: KeptBlock) => boolean): number {

@@ -1,7 +1,7 @@
 /**
- * What is in a file of kept blocks, and how it is known to be right: each block has a checksum over its content and all that
- * it was made of, and so has the state, which says at which position in the sequence of changes all blocks hold. What is odd
- * throws `OddFile`. It knows neither when the file is read or written, nor what becomes of an odd one.
+ * The content of a cache file of blocks, and its verification: each block has a checksum of its content and of everything that it
+ * depends on, and so has the state, which records the position in the sequence of changes at which all blocks are valid. Anything
+ * unexpected throws `OddFile`. This module knows neither when the file is read or written, nor what happens to an invalid one.
  */
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
@@ -12,38 +12,40 @@ import { type Deflated, deflatedAs } from '../../shared/gzip-member.ts';
 import { linkHash } from '../../store/blocks-task.ts';
 import type { Changes, Place } from '../../store/change-follower.ts';
 
-/** The file is not as plat writes it. */
+/** Thrown if the file does not have the form in which plat writes it. */
 class OddFile extends Error {}
 
 /** A block as it is stored. */
 export interface StoredBlock extends KeptRange {
   readonly links: Uint32Array;
-  /** Absent without records. */
+  /** Absent if the block has no records. */
   readonly deflated: Deflated | undefined;
 }
 
-/** A view, resource and shape whose blocks are kept. */
+/** A view, resource and shape whose blocks are cached. */
 export interface ListName {
   readonly id: string;
   readonly resource: string;
-  /** The resources that its records have values of. */
+  /** The resources whose values its records show. */
   readonly linked: readonly string[];
 }
 
 /** What all blocks have in common. */
 export interface FileState extends Place {
-  /** What they were made of; at the place none of them has changed but by a link. */
+  /**
+   * What determined the content of the blocks. At this place, the blocks have not changed, except through values of linked records.
+   */
   readonly stamp: string;
 }
 
-/** A number of records for a gap between blocks, of which nothing is known. */
+/** The number of records that is assumed for a gap between blocks. */
 const GAP = 16;
-/** Links that have changed are kept by hash; the file is made anew beyond so many. */
+/** The largest number of changed links to remember, as hashes; beyond it, the file is recreated. */
 export const MOST_LINKS = 20_000;
-/** Milliseconds that another process's write is waited for. It blocks the thread, which has requests to answer. */
+/** Milliseconds to wait for the write of another process. Waiting blocks the thread, which has requests to answer. */
 const PATIENCE = 3;
 
-/** "plat" in the header of the file, so that nothing else that lies there is taken for it. */
+/** "plat" in the header of the file, which distinguishes it from other files. */
 const APPLICATION_ID = 0x706c6174;
 const APPLICATION_ID_AT = 68;
 
@@ -56,7 +58,7 @@ const SCHEMA = `
   CREATE UNIQUE INDEX IF NOT EXISTS heads_ends ON heads (list, ends);
   CREATE TABLE IF NOT EXISTS bodies (id INTEGER PRIMARY KEY, bytes BLOB) STRICT;`;
 
-/** The lists by their numbers, and the links that have changed, with the last position at which they did. */
+/** The lists by number, and the links that have changed, each with the position of its last change. */
 interface Facts {
   readonly lists: ListName[];
   readonly links: Map<number, number>;
@@ -64,7 +66,7 @@ interface Facts {
 
 type Row = Record<string, unknown>;
 
-/** Whether a file is one of these, however damaged. */
+/** Whether a file is a cache file, even if it is damaged. */
 export function isKeptFile(path: string): boolean {
   const id = Buffer.alloc(4);
   const file = openSync(path, 'r');
@@ -83,10 +85,10 @@ export class FileTables {
   readonly #insert;
   readonly #insertBody;
   readonly #state;
-  /** What the file says besides, and its checksum. */
+  /** The other content of the file, with its checksum. */
   #facts: { readonly sum: number; readonly facts: Facts } | undefined;
 
-  /** @param path of an empty file, or of one of these @param isSafe whether it must outlive the machine's failure */
+  /** @param path of an empty file or a cache file @param isSafe whether it must survive a crash of the machine */
   constructor(path: string, isSafe: boolean) {
     using taken = new DisposableStack();
     const database = new DatabaseSync(path, { timeout: PATIENCE });
@@ -95,7 +97,7 @@ export class FileTables {
       `PRAGMA page_size = 8192; PRAGMA synchronous = ${isSafe ? 'FULL' : 'OFF'}; PRAGMA cache_size = -2048;`,
     );
     if (statSync(path).size === 0) database.exec(`BEGIN IMMEDIATE; ${SCHEMA} COMMIT;`);
-    // Which index entry leads to which block is all that no checksum tells.
+    // The checksums cover everything except the mapping of index entries to blocks.
     const faults = database.prepare("PRAGMA integrity_check('heads')").all();
     if (faults.length !== 1 || faults[0]?.integrity_check !== 'ok') throw new OddFile('an index is damaged');
     this.#database = database;
@@ -117,10 +119,10 @@ export class FileTables {
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     this.#insertBody = database.prepare('INSERT OR REPLACE INTO bodies (id, bytes) VALUES (?, ?)');
-    taken.move(); // whoever has the tables closes them
+    taken.move(); // the caller closes the database
   }
 
-  /** Runs work in a transaction, which is undone if it throws. */
+  /** Runs work in a transaction, which is rolled back if the work throws. */
   within<T>(kind: 'read' | 'write', work: () => T): T {
     this.#database.exec(kind === 'read' ? 'BEGIN' : 'BEGIN IMMEDIATE');
     try {
@@ -128,7 +130,7 @@ export class FileTables {
       this.#database.exec('COMMIT');
       return result;
     } catch (error) {
-      this.#facts = undefined; // of what is undone
+      this.#facts = undefined; // it may have been read in the transaction that is rolled back
       if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
       throw error;
     }
@@ -170,7 +172,8 @@ export class FileTables {
 
   /**
    * The blocks of a page that begins after a key. The state must have been read in the same transaction.
-   * @param isKept whether the caller has the block of a range
+   *
+   * @param isKept whether the caller already has the block of a range
    */
   find(
     state: FileState,
@@ -191,7 +194,7 @@ export class FileTables {
         compareKeys(last, reached) > 0 && (isAround || compareKeys(after, reached) >= 0),
         'its order is damaged',
       );
-      // Of a block in which the page begins only the end is known, and only behind its last record.
+      // For a block within which the page begins, only its end is known, so it is of use only if the page begins after its last record.
       const isOfUse = !isAround || compareKeys(String(row.last_key), from) <= 0;
       if (isOfUse && !isKept({ after, last })) wanted.set(Number(row.id), last);
       records += (after === reached ? 0 : GAP) + (isAround ? 0 : Number(row.records));
@@ -211,7 +214,7 @@ export class FileTables {
     });
   }
 
-  /** Adds a block that holds at the position of the state, unless others have keys of its range. */
+  /** Adds a block that is valid at the position of the state, unless others have keys in its range. */
   add(
     { stamp, position }: FileState,
     list: ListName,
@@ -230,7 +233,7 @@ export class FileTables {
     if (deflated !== undefined) this.#insertBody.run(id, deflated.bytes);
   }
 
-  /** Removes the blocks with keys of a range that no longer hold. @returns whether the range is free then */
+  /** Removes blocks with keys in a range that are no longer valid. @returns whether the range is then free */
   #makeRoom(list: number, after: string, last: string): boolean {
     const ended: Row[] = [];
     for (const row of this.#overlapping.iterate(list, after)) {
@@ -249,7 +252,7 @@ export class FileTables {
     return links.some((link) => (this.#known.links.get(link) ?? 0) > Number(position));
   }
 
-  /** Removes what has changed. @returns whether it could be found; otherwise nothing in the file may be used */
+  /** Removes what has changed. @returns false if that cannot be determined; nothing in the file may then be used */
   apply({ keys, resources, position }: Changes & { kind: 'records' }): boolean {
     if (resources.size > 0) return false;
     const { lists, links } = this.#known;
@@ -269,7 +272,7 @@ export class FileTables {
     return links.size <= MOST_LINKS;
   }
 
-  /** Removes the oldest blocks until the file needs no more than so many bytes. */
+  /** Removes the oldest blocks until the file needs no more than this number of bytes. */
   bound(bytes: number): void {
     const oldest = this.#database.prepare(
       'DELETE FROM heads WHERE id = (SELECT min(id) FROM heads) RETURNING id',

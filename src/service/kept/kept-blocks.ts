@@ -1,7 +1,7 @@
 /**
- * Keeps compressed blocks of whole records in key order, so that the second client that walks a collection gets pages that
- * cost next to nothing: a page is one gzip member of kept blocks. What is kept is the same for every key that sees the same,
- * and is used only in a snapshot whose sequence of changes says that it still holds. It knows neither SQL nor HTTP.
+ * Caches compressed blocks of complete records in key order, so that a second client that walks a collection gets its pages at
+ * almost no cost: a page is one gzip member of cached blocks. All keys with the same view share them. A page is used only if the
+ * sequence of changes, read in the same snapshot, shows that its blocks are still valid. This module knows neither SQL nor HTTP.
  */
 
 import { keptStamp } from '../../compile/blocks-plan.ts';
@@ -19,15 +19,15 @@ import { BlockList, type KeptBlock } from './block-list.ts';
 import type { ListName } from './file-tables.ts';
 import type { KeptFile } from './kept-file.ts';
 
-/** Pages of fewer rows would cut blocks that are too small to be worth keeping. */
+/** Pages with fewer rows would produce blocks that are too small to be worth caching. */
 const FEWEST_ROWS = 64;
-/** Up to so many rows are read without a thread of their own. */
+/** Up to this number of rows is read without a separate thread. */
 const FEW_ROWS = 64;
-/** How often a page is planned whose blocks are found to have changed; then it is read as if none were kept. */
+/** How often a page is planned again if some of its blocks turn out to have changed; then it is read without the cache. */
 const TRIES = 3;
-/** Bytes that a block takes beside what it holds. */
+/** The memory of a block besides its content, in bytes. */
 const BLOCK = 500;
-/** Views of a store whose blocks are kept: roles, sets of systems and shapes. Others drop all. */
+/** The largest number of combinations of role, systems and shape whose blocks are cached; one more clears the cache. */
 const MOST_LISTS = 200;
 
 const EMPTY = new Uint8Array(0);
@@ -39,18 +39,17 @@ export class KeptBlocks {
   #isWriting = false;
   readonly #bytes: number;
   readonly #blocks: BoundedCache<KeptBlock>;
-  /** Each of a view, a resource and a shape. */
+  /** One list for each combination of view, resource and shape. */
   readonly #lists = new Map<string, NamedList>();
   #stamp = '';
-  /** The place in the sequence of changes at which all that is kept holds. */
+  /** The place in the sequence of changes at which everything in the cache is valid. */
   #place = NOWHERE;
-  /** The place at which the newest blocks of the file held: a snapshot of a time before it must not have them. */
+  /** The place at which the newest blocks from the file were valid: an older snapshot must not use them. */
   #newest: Place | undefined;
   #made = 0;
 
   /**
-   * @param bytes the limit of what is kept in memory; 0: nothing is kept
-   * @param file where it is kept, too; absent: nowhere
+   * @param bytes the memory limit of the cache; 0: nothing is cached\n@param file a file that also stores the blocks; absent: none
    */
   constructor(store: Pick<Store, 'blocks' | 'readStores'>, bytes: number, file?: KeptFile) {
     this.#store = store;
@@ -61,7 +60,7 @@ export class KeptBlocks {
     );
   }
 
-  /** The page of a request; undefined where no blocks are kept of such pages. */
+  /** The page of a request; undefined if pages of its kind are not cached. */
   async page(request: PageRequest, model: StoreModel, read: ReadOptions): Promise<Page | undefined> {
     if (this.#bytes === 0 || !isKept(request, model, read)) return undefined;
     const stamp = keptStamp(model);
@@ -101,11 +100,11 @@ export class KeptBlocks {
     const { changes } = found;
     if (found.stamp !== stamp || this.#stamp !== stamp) return undefined;
     if (changes.kind === 'behind' || (newest !== undefined && changes.position < newest.position)) {
-      // Without a standby that may be late, the store is not the one that it was.
+      // The snapshot is older than the cache. If there is no standby that may lag behind, the store has been replaced.
       if (this.#store.readStores === undefined) this.#startOver();
       return undefined;
     }
-    // A place that was passed while it was not confirmed is not found either.
+    // A place that another page passed without confirming it cannot be found either.
     const known = [from, newest ?? from].filter(({ position }) => position !== FROM_NOW);
     if (changes.kind === 'records' && !known.every((place) => isThere(place, changes))) {
       this.#startOver();
@@ -114,7 +113,7 @@ export class KeptBlocks {
     if (this.#newest === newest) this.#newest = undefined;
     this.#apply(since, changes);
     if (blocks.some(({ list: of }) => of === undefined)) return 'changed';
-    // Blocks of a snapshot before that of what is kept may have changed meanwhile.
+    // Blocks from a snapshot older than the cache may have changed in the meantime.
     const isNew = changes.position === this.#place.position;
     const parts = found.parts.flatMap((part) => {
       const block = typeof part === 'number' ? blocks[part] : this.#blockOf(part);
@@ -129,7 +128,7 @@ export class KeptBlocks {
     return { body: EMPTY, deflated, rows: found.rows, more: found.more, last };
   }
 
-  /** The block of records that were read, which may still be compressed. */
+  /** The block of records that have been read, which may still have to be compressed. */
   #blockOf({ bytes: _, deflated, ...read }: ReadBlock): KeptBlock {
     const id = String(++this.#made);
     return { ...read, id, deflated: deflated && Promise.resolve(deflated), list: undefined };
@@ -139,22 +138,22 @@ export class KeptBlocks {
     if (!list.add(block)) return;
     const keep = (deflated?: Deflated): void => {
       this.#putInMemory(list, block, deflated);
-      // In a list that was dropped meanwhile, nothing is told of what changes.
+      // A list that has been dropped in the meantime no longer follows changes.
       const holds = (): boolean => block.list === list && this.#lists.get(name.id)?.list === list;
       this.#file?.add(name, { ...block, deflated }, holds);
     };
     if (block.deflated === undefined) keep();
-    else block.deflated.then(keep, () => list.remove(block)); // whoever waits for it is told
+    else block.deflated.then(keep, () => list.remove(block)); // the page that awaits it gets the error
   }
 
   #putInMemory(list: BlockList, block: KeptBlock, deflated: Deflated | undefined): void {
     const bytes = deflated?.bytes.length ?? 0;
     if (block.list === list) this.#blocks.put(block.id, block, sizeOf(block) + bytes);
-    // What alone exceeds the limit is not kept.
+    // A block that exceeds the limit on its own is not cached.
     if (this.#blocks.get(block.id) === undefined) list.remove(block);
   }
 
-  /** Takes the blocks of a page that are not in memory from the file. */
+  /** Reads the blocks of a page that are not in memory from the file. */
   #fill({ position, limit }: PageRequest, { list, name }: NamedList, stamp: string): void {
     if (this.#file === undefined) return;
     const { after, blocks } = list.from(beginOf(position), limit);
@@ -171,7 +170,7 @@ export class KeptBlocks {
       const deflated = block.deflated === undefined ? undefined : Promise.resolve(block.deflated);
       stored.add({ ...block, id: String(++this.#made), deflated, list: undefined });
     }
-    // What has changed since, and the file was not told of yet.
+    // Applies changes that have not been written to the file yet.
     if (found.changes !== undefined) stored.apply(found.changes);
     const sizes = new Map(found.blocks.map((block) => [block.last, block.deflated]));
     for (const block of stored.clear()) {
@@ -179,7 +178,7 @@ export class KeptBlocks {
     }
   }
 
-  /** Lets the file know what was made and what has changed, once the page is sent. */
+  /** Writes new blocks and changes to the file once the page has been sent. */
   #writeLater(): void {
     if (this.#file === undefined || this.#isWriting) return;
     this.#isWriting = true;
@@ -190,7 +189,7 @@ export class KeptBlocks {
     });
   }
 
-  /** Forgets all that is kept, wherever. */
+  /** Discards everything, in memory and in the file. */
   #startOver(): void {
     const { position } = this.#place;
     this.#clear();
@@ -199,12 +198,12 @@ export class KeptBlocks {
     this.#file?.note(FROM_NOW, { kind: 'everything', position, commits: new Map() });
   }
 
-  /** @param since where the changes begin, which is never after what is kept */
+  /** @param since where the changes begin, which is never after the place of the cache */
   #apply(since: number, changes: Exclude<Changes, { kind: 'behind' }>): void {
-    // Where two pages began with the last change, the one that comes second does not tell what lies between them.
+    // If two pages started from the latest change, the second does not report the changes between them.
     const { position } = this.#place;
     if (since === FROM_NOW && position !== FROM_NOW) return;
-    // What comes late was noted with what came before it.
+    // Changes up to the current position have been noted before.
     if (changes.kind === 'everything' || changes.position > position) this.#file?.note(since, changes);
     if (changes.kind === 'everything') this.#clear();
     else {
@@ -225,7 +224,7 @@ export class KeptBlocks {
     if (stamp !== this.#stamp) {
       this.#clear();
       this.#stamp = stamp;
-      // In another epoch the numbers of the sequence are others, too.
+      // A new epoch has other numbers in its sequence.
       this.#place = NOWHERE;
       this.#newest = undefined;
       this.#file?.forget();
@@ -274,11 +273,11 @@ function gapIn(
   return missing <= 0 ? undefined : { from, limit: missing };
 }
 
-/** Bytes that a block takes beside its records. */
+/** The memory of a block besides its records, in bytes. */
 const sizeOf = ({ after, last, lastKey, links }: KeptBlock): number =>
   BLOCK + bytesOfText(after) + bytesOfText(last) + bytesOfText(lastKey) + 4 * links.length;
 
-/** What decides how a record is written, beside the view. */
+/** What determines the form of a record, besides the view. */
 function shapeOf(shape: Shape): readonly unknown[] {
   switch (shape.kind) {
     case 'reso':
@@ -291,9 +290,9 @@ function shapeOf(shape: Shape): readonly unknown[] {
 }
 
 /**
- * Whether blocks are kept of such a page: of whole records in key order that hold nothing but their own values and those of
- * agents and offices. Addresses of files are signed and expire, so nothing of media is kept; while damage is known, every
- * record is looked at.
+ * Whether blocks are cached for such a page: one of complete records in key order that contain only their own values and those of
+ * agents and offices. URLs of files are signed and expire, so pages with media are not cached. While damage is known, every record
+ * must be checked, so nothing is cached.
  */
 function isKept(request: PageRequest, model: StoreModel, { damaged, caller }: ReadOptions): boolean {
   const { query, limit, shape } = request;

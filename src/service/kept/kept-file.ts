@@ -1,8 +1,8 @@
 /**
- * The file of kept blocks beside a store: for collections that memory is too small for, for the time after a restart, and for
- * all processes of a machine. It may be deleted, replaced or damaged at any time, and is then made anew; where it cannot be
- * written, one warning says so, and memory has to do. It has a rollback journal and no log beside it, since a process that has
- * a deleted file open would share the log of the next one. It does not know what blocks are made of.
+ * The cache file of blocks next to a store: for collections that do not fit into memory, for the time after a restart, and for all
+ * processes of a machine. It may be deleted, replaced or damaged at any time, and is then recreated. If it cannot be written, one
+ * warning is logged and only memory is used. It has a rollback journal instead of a write-ahead log, because a process that has a
+ * deleted file open would share the log of its successor. This module does not know what blocks consist of.
  */
 import { existsSync, mkdirSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -19,16 +19,16 @@ import {
   type StoredBlock,
 } from './file-tables.ts';
 
-/** The file of a store. */
+/** The cache file of a store. */
 export interface FilePlace {
   readonly path: string;
-  /** What decides how records are written, beside what the store says of itself. */
+  /** What determines the form of records, besides the store's own settings. */
   readonly identity: string;
 }
 
 interface KeptFileOptions extends FilePlace {
   readonly bytes: number;
-  /** Tells the operator what is wrong with the file, which no client notices. */
+  /** Reports a problem with the file to the operator; clients do not notice it. */
   readonly warn: (message: string, error: unknown) => void;
 }
 
@@ -36,39 +36,39 @@ interface KeptFileOptions extends FilePlace {
 interface Waiting {
   readonly list: ListName;
   readonly block: StoredBlock;
-  /** Whether it holds where all that is kept in memory does. */
+  /** Whether it is valid at the place of the cache in memory. */
   readonly holds: () => boolean;
 }
 
 type Followed = Changes & { readonly kind: 'records' };
 
-/** Changes that the file was not told of yet. */
+/** Changes that have not been written to the file yet. */
 type Pending =
   | { readonly kind: 'everything' }
   | { readonly kind: 'since'; readonly since: number; readonly changes: Followed };
 
-/** Of this module's own format, and of the texts that pages of this version have. */
+/** The version of the file's format and of the texts of pages. */
 const FORMAT = 2;
-/** Blocks that are written in one turn of the event loop. */
+/** The number of blocks that are written in one turn of the event loop. */
 const AT_ONCE = 16;
-/** Blocks that wait: beyond it the oldest are only kept in memory. */
+/** The largest number of waiting blocks; beyond it, the oldest are cached only in memory. */
 const MOST_WAITING = 2048;
-/** How often a file is made anew for what is wrong with it. */
+/** How often a faulty file is recreated. */
 const MOST_FAULTS = 5;
-/** How far a file may exceed a limit that was lowered. */
+/** How far a file may exceed a limit that has been lowered. */
 const SPARE = 1.25;
 const SPARE_BYTES = 1024 * 1024;
 
-/** Result codes of SQLite: the file is locked; the file system refuses. */
+/** Result codes of SQLite: the file is locked; the file system refuses access. */
 const BUSY = new Set([5, 6]);
 const REFUSED = new Set([3, 8, 10, 13, 14, 23]);
-/** The file has another name by now; it ends too early. */
+/** SQLite's codes for a file that has been renamed, and for one that is too short. */
 const MOVED = 1032;
 const TOO_SHORT = 522;
 
 /**
- * The start of this machine. What was written without waiting for the disk is whole as long as the machine runs. Undefined where
- * the system does not tell.
+ * Identifies the boot of this machine. Data that was written without waiting for the disk is intact as long as the machine runs.
+ * Undefined if the system does not provide it.
  */
 function startOfMachine(): string | undefined {
   try {
@@ -89,9 +89,9 @@ export class KeptFile {
   #faults = 0;
   #waiting: Waiting[] = [];
   #pending: Pending | undefined;
-  /** The stamp for which a file of another one was replaced: two processes must not replace each other's. */
+  /** The stamp for which a file with another stamp was replaced: two processes must not keep replacing each other's file. */
   #replacedFor = '';
-  /** Where the file was when it could not be brought to the present. */
+  /** The position of the file when it could not be brought up to date. */
   #stuckAt = -1;
 
   constructor({ path, identity, bytes, warn }: KeptFileOptions) {
@@ -104,9 +104,10 @@ export class KeptFile {
   }
 
   /**
-   * The blocks of a page that begins after a key, and the position at which they hold once the changes are applied to them.
-   * @param position at which all in memory holds
-   * @param isKept whether the block of a range is in memory
+   * The blocks of a page that begins after a key, and the position at which they are valid once the changes have been applied to
+   * them.
+   *
+   * @param position at which everything in memory is valid\n@param isKept whether the block of a range is in memory
    */
   find(
     { stamp, ...memory }: FileState,
@@ -129,7 +130,10 @@ export class KeptFile {
     });
   }
 
-  /** Changes between the file and what is kept in memory; who has less than the file finds out if it is of another store. */
+  /**
+   * The changes between the places of the file and of memory. A process that is behind the file detects whether the file belongs to
+   * another store.
+   */
   #missing(file: Place, memory: Place): Followed | 'unknown' | undefined {
     if (file.position > memory.position || memory.position === FROM_NOW) return undefined;
     if (file.position === memory.position) return file.commit === memory.commit ? undefined : 'unknown';
@@ -139,7 +143,7 @@ export class KeptFile {
     return isKnown ? pending.changes : 'unknown';
   }
 
-  /** Notes changes, which `write` tells the file. @param since where they begin */
+  /** Notes changes, which `write` writes to the file. @param since where they begin */
   note(since: number, changes: Exclude<Changes, { kind: 'behind' }>): void {
     const pending = this.#pending;
     if (this.#isOff || pending?.kind === 'everything') return;
@@ -154,14 +158,14 @@ export class KeptFile {
     }
   }
 
-  /** Lets a block be written. @param holds tells whether it still holds where all that is kept in memory does */
+  /** Queues a block to be written. @param holds whether the block is still valid at the place of the cache in memory */
   add(list: ListName, block: StoredBlock, holds: () => boolean): void {
     if (this.#isOff) return;
     this.#waiting.push({ list, block, holds });
     if (this.#waiting.length > MOST_WAITING) this.#waiting.shift();
   }
 
-  /** All that waits is of another stamp than what follows. */
+  /** Discards everything that waits, because it has another stamp than what follows. */
   forget(): void {
     this.#waiting = [];
     this.#pending = undefined;
@@ -169,9 +173,9 @@ export class KeptFile {
   }
 
   /**
-   * Writes some of what waits. What a busy file does not take waits for the next call.
-   * @param state what all in memory has in common
-   * @returns whether there is more to write at once
+   * Writes some of the waiting blocks and changes. If the file is busy, they wait for the next call.
+   *
+   * @param state what everything in memory has in common\n@returns whether there is more to write at once
    */
   write({ stamp, ...place }: FileState): boolean {
     if (place.position === FROM_NOW) return false;
@@ -187,7 +191,7 @@ export class KeptFile {
     if (tables !== undefined && !isOurs && this.#replacedFor === state.stamp) return false;
     if (tables === undefined || !isOurs || this.#pending?.kind === 'everything') {
       if (this.#waiting.length === 0) {
-        // Nothing in it may be used any more.
+        // No block in the file may be used any more.
         if (this.#pending?.kind === 'everything' && isOurs) this.#remove();
         this.#pending = undefined;
         return false;
@@ -198,7 +202,7 @@ export class KeptFile {
       tables = this.#made(state);
     }
     const written = this.#waiting.slice(0, AT_ONCE);
-    const outcome = this.#told(tables, state, written);
+    const outcome = this.#writeTo(tables, state, written);
     switch (outcome) {
       case 'written':
         this.#pending = undefined;
@@ -213,11 +217,11 @@ export class KeptFile {
     }
   }
 
-  /** Tells the file what has changed, and adds blocks. */
-  #told(tables: FileTables, state: FileState, written: readonly Waiting[]): 'written' | 'ahead' | 'lost' {
+  /** Writes changes and blocks to the file. */
+  #writeTo(tables: FileTables, state: FileState, written: readonly Waiting[]): 'written' | 'ahead' | 'lost' {
     return tables.within('write', () => {
       const before = tables.state();
-      // Another process has just made the file anew, or knows more than this one.
+      // Another process has just recreated the file, or has written newer changes.
       if (before?.stamp !== state.stamp || before.position > state.position) return 'ahead';
       const changes = this.#missing(before, state);
       if (changes === 'unknown') {
@@ -241,7 +245,7 @@ export class KeptFile {
 
   readonly #stampOf = (stamp: string): string => `${this.#identity} ${stamp}`;
 
-  /** The tables of the file that lies at the path; undefined without one. */
+  /** The tables of the file at the path; undefined if there is none. */
   #opened(): FileTables | undefined {
     const file = idOf(this.#path);
     if (this.#open !== undefined && this.#open.file === file) return this.#open.tables;
@@ -272,7 +276,7 @@ export class KeptFile {
     return tables;
   }
 
-  /** Takes the file out of the way. Its room is freed off this thread. */
+  /** Removes the file. Its disk space is freed off this thread. */
   #remove(): void {
     this.#close();
     if (!existsSync(this.#path)) return;
@@ -287,11 +291,11 @@ export class KeptFile {
     try {
       open?.tables.close();
     } catch {
-      // Nothing in it is worth an error.
+      // The cache is not worth an error.
     }
   }
 
-  /** Does something with the file, which no client may notice if it fails. */
+  /** Runs work on the file; clients must not notice if it fails. */
   #attempt<T>(work: () => T): T | undefined {
     if (this.#isOff) return undefined;
     try {
@@ -313,10 +317,10 @@ export class KeptFile {
   }
 }
 
-/** The file is not for this process. */
+/** Thrown if the file cannot be used by this process. */
 class Refused extends Error {}
 
-/** Which file lies at a path. */
+/** Identifies the file at a path. */
 function idOf(path: string): string | undefined {
   const found = statSync(path, { throwIfNoEntry: false });
   return found === undefined ? undefined : `${found.dev} ${found.ino}`;
@@ -325,10 +329,10 @@ function idOf(path: string): string | undefined {
 const codeOf = (error: unknown): number =>
   error instanceof Error && 'errcode' in error ? Number(error.errcode) : 0;
 
-/** Whether another process has the file, or has just put another one in its place. */
+/** Whether another process is using the file, or has just replaced it. */
 const isPassing = (error: unknown): boolean => codeOf(error) === MOVED || BUSY.has(codeOf(error) & 0xff);
 
-/** Whether the file system refuses, of which SQLite tells by its own codes. */
+/** Whether the file system refuses access, which SQLite reports with its own codes. */
 const isRefusal = (error: unknown): boolean =>
   error instanceof Refused ||
   (codeOf(error) !== TOO_SHORT && REFUSED.has(codeOf(error) & 0xff)) ||

@@ -1,9 +1,9 @@
 /**
- * Keeps small answers whole: records by their keys, and pages. Whoever sees the same and asks in the same words gets
- * a kept answer for as long as the sequence of changes has none of the records that it was made of, so that a change shows
- * in the next answer (I3). A page of a list that a filter found is kept for the key whose list it is, for as long as a request
- * would walk the same list (I5). Only what is asked for a second time is kept, so that a client that reads every record once
- * drops nothing. It must not know how an answer is made.
+ * Caches small responses: single records, and pages. A request with the same view and the same wording gets the cached response
+ * until the sequence of changes contains one of the records that it was made from, so that a change is visible in the next response
+ * (I3). A page of a filter's list is cached for the key that the list belongs to, as long as a request would walk the same list
+ * (I5). Only responses that are requested a second time are cached, so that a client that reads every record once does not evict
+ * the others. This module must not know how a response is made.
  */
 import type { StoreModel } from '../../compile/model.ts';
 import { BoundedCache, numberOf } from '../../shared/bounded-cache.ts';
@@ -29,32 +29,32 @@ interface Kept {
   readonly bytes: number;
 }
 
-/** Who asks, as far as an answer depends on it. */
+/** The parts of a session that a response may depend on. */
 type Asker = Pick<Session, 'key' | 'view' | 'model' | 'now'>;
 
 const MOST = { bytes: 16 * 1024 * 1024 };
-/** Characters of the names that are remembered of what was asked for once. */
+/** The total length of the remembered names of requests that have been made once. */
 const MOST_ASKED = 512 * 1024;
-/** Bytes of the largest body that is kept, a page of 40 whole listings, and of what stands beside one. */
+/** The largest body that is cached, in bytes, a page of 40 complete listings; and the memory of a response besides its body. */
 const LARGEST = 256 * 1024;
 const BESIDE = 1500;
 
 export class KeptReplies {
   readonly #context: Pick<ServiceContext, 'store' | 'indexes' | 'fileHours'>;
-  /** Notes that a kept answer was given. */
+  /** Called when a cached response is used. */
   readonly #given: (of: 'list' | 'page' | 'record') => void;
   readonly #replies: BoundedCache<Kept>;
-  /** The names of the answers that the cache holds. */
+  /** The names of the cached responses. */
   readonly #names = new Map<Kept, string>();
-  /** What was asked for lately and not kept. */
+  /** Recent requests whose responses were not cached. */
   readonly #asked = new Set<string>();
   #askedLength = 0;
   #model: StoreModel | undefined;
-  /** The commit at which all kept answers hold; undefined before it is known. */
+  /** The commit at which all cached responses are valid; undefined before it is known. */
   #commit: number | undefined;
-  /** The position in the sequence of changes up to which they have been dropped; within an epoch it only rises. */
+  /** The position in the sequence of changes up to which changes have been applied; within an epoch, it only increases. */
   #position = FROM_NOW;
-  /** What is being followed: requests that come together ask once. */
+  /** The request for changes that is in progress, which concurrent requests share. */
   #following: { readonly commit: number; readonly done: Promise<void> } | undefined;
 
   constructor(context: Pick<ServiceContext, 'store' | 'indexes' | 'fileHours'>, given: (of: string) => void) {
@@ -64,20 +64,21 @@ export class KeptReplies {
   }
 
   /**
-   * Whether an answer may be kept, or is to be kept now. Where a look at the store is a round trip, this request begins with
-   * one, and others with what they assume.
+   * Whether to query the store first, since the response may be cached or should be cached now. If a query is a round trip, only
+   * such requests begin with one; others assume the last known state.
    */
   isWorthALook(exchange: Exchange, { key, view, model }: Omit<Asker, 'now'>): boolean {
     if (exchange.isPosted === true) return false;
-    // What is kept is of another model: the look shows which of the two is the later one.
+    // The cache belongs to another model: the query shows which of the two is newer.
     if (this.#model !== undefined && this.#model !== model) return true;
     const { common, own } = namesOf(exchange, { key, view });
     return [common, own].some((name) => this.#replies.get(name) !== undefined || this.#asked.has(name));
   }
 
   /**
-   * The kept answer to a request, or a new one.
-   * @param commit as of the look at the store that the request rests on; undefined: it does not show what has changed
+   * The cached response to a request, or a new one.
+   *
+   * @param commit the commit that the request's query of the store has seen; undefined: the query does not show what has changed
    */
   async of(
     exchange: Exchange,
@@ -99,7 +100,7 @@ export class KeptReplies {
     if (known !== undefined) return known;
     const position = this.#position;
     const reply = await make();
-    // Meanwhile a change may have been followed that the answer does not show.
+    // Changes may have been applied in the meantime that the response does not reflect.
     const holds = this.#model === model && this.#commit !== undefined && this.#position === position;
     if (!holds || !isKeepable(reply)) return reply;
     const name = nameOf(names, reply.basis);
@@ -107,7 +108,7 @@ export class KeptReplies {
     return reply;
   }
 
-  /** The kept answer, with what it has of the moment; one that no longer holds is dropped. */
+  /** The cached response, updated with current headers. One that is no longer valid is removed. */
   async #known(exchange: Exchange, asker: Asker, { common, own }: Names): Promise<Reply | undefined> {
     const known = this.#replies.get(common) ?? this.#replies.get(own);
     if (known === undefined) return undefined;
@@ -131,7 +132,7 @@ export class KeptReplies {
     return { ...reply, headers: { ...reply.headers, ...indexHeaders({ index, openWindow: false }) } };
   }
 
-  /** The age of the first of some lists, the one that the filter found; undefined if any of them is walked no more. */
+  /** The age of the first list, the one that the filter found; undefined if a request would no longer walk all of the lists. */
   async #ageOf(lists: readonly UsedList[]): Promise<number | undefined> {
     let first: number | undefined;
     for (const each of lists) {
@@ -159,7 +160,7 @@ export class KeptReplies {
     return done;
   }
 
-  /** Drops what has changed up to a commit. */
+  /** Removes responses that changes up to a commit affect. */
   async #follow(commit: number): Promise<void> {
     const model = this.#model;
     const changes = await this.#context.store.changesSince(this.#position);
@@ -168,7 +169,7 @@ export class KeptReplies {
       this.#startOver();
       return;
     }
-    // One that was asked later has come first.
+    // The result of a later request has been applied already.
     if (this.#position !== FROM_NOW && changes.position < this.#position) return;
     if (changes.kind === 'everything') this.#replies.clear();
     else if (changes.keys.size > 0 || changes.resources.size > 0) {
@@ -213,17 +214,17 @@ const isKeepable = (reply: Reply): reply is Reply & { readonly basis: Basis } =>
   return body.reduce((sum, part) => sum + bytesOf(part), 0) <= LARGEST;
 };
 
-/** All that an answer depends on beside the model and the records. */
+/** The names of a response, made from everything that it depends on except the model and the records. */
 interface Names {
-  /** For whoever sees the same. */
+  /** The name for every key with the same view. */
   readonly common: string;
-  /** For the key that asks. */
+  /** The name for the key of the request. */
   readonly own: string;
 }
 
 const nameOf = ({ common, own }: Names, { lists }: Basis): string => (lists === undefined ? common : own);
 
-/** A client that takes gzip gets compressed blocks (kept-blocks.ts) in place of the page that is kept for others. */
+/** A client that accepts gzip gets compressed blocks (kept-blocks.ts) instead of the page that is cached for others. */
 function namesOf(exchange: Exchange, { key, view }: Pick<Session, 'key' | 'view'>): Names {
   const { surface, base, path, query, headers } = exchange;
   const { accept = '', prefer = '', 'odata-version': version = '', 'odata-maxversion': most = '' } = headers;
