@@ -2,10 +2,10 @@
 
 import type { StoredKind } from '../../compile/layout/tables.ts';
 
-/** Texts are compared by their bytes (I1). */
+/** Texts are compared bytewise (I1). */
 export const TEXT = 'text COLLATE "C"';
 
-/** Numbers are those of JSON; a replica keeps a fraction also where none is due. */
+/** Numbers are those of JSON. A replica keeps a fraction even in an integer field. */
 export const COLUMN_TYPES: Readonly<Record<StoredKind, string>> = {
   text: TEXT,
   number: 'double precision',

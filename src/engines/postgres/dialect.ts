@@ -19,17 +19,20 @@ import type { ValueType } from '../../query/tree.ts';
 import { COLUMN_TYPES } from './column-types.ts';
 import { serverPattern } from './pattern/index.ts';
 
-/** Where commits to the sequence of changes are announced, with the schema of the store: a database may hold several. */
+/**
+ * The channel on which commits to the sequence of changes are announced. The payload is the schema of the store, since a database
+ * may contain several.
+ */
 export const CHANGES_CHANNEL = 'plat_changes';
 
 /**
- * Listings and what is part of a record are many, so their tables may be partitioned by originating system. Agents,
- * offices and all else stay whole: pages of listings look each of their agents up.
+ * The tables of listings and of parts of records are large, so they may be partitioned by originating system. Agents, offices and
+ * all others are not: pages of listings look up each of their agents.
  */
 export const isPartitioned = ({ resource, systemSource }: ResourceLayout): boolean =>
   resource.name === 'Property' || systemSource === 'parent';
 
-/** The slots of whole numbers. */
+/** The slots that are bound to integers. */
 const NUMBERS: ReadonlySet<Slot> = new Set(['id', 'limit', 'position']);
 
 /** The statement declares the type of every bound value; a null takes the type of its context. */
@@ -102,7 +105,7 @@ function written(type: ScalarType['kind'] | 'collection', value: Sql, around: (j
   }
 }
 
-/** Adding zero turns a negative zero into zero. */
+/** Adding zero converts negative zero to zero. */
 const whole = (value: Sql): Sql => sql`(trunc((${value})::float8) + 0)`;
 
 /** The types that a text is cast to by a function. */
@@ -139,7 +142,7 @@ const casts: Casts = {
   whole,
 };
 
-/** ORDER BY takes a bare constant for the number of a column, or rejects it. */
+/** ORDER BY interprets a bare constant as the number of a column, or rejects it. */
 function ordered(value: Sql): Sql {
   const isConstant = value.parts.every((part) => typeof part === 'string' && /^[A-Z0-9() ]*$/.test(part));
   return isConstant ? sql`(SELECT ${value})` : value;
@@ -164,8 +167,8 @@ export const postgresDialect = dialectOf({
   bytes: (text) => text,
   joined: (text) => sql`string_agg(${text}, ',')`,
   answer: (rows) => rows,
-  // The reader takes large rows one by one, and omits the one that shows that more follow. A row costs the driver more
-  // than the server takes to join a few fields.
+  // The reader processes large rows one by one, and omits the one that shows that more follow. For small rows, joining them on the
+  // server costs less than the driver's overhead per row.
   page: (rows, limit, areSmall, follows) =>
     areSmall
       ? {
@@ -179,7 +182,7 @@ export const postgresDialect = dialectOf({
     sql`(SELECT value COLLATE "C" AS value FROM json_array_elements_text((${collection})::json)) ${name(alias)}`,
   list: (values, alias) =>
     sql`unnest(translate(${values}, '[]', '{}')::bigint[]) WITH ORDINALITY ${name(alias)}(value, position)`,
-  // The server knows that positions as they are, without any arithmetic, come in order, and sorts nothing.
+  // The planner knows that plain positions, without arithmetic, are in order, and does not sort.
   inListOrder: (alias) => sql` ORDER BY ${column(alias, 'position')}`,
   announced: sql`pg_notify(${constantText(CHANGES_CHANNEL)}, current_schema()::text)`,
   rowsOf: (objects, alias, columns) => {
@@ -212,8 +215,8 @@ export const postgresDialect = dialectOf({
 });
 
 /**
- * The dialect of a store whose large tables are partitioned by originating system: a join to a row looks into that row's
- * partition only.
+ * The dialect of a store whose large tables are partitioned by originating system: a join to a row looks only into the partition of
+ * that row.
  */
 export const partitionedDialect: Dialect = {
   ...postgresDialect,

@@ -1,4 +1,6 @@
-/** What lies beneath the records of a store on a server: that indexes are whole, and lead to all rows. */
+/**
+ * Checks the physical structure of a store on a server: that tables and columns exist, and that indexes are intact and complete.
+ */
 
 import { type StoreModel, storedLayouts } from '../../compile/model.ts';
 import type { FileFault } from '../../store/check/checks.ts';
@@ -17,7 +19,7 @@ const BY_ROWS =
 const BY_INDEX =
   'SET LOCAL enable_seqscan = off; SET LOCAL enable_indexscan = on; SET LOCAL enable_indexonlyscan = on';
 
-/** What is wrong. Inside a transaction that reads one snapshot. */
+/** Finds faults. It must be called in a transaction that reads one snapshot. */
 export async function findFileFaults(session: ServerSession, model: StoreModel): Promise<FileFault[]> {
   const { columns } = await readCatalog(session);
   const faults = findModelFaults(model, (table) => columns.get(table)?.keys() ?? []);
@@ -37,11 +39,11 @@ export async function findFileFaults(session: ServerSession, model: StoreModel):
   return faults;
 }
 
-/** Tables and columns that a store of this model has and this one lacks. */
+/** Tables and columns that the model requires but the store lacks. */
 function findMissing(model: StoreModel, found: ReadonlyMap<string, Columns>): string[] {
   const wanted = new Map<string, readonly string[]>(OWN_TABLES.map(({ name, key }) => [name, key]));
   for (const layout of storedLayouts(model)) {
-    // What is laid apart has the same columns.
+    // Partitioned tables have the same columns.
     for (const { name, columns } of wantedTables(layout, false)) wanted.set(name, [...columns.keys()]);
   }
   return [...wanted].flatMap(([table, names]) => {

@@ -19,32 +19,32 @@ import { writerOn } from './writing/writer.ts';
 export interface PostgresStoreOptions extends ClockTrust {
   /** `postgres://…` (address.ts). */
   readonly address: string;
-  /** What a new store is made with; absent: there must be one. */
+  /** The settings of a new store; absent: the store must exist. */
   readonly create?: StoreSettings;
-  /** Called when there was none, and one was made. */
+  /** Called after a store was created. */
   readonly onCreate?: (() => void) | undefined;
-  /** By what the large tables of a new store are laid apart; one that is there must be so. */
+  /** The partition key of the large tables. An existing store must have been created with the same one. */
   readonly partitions?: PartitionField;
-  /** The clock that stamps; absent: the server's own, which all processes share. */
+  /** The clock that assigns timestamps; absent: the server's clock, which all processes share. */
   readonly clock?: Clock;
-  /** Servers that follow this one, to be read from in its place. */
+  /** Standbys of this server, which serve reads in its place. */
   readonly readStores?: ReadStoreOptions;
-  /** How long the server is waited for; each has its usual value. */
+  /** Timeouts for the server; each has a default. */
   readonly patience?: Partial<Patience>;
-  /** How long transactions may take; a test has others. */
+  /** The time limits of transactions; tests set others. */
   readonly limits?: WriteLimits;
-  /** Writes a whole store to a new file, in the form of the embedded engine. */
+  /** Writes a whole store to a new SQLite store. */
   readonly writeBackup: WriteBackup;
 }
 
 export interface ReadStoreOptions {
-  /** `postgres://…`, of streaming standbys; one that was promoted is omitted. */
+  /** `postgres://…` addresses of streaming standbys; one that has been promoted is not used. */
   readonly addresses: readonly string[];
-  /** How long a reading waits for one that is behind, in milliseconds; then it is omitted until it keeps up. */
+  /** How long a read waits for a lagging standby, in milliseconds; the standby is then not used until it has caught up. */
   readonly lag: number;
 }
 
-/** Opens (or makes) the store on a server. */
+/** Opens or creates the store on a server. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
   const address = postgresAddress(options.address);
   const { writeBackup, machine = options.clock === undefined ? thisMachine() : undefined } = options;
@@ -70,14 +70,14 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       ...{ address, secret, isPartitioned, clock, writing, writer, lanes, readServers, writeBackup },
     });
     const store = await openOn(engine);
-    taken.move(); // the store ends them
+    taken.move(); // the store closes them
     return store;
   } catch (error) {
     throw openingError(error, address);
   }
 }
 
-/** On a connection of its own, on which a migration takes as long as it needs. */
+/** Uses a separate connection without a time limit, since a migration may take long. */
 async function prepare(
   address: PostgresAddress,
   options: PostgresStoreOptions,

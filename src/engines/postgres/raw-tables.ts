@@ -23,8 +23,9 @@ import { copyIn } from './writing/copy-in.ts';
 import { writeSessionOn } from './writing/write-session.ts';
 
 /**
- * The tables of the store in a schema; the schema is made where there is none.
- * @param partitions by what large tables are laid apart where they are made
+ * The tables of the store in a schema, which is created if it does not exist.
+ *
+ * @param partitions the partition key of large tables, if they are created
  */
 export const postgresTables = (text: string, partitions?: PartitionField): Promise<RawTables> =>
   tablesAt(postgresAddress(text), partitions);
@@ -49,7 +50,7 @@ export async function tablesAt(address: PostgresAddress, partitions?: PartitionF
         try {
           return await work(session);
         } finally {
-          await session.rows('SELECT pg_advisory_unlock_all()', []).catch(() => undefined); // with the connection, then
+          await session.rows('SELECT pg_advisory_unlock_all()', []).catch(() => undefined); // otherwise released with the connection
         }
       }),
     transaction: (session, kind, work) =>
@@ -91,7 +92,7 @@ async function complete(session: ServerSession, store: string, model: StoreModel
   });
 }
 
-/** Two copies into one place would take each other's rows for their own; the lock is the connection's. */
+/** Two copies into the same schema would mistake each other's rows for their own. The lock belongs to the connection. */
 async function mustBeAlone(session: ServerSession, { schema, name }: PostgresAddress): Promise<void> {
   const [row] = await session.rows('SELECT pg_try_advisory_lock($1, hashtext($2)) AS alone', [
     LOCK_CLASS,

@@ -5,8 +5,8 @@ import type { Bindable } from './connection/session.ts';
 import { SERVER_CLOCK } from './writing/stamp-clock.ts';
 
 /**
- * What the processes of one store share: nothing of worth, so it is written to no log, and gone when the server has
- * crashed or a standby takes over. Then windows starts over, and filters find their records again.
+ * Tables that the processes of one store share. Their content may be lost, so they are not logged, and are empty after a crash of
+ * the server or a failover. Rate-limit windows then start over, and filters find their records again.
  */
 export const SHARED_TABLES: readonly string[] = [
   `CREATE UNLOGGED TABLE IF NOT EXISTS plat_request_windows
@@ -18,7 +18,7 @@ export const SHARED_TABLES: readonly string[] = [
   'ALTER TABLE plat_filter_lists ALTER COLUMN ids SET STORAGE EXTERNAL',
   `CREATE UNLOGGED TABLE IF NOT EXISTS plat_sweeps
    (key ${TEXT} PRIMARY KEY, reached text[] NOT NULL) WITH (fillfactor = 50)`,
-  // Far from the limit a process is lent an eighth of what is left, near to it one request at a time.
+  // Far from the limit, a process gets an eighth of the remaining requests; near the limit, one request at a time.
   `CREATE OR REPLACE FUNCTION plat_lend_requests(
      of_key text, most bigint, span bigint, returned bigint, of_window bigint,
      OUT ends bigint, OUT lent bigint, OUT remaining bigint, OUT milliseconds bigint
@@ -44,7 +44,7 @@ export const SHARED_TABLES: readonly string[] = [
    END $code$`,
 ];
 
-/** Milliseconds between two looks of a process for lists that expired or are too many. */
+/** Milliseconds between two checks of a process for lists that have expired or exceed the limit. */
 const TIDY_EVERY = 1000;
 
 const FIND = `SELECT id, of_order, open_window, ids, ${SERVER_CLOCK} - made AS age FROM plat_filter_lists
@@ -53,7 +53,7 @@ const FIND = `SELECT id, of_order, open_window, ids, ${SERVER_CLOCK} - made AS a
 const IS_CURRENT = `SELECT 1 FROM plat_filter_lists
   WHERE name = $1 AND id = $2 AND expires > ${SERVER_CLOCK} AND made <= ${SERVER_CLOCK}`;
 
-/** Bytes of a row in addition to its ids. */
+/** The size of a row besides its ids, in bytes. */
 const ROW = 250;
 
 const KEEP = `INSERT INTO plat_filter_lists AS kept
@@ -66,8 +66,8 @@ const KEEP = `INSERT INTO plat_filter_lists AS kept
   RETURNING 1`;
 
 /**
- * The lists of each key, the newest first, are counted up; then those of all keys in the order of these sums. So what
- * is beyond the bound are the older lists of the keys that keep the most, and a key that keeps little loses nothing.
+ * Sums up the sizes of the lists of each key, the newest first, and then those of all keys in the order of these sums. What exceeds
+ * the limit are therefore the older lists of the keys with the most, and a key with few lists loses none.
  */
 const TIDY = `DELETE FROM plat_filter_lists l USING (
     SELECT name, id, expires, made, sum(bytes) OVER (ORDER BY own, made DESC, name) AS total FROM (
@@ -89,7 +89,7 @@ const RETURN = `UPDATE plat_request_windows w SET used = greatest(0, w.used - r.
   FROM json_to_recordset($1) AS r(key text, window_ends bigint, requests bigint)
   WHERE w.key = r.key AND w.ends = r.window_ends`;
 
-/** What the processes of one store share, in tables of its server, by the server's clock. */
+/** What the processes of one store share, in tables of the server and by the server's clock. */
 export function postgresShared(
   rows: (text: string, values: readonly Bindable[]) => Promise<readonly Row[]>,
 ): Shared {
@@ -163,7 +163,7 @@ export function postgresShared(
 const bytesOf = ({ buffer, byteOffset, byteLength }: Uint32Array): Buffer =>
   Buffer.from(buffer, byteOffset, byteLength);
 
-/** Bytes as the server writes them: `\x` and two digits each. */
+/** Bytes in the text form of PostgreSQL: `\x` and two digits each. */
 function idsOf(text: string): Uint32Array {
   const ids = new Uint32Array((text.length - 2) / 8);
   bytesOf(ids).write(text.slice(2), 'hex');

@@ -1,4 +1,4 @@
-/** The engine of a server: a store in a schema of PostgreSQL, which any number of machines share. */
+/** The PostgreSQL engine: a store in a schema of a database, which any number of machines share. */
 import { name as quoted, render, type Sql, sql } from '../../compile/fragment.ts';
 import type { Engine } from '../../store/engine.ts';
 import type { LiveModel } from '../../store/live-model.ts';
@@ -34,10 +34,10 @@ import { findViewFaults, mendView } from './tables/views.ts';
 import type { StampClock } from './writing/stamp-clock.ts';
 import type { ServerWriteSession } from './writing/write-session.ts';
 
-/** How long what goes through whole tables may take, in milliseconds. */
+/** The time limit of statements that scan whole tables, in milliseconds. */
 const LARGE = 600_000;
 
-/** What opening a store finds. */
+/** The result of opening a store. */
 interface Opened {
   readonly address: PostgresAddress;
   readonly secret: string;
@@ -74,7 +74,8 @@ export function postgresEngine(opened: Opened): Engine {
     now: () => state.now(),
     ask: () => state.ask(),
     look: (tokenHash) => looks.look(tokenHash),
-    // A server that follows is read from once it has got as far as the one that is written to, which says how far that is.
+    // With standbys, nothing is assumed: a standby is read from once it has caught up with the primary, which must be queried for
+    // its position.
     ...(readServers.any
       ? {}
       : { assume: (live: LiveModel, tokenHash: string) => looks.assume(live, tokenHash) }),
@@ -138,7 +139,7 @@ export function postgresEngine(opened: Opened): Engine {
         bytes: Number(size?.bytes),
       };
     },
-    /** The copy is a store in a file, of the embedded engine. */
+    /** The backup is an SQLite store. */
     async backup(file, onProgress) {
       const from = await tablesAt(address);
       try {
@@ -165,10 +166,10 @@ const SIZE: Sql = {
   ],
 };
 
-/** Rows that come at once. */
+/** The number of rows per fetch. */
 const ROWS = 500;
 
-/** All rows of a statement without values on one snapshot, a few at a time. */
+/** All rows of a statement, from one snapshot, fetched in portions. */
 async function* readAll(pool: StorePool, statement: Sql): AsyncIterable<Row> {
   const { text, values } = render(statement, postgresDialect.placeholder);
   using loan = await borrow(pool, { ending: ({ run }) => run('ROLLBACK') });

@@ -1,4 +1,4 @@
-/** How a file that is a backup is made, and checked before anybody sees it. */
+/** Creates a backup file, and verifies it before it gets its name. */
 import { type Checkable, checksOn, checkTables, unsoundness } from '../../store/check/check-store.ts';
 import { copyStore } from '../../store/copy-store.ts';
 import { makeBackup } from '../../store/files/backup.ts';
@@ -14,7 +14,7 @@ import { findViewFaults } from './tables.ts';
 
 type Options = Parameters<WriteBackup>[2];
 
-/** @param write fills the file, which is there and empty */
+/** @param write fills the file, which exists and is empty */
 export async function backupFile(
   file: string,
   { source, onProgress }: Options,
@@ -37,7 +37,7 @@ export const writeBackup: WriteBackup = (file, from, options) =>
     }
   });
 
-/** Milliseconds that a lock is waited for; nobody else has the file. */
+/** Milliseconds to wait for a lock; no other process has the file. */
 const PATIENCE = 5000;
 
 async function faultOf(path: string, onProgress: Options['onProgress']): Promise<string | undefined> {

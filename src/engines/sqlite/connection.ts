@@ -11,13 +11,13 @@ type Raw = string | number | bigint | null | Uint8Array;
 interface ConnectionOptions {
   readonly path: string;
   readonly readOnly: boolean;
-  /** Milliseconds to wait for another process's write lock. */
+  /** Milliseconds to wait for the write lock of another process. */
   readonly busyTimeout: number;
-  /** Megabytes of pages to keep. */
+  /** The size of the page cache in megabytes. */
   readonly cacheMegabytes: number;
 }
 
-/** How many statements a connection keeps prepared, and about how much memory each character of one takes. */
+/** The number of statements that a connection keeps prepared, and the approximate memory for each character of their text. */
 const PREPARED = { entries: 400, bytes: 48 * 1024 * 1024 };
 const PREPARED_CHARACTER = 24;
 
@@ -35,7 +35,7 @@ export function connect(options: ConnectionOptions): Connection {
     readOnly: options.readOnly,
     timeout: options.busyTimeout,
     enableForeignKeyConstraints: false,
-    // The engine joins the texts of a page in memory.
+    // SQLite joins the texts of a page in memory.
     ...(options.readOnly ? { limits: { length: MOST_BYTES } } : {}),
   });
   taken.defer(() => database.close());
@@ -46,7 +46,7 @@ export function connect(options: ConnectionOptions): Connection {
     statements.close();
     database.close();
   };
-  taken.move(); // whoever has the connection closes it
+  taken.move(); // the caller closes the connection
   return {
     database,
     deadline,
@@ -61,8 +61,8 @@ export function connect(options: ConnectionOptions): Connection {
 }
 
 /**
- * The rows of a statement. Where a damaged row holds a number that plat never writes and JavaScript cannot represent, all
- * numbers come as big integers; a statement that writes has written by then and is not repeated.
+ * The rows of a statement. If a damaged row contains a number that plat never writes and JavaScript cannot represent, all integers
+ * are returned as bigints; a statement that writes has done so by then and is not repeated.
  */
 export function anyRows(
   { database, prepare }: Pick<Connection, 'database' | 'prepare'>,
@@ -79,7 +79,7 @@ export function anyRows(
   }
 }
 
-/** The engine has no boolean values. */
+/** SQLite has no booleans. */
 export const bindable = (value: BoundValue): string | number | null =>
   typeof value === 'boolean' ? Number(value) : value;
 

@@ -19,18 +19,18 @@ import { begin, LOCK_TIMEOUT, underLock } from './transaction.ts';
 
 /** "plat" in the header of the file, which distinguishes a store from any other database. */
 const APPLICATION_ID = 0x706c6174;
-/** Says that a file holds a store. */
+/** Marks a file as a store. */
 export const markStore = (database: DatabaseSync): void =>
   database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${LAYOUT_VERSION};`);
 
 export const isMarked = (database: DatabaseSync): boolean =>
   Number(database.prepare('PRAGMA application_id').get()?.application_id) === APPLICATION_ID;
 
-/** The layout of a file's tables; 0 while they are being made. */
+/** The layout of a file's tables; 0 while they are being created. */
 const layoutOf = (database: DatabaseSync): number =>
   Number(database.prepare('PRAGMA user_version').get()?.user_version);
 
-/** What lies at a path. */
+/** What exists at a path. */
 type Found = 'nothing' | 'empty' | 'older store' | 'store';
 
 /** @throws PlatError when the file is no store of plat, or not to be touched; LayoutTooNew */
@@ -61,15 +61,15 @@ export function mustKnow(database: DatabaseSync): number {
 }
 
 /**
- * A store has a write-ahead log, so that readers never wait for a writer. A copy made by SQLite (`VACUUM INTO`) has
- * none, and somebody may have turned it off.
+ * Enables the write-ahead log, so that readers never wait for a writer. A copy made by SQLite (`VACUUM INTO`) has none, and someone
+ * may have turned it off.
  */
 function writeAhead(database: DatabaseSync): void {
   const mode = database.prepare('PRAGMA journal_mode').get()?.journal_mode;
   if (mode !== 'wal') database.exec('PRAGMA journal_mode = WAL');
 }
 
-/** Makes the tables of a new store; does nothing when another process was faster. */
+/** Creates the tables of a new store; does nothing if another process was faster. */
 export async function createStore(
   connection: Connection,
   settings: StoreSettings,
@@ -88,8 +88,8 @@ export async function createStore(
 }
 
 /**
- * Brings the file of an older layout to this one, once, under the write lock: tables and indexes that came since are
- * made, empty (plat_changes) or, the index of words, with the words of all that is stored. An error leaves the file as it was.
+ * Migrates a file of an older layout, once, under the write lock: new tables and indexes are created, empty (plat_changes) or, for
+ * the word index, with the words of all stored records. An error leaves the file unchanged.
  */
 export async function migrateStore(path: string): Promise<void> {
   using connection = connect({ path, readOnly: false, busyTimeout: LOCK_TIMEOUT, cacheMegabytes: 64 });
@@ -107,7 +107,7 @@ export async function migrateStore(path: string): Promise<void> {
   });
 }
 
-/** Entries from before layout 4 do not say what happened, and who sees the record: the sequence begins again behind them. */
+/** Entries from before layout 4 do not record what happened or who sees the record, so the sequence begins again after them. */
 function extendChanges(database: DatabaseSync): void {
   const there = columnsOf(database, 'plat_changes');
   if (there.size === 0 || there.has('kind')) return;

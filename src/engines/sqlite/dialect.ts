@@ -34,8 +34,8 @@ const computedForms: Partial<JsonForms> = {
 };
 
 /**
- * A value of a type that no writer stores, as a damaged row may hold, makes the statement fail. Texts sort before bytes, which
- * is the cheapest way to distinguish them from bytes and from null.
+ * A value of a type that no writer stores, as in a damaged row, makes the statement fail. Texts sort before blobs, which is the
+ * cheapest way to distinguish them from blobs and nulls.
  */
 function written(type: ScalarType['kind'] | 'collection', value: Sql, around: (json: Sql) => Sql): Sql {
   const failing = around(sql`json_quote(CAST(${value} AS BLOB))`);
@@ -60,14 +60,14 @@ function written(type: ScalarType['kind'] | 'collection', value: Sql, around: (j
 }
 
 /**
- * A number as JavaScript writes it, which is its shortest text. A text of at most 15 digits that equals the number is its
- * shortest, unless it has a fraction of zero or an exponent; plat's function, which leaves the engine, serves the others.
+ * A number in JavaScript's form, its shortest text. A text of at most 15 digits that equals the number is its shortest, unless it
+ * has a fraction of zero or an exponent; all others need a JavaScript function, which is slower.
  */
 const realText = (value: Sql): Sql =>
   sql`CASE WHEN abs(${value}) BETWEEN 0.001 AND 1e14 AND length(CAST(${value} AS TEXT)) <= 16 AND CAST(CAST(${value} AS TEXT) AS REAL) = ${value} AND CAST(${value} AS INTEGER) <> ${value} THEN CAST(${value} AS TEXT) ELSE plat_number_text(${value}) END`;
 
 const whole = (value: Sql): Sql => sql`CAST(${value} AS INTEGER)`;
-/** Nearly every start is a constant that is not negative, for which SQLite's own function suffices. */
+/** Nearly every start is a non-negative constant, for which SQLite's own function suffices. */
 function substring(text: Sql, start: Sql, count: Sql | undefined): Sql {
   const [from, more] = start.parts;
   const known = typeof from === 'object' && more === undefined ? from.bound : undefined;
@@ -105,7 +105,7 @@ const casts: Casts = {
   whole,
 };
 
-/** The texts of a response in one value, which the driver returns as bytes. */
+/** The texts of a response joined to one value, which the driver returns as bytes. */
 const JOINED = sql`CAST(group_concat(x, ',') AS BLOB)`;
 
 const dialect = dialectOf({
@@ -135,7 +135,7 @@ const dialect = dialectOf({
   lateral: sql``,
   members: (collection, alias) => sql`json_each(${collection}) ${name(alias)}`,
   list: (values, alias) => sql`(SELECT value, key + 1 AS position FROM json_each(${values})) ${name(alias)}`,
-  // The list is the outer loop, and its members come in their order.
+  // The list is the outer loop, so its members come in order.
   inListOrder: () => sql``,
   rowsOf: (objects, alias, columns) => {
     const members = [...columns.keys()].map(
@@ -150,7 +150,7 @@ const dialect = dialectOf({
   secondsBetween: (_type, later, earlier) => sql`plat_seconds(${later}, ${earlier})`,
   matches: (text, pattern, ignoreCase) =>
     sql`plat_matches(${text}, ${bind(pattern)}, ${bind(ignoreCase ? 1 : 0)})`,
-  // GLOB has the same two wildcards, which brackets escape.
+  // GLOB has the same two wildcards; brackets escape them.
   like: (text, pattern) =>
     sql`(${text} GLOB ${bind(wildcardText(pattern, { any: '*', one: '?', special: /[*?[]/g, escaped: '[$&]' }))})`,
   hasWords: (texts, words) => sql`plat_has_words(${texts}, ${bind(words.join(' '))})`,
@@ -168,12 +168,15 @@ const dialect = dialectOf({
   remainder: (left, right) => sql`mod(${left}, nullif(${right}, 0))`,
   deadline: {
     ofValues: sql`plat_deadline()`,
-    // A call costs a scan more than its conditions, so only one row in seven makes it.
+    // A call costs a scan more than its conditions, so it is made for one row in seven.
     ofRows: (id) => sql`(${id} % 7 <> 0 OR plat_deadline())`,
   },
 });
 
-/** Beside it the dialect for damaged rows: a list that is no JSON has no members, so that rules can still be evaluated. */
+/**
+ * The dialect, with the variant for damaged rows: a list that is not valid JSON counts as empty, so that rules can still be
+ * evaluated.
+ */
 export const sqliteDialect: Dialect = {
   ...dialect,
   forDamaged: {

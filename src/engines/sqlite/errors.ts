@@ -4,7 +4,7 @@ import { damageOf, explained, type Trouble } from '../../store/explain.ts';
 import { denied, whatItIs } from '../../store/files/store-file.ts';
 import { DEADLINE_MESSAGE } from './functions.ts';
 
-/** SQLite's primary result codes that users can meet. */
+/** SQLite's primary result codes that can affect users. */
 const ERROR = 1;
 const BUSY = 5;
 const LOCKED = 6;
@@ -14,7 +14,7 @@ const NOT_A_DATABASE = 26;
 const CORRUPT = 11;
 const READ_ONLY = 8;
 const IO_ERROR = 10;
-/** SQLITE_IOERR_SHORT_READ: the file ends before what it should hold. */
+/** SQLITE_IOERR_SHORT_READ: the file is too short. */
 const SHORT_READ = 522;
 
 /**
@@ -23,22 +23,22 @@ const SHORT_READ = 522;
  */
 const BEYOND_NUMBERS = 'too large to be represented as a JavaScript number';
 
-/** What node:sqlite says to who still works on a store that this process has closed. */
+/** The error of node:sqlite if a store is used after this process has closed it. */
 const CLOSED = /^(?:database is not open|statement has been finalized)$/;
-/** Seconds after which its successor may be asked. */
+/** Seconds after which a client may retry, with the next process. */
 const AGAIN = 5;
 
 /** No statement of plat names a table or column that its tables should not have. */
 export const isMissing = (error: unknown): error is Error =>
   error instanceof Error && /^no such (?:column|table): /.test(error.message);
 
-/** What SQLite says of a header that names a form of the schema that it never wrote. */
+/** SQLite's error for a header with an unknown schema format. */
 const isUnknownForm = (error: unknown): boolean =>
   error instanceof Error && error.message === 'unsupported file format';
 
 const HEADER = 'the header of its file is not as SQLite writes it';
 
-/** What only a damaged file answers; undefined for any other error. */
+/** The damage that an error reports; undefined for any other error. */
 export const damageIn = (error: unknown): string | undefined => damageOf(error, damageInFile);
 
 function damageInFile(error: unknown): string | undefined {
@@ -67,7 +67,7 @@ function resultCode(error: unknown): number | undefined {
   return code === undefined ? undefined : code & 0xff;
 }
 
-/** Why the engine cannot hold a record. */
+/** Why SQLite cannot store a record. */
 export const refusalIn = (error: unknown): string | undefined =>
   resultCode(error) === TOO_BIG ? 'The store cannot hold it: a text is too long' : undefined;
 
@@ -76,11 +76,11 @@ export const isBusy = (error: unknown): boolean => {
   return code === BUSY || code === LOCKED;
 };
 
-/** The engine's error as a user sees it; an unknown one stays unchanged. */
+/** SQLite's error as the user gets it; an unknown one is returned unchanged. */
 export const translateError = (error: unknown, store: string, seconds: number): unknown =>
   explained(error, { store, seconds }, (own) => troubleIn(own, store));
 
-/** The codes that say all that a user is told. */
+/** Codes that determine the user's error by themselves. */
 const TROUBLES: ReadonlyMap<unknown, Trouble> = new Map([
   [BUSY, { kind: 'busy' }],
   [LOCKED, { kind: 'busy' }],
@@ -111,7 +111,7 @@ function refusal(store: string): Trouble | undefined {
   return error && { kind: 'error', error };
 }
 
-/** Codes by which the operating system refuses a file. */
+/** Codes with which the operating system refuses access to a file. */
 const REFUSED = new Set(['EROFS', 'EACCES', 'EPERM', 'EISDIR', 'ENOTDIR']);
 
 const isRefused = (error: unknown): boolean => REFUSED.has(codeOf(error) ?? '');

@@ -1,6 +1,6 @@
 /**
- * What lies beneath the records of a file: its pages, tables, indexes and the index of words. It knows nothing of what
- * a record should hold.
+ * Checks the physical structure of a file: pages, tables, indexes and the word index. This module knows nothing of the content of
+ * records.
  */
 import { DatabaseSync } from 'node:sqlite';
 import { type StoreModel, storedLayouts } from '../../compile/model.ts';
@@ -12,7 +12,7 @@ import { registerFunctions } from './functions.ts';
 import { applyTables, columnsOf, OWN } from './tables.ts';
 import { findWordFaults, rebuildWords } from './word-index.ts';
 
-/** The maximum number of reported page faults; a file with more is lost in any case. */
+/** The maximum number of page faults to report; a file with more is lost in any case. */
 const MOST = 100;
 
 /** What is wrong. */
@@ -28,7 +28,7 @@ export function findFileFaults(connection: Connection, model: StoreModel): FileF
 
 const FAULTS = `PRAGMA integrity_check(${MOST})`;
 
-/** Faults that an index alone has: it is recreated from its table. */
+/** Faults of an index only, which is recreated from its table. */
 const OF_AN_INDEX =
   /^(row \S+ missing from index|wrong # of entries in index|non-unique entry in index|malformed inverted index)/;
 
@@ -48,13 +48,13 @@ function findPageFaults({ database }: Connection): FileFault[] {
 
 const WORDS = 'the index of words';
 
-/** Everything in a schema but views, which are looked at with the records that they show; columns with their tables. */
+/** Everything in a schema except views, which are checked with the records that they show; columns with their tables. */
 const SCHEMA = `SELECT concat(type, ' ', name) AS what, NULL AS its_table FROM sqlite_schema
   WHERE type <> 'view' AND name NOT LIKE 'sqlite_%'
   UNION ALL SELECT concat('column ', t.name, '.', c.name), concat('table ', t.name)
   FROM sqlite_schema t, pragma_table_info(t.name) c WHERE t.type = 'table'`;
 
-/** Compares tables, columns, indexes and triggers with those of a store that was just made. */
+/** Compares tables, columns, indexes and triggers with those of a new store. */
 function findMissing(database: DatabaseSync, model: StoreModel): string[] {
   using sound = new DatabaseSync(':memory:');
   registerFunctions(sound);
@@ -87,7 +87,7 @@ function wordFaults(connection: Connection, model: StoreModel): string[] {
   });
 }
 
-/** Makes again what follows from the tables of records; inside a write transaction. */
+/** Recreates everything that is derived from the tables of records; in a write transaction. */
 export function mendFileFaults(connection: Connection, model: StoreModel): void {
   const { database } = connection;
   makeTables(database, model);
@@ -96,7 +96,7 @@ export function mendFileFaults(connection: Connection, model: StoreModel): void 
   for (const layout of storedLayouts(model)) rebuildWords(database, layout);
 }
 
-/** Makes what a store has and this one lacks. */
+/** Creates what the store lacks. */
 function makeTables(database: DatabaseSync, model: StoreModel): void {
   database.exec(OWN);
   applyTables(database, model);

@@ -1,7 +1,7 @@
 /**
- * Distinguishes a backup from the file that it was made of. SQLite assumes that any log (`-wal`) next to a file belongs
- * to it, so a backup that replaces a store by hand would receive what was stored since. A backup has an id of its own,
- * so the ids read with and without the log then differ. This module knows nothing else about a store.
+ * Distinguishes a backup from its original. SQLite assumes that any log (`-wal`) next to a file belongs to it, so a backup that
+ * replaces a store by hand would receive later changes of the original. A backup has its own id, so the ids read with and without
+ * the log then differ. This module knows nothing else about a store.
  */
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
@@ -14,10 +14,10 @@ const READ = "SELECT value FROM plat_meta WHERE name = 'file'";
 const WRITE =
   "INSERT INTO plat_meta VALUES ('file', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value";
 
-/** Milliseconds that a lock is waited for. */
+/** Milliseconds to wait for a lock. */
 const PATIENCE = 5000;
 
-/** Makes a backup another file than the one that it was made of. */
+/** Gives a backup an id that differs from that of its original. */
 export function giveFileId(path: string): void {
   using database = new DatabaseSync(path, { timeout: PATIENCE });
   database.prepare(WRITE).run(newEpoch());
@@ -25,7 +25,7 @@ export function giveFileId(path: string): void {
 
 const idOf = (database: DatabaseSync): string => String(database.prepare(READ).get()?.value ?? '');
 
-/** What the file says without its log; undefined while that cannot be read, since it is just being written. */
+/** The id in the file without its log; undefined if it cannot be read because it is being written. */
 export function idBeneath(path: string): string | undefined {
   if (!existsSync(path)) return undefined;
   const address = pathToFileURL(path);
@@ -38,10 +38,7 @@ export function idBeneath(path: string): string | undefined {
   }
 }
 
-/**
- * @throws PlatError `storeDenied` for a file next to which there is the log of another file; nothing is written to
- * either
- */
+/** @throws PlatError `storeDenied` if the log next to the file belongs to another file; nothing is then written to either */
 export function mustOwnItsLog(path: string): void {
   if (isBlank(`${path}-wal`)) return;
   const beneath = idBeneath(path);

@@ -1,12 +1,12 @@
-/** The functions that plat's statements use and SQLite does not have. */
+/** The functions that plat's statements use and SQLite lacks. */
 import type { DatabaseSync } from 'node:sqlite';
 import { FUNCTIONS, NUMBER_FUNCTIONS, type Value } from '../../compile/functions.ts';
 import { fileSignature } from '../../store/file-signature.ts';
 
-/** Thrown inside a statement whose time is up; ends it at the next row. */
+/** Thrown within a statement whose time is up, which ends it. */
 export const DEADLINE_MESSAGE = 'plat: the time of this statement is up';
 
-/** When the running statement has to end, on the clock of `performance.now()`. */
+/** When the running statement must end, on the clock of `performance.now()`. */
 export interface Deadline {
   set(milliseconds: number): void;
   clear(): void;
@@ -24,7 +24,7 @@ export function registerFunctions(database: DatabaseSync): Deadline {
   return registerDeadline(database);
 }
 
-/** Served files are signed with the store's secret, so only a connection that knows it can make their addresses. */
+/** URLs of files are signed with the store's secret, so only a connection that knows it can create them. */
 export function registerFileUrl(database: DatabaseSync, secret: string): void {
   database.function(
     'plat_file_url',

@@ -7,22 +7,18 @@ import { isBusy } from './errors.ts';
 import type { Look } from './kept-state.ts';
 import { begin } from './transaction.ts';
 
-/** The clock that stamps, never before the last timestamp. */
+/** The time for timestamps, never before the last one. */
 export function stampingNow(clock: StoreClock, { newest, epoch }: Pick<Meta, 'newest' | 'epoch'>): number {
   clock.inEpoch(epoch);
   return Math.max(clock.now(), newest);
 }
 
-/**
- * Finds up to where the store is settled by trying to acquire the write lock.
- * @param probe a connection that does nothing else, and waits for no lock
- * @param isLost whether nothing may be written to the file any more
- */
+/** Determines the horizon by trying to acquire the write lock. */
 export function probeHorizon(probe: Connection, look: Look, clock: StoreClock, isLost: boolean): Horizon {
   if (isLost) return whileOthersWrite(look, clock);
   try {
     using transaction = begin(probe.database, 'write');
-    // Read under the lock, or it might belong to an epoch that has ended meanwhile.
+    // Read under the lock, because the epoch may have changed.
     const { meta } = look();
     const now = stampingNow(clock, meta);
     const kept = promise(probe, clock, now, meta.settled);
@@ -35,8 +31,8 @@ export function probeHorizon(probe: Connection, look: Look, clock: StoreClock, i
 }
 
 /**
- * The running writer uses its own clock, but assigns no timestamp before the last commit while a promise is valid. If
- * none is, its timestamps begin at the earliest at the end of the last one (write/commit-timestamps.ts).
+ * The horizon while another process writes: it uses its own clock, but assigns no timestamp before the last commit while a promise
+ * is valid. If none is, its timestamps begin at the end of the last promise at the earliest (write/commit-timestamps.ts).
  */
 function whileOthersWrite(look: Look, clock: StoreClock): Horizon {
   const { meta } = look();
@@ -45,9 +41,10 @@ function whileOthersWrite(look: Look, clock: StoreClock): Horizon {
 }
 
 /**
- * Stores from time to time up to where windows have been promised to be settled, so that no process assigns a
- * timestamp before it, not even on a clock that was set back in the meantime.
- * @returns the promise that the store keeps
+ * Saves the promised horizon from time to time, so that no process assigns a timestamp before it, not even with a clock that has
+ * been set back in the meantime.
+ *
+ * @returns the saved promise
  */
 function promise(probe: Connection, clock: StoreClock, now: number, kept: number): number {
   if (now < kept + PROMISE_EVERY) return kept;

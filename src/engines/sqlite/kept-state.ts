@@ -1,7 +1,7 @@
 /**
- * The state of a file that every request needs, read once after each commit. `PRAGMA data_version` changes with every
- * commit of another connection, of any process, and takes a tenth of the time of the reads that it replaces. This
- * module must not know what its readers conclude from the state.
+ * The state of a store that every request needs, read once after each commit. `PRAGMA data_version` changes with every commit of
+ * another connection, in any process, and takes a tenth of the time of the reads that it replaces. This module must not know how
+ * the state is used.
  */
 import type { KeyRecord } from '../../access/index.ts';
 import { render } from '../../compile/fragment.ts';
@@ -12,19 +12,22 @@ import { sqliteDialect } from './dialect.ts';
 
 const STATE = render(metaRows('generation', ...TIMES), sqliteDialect.placeholder);
 
-/** What is stored between two commits. What is read of it may already be newer, and is then read again after the next look. */
+/**
+ * The state between two commits. A value that is read later may be newer than the others; it is then read again after the next
+ * check.
+ */
 interface Kept {
-  /** Another one after each commit. */
+  /** The number of the commit. */
   readonly commit: number;
   readonly meta: Pick<Meta, 'generation' | 'newest' | 'settled' | 'epoch' | 'clockReading'>;
-  /** The key whose token has a hash. */
+  /** The key with a token hash. */
   readonly key: (tokenHash: string) => KeyRecord | undefined;
 }
 
-/** What is stored now. */
+/** The current state. */
 export type Look = () => Kept;
 
-/** @param connection one that never writes: its own commits would not show */
+/** @param connection one that never writes, because its own commits would not be detected */
 export function lookOn(connection: Connection): Look {
   const version = connection.database.prepare('PRAGMA data_version');
   let seen: unknown;
@@ -38,7 +41,7 @@ export function lookOn(connection: Connection): Look {
 }
 
 function readKept(connection: Connection, commit: number): Kept {
-  /** By the hashes of their tokens; those that there are. */
+  /** The keys that exist, by token hash. */
   const keys = new Map<string, KeyRecord>();
   return {
     commit,

@@ -4,9 +4,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { freeName, isBlank, mustNotBeInUse, setAside } from '../../store/files/beside.ts';
 import { makePrivateFile } from '../../store/files/private-file.ts';
 
-/** A usual record fits into a page without overflow (docs/performance.md). */
+/** A typical record fits into a page without overflow (docs/performance.md). */
 const PAGE_SIZE = 32_768;
-/** How long another process that makes the same file is waited for, in milliseconds. */
+/** How long to wait for another process that creates the same file, in milliseconds. */
 const PATIENCE = 30_000;
 
 /** The settings of a new file before it contains anything. */
@@ -14,9 +14,10 @@ export const startFile = (database: DatabaseSync): void =>
   database.exec(`PRAGMA page_size = ${PAGE_SIZE}; PRAGMA journal_mode = WAL;`);
 
 /**
- * Makes a file that holds nothing but its header, unless another process was faster.
- * @returns under which names the log of a file that was deleted is kept
- * @throws PlatError `storeDenied` when a process is known to have a deleted file of this name open
+ * Creates a file with only a header, unless another process was faster.
+ *
+ * @returns the names under which the log of a deleted file is kept
+ * @throws PlatError `storeDenied` if a process has a deleted file of this name open
  */
 export function makeFile(path: string, now: number): readonly string[] {
   using _ = takeTurn(path);
@@ -29,14 +30,14 @@ export function makeFile(path: string, now: number): readonly string[] {
   return kept;
 }
 
-/** Of processes that make a file of the same name, one is at it; the lock of one that is killed goes with it. */
+/** A lock among processes that create a file of the same name; if a process is killed, its lock is released. */
 export function takeTurn(path: string): Disposable {
   const name = `${path}.making`;
   for (const end = performance.now() + PATIENCE; ; ) {
     makePrivateFile(name);
     const lock = new DatabaseSync(name, { timeout: PATIENCE });
     try {
-      // The previous holder of the lock may have deleted this file: SQLite changes no file that has lost its name.
+      // The previous holder of the lock may have deleted this file: SQLite does not write to a file that has been unlinked.
       lock.exec(
         'PRAGMA synchronous = OFF; PRAGMA user_version = 1; BEGIN EXCLUSIVE; PRAGMA user_version = 2',
       );

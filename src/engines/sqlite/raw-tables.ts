@@ -15,12 +15,13 @@ import { columnsOf, extendTables, OWN, recreateView, TYPES } from './tables.ts';
 import { begin } from './transaction.ts';
 import { writeAllWords } from './word-index.ts';
 
-/** Milliseconds to wait for another process: a reader waits for none, and another copy takes much longer. */
+/** Milliseconds to wait for another process: readers do not wait, and another copy takes much longer. */
 const PATIENCE = 2000;
 
 /**
  * The tables of the store in a file.
- * @param create whether a file is made where there is none
+ *
+ * @param create whether to create the file if it does not exist
  */
 export function sqliteTables(path: string, create: boolean): RawTables {
   if (!create && !existsSync(path)) throw platError('storeMissing', { store: path });
@@ -36,7 +37,7 @@ export function sqliteTables(path: string, create: boolean): RawTables {
     );
     const whole = isMarked(connection.database);
     if (whole) mustKnow(connection.database);
-    taken.move(); // whoever has the tables closes it
+    taken.move(); // the caller closes it
     return tablesIn(path, connection, whole);
   } catch (error) {
     throw translateError(error, path, 0);
@@ -51,7 +52,7 @@ function tablesIn(path: string, connection: Connection, whole: boolean): RawTabl
     whole,
     types: TYPES,
     async use(work, isAlone) {
-      // Two copies into one file would take each other's rows for their own.
+      // Two copies into the same file would mistake each other's rows for their own.
       if (isAlone) database.exec('PRAGMA locking_mode = EXCLUSIVE');
       return work(session);
     },

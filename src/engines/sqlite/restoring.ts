@@ -1,4 +1,4 @@
-/** What a restore asks of the embedded engine (store/files/restore.ts). */
+/** What a restore needs from the SQLite engine (store/files/restore.ts). */
 import { copyFileSync, existsSync } from 'node:fs';
 import { backup as backupDatabase, DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
@@ -18,16 +18,16 @@ export const sqliteFiles: FileEngine = {
   takeTurn,
 };
 
-/** Holds the store's file for this process alone. What is damaged cannot be held, nor what is not there. */
+/** Locks the store's file for this process. A damaged or missing file cannot be locked. */
 function occupy(path: string): Occupied {
   const nobody: Occupied = { before: undefined, remarks: [], release: () => undefined };
   if (!existsSync(path)) return nobody;
   using taken = new DisposableStack();
   try {
-    // It refuses what is no store of plat: nothing else is overwritten.
+    // Refuses a file that is not a store: nothing else is overwritten.
     inspect(path);
     const database = taken.use(new DatabaseSync(path, { timeout: 0 }));
-    // Whoever has a store open holds a share of its file, also while nothing is asked of it.
+    // Every process that has a store open holds a shared lock on its file, even while it is idle.
     database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT');
     const before = readBefore(database);
     const held = taken.move();
@@ -56,14 +56,14 @@ function readBefore(database: DatabaseSync): Before {
   };
 }
 
-/** The contents of the log of a file that was copied by hand are included. */
+/** Includes the content of the log of a file that was copied by hand. */
 async function copyBackup(backup: string, partial: string): Promise<void> {
   try {
     const [log, index, journal] = ['-wal', '-shm', '-journal'].map((end) => existsSync(`${backup}${end}`));
     if (log === true && index !== true && journal !== true) {
-      // No process has it open, and the engine would write an index of the log next to it.
+      // No process has it open, and SQLite would write an index of the log next to it.
       copyFileSync(backup, partial);
-      makePrivateFile(`${partial}-wal`); // a copy would have the mode of what it is of
+      makePrivateFile(`${partial}-wal`); // a copy would have the mode of its original
       copyFileSync(`${backup}-wal`, `${partial}-wal`);
     } else {
       await copyThrough(backup, partial, log !== true && journal !== true);
@@ -76,8 +76,7 @@ async function copyBackup(backup: string, partial: string): Promise<void> {
 }
 
 /**
- * @param isWhole whether the file is complete without a log, so that nothing is written next to it, and its disk may be
- * read-only
+ * @param isWhole whether the file is complete without a log, so that nothing is written next to it, and its disk may be read-only
  */
 async function copyThrough(backup: string, partial: string, isWhole: boolean): Promise<void> {
   const address = pathToFileURL(backup);

@@ -1,4 +1,4 @@
-/** The session of a connection to a file, which the store's shared modules work on. The engine answers at once. */
+/** The session of a connection to a file, for the store's shared modules. SQLite answers synchronously. */
 
 import { render, type Sql } from '../../compile/fragment.ts';
 import type { Session } from '../../store/session.ts';
@@ -17,7 +17,7 @@ export function sessionOn(connection: Connection): Session {
     },
     run: async (statement) => {
       const made = rendered(statement);
-      // Not with `run`, which also gives the last row id: that of an index of words may be beyond the numbers of JavaScript.
+      // Not with `run`, which also returns the last row id: that of a word index may exceed JavaScript's safe integers.
       connection.prepare(made.text).all(...bindings(made));
       return Number(connection.prepare('SELECT changes() AS n').get()?.n);
     },

@@ -1,4 +1,4 @@
-/** The embedded engine: a store in one file, which the processes of one machine share. */
+/** The SQLite engine: a store in one file, which the processes of one machine share. */
 import { statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { backup as backupDatabase } from 'node:sqlite';
@@ -53,13 +53,13 @@ export interface SqliteStoreOptions extends ClockTrust {
   readonly searchReaders?: number;
   /** Threads that check rows, for verifying a whole copy; 0: the calling thread does. */
   readonly checkers?: number;
-  /** Of each connection of the calling thread; a consumer, which reads little, needs less than a service. */
+  /** The page cache of each connection of the calling thread; a consumer, which reads little, needs less than a service. */
   readonly cacheMegabytes?: number;
   /** The time limits of transactions; tests set shorter ones. */
   readonly limits?: WriteLimits;
 }
 
-/** How long another process's lock is waited for, in milliseconds: to make a store, and to read. */
+/** How long to wait for the lock of another process, in milliseconds: to create a store, and to read. */
 const CREATE_PATIENCE = 30_000;
 const READ_PATIENCE = 5000;
 const CACHE_MEGABYTES = 64;
@@ -68,7 +68,7 @@ const PAGES_CACHE_MEGABYTES = 16;
 
 export const defaultReaders = (): number => Math.max(1, availableParallelism() - 1);
 
-/** Opens (or makes) the store in a file. */
+/** Opens or creates the store in a file. */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
   const { path } = options;
   const { clock = systemClock, machine = options.clock === undefined ? thisMachine() : undefined } = options;
@@ -80,7 +80,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
       made.close(),
     );
     const store = await openOn(engine);
-    opened.move(); // whoever has the store closes it
+    opened.move(); // the caller closes the store
     return store;
   } catch (error) {
     throw translateError(error, path, 0);
@@ -125,7 +125,7 @@ async function sqliteEngine(
     taken.use(connect({ ...shared, ...options, ...own }));
   const write = opened({ readOnly: false, busyTimeout: LOCK_TIMEOUT });
   write.database.exec('PRAGMA synchronous = FULL');
-  /** Reads on the calling thread what is soon done. */
+  /** For short reads on the calling thread. */
   const main = opened({ readOnly: true, busyTimeout: READ_PATIENCE });
   const look = lookOn(main);
   const clock = storeClock(given, trust, () => {
@@ -150,7 +150,7 @@ async function sqliteEngine(
     pages: threads('pages', pageReaders, ofPages),
     searches: threads('searches', searchReaders),
   };
-  // All of them for a single caller: there is no other.
+  // The verification is the only caller, so it may use all threads.
   const checking = threads('pages', checkers);
   taken.move(); // the engine closes them
 
@@ -186,7 +186,7 @@ async function sqliteEngine(
           const how = { isSent: isSent(caller), memory: ownMemory };
           return runTask(main, task(), making(how), milliseconds);
         } catch (error) {
-          // Where a column has gone under a reading, it is planned again, by the settings that took it away.
+          // If a column was dropped during a read, the read is planned again with the new settings.
           const isOutdated = isMissing(error) && (await live.current()).generation !== model.generation;
           if (!isOutdated) throw translateError(error, path, milliseconds / 1000);
         }
@@ -231,7 +231,7 @@ async function sqliteEngine(
   };
 }
 
-/** What the store's writer needs of a file. @param reading sees what is committed */
+/** What the store's writer needs from a file. */
 function writerOn(
   writing: Connection,
   reading: Connection,

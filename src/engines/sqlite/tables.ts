@@ -21,7 +21,7 @@ import type { Columns } from '../../store/raw-tables.ts';
 import { sqliteDialect } from './dialect.ts';
 import { extendWords } from './word-index.ts';
 
-/** Numbers and truth values are kept as the numbers they are (a BOOLEAN is NUMERIC to the engine); all else is text. */
+/** Numbers and booleans are stored as numbers (BOOLEAN has NUMERIC affinity in SQLite); everything else is text. */
 export const TYPES = {
   text: 'TEXT',
   number: 'NUMERIC',
@@ -30,7 +30,7 @@ export const TYPES = {
   id: 'INTEGER',
 } as const satisfies Readonly<Record<StoredKind, string>>;
 
-/** The columns of a table; none where there is no such table. */
+/** The columns of a table; none if it does not exist. */
 export function columnsOf(database: DatabaseSync, table: string): Columns {
   const rows = database.prepare('SELECT name, type FROM pragma_table_info(?)').all(table);
   return new Map(rows.map(({ name, type }) => [String(name), kindOf(String(type))]));
@@ -45,9 +45,10 @@ const REFUSAL =
   "SELECT RAISE(ABORT, 'a newer plat has migrated the store: end this process, and use the newer one');";
 
 /**
- * Refuses the transactions of a process of plat that has opened the file before layout 3 and would leave the search tables and
- * the sequence of changes behind. Every transaction that changes records or settings counts itself. The entries of layout 3 do not say
- * what happened: they are refused before SQLite finds them incomplete, which would read as damage.
+ * Refuses the transactions of a process with a plat from before layout 3 that still has the file open: it would not update the
+ * search tables and the sequence of changes. (Every transaction that changes records or settings counts itself.) Entries in the
+ * form of layout 3, which lack what happened, are refused as well, before SQLite reports them as incomplete, which would look like
+ * damage.
  */
 const REFUSE_OLDER = `CREATE TRIGGER IF NOT EXISTS plat_older_writers BEFORE UPDATE ON plat_meta
   WHEN new.name = 'changes' AND new.value IS NOT (SELECT value FROM plat_meta WHERE name = '${LOGGED}')
@@ -77,7 +78,7 @@ const isSearch = ({ layout, name }: StoredTable): boolean => name === layout.sea
 const declared = ([column, form]: readonly [string, StoredColumn]): string =>
   declaredColumn(TYPES, column, form);
 
-/** A search table is in the order of the numbers of its records, which are its row ids; all others are in that of their keys. */
+/** A search table is ordered by the ids of its records, which are its row ids; all others are ordered by key. */
 function creation(table: StoredTable): string {
   const columns = [...table.columns].map(declared).join(', ');
   const order = isSearch(table) ? '' : ' WITHOUT ROWID';
@@ -85,9 +86,9 @@ function creation(table: StoredTable): string {
 }
 
 /**
- * Adds what a newer profile needs: tables, columns, pieces and indexes. No record is ever rewritten; tables without any
- * are made anew, since the engine reads the whole schema again for each column that is added to one. So is a search table,
- * unless it only lacks fields of which no record has a value yet.
+ * Adds what a newer profile needs: tables, columns, parts of texts and indexes. Records are never rewritten. Empty tables are
+ * recreated, because SQLite parses the whole schema again for each column that is added; so is a search table, unless it lacks only
+ * fields without values.
  */
 export function extendTables(database: DatabaseSync, layout: ResourceLayout): void {
   const before = columnsOf(database, layout.columnsTable);
@@ -118,14 +119,14 @@ const isEmpty = (database: DatabaseSync, { columnsTable, textsTable }: ResourceL
       database.prepare(`SELECT 1 FROM "${table}" LIMIT 1`).get() === undefined,
   );
 
-/** Writes the search rows of all records into a table that was just made. */
+/** Fills a new search table with the rows of all records. */
 function fillSearchTable(database: DatabaseSync, { search, columnsTable }: ResourceLayout): void {
   if (search === undefined) return;
   const { text } = render(fillSearch(search, columnsTable, sql`TRUE`), sqliteDialect.placeholder);
   database.exec(text);
 }
 
-/** Creates the indexes that searches use, and drops those in whose place they are. */
+/** Creates the indexes that searches use, and drops those that they replace. */
 function extendIndexes(
   database: DatabaseSync,
   layout: ResourceLayout,
@@ -140,9 +141,8 @@ function extendIndexes(
 }
 
 /**
- * The indexes of a table, with the statements that create them. What an index covers is taken for further columns of it. A table
- * in the order of its keys adds them to each index by itself, and needs none in that order, except where the table itself would
- * be walked.
+ * The indexes of a table, with the statements that create them. Covered fields become further columns of the index. A table ordered
+ * by key adds its keys to each index implicitly, and needs no index in that order, unless the table itself would be scanned.
  */
 function indexesOf({ layout: { search }, name: table, key, indexes }: StoredTable): [string, string][] {
   const isInOrder = ({ columns, covered, where }: StoredIndex): boolean =>
@@ -160,8 +160,8 @@ function indexesOf({ layout: { search }, name: table, key, indexes }: StoredTabl
 }
 
 /**
- * Makes the view that people query (docs/sql-views.md). Timestamps are UTC in the form of SQLite's own date functions;
- * multi-valued fields are JSON lists.
+ * Creates the view for users (docs/sql-views.md). Timestamps are in UTC, in the form of SQLite's date functions; multi-valued
+ * fields are JSON lists.
  */
 export function recreateView(database: DatabaseSync, model: StoreModel, layout: ResourceLayout): void {
   database.exec(`DROP VIEW IF EXISTS "${layout.viewName}"`);
@@ -171,7 +171,7 @@ export function recreateView(database: DatabaseSync, model: StoreModel, layout: 
 const viewCreation = (model: StoreModel, layout: ResourceLayout): string =>
   `CREATE VIEW "${layout.viewName}" AS ${viewSelection(model, layout)}`;
 
-/** Whether the view is the one that is made. The engine keeps a definition in the words that made it. */
+/** Whether the view has the expected definition, which SQLite stores unchanged. */
 export function findViewFaults(
   database: DatabaseSync,
   model: StoreModel,

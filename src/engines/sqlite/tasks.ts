@@ -1,4 +1,4 @@
-/** How a connection of the embedded engine answers the steps of a read. */
+/** Runs the steps of a read on an SQLite connection. */
 
 import type { Lane } from '../../store/lanes.ts';
 import type { Ask, Given } from '../../store/read-steps.ts';
@@ -8,7 +8,7 @@ import type { SharedBodies } from '../../store/whole/known-bodies.ts';
 import { anyRows, bindings, type Connection } from './connection.ts';
 import { begin } from './transaction.ts';
 
-/** What a thread is given. */
+/** The parameters of a thread. */
 export interface ThreadOptions {
   readonly path: string;
   readonly secret: string;
@@ -18,12 +18,12 @@ export interface ThreadOptions {
 }
 
 export function readerPool(data: ThreadOptions, lane: Lane, size: number): ReaderPool {
-  // The endings differ between the sources, which Node runs as they are, and the published build.
+  // The extension differs between the sources, which Node runs directly, and the published build.
   const ending = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
   return new ReaderPool({ module: new URL(`./worker.${ending}`, import.meta.url), data }, lane, size);
 }
 
-/** Runs a task on one snapshot of the store, within a time: a page takes several statements, all else one. */
+/** Runs a task on one snapshot of the store, within a time limit: a page takes several statements, everything else one. */
 export function runTask(
   connection: Connection,
   task: ReadTask,
@@ -39,7 +39,7 @@ export function runTask(
   }
 }
 
-/** Characters of values beyond which a statement is not kept: with it the engine would keep what was bound last. */
+/** A statement with more characters of values is not kept prepared, because SQLite would keep its last values in memory. */
 const KEPT_VALUES = 32 * 1024;
 
 function answer(connection: Connection, { gives, statement, slots }: Ask): Given {

@@ -1,6 +1,6 @@
 /**
- * The one place that begins and ends transactions of the embedded engine: `using transaction = begin(…)`. The transaction has
- * ended when the scope is left, whatever the scope throws. It knows nothing of the work inside.
+ * The only place that begins and ends transactions of SQLite: `using transaction = begin(…)`. The transaction has ended when the
+ * scope is left, whatever the scope throws. This module knows nothing of the work inside.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { WRITE_LIMITS, type WriteLimits } from '../../store/write/in-time.ts';
@@ -9,17 +9,17 @@ import type { Connection } from './connection.ts';
 import { isBusy } from './errors.ts';
 
 interface Transaction extends Disposable {
-  /** Commits. Without it everything is undone when the scope is left. */
+  /** Commits. Without this call, the transaction is rolled back when the scope is left. */
   commit(): void;
 }
 
-/** Connections whose transaction a scope owns. */
+/** Connections with a transaction that a scope owns. */
 const owned = new WeakSet<DatabaseSync>();
 
-/** @param kind `write` takes the write lock of the file, and throws when another connection has it */
+/** @param kind `write` acquires the write lock of the file, and throws if another connection has it */
 export function begin(database: DatabaseSync, kind: 'read' | 'write'): Transaction {
   if (owned.has(database)) throw new Error('A transaction of this connection has not ended');
-  // A transaction whose end failed, such as on a full disk, has no owner that could still end it.
+  // A transaction whose end failed, for example because the disk was full, has no owner that could end it.
   if (database.isTransaction) database.exec('ROLLBACK');
   database.exec(kind === 'write' ? 'BEGIN IMMEDIATE' : 'BEGIN');
   owned.add(database);
@@ -32,7 +32,7 @@ export function begin(database: DatabaseSync, kind: 'read' | 'write'): Transacti
       try {
         if (database.isTransaction) database.exec('ROLLBACK');
       } catch {
-        // The error of the scope is the one to report; the next transaction ends this one first.
+        // The error of the scope takes precedence; the next transaction ends this one first.
       }
     },
   };
@@ -42,7 +42,7 @@ export function begin(database: DatabaseSync, kind: 'read' | 'write'): Transacti
 const PATIENCE = 30_000;
 const PAUSE = 5;
 
-/** How long the engine itself waits, in milliseconds. It blocks the thread, which has requests to answer. */
+/** How long SQLite itself waits, in milliseconds. Waiting blocks the thread, which has requests to answer. */
 export const LOCK_TIMEOUT = 2;
 
 /** How a writer waits for the lock. */
@@ -52,9 +52,10 @@ interface Waiting {
 }
 
 /**
- * Runs `work` under the write lock of the store, and commits unless the work returns `Undo`. An error undoes everything.
- * Waiting for other writers does not block the thread.
- * @param waiting how long to wait for the lock, in milliseconds, and in what time
+ * Runs `work` under the write lock of the store, and commits unless it returns `Undo`. An error rolls everything back. Waiting for
+ * other writers does not block the thread.
+ *
+ * @param waiting how long to wait for the lock, in milliseconds, and by which clock
  */
 export async function underLock<T>(
   { database }: Connection,

@@ -6,15 +6,15 @@ import { wordsOf } from '../../compile/search.ts';
 import type { RecordTexts } from '../../store/write-session.ts';
 import type { Connection } from './connection.ts';
 
-/** Records with a table of texts are many and long, so their words are indexed (FTS5); others are scanned. */
+/** Resources with a table of texts have many, long records, so their words are indexed (FTS5); others are scanned. */
 const isIndexed = (layout: ResourceLayout): boolean => !isOneTable(layout);
 
 const tableOf = (layout: ResourceLayout): string => `${layout.columnsTable}_words`;
 
 /**
- * The index keeps no text: it receives words separated by spaces and splits them nowhere else. A trigger removes the words
- * of a deleted record, because a deletion outside of a trigger leaves the connection with an internal number of the index
- * as its last row id, which JavaScript cannot represent.
+ * The index stores no text: it receives words separated by spaces and tokenizes only there. A trigger removes the words of a
+ * deleted record, because a deletion outside of a trigger leaves an internal number of the index as the connection's last row id,
+ * which JavaScript cannot represent.
  */
 const creation = (layout: ResourceLayout): string =>
   `CREATE VIRTUAL TABLE "${tableOf(layout)}" USING fts5(words, content = '', contentless_delete = 1, tokenize = 'ascii')`;
@@ -24,8 +24,8 @@ const trigger = (layout: ResourceLayout): string =>
   BEGIN DELETE FROM "${tableOf(layout)}" WHERE rowid = old._id; END`;
 
 /**
- * Creates the index if there is none, with the words of the stored records; and the trigger, which is dropped with a
- * table that is recreated.
+ * Creates the index if it does not exist, with the words of the stored records, and the trigger, which is dropped with a table that
+ * is recreated.
  */
 export function extendWords(database: DatabaseSync, layout: ResourceLayout): void {
   if (!isIndexed(layout)) return;
@@ -41,7 +41,7 @@ export function extendWords(database: DatabaseSync, layout: ResourceLayout): voi
 const MOST_TEXTS = 100;
 const joined = (texts: readonly string[]): string => `concat_ws(char(10), ${texts.join(', ')})`;
 
-/** Writes the words of all records, such as after their tables were copied. The connection has plat's functions. */
+/** Writes the words of all records, for example after their tables were copied. The connection has plat's functions. */
 export function writeAllWords(database: DatabaseSync, layout: ResourceLayout): void {
   if (isIndexed(layout)) database.exec(wordsFrom(layout));
 }
@@ -67,15 +67,15 @@ function textsOfRow(layout: ResourceLayout): string {
 }
 
 /**
- * Gives the connection another last row id after a deletion from an index of words outside of its trigger. JavaScript cannot
- * represent the index's own, so that the next write without a row id would throw.
+ * Sets another last row id for the connection after a deletion from a word index outside of its trigger. JavaScript cannot
+ * represent the index's own, and the next write without a row id would throw.
  */
 const FORGET_LAST_ROW = [
   sql`CREATE TEMP TABLE IF NOT EXISTS plat_last_row (id INTEGER PRIMARY KEY)`,
   sql`INSERT OR REPLACE INTO temp.plat_last_row VALUES (1)`,
 ];
 
-/** Finds records that the index lacks and ids in it that no record has, and repairs both. */
+/** Finds records that are missing from the index and ids in it without records, and repairs both. */
 export function wordIndex(
   layout: ResourceLayout,
 ): { readonly find: Sql; readonly mend: readonly Sql[] } | undefined {
@@ -96,14 +96,14 @@ export function wordIndex(
   };
 }
 
-/** The ids of the records with these words in some text. */
+/** The ids of the records whose texts contain these words. */
 export function idsWithWords(layout: ResourceLayout, query: WordQuery): Sql | undefined {
   if (!isIndexed(layout)) return undefined;
   const table = name(tableOf(layout));
   return sql`SELECT rowid FROM ${table} WHERE ${table} MATCH ${bind(expression(query))}`;
 }
 
-/** In the language of FTS5. A word has letters, marks and digits only, so nothing in it needs escaping. */
+/** The query in FTS5 syntax. A word has only letters, marks and digits, so nothing needs escaping. */
 function expression(query: WordQuery): string {
   switch (query.kind) {
     case 'phrase':
@@ -128,13 +128,13 @@ export function indexWords(
   for (const { id, texts, isStored } of records) {
     const [key = ''] = texts;
     const joined = texts.join('\n');
-    // To replace words takes five times as long as to read the texts that they were made of.
+    // Replacing words takes five times as long as reading the texts that they come from.
     if (isStored && stored.get(key, id)?.texts === joined) continue;
     insert.run(id, wordsOf(joined).join(' '));
   }
 }
 
-/** Numbers whose sum two lists of words hardly share, in whatever order they are added. */
+/** Hashes of words whose sum, in any order, is unlikely to be equal for two different lists. */
 function markOf(term: string, offset: number): number {
   let mark = 0x811c9dc5 ^ offset;
   for (let index = 0; index < term.length; index++)
@@ -142,10 +142,10 @@ function markOf(term: string, offset: number): number {
   return mark >>> 0;
 }
 
-/** The most record ids that one array has room for, 800 MB. */
+/** The largest number of record ids in one array (800 MB). */
 const MOST_GIVEN = 100_000_000;
 
-/** The keys of records whose words in the index are not those of their columns, and ids of the index that no record has. */
+/** The keys of records whose words in the index differ from those of their columns, and ids in the index without records. */
 export function findWordFaults({ database }: Connection, layout: ResourceLayout): string[] {
   if (!isIndexed(layout)) return [];
   const index = tableOf(layout);
@@ -155,7 +155,7 @@ export function findWordFaults({ database }: Connection, layout: ResourceLayout)
   const next = database
     .prepare('SELECT next FROM plat_sequence WHERE resource = ?')
     .get(layout.resource.name);
-  // One number per record: what the index holds, less what it should hold. Few ids were never given.
+  // One number per record: the hash of its words in the index minus that of its columns. Few ids are unused.
   const sums = new Float64Array(Math.min(Number(next?.next ?? 0), MOST_GIVEN));
   const others = new Map<number, number>();
   const add = (id: unknown, mark: number): void => {
@@ -187,7 +187,7 @@ export function findWordFaults({ database }: Connection, layout: ResourceLayout)
   return faults;
 }
 
-/** Creates the index again. */
+/** Recreates the index. */
 export function rebuildWords(database: DatabaseSync, layout: ResourceLayout): void {
   if (!isIndexed(layout)) return;
   const index = tableOf(layout);

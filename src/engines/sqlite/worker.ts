@@ -1,4 +1,4 @@
-/** A thread that reads a file, on a connection of its own. */
+/** A thread that reads a file on its own connection. */
 import { workerData } from 'node:worker_threads';
 import type { StoreModel } from '../../compile/model.ts';
 import { checksOn } from '../../store/check/check-store.ts';

@@ -1,19 +1,19 @@
 import { availableParallelism } from 'node:os';
 import { platError } from '../../../errors/index.ts';
 
-/** Where a store lies on a server, as `postgres://…` says it. */
+/** The address of a store on a server, from `postgres://…`. */
 export interface PostgresAddress {
-  /** What the driver connects with. */
+  /** The connection string for the driver. */
   readonly connectionString: string;
-  /** Settings of the server for each connection, `-c name=value …`; empty if none are wanted. */
+  /** Server settings for each connection, `-c name=value …`; empty if there are none. */
   readonly options: string;
-  /** The schema that holds the store; a database may hold several. */
+  /** The schema of the store; a database may contain several stores. */
   readonly schema: string;
-  /** Connections that a process keeps for reading. */
+  /** The number of connections that a process uses to read. */
   readonly connections: number;
-  /** Of the server's processors, how many searches and pages may keep busy. */
+  /** The number of the server's processors that searches and pages may use. */
   readonly processors: number;
-  /** For messages; without a password. */
+  /** The name in messages, without a password. */
   readonly name: string;
 }
 
@@ -22,16 +22,17 @@ const DEFAULT_CONNECTIONS = 10;
 const MOST_CONNECTIONS = 500;
 const MOST_PROCESSORS = 1024;
 
-/** The driver connects to one server; a failover is the matter of a name or a proxy that leads to the right one. */
+/** The driver connects to a single server; failover must be handled by a host name or a proxy that leads to the current primary. */
 const ONE_HOST = /^[^/]*\/\/[^/,]*(\/|$)/;
-/** With the folder of a socket among the parameters. */
+/** A URL without a host, whose parameters name the folder of a socket. */
 const NO_HOST = /^[^/]*\/\/([^/@]*@)?(\/[^/]*)?$/;
 
 const SCHEMA = /^[a-z_][a-z0-9_]{0,62}$/;
 
 /**
- * `postgres://user:password@host:port/database?schema=plat&connections=10&processors=4`. `options` are settings of the server, and all
+ * Parses `postgres://user:password@host:port/database?schema=plat&connections=10&processors=4`. `options` are server settings; all
  * other parameters are the driver's (`sslmode`, `host` for a socket's folder, …).
+ *
  * @throws PlatError `usage`
  */
 export function postgresAddress(text: string): PostgresAddress {

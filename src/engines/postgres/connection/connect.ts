@@ -9,39 +9,39 @@ import { isWithoutConnections } from './errors.ts';
 import { watchRows } from './row-bytes.ts';
 import { SILENT } from './unresponsive.ts';
 
-/** How long a server is waited for, in milliseconds. */
+/** Timeouts for a server, in milliseconds. */
 export interface Patience {
-  /** For a connection, free or new. */
+  /** For a connection, idle or new. */
   readonly connect: number;
-  /** For the reads of every request: its key, the state of the store. */
+  /** For the small reads of every request: its key, and the state of the store. */
   readonly small: number;
   /** For statements of a write transaction. */
   readonly write: number;
-  /** For what goes through whole tables, or makes indexes. */
+  /** For statements that scan whole tables or create indexes. */
   readonly large: number;
 }
 
 export const PATIENCE: Patience = { connect: 5000, small: 10_000, write: 60_000, large: 3_600_000 };
 
-/** Milliseconds after which a connection that nobody needs is closed. */
+/** Milliseconds after which an idle connection is closed. */
 const IDLE = 60_000;
 
-/** Milliseconds of silence after which a host is asked whether it is still there. */
+/** Milliseconds without traffic after which TCP keepalive probes the host. */
 const KEEP_ALIVE = 30_000;
 
 interface PoolOptions {
-  /** Connections that stay, though nobody needs them; 0 if it is not said. */
+  /** The number of idle connections to keep; 0 by default. */
   readonly least?: number;
   readonly most: number;
-  /** Whether statements are sent without waiting for the responses of those before. */
+  /** Whether statements are sent without waiting for the responses to earlier ones. */
   readonly pipeline: boolean;
-  /** The time limit of a statement without one of its own, in milliseconds; absent: unlimited. */
+  /** The default time limit of a statement in milliseconds; absent: unlimited. */
   readonly statement?: number;
-  /** How long a connection is waited for, free or new, in milliseconds. */
+  /** How long to wait for a connection, idle or new, in milliseconds. */
   readonly connect?: number;
 }
 
-/** Milliseconds for what is soon done anyway. */
+/** Milliseconds in which short statements can still finish. */
 const SOON = 250;
 
 /** The number of requests that may wait for a connection; more are rejected, so that clients retry later. */
@@ -50,10 +50,10 @@ const LONGEST_QUEUE = 500;
 /** Seconds after which a rejected request may be retried. */
 const COME_BACK = 5;
 
-/** Milliseconds until a server that has no connections left is asked again. */
+/** Milliseconds between two attempts to connect to a server that has reached its connection limit. */
 const PAUSE = 50;
 
-/** A pool of connections whose statements find the tables and functions of one store. */
+/** A pool of connections whose search path contains the tables and functions of one store. */
 export class StorePool extends Pool {
   /** The time limit of each statement, in milliseconds; 0: unlimited. */
   readonly limit: number;
@@ -76,8 +76,8 @@ export class StorePool extends Pool {
       keepAlive: true,
       keepAliveInitialDelayMillis: KEEP_ALIVE,
       fallback_application_name: 'plat',
-      // Statements of plat are wide and short: compiling them takes longer than running them. One keeps one processor busy,
-      // so that a turn at the server's processors is one.
+      // plat's statements are wide and short: JIT compilation would take longer than running them. Parallel query is off, so that a
+      // statement occupies one processor, which is what a turn in the queue stands for.
       options: `-c jit=off -c max_parallel_workers_per_gather=0 ${address.options} -c search_path=${address.schema},pg_catalog -c extra_float_digits=1`,
       types: { getTypeParser: parserOf },
     });
@@ -88,7 +88,7 @@ export class StorePool extends Pool {
     this.on('release', (_error, client) => this.#lent.delete(client));
     // The pool replaces a connection that is lost while idle; connections in use report the loss to their users.
     this.on('error', () => undefined);
-    // One that is lost between two statements tells with the next.
+    // A connection that is lost between two statements reports that with the next one.
     this.on('connect', (client) => {
       client.on('error', () => undefined);
       watchRows(client);
@@ -148,9 +148,10 @@ export class StorePool extends Pool {
       try {
         return await this.connect();
       } catch (error) {
-        // All connections of this process are in use, where the server would still give others.
+        // All connections of this process are in use, although the server may have more.
         if (this.totalCount >= this.options.max && isWaitingTooLong(error)) throw refused();
-        // The server has no more connections: one of this process is released, or one of another process ends.
+        // The server has reached its connection limit: retry until one of this process's connections is released, or one of another
+        // process ends.
         if (!isWithoutConnections(error) || performance.now() >= deadline) throw error;
         await setTimeout(PAUSE);
       }
@@ -171,31 +172,36 @@ const asIs: Parser = (value: unknown) => value;
 const asNumber: Parser = (value: unknown) => Number(value);
 const asBoolean: Parser = (value: unknown) => value === 't';
 
-/** Numbers of every size are JavaScript's; all that is no number and no truth value stays text. */
+/** All numeric types become JavaScript numbers, booleans become booleans, and everything else remains text. */
 function parserOf(type: number, format?: string): Parser {
   if (format === 'binary') return asIs;
   if (type === BOOLEAN) return asBoolean;
   return NUMBERS.has(type) ? asNumber : asIs;
 }
 
-/** The connections by which a process reads from a server. */
+/** The connections with which a process reads from a server. */
 export interface Lanes extends Readonly<Record<Lane, StorePool>> {
-  /** Who may keep the server at work: absent for what is soon done. */
+  /** The queues for the server's processors; absent for short reads, which do not wait. */
   readonly work: Readonly<Partial<Record<Lane, FairQueue>>>;
-  /** For the reads of every request: a page that is being read holds its connection, and must not wait for another. */
+  /**
+   * For the small reads of every request. They have their own pool, because a page that is being read holds a connection and must
+   * not wait for a second one of the same pool.
+   */
   readonly small: StorePool;
-  /** Opens one connection of each, which stays: none is then without, when the server has no more to give. */
+  /**
+   * Opens one connection per lane up front and keeps it, so that no lane is starved when the server reaches its connection limit.
+   */
   warm(): Promise<void>;
   end(): Promise<void>;
 }
 
-/** Small statements take no longer than the way to the server and back, so a few connections do for thousands a second. */
+/** A small statement takes about one round trip, so a few connections suffice for thousands of statements per second. */
 const SMALL = 4;
 const RECORDS = 4;
 
 /**
- * Turns at the processors of a server: as many as it has, and half of them for one name, so that what is soon done never
- * waits for a processor that one name keeps busy.
+ * The queue for the processors of a server. It admits as many reads as there are processors, and half as many of one caller, so
+ * that short reads never wait for processors that one caller occupies.
  */
 function turnsAt(processors: number, patience: number): FairQueue {
   const alone = Math.max(1, Math.floor(processors / 2));
@@ -224,7 +230,7 @@ export function connectLanes(address: PostgresAddress, { small, large, connect }
     await Promise.all(Object.values(pools).map((pool) => pool.close()));
   };
   const warm = async (): Promise<void> => {
-    // What cannot be opened now is opened when it is needed.
+    // A connection that cannot be opened now is opened when it is needed.
     await Promise.allSettled(Object.values(pools).map(async (pool) => (await pool.connect()).release()));
   };
   return { ...pools, work: { pages: turns, searches: turns }, warm, end };

@@ -1,14 +1,14 @@
 import { codeOf } from '../../../shared/error-code.ts';
 import { damageOf, explained, type Trouble } from '../../../store/explain.ts';
 
-/** Seconds after which a server that is starting, stopping or full may be asked again. */
+/** Seconds after which a client may retry if the server is starting, stopping or full. */
 export const AGAIN = 5;
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /**
- * Classes of codes and codes (PostgreSQL, appendix A) that say that the server is not there for now: also one that
- * only follows another since a failover (25006), and one that ended a transaction by its own limits (25P03, 25P04).
+ * SQLSTATE codes and classes (PostgreSQL, appendix A) for a server that is temporarily unavailable. They include that of a server
+ * which has become a standby in a failover (25006), and of a transaction that the server's own limits ended (25P03, 25P04).
  */
 const UNAVAILABLE =
   /^(08...|25006|25P0[34]|57P0[1-5]|58...|XX...|ECONN.*|ENOENT|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|EAI_.*)$/;
@@ -21,10 +21,10 @@ export function isUnavailable(error: unknown): boolean {
   return error instanceof Error && LOST.test(error.message);
 }
 
-/** Codes by which a server that follows another ends a reading that is in the way of what it has to do. */
+/** Codes with which a standby cancels a query that conflicts with recovery, or refuses a connection. */
 const IN_THE_WAY = new Set(['40001', '40P01', '53300']);
 
-/** Whether a reading may be tried on another server. */
+/** Whether a read may be retried on another server. */
 export function isGone(error: unknown): boolean {
   const code = codeOf(error);
   return isUnavailable(error) || (code !== undefined && IN_THE_WAY.has(code));
@@ -32,21 +32,21 @@ export function isGone(error: unknown): boolean {
 
 const TOO_MANY_CONNECTIONS = '53300';
 
-/** Whether a server has no connection left to give. */
+/** Whether the server has reached its connection limit. */
 export const isWithoutConnections = (error: unknown): boolean => codeOf(error) === TOO_MANY_CONNECTIONS;
 
 const LOCK_NOT_AVAILABLE = '55P03';
 
-/** Whether a lock was not to be had in time. */
+/** Whether a lock could not be acquired in time. */
 export const isLockTimeout = (error: unknown): boolean => codeOf(error) === LOCK_NOT_AVAILABLE;
 
-/** Whether a table or a column is not there: undefined_table, undefined_column. */
+/** Whether a table or column is missing: undefined_table, undefined_column. */
 export const isMissing = (error: unknown): boolean => ['42P01', '42703'].includes(codeOf(error) ?? '');
 
 /** data_corrupted, index_corrupted */
 const CORRUPT = new Set(['XX001', 'XX002']);
 
-/** What only a damaged store answers; undefined for any other error. */
+/** The damage that an error reports; undefined for any other error. */
 export const damageIn = (error: unknown): string | undefined =>
   damageOf(error, (own) => {
     // No statement of plat names a table or column that its tables should not have.
@@ -63,11 +63,11 @@ export function refusalIn(error: unknown): string | undefined {
   return isOfData ? `The store cannot hold it: the server says: ${messageOf(error)}` : undefined;
 }
 
-/** The server's error as a user sees it; an unknown one stays unchanged. */
+/** The server's error as the user gets it; an unknown one is returned unchanged. */
 export const translateError = (error: unknown, store: string, seconds: number): unknown =>
   explained(error, { store, seconds }, (own) => troubleIn(own, seconds));
 
-/** The codes (PostgreSQL, appendix A) that say all that a user is told. */
+/** Codes (PostgreSQL, appendix A) that determine the user's error by themselves. */
 const TROUBLES: Readonly<Record<string, Trouble>> = {
   '57014': { kind: 'timed-out' }, // query_canceled
   '22003': { kind: 'out-of-range' }, // numeric_value_out_of_range

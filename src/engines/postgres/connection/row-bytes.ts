@@ -1,26 +1,29 @@
 /**
- * Takes the rows of a statement off the wire as bytes, before the driver makes a string of each value and an object of each
- * row. Everything else that the server sends goes to the driver as it came. It knows how messages are framed (PostgreSQL,
- * "Message Formats"), and nothing of what rows mean.
+ * Reads the rows of a statement as bytes from the wire, before the driver makes a string of each value and an object of each row.
+ * Everything else that the server sends is passed to the driver unchanged. This module knows how messages are framed (PostgreSQL,
+ * "Message Formats"), but not what rows mean.
  */
 import type { Client, PoolClient, QueryConfig } from 'pg';
 
-/** Takes a row: the number of its values (2 bytes), then the length of each (4 bytes; -1: null) and its bytes. They are good until it returns. */
+/**
+ * Receives a row: the number of its values (2 bytes), then the length of each (4 bytes; -1: null) and its bytes. The buffer may be
+ * reused after the call.
+ */
 type TakeRow = (bytes: Buffer, start: number) => void;
 
-/** Of a message: its type, and the length of all that follows the type. */
+/** The header of a message: its type, and the length of what follows the type. */
 const HEADER = 5;
 const TYPE = 1;
 
 const typeOf = (letter: string): number => letter.charCodeAt(0);
 const ROW_DESCRIPTION = typeOf('T');
 const DATA_ROW = typeOf('D');
-/** What ends the rows of a statement: its end, an error, and the end of what was asked for. */
+/** The messages that end the rows of a statement: CommandComplete, ErrorResponse, ReadyForQuery. */
 const ENDS: ReadonlySet<number> = new Set(['C', 'E', 'Z'].map(typeOf));
 
 const wires = new WeakMap<Client, Wire>();
 
-/** Comes between a connection that is at rest and its driver. */
+/** Inserts itself between an idle connection and its driver. */
 export function watchRows(client: PoolClient): void {
   const { stream } = client.connection;
   const [driver] = stream.listeners('data');
@@ -33,11 +36,11 @@ export function watchRows(client: PoolClient): void {
 
 const asIs = (value: never): unknown => value;
 
-/** A statement whose rows the driver does not see. */
+/** A statement whose rows are passed to `take` instead of the driver. */
 export function takingRows(client: Client, statement: QueryConfig, take: TakeRow): QueryConfig {
   const wire = wires.get(client);
   if (wire === undefined) throw new Error('Nothing watches the rows of this connection');
-  // The driver asks how to read the values of a statement when its rows begin.
+  // The driver calls `getTypeParser` when the rows of a statement begin.
   const getTypeParser = (): typeof asIs => {
     wire.take(take);
     return asIs;
@@ -48,13 +51,13 @@ export function takingRows(client: Client, statement: QueryConfig, take: TakeRow
 class Wire {
   readonly #driver: (chunk: Buffer) => void;
   #take: TakeRow | undefined;
-  /** The type of the message that is being heard, and its bytes that are to come. */
+  /** The type of the current message, and the number of its bytes that have not arrived. */
   #type = 0;
   #left = 0;
   /** The beginning of a header that ends in a later chunk. */
   readonly #header = Buffer.alloc(HEADER);
   #headed = 0;
-  /** Whether the message is a row that is taken. */
+  /** Whether the current message is a row to take. */
   #isTaken = false;
   /** The beginning of a row that ends in a later chunk. */
   #row = Buffer.alloc(0);
@@ -70,7 +73,7 @@ class Wire {
   }
 
   hear(chunk: Buffer): void {
-    /** Where that begins which the driver is still to be given. */
+    /** The start of the bytes that must still be passed to the driver. */
     let begin = 0;
     let at = 0;
     while (at < chunk.length) {
@@ -100,7 +103,7 @@ class Wire {
     if (!this.#isTaken || (this.#left === 0 && this.#headed === 0)) this.#give(chunk, begin, chunk.length);
   }
 
-  /** Reads a header, or what there is of it. @returns where the message goes on */
+  /** Reads a header, or the part of it that has arrived. @returns where the message continues */
   #head(chunk: Buffer, at: number): number {
     if (this.#headed === 0 && chunk.length - at >= HEADER) {
       this.#left = chunk.readUInt32BE(at + TYPE) - (HEADER - TYPE);
@@ -116,7 +119,7 @@ class Wire {
     return at + length;
   }
 
-  /** Takes a row whose last part this is, or keeps the part. */
+  /** Takes a row if this is its last part; otherwise keeps the part. */
   #collect(chunk: Buffer, start: number, end: number): void {
     if (this.#left === 0 && this.#rowed === 0) {
       this.#take?.(chunk, start);
@@ -141,5 +144,5 @@ class Wire {
   }
 }
 
-/** Bytes of the memory for parts of rows that a connection keeps. */
+/** The largest buffer for parts of rows that a connection keeps, in bytes. */
 const LARGEST_KEPT = 256 * 1024;

@@ -12,14 +12,14 @@ import { SILENT, type Watch, watch } from './unresponsive.ts';
 /** What can be bound to a statement. */
 export type Bindable = string | number | boolean | null | Buffer | readonly (string | number | null)[];
 
-/** A session on a server, with what only the driver's connection does. */
+/** A session on a server, with operations that only the driver's connection offers. */
 export interface ServerSession extends Session {
   readonly client: PoolClient;
   rows(statement: Sql): Promise<readonly Row[]>;
   rows(text: string, values?: readonly Bindable[]): Promise<readonly Row[]>;
   run(statement: Sql): Promise<number>;
   run(text: string, values?: readonly Bindable[]): Promise<number>;
-  /** Ends the connection when nothing is heard on it. */
+  /** Ends the connection when the server does not respond. */
   readonly watch: Watch;
 }
 
@@ -30,9 +30,9 @@ type Ending = (session: ServerSession) => Promise<unknown>;
 interface Lending {
   /** The time limit of each statement in milliseconds; absent: that of the pool. */
   readonly milliseconds?: number | undefined;
-  /** Milliseconds without a sign of the server, after which the connection is given up. */
+  /** Milliseconds without any byte from the server after which the connection is closed. */
   readonly patience?: number | undefined;
-  /** As of `endWith`. */
+  /** See `endWith`. */
   readonly ending?: Ending;
   /** For whom, as of `StorePool.take`. */
   readonly name?: string | undefined;
@@ -61,12 +61,12 @@ export class Loan implements Disposable {
     this.#session = sessionOn(client, watching);
   }
 
-  /** Does something before the connection is released, without waiting for it. */
+  /** Starts some work before the connection is released, without waiting for it. */
   endWith(ending: Ending): void {
     this.#ending = ending;
   }
 
-  /** Works on the connection. What it throws at once is a rejection like any other. */
+  /** Works on the connection. An error that is thrown synchronously becomes a rejection. */
   async run<T>(work: (session: ServerSession) => Promise<T>): Promise<T> {
     try {
       return await work(this.#session);
@@ -100,28 +100,30 @@ export class Loan implements Disposable {
   }
 }
 
-/** Of a connection that is in no transaction, as the server says with every answer. */
+/** The transaction status of an idle connection, which the server reports with every response. */
 const IDLE = 'I';
 
-/** The time limit of each statement of a connection, if it is not that of the pool; milliseconds. */
+/** The current time limit of the statements of each connection, if it differs from that of its pool; milliseconds. */
 const limits = new WeakMap<PoolClient, number>();
 
-/** Sends the limit ahead of the first statement that has another one: nearly all readings of a process have the same. */
+/** Sets the time limit before the first statement with another one; nearly all reads of a process have the same. */
 function limitStatements(client: PoolClient, milliseconds: number, usual: number): void {
   if (milliseconds === (limits.get(client) ?? usual)) return;
   limits.set(client, milliseconds);
-  // A connection that does not take it takes no other statement either.
+  // If this statement fails, the next one fails as well and reports the error.
   client.query(`SET statement_timeout = ${milliseconds}`).catch(() => limits.delete(client));
 }
 
-/** Statements that a connection keeps prepared; then another takes its place, and the server's memory is free. */
+/**
+ * The number of statements that a connection keeps prepared. Beyond it, the oldest is replaced, which frees memory of the server.
+ */
 const MOST = 400;
 
-/** The names of statements, by their texts, which may be long. */
+/** The names of statements, by text. */
 const names = new BoundedCache<string>('names of statements', { entries: 2000, bytes: 16 * 1024 * 1024 });
 const prepared = new WeakMap<PoolClient, Set<string>>();
 
-/** The name under which a connection keeps a statement: the same for the same text. */
+/** The name of a prepared statement; the same text always has the same name. */
 export function keepPrepared(client: PoolClient, text: string): string {
   const name = nameOf(text);
   const kept = prepared.get(client);
@@ -156,10 +158,7 @@ export async function borrow(pool: StorePool, lending: Lending = {}): Promise<Lo
   }
 }
 
-/**
- * Statements with values come again and again, so the server keeps them prepared; those without are made once, or
- * change tables.
- */
+/** Statements with values recur, so the server keeps them prepared; those without are run once, or change tables. */
 function sessionOn(client: PoolClient, watch: Watch): ServerSession {
   const query = async (statement: Sql | string, given?: readonly Bindable[]): Promise<QueryResult<Row>> => {
     if (typeof statement !== 'string') {
@@ -182,7 +181,7 @@ function sessionOn(client: PoolClient, watch: Watch): ServerSession {
   };
 }
 
-/** Works on a connection of a pool. @param patience as of `Lending` */
+/** Works on a connection of a pool. @param patience as in `Lending` */
 export async function withSession<T>(
   pool: StorePool,
   work: (session: ServerSession) => Promise<T>,
@@ -192,10 +191,10 @@ export async function withSession<T>(
   return await loan.run(work);
 }
 
-/** Begins a transaction that reads one snapshot. */
+/** Begins a read-only transaction on one snapshot. */
 export const SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
 
-/** Works in a transaction, which is committed, or undone where something throws. @param begin the text that begins it */
+/** Works in a transaction, which is committed, or rolled back if the work throws. @param begin the statement that begins it */
 export async function inTransaction<T>(
   { run }: ServerSession,
   work: () => Promise<T>,
@@ -219,7 +218,9 @@ export async function allow({ run, watch }: ServerSession, milliseconds: number)
   watch.allow(milliseconds + SILENT);
 }
 
-/** No stored text holds this character, which stands for the one that PostgreSQL's texts cannot have. */
+/**
+ * Represents the NUL character, which PostgreSQL's texts cannot contain, in bound values; no stored text contains this character.
+ */
 const NO_CHARACTER = '\u{10ffff}';
 
 /** The values of a statement, for `pg`. */
@@ -234,7 +235,7 @@ const withoutNul = (text: string): string =>
   text.includes('\0') ? text.replaceAll('\0', NO_CHARACTER) : text;
 const storable = (value: BoundValue): BoundValue => (typeof value === 'string' ? withoutNul(value) : value);
 
-/** Statements by themselves, each on whatever connection of a pool is free. */
+/** A session for single statements, each on any idle connection of a pool. */
 export const sessionOf = (pool: StorePool): Session => ({
   dialect: postgresDialect,
   rows: (statement) => withSession(pool, ({ rows }) => rows(statement)),

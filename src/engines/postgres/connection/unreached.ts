@@ -8,7 +8,7 @@ import { codeOf } from '../../../shared/error-code.ts';
 import type { PostgresAddress } from './address.ts';
 import { AGAIN, isUnavailable, messageOf, translateError } from './errors.ts';
 
-/** What the network says, in words. */
+/** Descriptions of network errors. */
 const NETWORK: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing takes connections there',
   ENOTFOUND: 'there is no such host',
@@ -44,6 +44,6 @@ export function openingError(error: unknown, address: PostgresAddress): unknown 
   return platError('storeUnreachable', { store: address.name, reason }, { cause: error, retryAfter: AGAIN });
 }
 
-/** Whether something answered that is no server of PostgreSQL, or not as the address says. */
+/** Whether the response did not come from a PostgreSQL server, or contradicts the address. */
 const isNoServer = (error: unknown): boolean =>
   error instanceof Error && /does not support SSL|unexpected message|invalid response/i.test(error.message);

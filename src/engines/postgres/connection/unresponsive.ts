@@ -6,26 +6,26 @@ import type { Client } from 'pg';
  */
 export const SILENT = 2000;
 
-/** A server that neither answered nor ended a statement when its time was up. */
+/** The server neither responded nor ended a statement when its time was up. */
 class Silence extends Error {
   readonly code = 'ETIMEDOUT';
 }
 
 /** Ends a connection that no longer responds, and reports this to its user. */
 export interface Watch {
-  /** The time starts over. */
+  /** Restarts the timeout. */
   again(): void;
-  /** It starts over, and is another. */
+  /** Restarts the timeout with another duration. */
   allow(milliseconds: number): void;
   end(): void;
 }
 
-/** Of a connection on which any time may pass. */
+/** For a connection without a timeout. */
 const NO_WATCH: Watch = { again: () => undefined, allow: () => undefined, end: () => undefined };
 
 /**
- * @param milliseconds without a byte of the server, whether it sends none or nobody reads what it sends; infinite where a
- * statement may take any time
+ * @param milliseconds without a byte from the server, whether it sends none or this process does not read; infinite if a statement
+ * may take any time
  */
 export function watch({ connection }: Client, milliseconds: number): Watch {
   if (milliseconds === Number.POSITIVE_INFINITY) return NO_WATCH;
@@ -35,7 +35,7 @@ export function watch({ connection }: Client, milliseconds: number): Watch {
   const start = (limit: number): NodeJS.Timeout =>
     setTimeout(() => {
       heard = false;
-      // What came while this process was busy is heard first.
+      // Data that arrived while this process was busy is processed first.
       setImmediate(() => {
         if (ended) return;
         if (heard) timer.refresh();

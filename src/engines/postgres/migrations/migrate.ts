@@ -14,27 +14,27 @@ import { underLock } from '../writing/lock.ts';
 import { MIGRATIONS, type Migration } from './steps.ts';
 
 /**
- * How long a statement of a migration waits for a table that is being read, in milliseconds. Later readers of that
- * table queue behind it, so it gives up soon and pauses.
+ * How long a statement of a migration waits for the lock of a table that is being read, in milliseconds. Later readers of the table
+ * queue behind it, so it gives up early and pauses.
  */
 const LOCK_PATIENCE = 200;
 const REST = 500;
 
-/** The layout since which the sequence of changes has an entry of every record. */
+/** The first layout in which the sequence of changes has an entry for every record. */
 const LISTS_RECORDS = 4;
 
-/** About a minute of readings that do not end. */
+/** About a minute, if reads keep the lock. */
 const TRIES = 100;
 
 export interface MigrateOptions {
   readonly migrations?: readonly Migration[];
-  /** What is done between two tries, when readers hold what a migration needs. */
+  /** Called between two attempts, if readers hold locks that a migration needs. */
   readonly rest?: () => Promise<unknown>;
 }
 
 /**
- * Brings a store to the newest layout: each step once, whichever process is first, under the write lock. A step that
- * fails leaves the store at the layout before it.
+ * Migrates a store to the newest layout, under the write lock. Each step runs once, in whichever process is first. A step that
+ * fails leaves the store at the previous layout.
  */
 export async function migrateStore(pool: StorePool, options: MigrateOptions = {}): Promise<void> {
   const { migrations = MIGRATIONS, rest = () => setTimeout(REST) } = options;
@@ -80,7 +80,7 @@ function migrateOnce(
       return new Undo<Outcome>('in the way');
     }
     const { oldestReader, oldestWriter } = step;
-    // Readings that the step overtakes are of the generation before, and are made once more, or refused.
+    // Reads that began before the step belong to the previous generation, and are repeated or rejected.
     await writeMeta(session, {
       layout: step.layout,
       oldestReader,

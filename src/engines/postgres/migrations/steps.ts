@@ -3,7 +3,7 @@ import { LAYOUT_VERSION } from '../../../store/layout-version.ts';
 import type { Meta } from '../../../store/meta.ts';
 import type { ServerSession } from '../connection/session.ts';
 
-/** What a store says of its tables. */
+/** What a store records about its tables. */
 type StoredLayout = Pick<Meta, 'layout' | 'oldestReader' | 'oldestWriter'>;
 
 /**
@@ -24,26 +24,27 @@ const running =
     for (const statement of statements) await run(statement);
   };
 
-/** All of them in their order; the last one leads to the layout of this plat. */
+/** All steps in order; the last one leads to the current layout. */
 export const MIGRATIONS: readonly Migration[] = [
-  // Which partition holds the records of an originating system. Stores of layout 1 have no partitions, and this table
-  // stays empty in them; so processes that know nothing of it may go on.
+  // The partition of each originating system. Stores of layout 1 have no partitions, so this table remains empty, and processes
+  // that do not know it may continue.
   {
     ...{ layout: 2, oldestReader: 1, oldestWriter: 1 },
     run: running(
       'CREATE TABLE plat_partitions (system text COLLATE "C" PRIMARY KEY, number integer NOT NULL UNIQUE)',
     ),
   },
-  // The sequence of changes, which every writer appends to, and the search table, which is made and filled as every table that a
-  // layout wants (extend.ts). Readers of layout 2 know neither and go on with the table of columns, which has lost its indexes.
+  // The sequence of changes, to which every writer appends, and the search table, which is created and filled like every table that
+  // a layout requires (extend.ts). Readers of layout 2 do not know them and continue with the table of columns, which has lost its
+  // indexes.
   {
     ...{ layout: 3, oldestReader: 1, oldestWriter: 3 },
     run: running(`CREATE TABLE plat_changes
       (seq bigint PRIMARY KEY, resource text COLLATE "C" NOT NULL, key text COLLATE "C" NOT NULL)`),
   },
-  // Each entry of the sequence of changes says what happened, when, and who sees the record. Entries from before do not; the
-  // sequence begins again behind them. Webhooks are told of it. The history of the service is kept. Readers of layout 3 go on
-  // with the columns that they know.
+  // Each entry of the sequence of changes records what happened, when, and which roles see the record. Earlier entries do not, so
+  // the sequence begins again after them. Webhooks and the history of the service are added. Readers of layout 3 continue with the
+  // columns that they know.
   {
     ...{ layout: 4, oldestReader: 1, oldestWriter: 4 },
     run: running(

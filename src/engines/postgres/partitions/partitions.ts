@@ -5,12 +5,12 @@ import type { Session } from '../../../store/session.ts';
 import type { ServerSession } from '../connection/session.ts';
 
 /**
- * Systems that one transaction makes partitions for: each takes a dozen locks a table, of which a server may have no
- * more than some thousands.
+ * The number of systems for which one transaction creates partitions: each requires a dozen locks per table, and the lock table of
+ * a server has room for some thousands.
  */
 const MOST_AT_ONCE = 10;
 
-/** Records are of systems that have no partitions yet. */
+/** Thrown if records belong to systems without partitions. */
 export class NewSystems extends Error {
   readonly systems: readonly string[];
 
@@ -20,10 +20,10 @@ export class NewSystems extends Error {
   }
 }
 
-/** The number of what has no system. */
+/** The number of the partition for records without a system. */
 const WITHOUT = 0;
 
-/** Names of systems may be anything, so partitions bear numbers (`plat_partitions`). */
+/** Names of systems are arbitrary, so partitions are named by number (`plat_partitions`). */
 function partitionOf(table: string, number: number): string {
   const end = `_p${number}`;
   return `${table.slice(0, 63 - end.length)}${end}`;
@@ -40,7 +40,7 @@ function creation({ client }: ServerSession, table: string, number: number, syst
     ALTER TABLE "${table}" ATTACH PARTITION "${partition}" FOR VALUES IN (${value})`;
 }
 
-/** The systems that have partitions, with their numbers; undefined in a store whose tables are whole. */
+/** The systems that have partitions, with their numbers; undefined in a store without partitions. */
 export async function readSystems(session: Session): Promise<ReadonlyMap<string, number> | undefined> {
   if ((await readMeta(session, 'partitions')).partitions === undefined) return undefined;
   const rows = await session.rows(sql`SELECT system, number FROM plat_partitions ORDER BY number`);
@@ -50,7 +50,7 @@ export async function readSystems(session: Session): Promise<ReadonlyMap<string,
 type Systems = ReadonlyMap<string, number> | undefined;
 type Table = { readonly name: string; readonly isPartitioned: boolean };
 
-/** Makes the partitions of a new table, if it has any. */
+/** Creates the partitions of a new table, if it is partitioned. */
 export async function partitionTable(
   session: ServerSession,
   { name, isPartitioned }: Table,
@@ -61,7 +61,7 @@ export async function partitionTable(
   for (const [system, number] of systems) await session.run(creation(session, name, number, system));
 }
 
-/** Names of the partitions of a table. */
+/** The names of the partitions of a table. */
 export const partitionsOf = ({ name, isPartitioned }: Table, systems: Systems): string[] =>
   isPartitioned && systems !== undefined
     ? [WITHOUT, ...systems.values()].map((number) => partitionOf(name, number))
@@ -74,7 +74,7 @@ async function withoutPartitions(session: ServerSession, systems: readonly strin
   return systems.filter((system) => !known.has(system));
 }
 
-/** Makes the partitions of systems that have none yet, of all tables, under the write lock. */
+/** Creates the partitions of new systems in all tables, under the write lock. */
 export async function makePartitions(session: ServerSession, systems: readonly string[]): Promise<void> {
   const fresh = await withoutPartitions(session, systems);
   if (fresh.length === 0) return;
@@ -94,14 +94,15 @@ export async function makePartitions(session: ServerSession, systems: readonly s
   }
 }
 
-/** The same systems, each once, as many at a time as one transaction takes. */
+/** Distinct systems, in groups that one transaction can handle. */
 export function* systemsAtOnce(systems: Iterable<string>): Iterable<string[]> {
   const all = [...new Set(systems)];
   for (let at = 0; at < all.length; at += MOST_AT_ONCE) yield all.slice(at, at + MOST_AT_ONCE);
 }
 
 /**
- * Sees to it that the systems of rows on their way into a partitioned store have partitions.
+ * Ensures that the systems of rows that are being written to a partitioned store have partitions.
+ *
  * @throws NewSystems
  */
 type Placing = (rows: readonly RowToPut[]) => Promise<void>;

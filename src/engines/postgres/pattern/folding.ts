@@ -1,13 +1,13 @@
 import { holds, type Ranges, union } from './ranges.ts';
 
-/** Characters beyond this have no capitals. */
+/** Later characters have no upper case. */
 const LAST_FOLDED = 0x1e943;
-/** Whose capital is another letter's: no simple folding joins it to that one (Unicode, CaseFolding). */
+/** Its upper case is that of another letter, but simple case folding does not equate the two (Unicode, CaseFolding). */
 const DOTLESS_I = 0x131;
 
 let made: ReadonlyMap<number, readonly number[]> | undefined;
 
-/** Characters that differ in case alone, each with all of its kind. Found once, from what JavaScript knows. */
+/** Groups of characters that differ only in case, derived once from JavaScript's case conversions. */
 function orbits(): ReadonlyMap<number, readonly number[]> {
   if (made !== undefined) return made;
   const groups = new Map<string, number[]>();
@@ -27,13 +27,13 @@ function orbits(): ReadonlyMap<number, readonly number[]> {
   return found;
 }
 
-/** The other case of a character, unless that is more than one character. */
+/** The other case of a character, if that is a single character. */
 function single(character: string, change: 'toUpperCase' | 'toLowerCase'): string {
   const changed = character[change]();
   return [...changed].length === 1 ? changed : character;
 }
 
-/** The characters of a class, and those that differ from one of them in case alone. */
+/** The characters of a class, and those that differ from one of them only in case. */
 export function foldRanges(ranges: Ranges): Ranges {
   const more: [number, number][] = [];
   for (const [point, group] of orbits()) {

@@ -1,6 +1,6 @@
 /**
- * Regular expressions are those of RE2 (src/query/regular-expression.ts), which the server does not know: its own
- * have other escapes, other classes and another idea of case. What is translated here has been checked before.
+ * Translates regular expressions. Those of queries are RE2's (src/query/regular-expression.ts), which PostgreSQL does not support:
+ * its own have other escapes, other classes and other case rules. Expressions are validated before they are translated.
  */
 import { foldRanges } from './folding.ts';
 import {
@@ -22,7 +22,7 @@ interface Flags {
   readonly dotAll: boolean;
 }
 
-/** A place in a pattern. */
+/** A position in a pattern. */
 class Cursor {
   readonly #text: string;
   #at = 0;
@@ -31,7 +31,7 @@ class Cursor {
     this.#text = text;
   }
 
-  /** Reads what stands here, if it is of a form: a sticky expression. */
+  /** Consumes what matches a sticky expression at this position. */
   take(form: RegExp): RegExpExecArray | undefined {
     form.lastIndex = this.#at;
     const found = form.exec(this.#text);
@@ -46,7 +46,7 @@ class Cursor {
   }
 }
 
-/** The same pattern in the server's language. What is found is the same; which part of the text, is not. */
+/** The equivalent pattern for PostgreSQL. It matches the same texts, though not necessarily the same part of them. */
 export const serverPattern = (pattern: string, ignoreCase: boolean): string =>
   alternatives(new Cursor(pattern), { ignoreCase, lines: false, dotAll: false });
 
@@ -60,7 +60,7 @@ function alternatives(cursor: Cursor, given: Flags): string {
       branch = '';
       continue;
     }
-    // They hold up to the end of the group.
+    // Flags apply up to the end of the group.
     const changed = cursor.take(/\(\?([imsU-]*)\)/uy);
     if (changed === undefined) branch += repetition(cursor, atom(cursor, flags));
     else flags = withFlags(flags, changed[1]);
@@ -83,7 +83,7 @@ function withFlags(flags: Flags, text = ''): Flags {
 function repetition(cursor: Cursor, atomText: string): string {
   const times = cursor.take(/\*|\+|\?|\{(\d{1,4})(,(\d{0,4}))?\}/uy);
   if (times === undefined) return atomText;
-  cursor.take(/\?/uy); // fewest first or most first finds the same texts
+  cursor.take(/\?/uy); // greedy and lazy repetition match the same texts
   return repetition(cursor, repeated(atomText, ...boundsOf(times)));
 }
 
@@ -132,7 +132,7 @@ const ANCHORS: Readonly<Record<string, string>> = {
   B: '(?:\\Y)',
 };
 
-/** What stands after a backslash outside of brackets. */
+/** An escape outside of brackets. */
 function escaped(cursor: Cursor, flags: Flags): string {
   const anchor = ANCHORS[cursor.take(/[AzbB]/uy)?.[0] ?? ''];
   if (anchor !== undefined) return anchor;
@@ -142,7 +142,7 @@ function escaped(cursor: Cursor, flags: Flags): string {
   return classText(set ?? characterClass(escapedCharacter(cursor), flags));
 }
 
-/** `\Q…\E`: every character stands for itself. A repetition after it is one of its last character. */
+/** `\Q…\E`: literal characters. A repetition after it applies to its last character. */
 function literals(cursor: Cursor, text: string, flags: Flags): string {
   const parts = [...text].map((each) => classText(characterClass(each.codePointAt(0) ?? 0, flags)));
   const last = parts.pop();
@@ -151,7 +151,7 @@ function literals(cursor: Cursor, text: string, flags: Flags): string {
 
 const PLAIN: Readonly<Record<string, Ranges>> = { d: DIGITS, s: SPACE, w: WORD };
 
-/** `\d`, `\pL`, …: the classes that stand for themselves, in brackets or not. */
+/** `\d`, `\pL`, …: character classes, inside or outside of brackets. */
 function classEscape(cursor: Cursor, flags: Flags): Ranges | undefined {
   const letter = cursor.take(/[dswDSW]/uy)?.[0];
   if (letter !== undefined) {
@@ -176,7 +176,7 @@ function escapedCharacter(cursor: Cursor): number {
   return control === undefined ? literal(cursor) : (CONTROLS[control[0]] ?? 0);
 }
 
-/** What stands in brackets. */
+/** The content of brackets. */
 function classOf(cursor: Cursor, flags: Flags): Ranges {
   const negated = cursor.take(/\^/uy) !== undefined;
   const ranges: (readonly [number, number])[] = [];

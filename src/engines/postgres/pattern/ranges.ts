@@ -1,4 +1,4 @@
-/** Sets of characters as ranges of code points, first and last, in order and apart from each other. */
+/** Sets of characters as ranges of code points (first and last), in order and not adjacent. */
 export type Ranges = readonly (readonly [number, number])[];
 
 const LAST = 0x10ffff;
@@ -13,7 +13,7 @@ export function union(all: Ranges): Ranges {
   return made;
 }
 
-/** Every other character. No text holds the character 0. */
+/** All other characters; no text contains character 0. */
 export function complement(ranges: Ranges): Ranges {
   const made: [number, number][] = [];
   let next = 1;
@@ -41,7 +41,7 @@ export const WORD = between('09AZ__az');
 export const SPACE = between('\t\n\f\r  ');
 export const NEWLINE = between('\n\n');
 
-/** The classes `[:name:]`, which hold ASCII alone. */
+/** The classes `[:name:]`, which contain only ASCII characters. */
 export const NAMED: Readonly<Record<string, Ranges>> = {
   alnum: between('09AZaz'),
   alpha: between('AZaz'),
@@ -61,7 +61,7 @@ export const NAMED: Readonly<Record<string, Ranges>> = {
 
 const unicode = new Map<string, Ranges>();
 
-/** A general category or a script of Unicode, such as `L`, `Lu` or `Greek`. Finding one walks all characters. */
+/** A general category or script of Unicode, such as `L`, `Lu` or `Greek`. The first use of a class examines all characters. */
 export function unicodeClass(name: string): Ranges {
   const known = unicode.get(name);
   if (known !== undefined) return known;

@@ -1,8 +1,8 @@
 import { complement, type Ranges } from './ranges.ts';
 
 /**
- * Parts of an advanced regular expression of PostgreSQL. Each is one atom, so that a repetition may follow it;
- * characters are written as their numbers, so that none has a meaning of its own.
+ * Parts of PostgreSQL's advanced regular expressions. Each is an atom, so that it can be repeated. Characters are written as code
+ * points, so that none has a special meaning.
  */
 const number = (point: number): string =>
   point <= 0xffff ? `\\u${point.toString(16).padStart(4, '0')}` : `\\U${point.toString(16).padStart(8, '0')}`;
@@ -23,7 +23,7 @@ export function classText(ranges: Ranges): string {
 
 export const group = (text: string): string => `(?:${text})`;
 
-/** Repetitions that the server counts at once. */
+/** The largest repetition count that PostgreSQL supports. */
 const MOST = 255;
 
 /** @param most undefined: any number */

@@ -1,15 +1,14 @@
 /**
- * Hears of commits to the sequence of changes: the statement that takes their numbers notifies (PostgreSQL, NOTIFY), and one
- * connection of each process that follows listens. One that is lost is made again, and a server that is away is asked ever
- * more rarely. A proxy that shares connections between clients may swallow notifications; whoever follows asks now and then
- * besides.
+ * Listens for commits to the sequence of changes: the statement that takes their numbers sends a notification (PostgreSQL, NOTIFY),
+ * for which one connection of each following process listens. A lost connection is reopened, with growing pauses while the server
+ * is unavailable. A proxy that shares connections among clients may swallow notifications, so followers also poll now and then.
  */
 import type { Announcements, Hearing, Pause } from '../../../store/commit-watch.ts';
 import type { PostgresAddress } from '../connection/address.ts';
 import { StorePool } from '../connection/connect.ts';
 import { CHANGES_CHANNEL } from '../dialect.ts';
 
-/** Milliseconds until a connection that was lost is made again; they double with each attempt in vain. */
+/** Milliseconds until a lost connection is reopened; the pause doubles with each failed attempt. */
 const FIRST_PAUSE = 500;
 const LONGEST_PAUSE = 10_000;
 
@@ -22,10 +21,10 @@ export function announcementsAt(
   const ended = new AbortController();
   let isOpen = false;
   let isReported = false;
-  /** Connections that were lost, or could not be made, since one has announced something. */
+  /** The number of connections that were lost, or failed, since the last notification. */
   let failures = 0;
 
-  /** Listens until that is over. @throws what ended the connection, unless it was `close` */
+  /** Listens until the connection ends. @throws what ended it, unless `close` did */
   const listen = async (): Promise<void> => {
     const client = await pool.connect();
     const over = Promise.withResolvers<void>();
@@ -39,12 +38,12 @@ export function announcementsAt(
         failures = 0;
         if (payload === address.schema) heard();
       });
-      // A server that has fallen silent answers neither.
+      // An unresponsive server answers neither.
       await Promise.race([client.query(`LISTEN ${CHANGES_CHANNEL}`), over.promise]);
       if (ended.signal.aborted) return;
       isOpen = true;
       isReported = false;
-      // What was committed meanwhile was announced to nobody.
+      // Commits before this moment were not announced to this connection.
       heard();
       await over.promise;
     } finally {
@@ -58,7 +57,7 @@ export function announcementsAt(
       try {
         await listen();
       } catch (error) {
-        // What further attempts fail of is no news.
+        // Only the first failure is reported.
         if (!isReported && !ended.signal.aborted) lost(error);
         isReported = true;
         await pause(Math.min(FIRST_PAUSE * 2 ** failures++, LONGEST_PAUSE), ended.signal);

@@ -7,42 +7,42 @@ import { LOOK, type Seen, seenIn, timeIn } from './look-row.ts';
 const HORIZON = `SELECT moment, settled, stands, (SELECT value FROM plat_meta WHERE name = 'epoch') AS epoch
   FROM plat_promise($1::float8)`;
 
-/** Unless a writer is just keeping its own: no read waits for one. */
+/** Saves a reading of the clock, unless a writer is saving one: reads never wait for writers. */
 const KEEP_READING = `UPDATE plat_meta SET value = $1 WHERE name IN
   (SELECT name FROM plat_meta WHERE name = 'clock_reading' FOR UPDATE SKIP LOCKED)`;
 
-/** What the server that is written to said, when it was asked for nothing else. */
+/** The response of the primary to a query for the state alone. */
 interface Answered extends TimeState {
-  /** The row of the key that was asked for, as JSON; null where there is none. */
+  /** The row of the requested key as JSON; null if there is none. */
   readonly key: string | null;
-  /** The next number of the sequence of changes: another one after each commit that changes what is read. */
+  /** The next number of the sequence of changes; it differs after each commit that changes data. */
   readonly next: number;
-  /** Whether the clock is where it was expected. */
+  /** Whether the clock shows the expected time. */
   readonly isExpected: boolean;
 }
 
-/** What a process knows of a store that others change as well: the last stamp, and how many changes there are. */
+/** What a process knows about a store that other processes change as well: the last timestamp, and the number of changes. */
 export class LiveState {
   readonly #clock: StampClock;
   readonly #rows: ServerSession['rows'];
   readonly #position = new ChangePosition();
   #lastStamp = 0;
-  /** Of the epoch that `#lastStamp` is of. */
+  /** The epoch of `#lastStamp`. */
   #epoch = '';
   #generation = 0;
 
-  /** @param rows small statements on the server that is written to */
+  /** @param rows runs small statements on the primary */
   constructor(clock: StampClock, rows: ServerSession['rows']) {
     this.#clock = clock;
     this.#rows = rows;
   }
 
-  /** How many changes every server that is read from must show. */
+  /** The number of changes that a server must show to be read from. */
   get changes(): number {
     return this.#position.changes;
   }
 
-  /** What the server that is written to says of the store just now, and of the key with a hash of a token. */
+  /** Queries the primary for the current state of the store, and for the key with a token hash. */
   async ask(tokenHash: string | null = null): Promise<Answered> {
     const asked = performance.now();
     const [row] = await this.#rows(LOOK, [tokenHash]);
@@ -52,9 +52,10 @@ export class LiveState {
   }
 
   /**
-   * Takes in what the server that is written to said beside the answer to a statement.
-   * @param asked when the statement was sent, on a clock that only runs forward
-   * @returns whether the clock is where it was expected
+   * Processes the state that the primary returned together with the result of a statement.
+   *
+   * @param asked when the statement was sent, on a monotonic clock
+   * @returns whether the clock shows the expected time
    */
   told({ state, reading, clock }: Seen, asked: number): boolean {
     const now = performance.now();
@@ -69,7 +70,7 @@ export class LiveState {
     this.#lastStamp = Math.max(this.#lastStamp, milliseconds);
   }
 
-  /** What was seen in an epoch before counts no more; an answer that was overtaken may still tell of it. */
+  /** State from an earlier epoch is ignored; a response that was overtaken may still contain it. */
   #saw({ generation, epoch, newest }: Seen['state']): void {
     if (generation < this.#generation) return;
     this.#generation = generation;
@@ -84,7 +85,7 @@ export class LiveState {
 
   async horizon(): Promise<Horizon> {
     const clock = this.#clock;
-    // What is given is of this process, which may not have heard of a new epoch.
+    // A clock that is passed in belongs to this process, which may not know of a new epoch yet.
     if (clock.given() !== null) await this.ask();
     const [row] = await this.#rows(HORIZON, [clock.given()]);
     const reading = clock.toKeep();
@@ -96,9 +97,9 @@ export class LiveState {
 }
 
 /**
- * How many changes the primary server has shown to this process, which every server that is read from must show, too.
- * Answers may come out of order, so a smaller number is old news; unless it was queried for after the larger one was
- * known: then another server has taken over that had not yet got the last changes.
+ * The number of changes that the primary has shown to this process, and that every standby must show before it is read from.
+ * Responses may arrive out of order, so a smaller number is outdated, unless it was queried after the larger one was known: then
+ * another server has taken over that had not received the last changes.
  */
 export class ChangePosition {
   #changes = 0;
@@ -109,7 +110,8 @@ export class ChangePosition {
   }
 
   /**
-   * @param asked and @param now: when the question was sent and the response came, on a clock that only runs forward
+   * @param asked when the query was sent, on a monotonic clock
+   * @param now when its response arrived, on the same clock
    */
   told(changes: number, asked: number, now: number): void {
     if (changes === this.#changes || (changes < this.#changes && asked <= this.#knownAt)) return;

@@ -1,7 +1,7 @@
 /**
- * The one row by which a server says what a request has to know beside its records: the state of the store, the server's
- * clock, whether it follows another server, and the key with a hash of a token. It rides in the statement that reads, so
- * that all of it is of one snapshot. It must not know who asks, nor what becomes of it.
+ * The row with which a server reports what a request must know besides its records: the state of the store, the server's clock,
+ * whether the server is a standby, and the key with a token hash. It is part of the statement that reads records, so that
+ * everything comes from one snapshot. This module must not know who sends a request, nor how the row is used.
  */
 import { bind, sql } from '../../../compile/fragment.ts';
 import type { ClockReading } from '../../../store/clock-jump.ts';
@@ -20,16 +20,16 @@ import type { Row, Session } from '../../../store/session.ts';
 import type { TimeState } from '../../../store/writer.ts';
 import { SERVER_CLOCK, type StampClock } from '../writing/stamp-clock.ts';
 
-/** What a server says of the store and of itself. */
+/** What a server reports about the store and itself. */
 export interface Seen {
   readonly state: StoredState;
   /** The last stored reading of the clock. */
   readonly reading: ClockReading | undefined;
-  /** The server's own clock, in milliseconds since 1970. */
+  /** The server's clock in milliseconds since 1970. */
   readonly clock: number;
-  /** Whether the server follows another one, and is not written to itself. */
+  /** Whether the server is a standby. */
   readonly follows: boolean;
-  /** The row of the key, as JSON; null where none has the hash, or none was asked for. */
+  /** The row of the key as JSON; null if no key has the hash, or none was requested. */
   readonly key: string | null;
 }
 
@@ -41,13 +41,13 @@ const COLUMNS = `(SELECT json_object_agg(name, value) FROM plat_meta WHERE name 
 const columns = (tokenHash: string): string =>
   `${COLUMNS}, (SELECT row_to_json(k) FROM plat_keys k WHERE token_hash = ${tokenHash})::text AS key`;
 
-/** The row by itself, with the next number of the sequence of changes. $1: the hash of a token, or null. */
+/** The row alone, with the next number of the sequence of changes. $1: the hash of a token, or null. */
 export const LOOK = `SELECT ${columns('$1')}, (SELECT next FROM plat_sequence WHERE resource = '${SEQUENCE}') AS next`;
 
-/** What a statement gives (store/read-steps.ts). The row is in each of the rows, and before all texts. */
+/** What a statement returns (store/read-steps.ts). The row is added to each of its rows, or precedes all texts. */
 type Gives = Ask['gives'];
 
-/** Statements with a look, by their own texts. */
+/** Statements with the row, by their original text. */
 const made: Readonly<Record<Gives, Map<string, string>>> = {
   rows: new Map(),
   joined: new Map(),
@@ -56,14 +56,15 @@ const made: Readonly<Record<Gives, Map<string, string>>> = {
   page: new Map(),
 };
 
-/** Statements that recur are few; the others are made each time. */
+/** The number of statements to keep; recurring ones are few. */
 const MOST_TEXTS = 500;
 
 /**
- * A statement with the row: in each of its rows, or as a text of its own before all others, which `lookIn` reads. Two values
- * follow those of the statement: the hash of a token, and the row of its key as last known. If the key has another by now,
- * nothing else is read, so that not even the time that it takes says anything.
- * @param values how many the statement has
+ * Adds the row to a statement: to each of its rows, or as a text before all others, which `lookIn` reads. Two values follow those
+ * of the statement: the hash of a token, and the last known row of its key. If the key has changed, nothing else is read, so that
+ * not even the duration reveals anything.
+ *
+ * @param values the number of the statement's values
  */
 export function withLook(statement: string, gives: Gives, values: number): string {
   const texts = made[gives];
@@ -81,7 +82,7 @@ const TEXT = 'json_build_array(state, clock, follows, key)::text AS x FROM look'
 
 const keyed = (from: string): string => `SELECT NULL AS k, ${TEXT} UNION ALL SELECT q.k, q.x FROM ${from}`;
 
-/** In a join, only what has an OFFSET is a plan of its own, which the server leaves out where it must not read. */
+/** In a join, only a subquery with OFFSET is planned separately and can be skipped entirely. */
 const inOneRow = (from: string): string =>
   `SELECT * FROM look LEFT JOIN (SELECT q.* FROM ${from} OFFSET 0) found ON true`;
 
@@ -93,13 +94,13 @@ const selections: Readonly<Record<Gives, (from: string) => string>> = {
   records: keyed,
 };
 
-/** The row in the text that comes before all others. */
+/** The row from the text that precedes all others. */
 export function lookIn(text: string): Row {
   const [state, clock, follows, key]: readonly unknown[] = JSON.parse(text);
   return { state, clock, follows, key };
 }
 
-/** The state that was read last: nearly always it is the same text as the one before. */
+/** The last state that was parsed: the next text is nearly always the same. */
 let last:
   | { readonly text: string; readonly state: StoredState; readonly reading: Seen['reading'] }
   | undefined;
@@ -122,7 +123,7 @@ function metaIn(text: string): Meta {
   return metaOf(Object.entries(values).map(([name, value]) => ({ name, value })));
 }
 
-/** The time of the store, as a server said it that has been noted. */
+/** The time of the store according to a server's response that has been processed. */
 export const timeIn = ({ state, clock: said }: Seen, clock: StampClock): TimeState => ({
   ...state,
   moment: clock.given() ?? said,
@@ -131,7 +132,7 @@ export const timeIn = ({ state, clock: said }: Seen, clock: StampClock): TimeSta
 
 const STATE_ALONE = sql`SELECT ${{ parts: [COLUMNS] }}, ${bind(null)}::text AS key`;
 
-/** The state of the store and its clock, as a writer finds them. @throws LayoutTooNew */
+/** The state of the store and its clock, for a writer. @throws LayoutTooNew */
 export async function readState({ rows }: Pick<Session, 'rows'>, clock: StampClock): Promise<TimeState> {
   const [row] = await rows(STATE_ALONE);
   const seen = seenIn(row);

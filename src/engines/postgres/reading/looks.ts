@@ -1,6 +1,6 @@
 /**
- * What requests know of the store before they read: key and state in one round trip, or in none where they are assumed to be
- * as last known. It must not know what is read.
+ * What requests know about the store before they read: the key and the state, from one round trip, or none if they are assumed to
+ * be unchanged. This module must not know what is read.
  */
 import { setImmediate } from 'node:timers/promises';
 import type { KeyRecord } from '../../../access/index.ts';
@@ -15,17 +15,17 @@ import { type AssumedLook, LookChanged } from '../../../store/store.ts';
 import type { LiveState } from './live-state.ts';
 import type { Seen } from './look-row.ts';
 
-/** A key, and its row as the server wrote it. */
+/** A key, and its row as the server returned it. */
 interface KnownKey {
   readonly row: string;
   readonly key: KeyRecord;
 }
 
 const KEPT = { entries: 10_000, bytes: 16 * 1024 * 1024 };
-/** Bytes of a key beside its row. */
+/** The memory of a key besides its row, in bytes. */
 const KEY = 600;
 
-/** An assumption, until a statement on the server that is written to says whether it holds. */
+/** An assumption about key and state, until a statement on the primary confirms or refutes it. */
 export class OpenLook implements AssumedLook {
   readonly tokenHash: string;
   readonly key: KeyRecord;
@@ -47,14 +47,15 @@ export class OpenLook implements AssumedLook {
     this.#state = state;
   }
 
-  /** Whether nothing has said yet that it holds. */
+  /** Whether it has not been confirmed yet. */
   get isOpen(): boolean {
     return this.#verdict !== true;
   }
 
   /**
-   * Takes in what a statement saw that was sent after the look began.
-   * @param isExpected whether the server's clock is where it was expected
+   * Processes the state that a later statement has seen.
+   *
+   * @param isExpected whether the server's clock shows the expected time
    * @throws LookChanged
    */
   confirm({ state, key }: Pick<Seen, 'state' | 'key'>, isExpected: boolean): void {
@@ -81,7 +82,7 @@ type Look = Awaited<ReturnType<Engine['look']>>;
 export class Looks {
   readonly #state: LiveState;
   readonly #keys = new BoundedCache<KnownKey>('keys', KEPT);
-  /** Looks that are about to be sent, by the hash of the token. */
+  /** Queries that are about to be sent, by token hash. */
   readonly #coming = new Map<string, Promise<Look>>();
 
   constructor(state: LiveState) {
@@ -89,8 +90,8 @@ export class Looks {
   }
 
   /**
-   * Asks the server that is written to, once for all requests that come in the same turn of the event loop. The look is sent
-   * after all of them have come, so that each sees every commit before it.
+   * Queries the primary once for all requests that arrive in the same turn of the event loop. The query is sent after all of them
+   * have arrived, so that each sees every commit before it.
    */
   look(tokenHash: string): Promise<Look> {
     const coming = this.#coming.get(tokenHash);
@@ -109,7 +110,7 @@ export class Looks {
     return { generation, moment, now: this.#state.now(), key, commit: next };
   }
 
-  /** A key that was revoked is asked for each time. */
+  /** A revoked key is never assumed, but queried each time. */
   assume(live: LiveModel, tokenHash: string): AssumedLook | undefined {
     const known = this.#keys.get(tokenHash);
     if (known === undefined || known.key.revokedAt !== null) return undefined;

@@ -26,9 +26,9 @@ import { LOOK, lookIn, type Seen, seenIn, withLook } from './look-row.ts';
 import { OpenLook } from './looks.ts';
 import { bodyOf, memories, readTexts } from './texts.ts';
 
-/** What records are read with. */
+/** What reads of records need. */
 interface ReadSource {
-  /** Of the store, for messages. */
+  /** The name of the store in messages. */
   readonly name: string;
   readonly dialect: Dialect;
   readonly state: LiveState;
@@ -36,7 +36,7 @@ interface ReadSource {
   readonly readServers: ReadServers;
 }
 
-/** Runs the reads of records, on the server that is written to or one that follows it. */
+/** Runs the reads of records, on the primary or on a standby. */
 export class Servers {
   readonly #source: ReadSource;
   readonly #making = makerOf(deflatingLater());
@@ -68,8 +68,8 @@ export class Servers {
   }
 
   /**
-   * Plans and reads. The snapshot tells whether the plan was of the settings and fields that it met; if another process
-   * has changed them meanwhile, the reading is done once more, or the request that assumed them is answered anew.
+   * Plans and reads. The snapshot shows whether the plan was based on current settings and fields. If another process has changed
+   * them, the read is planned again, or the request that assumed them is answered again.
    */
   async #read<T>(live: LiveModel, lane: Lane, options: ReadOptions, attempt: Attempt<T>): Promise<T> {
     const { name, dialect, state, lanes, readServers } = this.#source;
@@ -97,7 +97,7 @@ export class Servers {
         }
         if (read.seen.state.generation === model.generation) return read.result;
       } catch (error) {
-        // Where tables have gone under a reading, the state tells whether this plat may read them any more.
+        // If tables disappeared during a read, the state shows whether this version of plat may still read the store.
         const isOutdated = isMissing(error) && (await state.ask()).generation !== model.generation;
         if (!isOutdated) throw translateError(error, name, milliseconds / 1000);
       }
@@ -107,10 +107,10 @@ export class Servers {
   }
 }
 
-/** Plans a reading, and does it on a connection to some server. */
+/** Plans a read and runs it on a connection. */
 type Attempt<T> = (loan: Loan, reading: Reading, planner: Planner) => Promise<Snapshot<T>>;
 
-/** Reads with one statement, which has one snapshot by itself, and says with it what that sees of the store. */
+/** Reads with one statement, which has a single snapshot, and returns the state in that snapshot as well. */
 async function readAlone(
   loan: Loan,
   reading: Reading,
@@ -127,7 +127,7 @@ async function readAlone(
   return { seen: seenIn(look), asked, result };
 }
 
-/** The look that a statement takes along (look-row.ts). */
+/** The state query that is added to a statement (look-row.ts). */
 interface Along extends Pick<Reading, 'tokenHash' | 'keyRow'> {
   readonly saw: (row: Row | undefined) => void;
 }
@@ -171,21 +171,21 @@ async function answer(
   }
 }
 
-/** What was read on a snapshot. */
+/** The result of a read on a snapshot. */
 interface Snapshot<T> {
-  /** What the snapshot sees of the store. */
+  /** The state of the store in the snapshot. */
   readonly seen: Seen;
-  /** When its first statement was sent, on a clock that only runs forward. */
+  /** When its first statement was sent, on a monotonic clock. */
   readonly asked: number;
   readonly result: T;
 }
 
-/** How a snapshot is read, and for whom. */
+/** The parameters of a read, and its caller. */
 interface Reading {
   readonly milliseconds: number;
   readonly lane: Lane;
   readonly caller: ReadCaller | undefined;
-  /** The hash of the token to look for, and the row of its key as last known; null: none. */
+  /** The hash of a token, and the last known row of its key; null: none. */
   readonly tokenHash: string | null;
   readonly keyRow: string | null;
 }
@@ -193,7 +193,7 @@ interface Reading {
 /** Reads on a connection, on one snapshot. */
 type OnLoan<T> = (loan: Loan) => Promise<Snapshot<T>>;
 
-/** Reads on one snapshot of the store, on a connection of a lane, when it is the caller's turn, and within a time. */
+/** Reads one snapshot of the store on a connection of a lane, in the caller's turn and within its time limit. */
 export async function readSnapshot<T>(
   lanes: Lanes,
   { milliseconds, lane, caller }: Reading,
@@ -213,8 +213,8 @@ export async function readSnapshot<T>(
 }
 
 /**
- * Reads with several statements. What begins and ends their transaction is sent along with them, so that none of it is a
- * round trip of its own.
+ * Reads with several statements. The statements that begin and end the transaction are pipelined with them, so that they cost no
+ * round trips.
  */
 export async function readInTransaction<T>(
   loan: Loan,

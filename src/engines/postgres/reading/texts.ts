@@ -1,6 +1,6 @@
 /**
- * Reads the texts of a statement's rows to their end, as the bytes of a body, so that the connection is free before any of
- * them is sent. It must not know what the texts say.
+ * Reads all texts of a statement's rows into the bytes of a body, so that the connection is free before any of them is sent. This
+ * module must not know what the texts contain.
  */
 import { Query, type QueryConfig } from 'pg';
 import { mustNotBeTooLarge } from '../../../store/largest-answer.ts';
@@ -10,14 +10,14 @@ import type { ServerSession } from '../connection/session.ts';
 
 /** The texts of rows, joined by commas. */
 interface Texts {
-  /** Absent where there are none. */
+  /** Absent if there are none. */
   readonly body?: Uint8Array;
   readonly rows: number;
-  /** The key of the last row, where rows have keys. */
+  /** The key of the last row, if rows have keys. */
   readonly last?: string;
   /** Whether there was a row beyond the limit. */
   readonly more: boolean;
-  /** Absent: the body has memory of its own. */
+  /** Absent: the body's memory is not pooled. */
   readonly release?: () => void;
 }
 
@@ -28,22 +28,22 @@ export function bodyOf(text: string): Buffer {
   return body;
 }
 
-/** Of the pages that this process reads. */
+/** The memory of the pages that this process reads. */
 export const memories = new PageMemory((length) => new ArrayBuffer(length));
 
 const COMMA = 0x2c;
-/** Bytes of the last page, for the memory of the next one, so that it need not grow. */
+/** The size of the last page in bytes, with which the buffer of the next one starts, so that it need not grow. */
 let usual = SMALLEST;
 const LARGEST_USUAL = 16 * 1024 * 1024;
 
-/** Collects texts in memory that grows with them. One text, such as that of a record, has memory of its own. */
+/** Collects texts in a growing buffer. A single text, such as that of a record, has its own memory. */
 class Body {
   #only: Buffer | undefined;
   #bytes = Buffer.alloc(0);
   #length = 0;
   #texts = 0;
 
-  /** Adds a part of a chunk, which is used for something else afterwards. @throws PlatError `answerTooLarge` */
+  /** Copies a part of a chunk, which is reused afterwards. @throws PlatError `answerTooLarge` */
   add(chunk: Buffer, start: number, end: number): void {
     mustNotBeTooLarge(this.#length + end - start);
     if (this.#texts++ === 0) {
@@ -63,7 +63,7 @@ class Body {
     this.#length = most;
   }
 
-  /** What was collected; its memory is free again when it is released. @throws PlatError `answerTooLarge` */
+  /** The collected texts; `release` frees their memory. @throws PlatError `answerTooLarge` */
   end(): Pick<Texts, 'body' | 'release'> {
     if (this.#only !== undefined) return { body: this.#only };
     if (this.#texts === 0) return {};
@@ -91,19 +91,19 @@ class Body {
 }
 
 interface TextsWish {
-  /** Of rows; one more tells that more follow, and its text is left out. */
+  /** The number of rows; a further one shows that more follow, and its text is omitted. */
   readonly limit?: number | undefined;
-  /** Takes the text of the first row, which belongs to no body. */
+  /** Receives the text of the first row, which is not part of the body. */
   readonly before?: ((text: string) => void) | undefined;
-  /** Is told of the rows of the body: key, and bytes of the text, if there is one. */
+  /** Called for each row of the body with its key and, if it has a text, the size of that in bytes. */
   readonly each?: (key: string | null, size: number | undefined) => void;
 }
 
-/** Bytes of the number of values in a row, and of the length of each. */
+/** The sizes in bytes of the number of values in a row, and of the length of a value. */
 const COUNT = 2;
 const LENGTH = 4;
 
-/** A value in the bytes of a row; null: it ends where it starts. */
+/** A value in the bytes of a row; a null has no bytes. */
 interface Value {
   readonly start: number;
   readonly end: number;
@@ -116,7 +116,7 @@ function valueAt(bytes: Buffer, at: number): Value {
   return { start, end: start + Math.max(length, 0), isNull: length < 0 };
 }
 
-/** @param statement gives texts `x`, with keys `k` before them or without */
+/** @param statement returns texts `x`, optionally with keys `k` before them */
 export function readTexts(
   { client }: ServerSession,
   statement: QueryConfig,
@@ -154,7 +154,7 @@ export function readTexts(
         take(bytes, start);
       } catch (error) {
         fail(error);
-        // What the server would still send is not wanted.
+        // The rest of the result is not needed.
         client.connection.stream.destroy();
       }
     }),

@@ -7,13 +7,13 @@ import { connectLanes, type Lanes, PATIENCE, type Patience } from '../connection
 import { isGone } from '../connection/errors.ts';
 import { withSession } from '../connection/session.ts';
 
-/** What a reading must see at least: what the primary server showed when the request came. */
+/** What a read must see: the state that the primary showed when the request arrived. */
 interface Needed {
   readonly changes: number;
   readonly generation: number;
 }
 
-/** A snapshot of a server, which says what it sees of the store. */
+/** A snapshot of a server, with the state of the store in it. */
 interface Followed {
   readonly seen: { readonly state: Needed; readonly follows: boolean };
 }
@@ -22,16 +22,16 @@ interface Followed {
 interface ReadServer {
   readonly name: string;
   readonly lanes: Lanes;
-  /** The changes that it has shown; they only grow. */
+  /** The number of changes that it has shown, which only increases. */
   changes: number;
-  /** When it was omitted, on a clock that only runs forward; undefined while it is asked. */
+  /** When it was taken out of use, on a monotonic clock; undefined while it is used. */
   leftOut: number | undefined;
-  /** A look at how far it is, which all who wait for it share. */
+  /** The running query of its position, which all waiting reads share. */
   looking: Promise<void> | undefined;
   reads: number;
 }
 
-/** How often a server is looked at while a reading waits for it, and while it is omitted; milliseconds. */
+/** How often a standby's position is queried while a read waits for it, and while it is out of use; milliseconds. */
 const LOOK_EVERY = 5;
 const LOOK_AGAIN = 1000;
 
@@ -39,9 +39,9 @@ const LOOK = `SELECT (SELECT value FROM plat_meta WHERE name = 'changes') AS cha
   (SELECT value FROM plat_meta WHERE name = 'secret') AS secret, pg_is_in_recovery() AS follows`;
 
 /**
- * The servers that are read from instead of the primary one. Each request first learns from the primary how many
- * changes there are, and a server is only read from once its snapshot shows as many: so no answer is older than one
- * from the primary would have been, whichever server and process gives it.
+ * The standbys that serve reads instead of the primary. Each request first learns the number of changes from the primary, and a
+ * standby is read from only once its snapshot shows as many. No response is therefore older than one from the primary would have
+ * been, whichever server and process provides it.
  */
 export class ReadServers {
   readonly #servers: readonly ReadServer[];
@@ -49,8 +49,8 @@ export class ReadServers {
   readonly #secret: string;
 
   /**
-   * @param lag how long a reading waits for a server that is behind, in milliseconds
-   * @param secret of the store, by which its copies are known
+   * @param lag how long a read waits for a lagging standby, in milliseconds
+   * @param secret the secret of the store, which identifies its copies
    */
   constructor(
     addresses: readonly PostgresAddress[],
@@ -70,7 +70,7 @@ export class ReadServers {
     }));
   }
 
-  /** Looks at each server once. @throws PlatError `usage` when one holds another store */
+  /** Queries each server once. @throws PlatError `usage` if one has another store */
   async open(): Promise<void> {
     const looks = await Promise.allSettled(this.#servers.map((server) => this.#look(server)));
     for (const [index, look] of looks.entries()) {
@@ -94,8 +94,9 @@ export class ReadServers {
   }
 
   /**
-   * Reads from a server that is far enough.
-   * @returns undefined if there is none: then the primary is to be read
+   * Reads from a standby that has caught up.
+   *
+   * @returns undefined if there is none; the primary must then be read
    */
   async read<S extends Followed>(
     lane: Lane,
@@ -112,8 +113,8 @@ export class ReadServers {
           server.reads++;
           return snapshot;
         }
-        // Another server answers at this address than the one that was looked at, or it was promoted: then its changes
-        // are its own, and their number tells nothing.
+        // Another server responds at this address, or the standby was promoted: its number of changes is then its own and shows
+        // nothing.
         server.changes = changes;
         if (!follows) server.leftOut = performance.now();
       } catch (error) {
@@ -129,7 +130,7 @@ export class ReadServers {
     await Promise.all(this.#servers.map(({ lanes }) => lanes.end()));
   }
 
-  /** Those that are known to be far enough first, and of these the least busy. */
+  /** Standbys that are known to have caught up come first, the least busy of them before the others. */
   #inTurn(lane: Lane, needed: Needed): readonly ReadServer[] {
     const load = ({ lanes: { [lane]: pool } }: ReadServer): number =>
       pool.waiting + pool.totalCount - pool.idleCount;
@@ -139,7 +140,7 @@ export class ReadServers {
     );
   }
 
-  /** Whether a server is as far as needed; one that soon will be is waited for. */
+  /** Whether a standby has caught up; waits for one that soon will have. */
   async #reaches(server: ReadServer, { changes }: Needed): Promise<boolean> {
     if (server.leftOut !== undefined) {
       this.#lookForReturn(server, changes);
@@ -165,7 +166,7 @@ export class ReadServers {
     return true;
   }
 
-  /** A server that was omitted is asked again once it keeps up. */
+  /** Checks whether a standby that is out of use has caught up. */
   #lookForReturn(server: ReadServer, changes: number): void {
     if (server.leftOut === undefined || performance.now() - server.leftOut < LOOK_AGAIN) return;
     server.leftOut = performance.now();
@@ -189,8 +190,8 @@ export class ReadServers {
   }
 }
 
-/** All connections to the server are in use; others may have free ones. */
+/** Whether all connections to the server are in use; others may have idle ones. */
 const isOverloaded = (error: unknown): boolean => error instanceof PlatError && error.code === 'overloaded';
 
-/** A server that answers, but holds another store. */
+/** Thrown if a server responds but has another store. */
 class NoCopy extends Error {}

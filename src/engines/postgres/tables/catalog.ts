@@ -1,11 +1,11 @@
-/** What is in the schema of a store. */
+/** The content of the schema of a store. */
 import type { ColumnKind } from '../../../compile/column-value.ts';
 import { sql } from '../../../compile/fragment.ts';
 import type { Columns } from '../../../store/raw-tables.ts';
 import type { Session } from '../../../store/session.ts';
 
 export interface Catalog {
-  /** By table or view, its columns in their order. */
+  /** The columns of each table or view, in order. */
   readonly columns: ReadonlyMap<string, Columns>;
   readonly indexes: ReadonlySet<string>;
 }

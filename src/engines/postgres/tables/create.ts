@@ -26,17 +26,17 @@ import { functionTexts, LOCK_CLASS } from './functions.ts';
 /** What lies in a schema; a copy that has not ended is `incomplete`. */
 type Found = 'nothing' | 'incomplete' | 'store';
 
-/** What a store uses of a server. */
+/** The features of a server that a store uses. */
 interface Server {
-  /** A collation whose rules for capitals and small letters are Unicode's. */
+  /** A collation with Unicode's rules for upper and lower case. */
   readonly unicode: string;
 }
 
-/** What a store is made as, and should be. */
+/** The desired properties of a store. */
 interface StoreWish {
-  /** Absent: there must be one. */
+  /** Absent: the store must exist. */
   readonly create?: StoreSettings | undefined;
-  /** Absent: a new one has none, and one that is there has what it was made with. */
+  /** Absent: a new store has no partitions, and an existing one keeps what it was created with. */
   readonly partitions?: PartitionField | undefined;
   /** Called after the tables of a new store were created. */
   readonly onCreate?: (() => void) | undefined;
@@ -68,7 +68,7 @@ export async function prepareStore(
   }
 }
 
-/** Makes the tables, unless another process was faster. */
+/** Creates the tables, unless another process was faster. */
 function makeStore(
   pool: StorePool,
   address: PostgresAddress,
@@ -113,7 +113,7 @@ export async function inspect(session: ServerSession, { schema, name }: Postgres
   return 'nothing';
 }
 
-/** Tables stay as they were made: what is requested and is not so is not passed over. */
+/** The partitioning of existing tables cannot change, so another one than requested is an error. */
 async function checkPartitions(
   session: ServerSession,
   store: string,
@@ -124,10 +124,10 @@ async function checkPartitions(
   throw platError('usage', { reason });
 }
 
-/** Before this version, texts cannot be compressed by column, nor functions be expressions. */
+/** Earlier versions cannot compress individual columns, nor define functions by an expression. */
 const OLDEST = 150_000;
 
-/** Collations that know all of Unicode: of ICU, or of the server itself (PostgreSQL 18). */
+/** Collations for all of Unicode: of ICU, or built in (PostgreSQL 18). */
 const COLLATIONS = ['und-x-icu', 'pg_unicode_fast'];
 
 /** @throws PlatError `storeNotOurs` when a store cannot live there */
@@ -146,7 +146,7 @@ export async function readServer(session: ServerSession, store: string): Promise
   return { unicode: row.unicode };
 }
 
-/** plat's own tables, with that of the partitions, which no other engine has. */
+/** plat's own tables, including that of partitions, which only this engine has. */
 const TABLES = [
   ...OWN_TABLES,
   {
@@ -158,19 +158,19 @@ const TABLES = [
 
 export const OWN = TABLES.map((table) => creationOf(table).replaceAll(' TEXT', ` ${TEXT}`));
 
-/** All that is recreated when its text has changed. */
+/** Everything that is recreated when its text has changed. */
 const renewable = ({ unicode }: Server): readonly string[] => [...functionTexts(unicode), ...SHARED_TABLES];
 
 const functionsVersion = (server: Server): string =>
   hash('sha256', renewable(server).join('\n'), 'hex').slice(0, 16);
 
-/** Whether the functions are of this plat, or of a newer one that lets this one go on. */
+/** Whether the functions are those of this version of plat, or of a newer, compatible one. */
 async function isCurrent(session: ServerSession, server: Server): Promise<boolean> {
   const { layout, functions } = await readMeta(session);
   return layout > LAYOUT_VERSION || functions === functionsVersion(server);
 }
 
-/** Functions, and whatever else is recreated when its text has changed. */
+/** Creates functions, and everything else that is recreated when its text has changed. */
 export async function makeFunctions(session: ServerSession, server: Server): Promise<void> {
   for (const text of renewable(server)) await session.run(text);
   await writeMeta(session, { functions: functionsVersion(server) });
@@ -196,7 +196,7 @@ async function makeTables(
   });
 }
 
-/** A role may have a schema in a database in which it may make none: then `IF NOT EXISTS` is refused as well. */
+/** A database role may own a schema without the right to create one; `IF NOT EXISTS` would then be rejected as well. */
 export async function makeSchema(session: ServerSession, schema: string): Promise<void> {
   const found = await session.rows(sql`SELECT 1 FROM pg_namespace WHERE nspname = ${bind(schema)}`);
   if (found.length === 0) await session.run(`CREATE SCHEMA IF NOT EXISTS "${schema}"`);

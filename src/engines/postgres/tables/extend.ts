@@ -16,9 +16,9 @@ import { partitionsOf, partitionTable, readSystems } from '../partitions/partiti
 import { type Catalog, readCatalog } from './catalog.ts';
 import { recreateView } from './views.ts';
 
-/** A table as a server declares it. */
+/** A table as declared on the server. */
 interface ServerTable extends StoredTable {
-  /** By name, the statement that creates it. */
+  /** The statements that create its indexes, by name. */
   readonly created: ReadonlyMap<string, string>;
   /** Whether it is partitioned by originating system. */
   readonly isPartitioned: boolean;
@@ -37,9 +37,9 @@ export function tablesOf(layout: ResourceLayout, isApart: boolean): ServerTable[
 }
 
 /**
- * In a partitioned table an index can only say of each partition that its rows differ; in all of them, the writer sees to it,
- * which takes the rows of a key out of wherever they are before it puts others in. Null is lowest in the order of fields, as in
- * every order of plat, and what finds no row needs the number and the key of each one as well.
+ * In a partitioned table, a unique index applies to each partition separately. Uniqueness over all partitions is ensured by the
+ * writer, which removes the rows of a key from all partitions before it inserts others. Nulls sort lowest, as in every order of
+ * plat. Covering indexes also include the key and id of each row, for searches that read no record.
  */
 function creation(table: string, index: StoredIndex, partitioned: boolean): string {
   const { name, columns, covered, isOfFields, isUnique, where } = index;
@@ -56,7 +56,7 @@ function creation(table: string, index: StoredIndex, partitioned: boolean): stri
   ].join(' ');
 }
 
-/** Names have 63 characters at the most, so words are cut to three letters. */
+/** Names have at most 63 characters, so words are abbreviated to three letters. */
 function indexName(name: string, fields: readonly string[], suffix: string): string {
   const short = (field: string): string => field.replace(/(?<=[A-Z][a-z]{2})[a-z]+/g, '').toLowerCase();
   return `${name}_by_${fields.map(short).join('_')}${suffix}`.slice(0, 63);
@@ -69,7 +69,10 @@ export async function applyTables(session: ServerSession, model: StoreModel): Pr
   for (const layout of layouts) await recreateView(session, model, layout, catalog);
 }
 
-/** Adds what a newer profile or a newer plat needs: tables, columns, pieces and indexes. Nothing is ever rewritten. */
+/**
+ * Adds what a newer profile or a newer version of plat needs: tables, columns, parts of texts and indexes. Rows are never
+ * rewritten.
+ */
 export async function extendTables(
   session: ServerSession,
   { columns, indexes }: Catalog,
@@ -99,7 +102,7 @@ export async function extendTables(
     if (name === layout.search?.table) await extendSearch(session, columns, layout, layout.search);
     for (const [index, creation] of created) if (!indexes.has(index)) await session.run(creation);
   }
-  // Last, since it has readers of these tables wait.
+  // Last, because it blocks readers of these tables.
   const wanted = new Map(tables.flatMap(({ created }) => [...created]));
   for (const index of layouts.flatMap((layout) => replacedIndexes(layout, indexes, wanted))) {
     await session.run(`DROP INDEX "${index}"`);
@@ -107,8 +110,8 @@ export async function extendTables(
 }
 
 /**
- * Writes into a search table what was not in it before, and drops what its layout no longer has. The table itself stays: a
- * reader whose snapshot is older would find a new one empty.
+ * Fills new columns of a search table, and drops columns that its layout no longer has. The table itself is not recreated: a reader
+ * with an older snapshot would find a new table empty.
  */
 async function extendSearch(
   session: ServerSession,
@@ -122,7 +125,7 @@ async function extendSearch(
   const late = [...search.columns].filter((each) => known?.has(each) === false && records.has(each));
   if (known === undefined) await session.run(fillSearch(search, columnsTable, sql`TRUE`));
   else if (late.length > 0) await session.run(fillColumns(search.table, columnsTable, late));
-  // Until the server does so by itself, it would plan searches by nothing.
+  // Until autovacuum analyzes the table, the planner would have no statistics.
   if (known === undefined || late.length > 0) await session.run(`ANALYZE "${search.table}"`);
   if (known === undefined) return;
   const surplus = [...known.keys()]
@@ -144,7 +147,7 @@ function keptWithRow(name: string, texts: readonly string[], compression: string
   return `ALTER TABLE "${name}" ${changes.join(', ')}`;
 }
 
-/** The faster compression where the server was built with it. */
+/** The faster compression, if the server was built with it. */
 async function readCompression(session: ServerSession): Promise<string> {
   const [row] = await session.rows(
     "SELECT 'lz4' = ANY(enumvals) AS lz4 FROM pg_settings WHERE name = 'default_toast_compression'",

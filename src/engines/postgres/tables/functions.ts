@@ -1,9 +1,10 @@
 import { PROMISE_EVERY, PROMISE_STANDS } from '../../../store/write/commit-timestamps.ts';
 
 /**
- * The functions that plat's statements use and PostgreSQL does not have. What they mean is what the functions of
- * the embedded engine mean, which one suite of tests holds both to.
- * @param unicode a collation whose rules for capitals and small letters are Unicode's
+ * The functions that plat's statements use and PostgreSQL lacks. They have the same results as those of the SQLite engine; one test
+ * suite verifies both.
+ *
+ * @param unicode a collation with Unicode's rules for upper and lower case
  */
 export const functionTexts = (unicode: string): readonly string[] => [
   sqlFunction('plat_lower(value text) RETURNS text', `lower(value COLLATE "${unicode}") COLLATE "C"`),
@@ -12,7 +13,7 @@ export const functionTexts = (unicode: string): readonly string[] => [
     'plat_ends_with(value text, ending text) RETURNS boolean',
     'right(value, char_length(ending)) = ending',
   ),
-  // In characters from 0; a negative start counts from the end, but not beyond the beginning.
+  // Positions count characters from 0; a negative start counts from the end, but not beyond the beginning.
   sqlFunction(
     'plat_substring(value text, start float8, count float8) RETURNS text',
     `substr(
@@ -38,7 +39,7 @@ export const functionTexts = (unicode: string): readonly string[] => [
       ELSE value::text::numeric::text
     END`,
   ),
-  // Before the year 1 comes the year 0, which PostgreSQL calls 1 BC.
+  // The year before 1 is 0, which PostgreSQL calls 1 BC.
   sqlFunction(
     'plat_moment(moment text) RETURNS timestamp',
     "CASE WHEN left(moment, 4) = '0000' THEN ('0001' || substr(moment, 5) || ' BC')::timestamp ELSE moment::timestamp END",
@@ -129,7 +130,7 @@ export const functionTexts = (unicode: string): readonly string[] => [
     EXCEPTION WHEN datetime_field_overflow OR invalid_datetime_format THEN RETURN NULL;
     END`,
   ),
-  // Without a zone it is UTC; without the Z, as columns hold it.
+  // A text without a zone is in UTC. The result has no Z, as in columns.
   codeFunction(
     'plat_text_timestamp(value text) RETURNS text',
     `DECLARE
@@ -148,7 +149,7 @@ export const functionTexts = (unicode: string): readonly string[] => [
     'plat_text_time(value text) RETURNS text',
     "substr(plat_text_timestamp('1970-01-01T' || value || 'Z'), 12)",
   ),
-  // Whether a place lies in a ring of longitudes and latitudes, its border included.
+  // Whether a point lies in a ring of longitudes and latitudes, including its border.
   codeFunction(
     'plat_within(latitude float8, longitude float8, ring float8[]) RETURNS boolean',
     `DECLARE
@@ -188,15 +189,15 @@ export const functionTexts = (unicode: string): readonly string[] => [
       );
     END`,
   ),
-  // Served files are signed with the store's secret.
+  // URLs of files are signed with the store's secret.
   `CREATE OR REPLACE FUNCTION plat_file_url(path text, role text, expires bigint, base text) RETURNS text
    LANGUAGE sql STABLE PARALLEL SAFE
    RETURN base || '/media/' || role || '.' || expires || '.' || left(encode(sha256(convert_to(
      concat_ws(E'\\n', (SELECT value FROM plat_meta WHERE name = 'secret'), role, expires, path,
        (SELECT value FROM plat_meta WHERE name = 'secret')), 'UTF8')), 'hex'), 32) || '/' || plat_encode(path, '[A-Za-z0-9;,/?:@&=+$_.!~*''()#-]')`,
-  // Up to where the store is settled (I2), and how long that promise is valid (commit-timestamps.ts). While others
-  // write and no promise is valid, they may use timestamps as early as the end of the last one; a reader that
-  // encounters them records its request, and the next of them to commit makes the promise (KEEP_PROMISE in meta.ts).
+  // The horizon (I2), and how long it remains promised (commit-timestamps.ts). While other processes write and no promise is valid,
+  // they may use timestamps from the end of the last promise on. A reader that encounters them records its request, and the next of
+  // them to commit saves a promise (KEEP_PROMISE).
   `CREATE OR REPLACE FUNCTION plat_promise(given float8, OUT moment float8, OUT settled float8, OUT stands float8)
    LANGUAGE plpgsql VOLATILE AS $code$
    DECLARE
@@ -224,13 +225,13 @@ export const functionTexts = (unicode: string): readonly string[] => [
    END $code$`,
 ];
 
-/** The first of the two numbers of the advisory lock under which a store is written; the schema gives the second. */
+/** The first key of the advisory lock that protects writes; the second is derived from the schema. */
 export const LOCK_CLASS = 0x706c6174;
 
 /** Milliseconds after which a reader that encounters a writer records its request again. */
 const ASKED_EVERY = PROMISE_EVERY / 2;
 
-/** A function that is an expression, which the planner puts in its place. */
+/** A function with a single expression, which the planner inlines. */
 const sqlFunction = (signature: string, expression: string): string =>
   `CREATE OR REPLACE FUNCTION ${signature} LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE RETURN ${expression}`;
 

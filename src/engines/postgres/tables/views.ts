@@ -7,9 +7,10 @@ import type { Session } from '../../../store/session.ts';
 import { type Catalog, readCatalog } from './catalog.ts';
 
 /**
- * Makes the view that people query (docs/sql-views.md): a column for each field in use, agent and office fields joined. New
- * columns come at the end, so that what stands on a view stays.
- * @param isWrong whether it is made anew though it has these columns
+ * Creates the view for users (docs/sql-views.md): a column for each field in use, with agent and office fields joined. New columns
+ * are added at the end, so that objects that depend on a view remain valid.
+ *
+ * @param isWrong whether to recreate it although it has these columns
  */
 export async function recreateView(
   session: Session,
@@ -26,15 +27,15 @@ export async function recreateView(
   await session.run(creation(model, layout, layout.viewName, stays ? before : new Set()));
 }
 
-/** Makes the view anew where it is not as it should be; inside a write transaction. */
+/** Recreates the view if it differs from its definition; in a write transaction. */
 export const mendView = async (session: Session, model: StoreModel, layout: ResourceLayout): Promise<void> =>
   recreateView(session, model, layout, await readCatalog(session), true);
 
-/** The columns that a view has; none: there is no view. */
+/** The columns of a view; none if it does not exist. */
 const columnsIn = ({ columns }: Catalog, { viewName }: ResourceLayout): Set<string> =>
   new Set(columns.get(viewName)?.keys());
 
-/** @param first the columns that come first, in their order */
+/** @param first the columns that must come first, in this order */
 const creation = (
   model: StoreModel,
   layout: ResourceLayout,
@@ -45,8 +46,8 @@ const creation = (
 });
 
 /**
- * Whether the view is the one that is made. The server keeps a definition in words of its own, so it is queried for
- * those of another view that is made so, and that nobody ever sees.
+ * Whether the view has the expected definition. The server stores a normalized definition, so it is compared with that of a
+ * temporary view with the expected definition.
  */
 export async function findViewFaults(
   session: Session,

@@ -24,12 +24,12 @@ interface CopyConnection {
 const takesCopies = (connection: Connection): connection is Connection & CopyConnection =>
   ['query', 'sendCopyFromChunk', 'sendCopyFail', 'endCopyFrom'].every((name) => name in connection);
 
-/** Characters to send at once: somewhat more than the socket takes, so that the server never waits for the next. */
+/** Characters to send at once: slightly more than the socket buffers, so that the server never waits. */
 const CHUNK = 256 * 1024;
 
 /**
- * Sends rows to a table with COPY, the fastest way into the server. The rows are pulled in chunks, so that the next ones are
- * made while the server stores those before them.
+ * Sends rows to a table with COPY, the fastest way to load them. The rows are generated in chunks, while the server stores the
+ * previous ones.
  */
 export function copyIn(
   session: ServerSession,
@@ -54,7 +54,7 @@ export function copyIn(
     }
     return { text, isLast: false };
   };
-  /** Sends the next rows, and lets the socket write them before those that follow. */
+  /** Sends the next rows, and continues when the socket has written them. */
   const send = (connection: CopyConnection): void => {
     if (isOver) return;
     try {
@@ -67,7 +67,7 @@ export function copyIn(
       connection.sendCopyFail('the rows could not be made');
     }
   };
-  /** A statement whose data follow when the server requests them. The driver calls its handlers. */
+  /** A statement whose data is sent when the server requests it. The driver calls its handlers. */
   const copy = {
     submit(connection: Connection): void {
       if (!takesCopies(connection)) throw new Error('The driver does not copy');

@@ -12,9 +12,10 @@ import { noticeServer, signColumns, signOf, withholdsSign } from './which-server
 const PATIENCE = 30_000;
 
 /**
- * Begins a write transaction. One writer of all processes works at a time: the lock is held for a fraction of a second, is
- * released with the transaction, and blocks no reader. The layout, which changes only under this lock, is read under it. Each
- * statement sees what was committed before it, whatever the server's default, so a writer sees what its predecessors wrote.
+ * Begins a write transaction. Only one writer of all processes works at a time: the lock is held for a fraction of a second, is
+ * released with the transaction, and blocks no reader. The layout changes only under this lock and is read under it. With READ
+ * COMMITTED, whatever the server's default, each statement sees what was committed before it, so a writer sees what its
+ * predecessors wrote.
  */
 const beginText = (
   patience: number,
@@ -29,7 +30,7 @@ const beginText = (
 /** Seconds after which a client can repeat a write whose outcome is unknown. */
 const COME_BACK = 5;
 
-/** How many connections are tried: an idle one may have been cut without notice. */
+/** The number of connections to try: an idle one may have been cut without notice. */
 const TRIES = 3;
 
 interface LockOptions {
@@ -40,7 +41,8 @@ interface LockOptions {
 }
 
 /**
- * Runs `work` under the write lock of the store, and commits. An error undoes everything, and so does `Undo`.
+ * Runs `work` under the write lock of the store, and commits. An error rolls everything back, and so does `Undo`.
+ *
  * @throws LayoutTooNew
  * @throws PlatError `writeUnknown`
  */
@@ -95,7 +97,7 @@ async function begin(
   for (;;) {
     const sign = signOf(pool);
     try {
-      // Several statements in one text have several results, which the driver's types do not declare.
+      // A text with several statements has several results, which the driver's types do not declare.
       const answers: unknown = await session.client.query(beginText(patience, signColumns(sign)));
       const [stored] = rowsOf(Array.isArray(answers) ? answers.at(-1) : undefined);
       // Absent in stores of layout 1.

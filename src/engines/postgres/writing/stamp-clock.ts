@@ -1,30 +1,29 @@
-/** The clock that stamps a store on a server, and what it knows of time. */
+/** The clock that assigns timestamps in a store on a server. */
 
 import { type Clock, systemClock } from '../../../store/clock.ts';
 import type { ClockTrust, HeldTime } from '../../../store/clock-jump.ts';
 import { NOTHING_HELD, type StoreClock, storeClock } from '../../../store/store-clock.ts';
 
-/**
- * The server's clock, which all processes share, or one that is passed in. The clock of this machine is not used.
- */
+/** The server's clock, which all processes share, or one that is passed in. The clock of this machine is not used. */
 export interface StampClock extends StoreClock {
   /** The time to pass to statements in milliseconds since 1970; null where the server reads its own clock. */
   readonly given: () => number | null;
   /**
-   * Records the server's clock, and what the store holds of time.
-   * @param age milliseconds since which the server may have read its clock
-   * @returns whether the clock shows what was to be expected by its readings before
+   * Records a reading of the server's clock, and the store's record of time.
+   *
+   * @param age milliseconds that may have passed since the server read its clock
+   * @returns whether the clock agrees with its earlier readings
    */
   readonly note: (milliseconds: number, epoch: string, held: HeldTime, age?: number) => boolean;
 }
 
 /**
- * Milliseconds after which a response of the server no longer counts as a reading of its clock: the previous reading
- * remains in effect.
+ * Milliseconds after which a response no longer counts as a reading of the server's clock; the previous reading then remains in
+ * effect.
  */
 const SOON = 10;
 
-/** Milliseconds by which a clock may differ from what its readings before say, and was not set. */
+/** Milliseconds by which a clock may differ from the expected time without counting as having been set. */
 const IN_STEP = 1000;
 
 export function stampClock(clock: Clock | undefined, trust: ClockTrust): StampClock {

@@ -1,8 +1,8 @@
 /**
- * By what a writer notices that another server took over. A standby that did may lack the last commits of the server
- * before it, whose numbers in the sequence of changes readers know: the first write after that continues where none of
- * them is. Not every host lets a role ask for the timeline of the log (Amazon Aurora, for one), and another sign is
- * used there: when the server began, which also changes when the same one begins again. It knows no lock.
+ * Detects that another server has taken over. A promoted standby may lack the last commits of its predecessor, whose numbers in the
+ * sequence of changes readers know: the first write afterwards continues beyond them. Not every host allows a role to query the
+ * timeline of the WAL (Amazon Aurora does not, for example). The start time of the server is then used instead, which also changes
+ * when the same server restarts. This module knows no lock.
  */
 
 import { codeOf } from '../../../shared/error-code.ts';
@@ -14,13 +14,13 @@ import type { StorePool } from '../connection/connect.ts';
 type SignName = keyof Pick<MetaChange, 'timeline' | 'serverStart'>;
 
 interface Sign {
-  /** Each has a place of its own in the store: processes that are allowed different ones write to it in turns. */
+  /** Each sign is stored separately, because processes with different rights may write to the store alternately. */
   readonly name: SignName;
   readonly stored: string;
   readonly current: string;
 }
 
-/** The best sign first. Beyond the last one, servers cannot be distinguished. */
+/** The best sign first. If none is available, servers cannot be distinguished. */
 const SIGNS: readonly Sign[] = [
   { name: 'timeline', stored: 'timeline', current: 'left(pg_walfile_name(pg_current_wal_lsn()), 8)' },
   {
@@ -33,13 +33,13 @@ const SIGNS: readonly Sign[] = [
 /** insufficient_privilege, undefined_function, feature_not_supported, object_not_in_prerequisite_state */
 const WITHHELD = new Set(['42501', '42883', '0A000', '55000']);
 
-/** How many signs a server did not give to the connections of a pool. */
+/** The number of signs that a server refused to the connections of a pool. */
 const withheld = new WeakMap<StorePool, number>();
 
-/** What a writer queries from the server first; undefined if the server does not provide it. */
+/** The sign that a writer queries; undefined if the server provides none. */
 export const signOf = (pool: StorePool): Sign | undefined => SIGNS[withheld.get(pool) ?? 0];
 
-/** Columns of a SELECT from `plat_meta`: the stored sign, and the server's, unless it follows another. */
+/** Columns for a SELECT from `plat_meta`: the stored sign, and that of the server unless it is a standby. */
 export function signColumns(sign: Sign | undefined): string {
   if (sign === undefined) return 'NULL AS sign, NULL AS current_sign';
   return `max(value) FILTER (WHERE name = '${sign.stored}') AS sign,

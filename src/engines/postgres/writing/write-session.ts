@@ -1,4 +1,4 @@
-/** The session of a connection that holds the write lock, which the store's shared modules write through. */
+/** The session of a connection that holds the write lock, for the store's shared modules. */
 
 import type { ColumnKind } from '../../../compile/column-value.ts';
 import type { Dialect } from '../../../compile/dialect.ts';

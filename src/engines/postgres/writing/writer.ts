@@ -1,4 +1,4 @@
-/** What the store's writer needs of a server. */
+/** What the store's writer needs from a server. */
 
 import { readModel } from '../../../store/meta.ts';
 import type { WriteLimits } from '../../../store/write/in-time.ts';
@@ -39,7 +39,7 @@ export function writerOn(
       timeState: (session) => readState(session, clock),
       applyTables,
       beforeCommit: keepPromise,
-      // Partitions for new systems are made in transactions of their own, since that may take long.
+      // Partitions for new systems are created in separate transactions, because that may take long.
       async recover(error) {
         if (!(error instanceof NewSystems)) return false;
         for (const systems of systemsAtOnce(error.systems)) {
@@ -55,7 +55,10 @@ export function writerOn(
   );
 }
 
-/** Where a reader has asked since the last promise (`plat_promise`): nobody stamps before this commit any more (I2). */
+/**
+ * If a reader has requested a promise since the last one (`plat_promise`), saves one: no later commit may use a timestamp before
+ * this one (I2).
+ */
 const KEEP_PROMISE = `INSERT INTO plat_meta
   SELECT 'settled', $1 FROM plat_meta asked
   WHERE asked.name = 'asked' AND asked.value::bigint > coalesce(
@@ -63,9 +66,10 @@ const KEEP_PROMISE = `INSERT INTO plat_meta
   ON CONFLICT (name) DO UPDATE SET value = greatest(plat_meta.value::bigint, excluded.value::bigint)::text`;
 
 /**
- * Makes the promise that a reader waits for, at the end of a transaction: where one writer follows another, no reader ever
- * finds the lock free.
- * @param lastStamp of the store, with the transaction's own. Canonical
+ * Saves the promise that a reader waits for at the end of a transaction: if one writer follows another, a reader never finds the
+ * lock free.
+ *
+ * @param lastStamp the store's last timestamp, including that of the transaction. Canonical
  */
 async function keepPromise(session: ServerSession, lastStamp: string): Promise<void> {
   await session.run(KEEP_PROMISE, [String(Date.parse(lastStamp))]);
