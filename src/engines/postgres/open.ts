@@ -23,7 +23,7 @@ export interface PostgresStoreOptions extends ClockTrust {
   readonly create?: StoreSettings;
   /** Called after a store was created. */
   readonly onCreate?: (() => void) | undefined;
-  /** The partition key of the large tables. An existing store must have been created with the same one. */
+  /** The partition key of a new store; an existing store must already have it. */
   readonly partitions?: PartitionField;
   /** The clock that assigns timestamps; absent: the server's clock, which all processes share. */
   readonly clock?: Clock;

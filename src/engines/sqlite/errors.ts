@@ -38,7 +38,7 @@ const isUnknownForm = (error: unknown): boolean =>
 
 const HEADER = 'the header of its file is not as SQLite writes it';
 
-/** The damage that an error reports; undefined for any other error. */
+/** The damage that an error of SQLite reports; undefined for any other error. */
 export const damageIn = (error: unknown): string | undefined => damageOf(error, damageInFile);
 
 function damageInFile(error: unknown): string | undefined {

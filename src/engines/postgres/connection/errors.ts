@@ -46,7 +46,7 @@ export const isMissing = (error: unknown): boolean => ['42P01', '42703'].include
 /** data_corrupted, index_corrupted */
 const CORRUPT = new Set(['XX001', 'XX002']);
 
-/** The damage that an error reports; undefined for any other error. */
+/** The damage that an error of PostgreSQL reports; undefined for any other error. */
 export const damageIn = (error: unknown): string | undefined =>
   damageOf(error, (own) => {
     // No statement of plat names a table or column that its tables should not have.
