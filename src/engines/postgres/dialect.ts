@@ -148,7 +148,7 @@ function ordered(value: Sql): Sql {
   return isConstant ? sql`(SELECT ${value})` : value;
 }
 
-/** What `encodeURIComponent` leaves as it is. Few keys hold anything else. */
+/** The characters that `encodeURIComponent` does not encode; few keys contain others. */
 const PLAIN_IN_URL = "[A-Za-z0-9_.!~*''()-]";
 
 export const postgresDialect = dialectOf({

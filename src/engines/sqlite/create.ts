@@ -33,7 +33,7 @@ const layoutOf = (database: DatabaseSync): number =>
 /** What exists at a path. */
 type Found = 'nothing' | 'empty' | 'older store' | 'store';
 
-/** @throws PlatError when the file is no store of plat, or not to be touched; LayoutTooNew */
+/** @throws PlatError if the file is not a store, or must not be touched; LayoutTooNew */
 export function inspect(path: string): Found {
   mustNotBeInUse(path);
   if (!existsSync(path)) return 'nothing';

@@ -58,7 +58,7 @@ export class StorePool extends Pool {
   /** The time limit of each statement, in milliseconds; 0: unlimited. */
   readonly limit: number;
   readonly #connect: number;
-  /** Who waits for a connection by name. */
+  /** The queue of named callers. */
   readonly #queue: FairQueue;
   /** The connections that are in use. */
   readonly #lent = new Set<PoolClient>();
@@ -95,19 +95,19 @@ export class StorePool extends Pool {
     });
   }
 
-  /** How long a statement may keep silent, in milliseconds. */
+  /** How long the server may be silent during a statement, in milliseconds. */
   get patience(): number {
     return this.limit > 0 ? this.limit + SILENT : Number.POSITIVE_INFINITY;
   }
 
-  /** How many wait for a connection. */
+  /** The number of callers that wait for a connection. */
   get waiting(): number {
     return this.#queue.waiting + this.waitingCount;
   }
 
   /**
-   * Ends the pool. Nobody needs the responses of statements that still run: their connections are interrupted, and the
-   * server rolls back what they have not committed. Who waits for a connection gets none.
+   * Closes the pool. The responses of running statements are no longer needed: their connections are destroyed, and the server
+   * rolls back what has not been committed. Callers that wait for a connection are rejected.
    */
   async close(): Promise<void> {
     const ended = this.end();
@@ -119,9 +119,10 @@ export class StorePool extends Pool {
   }
 
   /**
-   * A connection, which goes back with `release`.
-   * @param name for whom; the connections are shared out fairly between the names. Absent: for the store itself
-   * @throws PlatError `overloaded` when all connections are in use, and stay so
+   * A connection; `release` returns it.
+   *
+   * @param name the caller; connections are distributed fairly among callers. Absent: the store itself
+   * @throws PlatError `overloaded` if all connections remain in use
    */
   async take(name?: string): Promise<PoolClient> {
     if (name === undefined) return this.#take();

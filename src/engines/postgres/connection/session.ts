@@ -34,7 +34,7 @@ interface Lending {
   readonly patience?: number | undefined;
   /** See `endWith`. */
   readonly ending?: Ending;
-  /** For whom, as of `StorePool.take`. */
+  /** The caller, as in `StorePool.take`. */
   readonly name?: string | undefined;
   /** Called when the connection is released. */
   readonly returned?: () => void;

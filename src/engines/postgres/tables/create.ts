@@ -23,7 +23,7 @@ import { writeSessionOn } from '../writing/write-session.ts';
 import { applyTables } from './extend.ts';
 import { functionTexts, LOCK_CLASS } from './functions.ts';
 
-/** What lies in a schema; a copy that has not ended is `incomplete`. */
+/** The content of a schema; an unfinished copy is `incomplete`. */
 type Found = 'nothing' | 'incomplete' | 'store';
 
 /** The features of a server that a store uses. */
@@ -130,7 +130,7 @@ const OLDEST = 150_000;
 /** Collations for all of Unicode: of ICU, or built in (PostgreSQL 18). */
 const COLLATIONS = ['und-x-icu', 'pg_unicode_fast'];
 
-/** @throws PlatError `storeNotOurs` when a store cannot live there */
+/** @throws PlatError `storeNotOurs` if the server cannot have a store */
 export async function readServer(session: ServerSession, store: string): Promise<Server> {
   const [row] = await session.rows(
     `SELECT current_setting('server_version_num')::integer AS version, current_setting('server_encoding') AS encoding,

@@ -174,7 +174,7 @@ export const functionTexts = (unicode: string): readonly string[] => [
       RETURN inside;
     END`,
   ),
-  // Encoded for a URL, byte by byte, but for the characters of a class.
+  // Percent-encodes all bytes except the characters of a class.
   codeFunction(
     'plat_encode(value text, kept text) RETURNS text',
     `BEGIN
