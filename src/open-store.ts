@@ -3,8 +3,7 @@ import { availableParallelism } from 'node:os';
 import type { ReadStoreOptions } from './engines/postgres/open.ts';
 import { platError } from './errors/index.ts';
 import { DEFAULT_SETTINGS, type Owner, type StoreSettings } from './records/settings.ts';
-import type { Clock } from './store/clock.ts';
-import type { ClockTrust } from './store/clock-jump.ts';
+import type { EngineOptions } from './store/engine.ts';
 import type { Restore, Restored } from './store/files/restore.ts';
 import type { RawTables } from './store/raw-tables.ts';
 import type { PartitionField, Store } from './store/store.ts';
@@ -47,11 +46,9 @@ const ADDRESSES: readonly (readonly [form: RegExp, remedy: string])[] = [
 export const withoutPassword = (text: string): string =>
   text.replace(/^([\w+.:-]*:\/\/[^/@:]*):[^/@]*@/, '$1@');
 
-export interface OpenStoreOptions extends ClockTrust {
+export interface OpenStoreOptions extends Omit<EngineOptions, 'create' | 'limits'> {
   /** How to create a store that does not exist; absent: it must exist. */
   readonly create?: Owner | StoreSettings;
-  /** Called after a store was created, with the names under which the log of an earlier file was kept. */
-  readonly onCreate?: ((kept: readonly string[]) => void) | undefined;
   /** The partition key of the large tables. An existing store must have been created with the same one. */
   readonly partitions?: PartitionField;
   /** Whether reads run on threads, as in a service. */
@@ -62,8 +59,6 @@ export interface OpenStoreOptions extends ClockTrust {
   readonly readStores?: ReadStoreOptions;
   /** For each connection of an embedded store. */
   readonly cacheMegabytes?: number;
-  /** The clock that sets timestamps; absent: the server's own, or this machine's. */
-  readonly clock?: Clock;
 }
 
 /**
@@ -96,7 +91,6 @@ export async function openStore(address: string, options: OpenStoreOptions = {})
       return openPostgresStore({
         address: found.url,
         ...settings,
-        onCreate: () => onCreate?.([]),
         ...(partitions === undefined ? {} : { partitions }),
         ...(readStores === undefined ? {} : { readStores }),
         writeBackup: async (...to) => (await import('./engines/sqlite/backup.ts')).writeBackup(...to),
@@ -107,8 +101,8 @@ export async function openStore(address: string, options: OpenStoreOptions = {})
       if (readStores !== undefined) {
         throw platError('usage', { reason: 'readStores are copies of a store on a server, not of a file.' });
       }
-      const { defaultReaders, openSqliteStore } = await import('./engines/sqlite/store.ts');
-      const readers = threads ? defaultReaders() : 0;
+      const { openSqliteStore } = await import('./engines/sqlite/store.ts');
+      const readers = threads ? Math.max(1, availableParallelism() - 1) : 0;
       return openSqliteStore({
         path: found.path,
         ...settings,

@@ -1,6 +1,6 @@
 /** The part of SQL that differs by engine. This module knows no engine. */
 import type { ScalarType } from '../dictionary/index.ts';
-import type { FunctionName, LikePart, Point, ValueType } from '../query/tree.ts';
+import type { FunctionName, LikePart, ValueType } from '../query/tree.ts';
 import { type Calls, type Casts, callBy, castBy, type JsonForms, jsonBy } from './calls.ts';
 import type { ColumnKind } from './column-value.ts';
 import { type BoundValue, bind, type Placeholder, type Sql } from './fragment.ts';
@@ -116,8 +116,11 @@ export interface Dialect {
    * one partition only. Absent or undefined if this does not narrow the search.
    */
   readonly sameSystem?: (layout: ResourceLayout, alias: string, other: string) => Sql | undefined;
-  /** Whether a point lies in a polygon or on its border; null if a coordinate is null. */
-  readonly within: (latitude: Sql, longitude: Sql, polygon: readonly Point[]) => Sql;
+  /**
+   * Whether a point lies in a polygon or on its border; null if a coordinate is null.
+   * @param ring longitude, latitude, longitude, latitude, …
+   */
+  readonly within: (latitude: Sql, longitude: Sql, ring: readonly number[]) => Sql;
   /** Marks a condition as selective, for an engine that would otherwise estimate that it is not. */
   readonly rare: (condition: Sql) => Sql;
   readonly divide: (left: Sql, right: Sql, whole: boolean) => Sql;

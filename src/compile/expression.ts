@@ -664,7 +664,8 @@ function distanceCondition(
  */
 function withinCondition(context: Context, { location, polygon }: Within, exact: boolean): Sql {
   const at = coordinates(context, location);
-  const inside = context.dialect.within(at.latitude, at.longitude, polygon);
+  const ring = polygon.flatMap(({ longitude, latitude }) => [longitude, latitude]);
+  const inside = context.dialect.within(at.latitude, at.longitude, ring);
   if (exact) return inside;
   const latitudes = polygon.map((point) => point.latitude);
   const longitudes = polygon.map((point) => point.longitude);

@@ -41,15 +41,18 @@ const SMALL = 5000;
 
 /**
  * Makes the store of an engine that has just connected, and does the work of midnight that is still pending, if
- * possible.
+ * possible. An engine of which no store can be made is closed.
  */
 export async function openOn(engine: Engine): Promise<Store> {
+  await using opened = new AsyncDisposableStack();
+  opened.defer(() => engine.close());
   const { writer } = engine;
   // Values that cannot be counted now, because the clock or the tables are wrong, are counted when the store is next
   // opened.
   await writer.countValues().catch(() => undefined);
   const { moment } = await engine.ask();
   const model = await modelOfToday(await engine.readModel(), moment, (patience) => writer.startDay(patience));
+  opened.move(); // whoever has the store closes it
   return watched(storeOn(engine, model), (error) => engine.explain(error));
 }
 

@@ -12,6 +12,8 @@ import type { Profile } from '../records/profile.ts';
 import type { StoreSettings } from '../records/settings.ts';
 import type { CacheUse } from '../shared/bounded-cache.ts';
 import type { FileFault, OnProgress, RowFaults } from './check/checks.ts';
+import type { Clock } from './clock.ts';
+import { type ClockTrust, thisMachine } from './clock-jump.ts';
 import type { Announcements, Hearing, Pause } from './commit-watch.ts';
 import type { Lane } from './lanes.ts';
 import type { LiveModel, ModelSource } from './live-model.ts';
@@ -21,6 +23,25 @@ import type { Shared } from './shared.ts';
 import type { AssumedLook, Horizon, Look, ReadOptions, ReadStoreState, StoreStatus } from './store.ts';
 import type { CheckResult, CheckTask } from './threads/check-task.ts';
 import type { RestampWriter, StampState } from './write/bring-back.ts';
+import type { WriteLimits } from './write/in-time.ts';
+
+/** How a store is opened with any engine. */
+export interface EngineOptions extends ClockTrust {
+  /** The settings of a new store; absent: the store must exist. */
+  readonly create?: StoreSettings;
+  /** Called after a store was created, with the names under which the log of an earlier file was kept. */
+  readonly onCreate?: ((kept: readonly string[]) => void) | undefined;
+  /** The clock that sets timestamps; absent: the server's own, or this machine's. */
+  readonly clock?: Clock;
+  /** The time limits of transactions; tests set shorter ones. */
+  readonly limits?: WriteLimits;
+}
+
+/** What is trusted to tell a jump of the clock: this machine, unless a clock was passed in. */
+export const trustOf = ({ clock, machine, allowClockJump }: EngineOptions): ClockTrust => ({
+  allowClockJump,
+  machine: machine ?? (clock === undefined ? thisMachine() : undefined),
+});
 
 export interface LockOptions {
   /** How long to wait for the lock, in milliseconds. */

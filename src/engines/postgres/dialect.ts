@@ -201,10 +201,8 @@ export const postgresDialect = dialectOf({
     sql`((${text}) COLLATE "C" ~ ${bind(serverPattern(pattern, ignoreCase))})`,
   like: (text, pattern) =>
     sql`(${text} LIKE ${bind(wildcardText(pattern, { any: '%', one: '_', special: /[%_\\]/g, escaped: '\\$&' }))})`,
-  within: (latitude, longitude, polygon) => {
-    const ring = polygon.flatMap((point) => [point.longitude, point.latitude]);
-    return sql`plat_within(${latitude}, ${longitude}, ${bind(`{${ring.join()}}`)}::float8[])`;
-  },
+  within: (latitude, longitude, ring) =>
+    sql`plat_within(${latitude}, ${longitude}, ${bind(`{${ring.join()}}`)}::float8[])`,
   rare: (condition) => condition,
   divide: (left, right, integers) =>
     integers

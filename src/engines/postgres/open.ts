@@ -1,11 +1,8 @@
-import type { StoreSettings } from '../../records/settings.ts';
-import type { Clock } from '../../store/clock.ts';
-import { type ClockTrust, thisMachine } from '../../store/clock-jump.ts';
+import { type EngineOptions, trustOf } from '../../store/engine.ts';
 import { openOn } from '../../store/engine-store.ts';
 import { readMeta } from '../../store/meta.ts';
 import type { WriteBackup } from '../../store/raw-tables.ts';
 import type { PartitionField, Store } from '../../store/store.ts';
-import type { WriteLimits } from '../../store/write/in-time.ts';
 import { type PostgresAddress, postgresAddress } from './connection/address.ts';
 import { connectLanes, PATIENCE, type Patience, StorePool } from './connection/connect.ts';
 import { withSession } from './connection/session.ts';
@@ -16,23 +13,15 @@ import { prepareStore } from './tables/create.ts';
 import { type StampClock, stampClock } from './writing/stamp-clock.ts';
 import { writerOn } from './writing/writer.ts';
 
-export interface PostgresStoreOptions extends ClockTrust {
+export interface PostgresStoreOptions extends EngineOptions {
   /** `postgres://…` (address.ts). */
   readonly address: string;
-  /** The settings of a new store; absent: the store must exist. */
-  readonly create?: StoreSettings;
-  /** Called after a store was created. */
-  readonly onCreate?: (() => void) | undefined;
   /** The partition key of a new store; an existing store must already have it. */
   readonly partitions?: PartitionField;
-  /** The clock that assigns timestamps; absent: the server's clock, which all processes share. */
-  readonly clock?: Clock;
   /** Standbys of this server, which serve reads in its place. */
   readonly readStores?: ReadStoreOptions;
   /** Timeouts for the server; each has a default. */
   readonly patience?: Partial<Patience>;
-  /** The time limits of transactions; tests set others. */
-  readonly limits?: WriteLimits;
   /** Writes a whole store to a new SQLite store. */
   readonly writeBackup: WriteBackup;
 }
@@ -47,8 +36,8 @@ export interface ReadStoreOptions {
 /** Opens or creates the store on a server. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
   const address = postgresAddress(options.address);
-  const { writeBackup, machine = options.clock === undefined ? thisMachine() : undefined } = options;
-  const clock = stampClock(options.clock, { ...options, machine });
+  const { writeBackup } = options;
+  const clock = stampClock(options.clock, trustOf(options));
   const patience = { ...PATIENCE, ...options.patience };
   const { write: statement, connect } = patience;
   try {
@@ -69,9 +58,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     const engine = postgresEngine({
       ...{ address, secret, isPartitioned, clock, writing, writer, lanes, readServers, writeBackup },
     });
-    const store = await openOn(engine);
-    taken.move(); // the store closes them
-    return store;
+    taken.move(); // the store closes them, also if it cannot be made
+    return await openOn(engine);
   } catch (error) {
     throw openingError(error, address);
   }

@@ -4,7 +4,7 @@ import { copyStore } from '../../store/copy-store.ts';
 import { makeBackup } from '../../store/files/backup.ts';
 import { readModel } from '../../store/meta.ts';
 import type { WriteBackup } from '../../store/raw-tables.ts';
-import { type Connection, connect } from './connection.ts';
+import { connect } from './connection.ts';
 import { translateError } from './errors.ts';
 import { findFileFaults } from './file-faults.ts';
 import { giveFileId } from './file-id.ts';
@@ -43,18 +43,15 @@ const PATIENCE = 5000;
 async function faultOf(path: string, onProgress: Options['onProgress']): Promise<string | undefined> {
   giveFileId(path);
   using connection = connect({ path, readOnly: false, busyTimeout: PATIENCE, cacheMegabytes: 64 });
-  return await unsoundness(await checkable(connection), onProgress);
-}
-
-async function checkable(connection: Connection): Promise<Checkable> {
   const session = sessionOn(connection);
   const model = await readModel(session);
   const checks = checksOn(session, model);
-  return {
+  const copy: Checkable = {
     ...checks,
     tableFaults: (resource) =>
       checkTables(resource, model, checks, (...of) => findViewFaults(connection.database, ...of)),
     model: async () => model,
     fileFaults: async () => findFileFaults(connection, model),
   };
+  return await unsoundness(copy, onProgress);
 }

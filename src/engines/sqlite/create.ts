@@ -23,15 +23,15 @@ const APPLICATION_ID = 0x706c6174;
 export const markStore = (database: DatabaseSync): void =>
   database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${LAYOUT_VERSION};`);
 
-export const isMarked = (database: DatabaseSync): boolean =>
+const isMarked = (database: DatabaseSync): boolean =>
   Number(database.prepare('PRAGMA application_id').get()?.application_id) === APPLICATION_ID;
 
 /** The layout of a file's tables; 0 while they are being created. */
 const layoutOf = (database: DatabaseSync): number =>
   Number(database.prepare('PRAGMA user_version').get()?.user_version);
 
-/** What exists at a path. */
-type Found = 'nothing' | 'empty' | 'older store' | 'store';
+/** What exists at a path; `incomplete` is a copy that has not finished. */
+type Found = 'nothing' | 'empty' | 'incomplete' | 'older store' | 'store';
 
 /** @throws PlatError if the file is not a store, or must not be touched; LayoutTooNew */
 export function inspect(path: string): Found {
@@ -43,30 +43,32 @@ export function inspect(path: string): Found {
   const hasTables = database.prepare('SELECT 1 FROM sqlite_schema').get() !== undefined;
   if (!isMarked(database)) {
     if (!hasTables) return 'empty';
-    const isBegun = columnsOf(database, 'plat_meta').size > 0;
-    const reason = isBegun ? 'a copy into it is incomplete' : 'it is another database';
-    throw platError('storeNotOurs', { store: path, reason });
+    if (columnsOf(database, 'plat_meta').size > 0) return 'incomplete';
+    throw platError('storeNotOurs', { store: path, reason: 'it is another database' });
   }
-  const layout = mustKnow(database);
+  const layout = layoutOf(database);
+  if (layout > LAYOUT_VERSION) throw new LayoutTooNew(layout);
   if (!hasTables || layout === 0) return 'empty';
-  writeAhead(database);
+  // Readers never wait for a writer with a write-ahead log. A copy made by SQLite (`VACUUM INTO`) has none, and someone
+  // may have turned it off.
+  const mode = database.prepare('PRAGMA journal_mode').get()?.journal_mode;
+  if (mode !== 'wal') database.exec('PRAGMA journal_mode = WAL');
   return layout < LAYOUT_VERSION ? 'older store' : 'store';
 }
 
-/** The layout of the tables of a store. @throws LayoutTooNew */
-export function mustKnow(database: DatabaseSync): number {
-  const layout = layoutOf(database);
-  if (layout > LAYOUT_VERSION) throw new LayoutTooNew(layout);
-  return layout;
-}
+/** Why a path has no store. */
+const NO_STORE = { empty: 'it is empty', incomplete: 'a copy into it is incomplete' };
 
 /**
- * Enables the write-ahead log, so that readers never wait for a writer. A copy made by SQLite (`VACUUM INTO`) has none, and someone
- * may have turned it off.
+ * The same for a caller that needs a store.
+ * @param mayMake whether there may be none yet
+ * @throws PlatError `storeMissing`, `storeNotOurs`; LayoutTooNew
  */
-function writeAhead(database: DatabaseSync): void {
-  const mode = database.prepare('PRAGMA journal_mode').get()?.journal_mode;
-  if (mode !== 'wal') database.exec('PRAGMA journal_mode = WAL');
+export function inspectStore(path: string, mayMake = false): Exclude<Found, 'incomplete'> {
+  const found = inspect(path);
+  if (found === 'nothing' && !mayMake) throw platError('storeMissing', { store: path });
+  if (found !== 'incomplete' && (found !== 'empty' || mayMake)) return found;
+  throw platError('storeNotOurs', { store: path, reason: NO_STORE[found] });
 }
 
 /** Creates the tables of a new store; does nothing if another process was faster. */

@@ -156,10 +156,8 @@ const dialect = dialectOf({
   hasWords: (texts, words) => sql`plat_has_words(${texts}, ${bind(words.join(' '))})`,
   idsWithWords,
   wordIndex,
-  within: (latitude, longitude, polygon) => {
-    const ring = polygon.flatMap((point) => [point.longitude, point.latitude]);
-    return sql`plat_within(${latitude}, ${longitude}, ${bind(JSON.stringify(ring))})`;
-  },
+  within: (latitude, longitude, ring) =>
+    sql`plat_within(${latitude}, ${longitude}, ${bind(JSON.stringify(ring))})`,
   rare: (condition) => sql`likelihood(${condition}, 0.001)`,
   divide: (left, right, integers) =>
     integers

@@ -6,8 +6,6 @@ import { DEADLINE_MESSAGE } from './functions.ts';
 
 /** SQLite's primary result codes that can affect users. */
 const ERROR = 1;
-const BUSY = 5;
-const LOCKED = 6;
 const CANNOT_OPEN = 14;
 const TOO_BIG = 18;
 const NOT_A_DATABASE = 26;
@@ -28,13 +26,11 @@ const CLOSED = /^(?:database is not open|statement has been finalized)$/;
 /** Seconds after which a client may retry, with the next process. */
 const AGAIN = 5;
 
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : '');
+
 /** No statement of plat names a table or column that its tables should not have. */
 export const isMissing = (error: unknown): error is Error =>
   error instanceof Error && /^no such (?:column|table): /.test(error.message);
-
-/** SQLite's error for a header with an unknown schema format. */
-const isUnknownForm = (error: unknown): boolean =>
-  error instanceof Error && error.message === 'unsupported file format';
 
 const HEADER = 'the header of its file is not as SQLite writes it';
 
@@ -49,7 +45,8 @@ function damageInFile(error: unknown): string | undefined {
       return HEADER;
     case ERROR:
       if (isMissing(error)) return `there is ${error.message}`;
-      return isUnknownForm(error) ? HEADER : undefined;
+      // A header that names a form of the schema that SQLite never wrote.
+      return messageOf(error) === 'unsupported file format' ? HEADER : undefined;
     case IO_ERROR:
       return fullCode(error) === SHORT_READ ? 'its file ends too early' : 'the disk reports an I/O error';
     default:
@@ -57,7 +54,8 @@ function damageInFile(error: unknown): string | undefined {
   }
 }
 
-function fullCode(error: unknown): number | undefined {
+/** The extended result code. */
+export function fullCode(error: unknown): number | undefined {
   if (typeof error !== 'object' || error === null || !('errcode' in error)) return undefined;
   return typeof error.errcode === 'number' ? error.errcode : undefined;
 }
@@ -71,10 +69,7 @@ function resultCode(error: unknown): number | undefined {
 export const refusalIn = (error: unknown): string | undefined =>
   resultCode(error) === TOO_BIG ? 'The store cannot hold it: a text is too long' : undefined;
 
-export const isBusy = (error: unknown): boolean => {
-  const code = resultCode(error);
-  return code === BUSY || code === LOCKED;
-};
+export const isBusy = (error: unknown): boolean => TROUBLES.get(resultCode(error))?.kind === 'busy';
 
 /** SQLite's error as the user gets it; an unknown one is returned unchanged. */
 export const translateError = (error: unknown, store: string, seconds: number): unknown =>
@@ -82,15 +77,15 @@ export const translateError = (error: unknown, store: string, seconds: number): 
 
 /** Codes that determine the user's error by themselves. */
 const TROUBLES: ReadonlyMap<unknown, Trouble> = new Map([
-  [BUSY, { kind: 'busy' }],
-  [LOCKED, { kind: 'busy' }],
+  [5, { kind: 'busy' }], // SQLITE_BUSY
+  [6, { kind: 'busy' }], // SQLITE_LOCKED
   [13, { kind: 'full' }], // SQLITE_FULL
   [TOO_BIG, { kind: 'too-large' }],
   [19, { kind: 'in-the-way' }], // SQLITE_CONSTRAINT
 ]);
 
 function troubleIn(error: unknown, store: string): Trouble | undefined {
-  const says = error instanceof Error ? error.message : '';
+  const says = messageOf(error);
   if (says.includes(DEADLINE_MESSAGE)) return { kind: 'timed-out' };
   if (says.includes(RANGE_MESSAGE)) return { kind: 'out-of-range' };
   if (CLOSED.test(says)) return { kind: 'unavailable', retryAfter: AGAIN };
@@ -101,7 +96,7 @@ function troubleIn(error: unknown, store: string): Trouble | undefined {
   if (known !== undefined) return known;
   if (code === NOT_A_DATABASE) return { kind: 'not-ours', reason: whatItIs(store) };
   if (code === READ_ONLY || code === CANNOT_OPEN) return refusal(store) ?? { kind: 'unavailable' };
-  if (isRefused(error)) return refusal(store);
+  if (REFUSED.has(codeOf(error) ?? '')) return refusal(store);
   const reason = damageIn(error);
   return reason === undefined ? undefined : { kind: 'damaged', reason };
 }
@@ -113,5 +108,3 @@ function refusal(store: string): Trouble | undefined {
 
 /** Codes with which the operating system refuses access to a file. */
 const REFUSED = new Set(['EROFS', 'EACCES', 'EPERM', 'EISDIR', 'ENOTDIR']);
-
-const isRefused = (error: unknown): boolean => REFUSED.has(codeOf(error) ?? '');

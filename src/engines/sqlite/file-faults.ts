@@ -54,20 +54,15 @@ const SCHEMA = `SELECT concat(type, ' ', name) AS what, NULL AS its_table FROM s
   UNION ALL SELECT concat('column ', t.name, '.', c.name), concat('table ', t.name)
   FROM sqlite_schema t, pragma_table_info(t.name) c WHERE t.type = 'table'`;
 
+const schemaOf = (database: DatabaseSync) => database.prepare(SCHEMA).all();
+
 /** Compares tables, columns, indexes and triggers with those of a new store. */
 function findMissing(database: DatabaseSync, model: StoreModel): string[] {
   using sound = new DatabaseSync(':memory:');
   registerFunctions(sound);
   makeTables(sound, model);
-  const there = new Set<unknown>(
-    database
-      .prepare(SCHEMA)
-      .all()
-      .map(({ what }) => what),
-  );
-  return sound
-    .prepare(SCHEMA)
-    .all()
+  const there = new Set<unknown>(schemaOf(database).map(({ what }) => what));
+  return schemaOf(sound)
     .filter(({ what, its_table }) => !there.has(what) && (its_table === null || there.has(its_table)))
     .map(({ what }) => `there is no ${what}`);
 }

@@ -8,8 +8,7 @@ export const DEADLINE_MESSAGE = 'plat: the time of this statement is up';
 
 /** When the running statement must end, on the clock of `performance.now()`. */
 export interface Deadline {
-  set(milliseconds: number): void;
-  clear(): void;
+  end: number;
 }
 
 /** The number of calls between two checks of the clock. */
@@ -21,7 +20,13 @@ export function registerFunctions(database: DatabaseSync): Deadline {
   for (const [name, call] of Object.entries(NUMBER_FUNCTIONS)) {
     database.function(name, { ...pure, useBigIntArguments: true }, call);
   }
-  return registerDeadline(database);
+  const deadline = { end: Number.POSITIVE_INFINITY };
+  let calls = 0;
+  database.function('plat_deadline', () => {
+    if (++calls % STRIDE === 0 && performance.now() > deadline.end) throw new Error(DEADLINE_MESSAGE);
+    return 1;
+  });
+  return deadline;
 }
 
 /** URLs of files are signed with the store's secret, so only a connection that knows it can create them. */
@@ -35,21 +40,4 @@ export function registerFileUrl(database: DatabaseSync, secret: string): void {
       return `${base}/media/${signature}/${encodeURI(path)}`;
     },
   );
-}
-
-function registerDeadline(database: DatabaseSync): Deadline {
-  let end = Number.POSITIVE_INFINITY;
-  let calls = 0;
-  database.function('plat_deadline', () => {
-    if (++calls % STRIDE === 0 && performance.now() > end) throw new Error(DEADLINE_MESSAGE);
-    return 1;
-  });
-  return {
-    set: (milliseconds) => {
-      end = performance.now() + milliseconds;
-    },
-    clear: () => {
-      end = Number.POSITIVE_INFINITY;
-    },
-  };
 }

@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { freeName, isBlank, mustNotBeInUse, setAside } from '../../store/files/beside.ts';
 import { makePrivateFile } from '../../store/files/private-file.ts';
+import { fullCode } from './errors.ts';
 
 /** A typical record fits into a page without overflow (docs/performance.md). */
 const PAGE_SIZE = 32_768;
@@ -49,12 +50,10 @@ export function takeTurn(path: string): Disposable {
       };
     } catch (error) {
       lock.close();
-      if (!hasMoved(error) || performance.now() > end) throw error;
+      if (!MOVED.has(fullCode(error)) || performance.now() > end) throw error;
     }
   }
 }
 
 /** SQLITE_READONLY_DBMOVED, and SQLITE_IOERR_FSTAT. */
 const MOVED = new Set<unknown>([1032, 1802]);
-const hasMoved = (error: unknown): boolean =>
-  error instanceof Error && 'errcode' in error && MOVED.has(error.errcode);

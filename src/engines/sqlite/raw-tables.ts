@@ -1,13 +1,11 @@
-import { existsSync } from 'node:fs';
-import type { DatabaseSync } from 'node:sqlite';
-import { type StoreModel, storedLayouts } from '../../compile/model.ts';
+import { storedLayouts } from '../../compile/model.ts';
 import { platError } from '../../errors/index.ts';
 import { systemClock } from '../../store/clock.ts';
-import { isBlank, mustLieAlone, mustNotBeInUse } from '../../store/files/beside.ts';
+import { isBlank, mustLieAlone } from '../../store/files/beside.ts';
 import { readModel } from '../../store/meta.ts';
 import { type RawTables, tablesOn } from '../../store/raw-tables.ts';
 import { type Connection, connect } from './connection.ts';
-import { isMarked, markStore, mustKnow } from './create.ts';
+import { inspect, markStore } from './create.ts';
 import { translateError } from './errors.ts';
 import { makeFile } from './new-file.ts';
 import { sessionOn } from './session.ts';
@@ -24,9 +22,9 @@ const PATIENCE = 2000;
  * @param create whether to create the file if it does not exist
  */
 export function sqliteTables(path: string, create: boolean): RawTables {
-  if (!create && !existsSync(path)) throw platError('storeMissing', { store: path });
   try {
-    mustNotBeInUse(path);
+    const found = inspect(path);
+    if (found === 'nothing' && !create) throw platError('storeMissing', { store: path });
     if (create && isBlank(path)) {
       mustLieAlone(path);
       makeFile(path, systemClock.now());
@@ -35,10 +33,8 @@ export function sqliteTables(path: string, create: boolean): RawTables {
     const connection = taken.use(
       connect({ path, readOnly: false, busyTimeout: PATIENCE, cacheMegabytes: 64 }),
     );
-    const whole = isMarked(connection.database);
-    if (whole) mustKnow(connection.database);
     taken.move(); // the caller closes it
-    return tablesIn(path, connection, whole);
+    return tablesIn(path, connection, found === 'older store' || found === 'store');
   } catch (error) {
     throw translateError(error, path, 0);
   }
@@ -64,7 +60,10 @@ function tablesIn(path: string, connection: Connection, whole: boolean): RawTabl
     },
     readModel,
     columns: async () => (table) => columnsOf(database, table),
-    prepare: async (_, model) => prepare(database, path, model),
+    async prepare(_, model) {
+      database.exec(OWN);
+      for (const layout of storedLayouts(model)) extendTables(database, layout);
+    },
     async insert(_, { name, columns }, rows) {
       const names = columns.map((column) => `"${column}"`).join(', ');
       const places = columns.map(() => '?').join(', ');
@@ -81,13 +80,4 @@ function tablesIn(path: string, connection: Connection, whole: boolean): RawTabl
     explain: (error) => translateError(error, path, 0),
     close: async () => connection.close(),
   });
-}
-
-function prepare(database: DatabaseSync, path: string, model: StoreModel): void {
-  if (columnsOf(database, 'plat_meta').size === 0) {
-    const others = Number(database.prepare('SELECT count(*) AS n FROM sqlite_schema').get()?.n);
-    if (others > 0) throw platError('storeNotOurs', { store: path, reason: 'it is another database' });
-    database.exec(OWN);
-  }
-  for (const layout of storedLayouts(model)) extendTables(database, layout);
 }

@@ -6,7 +6,7 @@ import { platError } from '../../errors/index.ts';
 import { makePrivateFile } from '../../store/files/private-file.ts';
 import type { Before, FileEngine, Occupied } from '../../store/files/restore.ts';
 import { keyOf } from '../../store/key-store.ts';
-import { inspect } from './create.ts';
+import { inspectStore } from './create.ts';
 import { damageIn, isBusy, translateError } from './errors.ts';
 import { takeTurn } from './new-file.ts';
 import { openSqliteStore } from './store.ts';
@@ -25,7 +25,7 @@ function occupy(path: string): Occupied {
   using taken = new DisposableStack();
   try {
     // Refuses a file that is not a store: nothing else is overwritten.
-    inspect(path);
+    inspectStore(path, true);
     const database = taken.use(new DatabaseSync(path, { timeout: 0 }));
     // Every process that has a store open holds a shared lock on its file, even while it is idle.
     database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT');
@@ -68,8 +68,7 @@ async function copyBackup(backup: string, partial: string): Promise<void> {
     } else {
       await copyThrough(backup, partial, log !== true && journal !== true);
     }
-    if (inspect(partial) === 'empty')
-      throw platError('storeNotOurs', { store: backup, reason: 'it is empty' });
+    inspectStore(partial);
   } catch (error) {
     throw translateError(error, partial, 0);
   }

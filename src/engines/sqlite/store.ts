@@ -1,14 +1,10 @@
 /** The SQLite engine: a store in one file, which the processes of one machine share. */
 import { statSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
 import { backup as backupDatabase } from 'node:sqlite';
 import { render } from '../../compile/fragment.ts';
-import { platError } from '../../errors/index.ts';
-import type { StoreSettings } from '../../records/settings.ts';
 import { type Clock, systemClock } from '../../store/clock.ts';
-import { type ClockTrust, thisMachine } from '../../store/clock-jump.ts';
 import { deflatingLater } from '../../store/deflating.ts';
-import type { Engine } from '../../store/engine.ts';
+import { type Engine, type EngineOptions, trustOf } from '../../store/engine.ts';
 import { openOn } from '../../store/engine-store.ts';
 import { StoreFile } from '../../store/files/store-file.ts';
 import { isSent, type Lane } from '../../store/lanes.ts';
@@ -17,14 +13,13 @@ import { readMeta, readModel, STATE, stateIn } from '../../store/meta.ts';
 import { ownMemory } from '../../store/page-memory.ts';
 import { makerOf } from '../../store/read-task.ts';
 import type { Store } from '../../store/store.ts';
-import { type StoreClock, storeClock } from '../../store/store-clock.ts';
+import { storeClock } from '../../store/store-clock.ts';
 import { WholeBodies } from '../../store/whole/whole-bodies.ts';
-import type { WriteLimits } from '../../store/write/in-time.ts';
 import type { WriteSession } from '../../store/write-session.ts';
 import { StoreWriter } from '../../store/writer.ts';
 import { backupFile } from './backup.ts';
-import { bindings, type Connection, connect } from './connection.ts';
-import { createStore, inspect, migrateStore } from './create.ts';
+import { bindings, connect } from './connection.ts';
+import { createStore, inspectStore, migrateStore } from './create.ts';
 import { sqliteDialect } from './dialect.ts';
 import { damageIn, isMissing, refusalIn, translateError } from './errors.ts';
 import { findFileFaults, mendFileFaults } from './file-faults.ts';
@@ -38,13 +33,8 @@ import { applyTables, findViewFaults, recreateView } from './tables.ts';
 import { readerPool, runTask } from './tasks.ts';
 import { LOCK_TIMEOUT, underLock } from './transaction.ts';
 
-export interface SqliteStoreOptions extends ClockTrust {
+export interface SqliteStoreOptions extends EngineOptions {
   readonly path: string;
-  /** The settings of a new file; absent: the file must exist. */
-  readonly create?: StoreSettings;
-  /** Called after a store was created, with the names of logs that an earlier file left behind. */
-  readonly onCreate?: ((kept: readonly string[]) => void) | undefined;
-  readonly clock?: Clock;
   /**
    * Threads that read pages, and threads for unbounded work (searches, counts, sorts). 0: everything runs on the
    * calling thread, as in commands and simulations.
@@ -55,8 +45,6 @@ export interface SqliteStoreOptions extends ClockTrust {
   readonly checkers?: number;
   /** The page cache of each connection of the calling thread; a consumer, which reads little, needs less than a service. */
   readonly cacheMegabytes?: number;
-  /** The time limits of transactions; tests set shorter ones. */
-  readonly limits?: WriteLimits;
 }
 
 /** How long to wait for the lock of another process, in milliseconds: to create a store, and to read. */
@@ -66,22 +54,13 @@ const CACHE_MEGABYTES = 64;
 /** Pages are read once in the order of the keys, and each commit of another connection empties a cache. */
 const PAGES_CACHE_MEGABYTES = 16;
 
-export const defaultReaders = (): number => Math.max(1, availableParallelism() - 1);
-
 /** Opens or creates the store in a file. */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
-  const { path } = options;
-  const { clock = systemClock, machine = options.clock === undefined ? thisMachine() : undefined } = options;
+  const { path, clock = systemClock } = options;
   const file = new StoreFile(path, idBeneath);
   try {
     await prepareFile(options, clock);
-    await using opened = new AsyncDisposableStack();
-    const engine = opened.adopt(await sqliteEngine(file, clock, { ...options, machine }), (made) =>
-      made.close(),
-    );
-    const store = await openOn(engine);
-    opened.move(); // the caller closes the store
-    return store;
+    return await openOn(await sqliteEngine(file, clock, { ...options, ...trustOf(options) }));
   } catch (error) {
     throw translateError(error, path, 0);
   }
@@ -89,17 +68,9 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
 
 /** Creates the store if there is none, and migrates one of an older layout. */
 async function prepareFile({ path, create, onCreate }: SqliteStoreOptions, clock: Clock): Promise<void> {
-  const found = inspect(path);
-  if (found === 'store') return;
-  if (found === 'older store') {
-    await migrateStore(path);
-    return;
-  }
-  if (create === undefined) {
-    throw found === 'nothing'
-      ? platError('storeMissing', { store: path })
-      : platError('storeNotOurs', { store: path, reason: 'it is empty' });
-  }
+  const found = inspectStore(path, create !== undefined);
+  if (found === 'older store') await migrateStore(path);
+  if (found === 'store' || found === 'older store' || create === undefined) return;
   const kept = makeFile(path, clock.now());
   using connection = connect({ path, readOnly: false, busyTimeout: CREATE_PATIENCE, cacheMegabytes: 16 });
   await createStore(connection, create, clock);
@@ -138,7 +109,23 @@ async function sqliteEngine(
   const { secret } = await readMeta(reading, 'secret');
   for (const connection of [write, main]) registerFileUrl(connection.database, secret);
   file.remember();
-  const writer = writerOn(write, main, clock, limits);
+  const session = writeSessionOn(write);
+  const writer = new StoreWriter<WriteSession>(
+    {
+      clock,
+      refusal: refusalIn,
+      reading,
+      readModel: () => readModel(reading),
+      underLock: (work, { patience } = {}) => underLock(write, () => work(session), { patience, limits }),
+      async timeState(asked) {
+        const state = stateIn(await readMeta(asked, ...STATE));
+        clock.inEpoch(state.epoch);
+        return { ...state, moment: clock.now(), jump: clock.jump() };
+      },
+      applyTables: async (_, model) => applyTables(write.database, model),
+    },
+    limits,
+  );
   const bodies = new WholeBodies();
   const making = makerOf(deflatingLater(), bodies);
   const pool = { ...shared, secret, busyTimeout: READ_PATIENCE, bodies: bodies.shared };
@@ -166,9 +153,8 @@ async function sqliteEngine(
     ask: async () => ({ generation: look().meta.generation, moment: clock.now() }),
     async look(tokenHash) {
       const { meta, key, commit } = look();
-      const { generation } = meta;
       const now = stampingNow(clock, meta);
-      return { generation, moment: clock.now(), now, key: key(tokenHash), commit };
+      return { generation: meta.generation, moment: clock.now(), now, key: key(tokenHash), commit };
     },
     async readModel() {
       const model = await readModel(reading);
@@ -229,30 +215,4 @@ async function sqliteEngine(
       for (const connection of [first, probe, last]) connection.close();
     },
   };
-}
-
-/** What the store's writer needs from a file. */
-function writerOn(
-  writing: Connection,
-  reading: Connection,
-  clock: StoreClock,
-  limits?: WriteLimits,
-): StoreWriter<WriteSession> {
-  const session = writeSessionOn(writing);
-  return new StoreWriter(
-    {
-      clock,
-      refusal: refusalIn,
-      reading: sessionOn(reading),
-      readModel: () => readModel(sessionOn(reading)),
-      underLock: (work, { patience } = {}) => underLock(writing, () => work(session), { patience, limits }),
-      async timeState(asked) {
-        const state = stateIn(await readMeta(asked, ...STATE));
-        clock.inEpoch(state.epoch);
-        return { ...state, moment: clock.now(), jump: clock.jump() };
-      },
-      applyTables: async (_, model) => applyTables(writing.database, model),
-    },
-    limits,
-  );
 }

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { ColumnKind } from '../../compile/column-value.ts';
 import { render, sql } from '../../compile/fragment.ts';
-import { indexedTable, type ResourceLayout, snakeCase, viewSelection } from '../../compile/layout/index.ts';
+import { type ResourceLayout, snakeCase, viewSelection } from '../../compile/layout/index.ts';
 import { fillSearch } from '../../compile/layout/search-table.ts';
 import {
   declaredColumn,
@@ -91,6 +91,7 @@ function creation(table: StoredTable): string {
  * fields without values.
  */
 export function extendTables(database: DatabaseSync, layout: ResourceLayout): void {
+  const { search } = layout;
   const before = columnsOf(database, layout.columnsTable);
   const isBare = isEmpty(database, layout);
   const tables = tablesOf(layout);
@@ -106,9 +107,17 @@ export function extendTables(database: DatabaseSync, layout: ResourceLayout): vo
       continue;
     }
     database.exec(`DROP TABLE IF EXISTS "${name}"; ${creation(table)}`);
-    if (isSearch(table)) fillSearchTable(database, layout);
+    if (search !== undefined && isSearch(table)) {
+      const filling = render(fillSearch(search, layout.columnsTable, sql`TRUE`), sqliteDialect.placeholder);
+      database.exec(filling.text);
+    }
   }
-  extendIndexes(database, layout, new Map(tables.flatMap(indexesOf)));
+  // Those that searches use are created, and those in whose place they are dropped.
+  const wanted = new Map(tables.flatMap(indexesOf));
+  const found = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'index'").all();
+  const names = found.map(({ name }) => String(name));
+  for (const name of replacedIndexes(layout, names, wanted)) database.exec(`DROP INDEX "${name}"`);
+  for (const text of wanted.values()) database.exec(text);
   extendWords(database, layout);
 }
 
@@ -118,27 +127,6 @@ const isEmpty = (database: DatabaseSync, { columnsTable, textsTable }: ResourceL
       columnsOf(database, table).size === 0 ||
       database.prepare(`SELECT 1 FROM "${table}" LIMIT 1`).get() === undefined,
   );
-
-/** Fills a new search table with the rows of all records. */
-function fillSearchTable(database: DatabaseSync, { search, columnsTable }: ResourceLayout): void {
-  if (search === undefined) return;
-  const { text } = render(fillSearch(search, columnsTable, sql`TRUE`), sqliteDialect.placeholder);
-  database.exec(text);
-}
-
-/** Creates the indexes that searches use, and drops those that they replace. */
-function extendIndexes(
-  database: DatabaseSync,
-  layout: ResourceLayout,
-  wanted: ReadonlyMap<string, string>,
-): void {
-  const found = database
-    .prepare("SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name IN (?, ?) AND sql IS NOT NULL")
-    .all(layout.columnsTable, indexedTable(layout))
-    .map(({ name }) => String(name));
-  for (const name of replacedIndexes(layout, found, wanted)) database.exec(`DROP INDEX "${name}"`);
-  for (const text of wanted.values()) database.exec(text);
-}
 
 /**
  * The indexes of a table, with the statements that create them. Covered fields become further columns of the index. A table ordered

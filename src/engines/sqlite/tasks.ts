@@ -30,12 +30,12 @@ export function runTask(
   making: Making,
   milliseconds: number,
 ): ReadResult {
-  connection.deadline.set(milliseconds);
+  connection.deadline.end = performance.now() + milliseconds;
   try {
     using _ = task.kind === 'page' || task.kind === 'blocks' ? begin(connection.database, 'read') : undefined;
     return runNow(stepsOf(task, making), (ask) => answer(connection, ask));
   } finally {
-    connection.deadline.clear();
+    connection.deadline.end = Number.POSITIVE_INFINITY;
   }
 }
 
@@ -48,23 +48,12 @@ function answer(connection: Connection, { gives, statement, slots }: Ask): Given
   const values = bindings(statement, slots);
   const size = values.reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0);
   const prepared = size > KEPT_VALUES ? database.prepare(text) : connection.prepare(text);
-  switch (gives) {
-    case 'rows':
-      return { rows: anyRows({ database, prepare: () => prepared }, text, values) };
-    case 'body':
-    case 'page':
-    case 'joined': {
-      const row = prepared.get(...values);
-      const body = row?.body instanceof Uint8Array ? row.body : undefined;
-      return { rows: row === undefined ? [] : [row], body };
-    }
-    case 'records': {
-      const row = prepared.get(...values);
-      const body = row?.body instanceof Uint8Array ? row.body : undefined;
-      const sizes = listIn(row?.sizes);
-      return { rows: listIn(row?.keys).map((k, index) => ({ k, size: sizes[index] })), body };
-    }
-  }
+  if (gives === 'rows') return { rows: anyRows({ database, prepare: () => prepared }, text, values) };
+  const row = prepared.get(...values);
+  const body = row?.body instanceof Uint8Array ? row.body : undefined;
+  if (gives !== 'records') return { rows: row === undefined ? [] : [row], body };
+  const sizes = listIn(row?.sizes);
+  return { rows: listIn(row?.keys).map((k, index) => ({ k, size: sizes[index] })), body };
 }
 
 function listIn(text: unknown): readonly unknown[] {

@@ -152,11 +152,9 @@ export function findWordFaults({ database }: Connection, layout: ResourceLayout)
   database.exec(
     `CREATE VIRTUAL TABLE IF NOT EXISTS temp."${index}_read" USING fts5vocab(main, "${index}", instance)`,
   );
-  const next = database
-    .prepare('SELECT next FROM plat_sequence WHERE resource = ?')
-    .get(layout.resource.name);
+  const given = database.prepare('SELECT next FROM plat_sequence WHERE resource = ?');
   // One number per record: the hash of its words in the index minus that of its columns. Few ids are unused.
-  const sums = new Float64Array(Math.min(Number(next?.next ?? 0), MOST_GIVEN));
+  const sums = new Float64Array(Math.min(Number(given.get(layout.resource.name)?.next ?? 0), MOST_GIVEN));
   const others = new Map<number, number>();
   const add = (id: unknown, mark: number): void => {
     const at = Number(id);
@@ -176,15 +174,9 @@ export function findWordFaults({ database }: Connection, layout: ResourceLayout)
   entries.setReadBigInts(true);
   for (const { term, doc, place } of entries.iterate()) add(doc, markOf(String(term), Number(place)));
   const keyOf = database.prepare(`SELECT _key FROM "${layout.textsTable}" WHERE _id = ?`);
-  const faults: string[] = [];
-  const note = (id: number, sum: number): void => {
-    if (sum !== 0) faults.push(String(keyOf.get(id)?._key ?? `(id ${id})`));
-  };
-  sums.forEach((sum, id) => {
-    note(id, sum);
-  });
-  for (const [id, sum] of others) note(id, sum);
-  return faults;
+  const isWrong = ([, sum]: readonly [number, number]): boolean => sum !== 0;
+  const wrong = [...sums.entries().filter(isWrong), ...others.entries().filter(isWrong)];
+  return wrong.map(([id]) => String(keyOf.get(id)?._key ?? `(id ${id})`));
 }
 
 /** Recreates the index. */

@@ -3,6 +3,7 @@ import { bind, sql } from '../../../compile/fragment.ts';
 import { platError } from '../../../errors/index.ts';
 import { checkTimeZone } from '../../../records/local-time.ts';
 import type { StoreSettings } from '../../../records/settings.ts';
+import type { EngineOptions } from '../../../store/engine.ts';
 import { newEpoch } from '../../../store/epoch.ts';
 import { LAYOUT_VERSION } from '../../../store/layout-version.ts';
 import { mustBeReadable, readMeta, writeMeta } from '../../../store/meta.ts';
@@ -33,13 +34,9 @@ interface Server {
 }
 
 /** The desired properties of a store. */
-interface StoreWish {
-  /** Absent: the store must exist. */
-  readonly create?: StoreSettings | undefined;
+interface StoreWish extends Pick<EngineOptions, 'create' | 'onCreate'> {
   /** Absent: a new store has no partitions, and an existing one keeps what it was created with. */
   readonly partitions?: PartitionField | undefined;
-  /** Called after the tables of a new store were created. */
-  readonly onCreate?: (() => void) | undefined;
 }
 
 /**
@@ -57,7 +54,7 @@ export async function prepareStore(
   if (!(await withSession(pool, (session) => isMade(session, address)))) {
     if (create === undefined) throw platError('storeMissing', { store: address.name });
     await makeStore(pool, address, server, { create, partitions }, clock);
-    onCreate?.();
+    onCreate?.([]);
   }
   await migrateStore(pool);
   await withSession(pool, (session) => checkPartitions(session, address.name, partitions));
