@@ -9,7 +9,7 @@ import { withSession } from './connection/session.ts';
 import { openingError } from './connection/unreached.ts';
 import { ReadServers } from './standbys/read-servers.ts';
 import { postgresEngine } from './store.ts';
-import { prepareStore } from './tables/create.ts';
+import { isPrepared, prepareStore } from './tables/create.ts';
 import { type StampClock, stampClock } from './writing/stamp-clock.ts';
 import { writerOn } from './writing/writer.ts';
 
@@ -44,7 +44,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     await using taken = new AsyncDisposableStack();
     const ended = <T extends { end(): Promise<void> }>(pools: T): T => taken.adopt(pools, () => pools.end());
     const writing = ended(new StorePool(address, { most: 1, pipeline: false, statement, connect }));
-    await prepare(address, options, clock);
+    if (!(await withSession(writing, (session) => isPrepared(session, address, options))))
+      await prepare(address, options, clock);
     const { secret, partitions } = await withSession(writing, (session) =>
       readMeta(session, 'secret', 'partitions'),
     );

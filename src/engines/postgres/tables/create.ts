@@ -65,6 +65,23 @@ export async function prepareStore(
   }
 }
 
+/**
+ * Whether a store is there and nothing has to be created, migrated or replaced before it is used. Its statements read
+ * little and wait for no writer.
+ * @throws PlatError if it is a store that this plat does not know, or cannot use on this server
+ */
+export async function isPrepared(
+  session: ServerSession,
+  address: PostgresAddress,
+  { partitions }: StoreWish,
+): Promise<boolean> {
+  const server = await readServer(session, address.name);
+  if (!(await isMade(session, address))) return false;
+  if ((await readMeta(session)).layout < LAYOUT_VERSION) return false;
+  await checkPartitions(session, address.name, partitions);
+  return await isCurrent(session, server);
+}
+
 /** Creates the tables, unless another process was faster. */
 function makeStore(
   pool: StorePool,
