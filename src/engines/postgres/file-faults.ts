@@ -42,10 +42,7 @@ export async function findFileFaults(session: ServerSession, model: StoreModel):
 /** Tables and columns that the model requires but the store lacks. */
 function findMissing(model: StoreModel, found: ReadonlyMap<string, Columns>): string[] {
   const wanted = new Map<string, readonly string[]>(OWN_TABLES.map(({ name, key }) => [name, key]));
-  for (const layout of storedLayouts(model)) {
-    // Partitioned tables have the same columns.
-    for (const { name, columns } of wantedTables(layout, false)) wanted.set(name, [...columns.keys()]);
-  }
+  for (const { name, columns } of recordTables(model)) wanted.set(name, [...columns.keys()]);
   return [...wanted].flatMap(([table, names]) => {
     const there = found.get(table);
     if (there === undefined) return [`there is no table ${table}`];
@@ -53,13 +50,9 @@ function findMissing(model: StoreModel, found: ReadonlyMap<string, Columns>): st
   });
 }
 
+// Partitioned tables have the same columns.
+const recordTables = (model: StoreModel) =>
+  storedLayouts(model).flatMap((layout) => wantedTables(layout, false));
+
 /** The tables of records. */
-export const tablesOf = (model: StoreModel): string[] => [
-  ...new Set(
-    storedLayouts(model).flatMap(({ columnsTable, textsTable, search }) => [
-      columnsTable,
-      textsTable,
-      ...(search === undefined ? [] : [search.table]),
-    ]),
-  ),
-];
+export const tablesOf = (model: StoreModel): string[] => recordTables(model).map(({ name }) => name);

@@ -27,7 +27,7 @@ import { tablesAt } from './raw-tables.ts';
 import { announcementsAt } from './reading/announcements.ts';
 import { LiveState } from './reading/live-state.ts';
 import { Looks } from './reading/looks.ts';
-import { Servers } from './reading/reads.ts';
+import { readsOn } from './reading/reads.ts';
 import { postgresShared } from './shared.ts';
 import type { ReadServers } from './standbys/read-servers.ts';
 import { findViewFaults, mendView } from './tables/views.ts';
@@ -60,7 +60,6 @@ export function postgresEngine(opened: Opened): Engine {
   ) => withSession(lanes.small, ({ rows }) => (typeof text === 'string' ? rows(text, values) : rows(text)));
   const state = new LiveState(clock, small);
   const looks = new Looks(state);
-  const servers = new Servers({ name, dialect, state, lanes, readServers });
   let damage: string | undefined;
   return {
     name,
@@ -80,8 +79,7 @@ export function postgresEngine(opened: Opened): Engine {
       ? {}
       : { assume: (live: LiveModel, tokenHash: string) => looks.assume(live, tokenHash) }),
     readModel: () => withSession(lanes.small, readModel),
-    run: servers.run,
-    read: (live, lane, options, work) => servers.read(live, lane, options, work),
+    ...readsOn({ name, dialect, state, lanes, readServers }),
     async *stream(statement) {
       const pool = new StorePool(address, { most: 1, pipeline: false });
       try {

@@ -37,73 +37,62 @@ interface ReadSource {
 }
 
 /** Runs the reads of records, on the primary or on a standby. */
-export class Servers {
-  readonly #source: ReadSource;
-  readonly #making = makerOf(deflatingLater());
-
-  constructor(source: ReadSource) {
-    this.#source = source;
-  }
-
-  readonly run: Engine['run'] = async (live, lane, plan, options) => {
-    const making = this.#making({ isSent: isSent(options.caller), memory: memories.body });
-    return this.#read(live, lane, options, (loan, reading, planner) => {
-      const task = plan(planner);
-      const steps = stepsOf(task, making);
-      return isOneStatement(task)
-        ? readAlone(loan, reading, steps)
-        : readInTransaction(loan, reading, (session) => runLater(steps, (ask) => answer(session, ask)));
-    });
+export function readsOn(source: ReadSource): Pick<Engine, 'run' | 'read'> {
+  const makerOn = makerOf(deflatingLater());
+  return {
+    run(live, lane, plan, options) {
+      const making = makerOn({ isSent: isSent(options.caller), memory: memories.body });
+      return planned(source, live, lane, options, (loan, reading, planner) => {
+        const task = plan(planner);
+        const steps = stepsOf(task, making);
+        return isOneStatement(task)
+          ? readAlone(loan, reading, steps)
+          : readInTransaction(loan, reading, (session) => runLater(steps, (ask) => answer(session, ask)));
+      });
+    },
+    read: (live, lane, options, work) =>
+      planned(source, live, lane, options, (loan, reading, planner) =>
+        readInTransaction(loan, reading, (session) => work(session, planner)),
+      ),
   };
+}
 
-  read<T>(
-    live: LiveModel,
-    lane: Lane,
-    options: ReadOptions,
-    work: (session: ServerSession, planner: Planner) => Promise<T>,
-  ): Promise<T> {
-    return this.#read(live, lane, options, (loan, reading, planner) =>
-      readInTransaction(loan, reading, (session) => work(session, planner)),
-    );
-  }
-
-  /**
-   * Plans and reads. The snapshot shows whether the plan was based on current settings and fields. If another process has changed
-   * them, the read is planned again, or the request that assumed them is answered again.
-   */
-  async #read<T>(live: LiveModel, lane: Lane, options: ReadOptions, attempt: Attempt<T>): Promise<T> {
-    const { name, dialect, state, lanes, readServers } = this.#source;
-    const { milliseconds, caller, damaged } = options;
-    const assumed = options.look instanceof OpenLook && options.look.isOpen ? options.look : undefined;
-    const reading: Reading = {
-      milliseconds,
-      lane,
-      caller,
-      tokenHash: assumed?.tokenHash ?? null,
-      keyRow: assumed?.row ?? null,
-    };
-    for (;;) {
-      const model = live.known;
-      if (assumed !== undefined && assumed.model !== model) throw new LookChanged();
-      const planner = { dialect, model, damaged };
-      const on = (from: Lanes) => readSnapshot(from, reading, (loan) => attempt(loan, reading, planner));
-      const needed = { changes: state.changes, generation: model.generation };
-      try {
-        const followed = await readServers.read(lane, needed, on);
-        const read = followed ?? (await on(lanes));
-        if (followed === undefined) {
-          const isExpected = state.told(read.seen, read.asked);
-          assumed?.confirm(read.seen, isExpected);
-        }
-        if (read.seen.state.generation === model.generation) return read.result;
-      } catch (error) {
-        // If tables disappeared during a read, the state shows whether this version of plat may still read the store.
-        const isOutdated = isMissing(error) && (await state.ask()).generation !== model.generation;
-        if (!isOutdated) throw translateError(error, name, milliseconds / 1000);
+/**
+ * Plans and reads. The snapshot shows whether the plan was based on current settings and fields. If another process has changed
+ * them, the read is planned again, or the request that assumed them is answered again.
+ */
+async function planned<T>(
+  { name, dialect, state, lanes, readServers }: ReadSource,
+  live: LiveModel,
+  lane: Lane,
+  options: ReadOptions,
+  attempt: Attempt<T>,
+): Promise<T> {
+  const { milliseconds, caller, damaged, look } = options;
+  const assumed = look instanceof OpenLook && look.isOpen ? look : undefined;
+  const asked = { tokenHash: assumed?.tokenHash ?? null, keyRow: assumed?.row ?? null };
+  const reading: Reading = { milliseconds, lane, caller, ...asked };
+  for (;;) {
+    const model = live.known;
+    if (assumed !== undefined && assumed.model !== model) throw new LookChanged();
+    const planner = { dialect, model, damaged };
+    const on = (from: Lanes) => readSnapshot(from, reading, (loan) => attempt(loan, reading, planner));
+    const needed = { changes: state.changes, generation: model.generation };
+    try {
+      const followed = await readServers.read(lane, needed, on);
+      const read = followed ?? (await on(lanes));
+      if (followed === undefined) {
+        const isExpected = state.told(read.seen, read.asked);
+        assumed?.confirm(read.seen, isExpected);
       }
-      if (assumed !== undefined) throw new LookChanged();
-      await live.refresh();
+      if (read.seen.state.generation === model.generation) return read.result;
+    } catch (error) {
+      // If tables disappeared during a read, the state shows whether this version of plat may still read the store.
+      const isOutdated = isMissing(error) && (await state.ask()).generation !== model.generation;
+      if (!isOutdated) throw translateError(error, name, milliseconds / 1000);
     }
+    if (assumed !== undefined) throw new LookChanged();
+    await live.refresh();
   }
 }
 
