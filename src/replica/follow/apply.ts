@@ -14,7 +14,7 @@ import { storePage } from '../copy/store-page.ts';
 import { isOfRequest } from '../http/failure.ts';
 import type { LoadState } from '../machine/load.ts';
 import { joinPages, NOTHING, recordsOf } from '../source/pages.ts';
-import type { SourcePage, ToldChange } from '../source/source.ts';
+import type { SourcePage, ReportedChange } from '../source/source.ts';
 import { notesOfPages } from '../steps/download.ts';
 import { fetchPending } from '../steps/fetch-pending.ts';
 import { absentFrom } from '../steps/gone.ts';
@@ -31,7 +31,7 @@ const FEW = 10;
 const COUNTED = 20 * 3_600_000;
 
 /** The state of a record after several changes: the last one counts. */
-type Change = Omit<ToldChange, 'resource' | 'key'>;
+type Change = Omit<ReportedChange, 'resource' | 'key'>;
 
 /**
  * Applies changes in order, in as many commits as necessary. The chain is stored with each, with its new position in
@@ -42,7 +42,7 @@ type Change = Omit<ToldChange, 'resource' | 'key'>;
 export async function applyChanges(
   copy: Copy,
   before: Chain,
-  changes: readonly ToldChange[],
+  changes: readonly ReportedChange[],
   { position, isLevel, distinct }: { position: string; isLevel: boolean; distinct: () => string },
 ): Promise<Chain> {
   const groups = [...Map.groupBy(changes, ({ resource }) => resource)]
@@ -71,7 +71,7 @@ const ended = (
   ...(isLevel ? { level: environment.clock.now() } : {}),
 });
 
-function lastOf(changes: readonly ToldChange[]): [string, Change][] {
+function lastOf(changes: readonly ReportedChange[]): [string, Change][] {
   const last = new Map<string, Change>();
   for (const { key, resource: _, ...change } of changes) {
     last.delete(key); // it stands at the place of its last change
@@ -118,7 +118,7 @@ class Group {
       // Records in passed windows may have reappeared since, so they are requested.
       return isDeleted && (at === undefined || at >= cursor);
     };
-    const told = this.#keys((change) => isSure(change) && change.isDeleted);
+    const deleted = this.#keys((change) => isSure(change) && change.isDeleted);
     const doubtful = this.#keys((change) => !isSure(change));
     const asked = await this.#fetch(doubtful);
     const { want } = asked;
@@ -128,7 +128,7 @@ class Group {
     }
     // Missing records were deleted since, or have left the view.
     const gone = [
-      ...told,
+      ...deleted,
       ...absentFrom(
         page,
         resource,

@@ -3,14 +3,14 @@
  * The number of waiting changes is bounded: beyond that, the source has to wait.
  */
 import { RequestFailure } from '../http/failure.ts';
-import type { Told, ToldChange } from '../source/source.ts';
+import type { FeedReport, ReportedChange } from '../source/source.ts';
 
 /** The number of waiting changes beyond which the source has to wait. */
 const MOST = 2000;
 
 /** The combined reports. */
 export interface Batch {
-  readonly changes: readonly ToldChange[];
+  readonly changes: readonly ReportedChange[];
   /** The last position; undefined while the end of a commit has not arrived. */
   readonly position: string | undefined;
   readonly isLevel: boolean;
@@ -19,7 +19,7 @@ export interface Batch {
 }
 
 export class Inbox {
-  #changes: ToldChange[] = [];
+  #changes: ReportedChange[] = [];
   #position: string | undefined;
   #isLevel = false;
   #gone: Batch['gone'];
@@ -28,9 +28,9 @@ export class Inbox {
   #room = Promise.withResolvers<void>();
 
   /** Receives everything that a source reports. Resolves at its end, for any reason. */
-  async fill(told: AsyncIterable<Told>): Promise<void> {
+  async fill(reports: AsyncIterable<FeedReport>): Promise<void> {
     try {
-      for await (const each of told) {
+      for await (const each of reports) {
         this.#put(each);
         this.#arrival.resolve();
         if (this.#changes.length >= MOST) await this.#room.promise;
@@ -77,20 +77,20 @@ export class Inbox {
     return batch;
   }
 
-  #put(told: Told): void {
-    switch (told.kind) {
+  #put(report: FeedReport): void {
+    switch (report.kind) {
       case 'changes':
-        this.#changes.push(...told.changes);
+        this.#changes.push(...report.changes);
         // They precede the next position: the previous one is not theirs.
         this.#position = undefined;
         this.#isLevel = false;
         return;
       case 'position':
-        this.#position = told.position;
-        this.#isLevel = told.isLevel;
+        this.#position = report.position;
+        this.#isLevel = report.isLevel;
         return;
       case 'gone':
-        this.#gone = { position: told.position };
+        this.#gone = { position: report.position };
     }
   }
 }

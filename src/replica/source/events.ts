@@ -6,7 +6,7 @@ import { isObject, parsedJson } from '../../shared/json.ts';
 import type { SourceClient } from '../http/client.ts';
 import { eventsOf, type ServerEvent } from '../http/event-stream.ts';
 import { RequestFailure } from '../http/failure.ts';
-import type { ChangeFeed, Told, ToldChange } from './source.ts';
+import type { ChangeFeed, FeedReport, ReportedChange } from './source.ts';
 
 /** Milliseconds without a byte after which a stream is given up: four heartbeats of a plat have been missed. */
 const SILENCE = 45_000;
@@ -18,11 +18,11 @@ const addressOf = (root: string): string => root.replace(/(?:Reso\/OData|v1)\/$/
 
 /** The stream of a plat whose interface has a root. */
 export function eventFeed(client: SourceClient, root: string): ChangeFeed {
-  async function* told(
+  async function* reports(
     since: string,
     resources: readonly string[],
     signal: AbortSignal,
-  ): AsyncGenerator<Told> {
+  ): AsyncGenerator<FeedReport> {
     const query = new URLSearchParams({ since, resources: resources.join(',') });
     const { headers, body } = await client.open(`${addressOf(root)}?${query}`, {
       headers: { accept: 'text/event-stream', 'accept-encoding': 'identity', 'cache-control': 'no-cache' },
@@ -33,7 +33,7 @@ export function eventFeed(client: SourceClient, root: string): ChangeFeed {
     if (!type.startsWith('text/event-stream')) {
       throw new RequestFailure('rejected', `The stream of changes was answered with ${type}`);
     }
-    let changes: ToldChange[] = [];
+    let changes: ReportedChange[] = [];
     for await (const events of eventsOf(body, { clock: client.clock, silence: SILENCE, signal })) {
       for (const event of events) {
         const read = readEvent(event);
@@ -58,7 +58,7 @@ export function eventFeed(client: SourceClient, root: string): ChangeFeed {
     async now(resources, signal) {
       const stop = new AbortController();
       try {
-        for await (const each of told('end', resources, AbortSignal.any([signal, stop.signal]))) {
+        for await (const each of reports('end', resources, AbortSignal.any([signal, stop.signal]))) {
           if (each.kind === 'position') return { position: each.position, untold: [] };
         }
       } finally {
@@ -68,7 +68,7 @@ export function eventFeed(client: SourceClient, root: string): ChangeFeed {
     },
     async *since(position, resources, signal) {
       try {
-        yield* told(position, resources, signal);
+        yield* reports(position, resources, signal);
       } catch (error) {
         // A position that the source cannot read was one of another source.
         const isGone = error instanceof RequestFailure && (error.status === 410 || error.status === 400);
@@ -79,7 +79,9 @@ export function eventFeed(client: SourceClient, root: string): ChangeFeed {
   };
 }
 
-type Read = { readonly kind: 'change'; readonly change: ToldChange } | Exclude<Told, { kind: 'changes' }>;
+type Read =
+  | { readonly kind: 'change'; readonly change: ReportedChange }
+  | Exclude<FeedReport, { kind: 'changes' }>;
 
 /** Undefined for an event that this plat does not know. @throws RequestFailure for one that it cannot read */
 function readEvent({ event, data, id }: ServerEvent): Read | undefined {

@@ -158,7 +158,7 @@ export const WAYS = ['events', 'delta', 'entity-event'] as const;
 export type Way = (typeof WAYS)[number];
 
 /** A record that was changed or deleted at the source, or that entered or left this key's view. */
-export interface ToldChange {
+export interface ReportedChange {
   readonly resource: string;
   readonly key: string;
   readonly isDeleted: boolean;
@@ -175,8 +175,8 @@ export interface ToldChange {
 }
 
 /** What a source reports of its changes, in order. */
-export type Told =
-  | { readonly kind: 'changes'; readonly changes: readonly ToldChange[] }
+export type FeedReport =
+  | { readonly kind: 'changes'; readonly changes: readonly ReportedChange[] }
   /** Everything up to here was reported. `isLevel`: nothing has happened since. */
   | { readonly kind: 'position'; readonly position: string; readonly isLevel: boolean }
   /** What came next is no longer known: all is read again, and the changes go on from the position, if one was given. */
@@ -211,7 +211,7 @@ export interface ChangeFeed {
     resources: readonly string[],
     signal: AbortSignal,
     asOf: () => number,
-  ): AsyncIterable<Told>;
+  ): AsyncIterable<FeedReport>;
 }
 
 /** Digests of what a source shows to this key now. */

@@ -5,7 +5,7 @@ import { acquireSource, newAcquirer } from '../../../src/replica/checkpoint/leas
 import { applyChanges } from '../../../src/replica/follow/apply.ts';
 import { networkTransport, type Transport } from '../../../src/replica/http/transport.ts';
 import { openCopy, sessionOf } from '../../../src/replica/run/session.ts';
-import type { ToldChange } from '../../../src/replica/source/source.ts';
+import type { ReportedChange } from '../../../src/replica/source/source.ts';
 import { listing } from '../../support/builders.ts';
 import { testClock } from '../../support/clock.ts';
 import { startTestService } from '../../support/service.ts';
@@ -43,7 +43,7 @@ async function scene(t: TestContext, between: (transport: Transport) => Transpor
   const { checkpoint } = copy;
   asked.length = 0;
   const chain = { way: 'delta', resources: ['Property'], position: 'before' } as const;
-  const apply = (position: string, ...changes: readonly ToldChange[]) =>
+  const apply = (position: string, ...changes: readonly ReportedChange[]) =>
     applyChanges(copy, checkpoint.get('chain') ?? chain, changes, {
       position,
       isLevel: false,
@@ -54,7 +54,7 @@ async function scene(t: TestContext, between: (transport: Transport) => Transpor
   return { clock, origin, asked, checkpoint, apply, prices };
 }
 
-const found = (key: string, asOf: number, price?: number): ToldChange => ({
+const found = (key: string, asOf: number, price?: number): ReportedChange => ({
   resource: 'Property',
   key,
   at: undefined,

@@ -9,7 +9,7 @@ import type { Clock } from '../../../store/clock.ts';
 import type { SourceClient } from '../../http/client.ts';
 import { isTooLarge, isUnsupported, RequestFailure, stopped } from '../../http/failure.ts';
 import { Digests } from '../loop-guard.ts';
-import type { ChangeFeed, SourceItem, Told, ToldChange } from '../source.ts';
+import type { ChangeFeed, SourceItem, FeedReport, ReportedChange } from '../source.ts';
 import { readEntry } from './delta-entry.ts';
 import { deltaLinkOf, type ListAnswer, linkOf, readList } from './lists.ts';
 import { withOptions } from './urls.ts';
@@ -76,7 +76,7 @@ export function deltaFeed({ client, root, clock, every, ...of }: DeltaOptions): 
     collection: string,
     since: string,
     asOf: () => number,
-  ): AsyncGenerator<Told, { readonly link: string; readonly isNew: boolean }> {
+  ): AsyncGenerator<FeedReport, { readonly link: string; readonly isNew: boolean }> {
     const seen = new Digests();
     let size = PAGE;
     let isNew = false;
@@ -111,7 +111,7 @@ export function deltaFeed({ client, root, clock, every, ...of }: DeltaOptions): 
     collection: string,
     value: unknown,
     { at, asOf }: { readonly at: number | undefined; readonly asOf: number },
-  ): ToldChange {
+  ): ReportedChange {
     const { kind, key } = readEntry(value, collection, of.keyOf(collection));
     const common = { resource: collection, key, at };
     switch (kind) {
@@ -141,15 +141,15 @@ export function deltaFeed({ client, root, clock, every, ...of }: DeltaOptions): 
       if (links.size === 0) throw new RequestFailure('rejected', 'The source returned no delta links');
       return { position: positionOf(links), untold: collections.filter((each) => !links.has(each)) };
     },
-    async *since(position, _resources, signal, asOf): AsyncGenerator<Told> {
+    async *since(position, _resources, signal, asOf): AsyncGenerator<FeedReport> {
       const links = linksIn(position);
       if (links === undefined) {
         yield { kind: 'gone', position: undefined };
         return;
       }
-      let told = { position, at: clock.now() };
+      let reported = { position, at: clock.now() };
       while (!signal.aborted) {
-        let isNew = Math.abs(clock.now() - told.at) >= RENEWED;
+        let isNew = Math.abs(clock.now() - reported.at) >= RENEWED;
         try {
           for (const [collection, link] of links) {
             const changes = yield* changesAt(collection, link, asOf);
@@ -161,8 +161,8 @@ export function deltaFeed({ client, root, clock, every, ...of }: DeltaOptions): 
           yield { kind: 'gone', position: undefined };
           return;
         }
-        if (isNew) told = { position: positionOf(links), at: clock.now() };
-        yield { kind: 'position', position: told.position, isLevel: true };
+        if (isNew) reported = { position: positionOf(links), at: clock.now() };
+        yield { kind: 'position', position: reported.position, isLevel: true };
         await clock.sleep(every(links.size), signal);
       }
       throw stopped();

@@ -7,7 +7,7 @@ import { isObject } from '../../../shared/json.ts';
 import type { Clock } from '../../../store/clock.ts';
 import type { SourceClient } from '../../http/client.ts';
 import { RequestFailure, stopped } from '../../http/failure.ts';
-import type { ChangeFeed, Told, ToldChange } from '../source.ts';
+import type { ChangeFeed, FeedReport, ReportedChange } from '../source.ts';
 import { givenLink, type ListAnswer, readList } from './lists.ts';
 import { withOptions } from './urls.ts';
 
@@ -36,7 +36,7 @@ export function entityEventFeed({ client, root, clock, every }: EntityEventOptio
       const [last] = values;
       return { position: last === undefined ? '0' : String(numberOf(last)), untold: [] };
     },
-    async *since(position, resources, signal): AsyncGenerator<Told> {
+    async *since(position, resources, signal): AsyncGenerator<FeedReport> {
       for (let last = Number(position); !signal.aborted; ) {
         let answer: ListAnswer;
         try {
@@ -62,7 +62,7 @@ export function entityEventFeed({ client, root, clock, every }: EntityEventOptio
   };
 }
 
-function changeOf(value: unknown, at: number | undefined): ToldChange {
+function changeOf(value: unknown, at: number | undefined): ReportedChange {
   const { ResourceName: resource, ResourceRecordKey: key } = isObject(value) ? value : {};
   if (typeof resource !== 'string' || (typeof key !== 'string' && typeof key !== 'number'))
     throw unreadable(value);

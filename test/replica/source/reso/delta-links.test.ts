@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { RequestFailure } from '../../../../src/replica/http/failure.ts';
 import { readEntry } from '../../../../src/replica/source/reso/delta-entry.ts';
 import { deltaFeed } from '../../../../src/replica/source/reso/delta-links.ts';
-import type { ChangeFeed, Told } from '../../../../src/replica/source/source.ts';
+import type { ChangeFeed, FeedReport } from '../../../../src/replica/source/source.ts';
 import { listing } from '../../../support/builders.ts';
 import { testClock } from '../../../support/clock.ts';
 import type { Scope } from '../../../support/engine.ts';
@@ -84,8 +84,8 @@ const signal = new AbortController().signal;
 const now = (feed: ChangeFeed, walked = {}) => feed.now(['Member', 'Property'], signal, walked);
 
 /** So many things that a feed tells behind a position. */
-async function told(feed: ChangeFeed, links: Json, count: number): Promise<Told[]> {
-  const found: Told[] = [];
+async function told(feed: ChangeFeed, links: Json, count: number): Promise<FeedReport[]> {
+  const found: FeedReport[] = [];
   for await (const each of feed.since(JSON.stringify(links), Object.keys(links), signal, () => 7)) {
     found.push(each);
     if (found.length === count) break;
