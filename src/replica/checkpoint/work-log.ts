@@ -103,7 +103,7 @@ export function afterLoad(log: WorkLog, before: LoadState, event: LoadEvent, now
       );
     case 'page':
     case 'nextPass':
-    case 'told':
+    case 'reported':
       return log;
   }
 }

@@ -181,7 +181,7 @@ class Group {
     const resource = this.#resource;
     const at = Math.max(...this.#changes.map(([, change]) => change.at ?? Number.NEGATIVE_INFINITY));
     const upTo = Number.isFinite(at) ? windowFrom(this.#copy.checkpoint, resource, at) : undefined;
-    return upTo === undefined ? {} : { load: { resource, event: { kind: 'told', upTo } } };
+    return upTo === undefined ? {} : { load: { resource, event: { kind: 'reported', upTo } } };
   }
 
   /**

@@ -65,7 +65,7 @@ interface LoadEvents {
   /** The position is no longer valid. The walk begins again; a window with another upper bound. */
   readonly lost: { readonly kind: 'lost' };
   /** Changes up to a moment were applied by another method than windows. */
-  readonly told: { readonly kind: 'told'; readonly upTo: string };
+  readonly reported: { readonly kind: 'reported'; readonly upTo: string };
   /** What the key may see has changed: everything has to be read again. */
   readonly refresh: { readonly kind: 'refresh'; readonly since: string };
 }
@@ -79,7 +79,7 @@ type LoadCell<S extends keyof LoadStates, E extends keyof LoadEvents> = (
 type LoadRow<S extends keyof LoadStates> = { readonly [E in keyof LoadEvents]: LoadCell<S, E> };
 type LoadTable = { readonly [S in keyof LoadStates]: LoadRow<S> };
 
-const anew = (since: string, round = 1): LoadStates['initial'] => ({
+const initialFrom = (since: string, round = 1): LoadStates['initial'] => ({
   kind: 'initial',
   since,
   rows: 0,
@@ -94,7 +94,7 @@ export function least(before: number | undefined, announced: number | undefined)
 
 const LOAD: LoadTable = {
   new: {
-    begin: (_, { since }) => anew(since),
+    begin: (_, { since }) => initialFrom(since),
     page: impossible,
     end: impossible,
     short: impossible,
@@ -102,8 +102,8 @@ const LOAD: LoadTable = {
     filled: impossible,
     window: impossible,
     lost: impossible,
-    told: impossible,
-    refresh: (_, { since }) => anew(since),
+    reported: impossible,
+    refresh: (_, { since }) => initialFrom(since),
   },
   initial: {
     begin: impossible,
@@ -114,13 +114,16 @@ const LOAD: LoadTable = {
       ...(total === undefined ? {} : { total: Math.min(state.total ?? total, total) }),
     }),
     end: ({ since }, { fills }) => (fills ? { kind: 'filling', since } : { kind: 'current', cursor: since }),
-    short: ({ since, round }, { rows, end }) => ({ ...anew(since, round + 1), previous: { rows, end } }),
+    short: ({ since, round }, { rows, end }) => ({
+      ...initialFrom(since, round + 1),
+      previous: { rows, end },
+    }),
     nextPass: impossible,
     filled: impossible,
     window: impossible,
-    lost: ({ since, round }) => anew(since, round + 1),
-    told: impossible,
-    refresh: (_, { since }) => anew(since),
+    lost: ({ since, round }) => initialFrom(since, round + 1),
+    reported: impossible,
+    refresh: (_, { since }) => initialFrom(since),
   },
   filling: {
     begin: impossible,
@@ -131,8 +134,8 @@ const LOAD: LoadTable = {
     filled: ({ since }) => ({ kind: 'current', cursor: since }),
     window: impossible,
     lost: impossible,
-    told: impossible,
-    refresh: (_, { since }) => anew(since),
+    reported: impossible,
+    refresh: (_, { since }) => initialFrom(since),
   },
   current: {
     begin: impossible,
@@ -144,8 +147,8 @@ const LOAD: LoadTable = {
     window: ({ cursor }, { upper }) => ({ kind: 'updating', cursor, upper, pass: 0, rows: 0 }),
     lost: impossible,
     // The next window begins there.
-    told: (state, { upTo }) => ({ ...state, cursor: upTo }),
-    refresh: (_, { since }) => anew(since),
+    reported: (state, { upTo }) => ({ ...state, cursor: upTo }),
+    refresh: (_, { since }) => initialFrom(since),
   },
   updating: {
     begin: impossible,
@@ -163,8 +166,8 @@ const LOAD: LoadTable = {
     window: impossible,
     // The cursor stays: nothing of the window counts before all of it is stored.
     lost: ({ cursor, upper }) => ({ kind: 'current', cursor, lastUpper: upper }),
-    told: impossible,
-    refresh: (_, { since }) => anew(since),
+    reported: impossible,
+    refresh: (_, { since }) => initialFrom(since),
   },
 };
 
