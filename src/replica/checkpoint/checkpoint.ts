@@ -144,7 +144,7 @@ export class Checkpoint {
   }
 
   /** The next purge is due, and the age of the download before it counts from its own end. */
-  async purgeAnew(): Promise<void> {
+  async requestPurge(): Promise<void> {
     await this.alone((commit) => {
       const { purge: _, downloaded: __, ...schedule } = this.get('schedule') ?? {};
       return commit({ state: { schedule } });

@@ -14,11 +14,11 @@ import { storePage } from '../copy/store-page.ts';
 import { isOfRequest } from '../http/failure.ts';
 import type { LoadState } from '../machine/load.ts';
 import { joinPages, NOTHING, recordsOf } from '../source/pages.ts';
-import type { SourcePage, ReportedChange } from '../source/source.ts';
+import type { ReportedChange, SourcePage } from '../source/source.ts';
 import { notesOfPages } from '../steps/download.ts';
 import { fetchPending } from '../steps/fetch-pending.ts';
+import { requireNewFoundation } from '../steps/foundation.ts';
 import { absentFrom } from '../steps/gone.ts';
-import { refound } from '../steps/refound.ts';
 import { refresh } from '../steps/update.ts';
 import { hasSwept, windowFrom } from './chain.ts';
 
@@ -250,9 +250,9 @@ class Group {
     });
     if (!isMass) return { chain: keep({ ...period, rows }), removed, guarded: false };
     // The copy is complete again when a sweep that begins from now on has found what remains.
-    await refound(this.#copy);
+    await requireNewFoundation(this.#copy);
     if (period.isGuarded !== true) report({ kind: 'guarded', resource, rows, of: period.of });
-    if (period.isGuarded !== true) await checkpoint.purgeAnew();
+    if (period.isGuarded !== true) await checkpoint.requestPurge();
     return { chain: keep({ ...period, isGuarded: true }), removed: [], guarded: true };
   }
 

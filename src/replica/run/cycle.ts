@@ -8,7 +8,7 @@ import { noteTrouble } from '../checkpoint/troubles.ts';
 import type { Copy } from '../copy/copy.ts';
 import { ACCOUNTS, isAboutAccounts, resourcesIn } from '../source/source.ts';
 import { download } from '../steps/download.ts';
-import { refound } from '../steps/refound.ts';
+import { requireNewFoundation } from '../steps/foundation.ts';
 import { type SweepResult, sweep } from '../steps/sweep.ts';
 import { refresh, update } from '../steps/update.ts';
 import { findBackwards } from '../steps/witnesses.ts';
@@ -109,7 +109,7 @@ export async function compareFingerprint(copy: Copy): Promise<boolean> {
     return false;
   }
   if (before !== undefined) await refreshAll(copy, wentBack ? WENT_BACK : SHOWS_ELSE);
-  else await checkpoint.purgeAnew();
+  else await checkpoint.requestPurge();
   await checkpoint.commit({ state: { fingerprint: now, ...state } });
   return before !== undefined;
 }
@@ -172,6 +172,6 @@ export async function refreshAll(copy: Copy, reason: string): Promise<void> {
   for (const collection of windowed(copy)) {
     await copy.checkpoint.inTurn(collection, () => refresh(copy, collection, reason));
   }
-  await refound(copy);
-  await copy.checkpoint.purgeAnew();
+  await requireNewFoundation(copy);
+  await copy.checkpoint.requestPurge();
 }

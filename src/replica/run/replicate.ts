@@ -53,14 +53,14 @@ const WRONG: ReadonlySet<ErrorCode> = new Set(['usage', 'storeMissing', 'storeNo
 export async function replicate(options: ReplicateOptions): Promise<ReplicateResult> {
   const { environment, close } = environmentOf(options.environment);
   const { clock, processes } = environment;
-  const told = sessionOf(options, environment);
-  const { signal } = told;
+  const base = sessionOf(options, environment);
+  const { signal } = base;
   const troubles = new TroubleLog(options.store, sourceName(options), clock);
   const onEvent: Listener = (event) => {
-    told.onEvent(event);
+    base.onEvent(event);
     troubles.note(event);
   };
-  const session = { ...told, onEvent };
+  const session = { ...base, onEvent };
   // One acquirer for as long as this runs: it acquires again what it could not release.
   const acquirer = newAcquirer(clock, processes, signal);
   const acquiring: Acquiring = async (work) => {

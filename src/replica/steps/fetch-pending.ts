@@ -9,8 +9,8 @@ import { asksTooMuch, isOfRequest, isTooLarge, RequestFailure } from '../http/fa
 import { joinPages } from '../source/pages.ts';
 import type { SourcePage } from '../source/source.ts';
 import { ErrorAttribution } from './error-attribution.ts';
+import { requestFollowedPurge } from './foundation.ts';
 import { absentFrom } from './gone.ts';
-import { purgeFollowed } from './refound.ts';
 
 const GROUP_ATTEMPTS = 2;
 
@@ -95,7 +95,7 @@ class Fetch {
     const absent = [...absentFrom(page, this.#resource, keys)];
     if (absent.length === 0) return;
     const missing = await store.checkpoints.missing(name, this.#resource, absent);
-    if (missing.length < absent.length) await purgeFollowed(this.#copy);
+    if (missing.length < absent.length) await requestFollowedPurge(this.#copy);
   }
 
   /**

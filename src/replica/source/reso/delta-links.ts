@@ -9,7 +9,7 @@ import type { Clock } from '../../../store/clock.ts';
 import type { SourceClient } from '../../http/client.ts';
 import { isTooLarge, isUnsupported, RequestFailure, stopped } from '../../http/failure.ts';
 import { Digests } from '../loop-guard.ts';
-import type { ChangeFeed, SourceItem, FeedReport, ReportedChange } from '../source.ts';
+import type { ChangeFeed, FeedReport, ReportedChange, SourceItem } from '../source.ts';
 import { readEntry } from './delta-entry.ts';
 import { deltaLinkOf, type ListAnswer, linkOf, readList } from './lists.ts';
 import { withOptions } from './urls.ts';

@@ -3,7 +3,7 @@ import { timestampFrom } from '../../dictionary/index.ts';
 import type { Copy } from '../copy/copy.ts';
 
 /** Requires that the basis be renewed: by windows that end, and a sweep that begins, after this moment. */
-export async function refound({ checkpoint, feed }: Copy): Promise<void> {
+export async function requireNewFoundation({ checkpoint, feed }: Copy): Promise<void> {
   if (checkpoint.get('chain') === undefined) return;
   const since = timestampFrom(await feed.serverTime());
   await checkpoint.commit({ state: { foundation: { since, fresh: [] } } });
@@ -13,8 +13,8 @@ export async function refound({ checkpoint, feed }: Copy): Promise<void> {
  * Makes the next purge due soon for a copy that follows reported changes; otherwise, it would be compared with its source only
  * after a week.
  */
-export async function purgeFollowed(copy: Copy): Promise<void> {
+export async function requestFollowedPurge(copy: Copy): Promise<void> {
   if (copy.checkpoint.get('chain') === undefined) return;
-  await refound(copy);
-  await copy.checkpoint.purgeAnew();
+  await requireNewFoundation(copy);
+  await copy.checkpoint.requestPurge();
 }
