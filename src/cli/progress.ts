@@ -21,7 +21,7 @@ export interface Progress {
    */
   update(done: number, text: string, counted?: number): void;
   /** Reports a line that stays on the screen. */
-  tell(line: string): void;
+  reportLine(line: string): void;
 }
 
 /** Reports the number of rows of a resource or table. */
@@ -90,7 +90,7 @@ export async function withProgress<T>(
   };
   if (writesOver) reportOver(line);
   try {
-    return await work({ update, tell: reportLines });
+    return await work({ update, reportLine: reportLines });
   } finally {
     if (writesOver) {
       reportOver(line);

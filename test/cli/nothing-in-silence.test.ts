@@ -8,7 +8,7 @@ import { sqliteEngine } from '../support/sqlite-engine.ts';
 import { temporaryFile } from '../support/temporary.ts';
 import { makeWorld } from '../support/world.ts';
 
-const QUIET = { update: () => undefined, tell: () => undefined };
+const QUIET = { update: () => undefined, reportLine: () => undefined };
 
 /** A line, and whether it can be stored. */
 const line = fc.oneof(

@@ -280,7 +280,7 @@ export async function importFile(
   const { name } = file;
   using rejects = rejectedFile(`${name}.rejected.ndjson`);
   const report = (line: number, reason: string): void =>
-    progress.tell(`${name}${line === 0 ? '' : `:${line}`}: ${reason}`);
+    progress.reportLine(`${name}${line === 0 ? '' : `:${line}`}: ${reason}`);
   const { dictionary } = await store.model();
   const importers = new Map<string, Importer>();
   const importerOf = (resource: Resource): Importer => {

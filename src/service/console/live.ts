@@ -13,7 +13,7 @@ export const AWAY = 'event: away\ndata: {}\n\n';
 const MOST = 100;
 
 /** Data on replication in addition to the figures, for clients that show it. */
-interface Told {
+interface LiveReplication {
   /** All of it. */
   readonly whole: () => Promise<object>;
   /** Omits what changes with time alone: data that is otherwise unchanged is sent again only from time to time. */
@@ -23,7 +23,7 @@ interface Told {
 /** The number of events after which unchanged data is sent again, for what changes with time alone. */
 const AGAIN_AFTER = 7;
 
-const NOTHING: Told = { whole: async () => ({}), lasting: () => '' };
+const NOTHING: LiveReplication = { whole: async () => ({}), lasting: () => '' };
 
 const eventOf = (name: string, data: object): string => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 
@@ -34,7 +34,7 @@ interface Waiting {
 
 export class Live {
   readonly #read: () => Promise<object>;
-  readonly #replication: Told;
+  readonly #replication: LiveReplication;
   readonly #every: number;
   /** Those who wait for the next event. */
   #waiting: Waiting[] = [];
@@ -46,7 +46,10 @@ export class Live {
   /** @param read the current figures */
   constructor(
     read: () => Promise<object>,
-    { replication = NOTHING, every = EVERY }: { readonly replication?: Told; readonly every?: number } = {},
+    {
+      replication = NOTHING,
+      every = EVERY,
+    }: { readonly replication?: LiveReplication; readonly every?: number } = {},
   ) {
     this.#read = read;
     this.#replication = replication;
@@ -81,7 +84,7 @@ export class Live {
   }
 
   #next(until: AbortSignal, seesReplication: boolean): Promise<string | undefined> {
-    this.#timer ??= setInterval(() => void this.#tell(), this.#every).unref();
+    this.#timer ??= setInterval(() => void this.#publish(), this.#every).unref();
     const { promise, resolve } = Promise.withResolvers<string | undefined>();
     const end = (): void => resolve(undefined);
     until.addEventListener('abort', end, { once: true });
@@ -95,7 +98,7 @@ export class Live {
     return promise;
   }
 
-  async #tell(): Promise<void> {
+  async #publish(): Promise<void> {
     const waiting = this.#waiting;
     this.#waiting = [];
     if (waiting.length === 0) return;

@@ -19,8 +19,8 @@ export async function replicationAt(
 const MOVING = new Set(['at', 'lag']);
 
 /** The same without what changes with time alone, to detect whether anything happened. */
-export const lastingOf = (told: object): string =>
-  JSON.stringify(told, (name, value: unknown) => (MOVING.has(name) ? undefined : value));
+export const lastingOf = (report: object): string =>
+  JSON.stringify(report, (name, value: unknown) => (MOVING.has(name) ? undefined : value));
 
 /** The requested part of the quarantine; without a source, that of all sources. */
 interface QuarantineWish {

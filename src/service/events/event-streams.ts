@@ -60,7 +60,7 @@ export class EventStreams {
   readonly #pages: EventPages;
   readonly #streams = new Set<Stream>();
   #commits = 0;
-  #isTelling = false;
+  #isWaking = false;
   #unwatch: (() => void) | undefined;
 
   constructor(store: Source, options: StreamOptions) {
@@ -116,7 +116,7 @@ export class EventStreams {
     const end = (): void => stream.wake?.();
     until.addEventListener('abort', end, { once: true });
     try {
-      yield* this.#told(stream, begin, until);
+      yield* this.#eventsAfter(stream, begin, until);
     } catch (error) {
       // The client reconnects, and then receives the reason.
       metrics.failed(error);
@@ -126,7 +126,11 @@ export class EventStreams {
     }
   }
 
-  async *#told(stream: Stream, begin: FeedPosition, until: AbortSignal): AsyncGenerator<string | Uint8Array> {
+  async *#eventsAfter(
+    stream: Stream,
+    begin: FeedPosition,
+    until: AbortSignal,
+  ): AsyncGenerator<string | Uint8Array> {
     const { following, read, turn } = stream;
     const { sent, lag } = this.#options.metrics;
     let position = begin;
@@ -164,13 +168,13 @@ export class EventStreams {
 
   #committed(): void {
     this.#commits++;
-    if (!this.#isTelling) void this.#tell();
+    if (!this.#isWaking) void this.#wakeFollowers();
   }
 
-  async #tell(): Promise<void> {
-    this.#isTelling = true;
-    for (let told: number | undefined; told !== this.#commits; ) {
-      told = this.#commits;
+  async #wakeFollowers(): Promise<void> {
+    this.#isWaking = true;
+    for (let woken: number | undefined; woken !== this.#commits; ) {
+      woken = this.#commits;
       let count = 0;
       for (const { wake } of this.#streams) {
         wake?.();
@@ -178,7 +182,7 @@ export class EventStreams {
       }
       await setTimeout(BETWEEN_COMMITS);
     }
-    this.#isTelling = false;
+    this.#isWaking = false;
   }
 
   #add(stream: Stream): void {

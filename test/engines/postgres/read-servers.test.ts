@@ -235,17 +235,17 @@ describe('servers behind one address', () => {
 describe('the position', () => {
   it('only grows with answers that come out of order', () => {
     const position = new ChangePosition();
-    position.told(7, 10, 20);
-    position.told(5, 11, 21);
+    position.observe(7, 10, 20);
+    position.observe(5, 11, 21);
     assert.equal(position.changes, 7);
-    position.told(8, 12, 22);
+    position.observe(8, 12, 22);
     assert.equal(position.changes, 8);
   });
 
   it('goes back when a server that was asked later knows of fewer changes', () => {
     const position = new ChangePosition();
-    position.told(7, 10, 20);
-    position.told(5, 21, 30);
+    position.observe(7, 10, 20);
+    position.observe(5, 21, 30);
     assert.equal(position.changes, 5);
   });
 });

@@ -24,7 +24,7 @@ const EVENTS = {
   filled: { kind: 'filled' },
   window: { kind: 'window', upper: 'V' },
   lost: { kind: 'lost' },
-  told: { kind: 'told', upTo: 'D' },
+  reported: { kind: 'reported', upTo: 'D' },
   refresh: { kind: 'refresh', since: 'N' },
 } as const satisfies Record<LoadEvent['kind'], LoadEvent>;
 
@@ -45,7 +45,7 @@ const FOLLOWS: {
   filling: { filled: { kind: 'current', cursor: 'S' }, refresh: ANEW },
   current: {
     window: { kind: 'updating', cursor: 'C', upper: 'V', pass: 0, rows: 0 },
-    told: { kind: 'current', cursor: 'D', lastUpper: 'L' },
+    reported: { kind: 'current', cursor: 'D', lastUpper: 'L' },
     refresh: ANEW,
   },
   updating: {

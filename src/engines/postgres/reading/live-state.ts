@@ -47,7 +47,7 @@ export class LiveState {
     const asked = performance.now();
     const [row] = await this.#rows(LOOK, [tokenHash]);
     const seen = seenIn(row);
-    const isExpected = this.told(seen, asked);
+    const isExpected = this.observe(seen, asked);
     return { ...timeIn(seen, this.#clock), key: seen.key, next: Number(row?.next ?? 0), isExpected };
   }
 
@@ -57,11 +57,11 @@ export class LiveState {
    * @param asked when the statement was sent, on a monotonic clock
    * @returns whether the clock shows the expected time
    */
-  told({ state, reading, clock }: Seen, asked: number): boolean {
+  observe({ state, reading, clock }: Seen, asked: number): boolean {
     const now = performance.now();
     const held = { reading, newest: state.newest };
     const isExpected = this.#clock.note(clock, state.epoch, held, now - asked);
-    this.#position.told(state.changes, asked, now);
+    this.#position.observe(state.changes, asked, now);
     this.#saw(state);
     return isExpected;
   }
@@ -113,7 +113,7 @@ export class ChangePosition {
    * @param asked when the query was sent, on a monotonic clock
    * @param now when its response arrived, on the same clock
    */
-  told(changes: number, asked: number, now: number): void {
+  observe(changes: number, asked: number, now: number): void {
     if (changes === this.#changes || (changes < this.#changes && asked <= this.#knownAt)) return;
     this.#changes = changes;
     this.#knownAt = now;

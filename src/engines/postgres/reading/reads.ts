@@ -82,7 +82,7 @@ async function planned<T>(
       const followed = await readServers.read(lane, needed, on);
       const read = followed ?? (await on(lanes));
       if (followed === undefined) {
-        const isExpected = state.told(read.seen, read.asked);
+        const isExpected = state.observe(read.seen, read.asked);
         assumed?.confirm(read.seen, isExpected);
       }
       if (read.seen.state.generation === model.generation) return read.result;
