@@ -47,7 +47,7 @@ export interface CheckpointChange {
   /** The process must still have it, and it is renewed; otherwise nothing is stored. */
   readonly lease?: Lease;
   /** Ignores stored hashes: rewrites rows that are inconsistent or that differ from the records. */
-  readonly anew?: boolean;
+  readonly ignoresHashes?: boolean;
   readonly records?: readonly { readonly resource: string; readonly records: readonly ParsedRecord[] }[];
   readonly remove?: readonly Keys[];
   /** Entries of the source's state by name; null removes one. */
@@ -62,7 +62,7 @@ export interface CheckpointChange {
 }
 
 /** The part of a change other than the records. */
-type CheckpointEntries = Omit<CheckpointChange, 'records' | 'remove' | 'lease' | 'anew'>;
+type CheckpointEntries = Omit<CheckpointChange, 'records' | 'remove' | 'lease' | 'ignoresHashes'>;
 
 /** The checkpoints of a replica's sources. */
 export interface Checkpoints {

@@ -16,7 +16,7 @@ import { type Notes, readableNote, readNote, type Schedule, type Witness } from 
 import { afterLoad, afterSweep, type WorkLog } from './work-log.ts';
 
 /** A change of the copy: records, what is pending or quarantined, and the events of the states. */
-export interface CopyChange extends Omit<CheckpointChange, 'lease' | 'state' | 'anew'> {
+export interface CopyChange extends Omit<CheckpointChange, 'lease' | 'state' | 'ignoresHashes'> {
   readonly load?: { readonly resource: string; readonly event: LoadEvent };
   readonly sweep?: { readonly collection: string; readonly event: SweepEvent };
   readonly witnesses?: { readonly resource: string; readonly newest: readonly Witness[] };
@@ -178,7 +178,7 @@ export class Checkpoint {
     const isDoubted = change.records !== undefined && (this.get('doubted') ?? []).length > 0;
     const report = await store.checkpoints.commit(source, {
       ...change,
-      ...(isDoubted ? { anew: true } : {}),
+      ...(isDoubted ? { ignoresHashes: true } : {}),
       state: next,
       ...(held === undefined ? {} : { lease: held }),
     });

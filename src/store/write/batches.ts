@@ -72,7 +72,7 @@ export interface BatchOptions {
   /** The source that the records are replicated from. */
   readonly source?: string;
   /** Whether stored hashes are ignored, so that every record is compared by its content. */
-  readonly anew?: boolean;
+  readonly ignoresHashes?: boolean;
   /** Runs at the beginning of every transaction; an error undoes it. */
   readonly begin?: (transaction: WriteTransaction) => Promise<void>;
   /** Runs in the transaction of the last batch, or by itself when there are no records. */
@@ -85,7 +85,7 @@ export function writeInBatches(
   current: StoreModel,
   resource: string,
   records: readonly ParsedRecord[],
-  { source, over, anew = false, begin, finish }: BatchOptions = {},
+  { source, over, ignoresHashes = false, begin, finish }: BatchOptions = {},
 ): Promise<Written> {
   return inBatches(writer, current, {
     batches: split(records, paceOf(writer, writer.largestWeight ?? LARGEST_WEIGHT)),
@@ -102,7 +102,7 @@ export function writeInBatches(
       const prepared = batch.map((record) => prepareRecord(record, model));
       return async (transaction) => {
         await begin?.(transaction);
-        const written = await write(anew ? doubting(transaction) : transaction, resource, prepared);
+        const written = await write(ignoresHashes ? doubting(transaction) : transaction, resource, prepared);
         if (soFar !== undefined) await finish?.(transaction, addReports(soFar, written));
         return written;
       };

@@ -25,10 +25,10 @@ export async function commitChange(
   source: string,
   change: CheckpointChange,
 ): Promise<Written> {
-  const { records = [], remove = [], lease, anew = false, ...checkpoint } = change;
+  const { records = [], remove = [], lease, ignoresHashes = false, ...checkpoint } = change;
   const begin: BatchOptions['begin'] =
     lease === undefined ? undefined : ({ checkpoints }) => checkpoints.renewLease(source, lease);
-  const shared = { source, anew, ...(begin === undefined ? {} : { begin }) };
+  const shared = { source, ignoresHashes, ...(begin === undefined ? {} : { begin }) };
   let model = current;
   let report: WriteReport = emptyTally('');
   const left: QuarantineEntry[] = [];
