@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { makeModel, type StoreModel } from '../compile/model.ts';
 import { countingRules } from '../compile/values-in-use.ts';
 import { dayFrom, timestampFrom } from '../dictionary/index.ts';
+import { checkTimeZone } from '../records/local-time.ts';
 import { declaredFields, EMPTY_PROFILE, extendProfile, firstFields } from '../records/profile.ts';
 import type { StoreSettings } from '../records/settings.ts';
 import { givenIn, type MetaChange, writeMeta, writeProfile } from './meta.ts';
@@ -29,6 +30,7 @@ export async function beginStore<S extends WriteSession>(
   { settings, epoch, now, ofEngine }: NewStore,
   applyTables: (session: S, model: StoreModel) => Promise<void>,
 ): Promise<void> {
+  checkTimeZone(settings.timeZone);
   const day = dayFrom(now);
   const first = { generation: 1, epoch, settings, day };
   const bare = makeModel({ ...first, profile: EMPTY_PROFILE });

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { platError } from '../../errors/index.ts';
-import { checkTimeZone } from '../../records/local-time.ts';
 import type { StoreSettings } from '../../records/settings.ts';
 import type { Clock } from '../../store/clock.ts';
 import { newEpoch } from '../../store/epoch.ts';
@@ -78,7 +77,6 @@ export async function createStore(
   clock: Clock,
 ): Promise<void> {
   const { database } = connection;
-  checkTimeZone(settings.timeZone);
   startFile(database);
   using transaction = begin(database, 'write');
   if (layoutOf(database) > 0) return;

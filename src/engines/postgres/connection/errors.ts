@@ -54,9 +54,6 @@ export const damageIn = (error: unknown): string | undefined =>
     return isDamage ? `the server says: ${messageOf(own)}` : undefined;
   });
 
-/** integrity_constraint_violation, as a whole class */
-const isOfConstraint = (error: unknown): boolean => /^23...$/.test(codeOf(error) ?? '');
-
 /** Why the server cannot hold a record: data_exception, program_limit_exceeded. */
 export function refusalIn(error: unknown): string | undefined {
   const isOfData = /^(22|54)...$/.test(codeOf(error) ?? '');
@@ -86,9 +83,9 @@ function troubleIn(error: unknown, seconds: number): Trouble | undefined {
   const damage = damageIn(error);
   if (damage !== undefined) return { kind: 'damaged', reason: damage };
   if (isUnavailable(error)) return { kind: 'unavailable', retryAfter: AGAIN };
-  if (isOfConstraint(error)) return { kind: 'in-the-way' };
   const code = codeOf(error) ?? '';
-  // program_limit_exceeded, insufficient_privilege
+  // integrity_constraint_violation (a class), program_limit_exceeded, insufficient_privilege
+  if (/^23...$/.test(code)) return { kind: 'in-the-way' };
   if (code === '54000' && seconds > 0) return { kind: 'too-large' };
   if (code === '42501') return { kind: 'not-ours', reason: `the server says: ${messageOf(error)}` };
   return TROUBLES[code];

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { bind, sql } from '../../../compile/fragment.ts';
 import { platError } from '../../../errors/index.ts';
-import { checkTimeZone } from '../../../records/local-time.ts';
 import type { StoreSettings } from '../../../records/settings.ts';
 import type { EngineOptions } from '../../../store/engine.ts';
 import { newEpoch } from '../../../store/epoch.ts';
@@ -197,7 +196,6 @@ async function makeTables(
   { create: settings, partitions }: StoreWish & { readonly create: StoreSettings },
   clock: StampClock,
 ): Promise<void> {
-  checkTimeZone(settings.timeZone);
   const epoch = newEpoch();
   const [row] = await session.rows(`SELECT ${SERVER_CLOCK} AS clock`);
   clock.note(Number(row?.clock), epoch, NOTHING_HELD);
