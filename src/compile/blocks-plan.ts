@@ -19,7 +19,7 @@ import type { BlocksRequest } from './read.ts';
 import type { LinkedTexts } from './text/linked-texts.ts';
 
 /** How to read a page of blocks (store/blocks-task.ts). */
-export interface BlocksPlan extends Pick<BlocksRequest, 'since' | 'after' | 'kept' | 'limit'> {
+export interface BlocksPlan extends Pick<BlocksRequest, 'since' | 'after' | 'kept' | 'limit' | 'form'> {
   /** As `keptStamp` has it. */
   readonly stamp: string;
   readonly changes: PlannedStatement;
@@ -41,7 +41,7 @@ export function planBlocks(
   request: BlocksRequest,
   changesSince: (position: Sql) => Sql,
 ): BlocksPlan {
-  const { query, since, after, kept, limit } = request;
+  const { query, since, after, kept, limit, form } = request;
   const { dialect, model } = planner;
   const layout = model.layout(query.resource.name);
   const linked = linkedIn(planner, request);
@@ -61,7 +61,7 @@ export function planBlocks(
     );
   return {
     stamp: keptStamp(model),
-    ...{ since, after, kept, limit },
+    ...{ since, after, kept, limit, form },
     changes: planned(planner, changesSince(slot('position'))),
     within: rows([...begin, ...end]),
     beyond: rows(begin),

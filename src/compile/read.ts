@@ -154,7 +154,12 @@ export interface BlocksRequest extends Pick<PageRequest, 'query' | 'limit' | 'sh
   readonly kept: readonly KeptRange[];
   /** Whether little is to be read beside what is kept. */
   readonly isSmall: boolean;
+  /** What is made of the records that are read. */
+  readonly form: BlockForm;
 }
+
+/** Blocks of records, each compressed, or their texts as they are. */
+export type BlockForm = 'deflated' | 'text';
 
 /** A page of a list of ids that an earlier search found. Records that are gone or hidden by now are omitted. */
 export interface ListPageRequest {

@@ -65,7 +65,7 @@ export interface ServiceOptions {
   /** Compressed blocks of pages, cached for clients that accept gzip. With 0 megabytes, none are cached in memory. */
   readonly keptPages: {
     readonly megabytes: number;
-    /** The file that also stores them; absent: no file. */
+    /** The file that also stores them, and next to which the texts of pages are stored (text-file.ts); absent: no file. */
     readonly file?: FilePlace & { readonly megabytes: number };
   };
   readonly filterIndex: { readonly minutes: number; readonly megabytes: number };

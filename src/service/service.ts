@@ -25,6 +25,7 @@ import { type Dispatch, makeListener } from './http/listener.ts';
 import { KeptBlocks } from './kept/kept-blocks.ts';
 import { KeptFile } from './kept/kept-file.ts';
 import { KeptReplies } from './kept/kept-replies.ts';
+import { TextFile } from './kept/text-file.ts';
 import { type Metrics, makeMetrics } from './metrics.ts';
 import type { ServiceOptions } from './options.ts';
 import { FilterIndexCache } from './paging/filter-index.ts';
@@ -259,8 +260,16 @@ export async function startService(
 /** The cache of page blocks. Problems with its file are logged, because clients do not notice them. */
 function keptBlocks({ store, log, keptPages: { megabytes, file } }: ServiceOptions): KeptBlocks {
   const warn = (message: string, err: unknown): void => log.warn({ err }, message);
-  const place = file === undefined ? undefined : { ...file, bytes: file.megabytes * MEGABYTE, warn };
-  return new KeptBlocks(store, megabytes * MEGABYTE, place === undefined ? undefined : new KeptFile(place));
+  if (file === undefined) return new KeptBlocks(store, megabytes * MEGABYTE);
+  const place = { bytes: file.megabytes * MEGABYTE, warn };
+  const compressed = new KeptFile({ ...file, ...place });
+  const texts = new TextFile({
+    ...place,
+    path: `${file.path}-text`,
+    taken: () => compressed.bytesInUse,
+    now: () => performance.now(),
+  });
+  return new KeptBlocks(store, megabytes * MEGABYTE, { file: compressed, texts });
 }
 
 /** The open event streams of the store, and their metrics. */

@@ -12,6 +12,7 @@ import { type Changes, changesIn } from './change-follower.ts';
 import type { Deflating } from './deflating.ts';
 import type { Piece } from './linked-body.ts';
 import type { BodyMaking } from './made-body.ts';
+import type { OwnedBody } from './page-memory.ts';
 import { ask, type Steps } from './read-steps.ts';
 import type { Row } from './session.ts';
 
@@ -23,7 +24,7 @@ const RECORDS = 32;
 
 /** A block that was read. */
 export interface ReadBlock extends KeptRange {
-  /** The records that were read, joined by commas; absent if there are none. */
+  /** The records that were read, joined by commas; absent if there are none, or if their texts are requested. */
   readonly deflated?: Deflated | Promise<Deflated>;
   /** The number of bytes of its records before compression. */
   readonly bytes: number;
@@ -45,6 +46,10 @@ export interface BlocksPage {
   readonly rows: number;
   readonly last: string;
   readonly more: boolean;
+  /** The texts of the blocks that were read, if they are requested, joined by commas; absent if there are none. */
+  readonly body?: Uint8Array;
+  /** As in a page. */
+  readonly release?: () => void;
 }
 
 /**
@@ -71,13 +76,14 @@ export function* blocksPage(plan: BlocksPlan, making: BlocksMaking): Steps<Block
   // Nothing in the cache can be used, so the page is planned again.
   if (changes.kind !== 'records' && kept.length > 0) return { ...page, parts: [] };
   const parts: (number | ReadBlock)[] = [];
+  const texts: Partial<OwnedBody>[] = [];
   let left = limit;
   let reached = plan.after;
   let end = reached;
   for (const [index, range] of [...kept, undefined].entries()) {
     if (left === 0) break;
     const isGap = range === undefined || range.after !== reached;
-    const blocks = isGap ? yield* readRange(plan, making, reached, range?.after, left) : [];
+    const blocks = isGap ? yield* readRange(plan, { making, texts }, reached, range?.after, left) : [];
     for (const block of blocks) {
       parts.push(block);
       left -= block.rows;
@@ -91,24 +97,39 @@ export function* blocksPage(plan: BlocksPlan, making: BlocksMaking): Steps<Block
       if (range.rows > 0) end = range.lastKey;
       continue;
     }
-    for (const block of yield* readRange(plan, making, range.after, range.last, left)) {
+    for (const block of yield* readRange(plan, { making, texts }, range.after, range.last, left)) {
       parts.push(block);
       left -= block.rows;
       end = block.lastKey;
     }
     break;
   }
-  const rows = limit - left;
-  if (left > 0) return { ...page, parts, rows, last: end };
+  const read = { ...page, parts, rows: limit - left, last: end, ...joined(texts, making) };
+  if (left > 0) return read;
   const slots = { 'last-key': end };
   const [next] = (yield* ask({ gives: 'rows', statement: plan.more, slots, isKept: true })).rows;
-  return { ...page, parts, rows, last: end, more: next !== undefined };
+  return { ...read, more: next !== undefined };
 }
 
-/** The records of a range in blocks, up to a number of them. @param upTo absent: to the end */
+/** The texts of several ranges as one. */
+function joined(texts: readonly Partial<OwnedBody>[], { memory }: BodyMaking): Partial<OwnedBody> {
+  const [first] = texts;
+  if (first === undefined || texts.length === 1) return first ?? {};
+  const bodies = texts.map(({ body = EMPTY }) => Buffer.from(body.buffer, body.byteOffset, body.byteLength));
+  const made = memory(bodies.reduce((sum, { length }) => sum + length, bodies.length - 1));
+  let at = 0;
+  for (const body of bodies) {
+    if (at > 0) made.body[at++] = COMMA;
+    at += body.copy(made.body, at);
+  }
+  for (const { release } of texts) release?.();
+  return made;
+}
+
+/** The records of a range in blocks, up to a number of them. @param texts receives theirs @param upTo absent: to the end */
 function* readRange(
   plan: BlocksPlan,
-  making: BlocksMaking,
+  { making, texts: kept }: { readonly making: BlocksMaking; readonly texts: Partial<OwnedBody>[] },
   after: string,
   upTo: string | undefined,
   limit: number,
@@ -136,13 +157,17 @@ function* readRange(
     begin = last;
   }
   const texts = textsIn(body, marked?.pieces(ends) ?? piecesBetween(ends));
-  const blocks = texts.flatMap(({ text, links }, index) => {
+  const blocks = texts.flatMap(({ text, links }, index): ReadBlock[] => {
     const range = ranges[index];
     if (range === undefined) return [];
     const hashes = new Set(links.map(({ resource, key }) => linkHash(resource, key)));
-    const deflated = making.deflate(text);
-    return [{ ...range, deflated, bytes: text.length, links: Uint32Array.from(hashes) }];
+    const deflated = plan.form === 'text' ? {} : { deflated: making.deflate(text) };
+    return [{ ...range, ...deflated, bytes: text.length, links: Uint32Array.from(hashes) }];
   });
+  if (plan.form === 'text') {
+    kept.push({ body, ...(release === undefined ? {} : { release }) });
+    return blocks;
+  }
   if (release !== undefined) void Promise.allSettled(blocks.map(({ deflated }) => deflated)).then(release);
   return blocks;
 }

@@ -11,7 +11,7 @@ import type { Dialect } from '../../src/compile/dialect.ts';
 import { planFacets } from '../../src/compile/facets-plan.ts';
 import type { Statement } from '../../src/compile/fragment.ts';
 import { planCount, planIds, planList, planPage, planRecord } from '../../src/compile/page-plan.ts';
-import type { PageRequest } from '../../src/compile/read.ts';
+import type { BlocksRequest, PageRequest } from '../../src/compile/read.ts';
 import { bindFilter } from '../../src/query/native/filter.ts';
 import { resourceNames } from '../../src/query/native/names.ts';
 import { changesSince } from '../../src/store/change-follower.ts';
@@ -91,7 +91,10 @@ async function statements(world: World, dialect: Dialect, wish: Wish): Promise<r
       return plan.kind === 'list' ? [plan.look, plan.body] : [];
     }
     case 'blocks': {
-      const blocks = { ...request, after: '', since: 0, kept: [], isSmall: false };
+      const blocks: BlocksRequest = {
+        ...{ ...request, after: '', since: 0, kept: [] },
+        ...{ isSmall: false, form: 'deflated' },
+      };
       const { changes, beyond, more } = planBlocks(planner, blocks, changesSince);
       return [changes, beyond, more];
     }

@@ -7,14 +7,17 @@ import { compareKeys } from '../../shared/compare-keys.ts';
 import type { Deflated } from '../../shared/gzip-member.ts';
 import { linkHash } from '../../store/blocks-task.ts';
 import type { Changes } from '../../store/change-follower.ts';
+import type { KeptText } from './text-file.ts';
 
 /** A block is in the list from the moment at which it was read, even while it is still being compressed. */
 export interface KeptBlock extends KeptRange {
   readonly id: string;
   /** Hashes of the keys of agents and offices whose values it contains. */
   readonly links: Uint32Array;
-  /** Its compressed records, joined by commas; absent if it has none. */
+  /** Its compressed records, joined by commas; absent if it has none, and in a list of texts. */
   readonly deflated: Promise<Deflated> | undefined;
+  /** Its records without compression, in a list of texts; absent if it has none. */
+  readonly text?: KeptText;
   /** The list that contains the block; absent if it was removed because it may have changed. */
   list: BlockList | undefined;
 }

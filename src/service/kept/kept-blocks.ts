@@ -1,23 +1,25 @@
 /**
- * Caches compressed blocks of complete records in key order, so that a second client that walks a collection gets its pages at
- * almost no cost: a page is one gzip member of cached blocks. All keys with the same view share them. A page is used only if the
- * sequence of changes, read in the same snapshot, shows that its blocks are still valid. This module knows neither SQL nor HTTP.
+ * Caches blocks of complete records in key order, so that a second client that walks a collection gets its pages at almost no
+ * cost: compressed blocks, in memory and in a file, of which a page is one gzip member; and, in another file, the texts of pages
+ * that were requested twice without gzip. All keys with the same view share them. A page is used only if the sequence of
+ * changes, read in the same snapshot, shows that its blocks are still valid. This module knows neither SQL nor HTTP.
  */
-
+import { hash } from 'node:crypto';
 import { keptStamp } from '../../compile/blocks-plan.ts';
 import { isVisibilityCurrent, type StoreModel } from '../../compile/model.ts';
 import { isByKey } from '../../compile/page-plan.ts';
-import type { Page, PageRequest, Shape } from '../../compile/read.ts';
+import type { BlockForm, Page, PageRequest, Shape } from '../../compile/read.ts';
 import { isWhole } from '../../compile/text/reso-text.ts';
 import { BoundedCache, bytesOfText } from '../../shared/bounded-cache.ts';
 import { type Deflated, deflatedList } from '../../shared/gzip-member.ts';
-import type { ReadBlock } from '../../store/blocks-task.ts';
+import type { BlocksPage, ReadBlock } from '../../store/blocks-task.ts';
 import { type Changes, endOf, FROM_NOW, isThere, type Place } from '../../store/change-follower.ts';
 import { isSent } from '../../store/lanes.ts';
 import type { ReadOptions, Store } from '../../store/store.ts';
 import { BlockList, type KeptBlock } from './block-list.ts';
 import type { ListName } from './file-tables.ts';
 import type { KeptFile } from './kept-file.ts';
+import type { KeptText, PlacedText, TextFile } from './text-file.ts';
 
 /** Pages with fewer rows would produce blocks that are too small to be worth caching. */
 const FEWEST_ROWS = 64;
@@ -27,8 +29,10 @@ const FEW_ROWS = 64;
 const TRIES = 3;
 /** The memory of a block besides its content, in bytes. */
 const BLOCK = 500;
-/** The largest number of combinations of role, systems and shape whose blocks are cached; one more clears the cache. */
-const MOST_LISTS = 200;
+/** The largest number of combinations of role, systems, shape and form whose blocks are cached; one more clears the cache. */
+const MOST_LISTS = 400;
+/** The largest number of pages that are remembered as requested once. */
+const MOST_ASKED = 20_000;
 
 const EMPTY = new Uint8Array(0);
 const NOWHERE: Place = { position: FROM_NOW, commit: '' };
@@ -36,6 +40,7 @@ const NOWHERE: Place = { position: FROM_NOW, commit: '' };
 export class KeptBlocks {
   readonly #store: Pick<Store, 'blocks' | 'readStores'>;
   readonly #file: KeptFile | undefined;
+  readonly #texts: TextFile | undefined;
   #isWriting = false;
   readonly #bytes: number;
   readonly #blocks: BoundedCache<KeptBlock>;
@@ -47,25 +52,34 @@ export class KeptBlocks {
   /** The place at which the newest blocks from the file were valid: an older snapshot must not use them. */
   #newest: Place | undefined;
   #made = 0;
+  /** Names of pages without compression that were requested once. */
+  readonly #asked = new Set<string>();
 
   /**
-   * @param bytes the memory limit of the cache; 0: nothing is cached\n@param file a file that also stores the blocks; absent: none
+   * @param bytes the memory limit of the cache; 0: nothing is cached
+   * @param file a file that also stores the blocks; absent: none
+   * @param texts a file that stores the texts of pages; absent: none
    */
-  constructor(store: Pick<Store, 'blocks' | 'readStores'>, bytes: number, file?: KeptFile) {
+  constructor(
+    store: Pick<Store, 'blocks' | 'readStores'>,
+    bytes: number,
+    { file, texts }: { readonly file?: KeptFile; readonly texts?: TextFile } = {},
+  ) {
     this.#store = store;
     this.#file = file;
+    this.#texts = texts;
     this.#bytes = bytes;
     this.#blocks = new BoundedCache('kept blocks', { bytes: Math.max(1, Math.floor(bytes)) }, (block) =>
       block.list?.remove(block),
     );
   }
 
-  /** The page of a request; undefined if pages of its kind are not cached. */
+  /** The page of a request in the form of gzip; undefined if pages of its kind are not cached. */
   async page(request: PageRequest, model: StoreModel, read: ReadOptions): Promise<Page | undefined> {
     if (this.#bytes === 0 || !isKept(request, model, read)) return undefined;
     const stamp = keptStamp(model);
     for (let tries = 0; tries < TRIES; tries++) {
-      const list = this.#listOf(request, model, stamp);
+      const list = this.#listOf(request, 'deflated', model, stamp);
       this.#fill(request, list, stamp);
       const page = await this.#read(request, list, stamp, read);
       if (page === 'changed') continue;
@@ -75,46 +89,49 @@ export class KeptBlocks {
     return undefined;
   }
 
+  /**
+   * The page of a request without compression, which the caller releases; undefined if texts of such pages are not kept, or if
+   * this one was not requested before: a page that is requested only once is not worth writing.
+   */
+  async textPage(request: PageRequest, model: StoreModel, read: ReadOptions): Promise<Page | undefined> {
+    const texts = this.#texts;
+    if (texts === undefined || texts.isOff || this.#bytes === 0) return undefined;
+    if (!isKept(request, model, read)) return undefined;
+    const stamp = keptStamp(model);
+    for (let tries = 0; tries < TRIES; tries++) {
+      const list = this.#listOf(request, 'text', model, stamp);
+      if (!this.#isAskedAgain(request, list)) return undefined;
+      // Begins where the file of compressed blocks ends, so that its blocks are not lost.
+      if (this.#place.position === FROM_NOW) this.#place = this.#file?.place(stamp) ?? NOWHERE;
+      const page = await this.#readTexts(request, list, stamp, { texts, read });
+      if (page === 'changed') continue;
+      this.#writeLater();
+      return page;
+    }
+    return undefined;
+  }
+
+  /** Whether a page was requested before. The first request is remembered. */
+  #isAskedAgain({ position, limit }: PageRequest, { name }: NamedList): boolean {
+    const asked = hash('sha1', JSON.stringify([name.id, limit, beginOf(position)]), 'base64url');
+    if (this.#asked.has(asked)) return true;
+    if (this.#asked.size >= MOST_ASKED) this.#asked.clear();
+    this.#asked.add(asked);
+    return false;
+  }
+
   async #read(
-    { query, position, limit, shape, files }: PageRequest,
+    request: PageRequest,
     named: NamedList,
     stamp: string,
     read: ReadOptions,
   ): Promise<Page | undefined | 'changed'> {
-    const { list } = named;
-    const { after, blocks } = list.from(beginOf(position), limit);
-    const [from, newest] = [this.#place, this.#newest];
-    const since = from.position;
-    const rows = blocks.reduce((sum, block) => sum + block.rows, 0);
-    const found = await this.#store.blocks(
-      {
-        ...{ query, limit, shape, files, after },
-        since,
-        kept: blocks.map(({ after: from, last, rows: count, lastKey }) => {
-          return { after: from, last, rows: count, lastKey };
-        }),
-        isSmall: limit - rows <= FEW_ROWS,
-      },
-      read,
-    );
-    const { changes } = found;
-    if (found.stamp !== stamp || this.#stamp !== stamp) return undefined;
-    if (changes.kind === 'behind' || (newest !== undefined && changes.position < newest.position)) {
-      // The snapshot is older than the cache. If there is no standby that may lag behind, the store has been replaced.
-      if (this.#store.readStores === undefined) this.#startOver();
-      return undefined;
-    }
-    // A place that another page passed without confirming it cannot be found either.
-    const known = [from, newest ?? from].filter(({ position }) => position !== FROM_NOW);
-    if (changes.kind === 'records' && !known.every((place) => isThere(place, changes))) {
-      this.#startOver();
-      return undefined;
-    }
-    if (this.#newest === newest) this.#newest = undefined;
-    this.#apply(since, changes);
-    if (blocks.some(({ list: of }) => of === undefined)) return 'changed';
-    // Blocks from a snapshot older than the cache may have changed in the meantime.
-    const isNew = changes.position === this.#place.position;
+    const asking = this.#askingFor(request, named);
+    const { blocks } = asking;
+    const found = await this.#ask(request, asking, 'deflated', read);
+    const state = this.#follow(found, asking, stamp);
+    if (state !== 'holds') return state === 'changed' ? state : undefined;
+    const isNew = this.#isNew(found);
     const parts = found.parts.flatMap((part) => {
       const block = typeof part === 'number' ? blocks[part] : this.#blockOf(part);
       if (block === undefined) return [];
@@ -128,10 +145,121 @@ export class KeptBlocks {
     return { body: EMPTY, deflated, rows: found.rows, more: found.more, last };
   }
 
+  async #readTexts(
+    request: PageRequest,
+    named: NamedList,
+    stamp: string,
+    { texts, read }: { readonly texts: TextFile; readonly read: ReadOptions },
+  ): Promise<Page | undefined | 'changed'> {
+    const { list, name } = named;
+    const asking = this.#askingFor(request, named);
+    const { blocks } = asking;
+    // While its texts are being read or written, a page is read like any other.
+    if (blocks.some(({ text }) => text?.isWritten === false)) return undefined;
+    // Reading blocks takes longer than reading a page, and none of them would be kept.
+    if (texts.isFull && rowsOf(blocks) < request.limit / 2) return undefined;
+    const found = await this.#ask(request, asking, 'text', read);
+    const state = this.#follow(found, asking, stamp);
+    if (state !== 'holds') {
+      found.release?.();
+      return state === 'changed' ? state : undefined;
+    }
+    const page = new TextPage();
+    // A list that was dropped in the meantime is not told what changes.
+    const isNew = this.#isNew(found) && this.#lists.get(name.id)?.list === list;
+    for (const part of found.parts) {
+      const block = typeof part === 'number' ? blocks[part] : this.#textBlockOf(part, texts);
+      if (block === undefined) continue;
+      const isToKeep = typeof part !== 'number' && isNew && list.add(block);
+      if (block.text === undefined) continue;
+      if (typeof part === 'number') page.addKept(block.text);
+      else page.addRead(block.text, isToKeep);
+      if (typeof part !== 'number' && !isToKeep) texts.free(block.text);
+    }
+    const { rows, more } = found;
+    if (rows === 0) return { body: EMPTY, rows: 0, more: false };
+    const last = { key: found.last, values: [] };
+    const keep = (): void => void texts.keep({ body: EMPTY, ...found }, page.toKeep);
+    if (page.kept.length === 0) return { body: found.body ?? EMPTY, rows, more, last, release: keep };
+    const made = texts.body(page.length);
+    read.caller?.made(page.length);
+    const release = (): void => {
+      made.release?.();
+      keep();
+    };
+    if (!(await texts.read(made.body, page.kept))) {
+      release();
+      return 'changed';
+    }
+    page.write(found.body ?? EMPTY, made.body);
+    return { body: made.body, rows, more, last, release };
+  }
+
+  /** The cached blocks of a page, and the place at which the cache is valid. */
+  #askingFor({ position, limit }: PageRequest, { list }: NamedList): Asking {
+    return { ...list.from(beginOf(position), limit), from: this.#place, newest: this.#newest };
+  }
+
+  /** Requests the rest of a page from the store. `#follow` must process the result at once, before any other result. */
+  #ask(
+    { query, limit, shape, files }: PageRequest,
+    { after, blocks, from }: Asking,
+    form: BlockForm,
+    read: ReadOptions,
+  ): Promise<BlocksPage> {
+    return this.#store.blocks(
+      {
+        ...{ query, limit, shape, files, after, since: from.position, form },
+        kept: blocks.map(({ after: begin, last, rows: count, lastKey }) => {
+          return { after: begin, last, rows: count, lastKey };
+        }),
+        isSmall: limit - rowsOf(blocks) <= FEW_ROWS,
+      },
+      read,
+    );
+  }
+
+  /** Whether blocks that were just read may be cached: those of an older snapshot may have changed in the meantime. */
+  #isNew({ changes }: BlocksPage): boolean {
+    return changes.kind !== 'behind' && changes.position === this.#place.position;
+  }
+
+  /** Applies the changes that a snapshot shows. @returns whether the cached blocks of a page are valid in it */
+  #follow(
+    { stamp: found, changes }: BlocksPage,
+    { blocks, from, newest }: Asking,
+    stamp: string,
+  ): 'holds' | 'changed' | 'other' {
+    if (found !== stamp || this.#stamp !== stamp) return 'other';
+    if (changes.kind === 'behind' || (newest !== undefined && changes.position < newest.position)) {
+      // The snapshot is older than the cache. If there is no standby that may lag behind, the store has been replaced.
+      if (this.#store.readStores === undefined) this.#startOver();
+      return 'other';
+    }
+    // A place that another page passed without confirming it cannot be found either.
+    const known = [from, newest ?? from].filter(({ position }) => position !== FROM_NOW);
+    if (changes.kind === 'records' && !known.every((place) => isThere(place, changes))) {
+      this.#startOver();
+      return 'other';
+    }
+    if (this.#newest === newest) this.#newest = undefined;
+    this.#apply(from.position, changes);
+    return blocks.some(({ list: of }) => of === undefined) ? 'changed' : 'holds';
+  }
+
   /** The block of records that have been read, which may still have to be compressed. */
   #blockOf({ bytes: _, deflated, ...read }: ReadBlock): KeptBlock {
     const id = String(++this.#made);
     return { ...read, id, deflated: deflated && Promise.resolve(deflated), list: undefined };
+  }
+
+  /** A block whose text was read and will be written. */
+  #textBlockOf({ bytes, deflated: _, ...read }: ReadBlock, texts: TextFile): KeptBlock {
+    const block: KeptBlock = {
+      ...{ ...read, id: String(++this.#made), deflated: undefined, list: undefined },
+      ...(bytes === 0 ? {} : { text: texts.text(bytes, () => block.list?.remove(block)) }),
+    };
+    return block;
   }
 
   #keep({ list, name }: NamedList, block: KeptBlock): void {
@@ -185,6 +313,7 @@ export class KeptBlocks {
     setImmediate(() => {
       this.#isWriting = false;
       const isMore = this.#file?.write({ stamp: this.#stamp, ...this.#place });
+      this.#texts?.bound();
       if (isMore === true) this.#writeLater();
     });
   }
@@ -208,7 +337,10 @@ export class KeptBlocks {
     if (changes.kind === 'everything') this.#clear();
     else {
       for (const { list } of this.#lists.values()) {
-        for (const { id } of list.apply(changes)) this.#blocks.delete(id);
+        for (const { id, text } of list.apply(changes)) {
+          if (text === undefined) this.#blocks.delete(id);
+          else this.#texts?.free(text);
+        }
       }
     }
     if (position === FROM_NOW || changes.position > position) this.#place = endOf(changes);
@@ -218,9 +350,16 @@ export class KeptBlocks {
     for (const { list } of this.#lists.values()) list.clear();
     this.#lists.clear();
     this.#blocks.clear();
+    this.#texts?.clear();
+    this.#asked.clear();
   }
 
-  #listOf({ query: { view, resource }, shape }: PageRequest, model: StoreModel, stamp: string): NamedList {
+  #listOf(
+    { query: { view, resource }, shape }: PageRequest,
+    form: BlockForm,
+    model: StoreModel,
+    stamp: string,
+  ): NamedList {
     if (stamp !== this.#stamp) {
       this.#clear();
       this.#stamp = stamp;
@@ -230,7 +369,8 @@ export class KeptBlocks {
       this.#file?.forget();
     }
     const { role, scope } = view;
-    const id = JSON.stringify([role.name, scope, resource.name, shapeOf(shape)]);
+    const kind = form === 'text' ? [form] : [];
+    const id = JSON.stringify([role.name, scope, resource.name, shapeOf(shape), ...kind]);
     const known = this.#lists.get(id);
     if (known !== undefined) return known;
     if (this.#lists.size >= MOST_LISTS) this.#clear();
@@ -244,16 +384,68 @@ export class KeptBlocks {
   close(): void {
     while (this.#file?.write({ stamp: this.#stamp, ...this.#place }) === true);
     this.#file?.close();
+    this.#texts?.close();
     this.#clear();
     this.#blocks.close();
   }
 }
+
+/** What the cache has for a page when its request begins. */
+interface Asking {
+  /** Where the page begins. */
+  readonly after: string;
+  readonly blocks: readonly KeptBlock[];
+  /** The place at which the cache is valid. */
+  readonly from: Place;
+  /** The place at which the newest blocks from the file are valid. */
+  readonly newest: Place | undefined;
+}
+
+/** A page that is assembled from texts of the file and texts that were just read, which are one body. */
+class TextPage {
+  readonly #read: { readonly from: number; readonly start: number; readonly length: number }[] = [];
+  readonly kept: PlacedText[] = [];
+  /** Texts to be written, with their positions in the body that was read. */
+  readonly toKeep: PlacedText[] = [];
+  #length = 0;
+  #lengthRead = 0;
+
+  get length(): number {
+    return Math.max(0, this.#length - 1);
+  }
+
+  addKept(text: KeptText): void {
+    this.kept.push({ text, start: this.#length });
+    this.#length += text.length + 1;
+  }
+
+  addRead(text: KeptText, isToKeep: boolean): void {
+    const { length } = text;
+    const from = this.#lengthRead;
+    this.#read.push({ from, start: this.#length, length });
+    if (isToKeep) this.toKeep.push({ text, start: from });
+    this.#length += length + 1;
+    this.#lengthRead += length + 1;
+  }
+
+  /** Copies the texts that were read to their positions. */
+  write(read: Uint8Array, to: Uint8Array): void {
+    for (const { from, start, length } of this.#read) {
+      to.set(read.subarray(from, from + length), start);
+      if (start + length < to.length) to[start + length] = COMMA;
+    }
+  }
+}
+
+const COMMA = 0x2c;
 
 /** The blocks of a view, a resource and a shape. */
 interface NamedList {
   readonly name: ListName;
   readonly list: BlockList;
 }
+
+const rowsOf = (blocks: readonly KeptBlock[]): number => blocks.reduce((sum, { rows }) => sum + rows, 0);
 
 const beginOf = (position: PageRequest['position']): string => ('key' in position ? position.key : '');
 

@@ -130,6 +130,19 @@ export class KeptFile {
     });
   }
 
+  /** Where the blocks of the file are valid; undefined if there is no file with this stamp. */
+  place(stamp: string): Place | undefined {
+    if (this.#pending?.kind === 'everything') return undefined;
+    return this.#attempt(() => {
+      const tables = this.#opened();
+      return tables?.within('read', () => {
+        const state = tables.state();
+        if (state?.stamp !== this.#stampOf(stamp)) return undefined;
+        return { position: state.position, commit: state.commit };
+      });
+    });
+  }
+
   /**
    * The changes between the places of the file and of memory. A process that is behind the file detects whether the file belongs to
    * another store.
@@ -235,6 +248,11 @@ export class KeptFile {
       tables.bound(this.#bytes);
       return 'written';
     });
+  }
+
+  /** The bytes that it takes of the disk. */
+  get bytesInUse(): number {
+    return statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0;
   }
 
   close(): void {

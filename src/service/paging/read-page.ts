@@ -112,9 +112,13 @@ export async function findIds(
  */
 export async function owned(taken: DisposableStack, reading: Promise<Page>): Promise<Page> {
   const page = await reading;
-  if (taken.disposed) page.release?.();
-  else if (page.release !== undefined) taken.defer(page.release);
+  own(taken, page);
   return page;
+}
+
+function own(taken: DisposableStack, { release }: Page): void {
+  if (taken.disposed) release?.();
+  else if (release !== undefined) taken.defer(release);
 }
 
 async function readDirect({ store, kept, read }: PageReading, wish: PageWish): Promise<PageAnswer> {
@@ -127,9 +131,9 @@ async function readDirect({ store, kept, read }: PageReading, wish: PageWish): P
   // The count comes first, because a page that is still being read holds a connection of the store.
   const count = wish.counts ? await store.count(query, read) : undefined;
   const request = { query, position, limit, shape, files };
-  const deflated = gzip ? await kept.page(request, model, read) : undefined;
-  const reading = () => owned(taken, store.page(request, read));
-  const page = deflated ?? (limit === 0 ? NO_ROWS : await reading());
+  const known = gzip ? await kept.page(request, model, read) : await kept.textPage(request, model, read);
+  const page = known ?? (limit === 0 ? NO_ROWS : await store.page(request, read));
+  own(taken, page);
   const next = page.more && page.last !== undefined ? tokenAfter(query.order, page.last) : undefined;
   const by = { model, damaged: read.damaged };
   const basis = wish.counts ? undefined : basisOfPage(by, request, page);

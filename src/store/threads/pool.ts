@@ -230,7 +230,7 @@ function withBody(
   { result, shared }: WorkerAnswer & { ok: true },
   give: (memory: SharedArrayBuffer) => void,
 ): ThreadResult {
-  if (shared === undefined || result.kind !== 'page') return result;
+  if (shared === undefined) return result;
   const { memory, length } = shared;
   // Memory that was returned twice would be given to two pages.
   let isOut = true;
@@ -238,7 +238,15 @@ function withBody(
     if (isOut) give(memory);
     isOut = false;
   };
-  return { kind: 'page', page: { ...result.page, body: new Uint8Array(memory, 0, length), release } };
+  const given = { body: new Uint8Array(memory, 0, length), release };
+  switch (result.kind) {
+    case 'page':
+      return { kind: 'page', page: { ...result.page, ...given } };
+    case 'blocks':
+      return { kind: 'blocks', page: { ...result.page, ...given } };
+    default:
+      return result;
+  }
 }
 
 /** One piece waits for the next task; of several, the thread decides which to keep. */

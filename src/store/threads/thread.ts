@@ -49,8 +49,7 @@ function answer(reader: ThreadReader, request: WorkerRequest, task: ReadTask): v
   try {
     const { isSent, milliseconds } = request;
     const result = reader.read(task, { isSent, milliseconds, memory: outbox.body });
-    if (result.kind === 'page') sendPage(request.id, result);
-    else send({ id: request.id, ok: true, result }, memoryOf(result));
+    sendResult(request.id, result);
   } catch (error) {
     send({ id: request.id, ok: false, error: describe(error) }, []);
   } finally {
@@ -58,18 +57,28 @@ function answer(reader: ThreadReader, request: WorkerRequest, task: ReadTask): v
   }
 }
 
-/** Memory that can be transferred instead of copied. */
-function memoryOf(result: ReadResult): ArrayBufferLike[] {
+/** The main thread returns the memory of a body (pool.ts); other memory is transferred instead of copied. */
+function sendResult(id: number, result: ReadResult): void {
   switch (result.kind) {
+    case 'page': {
+      const { release: _, ...page } = result.page;
+      sendBody(id, page.body, (body) => ({ kind: 'page', page: { ...page, body } }));
+      break;
+    }
+    case 'blocks': {
+      const { release: _, body: read, ...page } = result.page;
+      const memory = page.parts.flatMap((part) => (typeof part === 'number' ? [] : memoryOfBlock(part)));
+      if (read === undefined) send({ id, ok: true, result: { kind: 'blocks', page } }, memory);
+      else sendBody(id, read, (body) => ({ kind: 'blocks', page: { ...page, body } }), memory);
+      break;
+    }
     case 'ids':
-      return [result.ids.buffer];
-    case 'blocks':
-      return result.page.parts.flatMap((part) => (typeof part === 'number' ? [] : memoryOfBlock(part)));
-    case 'page':
+      send({ id, ok: true, result }, [result.ids.buffer]);
+      break;
     case 'body':
     case 'number':
     case 'facets':
-      return [];
+      send({ id, ok: true, result }, []);
   }
 }
 
@@ -86,13 +95,16 @@ function reportCaches(): void {
   send({ caches: cachesInUse() }, []);
 }
 
-/** A page's body goes through shared memory if it is large; the rest of the page is sent as it is. */
-function sendPage(id: number, result: ReadResult & { kind: 'page' }): void {
-  // The main thread returns the memory (pool.ts).
-  const { release: _, body, ...page } = result.page;
+/** A body goes through shared memory if it is large; the rest of the page is sent as it is. */
+function sendBody(
+  id: number,
+  body: Uint8Array,
+  resultWith: (body: Uint8Array) => ReadResult,
+  transferred: ArrayBufferLike[] = [],
+): void {
   const shared: SharedBody | undefined = outbox.put(body);
-  if (shared === undefined) send({ id, ok: true, result: { kind: 'page', page: { ...page, body } } }, []);
-  else send({ id, ok: true, result: { kind: 'page', page: { ...page, body: EMPTY } }, shared }, []);
+  const rest = shared === undefined ? body : EMPTY;
+  send({ id, ok: true, result: resultWith(rest), ...(shared === undefined ? {} : { shared }) }, transferred);
 }
 
 function send(reply: WorkerReply, transferred: ArrayBufferLike[]): void {

@@ -3,10 +3,12 @@ import { postgresEngine } from '../../support/postgres-engine.ts';
 import { keptContract } from './kept-contract.ts';
 import { listsContract } from './lists-contract.ts';
 import { repliesContract } from './replies-contract.ts';
+import { textsContract } from './texts-contract.ts';
 
 const isFull = process.env.PLAT_FULL === '1';
 
 keptContract(postgresEngine(), { steps: isFull ? 60 : 6, seeds: isFull ? [1, 2, 3, 4, 5] : [1] });
+textsContract(postgresEngine());
 await repliesContract(postgresEngine(), isFull ? 60 : 15);
 await listsContract(postgresEngine(), {
   steps: isFull ? 60 : 10,

@@ -1,0 +1,375 @@
+/**
+ * A file of texts of blocks, for clients that do not get gzip. The file has no name, so no other process can open it, and the
+ * system removes it with its process: only the memory of the process knows where each text is and whether it is valid. A text
+ * that was read is used only if its tag matches (GMAC with a key that only this process knows). Texts are written after the
+ * response that contains them was sent. This module does not know what texts consist of, nor what invalidates them.
+ */
+import { createCipheriv, randomBytes } from 'node:crypto';
+import { closeSync, ftruncateSync, mkdirSync, openSync, read, unlinkSync, write } from 'node:fs';
+import { dirname } from 'node:path';
+import { promisify } from 'node:util';
+import { PromiseQueue, settleAll } from '../../shared/promise-queue.ts';
+import { PRIVATE_FOLDER_MODE } from '../../store/files/private-file.ts';
+import { type OwnedBody, PageMemory } from '../../store/page-memory.ts';
+import { FileSpace } from './file-space.ts';
+
+interface TextFileOptions {
+  /** The beginning of its name, which it has only while it is being opened. */
+  readonly path: string;
+  /** The limit of this file and the one of compressed blocks together. */
+  readonly bytes: number;
+  /** How many of these bytes the other file uses. */
+  readonly taken: () => number;
+  /** Logs a fault, of which clients notice nothing. */
+  readonly warn: (message: string, error: unknown) => void;
+  /** Milliseconds of a monotonic clock. */
+  readonly now: () => number;
+}
+
+/** A text of the file, or one that waits to be written. */
+export interface KeptText {
+  readonly length: number;
+  /** Called when the file no longer has the text. */
+  readonly onGone: () => void;
+  /** Its position; absent until space is allocated. */
+  at?: number;
+  tag: bigint;
+  isWritten: boolean;
+  isGone: boolean;
+  /** The number of reads and writes in progress: until they end, its space is not reused. */
+  users: number;
+  usedAt: number;
+}
+
+/** A text, and where it begins in a body. */
+export interface PlacedText {
+  readonly text: KeptText;
+  readonly start: number;
+}
+
+const readFrom = promisify(read);
+const writeTo = promisify(write);
+
+const MODE = 0o600;
+/** The part of the limit that texts may take. */
+const SHARE = 3 / 4;
+/** The maximum number of bytes of bodies that wait to be written. Texts of further bodies are not kept. */
+const MOST_WAITING = 64 * 1024 * 1024;
+/** Bytes that are written in one call: for larger pieces, Linux allocates memory several times as slowly. */
+const PIECE = 1024 * 1024;
+/** Milliseconds without a read after which a text may be evicted: earlier, a walk over more than fits would evict its own texts. */
+const UNUSED = 60 * 60 * 1000;
+/** Milliseconds after which a full file is tried again. */
+const FULL = 10 * 60 * 1000;
+/** How often something may be wrong with what was read. */
+const MOST_FAULTS = 5;
+const COMMA = 0x2c;
+
+export class TextFile {
+  readonly #options: TextFileOptions;
+  readonly #key = randomBytes(16);
+  readonly #memory = new PageMemory((length) => new ArrayBuffer(length));
+  readonly #queue = new PromiseQueue();
+  readonly #space = new FileSpace();
+  /** The least recently used first. */
+  readonly #texts = new Set<KeptText>();
+  #file: number | undefined;
+  #size = 0;
+  /** Reads and writes that the system has not ended yet. */
+  #busy = 0;
+  #waiting = 0;
+  #faults = 0;
+  #fullSince = Number.NEGATIVE_INFINITY;
+  #isOff = false;
+
+  constructor(options: TextFileOptions) {
+    this.#options = options;
+  }
+
+  /** Whether a text did not fit recently, and no space was freed since. */
+  get isFull(): boolean {
+    return this.#options.now() - this.#fullSince < FULL;
+  }
+
+  get isOff(): boolean {
+    return this.#isOff;
+  }
+
+  /** Memory for a page that is made of texts. */
+  body(length: number): OwnedBody {
+    return this.#memory.body(length);
+  }
+
+  /** A text that will be written. */
+  text(length: number, onGone: () => void): KeptText {
+    const text = {
+      length,
+      onGone,
+      tag: 0n,
+      isWritten: false,
+      isGone: false,
+      users: 0,
+      usedAt: this.#options.now(),
+    };
+    this.#texts.add(text);
+    return text;
+  }
+
+  /** Writes texts of a body, then releases the body. Never fails: a text that could not be written is gone. */
+  async keep({ body, release }: OwnedBody, placed: readonly PlacedText[]): Promise<void> {
+    if (placed.length === 0 || this.#isOff || this.#waiting + body.length > MOST_WAITING) {
+      for (const { text } of placed) this.#end(text);
+      release?.();
+      return;
+    }
+    this.#waiting += body.length;
+    try {
+      await this.#queue.run(() => this.#write(body, placed));
+    } catch (error) {
+      this.#turnOff(error);
+    } finally {
+      this.#waiting -= body.length;
+      for (const { text } of placed) if (!text.isWritten) this.#end(text);
+      release?.();
+    }
+  }
+
+  async #write(body: Uint8Array, placed: readonly PlacedText[]): Promise<void> {
+    const file = this.#opened();
+    const runs = runsOf(placed.filter(({ text }) => !text.isGone));
+    const limit = this.#limit();
+    const written = runs.flatMap((run) => this.#placed(run, limit));
+    for (const { text } of written) text.users++;
+    try {
+      for (const { text, start } of written)
+        text.tag = this.#tagOf(body.subarray(start, start + text.length));
+      for (const run of runsOf(written)) await this.#writeRun(file, body, run);
+      for (const { text } of written) text.isWritten = true;
+    } finally {
+      for (const { text } of written) this.#leave(text);
+    }
+  }
+
+  /** Allocates space for texts that follow one another in a body. @returns those that fit */
+  #placed(run: readonly PlacedText[], limit: number): readonly PlacedText[] {
+    if (this.#place(run, limit)) return run;
+    this.#endUnused();
+    if (this.#place(run, limit)) return run;
+    this.#fullSince = this.#options.now();
+    return run.filter((one) => this.#place([one], limit));
+  }
+
+  #place(run: readonly PlacedText[], limit: number): boolean {
+    let at = this.#space.take(
+      run.reduce((sum, { text }) => sum + roomOf(text), 0),
+      limit,
+    );
+    if (at === undefined) return false;
+    for (const { text } of run) {
+      text.at = at;
+      at += roomOf(text);
+    }
+    return true;
+  }
+
+  async #writeRun(file: number, body: Uint8Array, run: readonly PlacedText[]): Promise<void> {
+    const [first, last] = [run[0], run.at(-1)];
+    if (first?.text.at === undefined || last === undefined) return;
+    const end = last.start + last.text.length;
+    this.#size = Math.max(this.#size, first.text.at + end - first.start);
+    for (let from = first.start; from < end; ) {
+      const length = Math.min(PIECE, end - from);
+      const at = first.text.at + from - first.start;
+      const { bytesWritten } = await this.#during(() => writeTo(file, body, from, length, at));
+      if (bytesWritten === 0) throw new Error('the file takes nothing more');
+      from += bytesWritten;
+    }
+  }
+
+  /**
+   * Reads texts into a body, with a comma behind each of them that does not end it.
+   * @returns whether all of them are as they were written; one that is not is gone
+   */
+  async read(body: Uint8Array, placed: readonly PlacedText[]): Promise<boolean> {
+    const file = this.#file;
+    // Some may have been invalidated since the caller found them.
+    if (file === undefined || this.#isOff || placed.some(({ text }) => text.isGone)) return false;
+    const now = this.#options.now();
+    for (const { text } of placed) {
+      text.users++;
+      text.usedAt = now;
+      this.#texts.delete(text);
+      this.#texts.add(text);
+    }
+    try {
+      await settleAll(runsOf(placed).map((run) => this.#readRun(file, body, run)));
+      const wrong = placed.filter(({ text, start }) => !this.#isRight(body, text, start));
+      if (wrong.length > 0) this.#fault(wrong, new Error('a text is not as it was written'));
+      return wrong.length === 0;
+    } catch (error) {
+      this.#fault(placed, error);
+      return false;
+    } finally {
+      for (const { text } of placed) this.#leave(text);
+    }
+  }
+
+  async #readRun(file: number, body: Uint8Array, run: readonly PlacedText[]): Promise<void> {
+    const [first, last] = [run[0], run.at(-1)];
+    if (first?.text.at === undefined || last === undefined) return;
+    const { start } = first;
+    const { at } = first.text;
+    const length = last.start + last.text.length - start;
+    const { bytesRead } = await this.#during(() => readFrom(file, body, start, length, at));
+    if (bytesRead < length) throw new Error('it ends too early');
+    for (const { text, start: begin } of run) {
+      if (begin + text.length < body.length) body[begin + text.length] = COMMA;
+    }
+  }
+
+  #isRight(body: Uint8Array, { tag, length }: KeptText, start: number): boolean {
+    return this.#tagOf(body.subarray(start, start + length)) === tag;
+  }
+
+  /** The tag of a text: GMAC takes a fifth of the time of a CRC where the processor has instructions for it. */
+  #tagOf(text: Uint8Array): bigint {
+    const mac = createCipheriv('aes-128-gcm', this.#key, NONCE);
+    mac.setAAD(text);
+    mac.final();
+    return mac.getAuthTag().readBigUInt64LE();
+  }
+
+  /** Frees the space of a text, without calling `onGone`. */
+  free(text: KeptText): void {
+    if (text.isGone) return;
+    text.isGone = true;
+    this.#texts.delete(text);
+    this.#giveBack(text);
+  }
+
+  clear(): void {
+    for (const text of this.#texts) this.free(text);
+  }
+
+  /** Truncates the file to the space that the file of compressed blocks leaves. */
+  bound(): void {
+    const limit = this.#limit();
+    if (this.#size <= limit || this.#file === undefined || this.#isOff) return;
+    for (const text of this.#texts) if ((text.at ?? 0) + roomOf(text) > limit) this.#end(text);
+    const size = Math.max(this.#space.end, limit);
+    if (size >= this.#size) return;
+    try {
+      ftruncateSync(this.#file, size);
+      this.#size = size;
+    } catch (error) {
+      this.#turnOff(error);
+    }
+  }
+
+  close(): void {
+    this.#isOff = true;
+    for (const text of this.#texts) this.#end(text);
+    this.#closeIdle();
+  }
+
+  #limit(): number {
+    const { bytes, taken } = this.#options;
+    return Math.floor(Math.max(0, Math.min(bytes * SHARE, bytes - taken())));
+  }
+
+  #opened(): number {
+    if (this.#isOff) throw new Error('the file is closed');
+    if (this.#file !== undefined) return this.#file;
+    const path = `${this.#options.path}-${randomBytes(6).toString('hex')}`;
+    mkdirSync(dirname(path), { recursive: true, mode: PRIVATE_FOLDER_MODE });
+    this.#file = openSync(path, 'wx+', MODE);
+    unlinkSync(path);
+    return this.#file;
+  }
+
+  /** Evicts texts that were not read for long. */
+  #endUnused(): void {
+    const since = this.#options.now() - UNUSED;
+    for (const text of this.#texts) {
+      if (text.usedAt > since) return;
+      this.#end(text);
+    }
+  }
+
+  #end(text: KeptText): void {
+    if (text.isGone) return;
+    this.free(text);
+    text.onGone();
+  }
+
+  #leave(text: KeptText): void {
+    text.users--;
+    this.#giveBack(text);
+  }
+
+  #giveBack(text: KeptText): void {
+    if (!text.isGone || text.users > 0 || text.at === undefined) return;
+    this.#space.give(text.at, roomOf(text));
+    this.#fullSince = Number.NEGATIVE_INFINITY;
+    delete text.at;
+  }
+
+  async #during<T>(work: () => Promise<T>): Promise<T> {
+    this.#busy++;
+    try {
+      return await work();
+    } finally {
+      this.#busy--;
+      if (this.#isOff) this.#closeIdle();
+    }
+  }
+
+  /** Closes the file once no read or write uses its descriptor, which the system may give to another file. */
+  #closeIdle(): void {
+    if (this.#busy > 0 || this.#file === undefined) return;
+    closeSync(this.#file);
+    this.#file = undefined;
+  }
+
+  #fault(wrong: readonly PlacedText[], error: unknown): void {
+    if (this.#isOff) return;
+    for (const { text } of wrong) this.#end(text);
+    this.#faults++;
+    if (this.#faults >= MOST_FAULTS) this.#turnOff(error);
+    else if (this.#faults === 1) {
+      this.#options.warn(`${this.#options.path} was damaged: what was wrong is read from the store`, error);
+    }
+  }
+
+  #turnOff(error: unknown): void {
+    if (this.#isOff) return;
+    this.close();
+    this.#options.warn(
+      `${this.#options.path} cannot be used: pages without gzip are read from the store`,
+      error,
+    );
+  }
+}
+
+const NONCE = new Uint8Array(12);
+
+/** The bytes of a text and of the comma behind it. */
+const roomOf = ({ length }: KeptText): number => length + 1;
+
+/** Texts that follow one another in a body, and in the file if they are there. */
+function runsOf(placed: readonly PlacedText[]): readonly (readonly PlacedText[])[] {
+  const runs: PlacedText[][] = [];
+  let before: PlacedText | undefined;
+  for (const one of placed) {
+    const { text, start } = one;
+    const follows =
+      before !== undefined &&
+      start === before.start + roomOf(before.text) &&
+      (text.at === undefined) === (before.text.at === undefined) &&
+      (text.at === undefined || text.at === (before.text.at ?? 0) + roomOf(before.text));
+    if (follows) runs.at(-1)?.push(one);
+    else runs.push([one]);
+    before = one;
+  }
+  return runs;
+}

@@ -1,0 +1,5 @@
+/** Kept texts on the embedded engine, whose threads read pages; on a server see test/service/kept/kept-on-postgres.test.ts. */
+import { sqliteEngine } from '../../support/sqlite-engine.ts';
+import { textsContract } from './texts-contract.ts';
+
+textsContract(sqliteEngine({ pageReaders: 1, searchReaders: 1 }));

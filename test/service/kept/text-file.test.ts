@@ -1,0 +1,295 @@
+/** The file of texts: what is read is what was written, whatever befalls it, and it takes no more than it may. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  readSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { promisify } from 'node:util';
+import { FileSpace } from '../../../src/service/kept/file-space.ts';
+import { type KeptText, type PlacedText, TextFile } from '../../../src/service/kept/text-file.ts';
+import { makeRandom } from '../../oracle/random.ts';
+import { temporaryFile } from '../../support/temporary.ts';
+
+const MEGABYTE = 1024 * 1024;
+const HOUR = 60 * 60 * 1000;
+/** The file has no name, but Linux leads to it. */
+const canBeFound = existsSync('/proc/self/fd');
+
+/** A file, and what it reports. */
+function textFile(t: TestContext, { bytes = 8 * MEGABYTE, path = temporaryFile('.db-pages-text') } = {}) {
+  const warnings: string[] = [];
+  const now = { milliseconds: 0 };
+  const taken = { bytes: 0 };
+  const file = new TextFile({
+    ...{ path, bytes },
+    taken: () => taken.bytes,
+    warn: (message) => warnings.push(message),
+    now: () => now.milliseconds,
+  });
+  t.after(() => file.close());
+  const gone = new Set<KeptText>();
+  let released = 0;
+  /** Keeps texts as the parts of one body. */
+  const keep = async (...contents: readonly string[]): Promise<readonly KeptText[]> => {
+    const body = Buffer.from(contents.join(','));
+    let start = 0;
+    const placed = contents.map((content): PlacedText => {
+      const text: KeptText = file.text(Buffer.byteLength(content), () => gone.add(text));
+      const one = { text, start };
+      start += text.length + 1;
+      return one;
+    });
+    await file.keep({ body, release: () => released++ }, placed);
+    return placed.map(({ text }) => text);
+  };
+  /** Reads texts as one body; undefined where one of them is not as it was written. */
+  const read = async (...texts: readonly KeptText[]): Promise<string | undefined> => {
+    let start = 0;
+    const placed = texts.map((text) => {
+      const one = { text, start };
+      start += text.length + 1;
+      return one;
+    });
+    const { body, release } = file.body(start - 1);
+    const isRight = await file.read(body, placed);
+    const text = Buffer.from(body).toString();
+    release?.();
+    return isRight ? text : undefined;
+  };
+  return { file, path, warnings, now, taken, gone, keep, read, released: () => released };
+}
+
+/** Opens a file that has no name any more. */
+function descriptorOf(t: TestContext, path: string): number {
+  const found = readdirSync('/proc/self/fd').find((name) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${name}`).startsWith(path);
+    } catch {
+      return false;
+    }
+  });
+  const descriptor = openSync(`/proc/self/fd/${found ?? assert.fail('no such file is open')}`, 'r+');
+  t.after(() => closeSync(descriptor));
+  return descriptor;
+}
+
+test('free parts of a file: what is taken never overlaps, and all of it is free again in the end', () => {
+  const random = makeRandom(3);
+  const space = new FileSpace();
+  const taken: { at: number; length: number }[] = [];
+  for (let step = 0; step < 3000; step++) {
+    if (random.chance(0.55)) {
+      const length = random.between(1, 50);
+      const at = space.take(length, 1000);
+      const overlaps = (other: { at: number; length: number }): boolean =>
+        at !== undefined && at < other.at + other.length && other.at < at + length;
+      assert.ok(!taken.some(overlaps));
+      if (at !== undefined) {
+        assert.ok(at + length <= 1000);
+        taken.push({ at, length });
+      }
+    } else {
+      const [one] = taken.splice(random.between(0, taken.length - 1), 1);
+      if (one !== undefined) space.give(one.at, one.length);
+    }
+    assert.equal(space.end, Math.max(0, ...taken.map(({ at, length }) => at + length)));
+  }
+  for (const { at, length } of taken) space.give(at, length);
+  assert.equal(space.end, 0);
+  assert.equal(space.take(1000, 1000), 0);
+});
+
+test('texts are read as they were written, in any order, while others come and go', async (t) => {
+  const random = makeRandom(5);
+  const { keep, read, file, gone, path, warnings } = textFile(t);
+  const kept = new Map<KeptText, string>();
+  const content = (): string => random.pick(['ä', 'b', '{"c":1}']).repeat(random.between(1, 30_000));
+  for (let step = 0; step < 60; step++) {
+    const contents = Array.from({ length: random.between(1, 5) }, content);
+    for (const [index, text] of (await keep(...contents)).entries()) kept.set(text, contents[index] ?? '');
+    for (const text of [...kept.keys()].filter(() => random.chance(0.3))) {
+      file.free(text);
+      kept.delete(text);
+    }
+    const some = [...kept].filter(() => random.chance(0.3));
+    if (some.length === 0) continue;
+    const expected = some.map(([, each]) => each).join(',');
+    assert.ok((await read(...some.map(([text]) => text))) === expected);
+    const turned = some.toReversed();
+    assert.ok((await read(...turned.map(([text]) => text))) === turned.map(([, each]) => each).join(','));
+  }
+  assert.deepEqual([gone.size, warnings], [0, []]);
+  const beside = readdirSync(dirname(path)).filter((name) => name.startsWith(basename(path)));
+  assert.deepEqual(beside, [], 'it has no name');
+});
+
+test('room that a text had is not given away while it is being read', async (t) => {
+  const { keep, read, file } = textFile(t);
+  const [one = assert.fail()] = await keep('a'.repeat(2 * MEGABYTE));
+  const reading = read(one);
+  file.free(one);
+  const [other = assert.fail()] = await keep('b'.repeat(2 * MEGABYTE));
+  assert.ok((await reading) === 'a'.repeat(2 * MEGABYTE));
+  assert.ok((await read(other)) === 'b'.repeat(2 * MEGABYTE));
+  const [last = assert.fail()] = await keep('c'.repeat(1000));
+  assert.equal(last.at, 0, 'then it is');
+});
+
+const texts = ['first', 'second', 'third'].map((each) => each.repeat(20_000));
+
+/** What may befall a file of these texts. */
+const DAMAGE: Readonly<Record<string, (descriptor: number) => void>> = {
+  'a flipped bit': (descriptor) => {
+    const byte = Buffer.alloc(1);
+    readSync(descriptor, byte, 0, 1, 150_000);
+    writeSync(descriptor, Buffer.of((byte[0] ?? 0) ^ 4), 0, 1, 150_000);
+  },
+  'an end that is missing': (descriptor) => ftruncateSync(descriptor, 250_000),
+  'nothing left': (descriptor) => ftruncateSync(descriptor, 0),
+  'texts that changed places': (descriptor) => {
+    const all = Buffer.alloc(fstatSync(descriptor).size);
+    readSync(descriptor, all, 0, all.length, 0);
+    writeSync(descriptor, Buffer.concat([all.subarray(100_000), all.subarray(0, 100_000)]), 0, all.length, 0);
+  },
+  'what somebody else wrote': (descriptor) => void writeSync(descriptor, Buffer.alloc(400_000, '{"x":1}'), 0),
+};
+
+for (const [what, damage] of Object.entries(DAMAGE)) {
+  test(`nothing is read of a damaged file: ${what}`, { skip: !canBeFound }, async (t) => {
+    const { keep, read, path, gone, warnings } = textFile(t);
+    const kept = await keep(...texts);
+    assert.ok((await read(...kept)) === texts.join(','));
+    damage(descriptorOf(t, path));
+    assert.equal(await read(...kept), undefined);
+    assert.ok(gone.size > 0);
+    assert.deepEqual(warnings, [`${path} was damaged: what was wrong is read from the store`]);
+    const again = await keep(...texts);
+    assert.ok((await read(...again)) === texts.join(','), 'it is written again');
+  });
+}
+
+test('what another file of texts has is nothing of this one', { skip: !canBeFound }, async (t) => {
+  const [one, other] = [textFile(t), textFile(t)];
+  const kept = await one.keep(...texts);
+  await other.keep(...texts.map((each) => each.toUpperCase()));
+  const bytes = Buffer.alloc(300_000);
+  readSync(descriptorOf(t, other.path), bytes, 0, bytes.length, 0);
+  writeSync(descriptorOf(t, one.path), bytes, 0, bytes.length, 0);
+  assert.equal(await one.read(...kept), undefined);
+});
+
+test('a file that is damaged again and again is no longer used', { skip: !canBeFound }, async (t) => {
+  const { keep, read, path, file, warnings } = textFile(t);
+  for (let round = 0; round < 5; round++) {
+    const kept = await keep(...texts);
+    ftruncateSync(descriptorOf(t, path), 0);
+    assert.equal(await read(...kept), undefined);
+  }
+  assert.ok(file.isOff);
+  assert.deepEqual(warnings, [
+    `${path} was damaged: what was wrong is read from the store`,
+    `${path} cannot be used: pages without gzip are read from the store`,
+  ]);
+});
+
+test('texts take three quarters of the limit at most, and none gives way that was read within an hour', async (t) => {
+  const { keep, read, now, gone, taken, file } = textFile(t, { bytes: 4 * MEGABYTE });
+  const [first = assert.fail(), second = assert.fail()] = await keep(
+    'a'.repeat(MEGABYTE),
+    'b'.repeat(MEGABYTE),
+  );
+  const [third = assert.fail(), fourth = assert.fail()] = await keep(
+    'c'.repeat(MEGABYTE - 10),
+    'd'.repeat(MEGABYTE),
+  );
+  assert.deepEqual([...gone], [fourth]);
+  assert.ok(file.isFull);
+  now.milliseconds = HOUR / 2;
+  assert.ok((await read(second, third))?.startsWith('bb'));
+  now.milliseconds = HOUR + 1;
+  const [fifth = assert.fail()] = await keep('e'.repeat(MEGABYTE));
+  assert.deepEqual([...gone], [fourth, first]);
+  assert.ok(!file.isFull);
+  assert.equal(await read(fifth, second), `${'e'.repeat(MEGABYTE)},${'b'.repeat(MEGABYTE)}`);
+  taken.bytes = 2.5 * MEGABYTE;
+  file.bound();
+  assert.ok(gone.has(third) && gone.has(second) && !gone.has(fifth), 'the other file needs the room');
+  assert.equal(await read(fifth), 'e'.repeat(MEGABYTE));
+});
+
+test('a file takes no more of the disk than the other one leaves', { skip: !canBeFound }, async (t) => {
+  const { keep, path, taken, file } = textFile(t, { bytes: 4 * MEGABYTE });
+  await keep(...['a', 'b', 'c', 'd', 'e'].map((each) => each.repeat(MEGABYTE / 2)));
+  const descriptor = descriptorOf(t, path);
+  assert.equal(fstatSync(descriptor).size, 2.5 * MEGABYTE + 4);
+  taken.bytes = 3 * MEGABYTE;
+  file.bound();
+  assert.equal(fstatSync(descriptor).size, MEGABYTE);
+});
+
+test('of what waits for a slow disk, only so much is kept', async (t) => {
+  const { keep, gone, read, released } = textFile(t, { bytes: 200 * MEGABYTE });
+  const large = 'x'.repeat(40 * MEGABYTE);
+  const [[one = assert.fail()], [other = assert.fail()]] = await Promise.all([keep(large), keep(large)]);
+  assert.deepEqual([gone.has(one), gone.has(other), released()], [false, true, 2]);
+  assert.ok((await read(one)) === large);
+});
+
+test('a file that is closed while it is written and read gives nothing more, and every body back', async (t) => {
+  const { keep, read, file, released, warnings } = textFile(t);
+  const [one = assert.fail()] = await keep('a'.repeat(MEGABYTE));
+  const under = [read(one), keep('b'.repeat(MEGABYTE)), keep('c'.repeat(MEGABYTE))];
+  file.close();
+  await Promise.all(under);
+  assert.equal(released(), 3);
+  assert.equal(await read(one), undefined);
+  await keep('d');
+  assert.deepEqual([released(), warnings], [4, []]);
+});
+
+test('a folder that cannot be written is warned of once', async (t) => {
+  const nowhere = temporaryFile('.txt');
+  writeFileSync(nowhere, '');
+  const path = join(nowhere, 'x-pages-text');
+  const { keep, warnings, gone, released } = textFile(t, { path });
+  for (let round = 0; round < 3; round++) await keep('a', 'b');
+  assert.deepEqual(warnings, [`${path} cannot be used: pages without gzip are read from the store`]);
+  assert.deepEqual([gone.size, released()], [6, 3]);
+});
+
+test(
+  'a full disk is warned of, and what does not fit is not kept',
+  { skip: process.platform === 'win32' },
+  async () => {
+    const path = temporaryFile('-pages-text');
+    const module = new URL('../../../src/service/kept/text-file.ts', import.meta.url).href;
+    // A limit of the system for files, which it enforces in the midst of a write.
+    const program = `
+    import { TextFile } from ${JSON.stringify(module)};
+    const warnings = [];
+    const file = new TextFile({ path: ${JSON.stringify(path)}, bytes: 1e8, taken: () => 0, now: () => 0, warn: (_, error) => warnings.push(error.code) });
+    let gone = 0;
+    const keep = async (length) => {
+      const text = file.text(length, () => gone++);
+      await file.keep({ body: new Uint8Array(length) }, [{ text, start: 0 }]);
+    };
+    await keep(10_000);
+    const first = gone;
+    await keep(10_000_000);
+    console.log(JSON.stringify([first, gone, warnings, file.isOff]));`;
+    const shell = 'ulimit -f 2000; exec "$0" --input-type=module --eval "$1"';
+    const { stdout } = await promisify(execFile)('sh', ['-c', shell, process.execPath, program]);
+    assert.deepEqual(JSON.parse(stdout), [0, 2, ['EFBIG'], true]);
+  },
+);

@@ -1,0 +1,305 @@
+/**
+ * Pages without compression that come from the file of texts are byte for byte the pages that are read, on both interfaces,
+ * and after each kind of change the records that it concerns are read again.
+ */
+import assert from 'node:assert/strict';
+import { closeSync, existsSync, fstatSync, openSync, readdirSync, readlinkSync, writeSync } from 'node:fs';
+import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { brotliDecompressSync } from 'node:zlib';
+import { pino } from 'pino';
+import { BUILT_IN_ACCESS } from '../../../src/access/index.ts';
+import { SERVICE_DEFAULTS } from '../../../src/service/options.ts';
+import { startService } from '../../../src/service/service.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { listing, member, office } from '../../support/builders.ts';
+import { testClock } from '../../support/clock.ts';
+import type { Engine, Scope } from '../../support/engine.ts';
+import { startTestService } from '../../support/service.ts';
+import { temporaryFile } from '../../support/temporary.ts';
+import { type Json, operations } from '../../support/world.ts';
+
+const LISTINGS = 200;
+/** Records of a block, at most. */
+const BLOCK = 32;
+const DAY = 86_400_000;
+/** Walks until texts are written: a page of which they are just being written is read like any other. */
+const MOST_WALKS = 50;
+
+/** Pages of such texts are too large to be kept whole, as small answers are. */
+const house = (index: number, more: Json = {}): Json =>
+  listing(`L${1000 + index}`, {
+    StandardStatus: 'Active',
+    ListPrice: index + 1,
+    ListOfficeKey: index < 100 ? 'O1' : 'O2',
+    ListAgentKey: 'A1',
+    PublicRemarks: `Żyżyn, house ${index}. `.repeat(200),
+    ...more,
+  });
+
+/** What a walk read: records for blocks of texts, and pages that are made of no blocks. */
+interface Walked {
+  readonly records: number;
+  readonly pages: number;
+}
+
+const PATHS = { reso: '/Reso/OData/Property?$top=100', native: '/v1/listings?_limit=100' } as const;
+
+/** A store, processes that serve it with a file of texts, and one that keeps nothing. */
+async function market(t: Scope, engine: Engine) {
+  const clock = testClock('2026-05-30T12:00:00Z');
+  const world = await startTestService(t, {
+    engine,
+    clock,
+    fill: async ({ write }) => {
+      await write('Office', office('O1'), office('O2'));
+      await write('Member', member('A1'));
+      await write('Property', ...Array.from({ length: LISTINGS }, (_, index) => house(index)));
+    },
+    service: { keptPages: { megabytes: 0 } },
+  });
+  const tokens = {
+    private: await world.key('replication', { role: 'private' }),
+    idx: await world.key('replication', { role: 'idx' }),
+  };
+  const warnings: string[] = [];
+  const log = pino({ level: 'warn' }, { write: (line: string) => void warnings.push(JSON.parse(line).msg) });
+  const path = temporaryFile('.db-pages');
+  /** Bodies that the store gave, and which are not released yet. */
+  const held = { bodies: 0, ever: 0 };
+  const serve = async ({ of = world.store, megabytes = 8 }: { of?: Store; megabytes?: number } = {}) => {
+    const read = { records: 0, pages: 0 };
+    const noting: Store = Object.assign(Object.create(of), {
+      blocks: async (...given: Parameters<Store['blocks']>) => {
+        const page = await of.blocks(...given);
+        for (const part of page.parts) read.records += typeof part === 'number' ? 0 : part.rows;
+        const { release } = page;
+        if (release === undefined) return page;
+        held.bodies++;
+        held.ever++;
+        return {
+          ...page,
+          release: () => {
+            held.bodies--;
+            release();
+          },
+        };
+      },
+      page: (...given: Parameters<Store['page']>) => {
+        read.pages++;
+        return of.page(...given);
+      },
+    });
+    const service = await startService(
+      {
+        ...{ ...SERVICE_DEFAULTS, store: noting, clock, log },
+        keptPages: { megabytes: 8, file: { path, identity: '', megabytes } },
+      },
+      {
+        host: '127.0.0.1',
+        adminHost: '127.0.0.1',
+        ports: { api: 0, replication: 0, floorplans: 0, admin: 0 },
+      },
+    );
+    const base = service.addresses.replication;
+    const elsewhere = world.addresses.replication;
+    /** Walks all listings, and compares each page with the one of the process that keeps nothing. */
+    const walk = async (
+      kind: keyof typeof PATHS = 'reso',
+      role: keyof typeof tokens = 'private',
+      headers: Record<string, string> = {},
+    ): Promise<Walked> => {
+      Object.assign(read, { records: 0, pages: 0 });
+      const token = tokens[role];
+      for (let at: string | undefined = PATHS[kind]; at !== undefined; ) {
+        const expected = await world.get('replication', `${elsewhere}${at}`, { token });
+        const answer = await world.get('replication', `${base}${at}`, { token, headers });
+        assert.equal(answer.status, 200, answer.text);
+        const isBrotli = answer.headers['content-encoding'] === 'br';
+        const text = isBrotli ? brotliDecompressSync(answer.bytes).toString() : answer.text;
+        assert.equal(text, expected.text.replaceAll(elsewhere, base), at);
+        const { '@odata.nextLink': next, D }: { '@odata.nextLink'?: string; D?: Json } = JSON.parse(text);
+        const isEnd = !Array.isArray(D?.Results) || D.Results.length === 0;
+        const token_ = encodeURIComponent(String(D?.SkipToken));
+        at = next?.replace(base, '') ?? (isEnd ? undefined : `${PATHS.native}&_skiptoken=${token_}`);
+      }
+      return { ...read };
+    };
+    /** Walks until nothing is read. @returns the records that were, for texts */
+    const walkUntilKept = async (...asked: Parameters<typeof walk>): Promise<number> => {
+      let records = 0;
+      for (let walks = 0; walks < MOST_WALKS; walks++) {
+        const walked = await walk(...asked);
+        records += walked.records;
+        // The end of a native walk is an empty page.
+        if (walked.records === 0 && walked.pages === 0) return records;
+      }
+      return assert.fail(`something is read in each of ${MOST_WALKS} walks`);
+    };
+    let isClosed = false;
+    const close = async (): Promise<void> => {
+      if (!isClosed) await service.close();
+      isClosed = true;
+    };
+    t.after(close);
+    return { walk, walkUntilKept, close };
+  };
+  return { ...world, clock, path, warnings, held, serve };
+}
+
+/** The file has no name, but Linux leads to it. */
+const canBeFound = existsSync('/proc/self/fd');
+
+function descriptorOf(t: Scope, path: string): number {
+  const name = readdirSync('/proc/self/fd').find((each) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${each}`).startsWith(`${path}-text`);
+    } catch {
+      return false;
+    }
+  });
+  const descriptor = openSync(`/proc/self/fd/${name ?? assert.fail('no file is open')}`, 'r+');
+  t.after(() => closeSync(descriptor));
+  return descriptor;
+}
+
+export function textsContract(engine: Engine): void {
+  test(`${engine.name}: a page is read as ever when it is requested first, then written, then read from the file`, async (t) => {
+    const { serve, warnings, held } = await market(t, engine);
+    const { walk, walkUntilKept, close } = await serve();
+    assert.deepEqual(await walk(), { records: 0, pages: 2 });
+    assert.deepEqual(await walk(), { records: LISTINGS, pages: 0 });
+    assert.equal(await walkUntilKept(), 0);
+    assert.deepEqual(await walk('reso', 'private', { 'accept-encoding': 'br' }), { records: 0, pages: 0 });
+    assert.deepEqual(await walk('reso', 'idx'), { records: 0, pages: 2 }, 'another role');
+    assert.equal(await walkUntilKept('native'), LISTINGS);
+    assert.equal(await walkUntilKept('native', 'idx'), LISTINGS);
+    assert.deepEqual(await walk(), { records: 0, pages: 0 });
+    while (held.bodies > 0) await setImmediate();
+    assert.ok(held.ever > 0, 'each body that was written was released');
+    await close();
+    assert.deepEqual(await (await serve()).walk(), { records: 0, pages: 2 }, 'a process that starts');
+    assert.deepEqual(warnings, []);
+  });
+
+  test(`${engine.name}: texts end with what they show, in every process`, async (t) => {
+    const { serve, write, store, clock, again } = await market(t, engine);
+    const elsewhere = operations(await again(), clock);
+    const processes = [await serve(), await serve()];
+    const readAgain = async (): Promise<readonly number[]> => {
+      const counts: number[] = [];
+      for (const { walkUntilKept } of processes) counts.push(await walkUntilKept());
+      return counts;
+    };
+    assert.deepEqual(await readAgain(), [LISTINGS, LISTINGS]);
+    const seeing = (rule: string) =>
+      store.configure((settings) => ({
+        ...settings,
+        access: {
+          ...BUILT_IN_ACCESS,
+          roles: BUILT_IN_ACCESS.roles.map((role) =>
+            role.name === 'idx' && role.resources !== 'all'
+              ? { ...role, resources: { ...role.resources, Property: rule } }
+              : role,
+          ),
+        },
+      }));
+    const few: readonly [string, () => Promise<unknown>][] = [
+      ['a record that is changed', () => write('Property', house(50, { ListPrice: 5 }))],
+      [
+        'one that another process has changed',
+        () => elsewhere.write('Property', house(20, { ListPrice: 6 })),
+      ],
+      // Where pages begin and end elsewhere, parts of blocks are read for each of them.
+      [
+        'one in the place of another',
+        async () => {
+          await store.remove('Property', ['L1070']);
+          await write('Property', { ...house(70), ListingKey: 'L1070a' });
+        },
+      ],
+    ];
+    for (const [what, change] of few) {
+      await change();
+      for (const count of await readAgain()) assert.ok(count > 0 && count <= 2 * BLOCK, `${what}: ${count}`);
+    }
+    await write('Office', office('O2', { OfficeName: 'Renamed' }));
+    for (const count of await readAgain())
+      assert.ok(count >= 99 && count <= 100 + BLOCK, `an office: ${count}`);
+    const all: readonly [string, () => Promise<unknown>][] = [
+      ['a repair', () => store.mend(undefined)],
+      ['another epoch', () => store.beginEpoch({})],
+      ['other roles', () => seeing('ListPrice gt 120')],
+      ['another day', async () => clock.advance(DAY)],
+    ];
+    for (const [what, change] of all) {
+      await change();
+      for (const count of await readAgain()) assert.ok(count >= LISTINGS / 2, `${what}: ${count}`);
+    }
+    const [first] = processes;
+    assert.equal(await first?.walkUntilKept('reso', 'idx'), LISTINGS - 120);
+    await seeing('ListPrice gt 60');
+    assert.equal(await first?.walkUntilKept('reso', 'idx'), LISTINGS - 60, 'a role that sees more');
+  });
+
+  test(
+    `${engine.name}: a file of texts that is damaged while it is used changes no page`,
+    { skip: !canBeFound },
+    async (t) => {
+      const { serve, path, warnings } = await market(t, engine);
+      const { walk, walkUntilKept } = await serve();
+      await walkUntilKept();
+      const descriptor = descriptorOf(t, path);
+      const middle = Math.floor(fstatSync(descriptor).size / 2);
+      writeSync(descriptor, Buffer.alloc(40_000, ' '), 0, 40_000, middle);
+      assert.notEqual((await walk()).records, 0);
+      assert.equal((await walkUntilKept()) <= LISTINGS, true);
+      assert.deepEqual(warnings, [`${path}-text was damaged: what was wrong is read from the store`]);
+    },
+  );
+
+  test(
+    `${engine.name}: the room of texts that have ended is used again`,
+    { skip: !canBeFound },
+    async (t) => {
+      const { serve, write, store, path } = await market(t, engine);
+      const { walkUntilKept } = await serve();
+      assert.equal(await walkUntilKept(), LISTINGS);
+      const descriptor = descriptorOf(t, path);
+      const { size } = fstatSync(descriptor);
+      for (let round = 1; round <= 4; round++) {
+        const houses = Array.from({ length: LISTINGS }, (_, index) =>
+          house(index, { ListPrice: 1000 + round }),
+        );
+        await write('Property', ...houses);
+        assert.equal(await walkUntilKept(), LISTINGS);
+        await store.mend(undefined);
+        assert.equal(await walkUntilKept(), LISTINGS);
+      }
+      assert.ok(
+        fstatSync(descriptor).size < 1.5 * size,
+        `${fstatSync(descriptor).size} bytes, ${size} at first`,
+      );
+    },
+  );
+
+  test(
+    `${engine.name}: where texts are full, other pages are read as ever`,
+    { skip: !canBeFound },
+    async (t) => {
+      const { serve, path } = await market(t, engine);
+      const first = await serve();
+      await first.walkUntilKept();
+      const { size } = fstatSync(descriptorOf(t, path));
+      await first.close();
+      // Room for one of two pages, in three quarters of the limit.
+      const { walk } = await serve({ megabytes: (0.51 * size) / 0.75 / 1024 / 1024 });
+      let walked = await walk();
+      for (let walks = 0; walks < MOST_WALKS && (walked.records > 0 || walked.pages !== 1); walks++) {
+        walked = await walk();
+      }
+      assert.deepEqual(walked, { records: 0, pages: 1 });
+      assert.deepEqual(await walk(), { records: 0, pages: 1 });
+    },
+  );
+}
