@@ -7,7 +7,7 @@
  */
 import type { StoreModel } from '../../compile/model.ts';
 import { BoundedCache, numberOf } from '../../shared/bounded-cache.ts';
-import { FROM_NOW } from '../../store/change-follower.ts';
+import { endOf, FROM_NOW, isThere, type Place } from '../../store/change-follower.ts';
 import {
   bytesOf,
   type Exchange,
@@ -28,6 +28,9 @@ interface Kept {
   readonly basis: Basis;
   readonly bytes: number;
 }
+
+/** The place of an empty cache. */
+const NOWHERE: Place = { position: FROM_NOW, commit: '' };
 
 /** The parts of a session that a response may depend on. */
 type Asker = Pick<Session, 'key' | 'view' | 'model' | 'now'>;
@@ -52,8 +55,8 @@ export class KeptReplies {
   #model: StoreModel | undefined;
   /** The commit at which all cached responses are valid; undefined before it is known. */
   #commit: number | undefined;
-  /** The position in the sequence of changes up to which changes have been applied; within an epoch, it only increases. */
-  #position = FROM_NOW;
+  /** The place in the sequence of changes up to which changes have been applied; within an epoch, its position only increases. */
+  #place = NOWHERE;
   /** The request for changes that is in progress, which concurrent requests share. */
   #following: { readonly commit: number; readonly done: Promise<void> } | undefined;
 
@@ -98,10 +101,10 @@ export class KeptReplies {
     if (this.#commit !== commit) await this.#reach(commit);
     const known = await this.#known(exchange, asker, names);
     if (known !== undefined) return known;
-    const position = this.#position;
+    const { position } = this.#place;
     const reply = await make();
     // Changes may have been applied in the meantime that the response does not reflect.
-    const holds = this.#model === model && this.#commit !== undefined && this.#position === position;
+    const holds = this.#model === model && this.#commit !== undefined && this.#place.position === position;
     if (!holds || !isKeepable(reply)) return reply;
     const name = nameOf(names, reply.basis);
     if (this.#isAskedAgain(name)) this.#keep(name, reply, reply.basis);
@@ -147,7 +150,7 @@ export class KeptReplies {
     this.#replies.clear();
     this.#model = model;
     this.#commit = undefined;
-    this.#position = FROM_NOW;
+    this.#place = NOWHERE;
   }
 
   #reach(commit: number): Promise<void> {
@@ -163,21 +166,26 @@ export class KeptReplies {
   /** Removes responses that changes up to a commit affect. */
   async #follow(commit: number): Promise<void> {
     const model = this.#model;
-    const changes = await this.#context.store.changesSince(this.#position);
+    const since = this.#place.position;
+    const changes = await this.#context.store.changesSince(since);
     if (this.#model !== model) return;
-    if (changes.kind === 'behind') {
-      this.#startOver();
-      return;
-    }
+    const { position } = this.#place;
+    // If two requests started from the last change, the second result lacks the changes between the two.
+    if (since === FROM_NOW && position !== FROM_NOW) return this.#follow(commit);
+    if (changes.kind === 'behind') return this.#startOver();
     // The result of a later request has been applied already.
-    if (this.#position !== FROM_NOW && changes.position < this.#position) return;
+    if (position !== FROM_NOW && changes.position < position) return;
+    // Another commit at the position means that the store was restored without plat.
+    if (changes.kind === 'records' && since !== FROM_NOW && !isThere(this.#place, changes)) {
+      return this.#startOver();
+    }
     if (changes.kind === 'everything') this.#replies.clear();
     else if (changes.keys.size > 0 || changes.resources.size > 0) {
       for (const [{ basis }, name] of this.#names) {
         if (isTouched(basis, changes)) this.#replies.delete(name);
       }
     }
-    this.#position = changes.position;
+    this.#place = endOf(changes);
     this.#commit = commit;
   }
 

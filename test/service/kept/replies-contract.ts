@@ -223,6 +223,40 @@ export async function repliesContract(engine: Engine, steps: number): Promise<vo
     assert.equal(await linkOf(), undefined);
   });
 
+  test(`${engine.name}: what was kept is dropped where the store was brought back without plat and has other changes since`, async (t) => {
+    const world = await keepingAndPlain(t, engine);
+    const { damage, store, get, key } = world.keeping;
+    const { columnsTable, textsTable, search } = (await store.model()).layout('Property');
+    await world.keeping.write('Property', listing('L1', { ListPrice: 1 }), listing('L2'));
+    const tables = [
+      columnsTable,
+      textsTable,
+      search?.table ?? '',
+      'plat_changes',
+      'plat_sequence',
+      'plat_meta',
+    ];
+    await damage(...tables.map((table) => `CREATE TABLE saved_${table} AS SELECT * FROM ${table}`));
+    await world.keeping.write('Property', listing('L1', { ListPrice: 2 }));
+    const token = await key('replication');
+    const priceOf = async (path: string): Promise<unknown> => {
+      const { json } = await get('replication', path, { token });
+      return Array.isArray(json.value) ? json.value[0]?.ListPrice : json.ListPrice;
+    };
+    const paths = [`${ROOT}Property('L1')`, `${ROOT}Property?$select=ListPrice&$top=1`];
+    for (const path of [...paths, ...paths, ...paths]) assert.equal(await priceOf(path), 2);
+    await damage(
+      ...tables.flatMap((table) => [
+        `DELETE FROM ${table}`,
+        `INSERT INTO ${table} SELECT * FROM saved_${table}`,
+      ]),
+    );
+    const writer = operations(await world.keeping.again(), world.keeping.clock);
+    await writer.write('Property', listing('L2', { ListPrice: 3 }));
+    await writer.write('Property', listing('L2', { ListPrice: 4 }));
+    for (const path of paths) assert.equal(await priceOf(path), 1, path);
+  });
+
   test(`${engine.name}: what depends on more than its records is made each time`, async () => {
     await keeping.write('Property', listing('L60', { Media: [photo('M60')] }));
     for (const path of [
