@@ -43,14 +43,24 @@ const optionsOf = ({ length }: Uint8Array, level: number): ZlibOptions => ({
   finishFlush: constants.Z_FULL_FLUSH,
 });
 
-function deflatedOf(text: Uint8Array, bytes: Uint8Array): Deflated {
-  // Without the spare memory of the compressor.
-  return deflatedAs(new Uint8Array(bytes), crc32(text), text.length);
+const deflatedOf = (text: Uint8Array, bytes: Uint8Array): Deflated =>
+  deflatedAs(bytes, crc32(text), text.length);
+
+/**
+ * A copy without the spare memory of the compressor, in pages of the system of its own: the memory of a resizable buffer
+ * returns to the system as soon as it is collected. Parts are kept for long, and between them malloc would leave gaps that
+ * nothing else fits into.
+ */
+function copied(bytes: Uint8Array): Uint8Array {
+  const { length } = bytes;
+  const copy = new Uint8Array(new ArrayBuffer(length, { maxByteLength: length }), 0, length);
+  copy.set(bytes);
+  return copy;
 }
 
 /** A part that was deflated before. @param crc of the part as it was @param length of the part as it was */
 export const deflatedAs = (bytes: Uint8Array, crc: number, length: number): Deflated => {
-  return { bytes, crc, length, shift: shiftOf(length) };
+  return { bytes: copied(bytes), crc, length, shift: shiftOf(length) };
 };
 
 /** @param parts none of which is empty */

@@ -33,6 +33,13 @@ test('the member is whole: its checksum and length are those of all parts', asyn
   assert.throws(() => gunzipSync(changed));
 });
 
+test('a part has memory of its own, which is as large as it and returns to the system', async () => {
+  const { bytes } = await deflatePart(text('{"A":1}', 1000), 2);
+  const { buffer } = bytes;
+  assert.ok(buffer instanceof ArrayBuffer);
+  assert.deepEqual([buffer.byteLength, buffer.resizable], [bytes.length, true]);
+});
+
 test('web streams read it piece by piece', async () => {
   const { whole, packed } = await member();
   const pieces = Array.from(

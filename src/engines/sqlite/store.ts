@@ -96,8 +96,9 @@ async function sqliteEngine(
     taken.use(connect({ ...shared, ...options, ...own }));
   const write = opened({ readOnly: false, busyTimeout: LOCK_TIMEOUT });
   write.database.exec('PRAGMA synchronous = FULL');
-  /** For short reads on the calling thread. */
-  const main = opened({ readOnly: true, busyTimeout: READ_PATIENCE });
+  const ofPages = { cacheMegabytes: Math.min(cacheMegabytes, PAGES_CACHE_MEGABYTES) };
+  /** For short reads on the calling thread; without threads, for all reads. */
+  const main = opened({ readOnly: true, busyTimeout: READ_PATIENCE }, pageReaders > 0 ? ofPages : {});
   const look = lookOn(main);
   const clock = storeClock(given, trust, () => {
     const { clockReading: reading, newest } = look().meta;
@@ -131,7 +132,6 @@ async function sqliteEngine(
   const pool = { ...shared, secret, busyTimeout: READ_PATIENCE, bodies: bodies.shared };
   const threads = (lane: Lane, size: number, own = {}) =>
     size > 0 ? readerPool({ ...pool, ...own }, lane, size) : undefined;
-  const ofPages = { cacheMegabytes: Math.min(cacheMegabytes, PAGES_CACHE_MEGABYTES) };
   const pools = {
     records: undefined,
     pages: threads('pages', pageReaders, ofPages),
