@@ -122,6 +122,8 @@ export const metaOf = (rows: Iterable<Row>): Meta => new MetaRows(rows);
 /** A class, so that the accessors are created once: every request reads some of them. */
 class MetaRows implements Meta {
   readonly #values = new Map<string, string>();
+  /** Parsed once: a request asks for it again until the next commit. */
+  #newest: number | undefined;
 
   constructor(rows: Iterable<Row>) {
     for (const { name, value } of rows) this.#values.set(String(name), String(value));
@@ -223,7 +225,8 @@ class MetaRows implements Meta {
   }
 
   get newest() {
-    return Math.max(Date.parse(this.lastStamp), this.settled);
+    this.#newest ??= Math.max(Date.parse(this.lastStamp), this.settled);
+    return this.#newest;
   }
 }
 
