@@ -148,25 +148,29 @@ function indexesOf({ layout: { search }, name: table, key, indexes }: StoredTabl
 }
 
 /**
- * Creates the view for users (docs/sql-views.md). Timestamps are in UTC, in the form of SQLite's date functions; multi-valued
- * fields are JSON lists.
+ * Creates the view for users (docs/sql-views.md), unless it exists with this definition: each change of the schema makes SQLite parse
+ * all of it again. Timestamps are in UTC, in the form of SQLite's date functions; multi-valued fields are JSON lists.
  */
 export function recreateView(database: DatabaseSync, model: StoreModel, layout: ResourceLayout): void {
+  const creation = viewCreation(model, layout);
+  if (viewDefinition(database, layout) === creation) return;
   database.exec(`DROP VIEW IF EXISTS "${layout.viewName}"`);
-  database.exec(viewCreation(model, layout));
+  database.exec(creation);
 }
+
+/** The statement that created the view, which SQLite stores unchanged; undefined if there is no view. */
+const viewDefinition = (database: DatabaseSync, { viewName }: ResourceLayout): unknown =>
+  database.prepare("SELECT sql FROM sqlite_schema WHERE type = 'view' AND name = ?").get(viewName)?.sql;
 
 const viewCreation = (model: StoreModel, layout: ResourceLayout): string =>
   `CREATE VIEW "${layout.viewName}" AS ${viewSelection(model, layout)}`;
 
-/** Whether the view has the expected definition, which SQLite stores unchanged. */
+/** Whether the view has the expected definition. */
 export function findViewFaults(
   database: DatabaseSync,
   model: StoreModel,
   layout: ResourceLayout,
 ): readonly RowFaults[] {
-  const found = database
-    .prepare("SELECT sql FROM sqlite_schema WHERE type = 'view' AND name = ?")
-    .get(layout.viewName);
-  return found?.sql === viewCreation(model, layout) ? [] : [viewFault(layout, found !== undefined)];
+  const found = viewDefinition(database, layout);
+  return found === viewCreation(model, layout) ? [] : [viewFault(layout, found !== undefined)];
 }
