@@ -138,7 +138,7 @@ test('who is killed in the middle of a page, or loses its reader, has kept no mo
   assert.deepEqual(told(await rest()), []);
 });
 
-test('whoever is killed at any moment and goes on has every change, the last ones perhaps twice', async (t) => {
+test('a follower that is killed at any moment and resumes gets every change, the last ones perhaps twice', async (t) => {
   const at = place(t);
   const [commits, kills] = process.env.PLAT_FULL === '1' ? [60, 30] : [6, 2];
   const seen: string[] = [];

@@ -161,7 +161,7 @@ test('a damaged page, a broken setting: one line, and never a stack', async (t) 
   );
 });
 
-test('notes on a source that cannot be read are named by check, and begun anew by --refresh', async (t) => {
+test('check names unreadable notes on a source, and --refresh recreates them', async (t) => {
   const at = place(t);
   await market(at);
   const created = await at.done(['key', 'create', '--store', 'm.db', '--name', 'k', '--role', 'private']);

@@ -12,7 +12,7 @@ const tellsStarts = existsSync('/proc/sys/kernel/random/boot_id');
 const AHEAD = { env: clockOff(2 * DAY) };
 const STORE = ['--store', 'm.db'];
 
-test('a clock that jumped ahead is refused unless told, in every command that takes timestamps', async (t) => {
+test('a clock that jumped ahead is refused unless it is confirmed, in every command that takes timestamps', async (t) => {
   if (!tellsStarts) return t.skip('this system does not tell its starts apart');
   const at = place(t);
   for (const key of ['A', 'B', 'C']) at.file(`${key}.ndjson`, [listing(key)]);
@@ -43,7 +43,7 @@ test('a clock that jumped ahead is refused unless told, in every command that ta
   await at.done(['import', ...STORE, 'D.ndjson'], further);
 });
 
-test('a clock that was behind stops nobody once it is right, and nothing is brought back to it', async (t) => {
+test('a clock that was behind and is corrected stops no writer, and no timestamp is moved back', async (t) => {
   if (!tellsStarts) return t.skip('this system does not tell its starts apart');
   const at = place(t);
   for (const key of ['A', 'B', 'C', 'Z']) at.file(`${key}.ndjson`, [listing(key)]);

@@ -26,7 +26,7 @@ async function filled(at: Place): Promise<void> {
 const keysIn = async (at: Place, resource: string, key: string, store = 'm.db'): Promise<unknown[]> =>
   (await at.exported(store, resource)).map((record) => record[key]);
 
-test('delete takes records with all that belongs to them, and tells what was not there', async (t) => {
+test('delete removes records with everything that belongs to them, and reports keys that do not exist', async (t) => {
   const at = place(t);
   await filled(at);
   const [missing, json] = [
@@ -91,7 +91,7 @@ test('export gives what import takes: a new store made of it holds the same', as
   assert.equal(readFileSync(at.path('media.ndjson'), 'utf8').split('\n').length, 2);
 });
 
-test('backup writes a whole store beside the live one, and never over anything', async (t) => {
+test('backup writes a complete store next to the live one, and never overwrites anything', async (t) => {
   const at = place(t);
   await filled(at);
   assert.equal(await at.done(['backup', '--store', 'm.db', 'copy.db']), 'copy.db is a copy of m.db\n');

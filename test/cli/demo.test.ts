@@ -44,7 +44,7 @@ test('demo makes a market, prints addresses, tokens and curl lines that work, an
   assert.ok(api && replication && floorplans && admin, first.text);
   assert.equal(first.curls.length, 3);
 
-  await t.test('each curl line works as it stands', { skip: noCurl }, () => {
+  await t.test('each curl line works unchanged', { skip: noCurl }, () => {
     const [reso, native, plans] = first.curls.map((line) =>
       objectOf(execFileSync('sh', ['-c', line.replace('curl', 'curl -sS --fail')], { encoding: 'utf8' })),
     );
@@ -193,7 +193,7 @@ test('demo makes a market, prints addresses, tokens and curl lines that work, an
   assert.equal((await at.exported('d.db', 'Property')).length, 60, 'a market that is there stays');
 });
 
-test('demo --live leaves the records of somebody else alone', async (t) => {
+test('demo --live does not touch records that it did not create', async (t) => {
   const at = place(t);
   const own = at.file('own.ndjson', [{ ListingKey: '1', ListPrice: 5 }]);
   await at.done(['import', '--store', 'own.db', own]);

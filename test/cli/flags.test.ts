@@ -57,7 +57,7 @@ test('one that says no leaves a guard where it is', async (t) => {
 
 const whole = process.env.PLAT_FULL === '1' ? false : 'starts services; npm run test:full';
 
-test('a service believes no proxy that it is told not to', { skip: whole }, async (t) => {
+test('a service trusts no proxy unless it is configured to', { skip: whole }, async (t) => {
   const at = place(t);
   const token = (await at.done(['key', 'create', '--store', 'm.db', '--name', 'n', '--kind', 'api'])).trim();
   for (const [text, base] of [

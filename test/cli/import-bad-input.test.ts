@@ -300,7 +300,7 @@ test('an array that does not end: its whole records are stored, the broken one a
   );
 });
 
-test('a key that stands more than once: the last one wins, and it is reported', async (t) => {
+test('if a key occurs more than once, the last record wins, and that is reported', async (t) => {
   const at = place(t);
   const photos = [{ MediaKey: 'M1', MediaCategory: 'Photo', MediaURL: 'https://images.example/1.jpg' }];
   at.file('twice.ndjson', [
@@ -414,7 +414,7 @@ test('a gzip with something behind its end, or a flipped byte: all records befor
   assert.match(sum.err, /^sum\.ndjson\.gz: The file cannot be read to its end: incorrect data check$/m);
 });
 
-test('where the rejected file cannot be written, that is told with the lines, and all else is stored', async (t) => {
+test('if the rejected file cannot be written, the lines are reported, and everything else is stored', async (t) => {
   const at = place(t);
   const bad = Array.from({ length: 23 }, (_, line) => ({ ListingKey: `b${line}`, ListPrice: 'much' }));
   const good = Array.from({ length: 2500 }, (_, line) => ({ ListingKey: `g${line}` }));

@@ -268,7 +268,7 @@ const BROKEN: readonly (readonly [text: string, keys: string, faults: Read['faul
   ],
 ];
 
-test('what stands between documents, behind them or twice in them is told with its line; the rest is read', async () => {
+test('text between, after or twice within documents is reported with its line; the rest is read', async () => {
   for (const [broken, keys, expected] of BROKEN) {
     for (const size of [1, 7, 1 << 20]) {
       const { records, faults } = await read(broken, size);
@@ -381,7 +381,7 @@ test('a file is what its bytes say; what holds no records is called by its name,
   }
 });
 
-test('whatever a text was made into, what is read and told of it is the same however it comes in pieces', async () => {
+test('whatever a text was mutated to, the records and reports do not depend on how it is split into chunks', async () => {
   const cut = fc.tuple(
     fc.nat(400),
     fc.nat(3),

@@ -104,7 +104,7 @@ test('--infer drafts the fields that the dictionary does not have into the confi
   );
 });
 
-test('a second run adds to what stands in the configuration, which keeps all else; without it nothing is written', async (t) => {
+test('a second run adds to the existing configuration, which is otherwise unchanged; without a file nothing is written', async (t) => {
   const at = place(t);
   const before = {
     host: '0.0.0.0',
@@ -342,7 +342,7 @@ test('numbers of any size are drafted with a type that holds them, digit by digi
   ]);
 });
 
-test('names that every object inherits are counted as others are; a reason that many fields share is told once', async (t) => {
+test('names that every object inherits are counted like others; a reason that many fields share is reported once', async (t) => {
   const at = place(t);
   const objects = Array.from({ length: 30 }, (_, index) => `"Obj${index}":{}`).join(',');
   at.file('a.ndjson', `{"ListingKey":"1","__proto__":"a","constructor":"b","toString":1,${objects}}\n`);
@@ -369,7 +369,7 @@ test('names that every object inherits are counted as others are; a reason that 
   );
 });
 
-test('a column that cannot be declared, and two of one name, are told with what is left to do', async (t) => {
+test('a column that cannot be declared, and two of the same name, are reported with a remedy', async (t) => {
   const at = place(t);
   at.file('a.csv', 'ListingKey,List Price\n1,3\n');
   at.file('b.csv', 'ListingKey,City,City\n1,a,b\n');

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { keptPages } from '../../src/cli/kept-pages.ts';
 import { temporaryFile } from '../support/temporary.ts';
 
-test('the file lies beside an SQLite store, in the folder of the configuration, or nowhere', async () => {
+test('the cache file is next to an SQLite store, in the folder of the configuration, or nowhere', async () => {
   const store = temporaryFile();
   const usual = await keptPages(`sqlite:${store}`, {});
   assert.equal(usual.megabytes, 96);

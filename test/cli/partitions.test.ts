@@ -5,7 +5,7 @@ import { listing } from '../support/builders.ts';
 import { bareDatabase } from '../support/postgres-engine.ts';
 import { place } from './run.ts';
 
-test('import and copy make a store with partitions where the configuration asks for them, and status tells it', async (t) => {
+test('import and copy create a partitioned store if the configuration says so, and status reports it', async (t) => {
   const at = place(t);
   const [first, second] = [await bareDatabase(), await bareDatabase()];
   t.after(() => Promise.all([first.drop(), second.drop()]));

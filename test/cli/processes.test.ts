@@ -171,7 +171,7 @@ test('a limit of a key is one for all of them, by turns and at once', async () =
   assert.equal(burst.filter(({ status }) => status === 200).length, LIMIT);
 });
 
-test('a key that is revoked, and a role that is defined anew, are so in all of them at once', async () => {
+test('a revoked key and a redefined role take effect in all processes at once', async () => {
   const settings = (filter: string) => ({
     roles: [{ name: 'appraiser', classes: ['idx'], resources: { Property: filter, Lookup: '', Field: '' } }],
   });

@@ -84,7 +84,7 @@ test('no page of a walk is older than the one before, and none of its rows is mi
   for (const reads of await gauges('plat_read_store_reads')) assert.ok(reads >= 2, `${reads} reads`);
 });
 
-test('a window that is settled is whole, and its list is walked whole, while the standby stands still', async () => {
+test('a settled window is complete, and its list is walked completely, while the standby makes no progress', async () => {
   const token = await makeKey(store, 'replication');
   await replay('pause');
   await writing(...round(77));
@@ -99,7 +99,7 @@ test('a window that is settled is whole, and its list is walked whole, while the
   assert.deepEqual(states, ['fresh', ...Array(8).fill('cached')]);
 });
 
-test('a standby that is gone is done without, and read from when it is back', async () => {
+test('a missing standby is not needed, and is read from when it is back', async () => {
   const token = await makeKey(store, 'replication');
   await standby.stop('crash');
   for (const feed of feeds()) {

@@ -141,7 +141,7 @@ test('a store that is open, a damaged backup and what is no backup change nothin
   );
 });
 
-test('a store behind a symbolic link is brought back where it lies, and kept beside it', async (t) => {
+test('a store behind a symbolic link is restored at its target, and the old one is kept next to it', async (t) => {
   const at = place(t);
   await scene(at);
   mkdirSync(at.path('volume'));
@@ -173,7 +173,7 @@ test('a store that cannot be read any more is brought back, and kept', async (t)
   assert.deepEqual(await prices(at, 's.db'), { 1: 1, 2: 2 });
 });
 
-test('a last timestamp that lay ahead of the clock is left behind', async (t) => {
+test('a last timestamp ahead of the clock is not carried over', async (t) => {
   const at = place(t);
   await scene(at);
   const database = new DatabaseSync(at.path('s.db'));
@@ -218,7 +218,7 @@ test('a replica follows a source that was restored', async (t) => {
   assert.deepEqual(await prices(at, 'replica.db'), { 1: 1, 2: 1, 4: 1 });
 });
 
-test('a store that was brought back by other means is told to begin a new epoch', async (t) => {
+test('--new-epoch begins a new epoch in a store that was restored by other means', async (t) => {
   const at = place(t);
   await scene(at);
   copyFileSync(at.path('b.db'), at.path('s.db'));

@@ -79,7 +79,7 @@ test('a run of replicate loads no server; a watch has one for its probes', async
   );
 });
 
-test('a service loads no client before it asks somebody', async (t) => {
+test('a service loads no HTTP client before it needs one', async (t) => {
   const at = place(t);
   await at.done(['key', 'create', '--store', 'm.db', '--name', 'n']);
   const untilServed = async ({ until, child }: Running): Promise<void> => {

@@ -112,7 +112,7 @@ test('a store whose file is deleted or replaced under a service is not ready, an
 /** What Linux tells of the locks of processes. */
 const seesLocks = existsSync('/proc/locks');
 
-test('a store is not made anew while a process has the deleted one open, nor of the log that it left', async (t) => {
+test('a store is not recreated while a process has the deleted one open, nor from the log that it left', async (t) => {
   const at = place(t);
   at.file('a.ndjson', [{ ListingKey: '1' }, { ListingKey: '2' }]);
   at.file('b.ndjson', [{ ListingKey: '3' }]);
@@ -166,7 +166,7 @@ test('a store is not made anew while a process has the deleted one open, nor of 
   assert.deepEqual(lie.sort(), ['m.db', String(made.err.match(/\S+-wal/)?.[0])]);
 });
 
-test('a backup that is copied over a served store is noticed, and the old log is written into it by nobody', async (t) => {
+test('a backup that is copied over a served store is detected, and no process writes the old log into it', async (t) => {
   const at = place(t);
   at.file('a.ndjson', [{ ListingKey: '1' }]);
   at.file('b.ndjson', [{ ListingKey: '2' }]);

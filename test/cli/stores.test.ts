@@ -11,7 +11,7 @@ import { PLAT, place } from './run.ts';
 
 const FULL = process.env.PLAT_FULL === '1';
 
-test('no store, something else, a newer layout, an engine that is not there: each is told', async (t) => {
+test('a missing store, another file, a newer layout and an unavailable engine are each reported', async (t) => {
   const at = place(t);
   at.file('text.db', 'This is no database, whatever its name says. '.repeat(100));
   at.file('packed.db', gzipSync('{"ListingKey":"1"}'));

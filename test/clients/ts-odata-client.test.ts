@@ -54,7 +54,7 @@ test('iterating follows the links from page to page', async () => {
   assert.deepEqual(walked, KEYS);
 });
 
-test('next() gives page after page, and is gone on the last', async () => {
+test('next() returns page after page, and is undefined on the last', async () => {
   let page = await replicated().top(11).getManyAsync();
   const pages = [keysOf(page.value)];
   while (page.next !== undefined) {

@@ -23,7 +23,7 @@ test('models of the same settings share dictionary and rules; other settings and
   assert.notEqual(replica.settings, one.settings);
 });
 
-test('the day of a model says what {today} stands for, whoever asked before', () => {
+test('the day of a model determines {today}, whichever model was asked before', () => {
   const access = {
     roles: [{ name: 'late', classes: 'all', resources: { Property: 'OnMarketDate lt {today}' } }],
     withheld: [],

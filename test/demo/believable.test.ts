@@ -73,7 +73,7 @@ describe('the market as a whole', () => {
     assert.deepEqual([...places].sort(), known.sort());
   });
 
-  it('has remarks that are told apart', () => {
+  it('has remarks that differ', () => {
     const remarks = new Set(listings.map((listing) => textOf(listing, 'PublicRemarks')));
     between(remarks.size, SIZE * 0.99, SIZE, 'the number of different remarks');
   });

@@ -17,7 +17,7 @@ describe('a market in the order in which it came to be', () => {
     assert.deepEqual(texts(dated), texts(marketRecords(OPTIONS)));
   });
 
-  it('lies over the two years before its moment, each batch behind the one before', () => {
+  it('covers the two years before its date, each batch after the one before', () => {
     for (const list of Map.groupBy(batches, ({ resource }) => resource).values()) {
       let last = NOW - 730 * DAY;
       for (const { over, records } of list) {

@@ -74,7 +74,7 @@ const names: fc.Arbitrary<MediaName> = fc.oneof(
 );
 
 describe('media keys', () => {
-  it('tell what they show and of which listing', () => {
+  it('identify what they show and the listing', () => {
     assert.equal(
       mediaKey({ kind: 'photo', listing: LISTING, order: 3, scene: 'kitchen' }),
       `${LISTING}-P03-kitchen`,

@@ -129,7 +129,7 @@ describe('the thread that makes photos', () => {
     return { caller, spent };
   };
 
-  it('makes the same picture once, whoever asks, and charges whoever asked first', async () => {
+  it('draws the same picture only once, and charges the first caller', async () => {
     const [one, other] = [callerOf('a'), callerOf('b')];
     const bodies = await Promise.all([
       rasterizer.rasterize(drawing('#123456'), one.caller),
@@ -140,7 +140,7 @@ describe('the thread that makes photos', () => {
     assert.ok((one.spent[0] ?? 0) > 0);
   });
 
-  it('lets one who asks for much wait for itself, and for nobody else', async () => {
+  it('delays only the caller that requests much', async () => {
     const order: string[] = [];
     const asked = Array.from({ length: 12 }, (_, index) =>
       rasterizer.rasterize(drawing(`#0000${(16 + index).toString(16)}`), callerOf('many', order).caller),
@@ -150,7 +150,7 @@ describe('the thread that makes photos', () => {
     assert.ok(order.indexOf('one') <= 2, order.join());
   });
 
-  it('refuses whoever has used its time up before anything is made, and says that a drawing is none', async () => {
+  it('refuses a caller that has used up its time before anything is drawn, and reports an invalid drawing', async () => {
     const { caller } = callerOf('spent', [], true);
     await assert.rejects(rasterizer.rasterize(drawing('#fedcba'), caller), { code: 'searchedTooLong' });
     await assert.rejects(rasterizer.rasterize({ ...drawing('#fedcba'), svg: '<svg' }), {

@@ -150,7 +150,7 @@ describe('timestampFrom and dayFrom', () => {
     assert.equal(dayFrom(-1), '1969-12-31');
   });
 
-  it('keep the order of time once the Z is gone', () => {
+  it('keep the order of time without the Z', () => {
     fc.assert(
       fc.property(moments, fc.integer({ min: 1, max: 5000 }), (moment, later) => {
         fc.pre(moment + later <= LAST);

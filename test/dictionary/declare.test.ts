@@ -34,7 +34,7 @@ const refusalOf = (field: Partial<CustomFieldDeclaration>): string =>
   refusal({ customFields: [{ ...SNOW, ...field }] });
 
 describe('declared custom fields', () => {
-  it('stand behind the fields of their resource', () => {
+  it('come after the fields of their resource', () => {
     const declared = declare(standard, {
       customFields: [
         SNOW,
@@ -79,7 +79,7 @@ describe('declared custom fields', () => {
     assert.equal(declared.resources.get('Member'), standard.resources.get('Member'));
   });
 
-  it('of the same local name may stand in two resources, or in two groups of one', () => {
+  it('of the same local name may exist in two resources, or in two groups of one', () => {
     const customFields = [SNOW, { ...SNOW, resource: 'Member' }, { ...SNOW, name: 'Other', group: 'Other' }];
     const declared = declare(standard, { customFields });
     for (const { resource, name } of customFields) {

@@ -42,7 +42,7 @@ describe('docs/dictionary.md', () => {
     for (const part of shown) assert.ok(xml.includes(withoutIndent(part.trimEnd())), part);
   });
 
-  it('tells every type', () => {
+  it('lists every type', () => {
     const types = lines('types').map((line) => line.split(/ {2,}| (?=Edm|Coll)/));
     assert.equal(types.length, 10);
     const { resources } = declare(standard, {
@@ -65,7 +65,7 @@ describe('docs/dictionary.md', () => {
     }
   });
 
-  it('quotes lines that stand in the tables', () => {
+  it('quotes lines of the tables', () => {
     const tables = new Set(
       ['Property', 'Media'].flatMap((name) => read(`src/dictionary/data/fields/${name}.tsv`).split('\n')),
     );
@@ -74,7 +74,7 @@ describe('docs/dictionary.md', () => {
     for (const line of quoted) assert.ok(tables.has(line), line);
   });
 
-  it('tells refusals as they are told', () => {
+  it('quotes the actual error messages', () => {
     const told = lines('refused');
     assert.equal(told.length, 10);
     for (let line = 0; line < told.length; line += 2) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { makeLookup, spellingsOf, standardDictionary } from '../../src/dictionary/index.ts';
 
-test('a value stands in records under each of its spellings, the one that was asked first', () => {
+test('records may contain a value in any of its spellings; the requested one comes first', () => {
   const status = standardDictionary().lookups.get('StandardStatus');
   assert.deepEqual(spellingsOf(status, 'Active Under Contract'), [
     'Active Under Contract',
@@ -15,7 +15,7 @@ test('a value stands in records under each of its spellings, the one that was as
   assert.deepEqual(spellingsOf(status, 'Active'), ['Active']);
 });
 
-test('a text that is no value, or of no lookup, stands for itself', () => {
+test('a text that is not a value of a lookup stands for itself', () => {
   assert.deepEqual(spellingsOf(standardDictionary().lookups.get('StandardStatus'), 'Sold'), ['Sold']);
   assert.deepEqual(spellingsOf(undefined, 'Rome'), ['Rome']);
 });

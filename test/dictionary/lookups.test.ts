@@ -37,7 +37,7 @@ test('a value is named as the dictionary has it, or by itself, with what no name
   }
 });
 
-test('every text has an identifier, no two the same, and each short one tells its text', () => {
+test('every text has an identifier, no two have the same, and each short one can be decoded', () => {
   const texts = fc.string({
     unit: fc.constantFrom(...'aB_x0 20F-é漢🏡.\u0301'),
     minLength: 1,

@@ -79,7 +79,7 @@ export async function fuzzSuite(engine: Engine, usual: number): Promise<void> {
     };
   }
 
-  test(`${engine.name}: ${requests} mutated requests are answered in words, soon, in bounded memory`, async () => {
+  test(`${engine.name}: ${requests} mutated requests get proper responses, soon, in bounded memory`, async () => {
     const seeds = ONLY === undefined ? Array.from({ length: requests }, (_, at) => at + 1) : [Number(ONLY)];
     const faults: string[] = [];
     const statuses = new Map<number, number>();

@@ -43,7 +43,7 @@ function saidBy({ status, text }: Answer, address: string): unknown {
   return [status, status === 200 ? JSON.parse(plain) : plain];
 }
 
-test('a value of any type in any place is answered in words, and alike by both engines', async () => {
+test('a value of any type in any place gets a proper response, the same from both engines', async () => {
   const asked = PLACED.filter((_, index) => index % EVERY === FIRST);
   const wrong: string[] = [];
   const rest = asked.values();

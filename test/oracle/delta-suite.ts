@@ -108,7 +108,7 @@ async function writeSome(
 }
 
 export function deltaOracle(engine: Engine): void {
-  test('whoever follows the delta links of a query has what a fresh walk gives, and is told of nothing hidden', async (t) => {
+  test('a client that follows the delta links of a query has the result of a fresh walk, and learns nothing hidden', async (t) => {
     const records = small(makeRecords());
     const world = makeWorld(records.dictionary, dateText(NOW), records.byResource);
     const catalogueOf = makeCatalogues(world);

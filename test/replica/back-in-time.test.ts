@@ -66,7 +66,7 @@ test('a source without epochs that was restored from a backup is noticed by its 
   assert.deepEqual(replica.told('refresh'), [], 'once');
 });
 
-test('it is noticed also after the restored source has gone on', async (t) => {
+test('it is noticed even after the restored source has continued', async (t) => {
   const { clock, list, replica, goOn, prices, atSource } = await scene(t);
   const restore = await goOn();
   restore();
@@ -118,7 +118,7 @@ test('a server of the source that is behind for a moment is no reason to read ev
   assert.deepEqual(await prices(), atSource());
 });
 
-test('records that go back and forth by themselves are told, and fail the probe, but are not read again all the time', async (t) => {
+test('records that change back and forth by themselves are reported, and fail the probe, but are not read again all the time', async (t) => {
   const { clock, list, replica, goOn } = await scene(t);
   const restore = await goOn();
   restore();
@@ -147,7 +147,7 @@ test('records that go back and forth by themselves are told, and fail the probe,
 });
 
 for (const kind of ['reso', 'native'] as const) {
-  test(`${kind}: a plat that begins a new epoch is read again whole, and what is gone is removed, once`, async (t) => {
+  test(`${kind}: a plat that begins a new epoch is read again completely, and missing records are removed, once`, async (t) => {
     const feed = await platFeed(t);
     await feed.write('Property', ...keysUpTo(20).map((key) => listing(key)));
     const replica = await feed.replica(t, kind, { resources: ['Property'] });

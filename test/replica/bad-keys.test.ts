@@ -101,7 +101,7 @@ test('a key that no record can have is put aside and never asked for', async (t)
   );
 });
 
-test('a token that may read no sub-data at all is told of after a few requests', async (t) => {
+test('a token that may not read any sub-data is reported after a few requests', async (t) => {
   const { server, replica } = await scene(t);
   let asked = 0;
   server.intercept = ({ path }) => {

@@ -195,7 +195,7 @@ test('a key that is a text of control characters, or longer than a key may be, i
   );
 });
 
-test('records of thousands of unknown fields: all listings are stored, what there is no room for is told, and the next run goes on', async (t) => {
+test('records with thousands of unknown fields: all listings are stored, fields beyond the limit are reported, and the next run continues', async (t) => {
   const { server, replica, clock } = await bad(t);
   const list = server.records.get('Property') ?? [];
   for (const at of [1, 5, 9]) {
@@ -596,7 +596,7 @@ test('a source that gives the same key in two systems: the record of another sou
   assert.deepEqual(await replica.keys('Property'), ['77'], 'a purge touches its own rows alone');
 });
 
-test('a feed with thousands of unknown fields is copied all the same: those beyond the room are told once and left out', async (t) => {
+test('a feed with thousands of unknown fields is copied nevertheless: those beyond the limit are reported once and left out', async (t) => {
   const { server, replica } = await bad(t);
   const list = server.records.get('Property') ?? [];
   for (const at of [1, 6]) {

@@ -56,7 +56,7 @@ test('a source that was met before is waited for as ever when nothing listens, a
   assert.deepEqual(replica.told('retry'), waits(500, 1000, 2000, 4000, 8000, 16_000, 30_000));
 });
 
-test('a feed that the store has under another name is told with that name, and nothing is put aside', async (t) => {
+test('a feed that the store has under another name is reported with that name, and nothing is quarantined', async (t) => {
   const clock = testClock();
   const server = await odataServer(t, clock, { Property: listings(30, clock) });
   const replica = await makeReplica(t, {

@@ -22,7 +22,7 @@ const shown = (entry: WorkEntry): Partial<WorkEntry> =>
 const ENGINES = [sqliteEngine(), ...(process.env.PLAT_FULL === '1' ? [postgresEngine()] : [])];
 
 for (const engine of ENGINES) {
-  test(`the store tells what was downloaded, which windows were read, and what purges removed: ${engine.name}`, async (t) => {
+  test(`the store records downloads, windows and the results of purges: ${engine.name}`, async (t) => {
     const feed = await platFeed(t);
     const of = (key: string, City: string) => listing(key, { City });
     await feed.write('Property', of('L1', 'Here'), of('L2', 'Here'), of('L3', 'Here'));
@@ -57,7 +57,7 @@ for (const engine of ENGINES) {
     assert.deepEqual(source?.lately, []);
   });
 
-  test(`retries and failures stand in the store, and progress of what was broken off: ${engine.name}`, async (t) => {
+  test(`the store records retries, failures, and the progress of interrupted work: ${engine.name}`, async (t) => {
     const feed = await platFeed(t);
     await feed.write('Property', ...Array.from({ length: 30 }, (_, at) => listing(`L${at}`)));
     let isOut = false;
@@ -113,7 +113,7 @@ test('a first contact that fails leaves no source behind', async (t) => {
   assert.deepEqual(await replica.store.checkpoints.sources(), []);
 });
 
-test('a log of damaged form is begun anew and stops nothing', async (t) => {
+test('a damaged log is restarted and stops nothing', async (t) => {
   const feed = await platFeed(t);
   await feed.write('Property', listing('L1'));
   const replica = await feed.replica(t, 'reso', { resources: ['Property'] });
@@ -129,7 +129,7 @@ test('a log of damaged form is begun anew and stops nothing', async (t) => {
   );
 });
 
-test('beside a process at work a retry only tells it to ask again', async (t) => {
+test('next to a working process, a retry only makes that process ask again', async (t) => {
   const feed = await platFeed(t);
   await feed.write('Property', listing('L1'), listing('L2'));
   const replica = await feed.replica(t, 'reso', { resources: ['Property'] });
@@ -155,7 +155,7 @@ test('beside a process at work a retry only tells it to ask again', async (t) =>
   assert.equal((await checkpoints.leaseHolder('feed'))?.holder, 'other');
 });
 
-test('a log is bounded: older work is summed up by ten minutes, and after a day it is gone', () => {
+test('a log is bounded: older work is summed up by ten minutes, and removed after a day', () => {
   let log: WorkLog = [];
   let now = 0;
   const window = (rows: number): void => {

@@ -46,7 +46,7 @@ for (const kind of ['reso', 'native'] as const) {
   }
 }
 
-test('with its own timestamps a replica gives its stamp as ModificationTimestamp, and the source of it beside', async (t) => {
+test('with its own timestamps, a replica returns its timestamp as ModificationTimestamp, and that of the source in another field', async (t) => {
   const first = await platFeed(t);
   await first.write('Property', listing('1'));
   const [original] = await first.store.contents('Property', { key: '1' });

@@ -59,7 +59,7 @@ test('a process is dead when its number is free, used again, or of one that has 
   }
 });
 
-test('what cannot be told is alive: another host, boot or namespace, a hidden process, a name without evidence', () => {
+test('a process of unknown state counts as alive: another host, boot or namespace, a hidden process, a name without evidence', () => {
   const gone = new Map<number, Other>([[20, { state: 'R', begin: 900 }]]);
   const me = processesOf(hostOf(20, gone));
   const all = new Map<number, Other>([[10, { state: 'S', begin: 500 }]]);
@@ -117,7 +117,7 @@ test('the lease of a dead process is taken over at once, that of a living one ne
   assert.equal(await store.checkpoints.leaseHolder('feed'), undefined);
 });
 
-test('a lease that ends years from now was written by a wrong clock: it is taken when nobody renews it', async (t) => {
+test('a lease that ends years from now was written with a wrong clock: it is taken if it is not renewed', async (t) => {
   const { store, clock } = await makeWorld(sqliteEngine(), t, { settings: { owner: 'replica' } });
   const far = clock.now() + 20 * 365 * 86_400_000;
   await store.checkpoints.lease('feed', { holder: 'else:1:0badc0de', now: clock.now(), until: far });

@@ -258,7 +258,7 @@ describe('dead letters', () => {
     assert.deepEqual(await replica.keys('Property'), [...keysUpTo(3), keyOf(9)]);
   });
 
-  test('a retry stores what can be stored by now, and tells what still cannot', async (t) => {
+  test('a retry stores what can be stored now, and reports what still cannot', async (t) => {
     const clock = testClock();
     const fields = (number: number) => (number === 1 ? { ListPrice: 'x' } : { Own: `${number}` });
     const server = await odataServer(t, clock, { Property: listings(3, clock, fields) });
@@ -527,7 +527,7 @@ describe('freshness', () => {
     assert.deepEqual(replica.told('failed')[0]?.reason, '503: down');
   });
 
-  test('a watch goes on after a source that is down, a refused key, a redirect and an address that is gone', async (t) => {
+  test('a watch continues after a source that is down, a refused key, a redirect and an address that does not exist', async (t) => {
     const clock = testClock();
     const server = await odataServer(t, clock, { Property: listings(2, clock) });
     const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock, resources });
@@ -579,7 +579,7 @@ describe('freshness', () => {
     assert.deepEqual((await replica.status()).troubles, []);
   });
 
-  test('what a watch cannot do is told by status until it can', async (t) => {
+  test('status reports what a watch cannot do until it can', async (t) => {
     const clock = testClock();
     const server = await odataServer(t, clock, { Property: listings(2, clock) });
     const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock, resources });

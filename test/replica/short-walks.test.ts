@@ -88,7 +88,7 @@ test('a download that ends before the announced number is walked again', async (
   assert.equal(walks(at, isDownload), 2);
 });
 
-test('a download that ends twice at the same place is taken for the whole, and that is told', async (t) => {
+test('a download that ends twice at the same place is taken as complete, and that is reported', async (t) => {
   const at = await scene(t);
   const { server, replica } = at;
   server.intercept = (seen) => (isPage(seen) && isSecond(seen) ? cutShort(server) : undefined);

@@ -172,7 +172,7 @@ test('a lease that cannot be given back ends by itself, and is no failure of the
   assert.equal(await replica.replicate({ store }), 'done');
 });
 
-test('a watch that is told to stop while its store is away has stopped, and has not failed', async (t) => {
+test('a watch that is stopped while its store is away has stopped, and has not failed', async (t) => {
   const { replica } = await world(t, 2);
   const stop = new AbortController();
   let failures = 0;
@@ -212,7 +212,7 @@ test('failures of a store that are far apart are waited out as the first one was
   );
 });
 
-test('a watch whose source another process takes over tells it, waits for the end of that, and goes on', async (t) => {
+test('a watch whose source another process takes over reports that, waits for its end, and continues', async (t) => {
   const { replica, clock } = await world(t, 2);
   const begun = clock.now();
   let taken = 0;

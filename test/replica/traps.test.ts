@@ -257,7 +257,7 @@ describe('TRAP 4: _skip misses as well as repeats; accounts have nothing else', 
   });
 });
 
-describe('TRAP 5: a skip token must work when its record is gone', () => {
+describe('TRAP 5: a skip token must work when its record has been deleted', () => {
   for (const kind of KINDS) {
     test(`${kind}: the record of each token is deleted before the next page is asked for`, async (t) => {
       const feed = await platFeed(t);
@@ -351,7 +351,7 @@ describe('TRAP 6: ListingKey is a string of digits', () => {
   }
 });
 
-describe('TRAP 7: a purge beside an update', () => {
+describe('TRAP 7: a purge concurrent with an update', () => {
   for (const kind of KINDS) {
     test(`${kind}: rows that came after the sweep began are not deleted`, async (t) => {
       const feed = await platFeed(t);

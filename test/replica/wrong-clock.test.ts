@@ -63,7 +63,7 @@ test('a Date ten years ahead for one run does not freeze the copy: the next run 
   assert.equal((await replica.status()).stale, undefined);
 });
 
-test('a clock that is a day off is told with every window', async (t) => {
+test('a clock that is a day off is reported with every window', async (t) => {
   const { offset, replica } = await scene(t);
   offset.milliseconds = -2 * DAY;
   await replica.replicate({ step: 'initial' });

@@ -24,7 +24,7 @@ const PATHS = [
   '/v1/listings?_unknown=1',
 ];
 
-test('every answer to a known key tells the epoch, errors included, and another one after the store went back', async (t) => {
+test('every response to a known key has the epoch, errors included, and another one after the store went back', async (t) => {
   const service = await startTestService(t, {
     fill: async (world) => void (await world.write('Property', listing('A'))),
   });

@@ -101,7 +101,7 @@ test('a client that leaves in the middle leaves its connection to others', async
   assert.equal((await search()).status, 200);
 });
 
-test('a client that takes nothing for long holds up nobody, and gets the rest when it does', async () => {
+test('a client that reads nothing for long delays no other, and gets the rest when it does', async () => {
   const slow = await begun();
   assert.equal((await search()).status, 200);
   const { bytes, promised } = await readOn(slow);

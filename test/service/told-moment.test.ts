@@ -32,7 +32,7 @@ async function place(scope: Scope) {
   };
 }
 
-test('what is stored after a Date was told is not stamped before it, though the clock was set back', async (t) => {
+test('what is stored after a Date was sent has no earlier timestamp, even if the clock was set back', async (t) => {
   const { clock, told, stamped } = await place(t);
   for (const pause of [10 * MINUTE, 1500, 900, 1999, 2500, 2000, 61 * MINUTE]) {
     clock.advance(pause);
@@ -44,7 +44,7 @@ test('what is stored after a Date was told is not stamped before it, though the 
   }
 });
 
-test('a Date lags behind the clock while somebody else writes and no promise stands, and is kept afterwards', async (t) => {
+test('a Date lags behind the clock while another process writes and no promise is valid, and is kept afterwards', async (t) => {
   const { clock, hold, told, stamped } = await place(t);
   await told();
   const promised = clock.now();
@@ -64,7 +64,7 @@ test('a Date lags behind the clock while somebody else writes and no promise sta
   assert.ok((await stamped()) >= date);
 });
 
-test('no moment is told beyond a promise that stands; one that lags by seconds keeps no answer waiting', async () => {
+test('no Date is later than a valid promise; one that lags by seconds delays no response', async () => {
   const state = { now: 1_000_000, kept: 0, asked: 0, slept: 0, isBroken: true, isFree: true };
   const store = {
     now: async () => state.now,
@@ -138,7 +138,7 @@ test('no moment is told beyond a promise that stands; one that lags by seconds k
   );
 });
 
-test('the first answers of a store that never made a promise wait for one', async () => {
+test('the first responses of a store that never made a promise wait for one', async () => {
   const state = { now: 1_000_000_000, slept: 0 };
   const horizon = async () => {
     const isFree = state.slept >= 10 * SECOND;

@@ -31,7 +31,7 @@ test('and by their number', () => {
   cache.close();
 });
 
-test('caches of one name are told together; texts take two bytes a character where one needs it', () => {
+test('caches of one name are reported together; texts take two bytes per character if one character needs it', () => {
   assert.deepEqual(
     addUses([
       { name: 'a', entries: 1, bytes: 10 },

@@ -37,7 +37,7 @@ function queueOf(bounds: Partial<QueueBounds> = {}) {
   return { queue, ask, end, order, refused };
 }
 
-test('who asks once does not stand behind all that another asked before', async () => {
+test('a caller with one request does not wait behind all earlier requests of another', async () => {
   const { queue, ask, end, order } = queueOf();
   ask('greedy', 'g1', 'g2', 'g3', 'g4');
   ask('modest', 'm1');
@@ -75,7 +75,7 @@ test('who was away does not make up for it by keeping others waiting', async () 
   assert.deepEqual(order.slice(10), ['s10', 'l0', 's11']);
 });
 
-test('of several turns nobody has all, and within a name it goes by arrival', async () => {
+test('no caller has all of several turns, and the requests of a caller keep their order', async () => {
   const { queue, ask, end, order } = queueOf({ turns: 4 });
   ask('greedy', 'g1', 'g2', 'g3', 'g4', 'g5');
   await setImmediate();
@@ -92,7 +92,7 @@ test('of several turns nobody has all, and within a name it goes by arrival', as
   assert.deepEqual(order.slice(5), ['g4', 'g5']);
 });
 
-test('beside others nobody has more than an equal part, also while these rest for a moment', async () => {
+test('no caller has more than an equal share next to others, even while these pause for a moment', async () => {
   const { queue, ask, end, order } = queueOf({ turns: 6 });
   ask('modest', 'm1');
   await setImmediate();
@@ -119,7 +119,7 @@ test('short turns may all be taken by one', async () => {
   assert.deepEqual(order, ['o1', 'o2', 'l1']);
 });
 
-test('beyond what may wait the greediest is refused, and nobody else', async () => {
+test('beyond the limit of the queue, only the caller with the most requests is refused', async () => {
   const { queue, ask, refused } = queueOf({ waiting: 5 });
   ask('greedy', 'g0', 'g1', 'g2', 'g3', 'g4', 'g5', 'g6');
   await setImmediate();

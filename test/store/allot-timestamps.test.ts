@@ -44,7 +44,7 @@ describe('the timestamps of a commit', () => {
     assert.equal((next.at(-1) ?? 0) - last, 1001 * MILLISECOND, 'one whole second was left out');
   });
 
-  it('of many records begin a minute back for each thousand, where nobody has read since', () => {
+  it('of many records begin a minute earlier for each thousand, if nothing has been read since', () => {
     const last = (NOON - 3_600_000) * MILLISECOND;
     assert.deepEqual(ends(1000, { last }), ['11:59:00.500Z', '11:59:00.501Z', '11:59:01.500Z']);
   });

@@ -51,7 +51,7 @@ function world() {
   };
 }
 
-test('time that passes is no jump, however long nobody wrote', () => {
+test('time that passes is not a jump, however long nothing was written', () => {
   const at = world();
   const first = at.process();
   assert.equal(first.write(), 0);
@@ -99,7 +99,7 @@ test('a clock that goes as the process does costs no look at the machine; one th
   assert.equal(at.state.looks, looks + 1);
 });
 
-test('what was told once is known to all', () => {
+test('a confirmation applies to all processes', () => {
   const at = world();
   const running = at.process();
   running.write();
@@ -171,7 +171,7 @@ for (const [name, off, last, jump] of AFTER) {
   });
 }
 
-test('a clock that was set back is told from one that is what it was before', () => {
+test('a clock that was set back is distinguished from one that is as it was before', () => {
   const at = world();
   at.process().write();
   at.state.clock -= 2 * DAY;
@@ -240,7 +240,7 @@ test('what cannot be read counts as nothing', () => {
   }
 });
 
-test('spans are told in the largest unit of which there is one and a half', () => {
+test('spans are stated in the largest unit of which there is one and a half', () => {
   assert.deepEqual([1500, 80 * SECOND, 119 * 60 * SECOND, 35 * HOUR, 2 * DAY].map(spanText), [
     '1.5 seconds',
     '80.0 seconds',

@@ -49,7 +49,7 @@ test('a wait of nothing is none', async () => {
 test('a wait without end is ended by its signal', async () =>
   assert.deepEqual(await waits(Number.POSITIVE_INFINITY, 3), [LONGEST, LONGEST, LONGEST]));
 
-test('what a timer throws without having been stopped is told', async () => {
+test('an error that a timer throws without having been stopped is reported', async () => {
   const failing = sleepBy(() => Promise.reject(new Error('no timer')));
   await assert.rejects(failing(5), { message: 'no timer' });
 });

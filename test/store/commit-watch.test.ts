@@ -67,7 +67,7 @@ test('without announcements each look asks, with them one of ten, and none while
   end();
 });
 
-test('who follows is told of commits that are asked for, of those that are announced, and of a loss', async () => {
+test('a follower learns of polled commits, of announced commits, and of a lost connection', async () => {
   const { source, watch, pass, hearing } = watched();
   const told: string[] = [];
   const end = watch.watch(

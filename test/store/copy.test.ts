@@ -260,7 +260,7 @@ suite('copies of stores', () => {
     });
   }
 
-  test('a store is not written over, and a database of somebody else neither', async (t) => {
+  test('a store is not overwritten, nor is another database', async (t) => {
     const here = await filled(t, 'sqlite');
     const there = await database(t);
     await copied(here, there);
@@ -306,7 +306,7 @@ suite('copies of stores', () => {
     });
   });
 
-  test('what is part of a record lies with it, also where the source had it elsewhere', async (t) => {
+  test('parts of a record are in its partition, even if the source had them elsewhere', async (t) => {
     const here = await PLACES.sqlite();
     const store = await open(here, { create: settings });
     const media = [{ MediaKey: 'M', MediaCategory: 'Photo', MediaURL: 'https://images.example/M.jpg' }];

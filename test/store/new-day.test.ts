@@ -58,7 +58,7 @@ test('from midnight on reads have the rules of the day at once, while the work g
   await newDay.ended();
 });
 
-test('a day that cannot be begun for a minute is told, until it can', async () => {
+test('a day that cannot be begun for a minute is reported, until it can', async () => {
   let elapsed = 0;
   const broken = new Error('disk full');
   let isBroken = true;

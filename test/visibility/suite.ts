@@ -70,7 +70,7 @@ export async function visibilitySuite(engine: Engine): Promise<void> {
     return answers[0] === answers[1] ? undefined : answers;
   };
 
-  test(`${engine.name}: ${probes} probes tell a role nothing of what it does not see`, async () => {
+  test(`${engine.name}: ${probes} probes show a role nothing of what it does not see`, async () => {
     const seeds = ONLY === undefined ? Array.from({ length: probes }, (_, at) => at + 1) : [Number(ONLY)];
     const leaks: string[] = [];
     const rest = seeds.values();
@@ -90,7 +90,7 @@ export async function visibilitySuite(engine: Engine): Promise<void> {
     assert.equal(leaks.length, 0, `${leaks.length} leaks:\n${leaks.slice(0, 10).join('\n')}`);
   });
 
-  test(`${engine.name}: deltas tell a role nothing of what it does not see`, async () => {
+  test(`${engine.name}: deltas show a role nothing of what it does not see`, async () => {
     const walks = ROLES.flatMap((role, shift) =>
       FOLLOWED.map((path, index) => {
         const surface: ProbeSurface = (index + shift) % 2 === 0 ? 'api' : 'replication';
@@ -126,7 +126,7 @@ export async function visibilitySuite(engine: Engine): Promise<void> {
     assert.equal(leaks.length, 0, `${leaks.length} leaks:\n${leaks.slice(0, 10).join('\n')}`);
   });
 
-  test(`${engine.name}: the stream of changes tells a role nothing of what it does not see`, async () => {
+  test(`${engine.name}: the stream of changes shows a role nothing of what it does not see`, async () => {
     const asked = [...ROLES, 'private'].flatMap((role) =>
       ['?since=start&records=true', '?since=start&resources=Property,Media,Member,Office,Lookup'].map(
         (query) => ({ role, query }),
@@ -161,7 +161,7 @@ export async function visibilitySuite(engine: Engine): Promise<void> {
     assert.ok(differences > 1, 'a key that sees everything is told of the difference');
   });
 
-  test(`${engine.name}: the same probes tell a key that sees everything of the difference`, async () => {
+  test(`${engine.name}: the same probes show the difference to a key that sees everything`, async () => {
     let told = 0;
     for (let seed = 1; seed <= 100; seed++) {
       const random = makeRandom(seed);

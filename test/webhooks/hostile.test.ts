@@ -35,7 +35,7 @@ async function postTo(t: TestContext, url: string, wish: Partial<Parameters<Post
   return post({ ...request, ...wish });
 }
 
-test('whoever has sent a status has answered, whatever becomes of the body', async (t) => {
+test('a receiver that has sent a status has responded, whatever happens to the body', async (t) => {
   const head = 'HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n';
   const bodies: Readonly<Record<string, (socket: Socket) => void>> = {
     'a body that never ends': (socket) => void socket.write(`${head}content-length: 9\r\n\r\nx`),

@@ -66,7 +66,7 @@ describe('a floor plan', () => {
     }
   });
 
-  it('tells neither address nor price, whatever the listing says', () => {
+  it('shows neither address nor price, whatever the listing contains', () => {
     for (const listing of planned) {
       const svg = drawFloorPlan(listedRooms(listing), ownFacts(listing));
       for (const field of ['StreetName', 'City', 'PostalCode', 'ParcelNumber', 'OwnerName']) {

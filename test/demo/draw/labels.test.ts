@@ -162,7 +162,7 @@ describe('the sheet of a floor plan', () => {
     }
   });
 
-  it('tells in its legend what is too small for a label, with the listed sides', () => {
+  it('lists in its legend what is too small for a label, with its dimensions', () => {
     const offices: ListedRoom[] = Array.from({ length: 90 }, (_, index) => ({
       key: `R${index}`,
       type: index % 2 === 0 ? 'Office' : 'Conference Room',

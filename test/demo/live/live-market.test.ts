@@ -67,7 +67,7 @@ const liveOn = async (store: Store, stream: number): Promise<LiveMarket> => {
 };
 
 describe('a live market', () => {
-  it('stays as large as it was made for weeks, tells a story that holds together, and goes on where it was', async (t) => {
+  it('keeps its size for weeks, has consistent histories, and resumes where it stopped', async (t) => {
     const { store, clock } = await filledStore(t);
     const made = new Map((await recordsOf(store, 'Property')).map((each) => [each.ListingKey, each]));
     const changes: Change[] = [];
@@ -200,7 +200,7 @@ describe('the pace of a live market', () => {
     return { total: given.calls.reduce((sum, count) => sum + count, 0), failures, ...given };
   }
 
-  it('is as many changes a minute as it is told, however few or many', async () => {
+  it('makes the requested number of changes per minute, few or many', async () => {
     for (const [rate, minutes] of [
       [1, 5],
       [7, 3],

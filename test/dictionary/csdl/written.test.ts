@@ -34,12 +34,12 @@ describe('a metadata document', () => {
     });
   }
 
-  it('is written as it stands beside this test', () => {
+  it('is written like the file next to this test', () => {
     assert.equal(xmlOf(SMALL), beside('small.xml'));
     assert.deepEqual(JSON.parse(jsonOf(SMALL)), JSON.parse(beside('small.json')));
   });
 
-  it('tells its version', () => {
+  it('states its version', () => {
     assert.match(xmlOf({ ...SMALL, version: '4.0' }), /<edmx:Edmx [^>]*Version="4\.0">/);
     assert.equal(JSON.parse(jsonOf({ ...SMALL, version: '4.0' })).$Version, '4.0');
   });

@@ -23,7 +23,7 @@ test('an address names its schema, its connections, its processors, and settings
   });
 });
 
-test('where nobody says so, the server has as many processors as this machine', () => {
+test('by default, the server has as many processors as this machine', () => {
   assert.equal(postgresAddress('postgres://db.example/market').processors, availableParallelism());
   for (const wrong of ['0', '1.5', 'x', '1025']) {
     assert.throws(() => postgresAddress(`postgres://db.example/market?processors=${wrong}`), {
@@ -38,7 +38,7 @@ for (const text of [
   'postgres://one,two/market',
   'postgres://db:x/market',
 ]) {
-  test(`${text} is refused in words`, () => {
+  test(`${text} is refused with an explanation`, () => {
     assert.throws(
       () => postgresAddress(text),
       (error) => error instanceof PlatError && error.code === 'usage' && /takes one host/.test(error.message),
@@ -46,7 +46,7 @@ for (const text of [
   });
 }
 
-test('settings of an address come beside those of plat: the store lies in its schema', async () => {
+test('settings in an address are added to those of plat, and the store is in its schema', async () => {
   const server = await startServer();
   const text = server.address('postgres');
   const store = await openStore(`${text}${text.includes('?') ? '&' : '?'}options=-c%20work_mem%3D8MB`, {

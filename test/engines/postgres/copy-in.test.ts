@@ -39,7 +39,7 @@ test('cells of every kind arrive as they are, however many rows there are', () =
     assert.deepEqual({ ...row }, { rows: MANY, texts: MANY / 2, sum, flags: MANY / 3 });
   }));
 
-test('what the server refuses in the middle is told, and the connection goes on', () =>
+test('an error of the server in the middle is reported, and the connection remains usable', () =>
   withSession(pool, async (session) => {
     await session.run('CREATE TEMP TABLE refused (id integer)');
     const rows = rowsOf((index) => [index === 9 ? 'nine' : index]);
@@ -50,7 +50,7 @@ test('what the server refuses in the middle is told, and the connection goes on'
     assert.deepEqual(await session.rows('SELECT * FROM refused'), []);
   }));
 
-test('rows that cannot be made undo those before them, and their error is told', () =>
+test('rows that cannot be generated roll back those before them, and their error is reported', () =>
   withSession(pool, async (session) => {
     await session.run('CREATE TEMP TABLE broken (id integer)');
     const rows = rowsOf((index) => {

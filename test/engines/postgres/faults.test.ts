@@ -75,7 +75,7 @@ test('a server that stops and starts again: 503 meanwhile, then everything as be
   assert.deepEqual(await world.keys('Property'), ['A', 'B']);
 });
 
-test('connections that the server cuts are replaced, those in use and those at rest', async (t) => {
+test('connections that the server cuts are replaced, busy and idle ones', async (t) => {
   const world = await openWorld(t);
   await world.write('Property', listing('A'));
   await runOn(
@@ -180,7 +180,7 @@ test('a query whose time is up is ended by the server, and the connection goes o
   assert.equal(await count(world.store, world.request, 5000), 1);
 });
 
-test('searches that take all connections hold up no page, and a crowd of them is told to come back', async (t) => {
+test('searches that use all connections delay no page, and beyond the queue they are told to retry', async (t) => {
   const world = await openWorld(t, '&connections=3');
   await world.write('Property', listing('A', { City: 'Ely' }));
   const { query } = await world.request('Property', "$filter=City eq 'Ely'");

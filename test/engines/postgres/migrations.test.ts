@@ -91,7 +91,7 @@ test('a store of layout 1 is brought to this layout once, by however many proces
   }
 });
 
-test('an index is made anew when a field that it covers comes into use', async (t) => {
+test('an index is recreated when a field that it covers comes into use', async (t) => {
   const { open, has } = await oldStore(t);
   const { write, keys } = await open();
   const filter = "$filter=City eq 'Rome' and ListPrice gt 1 and BedroomsTotal ge 3&$orderby=ListPrice desc";

@@ -33,7 +33,7 @@ test('a database without a store says so, and has one when it is to be made', as
   assert.equal(store.name, shown(address));
 });
 
-test('what the clock of a process says stands nowhere in a store on a server', async (t) => {
+test('the clock of a process is recorded nowhere in a store on a server', async (t) => {
   const address = await database(t);
   const now = Date.now();
   for (const off of [2 * DAY, -2 * DAY]) {
@@ -70,7 +70,7 @@ test('schemas of one database hold stores of their own', async (t) => {
   assert.notEqual(here.secret, there.secret);
 });
 
-test('a schema with tables of somebody else is left alone', async (t) => {
+test('a schema with other tables is not touched', async (t) => {
   const address = await database(t);
   await runOn(address, 'CREATE SCHEMA plat', 'CREATE TABLE plat.orders (id integer)');
   await assert.rejects(openStore(address, { create: 'authority' }), {
@@ -92,7 +92,7 @@ test('the layout of a newer plat is refused', async (t) => {
   });
 });
 
-test('functions of an older plat are brought up to date, once, beside those who are at work', async (t) => {
+test('functions of an older plat are updated once, while other processes work', async (t) => {
   const address = await database(t);
   const working = await opened(t, address, { create: 'authority' });
   await operations(working, testClock()).write('Property', listing('A', { City: 'Ely' }));
@@ -134,7 +134,7 @@ test('a database that is not there, one of another encoding, and addresses that 
   });
 });
 
-test('a server that is not there, or refuses, is told with host, port, database and the reason, and no password', async () => {
+test('a server that is missing or refuses is reported with host, port, database and the reason, and without the password', async () => {
   const refused = {
     code: 'storeUnreachable' satisfies ErrorCode,
     message:

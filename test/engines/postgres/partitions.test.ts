@@ -125,7 +125,7 @@ test('what moves to another system takes all that is part of it along', async (t
   for (const table of tables) assert.deepEqual(Object.keys(await lie(table)), ['p0'], table);
 });
 
-test('what is part of a record lies with it, whatever it says of itself and whichever comes first', async (t) => {
+test('parts of a record are in its partition, whatever their own system and whichever comes first', async (t) => {
   const { write, rows, lie } = await partitioned(t);
   const openHouse = (key: string, of: string): Json => ({
     OpenHouseKey: key,
@@ -189,7 +189,7 @@ const change: fc.Arbitrary<readonly [resource: string, record: Json | string]> =
   ),
 );
 
-test('whatever is written and deleted, what is part of a record lies with it', async (t) => {
+test('whatever is written and deleted, parts of a record are in its partition', async (t) => {
   const { write, store, list } = await partitioned(t);
   const strays = ['Property', 'OpenHouse', 'Member'].flatMap((owner) =>
     (owner === 'Property' ? ['media', 'open_house'] : ['media']).map(

@@ -98,7 +98,7 @@ describe('a standby', () => {
     await resume();
   });
 
-  it('shows each record at least as it was when a change of it was told', async () => {
+  it('shows each record at least as it was when its change was reported', async () => {
     await untilUsed();
     const asked = await request('Property', "$filter=ListingKey eq 'told'", { limit: 10 });
     const { position } = await store.feed({ since: 'end', limit: 1 });

@@ -230,7 +230,7 @@ describe('what a request assumed', () => {
 });
 
 describe('a connection', () => {
-  it('gives the statements of each borrower their time, and is told only when that changes', async () => {
+  it('sets the time limit of each borrower, and only if it changes', async () => {
     const lanes = connectLanes(postgresAddress(`${relay.address}?connections=3`), PATIENCE);
     const limit = async (milliseconds?: number): Promise<unknown> => {
       using loan = await borrow(lanes.records, { milliseconds });

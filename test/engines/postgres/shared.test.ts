@@ -94,7 +94,7 @@ describe('requests that are lent', () => {
     }
   });
 
-  it('never add up to more than the limit, and to no less, whoever asks whom and when', async () => {
+  it('add up to exactly the limit, whichever process asks and when', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 0, max: 60 }),
@@ -141,7 +141,7 @@ describe('a list that is kept', () => {
     }
   });
 
-  it('is as old as its finding, tells of an open window, and may be empty or large', async () => {
+  it('has the age of its first request, reports an open window, and may be empty or large', async () => {
     const name = newName();
     const large = Uint32Array.from({ length: 300_000 }, (_, index) => index * 7);
     await shared.keepList(
@@ -157,7 +157,7 @@ describe('a list that is kept', () => {
     assert.deepEqual((await shared.findList(empty))?.ids, new Uint32Array(0));
   });
 
-  it('is gone when its time is over, and another takes its place', async () => {
+  it('is removed when its time is over, and another takes its place', async () => {
     const name = newName();
     await shared.keepList(name, list('old', 1), { ...BOUNDS, milliseconds: 0 });
     assert.equal(await shared.findList(name), undefined);
@@ -207,7 +207,7 @@ describe('a walk over all listings', () => {
 });
 
 describe('the table of lists', () => {
-  it('loses lists in time, though nobody keeps another one', async () => {
+  it('loses expired lists, even if no other one is stored', async () => {
     await onTables('TRUNCATE plat_filter_lists, plat_request_windows');
     for (let index = 0; index < 20; index++) {
       await shared.keepList(`K.${index}`, list(`K${index}`), {
@@ -264,7 +264,7 @@ describe('filter indexes of several processes', () => {
     }
   });
 
-  it('are found anew by all, once the store has lost them', async () => {
+  it('are found again by all processes once the store has lost them', async () => {
     const [one, two] = caches();
     assert.ok(one !== undefined && two !== undefined);
     const name = newList();

@@ -67,7 +67,7 @@ async function whileFrozen(address: string, work: () => Promise<unknown>): Promi
   }
 }
 
-test('a server that stands still: 503 when its time is up, and everything as before when it goes on', async (t) => {
+test('an unresponsive server: 503 at the time limit, and everything as before when it continues', async (t) => {
   const address = await database(t);
   const world = await openAt(t, address);
   await world.write('Property', listing('A'));
@@ -101,7 +101,7 @@ test('a server that stands still: 503 when its time is up, and everything as bef
   assert.deepEqual(await world.keys('Property'), ['A', 'B']);
 });
 
-test('a commit whose end nobody hears of: the caller is told so, and repeating it stores it once', async (t) => {
+test('a commit without a confirmation: the caller learns that the outcome is unknown, and repeating it stores it once', async (t) => {
   const direct = await database(t);
   for (const isPassedOn of [true, false]) {
     const relay = await relayTo(t, direct);

@@ -71,7 +71,7 @@ test('one key has half of the processors, another gets the other half, and a rec
   assert.equal(running.length, 10);
 });
 
-test('a statement keeps one processor busy: none has workers beside it, unless the address says so', async () => {
+test('a statement uses one processor: it has no parallel workers, unless the address enables them', async () => {
   const setting = async (from: typeof lanes): Promise<unknown> => {
     const client = await from.searches.connect();
     const { rows } = await client.query('SHOW max_parallel_workers_per_gather');

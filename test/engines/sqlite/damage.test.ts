@@ -126,7 +126,7 @@ async function tried<T>(work: () => Promise<T>): Promise<Outcome<T>> {
 
 const copyPath = (): string => temporaryFile();
 
-test(`${RUNS} damaged files: each is told in words, none is copied, and what passes the check is as it was`, async (t) => {
+test(`${RUNS} damaged files: each is reported, none is copied, and what passes the check is unchanged`, async (t) => {
   const path = await soundFile(t);
   const sound = readFileSync(path);
   const before = await withStore(path, contentOf);
@@ -183,7 +183,7 @@ test(`${RUNS} damaged files: each is told in words, none is copied, and what pas
   t.diagnostic(JSON.stringify(tally));
 });
 
-test('a flip in any byte of the header is told in words, when it is opened or read', async (t) => {
+test('a flipped bit in any byte of the header is reported at opening or reading', async (t) => {
   const path = await soundFile(t);
   const sound = readFileSync(path);
   const told = new Map<number, string>();
@@ -218,7 +218,7 @@ async function withStore<T>(path: string, work: (store: Store) => Promise<T>): P
   }
 }
 
-test('a number that plat never writes is told as a damage, and no request for it makes the store unfit', async (t) => {
+test('a number that plat never writes is reported as damage, and no request for it makes the store unready', async (t) => {
   const world = await makeWorld(sqliteEngine(), t);
   await world.write('Property', listing('A'), listing('B'));
   await world.damage(
@@ -250,7 +250,7 @@ test('a number that plat never writes is told as a damage, and no request for it
   assert.equal(row?.City, 'Else');
 });
 
-test('a value that plat never writes is found in its row, and stands in the way of no other', async (t) => {
+test('a value that plat never writes is found in its row, and affects no other row', async (t) => {
   const world = await makeWorld(sqliteEngine(), t);
   const records = ['A', 'B'].map((key) => listing(key, { YearBuilt: 1900, Media: [photo(`P${key}`)] }));
   await world.write('Property', ...records);

@@ -76,7 +76,7 @@ test('a file from before the search table is given it, and its indexes', async (
   assert.deepEqual(indexes, ['property_records_source']);
 });
 
-test('a file whose sequence of changes did not say who sees a record lists all of them anew', async (t) => {
+test('a file whose sequence of changes did not record who sees a record lists all of them again', async (t) => {
   const path = temporaryFile();
   const store = await openStore(path, { create: 'authority' });
   const { write } = operations(store, testClock());
@@ -104,7 +104,7 @@ test('a file whose sequence of changes did not say who sees a record lists all o
   assert.equal((await opened.feed({ since: { sequence: 1 }, limit: 10 })).kind, 'gone');
 });
 
-test('a file that cannot be brought up stays as it was, and is when the reason is gone', async (t) => {
+test('a file that cannot be migrated remains unchanged, and is migrated once the reason is removed', async (t) => {
   const path = await oldFile();
   const file = new DatabaseSync(path);
   // A table of somebody else's is where the index comes.

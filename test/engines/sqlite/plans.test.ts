@@ -101,7 +101,7 @@ test('filters, orders and keys of listings are read from the search table and it
   assert.deepEqual(explain(page.page ?? assert.fail()), [`SEARCH r ${walk}`, 'SCAN q']);
 });
 
-test('whoever queries the view of listings finds them by the indexes of the search table', async (t) => {
+test('queries of the view of listings use the indexes of the search table', async (t) => {
   const world = await makeWorld(sqliteEngine(), t);
   await world.write('Property', listing('A', { City: 'Rome', ListPrice: 1, Directions: 'N' }));
   const explain = explainer(t, world);

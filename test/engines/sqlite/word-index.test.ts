@@ -26,7 +26,7 @@ test('a store without the index has it after the next change of its settings', a
   assert.equal(await count(world, 'ely'), 0);
 });
 
-test('all words can be written anew', async () => {
+test('all words can be rewritten', async () => {
   const world = await makeWorld(sqliteEngine(), { after });
   await world.write('Property', listing('1', { City: 'Ely' }), listing('2', { City: 'Ely' }));
   const path = world.store.name;

@@ -133,7 +133,7 @@ describe('filters whose types do not fit', () => {
 });
 
 describe('several faults', () => {
-  it('are told all, each with its token', () => {
+  it('are all reported, each with its token', () => {
     const { faults } = parseFilter("A Gt 'x' And B Eq 1 Div 0 And nofunction(C) Eq 2 And D Eq");
     assert.deepEqual(
       faults.map(({ token, status }) => [token, status]),

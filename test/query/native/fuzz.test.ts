@@ -98,7 +98,7 @@ describe('any text', () => {
     );
   });
 
-  it('is read or refused in words, and quickly', () => {
+  it('is parsed or refused quickly, with an explanation', () => {
     let refused = 0;
     fc.assert(
       fc.property(mutated, (filter) => {

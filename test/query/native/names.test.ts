@@ -44,7 +44,7 @@ describe('names that are not known', () => {
     });
   }
 
-  it('are told all, among the other faults', () => {
+  it('are all reported, among the other faults', () => {
     const error = errorOf("ListPrise Gt 1 And City Gt 'x' And Bedrooms Eq 1 And BedroomsTotal Eq 'x'");
     assert.deepEqual(
       error.sparkql.map(({ token, status, message }) => [token, status, message]),

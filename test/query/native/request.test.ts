@@ -69,7 +69,7 @@ describe('a native request', () => {
     assert.equal(request('_limit=200', whole).limit, 200);
   });
 
-  it('tells the ways of paging apart', () => {
+  it('distinguishes the ways of paging', () => {
     assert.deepEqual(request('_skiptoken=abc').position, { kind: 'token', token: 'abc' });
     // A key in quotes has a second pair in its token.
     assert.deepEqual(request("_skiptoken=''B''").position, { kind: 'token', token: "'B'" });

@@ -50,7 +50,7 @@ test('comparisons keep their operator and their sides', () => {
   });
 });
 
-test('a date beside a timestamp is its midnight in UTC', () => {
+test('a date compared with a timestamp is its midnight in UTC', () => {
   const cast: Expression = { kind: 'cast', type: 'timestamp', operand: contracted };
   expectFilters({
     'ModificationTimestamp gt 2024-05-31': compare('gt', modified, timestamp('2024-05-31T00:00:00Z')),

@@ -11,7 +11,7 @@ function literalOf(text: string) {
   return node.kind === 'literal' ? node.literal : node.kind;
 }
 
-test('a literal is told by its form', () => {
+test('a literal is recognized by its form', () => {
   const forms: Record<string, unknown> = {
     null: { form: 'null', text: 'null' },
     TRUE: { form: 'boolean', text: 'true' },
@@ -42,7 +42,7 @@ test('a literal is told by its form', () => {
   for (const [text, literal] of Object.entries(forms)) assert.deepEqual(literalOf(text), literal, text);
 });
 
-test('a malformed literal is refused where it stands', () => {
+test('a malformed literal is refused at its position', () => {
   const wrong: Record<string, string> = {
     "A eq 'abc": "$filter: found a string that is not closed at position 6, expected a closing '.",
     'A eq "abc"': '$filter: found "abc" at position 6, expected a value; a string must be in single quotes.',

@@ -194,7 +194,7 @@ test('aliases that cannot be resolved are refused', () => {
   }
 });
 
-test('unknown and hidden names are told alike, with the nearest that may be told', () => {
+test('unknown and hidden names get the same error, with the nearest visible name', () => {
   const wrong: Record<string, string> = {
     'Lisprice eq 1': 'Property has no field Lisprice at position 1. Did you mean ListPrice?',
     // A name of the native interface stands for its counterpart, however far the two are apart.
@@ -273,7 +273,7 @@ test('what OData has and this service has not is named', () => {
   }
 });
 
-test('a number for a string key of digits is told how to be written', () => {
+test('the error for a number as a string key of digits says how to write it', () => {
   assert.deepEqual(
     refusal(() => filter('ListingKey gt 100')),
     [

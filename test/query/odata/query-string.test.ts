@@ -20,7 +20,7 @@ test('options are split first and decoded then', () => {
   assert.deepEqual(options.custom, ['utm_source', 'debug']);
 });
 
-test('system options stand in any case, with and without dollar', () => {
+test('system options are case-insensitive, with and without a dollar sign', () => {
   const { system, custom } = parseQueryOptions('FILTER=a&$Select=b&orderBy=c&$COUNT=d&skiptoken');
   assert.deepEqual(Object.fromEntries(system), {
     filter: 'a',

@@ -34,7 +34,7 @@ test('words, phrases and operators', () => {
   for (const [text, tree] of Object.entries(expected)) assert.deepEqual(search(text), tree, text);
 });
 
-test('a keyword where no operator can stand is a word', () => {
+test('a keyword where no operator is allowed is a word', () => {
   assert.deepEqual(search('AND'), word('AND'));
   assert.deepEqual(search('NOT'), word('NOT'));
   assert.deepEqual(search('NOT NOT'), without(word('NOT')));

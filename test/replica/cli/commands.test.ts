@@ -97,7 +97,7 @@ test('what verify finds is put right by --refresh, and by nothing less', async (
   assert.equal(wrong.code, 2);
 });
 
-test('a resource that the source does not have is an error where it was named, and told where it was not', async (t) => {
+test('a resource that the source does not have is an error if it was requested, and only reported otherwise', async (t) => {
   const clock = now();
   const metadata = metadataOf({ ModificationTimestamp: 'Edm.DateTimeOffset' }).replace(
     /<EntitySet Name="Office"[^>]*>/,
@@ -132,7 +132,7 @@ test('metadata without entity sets are no copy of nothing', async (t) => {
   assert.match(err, /The source has no Property: its metadata has no such entity set\./);
 });
 
-test('verify that is told to end exits with 130 or 143 within a moment and says that nothing is proven', async (t) => {
+test('an interrupted verify exits with 130 or 143 within a moment and says that nothing is proven', async (t) => {
   const clock = now();
   const server = await odataServer(t, clock, { Property: listings(6, clock) });
   const at = place(t);
@@ -199,7 +199,7 @@ test('quarantine list and retry; a record that was mended by a retry is stored',
   assert.deepEqual(keysOf(await at.exported('replica.db', 'Property')), [keyOf(1), keyOf(3), keyOf(4)]);
 });
 
-test('exit codes: a refused key 1, a source that is not there 1, wrong use 2, and no token is ever told', async (t) => {
+test('exit codes: a refused key 1, a missing source 1, wrong use 2, and no token is ever printed', async (t) => {
   const clock = now();
   const server = await odataServer(t, clock, { Property: listings(2, clock) }, { token: 'other' });
   const at = place(t);
@@ -216,7 +216,7 @@ test('exit codes: a refused key 1, a source that is not there 1, wrong use 2, an
   for (const { err, out } of [refused, scheme, soap]) assert.equal(`${err}${out}`.includes('secret'), false);
 });
 
-test('an authority is no replica, and a name stands for one source', async (t) => {
+test('an authority is not a replica, and a name stands for one source', async (t) => {
   const clock = now();
   const server = await odataServer(t, clock, { Property: listings(2, clock) });
   const at = place(t);
@@ -237,7 +237,7 @@ test('an authority is no replica, and a name stands for one source', async (t) =
   );
 });
 
-test('an address without a service is told what it should end in, and leaves the name free', async (t) => {
+test('the error for an address without a service says what it should end in, and the name remains free', async (t) => {
   const clock = now();
   const server = await odataServer(t, clock, { Property: listings(2, clock) });
   const elsewhere = await odataServer(t, clock, { Property: listings(2, clock) });

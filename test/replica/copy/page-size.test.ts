@@ -24,7 +24,7 @@ function watched(allowed: number): Watched {
   return { size, sizes, good };
 }
 
-test('the first page is small, since nobody knows what its records weigh; the next is as large as is allowed', () => {
+test('the first page is small, since the weight of its records is unknown; the next is as large as allowed', () => {
   const { size, sizes, good } = watched(1000);
   assert.equal(size.now, 50);
   good(1, LIGHT);
@@ -52,7 +52,7 @@ test('pages of books are of ten records, not of fewer', () => {
   assert.equal(size.now, 10);
 });
 
-test('an empty page tells nothing of the weight', () => {
+test('an empty page does not affect the estimated weight', () => {
   const { size } = watched(1000);
   size.praise(40, 0);
   assert.ok(size.now >= 50);
@@ -82,7 +82,7 @@ test('after a failure the size doubles with every ten good pages', () => {
   assert.deepEqual(seen, [24, 48, 96, 192, 384, 768]);
 });
 
-test('a failure begins the count of good pages anew', () => {
+test('a failure restarts the count of good pages', () => {
   const { size, good } = watched(1000);
   size.shrink('slow');
   good(9, LIGHT);

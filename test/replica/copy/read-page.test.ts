@@ -253,7 +253,7 @@ test('forms that sources commonly use: lists as one text, dates as their midnigh
   assert.equal(children?.get('OpenHouses')?.[0]?.values.OpenHouseDate, '2024-05-03');
 });
 
-test('what says the same in another form is read, not put aside, and each field is told of once', async (t) => {
+test('values of the same meaning in another form are read, not quarantined, and each field is reported once', async (t) => {
   const { take, events } = await taker(t);
   const fields = {
     ListPrice: ' 450000.5 ',
@@ -325,7 +325,7 @@ test('drift evolve: unknown fields become custom fields of the type of their val
   );
 });
 
-test('drift evolve: a name that no field can have is left out, and told once', async (t) => {
+test('drift evolve: a name that no field can have is left out, and reported once', async (t) => {
   const { take, checkpoint, events } = await taker(t, 'evolve');
   await take(listing('1', { 'no name': 'x' }));
   await take(listing('2', { 'no name': 'y' }));
@@ -349,7 +349,7 @@ test('drift freeze: a record with an unknown field is put aside, one whose unkno
   assert.deepEqual((await store.model()).settings.declarations.customFields ?? [], []);
 });
 
-test('drift discard: unknown fields are left out and told, the record is stored', async (t) => {
+test('drift discard: unknown fields are left out and reported, the record is stored', async (t) => {
   const { take, checkpoint, events, store } = await taker(t, 'discard');
   const intake = await take(listing('1', { SourceOnlyText: 'x' }));
   assert.deepEqual(stored(intake), [['Property', '1', { ListingKey: '1', StandardStatus: 'Active' }]]);

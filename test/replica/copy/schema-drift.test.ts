@@ -34,7 +34,7 @@ test('TRAP 9 a LocalName that differs is the current name: a renamed field keeps
   ]);
 });
 
-test('a field that was guessed gets its name when the source tells it, and a guess never takes one away', async (t) => {
+test('a guessed field gets its name when the source reports it, and a guess never replaces a name', async (t) => {
   const { store } = await makeWorld(sqliteEngine(), t, REPLICA);
   const tell = () => undefined;
   const names = async () =>

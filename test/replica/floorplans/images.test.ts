@@ -80,7 +80,7 @@ test('an image of the service itself is fetched; one elsewhere in a private netw
   assert.equal((await told.get(`${other.origin}/x`)).kind, 'stored');
 });
 
-test('an image that is too large, whatever it says, empty, gone or cut off is none, and leaves nothing behind', async (t) => {
+test('an image that is too large, empty, missing or truncated is rejected, whatever its headers, and leaves nothing behind', async (t) => {
   const bomb = gzipSync(Buffer.alloc(10_000_000));
   const replies: Readonly<Record<string, Reply>> = {
     '/declared': { body: 'x'.repeat(LARGEST + 1) },

@@ -61,7 +61,7 @@ for (const status of [408, 429, 500, 502, 503, 504]) {
   });
 }
 
-test('after all attempts the last failure is told', async (t) => {
+test('after all attempts the last failure is reported', async (t) => {
   const server = await listen(t, () => busy());
   const asked = clientOf(t, server.origin);
   assert.deepEqual(await asked.fault('x'), ['transient', '503: busy']);
@@ -130,7 +130,7 @@ test('code 1550 is the rate limit: it is asked again', async (t) => {
 });
 
 for (const status of [400, 404, 410, 414, 501]) {
-  test(`${status} says that the request is wrong: it is told at once, with the server's words`, async (t) => {
+  test(`${status} says that the request is wrong: it is reported at once, with the message of the server`, async (t) => {
     const body = { error: { code: 'X', message: 'No such field' } };
     const server = await listen(t, () => json(body, { status }));
     assert.deepEqual(await clientOf(t, server.origin).fault('x'), ['rejected', `${status}: No such field`]);
@@ -196,7 +196,7 @@ test('a link to another origin is rebased on the source, and the token never goe
   assert.deepEqual([other.seen.length, server.seen[0]?.url], [0, '/feed/next?$skiptoken=1']);
 });
 
-test('TLS errors: a certificate that nobody vouches for is no source, and waiting does not help', async (t) => {
+test('TLS errors: an untrusted certificate is an error, and waiting does not help', async (t) => {
   const server = await listen(t, () => FINE, { tls: SELF_SIGNED });
   const asked = clientOf(t, server.origin);
   const [kind, message] = await asked.fault('x');
@@ -207,7 +207,7 @@ test('TLS errors: a certificate that nobody vouches for is no source, and waitin
   assert.deepEqual(asked.slept, []);
 });
 
-test('nobody listens: asked again, as a restart passes', async (t) => {
+test('a refused connection is retried, since the service may be restarting', async (t) => {
   const asked = clientOf(t, 'http://127.0.0.1:1');
   const [kind, message] = await asked.fault('x', 2);
   assert.deepEqual([kind, message], ['transient', 'ECONNREFUSED: connect ECONNREFUSED 127.0.0.1:1']);
@@ -345,7 +345,7 @@ for (const [encoding, pack] of ENCODINGS) {
   });
 }
 
-test('HTML in place of JSON is asked again, and told by its beginning', async (t) => {
+test('HTML in place of JSON is retried, and reported with its beginning', async (t) => {
   const html = { headers: { 'content-type': 'text/html' }, body: '<html><body>Maintenance</body></html>' };
   const server = await listen(t, () => html);
   const { origin } = server;
@@ -367,7 +367,7 @@ test('JSON that is no object is asked again', async (t) => {
   );
 });
 
-test('a budget that is empty is waited for, and the wait is told', async (t) => {
+test('an exhausted budget is waited for, and the wait is reported', async (t) => {
   const server = await listen(t, () => FINE);
   const waits = [30_000, 500, 0];
   const noted: number[] = [];
@@ -382,7 +382,7 @@ test('a budget that is empty is waited for, and the wait is told', async (t) => 
   assert.deepEqual(asked.events, [{ kind: 'waiting', reason: 'the rate limit of the source', wait: 30_000 }]);
 });
 
-test('what an answer tells of the limit is noted, also when it is an error', async (t) => {
+test('the limit in a response is recorded, even if the response is an error', async (t) => {
   const headers = { 'ratelimit-remaining': '0', 'ratelimit-reset': '60' };
   const server = await listen(t, (_, count) => (count < 2 ? busy(headers) : FINE));
   const blocked: number[] = [];
@@ -398,7 +398,7 @@ const LONG_BLOCKS: readonly [string, number, Record<string, string>][] = [
   ['an end of the window in 30 days', 503, { 'ratelimit-remaining': '0', 'ratelimit-reset': '2592000' }],
 ];
 for (const [name, status, headers] of LONG_BLOCKS) {
-  test(`no block is longer than a day, and a longer one is told: ${name}`, async (t) => {
+  test(`no block is longer than a day, and a longer one is reported: ${name}`, async (t) => {
     const server = await listen(t, (_, count) => (count < 2 ? { status, headers, body: 'no' } : FINE));
     const blocked: number[] = [];
     const asked = clientOf(t, server.origin, {
@@ -455,7 +455,7 @@ test('INCIDENT retries hammered a throttled token: after a 429 nobody with this 
   assert.deepEqual(other.slept, []);
 });
 
-test('a consumer that is told to stop does not go on asking', async (t) => {
+test('a consumer that is stopped sends no further requests', async (t) => {
   const stop = new AbortController();
   const server = await listen(t, () => {
     stop.abort();

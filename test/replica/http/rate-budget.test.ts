@@ -25,7 +25,7 @@ const DAY = 24 * HOUR;
 const sent = (times: number, from: BudgetUse = NOTHING_USED): BudgetUse =>
   Array.from({ length: times }).reduce<BudgetUse>((use) => spend(use, NOW), from);
 
-test('without limits nobody waits', () => assert.equal(waitFor({}, sent(1_000_000 / 1000), NOW), 0));
+test('without limits there is no wait', () => assert.equal(waitFor({}, sent(1_000_000 / 1000), NOW), 0));
 
 test('requests a second: the next one waits for its share of it', () => {
   assert.equal(waitFor({ requestsPerSecond: 2 }, sent(1), NOW), 500);
@@ -87,7 +87,7 @@ test('INCIDENT 199 requests in one second of a limit of 100 an hour: no hour, wh
   );
 });
 
-test('a limit is used up: whoever asks without a pause sends it whole in every hour and minute', () => {
+test('a limit is used up: a consumer without pauses sends all of it in every hour and minute', () => {
   const moments = sending(Array(300).fill(0), 100);
   assert.equal(moments.at(-1), NOW + 2 * (HOUR + MINUTE));
 });
@@ -109,7 +109,7 @@ test('a clock that was set back by years delays by one window, not by years', ()
   assert.equal(waitFor({}, use, before), 0, 'a block so far off was learned by another clock');
 });
 
-test('after a clock was set back, who waits as long as told may go on', () => {
+test('after a clock was set back, a wait of the reported length suffices', () => {
   const before = NOW - 3650 * DAY;
   const ahead = sent(5, NOTHING_USED);
   for (const limits of [{ requestsPerHour: 5 }, { requestsPerDay: 5 }, { requestsPerSecond: 1 }]) {
@@ -239,7 +239,7 @@ test('INCIDENT rate windows forgotten at restart: a second process with the toke
   assert.equal(await second.take(NOW + HOUR + MINUTE), 0);
 });
 
-test('what one process was told to wait, the other waits, too', async (t) => {
+test('a wait that one process must observe is observed by the other one, too', async (t) => {
   const { store, again } = await makeWorld(sqliteEngine(), t, { settings: { owner: 'replica' } });
   const first = sharedAllowance(store.checkpoints, 'secret', {});
   await first.note(10, NOW + 60_000, NOW);

@@ -101,7 +101,7 @@ test('INCIDENT one dead media host blocked the queue: it is left alone, and trie
   assert.ok(rows().every(({ sha256: content, failures }) => content !== null && failures === 0));
 });
 
-test('an address that has expired is asked for anew, with its listing', async (t) => {
+test('an expired address is requested again, with its listing', async (t) => {
   const picture: FileSource = {
     open: async (path) =>
       path === 'pictures/a.jpg' ? { body: Buffer.from('a picture'), type: 'image/jpeg' } : undefined,
@@ -122,7 +122,7 @@ test('an address that has expired is asked for anew, with its listing', async (t
   assert.equal(afterwards.filter((request) => request.includes("ListingKey in ('1')")).length, 1);
 });
 
-test('a file that is gone from the folder is fetched again when its listing is looked at', async (t) => {
+test('a file that is missing from the folder is fetched again when its listing is checked', async (t) => {
   const { folder, host, feed, run, files, fileOf } = await mediaReplica(t);
   host.files.set(url('a'), 'picture');
   await feed.write('Property', listing('1', { Media: [photo('a')] }));

@@ -68,7 +68,7 @@ test('what a killed process left is removed at the next opening, and what other 
   assert.deepEqual(readdirSync(partial).toSorted(), ['feed.b@theirs', 'other@theirs']);
 });
 
-test('an unfinished file bears the mark of its source, and is gone when its content fails', async (t) => {
+test('an unfinished file has the mark of its source, and is removed when its content fails', async (t) => {
   const path = folderOf(t);
   const folder = await opened(t, path);
   let during: string[] = [];
@@ -145,7 +145,7 @@ test('a folder that cannot be opened says so in one line', async (t) => {
   });
 });
 
-test('an index that ends a transaction by itself, as a full disk makes it, tells why, and goes on with room', async (t) => {
+test('an index whose transaction ends by itself, as on a full disk, reports why, and continues once there is room', async (t) => {
   const path = folderOf(t);
   const folder = await opened(t, path);
   const index = new DatabaseSync(join(path, 'index.db'));

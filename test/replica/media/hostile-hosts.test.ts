@@ -142,7 +142,7 @@ test('a folder that takes no files ends the round and says so, and no host is bl
   assert.equal(rows().length, 8, 'nothing waits for a quarter of an hour');
 });
 
-test('addresses that a host knows nothing of are asked for anew once for each listing, many in one request', async (t) => {
+test('addresses that a host does not know are requested again once per listing, many in one request', async (t) => {
   const { host, feed, replica, run, rows } = await mediaReplica(t);
   const listings = ['1', '2', '3', '4', '5', '6'].map((key) =>
     listing(key, { Media: [photo(`${key}a`), photo(`${key}b`)] }),
@@ -250,7 +250,7 @@ test('no key leads out of the folder, and no host writes to the terminal', async
   );
 });
 
-test('a feed of the public internet sends nobody into the private network, unless it is allowed', async (t) => {
+test('a feed on the public internet causes no request to a private network, unless that is allowed', async (t) => {
   const { folder, host, feed, rows } = await mediaReplica(t);
   const inside = await listen(t, () => ({ headers: { 'content-type': 'image/jpeg' }, body: 'secret' }));
   const { port } = new URL(inside.origin);

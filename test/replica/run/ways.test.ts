@@ -19,7 +19,7 @@ const at = (way: Way) => ({ way, position: '5' });
 const cut = new RequestFailure('transient', 'It was cut');
 const unoffered = new RequestFailure('rejected', 'It is not there');
 
-test('the best is used; one that is cut is stood in for by what goes on at its position, and not by what begins anew', () => {
+test('the best method is used; if it is cut, a method that continues at its position replaces it, and not one that starts over', () => {
   const ways = new FailedWays(() => 1);
   const best = (chain: Way | undefined, now: number): Way | undefined =>
     ways.best(FEEDS, chain && at(chain), now)?.way;

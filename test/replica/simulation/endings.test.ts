@@ -9,7 +9,7 @@ import { Traffic } from './traffic.ts';
 const ground = sqliteGround();
 const HOUR = 3_600_000;
 
-test('a history that takes too long in its own time says where it stands', async () => {
+test('a history that takes too long in its own time reports where it is', async () => {
   const most = { virtual: HOUR / 2, real: 60_000 };
   const { failure } = await simulate({ seed: 14, ground, most, plan: { changes: 30, pace: 1 } });
   assert.match(
@@ -27,7 +27,7 @@ test('a history that waits for a call that does not end names the call', async (
   );
 });
 
-test('time goes on while a call of a store waits for its clock, and stands still while it waits for the server', async () => {
+test('time advances while a call of a store waits for its clock, and stands still while it waits for the server', async () => {
   const traffic = new Traffic();
   const { quiet, underWay } = traffic;
   const most = { virtual: HOUR, real: 60_000 };

@@ -37,7 +37,7 @@ export function historySuite({ ground, interface: kind, runs }: SuiteOptions): v
 
 /** Histories of a source that tells of its changes as they are made, and of watches that follow them and fall back. */
 export function followedSuite({ ground, from, runs, least, ways }: FollowedOptions): void {
-  test(`${runs} histories of a source that is followed on ${ground.name} end equal, ${least} of them by what it told of alone`, async () => {
+  test(`${runs} histories of a source that is followed on ${ground.name} end equal, ${least} of them by reported changes alone`, async () => {
     let level = 0;
     for (const tells of ways) {
       const failure = await campaign({

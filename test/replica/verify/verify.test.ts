@@ -441,7 +441,7 @@ test('a source that gives no digests is read whole', async (t) => {
   assert.deepEqual(asked.length, 2, asked.join());
 });
 
-test('a source that fails over and over ends the proof after five attempts, each of them told', async (t) => {
+test('a source that fails repeatedly ends the verification after five attempts, each of them reported', async (t) => {
   let isBusy = false;
   const feed = await platFeed(t);
   await feed.write('Property', whole(keyOf(1)));

@@ -55,7 +55,7 @@ test('requests under way are counted, whatever became of them', () => {
   assert.deepEqual([budgets.requests, refusals], [3, ['requests']]);
 });
 
-test('a key that has not taken what it asked for is told to take it, and no other key is', () => {
+test('a key that does not read its responses is told to read them, and no other key is', () => {
   const { budgets, ask } = budgetsOf();
   const greedy = ask('greedy');
   greedy.made(10 * MEGABYTE);
@@ -119,7 +119,7 @@ test('the operator is refused nothing', () => {
   }
 });
 
-test('what nobody uses is forgotten', () => {
+test('unused budgets are removed', () => {
   const { budgets, ask, advance } = budgetsOf();
   for (let index = 0; index < 1000; index++) {
     const account = ask(`key ${index}`);
@@ -177,7 +177,7 @@ test('time in which nothing waits for the client does not count', () => {
   assert.deepEqual(after(100), []);
 });
 
-test('nothing is begun for a client that is gone, however long it has waited', () => {
+test('nothing is started for a client that has disconnected, however long it has waited', () => {
   let gone = false;
   const { budgets } = budgetsOf();
   const account = budgets.open('127.0.0.1', () => gone);

@@ -7,7 +7,7 @@ import { SERVICE_DEFAULTS } from '../../../src/service/options.ts';
 import { listing } from '../../support/builders.ts';
 import { startTestService } from '../../support/service.ts';
 
-test('between two turns whatever else has arrived has its own, and who asks once stands behind one other', async () => {
+test('other work runs between two turns, and a caller with one request waits behind only one other', async () => {
   const thread = new RequestQueue();
   const order: string[] = [];
   const enter = (name: string) => thread.enter(name).then(() => void order.push(name));

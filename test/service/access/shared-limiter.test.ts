@@ -33,7 +33,7 @@ function lender(...loans: readonly (Partial<Loan> | Error)[]) {
   return { limiter, take, wishes, returned };
 }
 
-it('asks the store once for all that it lends, and tells what all may still ask', async () => {
+it('asks the store once for all requests that it lends, and reports the remaining limit', async () => {
   const { take, wishes, limiter, returned } = lender(
     { requests: 3, remaining: 40 },
     { requests: 2, remaining: 38 },
@@ -51,7 +51,7 @@ it('asks the store once for all that it lends, and tells what all may still ask'
   assert.deepEqual(returned, [{ key: 'a', window: 1, requests: 1 }]);
 });
 
-it('gives back with the next request what it has not used for 2 s, and borrows anew when a window has ended', async () => {
+it('returns with the next request what it has not used for 2 s, and borrows again when a window has ended', async () => {
   const { take, wishes, limiter } = lender(
     { requests: 5, remaining: 40 },
     { requests: 5, remaining: 36, milliseconds: 1000 },
@@ -91,7 +91,7 @@ it('borrows together for requests that come at the same time', async () => {
   await limiter.close();
 });
 
-it('tells when the store cannot be asked, and goes on when it can', async () => {
+it('reports that the store is unavailable, and continues when it is back', async () => {
   const { take, limiter } = lender(new Error('away'), { requests: 2, remaining: 9 });
   await assert.rejects(take(0), { message: 'away' });
   assert.deepEqual(await take(1), [10, false, 300]);

@@ -13,7 +13,7 @@ const withListings = (service: TestService, filter: string) =>
     return { ...settings, access: { ...access, roles } };
   });
 
-test('every change of the rights is told with the lists of fields, also one that is taken back', async (t) => {
+test('every change of the rights is reported with the lists of fields, even one that is reverted', async (t) => {
   const service = await startTestService(t);
   const [token, same, other, narrow] = await Promise.all([
     service.key('replication', { role: 'idx' }),

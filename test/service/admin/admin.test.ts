@@ -83,7 +83,7 @@ test('anything else needs an admin key, also what does not exist', async () => {
   }
 });
 
-test('/status tells what the store holds, as "plat status" does', async () => {
+test('/status reports the content of the store, as "plat status" does', async () => {
   const { json } = await get('/status', token);
   assert.deepEqual(json, JSON.parse(JSON.stringify(await store.status())));
   assert.ok(Array.isArray(json.resources));
@@ -101,7 +101,7 @@ test('/status tells what the store holds, as "plat status" does', async () => {
   ]);
 });
 
-test('/keys tells of each key what it may and what it did, but neither token nor hash', async () => {
+test('/keys reports the rights and the use of each key, but neither token nor hash', async () => {
   const { json, text } = await get('/keys', token);
   const keys: unknown = json.keys;
   assert.ok(Array.isArray(keys));

@@ -38,7 +38,7 @@ async function served(engine: Engine, scope: Scope, options: TestServiceOptions 
 }
 
 export function eventsContract(engine: Engine): void {
-  test('a follower is told of each commit, parents before parts, and of its position after each', async (t) => {
+  test('a follower receives each commit, parents before parts, and its position after each', async (t) => {
     const { follow, write, store } = await served(engine, t);
     const client = await follow();
     assert.equal(client.status, 200);
@@ -56,7 +56,7 @@ export function eventsContract(engine: Engine): void {
     assert.deepEqual(changesIn(await client.changes(2)), ['deleted Media M', 'deleted Property A']);
   });
 
-  test('a commit of another process is told, too', async (t) => {
+  test('a follower receives a commit of another process, too', async (t) => {
     const { follow, again, clock } = await served(engine, t);
     const other = await again();
     const client = await follow();
@@ -65,7 +65,7 @@ export function eventsContract(engine: Engine): void {
     assert.deepEqual(changesIn(await client.changes(1)), ['created Property A']);
   });
 
-  test('a client that comes back at any event is told exactly the rest', async (t) => {
+  test('a client that reconnects after any event receives exactly the rest', async (t) => {
     const { follow, write, store } = await served(engine, t);
     await write('Property', listing('A', { Media: [photo('M')] }), listing('B'));
     await write('Property', listing('A', { ListPrice: 5 }));
@@ -122,7 +122,7 @@ export function eventsContract(engine: Engine): void {
     assert.equal(left.find(({ event }) => event === 'change')?.data.record, undefined);
   });
 
-  test('a role is told of what it sees, and a rule that changes is told', async (t) => {
+  test('a role receives the changes that it sees, and a change of a rule is reported', async (t) => {
     const { follow, write, key, store } = await served(engine, t);
     const idx = await follow({ token: await key('replication', { role: 'idx' }) });
     const own = await follow({ token: await key('replication', { systems: ['south'] }) });

@@ -94,7 +94,7 @@ test('a stream is never compressed, and has the headers of the surface', async (
   assert.deepEqual((await raw('Host: a', 'Host: b')).status, 400);
 });
 
-test('a stream runs over HTTP/2 beside other requests of its connection', async (t) => {
+test('a stream runs over HTTP/2 next to other requests of its connection', async (t) => {
   const pem = (name: string): Buffer => readFileSync(new URL(`../http/tls/${name}.pem`, import.meta.url));
   const tls = { cert: pem('certificate'), key: pem('key') };
   const { addresses, token, write } = await served(t, { listen: { tls } });

@@ -85,7 +85,7 @@ async function orderHolds(t: Scope, address: string, close: () => Promise<void>)
   assert.ok(sequences.every((sequence, at) => at === 0 || sequence > (sequences[at - 1] ?? 0)));
 }
 
-test('sqlite: a stream has every change once and in order, whoever is killed', async (t) => {
+test('sqlite: a stream has every change once and in order, whichever process is killed', async (t) => {
   await orderHolds(t, temporaryFile(), async () => undefined);
 });
 

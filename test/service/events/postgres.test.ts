@@ -14,7 +14,7 @@ import { eventsContract } from './contract.ts';
 
 eventsContract(postgresEngine());
 
-test('a follower is told of other processes while the announcements of commits are lost, and they come back', async (t) => {
+test('a follower receives commits of other processes while notifications are lost, and notifications come back', async (t) => {
   const { address, drop } = await emptyDatabase(DEFAULT_SETTINGS);
   const observer = new Client({ connectionString: address });
   await observer.connect();

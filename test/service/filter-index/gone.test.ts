@@ -10,7 +10,7 @@ for (const [why, error] of [
   ['is gone', platError('clientGone', {})],
   ['is answered anew', new LookChanged()],
 ] as const) {
-  test(`a list whose request ${why} is looked for by the next one`, async () => {
+  test(`a list whose request ${why} is made by the next one`, async () => {
     const cache = new FilterIndexCache({ milliseconds: 60_000, bytes: 1_000_000 }, testClock());
     const list = { key: 'a', text: 'f' };
     const turn = Promise.withResolvers<void>();
@@ -28,7 +28,7 @@ for (const [why, error] of [
   });
 }
 
-test('what else goes wrong is told to all who wait for it', async () => {
+test('other errors are reported to all requests that wait for the list', async () => {
   const cache = new FilterIndexCache({ milliseconds: 60_000, bytes: 1_000_000 }, testClock());
   const list = { key: 'a', text: 'f' };
   const failing = async (): Promise<never> => {

@@ -119,7 +119,7 @@ test('lists that are being made count, and one that fails counts no more', async
   cache.close();
 });
 
-test('a list beyond the bound is not kept, whoever keeps how much', async () => {
+test('a list beyond the limit is not cached, whatever other keys have', async () => {
   const { cache, take } = cacheOf(10 * LIST_OVERHEAD);
   await take('small', '1');
   assert.equal(await take('large', '1', 10 * LIST_OVERHEAD), 'fresh');

@@ -61,7 +61,7 @@ describe('keys of each kind on each surface', async () => {
       else assert.deepEqual(resoFault(answer), [403, 'keyNotForSurface', notFor('admin', kind)]);
     });
   }
-  it('nobody has a native interface on the floor plan host', async () => {
+  it('the floor plan host has no native interface for any key', async () => {
     const answer = await service.get('floorplans', NATIVE, { token: tokens.floorplans });
     assert.deepEqual(nativeFault(answer), [404, 404, 'There is nothing at /v1/listings.']);
   });
@@ -173,7 +173,7 @@ test('an expired key: 401, 1020, from the moment on that it names', async () => 
 
 const idOf = async (token: string): Promise<string> => (await store.look(hashToken(token))).key?.id ?? '';
 
-test('a revoked key: 401, 1010, at the next request, whoever revoked it', async () => {
+test('a revoked key: 401, 1010, at the next request, whichever process revoked it', async () => {
   const token = await service.key('api');
   assert.equal((await service.get('api', NATIVE, { token })).status, 200);
   const elsewhere = await service.again();
@@ -198,7 +198,7 @@ test('a key that was revoked a moment before a request, by a clock that the requ
   assert.deepEqual(nativeFault(await service.get('api', NATIVE, { token })).slice(0, 2), [401, 1010]);
 });
 
-test('a key that is revoked and expired is told to be disabled', async () => {
+test('the error for a key that is revoked and expired is that it is disabled', async () => {
   const token = await service.key('api', { expiresAt: '2026-01-01T00:00:00Z' });
   await store.keys.revoke(await idOf(token), '2026-01-02T00:00:00Z');
   assert.deepEqual(nativeFault(await service.get('api', NATIVE, { token })).slice(0, 2), [401, 1010]);
@@ -233,7 +233,7 @@ const TOKEN_NAMES = [
 /** Names that say nothing, under which a token of this service is none either. */
 const OTHER_NAMES = ['code', 'sig', 't', 'q', '$search', '@key', '_skiptoken'];
 
-test('a token in the query is refused before anything else, also with a right header beside it', async () => {
+test('a token in the query is refused before anything else, even with a valid header', async () => {
   const token = await service.key('api');
   const tokenTold = (name: string): string =>
     `A token must not be sent in the URL (parameter ${name}), where logs would keep it. Send it as "Authorization: Bearer <token>".`;
@@ -284,7 +284,7 @@ test('names that only look like those of tokens are no tokens', async () => {
   }
 });
 
-test('a key whose role is no longer configured is told so: 403, 1015', async () => {
+test('a key whose role is no longer configured gets 403, 1015', async () => {
   const role = { name: 'board', classes: [], resources: { Property: '' } };
   const before = (await store.model()).settings.access;
   await store.configure((settings) => ({

@@ -92,7 +92,7 @@ test('with a public URL it is there, whatever anybody says', async () => {
   });
 });
 
-test('the public URL stands in every address', async () => {
+test('every address contains the public URL', async () => {
   const publicUrls = { api: 'https://api.example/mls', replication: 'https://replication.example' };
   const port = await freePort();
   await another({ ports: { api: port, replication: 0, floorplans: 0, admin: 0 } }, { publicUrls });
@@ -104,7 +104,7 @@ test('the public URL stands in every address', async () => {
   assert.deepEqual(nativeFault(told), [403, 1021, message]);
 });
 
-test('a trusted proxy tells host and scheme', async () => {
+test('a trusted proxy determines host and scheme', async () => {
   const { addresses } = await another({}, { trustProxy: true });
   const forwarded = { 'x-forwarded-host': 'feed.example', 'x-forwarded-proto': 'https' };
   assert.deepEqual(await addressesIn(addresses.api, forwarded), same('https://feed.example'));
@@ -186,7 +186,7 @@ test('Forwarded is read as RFC 7239 has it, and of several hops the last', () =>
   assert.ok(processorTime() - started < 2000);
 });
 
-test('a connection tells the address that it came in on, in the form of a URL', () => {
+test('a connection has the address at which it arrived, in the form of a URL', () => {
   const listener = { host: '::', port: 8080, secure: false };
   const told = [
     ['192.0.2.7', 'http://192.0.2.7:8080'],
@@ -248,7 +248,7 @@ test('the address of a listener on all interfaces, or of version 6, can be asked
   ]);
 });
 
-test('one listener tells the public surfaces apart by Host', async () => {
+test('one listener distinguishes the public surfaces by Host', async () => {
   const hosts = { api: 'api.example', replication: 'replication.example', floorplans: 'plans.example' };
   const { addresses } = await another({ hosts });
   const port = new URL(addresses.api).port;
@@ -285,7 +285,7 @@ test('one listener tells the public surfaces apart by Host', async () => {
   );
 });
 
-test('behind a trusted proxy that has a Host of its own, surfaces are told apart by the host that it forwards', async () => {
+test('behind a trusted proxy with its own Host, surfaces are distinguished by the forwarded host', async () => {
   const hosts = { api: 'api.example', replication: 'replication.example', floorplans: 'plans.example' };
   const { addresses } = await another({ hosts }, { trustProxy: true });
   const base = `http://127.0.0.1:${new URL(addresses.api).port}`;

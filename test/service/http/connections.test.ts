@@ -65,7 +65,7 @@ async function metric(service: TestService, line: string): Promise<number> {
   );
 }
 
-test('50 connections that send nothing keep nobody out', async (t) => {
+test('50 connections that send nothing do not keep others out', async (t) => {
   const service = await serve(t, {});
   const token = await service.key('replication');
   await strangers(t, service.addresses.replication, 50);

@@ -164,7 +164,7 @@ test('a stream ends with its key: before the next event, and in silence', async 
   await first(silent.sent);
 });
 
-test('while nobody knows whether the key has ended, something else is shown, or the client is to come back', async (t) => {
+test('while the standing of the key is unknown, something else is sent, or the stream ends and the client reconnects', async (t) => {
   const events = async function* (until: AbortSignal): AsyncGenerator<string> {
     yield 'data: one\n\n';
     yield* silence(until);

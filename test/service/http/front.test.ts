@@ -132,7 +132,7 @@ test('a browser is greeted on every surface: a page without script, with nothing
   }
 });
 
-test('the curl lines of the page work as they stand, with a token', async () => {
+test('the curl lines of the page work unchanged, with a token', async () => {
   for (const surface of SURFACES) {
     const { text } = await page(surface);
     const plain = text.replaceAll(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code)));
@@ -218,7 +218,7 @@ test('each surface is described in OpenAPI 3.1, with a token and without', async
   }
 });
 
-test('what a key may not see is not described to it, nor any field to whoever has none', async () => {
+test('a description contains nothing that the key may not see, and no fields without a key', async () => {
   const fieldsOf = ({ components }: Described, name: string): string[] =>
     Object.keys(components.schemas[name]?.properties ?? {});
   const general = await describe('api');

@@ -163,7 +163,7 @@ test('headers as long as they may be are read in no time', async () => {
   }
 });
 
-test('names that every object of the language has are names that nobody knows', async () => {
+test('names that every JavaScript object inherits are unknown names', async () => {
   for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
     const paths = [
       `/Reso/OData/${name}`,
@@ -288,7 +288,7 @@ test('an answer that would fill the memory is not made: 503, and the service goe
   assert.ok(bytes.length > 2 * 1024 * remarks.length);
 });
 
-test('clients that take nothing do not fill the memory: beyond a bound the others are told to come back', async (t) => {
+test('clients that read nothing do not fill the memory: beyond a limit the others are told to retry', async (t) => {
   const bounded = await startTestService(t, {
     fill: fillListings,
     service: { budget: { ...SERVICE_DEFAULTS.budget, totalMegabytes: 6 } },

@@ -183,7 +183,7 @@ test('HEAD, 304, compression, methods, bodies and refusals are as ever', async (
   assert.ok(other.status === 200 && !other.text.includes('evil'));
 });
 
-test('curl takes HTTP/2 by itself, and HTTP/1.1 where it is told to', async (t) => {
+test('curl uses HTTP/2 by default, and HTTP/1.1 on request', async (t) => {
   const service = await serve(t);
   const token = await service.key('api');
   const run = (...args: readonly string[]): Promise<string> =>

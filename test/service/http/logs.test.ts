@@ -74,7 +74,7 @@ test('no token is ever logged, wherever a client puts it', async () => {
   assert.ok(!text.includes(hashToken(token)));
 });
 
-test('a fault of the service is logged whole and told without stack, path or SQL', async () => {
+test('a fault of the service is logged in full, and its response has no stack, path or SQL', async () => {
   const token = await service.key('api');
   await service.write('Property', {
     ListingKey: '2',

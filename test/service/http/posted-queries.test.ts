@@ -139,7 +139,7 @@ test('an address of nearly 16 KB has next links that can be asked', async () => 
   assert.equal(keysIn(second).length, 10);
 });
 
-test('a packed query that nobody packed is refused, and unpacks to no more than a body', async () => {
+test('a compressed query that the service did not create is refused, and expands to no more than a body', async () => {
   const packed = (text: string): string => deflateRawSync(text).toString('base64url');
   const ask = (value: string): Promise<Answer> =>
     service.get('api', `/Reso/OData/Property?plat.query=${value}`, { token: api });
@@ -229,7 +229,7 @@ test('POST is a question only so: 405 with Allow for anything else', async () =>
   ]);
 });
 
-test('nobody’s body is read before it is known who asks', async () => {
+test('no body is read before the key is known', async () => {
   const head = (length: number, more = ''): string =>
     `POST ${QUERY} HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: ${length}\r\n${more}\r\n`;
   // The answer comes though no byte of the body has.

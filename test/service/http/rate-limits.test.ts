@@ -40,7 +40,7 @@ describe('the limiter', () => {
     assert.deepEqual(take('b', 1300), [0, false, 100]);
   });
 
-  it('tells its limit, what is left and when the window ends', () => {
+  it('reports its limit, what is left and when the window ends', () => {
     const allowance = new RateLimiter().take('a', { requests: 1500, seconds: 300 }, 0);
     assert.deepEqual(rateLimitHeaders(allowance), {
       'ratelimit-policy': '"requests";q=1500;w=300',
@@ -69,7 +69,7 @@ const allowanceList = ({ headers }: Answer): unknown[] => [
   String(headers.ratelimit).replace(/;t=\d+$/, ''),
 ];
 
-test('every response to a known key tells where the key stands, errors too', async () => {
+test('every response to a known key reports its remaining limit, even an error', async () => {
   const token = await service.key('api');
   const paths = ['/v1/listings', '/v1/listings?_limit=0', '/Reso/OData/Nothing'];
   const answers = [];
@@ -112,7 +112,7 @@ test('the other kinds of keys have limits of their own, and one key does not use
   }
 });
 
-test('whatever a known key is refused with counts, and says where the key stands', async (t) => {
+test('every refusal of a known key counts, and reports the remaining limit', async (t) => {
   const limits = { ...SERVICE_DEFAULTS.limits, api: { requests: 100, seconds: 300 } };
   const own = await startTestService(t, {
     fill: async ({ write }) => void (await write('Property', listing('1'))),

@@ -91,7 +91,7 @@ function lasting({ headers }: Answer): unknown {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !changing.has(name)));
 }
 
-test('browsers of other origins may read: OPTIONS tells them so, and every answer too', async () => {
+test('pages of other origins may read: OPTIONS and every response say so', async () => {
   for (const [surface, path] of PLACES) {
     const answer = await service.get(surface, path, {
       method: 'OPTIONS',
@@ -322,7 +322,7 @@ test('every response has the headers of the contract', async () => {
   }
 });
 
-test('Server-Timing tells the steps of a request', async () => {
+test('Server-Timing lists the steps of a request', async () => {
   const stepsOf = async (path: string): Promise<string> => {
     const { headers } = await service.get('api', path, { token });
     return String(headers['server-timing']).replaceAll(/;dur=\d+\.\d\d/g, '');

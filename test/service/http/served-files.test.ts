@@ -168,7 +168,7 @@ test('a client that has the file already gets 304', async () => {
   assert.equal((await get(url, { 'if-none-match': 'W/"other"' })).status, 200);
 });
 
-test('a part of a file: 206 with its place, 416 behind the end, whole where parts cannot be told apart', async () => {
+test('a part of a file: 206 with its range, 416 beyond the end, the whole file if parts cannot be identified', async () => {
   const Media = [photo('P9', { MediaURL: 'docs/a b.pdf' }), photo('S9', { MediaURL: 'plans/F1.svg' })];
   await service.write('Property', listing('9', { Media }));
   const media = await mediaOf('9', 'private');

@@ -26,7 +26,7 @@ const engines: readonly (readonly [string, TestServiceOptions])[] = [
 
 for (const [name, options] of engines) {
   describe(`on ${name}`, () => {
-    it('who searches once does not stand behind all that another searches', async (t) => {
+    it('a single search of a key does not wait behind all searches of another', async (t) => {
       const world = await startTestService(t, { fill, ...options });
       const [greedy, modest] = [await world.key('replication'), await world.key('replication')];
       const ask = async (path: string, token: string, ended: () => void): Promise<void> => {
@@ -59,7 +59,7 @@ for (const [name, options] of engines) {
       assert.ok(Math.min(...parts) < 0.5, String(parts));
     });
 
-    it('beyond its time a key is told to wait with searches; records, pages and other keys are answered', async (t) => {
+    it('beyond its time a key must wait with searches; records, pages and other keys are answered', async (t) => {
       const budget = { ...SERVICE_DEFAULTS.budget, searchSeconds: 0.0001, windowSeconds: 600 };
       const world = await startTestService(t, { fill, ...options, service: { budget } });
       const [greedy, modest] = [await world.key('replication'), await world.key('replication')];

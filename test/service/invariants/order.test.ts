@@ -107,7 +107,7 @@ async function eachWay(
   await service.store.remove('Property', keys);
 }
 
-test('I1 every walk is in the order of bytes and complete, though the record of each token may be gone', async () => {
+test('I1 every walk is in bytewise order and complete, even if the record of a token has been deleted', async () => {
   const service = await startTestService({ after });
   await fc.assert(
     fc.asyncProperty(market, ({ keys, size, gone }) => eachWay(service, keys, size, gone)),

@@ -126,7 +126,7 @@ test('a process that starts, and one that serves at the same time, compress noth
   assert.deepEqual(warnings, []);
 });
 
-test('what changed while no process ran, or another one did, is read anew', async (t) => {
+test('changes while no process ran, or another one did, are read again', async (t) => {
   const { serve, write, store, clock } = await market(t);
   const first = await serve();
   await first.walk();
@@ -180,7 +180,7 @@ test('what a process has read of texts first loses nothing of the file of blocks
   assert.equal(await (await serve()).walk(), 0);
 });
 
-test('a store that was brought back without plat, and has other changes since, is read anew', async () => {
+test('a store that was restored without plat, and has other changes since, is read again', async () => {
   for (const rewritten of [house(150, { ListPrice: 6 }), house(50, { ListPrice: 6 })]) {
     const path = temporaryFile();
     const file = { path: `${path}-pages`, identity: '', megabytes: 8 };
@@ -309,7 +309,7 @@ test('the oldest blocks go first where the file is full', async (t) => {
   assert.ok(Number(kept?.count) > 0 && Number(kept?.count) < LISTINGS / BLOCK, JSON.stringify(kept));
 });
 
-test('flipped bytes never show: pages are the same, and the file is made anew', async (t) => {
+test('flipped bytes never show: pages are the same, and the file is recreated', async (t) => {
   const random = makeRandom(7);
   const { serve, path, warnings, write } = await market(t);
   const full = process.env.PLAT_FULL === '1';

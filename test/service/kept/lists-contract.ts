@@ -333,7 +333,7 @@ export async function listsContract(
     assert.deepEqual(keysOf((await both(priced, one)).given), ['P2', 'P1']);
   });
 
-  test(`${engine.name}: a listing that a role may no longer see is gone from its kept page`, async () => {
+  test(`${engine.name}: a listing that a role may no longer see disappears from its cached page`, async () => {
     await keeping.write('Property', listing('P6', { ListPrice: 6 }));
     assert.deepEqual(keysOf(await untilKept(priced, idx)), ['P6', 'P5']);
     await keeping.write('Property', listing('P6', { ListPrice: 6, StandardStatus: 'Withdrawn' }));

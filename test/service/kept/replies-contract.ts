@@ -165,7 +165,7 @@ export async function repliesContract(engine: Engine, steps: number): Promise<vo
     }
   });
 
-  test(`${engine.name}: whoever asks in other words, or sees something else, gets an answer of their own`, async () => {
+  test(`${engine.name}: a request with another wording or view gets its own response`, async () => {
     await both(record, tokens[0]);
     const wishes: Readonly<Record<string, string>>[] = [
       { prefer: 'omit-values=nulls' },
@@ -181,7 +181,7 @@ export async function repliesContract(engine: Engine, steps: number): Promise<vo
     assert.equal((await both(`${record}?$select=ListPrice`, tokens[0])).isRead, true);
   });
 
-  test(`${engine.name}: an answer shows what was committed before it was asked for, whoever asks beside it`, async () => {
+  test(`${engine.name}: a response shows what was committed before the request, whatever requests run concurrently`, async () => {
     let committed = 0;
     let isOver = false;
     const read = async (): Promise<void> => {
@@ -209,7 +209,7 @@ export async function repliesContract(engine: Engine, steps: number): Promise<vo
     assert.equal((await both(record, undefined)).answer.status, 401);
   });
 
-  test(`${engine.name}: a page of keys ends where the record has gone that followed it`, async () => {
+  test(`${engine.name}: a page of keys ends if the record that followed it has been deleted`, async () => {
     await keeping.write('Property', listing('z1'), listing('z2'));
     const last = `${ROOT}Property?$select=ListingKey&$top=1&$skiptoken=z`;
     const linkOf = async () => (await both(last, tokens[0])).answer.json['@odata.nextLink'];

@@ -130,7 +130,7 @@ describe('/v1/listings/nearby', () => {
     assert.equal((await idx.fault('listings?_lat=46.8'))[1], 1053);
   });
 
-  it('finds the same listings as a radius around the one that lies there', async () => {
+  it('finds the same listings as a radius around the location of the listing', async () => {
     const around = (key: string, miles: number): string =>
       `listings?_filter=Location Eq radius('${key}',${miles})`;
     assert.deepEqual(await idx.keys(around(FIRST, 0.8)), [FIRST, THIRD]);

@@ -38,7 +38,7 @@ test('4.3.2 results are in the order of ListingKey, and stay so while listings c
   );
 });
 
-test('4.3.3 an update window by bt takes both ends in, and equals gt and lt beside it', async () => {
+test('4.3.3 an update window with Bt includes both ends, and equals one with Gt and Lt next to it', async () => {
   const [from, to] = [modified(2), modified(5)];
   const asks = nativeAsker(service, 'replication', await own());
   const window = `listings?_filter=ModificationTimestamp bt ${from},${to}&_limit=1000`;
@@ -184,7 +184,7 @@ test('2.4.1 a change of an agent shows in the very next request of a listing, wh
   assert.match(JSON.stringify(account.Phones), /555-9999/);
 });
 
-test('4.4.3 a change of photos, videos, documents or open houses moves the timestamp that tells which', async () => {
+test('4.4.3 a change of photos, videos, documents or open houses moves the corresponding timestamp', async () => {
   const place = await startTestService({ after }, { fill: fillMarket });
   const asks = nativeAsker(place, 'replication', await place.key('replication', { role: 'idx' }));
   const names = [
@@ -273,7 +273,7 @@ test('8 a filter that is sent twice walks the list of the first time, also by th
   assert.deepEqual((await asks.keys(path)).toSorted(), [...before, 'NEW'].toSorted(), 'for ten minutes');
 });
 
-test('/standardfields, /customfields and /system tell a key what there is for it', async () => {
+test('/standardfields, /customfields and /system describe what a key may use', async () => {
   const standard = await feed.one('standardfields');
   assert.ok('ListPrice' in standard && 'ListAgentId' in standard && !('PrivateRemarks' in standard));
   const { ListPrice } = await feed.one('standardfields/ListPrice');

@@ -110,7 +110,7 @@ describe('Pagination', () => {
     }
   });
 
-  it('tells all four, beside the rows or without them', async () => {
+  it('reports all four, with the rows or without them', async () => {
     const expected = { TotalRows: 12, PageSize: 5, TotalPages: 3, CurrentPage: 1 };
     const rows = await feed.page('listings?_limit=5&_pagination=1');
     assert.deepEqual([rows.keys, rows.pagination, rows.token], [KEYS.slice(0, 5), expected, KEYS[4]]);
@@ -122,7 +122,7 @@ describe('Pagination', () => {
     assert.deepEqual(none.pagination, { TotalRows: 0, PageSize: 10, TotalPages: 0, CurrentPage: 1 });
   });
 
-  it('tells the page, or the offset in its place', async () => {
+  it('reports the page, or the offset in its place', async () => {
     const of = async (more: string): Promise<unknown> => {
       const { pagination } = await feed.page(`listings?_limit=5&_pagination=1&${more}`);
       const { TotalRows, PageSize, TotalPages, ...place } = objectIn(pagination);
@@ -138,7 +138,7 @@ describe('Pagination', () => {
     assert.deepEqual(await of(`_skiptoken=${KEYS[9]}`), { CurrentPage: 3 });
   });
 
-  it('counts what the filter finds, for whoever asks', async () => {
+  it('counts the matches of the filter, for any key', async () => {
     const total = async (asker: typeof feed, filter: string): Promise<unknown> => {
       const { pagination } = await asker.page(`listings?_pagination=count&_filter=${filter}`);
       return objectIn(pagination).TotalRows;

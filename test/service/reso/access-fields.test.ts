@@ -99,7 +99,7 @@ for (const wish of [
   'include-annotations="Core.Permissions"',
   'odata.include-annotations="Core.*"',
 ]) {
-  test(`with Prefer: ${wish} an annotation stands in place of each hidden field`, async () => {
+  test(`with Prefer: ${wish} an annotation replaces each hidden field`, async () => {
     const answer = await idx.get("Property('1')", { headers: { prefer: wish } });
     const { json: record } = answer;
     assert.equal(answer.headers['preference-applied'], 'odata.include-annotations="Core.Permissions"');
@@ -255,7 +255,7 @@ test('I4 a withheld address is null in filter, order, search and computation ali
   );
 });
 
-test('I4 no token of an order tells a withheld value', async () => {
+test('I4 no token of an order reveals a withheld value', async () => {
   const { next } = await idx.page('Property?$orderby=City&$top=1&$select=ListingKey');
   const token = /skiptoken=(.+)$/.exec(next ?? '')?.[1] ?? '';
   assert.equal(Buffer.from(token, 'base64url').toString(), '["2",[null]]');

@@ -66,7 +66,7 @@ test('gives the custom fields that the key may see, with the key of the record',
   }
 });
 
-test('takes $select, in parentheses and from outside, and stands beside other expansions', async () => {
+test('takes $select, in parentheses and from outside, and can be combined with other expansions', async () => {
   const one = { ListingKey: 'A', Lake_Dues: 120.5 };
   const ask = (options: string) => idx.record(`Property('A')?${options}`);
   assert.deepEqual(await ask('$select=City&$expand=CustomFields($select=Lake_Dues)'), {

@@ -500,7 +500,7 @@ test('a link outlives the process that gave it, between any two pages', async ()
   }
 });
 
-test('the curl lines of docs/changes.md work as they stand', async () => {
+test('the curl lines of docs/changes.md work unchanged', async () => {
   await market();
   const text = readFileSync(new URL('../../../docs/changes.md', import.meta.url), 'utf8');
   const [, section = ''] = text.split('## OData delta links');

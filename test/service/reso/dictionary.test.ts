@@ -127,7 +127,7 @@ test('Lookup takes $top, $skip, $count and ModificationTimestamp windows; a new 
   assert.deepEqual(await all.keys(`Field?$filter=${window}`), ['Property.View']);
 });
 
-test('I4 a role is told neither of fields that it may not see, nor of lookups that only those have', async () => {
+test('I4 a role learns neither of fields that it may not see, nor of lookups that only those have', async () => {
   const names = async (feed: typeof all): Promise<Set<unknown>> => {
     const { rows } = await feed.page('Lookup?$top=1000&$select=LookupName');
     return new Set(rows.map(({ LookupName }) => LookupName));

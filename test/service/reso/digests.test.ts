@@ -118,7 +118,7 @@ test('on the replication surface alone, with the options that it takes', async (
   ]);
 });
 
-test('their work is charged to the key as its searches are, and what is summed up already is told', async (t) => {
+test('their work is charged to the key like its searches, and ranges that are finished are returned', async (t) => {
   const budget = { ...SERVICE_DEFAULTS.budget, searchSeconds: 1e-9, windowSeconds: 600 };
   const service = await startTestService(t, { service: { budget } });
   await service.write('Property', of('A'), of('B'), of('C'));

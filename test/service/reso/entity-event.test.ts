@@ -70,7 +70,7 @@ test('events are read-only', async () => {
   }
 });
 
-test('a thousand events rise, and are told as they are on both surfaces', async () => {
+test('a thousand events are in ascending order, and the same on both surfaces', async () => {
   for (const surface of [api, replication]) {
     const { rows, answer } = await surface.page('EntityEvent?$top=1000&$orderby=EntityEventSequence asc');
     assert.equal(answer.headers['odata-version'], '4.01');
@@ -217,7 +217,7 @@ test('the requests of docs/changes.md are answered', async () => {
   }
 });
 
-test('whoever is behind what is known one by one is told where to go on', async () => {
+test('a client behind the oldest entry learns where it can continue', async () => {
   const { again, clock, write } = service;
   const first = numberOf((await api.page('EntityEvent?$top=1')).rows[0]);
   clock.set('2026-07-01T12:00:00Z');

@@ -100,7 +100,7 @@ test('$metadata has a type for each lookup with values, valid by the OASIS schem
   assert.equal(enumerations.has('org.reso.metadata.enums.MediaStatus'), false);
 });
 
-test('I4 a role is told of no member that it may not know, and of each that comes into use', async () => {
+test('I4 a role learns of no member that it may not know, and of each that comes into use', async () => {
   const cities = async (): Promise<string[]> => [
     ...(declared((await idx.get('$metadata')).text)
       .enumerations.get('org.reso.metadata.enums.City')

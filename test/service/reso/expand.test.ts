@@ -146,7 +146,7 @@ test('what cannot be expanded is refused with the nearest name', async () => {
   ]);
 });
 
-test('the context address tells what is selected and expanded', async () => {
+test('the context URL lists what is selected and expanded', async () => {
   const context = async (path: string) => (await feed.page(path)).context.slice(feed.root.length);
   assert.equal(await context('Property'), '$metadata#Property');
   assert.equal(await context('Property?$select=City,ListPrice'), '$metadata#Property(City,ListPrice)');

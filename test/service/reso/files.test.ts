@@ -102,7 +102,7 @@ test('the address of a file that the role may not see opens nothing', async () =
   assert.equal((await open(MediaURL)).status, 404, 'nor once the record is gone');
 });
 
-test('behind a proxy that is trusted, addresses and links are as it tells', async () => {
+test('behind a trusted proxy, addresses and links are as the proxy reports', async () => {
   const behind = await startTestService(
     { after },
     {

@@ -45,7 +45,7 @@ test('8 the same filter sent twice within 10 minutes walks the list that the fir
   assert.deepEqual(again.rows[0], { ListingKey: '11', ListPrice: 77 }, 'the record itself is live');
 });
 
-test('8 after 10 minutes the filter is asked anew', async () => {
+test('8 after 10 minutes the filter is evaluated again', async () => {
   const { service, feed } = await world();
   await feed.page(FILTER);
   await service.write('Property', listing('10', { BedroomsTotal: 3 }));
@@ -100,7 +100,7 @@ test('8 a collection without a filter of the client has no list', async () => {
   }
 });
 
-test('I5 a record that is gone is left out, its place in the walk is not lost', async () => {
+test('I5 a deleted record is left out, its place in the walk is not lost', async () => {
   const { service, feed } = await world();
   const first = await feed.page(`${FILTER}&$top=3&$count=true`);
   assert.deepEqual(keysOf(first), ['11', '12', '13']);
@@ -143,7 +143,7 @@ test('I5 the list is the same for every order; a page after deletions neither re
   assert.deepEqual(await feed.walk(first.next ?? ''), [['14', '13', '12'], ['11']]);
 });
 
-test('I5 $skip counts places of the list, so that stepping repeats at most what a gone record makes room for', async () => {
+test('I5 $skip counts places of the list, so that stepping repeats at most as many records as were deleted', async () => {
   const { service, feed } = await world();
   assert.deepEqual(await feed.keys(`${FILTER}&$top=2&$skip=0`), ['11', '12']);
   await service.store.remove('Property', ['12', '14']);
@@ -192,7 +192,7 @@ test('a list larger than the bound of memory is not kept', async () => {
   assert.deepEqual(stateOf(await feed.page(few)), ['cached', '0']);
 });
 
-test('when memory is short, the list that was used longest ago goes, and is found anew', async () => {
+test('when memory is short, the least recently used list is removed, and found again', async () => {
   const { feed } = await world(10, (3 * LIST_OVERHEAD + 30) * BYTES);
   const lists = ['ListPrice le 13', 'ListPrice le 12', 'ListPrice ge 17'].map(
     (filter) => `Property?$filter=${filter}`,

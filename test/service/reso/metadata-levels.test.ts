@@ -73,7 +73,7 @@ test('none leaves out all but counts, links to go on, and addresses that were as
   assert.deepEqual(await json("Property('1')", NONE), record);
 });
 
-test('full says of each record where it lies and what it is, and of its values what their type is', async () => {
+test('full has the address and type of each record, and the types of its values', async () => {
   const at = `${root}Property('1')`;
   const path =
     "Property('1')?$select=City,ListPrice,View,CloseDate,ModificationTimestamp&$expand=Media($select=Order),ListAgent($select=MemberKey)";
@@ -131,7 +131,7 @@ test('full says of each record where it lies and what it is, and of its values w
 
 const byOrder = (one: Json, other: Json): number => Number(one.Order) - Number(other.Order);
 
-test('full is minimal with control information beside it, on pages and records, with nulls and without', async () => {
+test('full is minimal plus control information, on pages and records, with nulls and without', async () => {
   const plain = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(plain);
     if (typeof value !== 'object' || value === null) return value;
@@ -154,7 +154,7 @@ test('full is minimal with control information beside it, on pages and records, 
   }
 });
 
-test('the type of a value stands right before it, in records of every kind', async () => {
+test('the type of a value directly precedes it, in records of every kind', async () => {
   let types = 0;
   const check = (value: unknown): void => {
     if (typeof value !== 'object' || value === null) return;
@@ -174,7 +174,7 @@ test('the type of a value stands right before it, in records of every kind', asy
   assert.ok(types > 40, String(types));
 });
 
-test('a field by itself has its type where its form does not tell it, and nothing else of it is JSON', async () => {
+test('a single field has its type if its JSON form does not show it, and no other control information', async () => {
   const typed: Record<string, string | undefined> = {
     ListPrice: 'Decimal',
     View: 'Collection(String)',

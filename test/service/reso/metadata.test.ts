@@ -182,7 +182,7 @@ test('every navigation can be expanded and followed, and gives what is declared'
   }
 });
 
-test('a role is told of no field that it may not see', async () => {
+test('a role learns of no field that it may not see', async () => {
   const fields = async (role: string): Promise<string[]> =>
     (await metadataOf(role)).described.properties.get('Property')?.map(({ name }) => name) ?? [];
   const all = await fields('private');

@@ -73,7 +73,7 @@ test('an unknown or newer OData-Version is 400, and so is an OData-MaxVersion be
   }
 });
 
-test('OData-Version stands on every response: errors, 204, 304, 404 and methods that are not allowed', async () => {
+test('every response has OData-Version: errors, 204, 304, 404 and methods that are not allowed', async () => {
   const etag = String((await feed.get("Property('1')")).headers.etag);
   const answers: readonly (readonly [number, string, Parameters<typeof feed.get>[1]])[] = [
     [401, 'Property', { token: undefined }],
@@ -99,7 +99,7 @@ test('OData-Version stands on every response: errors, 204, 304, 404 and methods 
   assert.deepEqual([elsewhere.status, elsewhere.headers['odata-version']], [404, '4.01']);
 });
 
-test('OData-Version also stands on what is refused before it is a request of an interface', async () => {
+test('responses to requests that are refused before they reach an interface have OData-Version, too', async () => {
   const version = async (surface: SurfaceName, request: string): Promise<[number, unknown]> => {
     const { status, headers } = readAnswer(await sendRaw(service.addresses[surface], request));
     return [status, headers['odata-version']];

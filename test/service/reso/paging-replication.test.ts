@@ -155,7 +155,7 @@ test('a filtered walk by $skip and by $skiptoken of a key that does not match', 
   assert.deepEqual(await feed.keys(`${path}&$skiptoken=zz`), []);
 });
 
-test('options may stand without dollar and in any case (OData 4.01), and are carried on so', async () => {
+test('options are case-insensitive and may lack the dollar sign (OData 4.01), and next links keep them so', async () => {
   const { rows, next } = await feed.page('Property?top=2&SELECT=ListingKey&skip=1');
   assert.deepEqual(rows, [{ ListingKey: '20001' }, { ListingKey: '20002' }]);
   assert.equal(next, `${feed.root}Property?SELECT=ListingKey&$top=2&$skiptoken=20002`);

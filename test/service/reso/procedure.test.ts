@@ -222,7 +222,7 @@ test('4.4.1 following nextLink gives no listing twice, whatever is added', async
   ]);
 });
 
-test('4.4.3 a change of media moves ModificationTimestamp and the ChangeTimestamp that tells which', async () => {
+test('4.4.3 a change of media moves ModificationTimestamp and the corresponding ChangeTimestamp', async () => {
   const service = await startTestService({ after });
   const feed = asker(service, 'replication', await service.key('replication'));
   const stamps =

@@ -97,7 +97,7 @@ export function changesContract(engine: Engine): void {
     assert.equal((await store.changesSince(position + 1000)).kind, 'behind');
   });
 
-  test('old entries are compacted, and whoever is behind them has to read everything', async (t) => {
+  test('old entries are compacted, and a reader behind them has to read everything', async (t) => {
     const clock = testClock('2026-06-01T12:00:00Z');
     const { store, write, again } = await makeWorld(engine, t, {
       clock,
@@ -127,7 +127,7 @@ export function changesContract(engine: Engine): void {
     assert.deepEqual(plain(await recordsIn(copied, position)), { Property: ['A'] });
   });
 
-  test('whoever has seen a number never finds a smaller one later, with several writers', async (t) => {
+  test('a reader that has seen a number never finds a smaller one later, with several writers', async (t) => {
     const { store, again, clock } = await makeWorld(engine, t);
     const writers = [store, await again(), await again()].map((each) => operations(each, clock));
     const follower = await again();

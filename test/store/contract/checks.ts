@@ -309,7 +309,7 @@ export function checkContract(engine: Engine): void {
     assert.deepEqual(await faultsIn(store, 3), []);
   });
 
-  test('each damage is found where it was done, and what lies beside the rows is mended', async (t) => {
+  test('each damage is found where it was done, and derived data is repaired', async (t) => {
     const keyOf = (at: number): string => `D${at}`;
     const world = await damageable(engine, t, keyOf);
     const at = (text: string, index: number): string => text.replaceAll('$', keyOf(index));
@@ -398,7 +398,7 @@ export function checkContract(engine: Engine): void {
     assert.deepEqual(await faultsIn(world.store), []);
   });
 
-  test('texts whose columns are gone and that do not tell all of the record stay, and stay reported', async (t) => {
+  test('texts without columns that do not contain the whole record stay, and stay reported', async (t) => {
     const world = await market(engine, t, ['A', 'B', 'C']);
     const gone = (key: string): string => `DELETE FROM property_records WHERE _key = '${key}'`;
     const change = (key: string, from: string, to: string): string =>
@@ -465,7 +465,7 @@ export function checkContract(engine: Engine): void {
     assert.deepEqual(await world.keys('Property'), ['A', 'new']);
   });
 
-  test('a table or a column that is gone is named, and makes the store unfit', async (t) => {
+  test('a missing table or column is named, and makes the store unready', async (t) => {
     const GONE = [
       ['ALTER TABLE property_texts RENAME TO elsewhere', 'there is no table property_texts'],
       ['ALTER TABLE plat_tombstones RENAME TO elsewhere', 'there is no table plat_tombstones'],
@@ -535,7 +535,7 @@ export function checkContract(engine: Engine): void {
     }
   });
 
-  test('a damaged horizon of the changes is found and mended, and lets nobody go on meanwhile', async (t) => {
+  test('a damaged horizon of the changes is found and repaired, and no reader continues meanwhile', async (t) => {
     const world = await market(engine, t, ['A']);
     for (const horizon of ['x', '99999999']) {
       const since = (await world.store.feed({ since: 'end', limit: 1 })).position;
@@ -554,7 +554,7 @@ export function checkContract(engine: Engine): void {
     }
   });
 
-  test('a scrub finds each damaged row once, rests as long as it is told, and forgets what is mended', async (t) => {
+  test('a scrub finds each damaged row once, pauses as configured, and forgets what is repaired', async (t) => {
     const world = await market(engine, t, ['A', 'B']);
     const found: unknown[] = [];
     let time = 0;

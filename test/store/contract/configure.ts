@@ -37,7 +37,7 @@ async function assertComplete(world: World): Promise<void> {
 }
 
 export function configureContract(engine: Engine): void {
-  test('a custom field that is declared later stands in old records as null', async (t) => {
+  test('a custom field that is declared later is null in old records', async (t) => {
     const world = await makeWorld(engine, t);
     await world.write('Property', listing('A'));
     await assert.rejects(world.rows('Property', '$select=Winter_Plow'), { code: 'fieldUnknown' });
@@ -83,7 +83,7 @@ export function configureContract(engine: Engine): void {
     await assertComplete(world);
   });
 
-  test('a custom field that is no longer declared is gone, and comes back with its data', async (t) => {
+  test('a custom field that is no longer declared disappears, and comes back with its data', async (t) => {
     const world = await makeWorld(engine, t, { settings: custom(PLOW) });
     await world.write('Property', listing('A', { Winter_Plow: 'City' }), listing('B'));
     await change(world, custom());

@@ -174,7 +174,7 @@ export function copyContract(engine: Engine): void {
     assert.equal(await world.record('Property', 'new'), undefined);
   });
 
-  test('the status counts records, tombstones, orphans and links to nobody', async (t) => {
+  test('the status counts records, tombstones, orphans and dangling links', async (t) => {
     const world = await makeWorld(engine, t);
     await world.write('Member', member('1'));
     await world.write(

@@ -160,7 +160,7 @@ export function countContract(engine: Engine): void {
     );
   });
 
-  test('systems are told apart by their whole names: none, one called null, one without a name', async (t) => {
+  test('systems are distinguished by their whole names: none, one called null, one without a name', async (t) => {
     const world = await makeWorld(engine, t);
     const of = (key: string, system?: string) =>
       listing(key, system === undefined ? {} : { OriginatingSystemID: system });

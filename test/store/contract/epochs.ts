@@ -25,7 +25,7 @@ export function epochContract(engine: Engine): void {
     assert.equal(await epochOf({ store: await world.copy(file) }), first, 'a backup is of the same time');
   });
 
-  test('a new epoch is known to other processes at once, and is told from the one before', async (t) => {
+  test('a new epoch is known to other processes at once, and differs from the one before', async (t) => {
     const world = await makeWorld(engine, t);
     const other = await world.again();
     const first = await epochOf({ store: other });

@@ -64,7 +64,7 @@ const byName = (one: Event, other: Event): number =>
   one.ResourceName < other.ResourceName ? -1 : Number(one.ResourceName > other.ResourceName);
 
 export function eventsContract(engine: Engine): void {
-  test('events are the entries that the feed tells a reader, in the order of their numbers', async (t) => {
+  test('events are the entries of the feed for a reader, in the order of their numbers', async (t) => {
     const world = await market(engine, t);
     for (const viewer of VIEWERS) {
       const expected = await feedOf(world, viewer);
@@ -192,7 +192,7 @@ export function eventsContract(engine: Engine): void {
     }
   });
 
-  test('a key of some systems is told of no value that is in use in others', async (t) => {
+  test('a key of some systems learns of no value that is in use in others', async (t) => {
     const world = await makeWorld(engine, t);
     const [one = '', two = ''] = SYSTEMS;
     const before = (await world.store.changesKnown()).last;
@@ -226,7 +226,7 @@ export function eventsContract(engine: Engine): void {
     }
   });
 
-  test('whoever follows by number gets each record once more after entries were compacted', async (t) => {
+  test('a client that follows by number gets each record once more after entries were compacted', async (t) => {
     const clock = testClock('2026-06-01T12:00:00Z');
     const { write, again } = await makeWorld(engine, t, { clock, settings: { changesKept: { days: 1 } } });
     for (const ListPrice of [1, 2, 3]) await write('Property', listing('A', { ListPrice }));

@@ -79,7 +79,7 @@ async function seenBy(world: Pick<World, 'keys'>, viewer: Viewer): Promise<strin
 }
 
 export function feedContract(engine: Engine): void {
-  test('whoever follows the sequence has what it sees, and is told of nothing that it never saw', async (t) => {
+  test('a follower of the sequence has what it sees, and learns of nothing that it never saw', async (t) => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(anyStep, { minLength: 1, maxLength: 12 }),
@@ -203,7 +203,7 @@ export function feedContract(engine: Engine): void {
     );
   });
 
-  test('a day that passes and rules that change are told to the roles that they concern', async (t) => {
+  test('a new day and changed rules are reported to the roles that they concern', async (t) => {
     const clock = testClock('2026-05-31T23:59:00Z');
     const { store, write, again } = await makeWorld(engine, t, { clock });
     const seeing = (rule: string) =>
@@ -239,7 +239,7 @@ export function feedContract(engine: Engine): void {
       access: { ...BUILT_IN_ACCESS, roles: [...BUILT_IN_ACCESS.roles, ...roles] },
     }));
 
-  test('a role in the place of another is told of nothing that it never saw, and one that comes back of what it missed', async (t) => {
+  test('a role that replaces another learns of nothing that it never saw, and one that comes back of what it missed', async (t) => {
     const { store, write, keys } = await makeWorld(engine, t);
     const since = async (position: FeedPosition, role: string) =>
       told((await changesSince(store, position, { role })).changes);
@@ -267,7 +267,7 @@ export function feedContract(engine: Engine): void {
     assert.deepEqual(await keys('Property', '', { viewer: { role: 'narrow' } }), ['B']);
   });
 
-  test('a role that gets the bit of a former one is told of nothing that it never saw', async (t) => {
+  test('a role that gets the bit of a former one learns of nothing that it never saw', async (t) => {
     const { store, write } = await makeWorld(engine, t);
     const count = MOST_BITS - BUILT_IN_ACCESS.roles.length;
     await rolesOf(
@@ -286,7 +286,7 @@ export function feedContract(engine: Engine): void {
     assert.deepEqual(told(others).slice(0, 2), ['created Property A', 'created Property B']);
   });
 
-  test('a role that gets the bit of a former one is told of everything that both see', async (t) => {
+  test('a role that gets the bit of a former one learns of everything that both see', async (t) => {
     const { store, write } = await makeWorld(engine, t);
     const count = MOST_BITS - BUILT_IN_ACCESS.roles.length;
     const roles = Array.from({ length: count }, (_, index) => ({ ...wide, name: `wide ${index}` }));

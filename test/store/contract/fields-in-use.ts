@@ -98,7 +98,7 @@ export function fieldsInUseContract(engine: Engine): void {
     assert.equal(Object.keys(first ?? {}).length, before.length + 3);
   });
 
-  test('a declared field stands in every record from the beginning', async (t) => {
+  test('a declared field is in every record from the beginning', async (t) => {
     const fieldsInUse = ['Property.City', 'Property.Heating', 'Member.MemberCity'];
     const world = await makeWorld(engine, t, { settings: { declarations: { fieldsInUse } } });
     await world.write('Property', listing('A'));

@@ -163,7 +163,7 @@ export function heavyContract(engine: Engine): void {
     assert.deepEqual([await world.count('Property'), await world.count('Media')], [0, 0]);
   });
 
-  test('a delete that takes longer than any transaction may is left alone, and told', async (t) => {
+  test('a delete that takes longer than any transaction may is skipped, and reported', async (t) => {
     const { world, pace } = await slowWorld(engine, t);
     await world.write('Property', listing('A', { Media: photos(3) }), listing('B'));
     pace.look = 25_000;

@@ -33,7 +33,7 @@ export function listContract(engine: Engine): void {
     assert.equal((await ids(world, '$filter=ListPrice gt 9')).length, 0);
   });
 
-  test('a page tells how much of the list is behind it', async (t) => {
+  test('a page reports how much of the list follows', async (t) => {
     const world = await makeWorld(engine, t);
     await world.write('Property', ...letters('ABCDEF'));
     const list = await ids(world);
@@ -47,7 +47,7 @@ export function listContract(engine: Engine): void {
     assert.deepEqual(none, { keys: '', more: false, last: undefined, consumed: undefined });
   });
 
-  test('what is gone or hidden by now is stepped over, what no longer matches stays', async (t) => {
+  test('records that are deleted or hidden by now are skipped, those that no longer match stay', async (t) => {
     const world = await makeWorld(engine, t);
     await world.write('Property', ...letters('ABCDEFGH'));
     const list = await ids(world, '$filter=ListPrice ge 0', IDX);
@@ -67,7 +67,7 @@ export function listContract(engine: Engine): void {
     assert.equal((await listPage(world, list, 9)).keys, 'BEFGH');
   });
 
-  test('hundreds of gone records in a row do not end a page early', async (t) => {
+  test('hundreds of deleted records in a row do not end a page early', async (t) => {
     const world = await makeWorld(engine, t);
     const keys = Array.from({ length: 600 }, (_, index) => `K${String(index).padStart(3, '0')}`);
     await world.write('Property', ...keys.map((key) => listing(key)));
@@ -85,7 +85,7 @@ export function listContract(engine: Engine): void {
     assert.deepEqual([ending.keys, ending.more, ending.consumed], ['K000', false, 1]);
   });
 
-  test('the position behind a key, whether its record is there, gone or never was', async (t) => {
+  test('the position after a key, whether its record exists, was deleted or never existed', async (t) => {
     const world = await makeWorld(engine, t);
     const keys = ['B', 'D', 'F', 'H', 'é', '\uffee', '😀'];
     await world.write('Property', ...keys.map((key) => listing(key)));

@@ -159,7 +159,7 @@ export function midnightContract(engine: Engine): void {
     assert.equal(await other.count('Property', '', { role: 'partner' }), 4);
   });
 
-  test('a new day is judged in the background when nobody has the lock', async (t) => {
+  test('a new day is evaluated in the background when the lock is free', async (t) => {
     const clock = midnightClock();
     const world = await makeWorld(engine, t, { settings: { access: ACCESS }, clock });
     await world.write('Property', ...Object.entries(LISTINGS).map(([key, fields]) => listing(key, fields)));

@@ -362,7 +362,7 @@ export function nativeContract(engine: Engine): void {
     });
   });
 
-  test('custom fields stand in their sections and groups, masked for who may not see them', async (t) => {
+  test('custom fields are in their sections and groups, masked for roles that may not see them', async (t) => {
     const world = await makeWorld(engine, t, { settings });
     await populate(world);
     const shown = async (viewer: Viewer) =>
@@ -455,7 +455,7 @@ export function nativeContract(engine: Engine): void {
     }
   });
 
-  test('selected members of parts stand beside Id and ResourceUri', async (t) => {
+  test('selected members of parts are added to Id and ResourceUri', async (t) => {
     const world = await makeWorld(engine, t, { settings });
     await populate(world);
     const members = {

@@ -113,7 +113,7 @@ export function orderContract(engine: Engine): void {
     }
   });
 
-  test('a walk goes on behind a row that is gone or moved', async (t) => {
+  test('a walk continues after a row that was deleted or moved', async (t) => {
     const world = await makeWorld(engine, t);
     await world.write(
       'Property',

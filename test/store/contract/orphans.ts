@@ -8,7 +8,7 @@ import { told } from '../../support/reports.ts';
 import { makeWorld, objectOf, pick } from '../../support/world.ts';
 
 export function orphanContract(engine: Engine): void {
-  test('an orphan is kept and counted, and nobody sees it', async (t) => {
+  test('an orphan is stored and counted, and no role sees it', async (t) => {
     const world = await makeWorld(engine, t);
     const report = await world.write('Media', photoOf('A', 'M1'), photoOf('A', 'M2'));
     assert.deepEqual(told(report), { inserted: 2, orphans: 2 });
@@ -58,7 +58,7 @@ export function orphanContract(engine: Engine): void {
     );
   });
 
-  test('a parent that brings a collection keeps of its orphans what stands in it', async (t) => {
+  test('a parent with a collection keeps those of its orphans that are in the collection', async (t) => {
     const world = await makeWorld(engine, t);
     await world.write('Media', photoOf('A', 'M1'), photoOf('A', 'M2'), photoOf('A', 'M3'));
     const given = [photo('M1'), photo('M2', { ShortDescription: 'Other' })];

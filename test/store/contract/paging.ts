@@ -32,7 +32,7 @@ export function pagingContract(engine: Engine): void {
     }
   });
 
-  test('a page tells whether a row follows, and where it ended', async (t) => {
+  test('a page reports whether a row follows, and where it ended', async (t) => {
     const world = await makeWorld(engine, t);
     await world.write('Property', listing('A'), listing('B'), listing('C', { StandardStatus: 'Withdrawn' }));
     for (const options of [
@@ -53,7 +53,7 @@ export function pagingContract(engine: Engine): void {
     }
   });
 
-  test('a token is good when its record is gone, or never was', async (t) => {
+  test('a token is valid even if its record was deleted, or never existed', async (t) => {
     const world = await makeWorld(engine, t);
     await world.write('Property', ...['A', 'C', 'E'].map((key) => listing(key)));
     await world.store.remove('Property', ['C']);

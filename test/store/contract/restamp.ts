@@ -99,7 +99,7 @@ export function restampContract(engine: Engine): void {
     await assert.rejects((await set(2 * DAY)).write('Property', listing('E')), { code: 'clockJumped' });
   });
 
-  test('a store of which everything lies ahead was made under a clock that was, and is brought back', async (t) => {
+  test('a store whose timestamps are all ahead was created with a wrong clock, and is restamped', async (t) => {
     const { write, set, clock } = await onMachine(engine, t, -2 * DAY);
     await write('Property', listing('A'));
     const right = await set(-3 * DAY);
@@ -113,7 +113,7 @@ export function restampContract(engine: Engine): void {
     assert.equal(await (await set(0)).store.clockJump(), 0);
   });
 
-  test('where nothing tells a clock that was behind from one that is ahead, it is asked, or another clock says', async (t) => {
+  test('if a clock that was behind cannot be distinguished from one that is ahead, a confirmation or another clock decides', async (t) => {
     const { write, set, clock } = await onMachine(engine, t, 2 * DAY);
     await write('Property', listing('A'));
     const { store, ...right } = await set(2 * DAY);
@@ -128,7 +128,7 @@ export function restampContract(engine: Engine): void {
     assert.equal(await (await set(0)).store.clockJump(), 0);
   });
 
-  test('every text that tells a timestamp is brought back with it', async (t) => {
+  test('every text with a timestamp is restamped with it', async (t) => {
     const { clock, write, store } = await makeWorld(engine, t);
     await write('Property', listing('A', { Media: [floorPlan('F1'), photo('M1')] }));
     clock.advance(3 * DAY);
@@ -138,7 +138,7 @@ export function restampContract(engine: Engine): void {
     assert.deepEqual(await faultsIn(store), []);
   });
 
-  test('timestamps ahead of the clock are told, and brought back in order, in columns and texts', async (t) => {
+  test('timestamps ahead of the clock are reported, and moved back in order, in columns and texts', async (t) => {
     const world = await makeWorld(engine, t);
     const { clock, store } = world;
     assert.equal(await store.ahead(), undefined);
@@ -232,7 +232,7 @@ export function restampContract(engine: Engine): void {
     assert.ok(Date.parse(stamp) >= now, stamp);
   });
 
-  test('where nothing lies ahead, nothing is changed, and the epoch goes on', async (t) => {
+  test('if no timestamp is ahead, nothing is changed, and the epoch continues', async (t) => {
     const world = await makeWorld(engine, t);
     await world.write('Property', listing('A'));
     world.clock.advance(-30_000);
@@ -241,7 +241,7 @@ export function restampContract(engine: Engine): void {
     assert.equal((await world.store.model()).epoch, epoch);
   });
 
-  test('what was broken off is told, and taken up', async (t) => {
+  test('an interrupted restamp is reported, and resumed', async (t) => {
     const world = await makeWorld(engine, t);
     const other = await frozen(world);
     const { epoch } = await world.store.beginEpoch({ notAfter: world.clock.now() });

@@ -190,7 +190,7 @@ export function roleContract(engine: Engine): void {
     }
   });
 
-  test('a hidden field that is asked for is left out, or told of when that is asked for', async (t) => {
+  test('a hidden field that is requested is left out, or annotated on request', async (t) => {
     const world = await makeWorld(engine, t);
     await populate(world);
     const viewer = { role: 'idx' };

@@ -167,7 +167,7 @@ export function stampContract(engine: Engine): void {
     assert.ok(byTime((await world.write('Property', listing('B'))).stamp, stamp) > 0);
   });
 
-  test('a replica stamps each record itself in the same way, beside what its source sent', async (t) => {
+  test('a replica assigns its own timestamp to each record in the same way, next to what its source sent', async (t) => {
     for (const onwardTimestamps of ['source', 'own'] as const) {
       const world = await makeWorld(engine, t, { settings: { owner: 'replica', onwardTimestamps } });
       const sent = '2026-05-01T00:00:00.1234567Z';
@@ -245,7 +245,7 @@ export function stampContract(engine: Engine): void {
     assert.ok(Date.parse(elsewhere.stamp) >= later.settled - 5 * SECOND, elsewhere.stamp);
   });
 
-  test('milliseconds are told when they are not zero, and compare as times', async (t) => {
+  test('milliseconds are written if they are not zero, and compare as times', async (t) => {
     const world = await makeWorld(engine, t);
     for (const [key, moment] of [
       ['A', '2026-06-01T12:01:00.001Z'],

@@ -126,7 +126,7 @@ export function storedSettingsContract(engine: Engine): void {
     });
   }
 
-  test('a day that is none is one long past: what roles see is evaluated anew', async (t) => {
+  test('an invalid day counts as one long past: what roles see is evaluated again', async (t) => {
     const world = await makeWorld(engine, t);
     await world.damage("UPDATE plat_meta SET value = 'garbage' WHERE name = 'day'");
     const model = await (await world.again()).model();

@@ -72,7 +72,7 @@ export function valuesInUseContract(engine: Engine): void {
     await none(world);
   });
 
-  test('I4 by role: a value of hidden rows, hidden fields or withheld addresses alone is told to nobody else', async (t) => {
+  test('I4 by role: a value that occurs only in hidden rows, hidden fields or withheld addresses is shown to no other role', async (t) => {
     const world = await makeWorld(engine, t);
     const hidden = { StandardStatus: 'Withdrawn' };
     await world.write(
@@ -118,7 +118,7 @@ export function valuesInUseContract(engine: Engine): void {
     await none(world);
   });
 
-  test('a key of one system is told of the values of its rows, and of those that belong to no system', async (t) => {
+  test('a key of one system gets the values of its rows, and those that belong to no system', async (t) => {
     const world = await makeWorld(engine, t);
     await world.write(
       'Property',
@@ -155,7 +155,7 @@ export function valuesInUseContract(engine: Engine): void {
     await none(morning);
   });
 
-  test('other roles and other lists count anew; a value that comes into a list is told as one of it', async (t) => {
+  test('other roles and other lists are counted again; a value that is added to a list is reported as part of it', async (t) => {
     const world = await makeWorld(engine, t);
     await world.write(
       'Property',
@@ -205,7 +205,7 @@ export function valuesInUseContract(engine: Engine): void {
     assert.deepEqual(await told(reader, IDX, 'City'), ['City.Duluth', 'City.Ely']);
   });
 
-  test('counts that are not the rows are found and made anew, with what is told by them', async (t) => {
+  test('counts that differ from the rows are found and recomputed, with everything derived from them', async (t) => {
     const world = await makeWorld(engine, t);
     await world.write(
       'Property',

@@ -42,7 +42,7 @@ test('a file has its name when it is whole, and the mode of the one whose place 
   assert.equal(statSync(file).mode & 0o777, 0o640);
 });
 
-test('what fails is gone, with what stood beside it, and what was there before stays', () => {
+test('a failed file is removed, with the files next to it, and the previous one stays', () => {
   const place = folder();
   const file = join(place, 'a');
   writeFileSync(file, 'before');

@@ -160,7 +160,7 @@ test('only eq, gt, lt and and are sent to a server that may know no more', async
   assert.ok(filters.length > 0);
 });
 
-test('a feed without a record tells nothing of its pages, and is copied when it has some', async (t) => {
+test('a feed without records reveals nothing about its pages, and is copied when it has some', async (t) => {
   const clock = testClock();
   const server = await odataServer(t, clock, { Property: [], Member: [], Office: [] }, { page: 4 });
   const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock });
@@ -207,7 +207,7 @@ test('a source with a stamp of its own has its windows on that (--window-field)'
   for (const filter of filters) assert.match(filter, /^\(BridgeModificationTimestamp gt /);
 });
 
-test('fields that nobody declared are equal on both sides, whatever their values are', async (t) => {
+test('undeclared fields are equal on both sides, whatever their values are', async (t) => {
   const clock = testClock();
   const foreign = (number: number) => ({
     OwnFlag: number % 2 === 0,
@@ -284,7 +284,7 @@ test('nested nextLinks: a collection of which only the beginning came is asked f
   );
 });
 
-test('a source whose photos move no ModificationTimestamp has windows on their stamp beside (--also-window)', async (t) => {
+test('a source whose photos do not move ModificationTimestamp gets windows on their own timestamp as well (--also-window)', async (t) => {
   const clock = testClock();
   const server = await odataServer(
     t,

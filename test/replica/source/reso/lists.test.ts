@@ -13,7 +13,7 @@ test('pages are gathered in their order', () => {
   assert.deepEqual(list.values, [1, 2, 3]);
 });
 
-test('a page that came before, also not just before, is left out and told', () => {
+test('a repeated page, even if not directly before, is left out and reported', () => {
   const list = new ShortList('Media');
   assert.deepEqual([list.add([1]), list.add([2]), list.add([1])], [true, true, false]);
   assert.deepEqual(list.values, [1, 2]);
