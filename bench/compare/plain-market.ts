@@ -40,7 +40,8 @@ const rowsOf = ({ records }: PlainTable, fields: readonly string[]): Cell[][] =>
   records.map((record) => fields.map((name) => cell(record[name])));
 
 /**
- * @param numbers the type of numeric columns\n@param texts the type of text columns
+ * @param numbers the type of numeric columns
+ * @param texts the type of text columns
  */
 function createTable(table: PlainTable, fields: readonly string[], numbers: string, texts: string): string {
   const columns = fields.map((name) => {

@@ -41,8 +41,9 @@ export function withFewMedia(record: ImportRecord): ImportRecord {
 /**
  * Writes a market as JSON lines.
  *
- * @param lately how many listings are written to a separate file, the last one\n@param shape transforms each listing\n@returns the
- * files in the order in which they are imported
+ * @param lately how many listings are written to a separate file, the last one
+ * @param shape transforms each listing
+ * @returns the files in the order in which they are imported
  */
 export function writeMarket(
   folder: string,

@@ -107,7 +107,8 @@ export class KeptFile {
    * The blocks of a page that begins after a key, and the position at which they are valid once the changes have been applied to
    * them.
    *
-   * @param position at which everything in memory is valid\n@param isKept whether the block of a range is in memory
+   * @param position at which everything in memory is valid
+   * @param isKept whether the block of a range is in memory
    */
   find(
     { stamp, ...memory }: FileState,
@@ -188,7 +189,8 @@ export class KeptFile {
   /**
    * Writes some of the waiting blocks and changes. If the file is busy, they wait for the next call.
    *
-   * @param state what everything in memory has in common\n@returns whether there is more to write at once
+   * @param state what everything in memory has in common
+   * @returns whether there is more to write at once
    */
   write({ stamp, ...place }: FileState): boolean {
     if (place.position === FROM_NOW) return false;

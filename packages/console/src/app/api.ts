@@ -58,8 +58,8 @@ function refusalIn(status: number, body: unknown): Refused {
 /**
  * Sends a request to the service. If the session has ended, the log-in page is shown.
  *
- * @param path on the admin port, with its query\n@throws Refused for any unsuccessful response; with status 0 if there is no
- * response
+ * @param path on the admin port, with its query
+ * @throws Refused for any unsuccessful response; with status 0 if there is no response
  */
 export async function ask<T>(path: string, options: RequestInit = {}): Promise<Answer<T>> {
   const began = performance.now();

@@ -57,7 +57,8 @@ let isListening = false;
 /**
  * Subscribes to the replication report, which arrives at once and whenever something changes, on the page's only stream.
  *
- * @param take receives the JSON of GET /replication\n@returns a function that ends the subscription
+ * @param take receives the JSON of GET /replication
+ * @returns a function that ends the subscription
  */
 export function onReplicationReport(take: (report: string) => void): () => void {
   const again = (): void => {

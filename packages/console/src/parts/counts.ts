@@ -15,8 +15,10 @@ const AT_ONCE = 4;
 /**
  * Requests numbers of records.
  *
- * @param each is called whenever a number arrives\n@param until aborts the requests\n@returns the numbers by name; a resource that
- * a role does not see has none\n@throws Refused
+ * @param each is called whenever a number arrives
+ * @param until aborts the requests
+ * @returns the numbers by name; a resource that a role does not see has none
+ * @throws Refused
  */
 export async function countsOf(
   wanted: readonly Counted[],

@@ -39,8 +39,9 @@ interface Named<T> {
 }
 
 /**
- * @param name identifies the data and everything that it depends on; undefined: nothing is loaded yet\n@param load requests the
- * data\n@returns the data, and a function that loads it again
+ * @param name identifies the data and everything that it depends on; undefined: nothing is loaded yet
+ * @param load requests the data
+ * @returns the data, and a function that loads it again
  */
 export function useLoaded<T>(
   name: string | undefined,
@@ -74,7 +75,8 @@ export function useLoaded<T>(
 /**
  * A response with its headers.
  *
- * @param path on the admin port; undefined: nothing is requested yet\n@param headers of the request; they must not change
+ * @param path on the admin port; undefined: nothing is requested yet
+ * @param headers of the request; they must not change
  */
 export const useAnswer = <T>(
   path: string | undefined,

@@ -188,8 +188,8 @@ function literals(
 }
 
 /**
- * @param values the values of the field before the operator, if it has a lookup and they are known\n@param caret in UTF-16 code
- * units
+ * @param values the values of the field before the operator, if it has a lookup and they are known
+ * @param caret in UTF-16 code units
  */
 export function complete(
   name: InterfaceName,

@@ -46,7 +46,8 @@ export interface ListedKey {
 /**
  * The view that the address describes.
  *
- * @param as the role or key that the address names\n@param keys undefined: not known yet
+ * @param as the role or key that the address names
+ * @param keys undefined: not known yet
  */
 export function viewOf(query: URLSearchParams, as: Viewer, keys: readonly ListedKey[] | undefined): View {
   const given = (name: string): string => query.get(name) ?? '';
