@@ -200,7 +200,7 @@ function storeOn(engine: Engine, stored: StoreModel): Store {
     },
     rowFaults: (resource, rows) => checks.rowFaults(resource, rows),
     rowAfter: (resource, after, limit) => checks.rowAfter(resource, after, limit),
-    tableFaults: async (resource) => checkTables(resource, await model(), checks, engine.viewFaults),
+    tableFaults: async (resource) => checkTables(resource, await model(), checks, engine.viewState),
     fileFaults: async () => engine.fileFaults(await model()),
     async mendFile() {
       for (const step of engine.mendFile(await model())) await locked(step, { isLong: true });
@@ -219,7 +219,7 @@ function storeOn(engine: Engine, stored: StoreModel): Store {
         if (!current.stores(resource)) continue;
         const layout = current.layout(resource);
         const statements = mendStatements(planner, layout, readWhole);
-        const isViewWrong = (await engine.viewFaults(current, layout)).length > 0;
+        const isViewWrong = (await engine.viewState(current, layout)) !== 'intact';
         await locked(
           async (session) => {
             for (const statement of statements) await session.run(statement);

@@ -11,7 +11,8 @@ import type { StoreModel } from '../compile/model.ts';
 import type { Profile } from '../records/profile.ts';
 import type { StoreSettings } from '../records/settings.ts';
 import type { CacheUse } from '../shared/bounded-cache.ts';
-import type { FileFault, OnProgress, RowFaults } from './check/checks.ts';
+import type { FileFault, OnProgress } from './check/checks.ts';
+import type { ViewState } from './check/table-faults.ts';
 import type { Clock } from './clock.ts';
 import { type ClockTrust, thisMachine } from './clock-jump.ts';
 import type { Announcements, Hearing, Pause } from './commit-watch.ts';
@@ -129,7 +130,7 @@ export interface Engine extends Omit<ModelSource, 'startDay'> {
   mustBeWritable?(): void;
   /** Runs a check on a thread of its own; absent where the calling thread runs them all. */
   readonly checkOnThread?: ((task: CheckTask) => Promise<CheckResult>) | undefined;
-  viewFaults(model: StoreModel, layout: ResourceLayout): Promise<readonly RowFaults[]>;
+  viewState(model: StoreModel, layout: ResourceLayout): Promise<ViewState>;
   makeView(session: Session, model: StoreModel, layout: ResourceLayout): Promise<void>;
   fileFaults(model: StoreModel): Promise<readonly FileFault[]>;
   /** The steps of a repair of pages, tables and indexes; each runs under the lock. */

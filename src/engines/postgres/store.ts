@@ -30,7 +30,7 @@ import { Looks } from './reading/looks.ts';
 import { readsOn } from './reading/reads.ts';
 import { postgresShared } from './shared.ts';
 import type { ReadServers } from './standbys/read-servers.ts';
-import { findViewFaults, mendView } from './tables/views.ts';
+import { mendView, viewState } from './tables/views.ts';
 import type { StampClock } from './writing/stamp-clock.ts';
 import type { ServerWriteSession } from './writing/write-session.ts';
 
@@ -106,7 +106,7 @@ export function postgresEngine(opened: Opened): Engine {
     sawStamp: (milliseconds) => state.sawStamp(milliseconds),
     announcements: (hearing, pause) => announcementsAt(address, hearing, pause),
 
-    viewFaults: (model, layout) => withSession(writing, (session) => findViewFaults(session, model, layout)),
+    viewState: (model, layout) => withSession(writing, (session) => viewState(session, model, layout)),
     makeView: (session, model, layout) => mendView(session, model, layout),
     fileFaults: (model) =>
       withSession(lanes.searches, (session) =>

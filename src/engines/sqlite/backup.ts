@@ -10,7 +10,7 @@ import { findFileFaults } from './file-faults.ts';
 import { giveFileId } from './file-id.ts';
 import { sqliteTables } from './raw-tables.ts';
 import { sessionOn } from './session.ts';
-import { findViewFaults } from './tables.ts';
+import { viewState } from './tables.ts';
 
 type Options = Parameters<WriteBackup>[2];
 
@@ -49,7 +49,7 @@ async function faultOf(path: string, onProgress: Options['onProgress']): Promise
   const copy: Checkable = {
     ...checks,
     tableFaults: (resource) =>
-      checkTables(resource, model, checks, (...of) => findViewFaults(connection.database, ...of)),
+      checkTables(resource, model, checks, (...of) => viewState(connection.database, ...of)),
     model: async () => model,
     fileFaults: async () => findFileFaults(connection, model),
   };

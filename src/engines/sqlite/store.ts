@@ -29,7 +29,7 @@ import { probeHorizon, stampingNow } from './horizon.ts';
 import { lookOn } from './kept-state.ts';
 import { makeFile } from './new-file.ts';
 import { sessionOn, writeSessionOn } from './session.ts';
-import { applyTables, findViewFaults, recreateView } from './tables.ts';
+import { applyTables, recreateView, viewState } from './tables.ts';
 import { readerPool, runTask } from './tasks.ts';
 import { LOCK_TIMEOUT, underLock } from './transaction.ts';
 
@@ -192,7 +192,7 @@ async function sqliteEngine(
 
     mustBeWritable: () => file.mustBeThere(),
     checkOnThread: checking && ((task) => checking.check(task)),
-    viewFaults: async (model, layout) => findViewFaults(main.database, model, layout),
+    viewState: async (model, layout) => viewState(main.database, model, layout),
     makeView: async (_session, model, layout) => recreateView(write.database, model, layout),
     fileFaults: async (model) => findFileFaults(main, model),
     mendFile: (model) => [async () => mendFileFaults(write, model)],

@@ -13,8 +13,7 @@ import {
   storedTables,
 } from '../../compile/layout/tables.ts';
 import { type StoreModel, storedLayouts } from '../../compile/model.ts';
-import type { RowFaults } from '../../store/check/checks.ts';
-import { viewFault } from '../../store/check/table-faults.ts';
+import type { ViewState } from '../../store/check/table-faults.ts';
 import { LOGGED } from '../../store/meta.ts';
 import { creationOf, OWN_TABLES } from '../../store/own-tables.ts';
 import type { Columns } from '../../store/raw-tables.ts';
@@ -152,25 +151,19 @@ function indexesOf({ layout: { search }, name: table, key, indexes }: StoredTabl
  * all of it again. Timestamps are in UTC, in the form of SQLite's date functions; multi-valued fields are JSON lists.
  */
 export function recreateView(database: DatabaseSync, model: StoreModel, layout: ResourceLayout): void {
-  const creation = viewCreation(model, layout);
-  if (viewDefinition(database, layout) === creation) return;
+  if (viewState(database, model, layout) === 'intact') return;
   database.exec(`DROP VIEW IF EXISTS "${layout.viewName}"`);
-  database.exec(creation);
+  database.exec(viewCreation(model, layout));
 }
-
-/** The statement that created the view, which SQLite stores unchanged; undefined if there is no view. */
-const viewDefinition = (database: DatabaseSync, { viewName }: ResourceLayout): unknown =>
-  database.prepare("SELECT sql FROM sqlite_schema WHERE type = 'view' AND name = ?").get(viewName)?.sql;
 
 const viewCreation = (model: StoreModel, layout: ResourceLayout): string =>
   `CREATE VIEW "${layout.viewName}" AS ${viewSelection(model, layout)}`;
 
-/** Whether the view has the expected definition. */
-export function findViewFaults(
-  database: DatabaseSync,
-  model: StoreModel,
-  layout: ResourceLayout,
-): readonly RowFaults[] {
-  const found = viewDefinition(database, layout);
-  return found === viewCreation(model, layout) ? [] : [viewFault(layout, found !== undefined)];
+/** Whether the view has the expected definition. SQLite stores the statement that created it unchanged. */
+export function viewState(database: DatabaseSync, model: StoreModel, layout: ResourceLayout): ViewState {
+  const found = database
+    .prepare("SELECT sql FROM sqlite_schema WHERE type = 'view' AND name = ?")
+    .get(layout.viewName);
+  if (found === undefined) return 'absent';
+  return found.sql === viewCreation(model, layout) ? 'intact' : 'different';
 }

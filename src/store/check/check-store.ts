@@ -19,7 +19,7 @@ import {
   type RowPlace,
 } from './checks.ts';
 import { findRowFaults, placeAfter } from './row-faults.ts';
-import { COLUMNS_ARE_MISSING, findTableFaults } from './table-faults.ts';
+import { COLUMNS_ARE_MISSING, findTableFaults, type ViewState, viewFaults } from './table-faults.ts';
 
 /** The checks of a store on one session; the engine itself checks the views. */
 export function checksOn(session: Session, model: StoreModel): Checks {
@@ -47,13 +47,12 @@ export async function checkTables(
   resource: string,
   model: StoreModel,
   checks: Pick<Checks, 'tableFaults'>,
-  viewFaults: (
-    model: StoreModel,
-    layout: ResourceLayout,
-  ) => readonly RowFaults[] | Promise<readonly RowFaults[]>,
+  viewState: (model: StoreModel, layout: ResourceLayout) => ViewState | Promise<ViewState>,
 ): Promise<readonly RowFaults[]> {
   const faults = await checks.tableFaults(resource);
-  return model.stores(resource) ? [...faults, ...(await viewFaults(model, model.layout(resource)))] : faults;
+  if (!model.stores(resource)) return faults;
+  const layout = model.layout(resource);
+  return [...faults, ...viewFaults(layout, await viewState(model, layout))];
 }
 
 /** The checks of all rows of a resource, page by page. @param limit the rows of the next page */

@@ -37,11 +37,20 @@ const OF_RESOURCE = {
 /** Lists of records have 32 bits for each number. */
 const LAST_NUMBER = 2 ** 32 - 2;
 
-/** @param isThere whether there is a view that differs from the one that plat creates */
-export const viewFault = ({ viewName }: ResourceLayout, isThere: boolean): RowFaults => ({
-  key: OF_RESOURCE.view,
-  what: [isThere ? `the view ${viewName} is not as plat creates it` : `there is no view ${viewName}`],
-});
+/** What an engine finds of a view for users: whether its definition is the one that plat creates. */
+export type ViewState = 'absent' | 'different' | 'intact';
+
+export function viewFaults({ viewName }: ResourceLayout, state: ViewState): readonly RowFaults[] {
+  const fault = (what: string): readonly RowFaults[] => [{ key: OF_RESOURCE.view, what: [what] }];
+  switch (state) {
+    case 'absent':
+      return fault(`there is no view ${viewName}`);
+    case 'different':
+      return fault(`the view ${viewName} is not as plat creates it`);
+    case 'intact':
+      return [];
+  }
+}
 
 export async function findTableFaults(session: CheckSession, layout: ResourceLayout): Promise<RowFaults[]> {
   const faults: RowFaults[] = [];

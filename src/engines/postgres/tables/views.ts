@@ -1,8 +1,7 @@
 import { bind, name, type Sql, sql } from '../../../compile/fragment.ts';
 import { type ResourceLayout, viewColumns, viewSelection } from '../../../compile/layout/index.ts';
 import type { StoreModel } from '../../../compile/model.ts';
-import type { RowFaults } from '../../../store/check/checks.ts';
-import { viewFault } from '../../../store/check/table-faults.ts';
+import type { ViewState } from '../../../store/check/table-faults.ts';
 import type { Session } from '../../../store/session.ts';
 import { type Catalog, readCatalog } from './catalog.ts';
 
@@ -49,16 +48,16 @@ const creation = (
  * Whether the view has the expected definition. The server stores a normalized definition, so it is compared with that of a
  * temporary view with the expected definition.
  */
-export async function findViewFaults(
+export async function viewState(
   session: Session,
   model: StoreModel,
   layout: ResourceLayout,
-): Promise<readonly RowFaults[]> {
+): Promise<ViewState> {
   const { viewName } = layout;
   const found = columnsIn(await readCatalog(session), layout);
-  if (found.size === 0) return [viewFault(layout, false)];
+  if (found.size === 0) return 'absent';
   const columns = viewColumns(model, layout);
-  if (found.size !== columns.size || !found.isSubsetOf(columns)) return [viewFault(layout, true)];
+  if (found.size !== columns.size || !found.isSubsetOf(columns)) return 'different';
   const definition = async (view: string): Promise<unknown> => {
     const [row] = await session.rows(sql`SELECT pg_get_viewdef(CAST(${bind(view)} AS regclass)) AS text`);
     return row?.text;
@@ -67,7 +66,7 @@ export async function findViewFaults(
   await session.run(sql`BEGIN`);
   try {
     await session.run(creation(model, layout, probe, found));
-    return (await definition(probe)) === (await definition(viewName)) ? [] : [viewFault(layout, true)];
+    return (await definition(probe)) === (await definition(viewName)) ? 'intact' : 'different';
   } finally {
     await session.run(sql`ROLLBACK`);
   }
