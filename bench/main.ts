@@ -53,9 +53,9 @@ if (!Number.isInteger(listings) || listings < 2000) {
 }
 if (!['sqlite', 'postgres'].includes(engineName)) throw new Error('--store takes sqlite or postgres');
 
-const tellLoad = (): string => `a load of ${loadavg()[0]?.toFixed(1)}`;
+const loadText = (): string => `a load of ${loadavg()[0]?.toFixed(1)}`;
 console.log(
-  `plat bench: ${listings} listings, Node ${process.version}, ${availableParallelism()} cores of ${cpus()[0]?.model}, ${tellLoad()}`,
+  `plat bench: ${listings} listings, Node ${process.version}, ${availableParallelism()} cores of ${cpus()[0]?.model}, ${loadText()}`,
 );
 const folder = mkdtempSync(join(tmpdir(), 'plat-bench-'));
 const engines = [fileEngine(folder), ...(engineName === 'postgres' ? [await serverEngine()] : [])];
@@ -72,7 +72,7 @@ try {
   for (const engine of engines) await engine.dispose();
   rmSync(folder, { recursive: true });
 }
-console.log(`\nAt the end, ${tellLoad()}, after ${Math.round(process.uptime())} s.`);
+console.log(`\nAt the end, ${loadText()}, after ${Math.round(process.uptime())} s.`);
 
 async function run(stores: readonly MarketStore[], title: string): Promise<void> {
   const [first] = stores;

@@ -177,7 +177,10 @@ export class KeptBlocks {
       if (typeof part !== 'number' && !isToKeep) texts.free(block.text);
     }
     const { rows, more } = found;
-    if (rows === 0) return { body: EMPTY, rows: 0, more: false };
+    if (rows === 0) {
+      found.release?.();
+      return { body: EMPTY, rows: 0, more: false };
+    }
     const last = { key: found.last, values: [] };
     const keep = (): void => void texts.keep({ body: EMPTY, ...found }, page.toKeep);
     if (page.kept.length === 0) return { body: found.body ?? EMPTY, rows, more, last, release: keep };

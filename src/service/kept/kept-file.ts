@@ -116,30 +116,28 @@ export class KeptFile {
     { from, limit }: { readonly from: string; readonly limit: number },
     isKept: (range: Pick<KeptRange, 'after' | 'last'>) => boolean,
   ): (Place & { readonly blocks: readonly StoredBlock[]; readonly changes?: Followed }) | undefined {
-    if (this.#pending?.kind === 'everything') return undefined;
-    return this.#attempt(() => {
-      const tables = this.#opened();
-      return tables?.within('read', () => {
-        const state = tables.state();
-        if (state?.stamp !== this.#stampOf(stamp)) return undefined;
-        const changes = this.#missing(state, memory);
-        if (changes === 'unknown') return undefined;
-        const blocks = tables.find(state, list, from, limit, isKept);
-        const { position, commit } = state;
-        return { position, commit, blocks, ...(changes === undefined ? {} : { changes }) };
-      });
+    return this.#reading(stamp, (tables, state) => {
+      const changes = this.#missing(state, memory);
+      if (changes === 'unknown') return undefined;
+      const blocks = tables.find(state, list, from, limit, isKept);
+      const { position, commit } = state;
+      return { position, commit, blocks, ...(changes === undefined ? {} : { changes }) };
     });
   }
 
   /** Where the blocks of the file are valid; undefined if there is no file with this stamp. */
   place(stamp: string): Place | undefined {
+    return this.#reading(stamp, (_, { position, commit }) => ({ position, commit }));
+  }
+
+  /** Reads the file in one snapshot; undefined if there is no file with this stamp, or all of it is about to be discarded. */
+  #reading<T>(stamp: string, read: (tables: FileTables, state: FileState) => T): T | undefined {
     if (this.#pending?.kind === 'everything') return undefined;
     return this.#attempt(() => {
       const tables = this.#opened();
       return tables?.within('read', () => {
         const state = tables.state();
-        if (state?.stamp !== this.#stampOf(stamp)) return undefined;
-        return { position: state.position, commit: state.commit };
+        return state?.stamp === this.#stampOf(stamp) ? read(tables, state) : undefined;
       });
     });
   }

@@ -60,7 +60,10 @@ export class KeptReplies {
   /** The request for changes that is in progress, which concurrent requests share. */
   #following: { readonly commit: number; readonly done: Promise<void> } | undefined;
 
-  constructor(context: Pick<ServiceContext, 'store' | 'indexes' | 'fileHours'>, given: (of: string) => void) {
+  constructor(
+    context: Pick<ServiceContext, 'store' | 'indexes' | 'fileHours'>,
+    given: (of: 'list' | 'page' | 'record') => void,
+  ) {
     this.#context = context;
     this.#given = given;
     this.#replies = new BoundedCache('kept answers', MOST, (kept) => void this.#names.delete(kept));
