@@ -1,8 +1,14 @@
-/** Chooses the file in which a service caches blocks of pages: next to an embedded store, otherwise in the configured folder. */
+/**
+ * Chooses the file in which a service caches blocks of pages: in the configured folder, next to an embedded store, or in plat's own
+ * cache folder.
+ */
 import { hash } from 'node:crypto';
-import { join } from 'node:path';
+import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { isAbsolute, join } from 'node:path';
 import { storeAddress, storeFileId, withoutPassword } from '../open-store.ts';
 import { SERVICE_DEFAULTS, type ServiceOptions } from '../service/options.ts';
+import { PRIVATE_FOLDER_MODE } from '../store/files/private-file.ts';
 import type { ConfigFile } from './config.ts';
 import { version } from './version.ts';
 
@@ -12,18 +18,40 @@ import { version } from './version.ts';
  */
 const FILE_MEGABYTES = 1024;
 
-/** @param text the address of the store */
-export async function keptPages(text: string, config: ConfigFile): Promise<ServiceOptions['keptPages']> {
+/**
+ * @param text the address of the store
+ * @param caches the folder for caches of all programs; not absolute: `.cache` in the user's home folder
+ */
+export async function keptPages(
+  text: string,
+  config: ConfigFile,
+  caches = process.env.XDG_CACHE_HOME ?? '',
+): Promise<ServiceOptions['keptPages']> {
   const { megabytes, fileMegabytes = FILE_MEGABYTES, folder } = config.keptPages ?? {};
   const memory = { megabytes: megabytes ?? SERVICE_DEFAULTS.keptPages.megabytes };
-  const path = pathOf(text, folder);
-  if (path === undefined || fileMegabytes === 0) return memory;
+  const path = fileMegabytes === 0 ? undefined : pathOf(text, folder, caches);
+  if (path === undefined) return memory;
   const identity = JSON.stringify([version(), await storeFileId(text), config.lookups]);
   return { ...memory, file: { path, identity, megabytes: fileMegabytes } };
 }
 
-function pathOf(text: string, folder: string | undefined): string | undefined {
+function pathOf(text: string, configured: string | undefined, caches: string): string | undefined {
   const address = storeAddress(text);
-  if (folder === undefined) return address.engine === 'sqlite' ? `${address.path}-pages` : undefined;
-  return join(folder, `${hash('sha256', withoutPassword(text), 'hex').slice(0, 16)}-pages`);
+  if (configured === undefined && address.engine === 'sqlite') return `${address.path}-pages`;
+  const folder = configured ?? ownFolder(caches);
+  return folder && join(folder, `${hash('sha256', withoutPassword(text), 'hex').slice(0, 16)}-pages`);
+}
+
+/** plat's folder among the caches; undefined if it cannot be written, or if others can write to it. */
+function ownFolder(caches: string): string | undefined {
+  try {
+    const folder = join(isAbsolute(caches) ? caches : join(homedir(), '.cache'), 'plat');
+    mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER_MODE });
+    accessSync(folder, constants.W_OK);
+    const { uid, mode } = statSync(folder);
+    const isOwn = process.getuid === undefined || (uid === process.getuid() && (mode & 0o022) === 0);
+    return isOwn ? folder : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,10 +1,12 @@
 /** Where a service keeps blocks of pages in a file. */
 import assert from 'node:assert/strict';
+import { chmodSync, statSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { keptPages } from '../../src/cli/kept-pages.ts';
 import { temporaryFile } from '../support/temporary.ts';
 
-test('the cache file is next to an SQLite store, in the folder of the configuration, or nowhere', async () => {
+test('the cache file is next to an SQLite store, or in the folder of the configuration', async () => {
   const store = temporaryFile();
   const usual = await keptPages(`sqlite:${store}`, {});
   assert.equal(usual.megabytes, 96);
@@ -14,7 +16,6 @@ test('the cache file is next to an SQLite store, in the folder of the configurat
     megabytes: 5,
   });
   const server = 'postgres://plat:secret@db.example/market';
-  assert.deepEqual(await keptPages(server, {}), { megabytes: 96 });
   const config = { keptPages: { folder: '/var/cache/plat', fileMegabytes: 7 } };
   const [first, second, other] = await Promise.all(
     [server, server.replace('secret', 'renewed'), `${server}2`].map((text) => keptPages(text, config)),
@@ -25,4 +26,20 @@ test('the cache file is next to an SQLite store, in the folder of the configurat
   assert.notEqual(other?.file?.path, first?.file?.path);
   const enumerations = await keptPages(store, { lookups: 'enumerations' });
   assert.notEqual(enumerations.file?.identity, usual.file?.identity);
+});
+
+test("the cache file of a store on a server is in plat's cache folder, unless others can write to it", async () => {
+  const caches = temporaryFile('');
+  const server = 'postgres://plat:secret@db.example/market';
+  const { file, megabytes } = await keptPages(server, {}, caches);
+  assert.equal(megabytes, 96);
+  assert.equal(dirname(file?.path ?? ''), join(caches, 'plat'));
+  assert.match(basename(file?.path ?? ''), /^[0-9a-f]{16}-pages$/);
+  assert.equal(file?.megabytes, 1024);
+  assert.equal(statSync(join(caches, 'plat')).mode & 0o777, 0o700);
+  assert.deepEqual(await keptPages(server, { keptPages: { fileMegabytes: 0 } }, caches), { megabytes: 96 });
+  chmodSync(join(caches, 'plat'), 0o770);
+  assert.deepEqual(await keptPages(server, {}, caches), { megabytes: 96 });
+  writeFileSync(join(caches, 'file'), '');
+  assert.deepEqual(await keptPages(server, {}, join(caches, 'file')), { megabytes: 96 });
 });
