@@ -11,7 +11,7 @@ import { pendingReason, RECORD, subjectOf } from './copy/quarantine-entry.ts';
 import { readAgain } from './copy/read-page.ts';
 import { sourceName } from './run/options.ts';
 import { type AskOptions, asking } from './run/session.ts';
-import { seekGone } from './steps/gone.ts';
+import { seekAbsent } from './steps/absent.ts';
 
 /** The outcome of a retry. */
 export interface Retried {
@@ -70,8 +70,8 @@ export async function retryQuarantined(
     const own = entries.filter((entry) => entry.source === asked);
     const sought =
       ask === undefined || own.length === 0
-        ? { gone: [], unknown: own }
-        : await asking({ ...ask, store }, (copy) => seekGone(copy, own));
+        ? { absent: [], unknown: own }
+        : await asking({ ...ask, store }, (copy) => seekAbsent(copy, own));
     const still: Retried['still'][number][] = [];
     const counts = { stored: 0, wanted: 0, gone: 0 };
     for (const entry of entries) {
@@ -84,7 +84,7 @@ export async function retryQuarantined(
         );
       const isSure = own.includes(entry) && !sought.unknown.includes(entry);
       const outcome =
-        isSure && sought.gone.includes(entry)
+        isSure && sought.absent.includes(entry)
           ? await letGo(entry, commit)
           : await retry(store, entry, commit, isSure);
       if (typeof outcome === 'string') counts[outcome]++;

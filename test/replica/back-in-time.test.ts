@@ -1,4 +1,4 @@
-/** A source that went back in time: the copy notices, reads everything again and removes what is gone; nothing else does. */
+/** A source that was restored from a backup: the copy notices, downloads everything again and deletes what the source no longer has. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { listing } from '../support/builders.ts';
@@ -12,7 +12,7 @@ import { makeReplica } from './support/replica.ts';
 
 const HOUR = 3600 * SECOND;
 
-/** Thirty listings of a source that tells no epoch, and a copy of them that is an hour old. */
+/** A source with thirty listings that sends no epoch, and a copy of it that is an hour old. */
 async function scene(scope: Scope) {
   const clock = testClock();
   const server = await odataServer(scope, clock, { Property: listings(30, clock) });
@@ -30,7 +30,7 @@ async function scene(scope: Scope) {
     );
   const atSource = (): Json =>
     Object.fromEntries(list.map(({ ListingKey, ListPrice }) => [ListingKey, ListPrice]));
-  /** Changes, deletes and adds; the copy follows. @returns a way back to the moment before */
+  /** Changes, deletes and adds records, and updates the copy. @returns a function that restores the source to the state before */
   const goOn = async (): Promise<() => void> => {
     const backup = [...list];
     clock.advance(HOUR);
@@ -48,12 +48,12 @@ async function scene(scope: Scope) {
   return { clock, server, list, replica, prices, atSource, goOn };
 }
 
-test('a source without epochs that was restored from a backup is noticed by its newest records', async (t) => {
+test('a source without epochs that was restored from a backup is detected by its newest records', async (t) => {
   const { replica, goOn, prices, atSource } = await scene(t);
   const restore = await goOn();
   restore();
   assert.equal(await replica.replicate(), 'done');
-  const [{ reason } = { reason: '' }, ...others] = replica.told('refresh');
+  const [{ reason } = { reason: '' }, ...others] = replica.reported('refresh');
   assert.match(
     reason,
     /^the source went back in time, as one that was restored from a backup: Property 1003 is of 2026-\S+ and was of 2026-\S+$/,
@@ -63,10 +63,10 @@ test('a source without epochs that was restored from a backup is noticed by its 
   assert.deepEqual(await replica.keys('Property'), keysUpTo(30));
   replica.events.length = 0;
   await replica.replicate();
-  assert.deepEqual(replica.told('refresh'), [], 'once');
+  assert.deepEqual(replica.reported('refresh'), [], 'once');
 });
 
-test('it is noticed even after the restored source has continued', async (t) => {
+test('a restored source is detected even after it has accepted new changes', async (t) => {
   const { clock, list, replica, goOn, prices, atSource } = await scene(t);
   const restore = await goOn();
   restore();
@@ -74,11 +74,11 @@ test('it is noticed even after the restored source has continued', async (t) => 
   change(list, keyOf(9), { ListPrice: 99 }, clock);
   clock.advance(HOUR);
   await replica.replicate();
-  assert.equal(replica.told('refresh').length, 1);
+  assert.equal(replica.reported('refresh').length, 1);
   assert.deepEqual(await prices(), atSource());
 });
 
-test('a source that is quiet, or whose newest records were deleted, is where it was', async (t) => {
+test('a source that is quiet, or whose newest records were deleted, does not count as restored', async (t) => {
   const { clock, server, list, replica, goOn } = await scene(t);
   await goOn();
   await replica.replicate();
@@ -93,37 +93,37 @@ test('a source that is quiet, or whose newest records were deleted, is where it 
   take(list, keyOf(31), keyOf(4), keyOf(3), keyOf(30));
   await replica.replicate({ purgeEvery: 0 });
   await replica.replicate();
-  assert.deepEqual(replica.told('refresh'), []);
+  assert.deepEqual(replica.reported('refresh'), []);
   take(list, ...keysUpTo(31));
   await replica.replicate({ purgeEvery: 0, force: true });
   await replica.replicate();
-  assert.deepEqual(replica.told('refresh'), []);
+  assert.deepEqual(replica.reported('refresh'), []);
   assert.deepEqual(await replica.keys('Property'), []);
 });
 
-test('a server of the source that is behind for a moment is no reason to read everything again', async (t) => {
+test('a server of the source that lags for a minute does not cause a new download', async (t) => {
   const { clock, server, list, replica, goOn, prices, atSource } = await scene(t);
   const restore = await goOn();
   const now = [...list];
   restore();
   const behind = clock.now();
-  // The record is asked for again after a minute.
+  // The consumer requests the record again after a minute.
   server.intercept = () => {
     if (clock.now() >= behind + 60 * SECOND) list.splice(0, list.length, ...now);
     return undefined;
   };
   await replica.replicate();
   assert.ok(replica.slept.includes(60 * SECOND));
-  assert.deepEqual(replica.told('refresh'), []);
+  assert.deepEqual(replica.reported('refresh'), []);
   assert.deepEqual(await prices(), atSource());
 });
 
-test('records that change back and forth by themselves are reported, and fail the probe, but are not read again all the time', async (t) => {
+test('records that keep changing back and forth are reported and fail the probe, but cause only one new download a day', async (t) => {
   const { clock, list, replica, goOn } = await scene(t);
   const restore = await goOn();
   restore();
   await replica.replicate();
-  assert.equal(replica.told('refresh').length, 1);
+  assert.equal(replica.reported('refresh').length, 1);
   const backup = [...list];
   clock.advance(HOUR);
   change(list, keyOf(7), { ListPrice: 7 }, clock);
@@ -132,8 +132,8 @@ test('records that change back and forth by themselves are reported, and fail th
   list.splice(0, list.length, ...backup);
   clock.advance(HOUR);
   await replica.replicate();
-  assert.equal(replica.told('refresh').length, 1);
-  const [doubt] = replica.told('doubt');
+  assert.equal(replica.reported('refresh').length, 1);
+  const [doubt] = replica.reported('doubt');
   assert.match(
     doubt?.reason ?? '',
     /That happened before within a day; "plat replicate --refresh" reads everything again\.$/,
@@ -147,7 +147,7 @@ test('records that change back and forth by themselves are reported, and fail th
 });
 
 for (const kind of ['reso', 'native'] as const) {
-  test(`${kind}: a plat that begins a new epoch is read again completely, and missing records are removed, once`, async (t) => {
+  test(`${kind}: when a plat source begins a new epoch, the copy downloads everything once and deletes missing records`, async (t) => {
     const feed = await platFeed(t);
     await feed.write('Property', ...keysUpTo(20).map((key) => listing(key)));
     const replica = await feed.replica(t, kind, { resources: ['Property'] });
@@ -155,14 +155,14 @@ for (const kind of ['reso', 'native'] as const) {
     await replica.replicate();
     feed.clock.advance(HOUR);
     await replica.replicate();
-    assert.deepEqual(replica.told('refresh'), []);
-    // Gone without a trace that a window shows.
+    assert.deepEqual(replica.reported('refresh'), []);
+    // No window shows that these records are missing.
     await feed.store.remove('Property', [keyOf(2)]);
     await feed.store.beginEpoch({});
     feed.clock.advance(HOUR);
     await replica.replicate();
     assert.deepEqual(
-      replica.told('refresh').map(({ reason }) => reason),
+      replica.reported('refresh').map(({ reason }) => reason),
       ['the source went back in time, as one that was restored from a backup'],
     );
     assert.deepEqual(
@@ -172,7 +172,7 @@ for (const kind of ['reso', 'native'] as const) {
     replica.events.length = 0;
     feed.clock.advance(HOUR);
     await replica.replicate();
-    assert.deepEqual(replica.told('refresh'), []);
+    assert.deepEqual(replica.reported('refresh'), []);
   });
 }
 
@@ -193,5 +193,5 @@ test('a watch notices a new epoch at its next update', async (t) => {
       if (updates === 9) stop.abort();
     },
   });
-  assert.deepEqual([updates, replica.told('refresh').length], [2, 1]);
+  assert.deepEqual([updates, replica.reported('refresh').length], [2, 1]);
 });

@@ -1,4 +1,4 @@
-/** Keys that the source cannot or will not give: each goes to the quarantine alone, and blocks nothing. */
+/** Keys whose record or sub-data the source refuses: only that key goes to the quarantine, and the run continues. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { listing } from '../support/builders.ts';
@@ -15,7 +15,7 @@ interface Scene {
   readonly clock: ReturnType<typeof testClock>;
 }
 
-/** Thirty listings whose photos come listing by listing. */
+/** Thirty listings whose photos have to be requested listing by listing. */
 async function scene(scope: Scope): Promise<Scene> {
   const clock = testClock();
   const server = await odataServer(
@@ -43,7 +43,7 @@ const sets: readonly (readonly [string, readonly number[], number])[] = [
   ['the last five give 400', [26, 27, 28, 29, 30], 400],
 ];
 for (const [what, numbers, status] of sets) {
-  test(`sub-data of ${what}: it is put aside, the rest is copied, and the purge comes`, async (t) => {
+  test(`sub-data of ${what}: it is quarantined, the rest is copied, and the purge still runs`, async (t) => {
     const { server, replica, clock } = await scene(t);
     withoutPhotosOf(server, numbers, { status, body: 'no' });
     assert.equal(await replica.replicate(), 'done');
@@ -67,7 +67,7 @@ for (const [what, numbers, status] of sets) {
   });
 }
 
-test('a swept key whose record alone is wanted and gives 400 ends no run', async (t) => {
+test('a key found by the sweep whose record gives 400 is quarantined and does not end the run', async (t) => {
   const { server, replica, clock } = await scene(t);
   await replica.replicate();
   const key = keyOf(31);
@@ -81,7 +81,7 @@ test('a swept key whose record alone is wanted and gives 400 ends no run', async
   ]);
 });
 
-test('a key that no record can have is put aside and never asked for', async (t) => {
+test('a key that is too long is quarantined and never requested', async (t) => {
   const { server, replica, clock } = await scene(t);
   await replica.replicate();
   const key = 'k'.repeat(5000);
@@ -101,7 +101,7 @@ test('a key that no record can have is put aside and never asked for', async (t)
   );
 });
 
-test('a token that may not read any sub-data is reported after a few requests', async (t) => {
+test('a token that may not read any sub-data ends the run after a few requests and quarantines nothing', async (t) => {
   const { server, replica } = await scene(t);
   let asked = 0;
   server.intercept = ({ path }) => {

@@ -1,4 +1,4 @@
-/** Sources that are wrong: each gives a clear error or a record in the quarantine, and the rest is stored. */
+/** Faulty sources: each gives a clear error or a quarantined record, and everything else is stored. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
@@ -20,7 +20,7 @@ interface Bad {
   readonly clock: ReturnType<typeof testClock>;
 }
 
-/** A server of twelve listings in pages of four, and a replica of it. */
+/** A server with twelve listings in pages of four, and a replica of it. */
 async function bad(scope: Scope, count = 12): Promise<Bad> {
   const clock = testClock('2026-06-01T12:00:00Z');
   const server = await odataServer(scope, clock, { Property: listings(count, clock) }, { page: 4 });
@@ -29,10 +29,10 @@ async function bad(scope: Scope, count = 12): Promise<Bad> {
   return { server, replica, clock };
 }
 
-/** Sizes by which a source is asked what it can do. */
+/** The `$top` values with which the consumer discovers what a source can do. */
 const PROBES: ReadonlySet<string | null> = new Set(['1', '5']);
 
-/** Whether a request is for a page of a walk, and for which: 0 is the first. */
+/** The number of the page of a walk that a request asks for (0 is the first); undefined: it asks for something else. */
 function pageOf({ path, query }: Seen): number | undefined {
   if (path !== '/odata/Property' || PROBES.has(query.get('$top'))) return undefined;
   return Number(query.get('$skiptoken') ?? 0) / 4;
@@ -40,7 +40,7 @@ function pageOf({ path, query }: Seen): number | undefined {
 
 const failed = (kind: string, message: string | RegExp) => ({ name: 'RequestFailure', kind, message });
 
-test('HTML in place of JSON: after all attempts the error says what came; what was stored stays, and the next run goes on', async (t) => {
+test('HTML in place of JSON: after all attempts the error quotes it, stored pages stay, and the next run continues at that page', async (t) => {
   const { server, replica } = await bad(t);
   const html: Reply = { headers: { 'content-type': 'text/html' }, body: '<html>Down for maintenance</html>' };
   server.intercept = (seen) => (pageOf(seen) === 2 ? html : undefined);
@@ -69,7 +69,7 @@ test('HTML in place of JSON: after all attempts the error says what came; what w
   );
 });
 
-test('HTML for a while is waited out', async (t) => {
+test('HTML for a while: the request is repeated until JSON comes', async (t) => {
   const { server, replica } = await bad(t);
   let times = 0;
   server.intercept = (seen) =>
@@ -78,7 +78,7 @@ test('HTML for a while is waited out', async (t) => {
   assert.deepEqual(await replica.keys('Property'), keysUpTo(12));
 });
 
-test('JSON without a list of records', async (t) => {
+test('JSON without a list of records is an error', async (t) => {
   const { server, replica } = await bad(t);
   server.intercept = (seen) => (pageOf(seen) === 0 ? json({ values: [] }) : undefined);
   await assert.rejects(
@@ -90,7 +90,7 @@ test('JSON without a list of records', async (t) => {
   );
 });
 
-test('native: an answer without D.Results', async (t) => {
+test('native: a response without D.Results is an error', async (t) => {
   const clock = testClock();
   const server = await nativeServer(t, clock, listings(3, clock));
   const replica = await makeReplica(t, {
@@ -107,7 +107,7 @@ test('native: an answer without D.Results', async (t) => {
   );
 });
 
-test('wrong types: the record is kept in the quarantine with its reason and payload, the rest is stored', async (t) => {
+test('wrong types: the record goes to the quarantine with its reason and payload, the rest is stored', async (t) => {
   const { server, replica } = await bad(t);
   const list = server.records.get('Property') ?? [];
   const wrong = { ...list[4], ListPrice: { amount: 5 }, City: [7] };
@@ -129,7 +129,7 @@ test('wrong types: the record is kept in the quarantine with its reason and payl
   assert.deepEqual((await replica.store.checkpoints.quarantined('feed')).length, 1);
 });
 
-test('a whole number that JSON does not keep is put aside; it would poison every reading of its record', async (t) => {
+test('an integer that JSON cannot represent exactly puts its record in the quarantine', async (t) => {
   const { server, replica } = await bad(t, 3);
   const list = server.records.get('Property') ?? [];
   list[1] = { ...list[1], LotSizeSquareFeet: 2 ** 60 };
@@ -148,7 +148,7 @@ test('a whole number that JSON does not keep is put aside; it would poison every
   );
 });
 
-test('records without key, and members of a page that are no records, are kept under the hash of what they are', async (t) => {
+test('records without a key, and members of a page that are not JSON objects, are quarantined under the hash of their content', async (t) => {
   const { server, replica } = await bad(t, 3);
   const good = server.records.get('Property') ?? [];
   server.intercept = (seen) =>
@@ -183,7 +183,7 @@ test('records without key, and members of a page that are no records, are kept u
   for (const { key } of entries) assert.match(key, /^#[\w-]{16}$/);
 });
 
-test('a key that is a text of control characters, or longer than a key may be, is no key', async (t) => {
+test('a record whose key has control characters, or more characters than a key may have, is quarantined', async (t) => {
   const { server, replica } = await bad(t, 2);
   const list = server.records.get('Property') ?? [];
   list.push(listing('a\u0001b'), listing('x'.repeat(256)));
@@ -204,13 +204,13 @@ test('records with thousands of unknown fields: all listings are stored, fields 
   }
   await replica.replicate();
   assert.deepEqual(await replica.keys('Property'), keysUpTo(12));
-  assert.ok(replica.told('field').some(({ taken }) => taken === 'ignored'));
+  assert.ok(replica.reported('field').some(({ taken }) => taken === 'ignored'));
   assert.deepEqual(await replica.quarantine(), []);
   clock.advance(HOUR);
   assert.equal(await replica.replicate(), 'done');
 });
 
-test('endless nextLinks: pages without a record, one after the other', async (t) => {
+test('endless nextLinks: pages without a record', async (t) => {
   const { server, replica } = await bad(t);
   let page = 0;
   server.intercept = (seen) =>
@@ -227,7 +227,7 @@ test('endless nextLinks: pages without a record, one after the other', async (t)
   assert.equal(page, 500);
 });
 
-test('endless nextLinks: the same records for ever, under ever new links', async (t) => {
+test('endless nextLinks: the same records for ever, each time under a new link', async (t) => {
   const { server, replica } = await bad(t);
   const list = server.records.get('Property') ?? [];
   let page = 0;
@@ -245,7 +245,7 @@ test('endless nextLinks: the same records for ever, under ever new links', async
   assert.deepEqual(await replica.keys('Property'), keysUpTo(12), 'what came is stored');
 });
 
-test('endless nextLinks: two pages in turn, under ever new links, are found at the third', async (t) => {
+test('endless nextLinks: two pages that alternate under new links are detected at the third', async (t) => {
   const { server, replica } = await bad(t);
   const list = server.records.get('Property') ?? [];
   let page = 0;
@@ -265,7 +265,7 @@ test('endless nextLinks: two pages in turn, under ever new links, are found at t
   assert.deepEqual(await replica.keys('Property'), keysUpTo(12), 'what came is stored');
 });
 
-test('endless links of sub-data: each list is given up, and the listings are stored', async (t) => {
+test('endless links of sub-data: each list is abandoned, and the listings are stored', async (t) => {
   const { server, replica } = await bad(t, 3);
   let page = 0;
   server.intercept = ({ path, url }) => {
@@ -279,7 +279,7 @@ test('endless links of sub-data: each list is given up, and the listings are sto
   assert.ok(page > 250 && page < 3 * 4 * 260, `${page} pages`);
 });
 
-test('the same link twice', async (t) => {
+test('a nextLink that comes twice ends the download with an error', async (t) => {
   const { server, replica } = await bad(t);
   const list = server.records.get('Property') ?? [];
   server.intercept = (seen) => {
@@ -298,11 +298,11 @@ test('the same link twice', async (t) => {
       `The walk was lost 5 times: The source gave the link ${server.root}Property?$skiptoken=4 twice: the walk would not end`,
     ),
   );
-  const again = replica.told('again');
+  const again = replica.reported('again');
   assert.equal(again.length, 4);
 });
 
-test('the same token twice', async (t) => {
+test('a skip token that comes twice ends the download with an error', async (t) => {
   const clock = testClock();
   const server = await nativeServer(t, clock, listings(6, clock));
   const replica = await makeReplica(t, {
@@ -324,7 +324,7 @@ test('the same token twice', async (t) => {
   );
 });
 
-test('a link that is no address', async (t) => {
+test('a nextLink that is not a URL is an error', async (t) => {
   const { server, replica } = await bad(t);
   server.intercept = (seen) =>
     pageOf(seen) === 0 ? json({ value: [], '@odata.nextLink': 'http://' }) : undefined;
@@ -334,7 +334,7 @@ test('a link that is no address', async (t) => {
   );
 });
 
-test('a page that ends in the middle, cut or with JSON that breaks off, is asked for again', async (t) => {
+test('a page that is truncated, by a closed connection or by incomplete JSON, is requested again', async (t) => {
   const { server, replica } = await bad(t);
   const list = server.records.get('Property') ?? [];
   const text = JSON.stringify({ value: list.slice(0, 4), '@odata.nextLink': 'Property?$skiptoken=4' });
@@ -353,7 +353,7 @@ test('a page that ends in the middle, cut or with JSON that breaks off, is asked
   assert.deepEqual(await replica.quarantine(), []);
 });
 
-test('a page whose list is shorter than it was, with no link, is the end of the walk; the sweep finds the rest', async (t) => {
+test('a page that is shorter than before and has no link ends the walk; the sweep finds the missing records', async (t) => {
   const { server, replica, clock } = await bad(t);
   const list = server.records.get('Property') ?? [];
   server.intercept = (seen) => (pageOf(seen) === 1 ? json({ value: list.slice(4, 6) }) : undefined);
@@ -373,17 +373,17 @@ test('a sweep that suddenly ends early does not empty the replica: the guard sto
   server.intercept = (seen) =>
     pageOf(seen) === 0 && seen.query.has('$select') ? json({ value: list.slice(0, 4) }) : undefined;
   assert.equal(await replica.replicate(), 'guarded');
-  assert.deepEqual(replica.told('guarded'), [{ resource: 'Property', rows: 8, of: 12 }]);
+  assert.deepEqual(replica.reported('guarded'), [{ resource: 'Property', rows: 8, of: 12 }]);
   assert.deepEqual(await replica.keys('Property'), keysUpTo(12));
   const [status] = (await replica.status()).collections;
   assert.equal(status?.sweep, 'guarded');
-  // The source is itself again.
+  // The source is complete again.
   server.intercept = () => undefined;
   assert.equal(await replica.replicate({ step: 'purge' }), 'done');
   assert.deepEqual(await replica.keys('Property'), keysUpTo(12));
 });
 
-test('100 MB pages are asked for smaller', async (t) => {
+test('100 MB pages are requested with fewer records', async (t) => {
   const { server, replica } = await bad(t);
   const sizes: number[] = [];
   server.traits.page = 1000;
@@ -398,7 +398,7 @@ test('100 MB pages are asked for smaller', async (t) => {
   assert.deepEqual(sizes, [50, 25, 12]);
 });
 
-test('100 MB pages however few records are asked for: a clear error', async (t) => {
+test('100 MB pages however few records are requested: a clear error', async (t) => {
   const { server, replica } = await bad(t);
   server.intercept = (seen) => (pageOf(seen) === undefined ? undefined : { body: LARGE });
   await assert.rejects(
@@ -408,7 +408,7 @@ test('100 MB pages however few records are asked for: a clear error', async (t) 
 });
 
 for (const status of [400, 413, 414, 422]) {
-  test(`a source that rejects more than 20 records with ${status} gets smaller pages, and never again a larger one`, async (t) => {
+  test(`a source that rejects more than 20 records with ${status} gets smaller pages, and never a larger one again`, async (t) => {
     const { server, replica } = await bad(t, 100);
     server.traits.page = 1000;
     const sizes: number[] = [];
@@ -424,7 +424,7 @@ for (const status of [400, 413, 414, 422]) {
   });
 }
 
-test('a page that is rejected whatever its size is tried four times, and the source says why', async (t) => {
+test('a page that is rejected at every size is requested with four sizes, and the error has the reason of the source', async (t) => {
   const { server, replica } = await bad(t);
   const sizes: (string | null)[] = [];
   server.intercept = (seen) => {
@@ -436,7 +436,7 @@ test('a page that is rejected whatever its size is tried four times, and the sou
   assert.deepEqual(sizes, ['50', '25', '12', '10']);
 });
 
-test('a source that takes larger pages from the first one only: a 400 above 200 does not end the download', async (t) => {
+test('a source that rejects first pages above 200 with 400: smaller sizes are tried, and the download completes', async (t) => {
   const { server, replica } = await bad(t, 600);
   server.traits.page = 1000;
   const rejected: number[] = [];
@@ -451,7 +451,7 @@ test('a source that takes larger pages from the first one only: a 400 above 200 
   assert.deepEqual(rejected, [1000, 500, 250]);
 });
 
-test('gzip bombs are asked for smaller, and nothing of them is kept', async (t) => {
+test('gzip bombs are requested with fewer records, and the copy is complete', async (t) => {
   const { server, replica } = await bad(t);
   const bomb = gzipSync(Buffer.alloc(100_000_000, ' '));
   server.traits.page = 1000;
@@ -476,7 +476,7 @@ test('redirects to other hosts: the token is never sent there, and the error nam
   assert.deepEqual(await replica.keys('Property'), keysUpTo(4), 'what came before is stored');
 });
 
-test('INCIDENT a link of sub-data took the token to another host: odd links reach nobody', async (t) => {
+test('INCIDENT a link of sub-data took the token to another host: the host of a malformed link gets no request', async (t) => {
   const { server, replica } = await bad(t, 2);
   const other = await odataServer(t, testClock(), {});
   const link = `x:@${new URL(other.origin).host}/steal`;
@@ -487,7 +487,7 @@ test('INCIDENT a link of sub-data took the token to another host: odd links reac
   assert.equal(other.seen.length, 0);
 });
 
-test('a key that is revoked during the download: the error says so at once, and what came is stored', async (t) => {
+test('a key that is revoked during the download: the error comes at once, and pages read before are stored', async (t) => {
   const { server, replica } = await bad(t);
   server.intercept = (seen) =>
     pageOf(seen) === 1 ? json({ error: { message: 'The key is disabled' } }, { status: 401 }) : undefined;
@@ -513,7 +513,7 @@ const ROOTS: readonly [string, Reply][] = [
   ['is broken', { status: 500, body: 'Oh' }],
 ];
 for (const [what, reply] of ROOTS) {
-  test(`a root that ${what}: the time of the source is the Date of a list, and windows are bounded by it`, async (t) => {
+  test(`a root that ${what}: the Date of a list gives the time of the source and bounds the windows`, async (t) => {
     const { server, replica, clock } = await bad(t, 3);
     server.intercept = ({ path }) => (path === '/odata/' ? reply : undefined);
     assert.equal(await replica.replicate(), 'done');
@@ -526,7 +526,7 @@ for (const [what, reply] of ROOTS) {
   });
 }
 
-test('native: a source without a system has the time of its listings', async (t) => {
+test('native: without /v1/system, the Date of the listings gives the time of the source', async (t) => {
   const clock = testClock();
   const server = await nativeServer(t, clock, listings(3, clock));
   const replica = await makeReplica(t, { from: server.root, interface: 'native', clock });
@@ -535,7 +535,7 @@ test('native: a source without a system has the time of its listings', async (t)
   assert.deepEqual(await replica.keys('Property'), keysUpTo(3));
 });
 
-test('a source that is away is asked for its time no more often than for anything else', async (t) => {
+test('an unavailable source is asked for its time no more often than for anything else', async (t) => {
   const { server, replica, clock } = await bad(t, 3);
   await replica.replicate();
   clock.advance(HOUR);
@@ -549,7 +549,7 @@ test('a source that is away is asked for its time no more often than for anythin
   assert.ok(asked <= 2 * 8, `${asked} requests`);
 });
 
-test('a metadata that changes between runs: new fields are declared, everything is read again, data is kept', async (t) => {
+test('metadata that changes between runs: new fields are declared, everything is read again, stored data is kept', async (t) => {
   const { server, replica, clock } = await bad(t, 3);
   const list = server.records.get('Property') ?? [];
   server.traits.metadata = metadataOf({ ListPrice: 'Edm.Decimal' });
@@ -559,14 +559,14 @@ test('a metadata that changes between runs: new fields are declared, everything 
   server.traits.metadata = metadataOf({ ListPrice: 'Edm.Decimal', WaterTemperature: 'Edm.Decimal' });
   clock.advance(HOUR);
   await replica.replicate();
-  assert.deepEqual(replica.told('refresh').length, 1);
+  assert.deepEqual(replica.reported('refresh').length, 1);
   assert.deepEqual(
     (await replica.rows('Property')).map(({ WaterTemperature }) => WaterTemperature),
     [null, 11.5, null],
   );
 });
 
-test('a metadata that breaks between runs is no metadata: the copy goes on without, and is not read again for it', async (t) => {
+test('metadata that is broken at a later run is ignored: the update continues, and nothing is read again', async (t) => {
   const { server, replica, clock } = await bad(t, 3);
   server.traits.metadata = metadataOf({ ListPrice: 'Edm.Decimal' });
   await replica.replicate();
@@ -574,11 +574,11 @@ test('a metadata that breaks between runs is no metadata: the copy goes on witho
   clock.advance(HOUR);
   take(server.records.get('Property') ?? [], keyOf(9));
   assert.equal(await replica.replicate(), 'done');
-  assert.deepEqual(replica.told('refresh'), []);
+  assert.deepEqual(replica.reported('refresh'), []);
   assert.deepEqual(await replica.keys('Property'), keysUpTo(3));
 });
 
-test('a source that gives the same key in two systems: the record of another source is not overwritten', async (t) => {
+test('two sources with the same key: the record of the other source is quarantined and not overwritten, and a purge leaves the rows of other sources alone', async (t) => {
   const { server, replica, clock } = await bad(t, 3);
   await replica.replicate();
   const other = await odataServer(t, clock, {
@@ -596,7 +596,7 @@ test('a source that gives the same key in two systems: the record of another sou
   assert.deepEqual(await replica.keys('Property'), ['77'], 'a purge touches its own rows alone');
 });
 
-test('a feed with thousands of unknown fields is copied nevertheless: those beyond the limit are reported once and left out', async (t) => {
+test('a feed with thousands of unknown fields is copied completely: fields beyond the limit are left out and reported once', async (t) => {
   const { server, replica } = await bad(t);
   const list = server.records.get('Property') ?? [];
   for (const at of [1, 6]) {
@@ -607,7 +607,7 @@ test('a feed with thousands of unknown fields is copied nevertheless: those beyo
   assert.deepEqual(await replica.keys('Property'), keysUpTo(12));
   assert.deepEqual((await replica.status()).ignored, ['Property.*']);
   assert.deepEqual(
-    replica.told('field').filter(({ taken }) => taken === 'ignored'),
+    replica.reported('field').filter(({ taken }) => taken === 'ignored'),
     [{ resource: 'Property', name: '*', taken: 'ignored' }],
   );
 });

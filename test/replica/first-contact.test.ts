@@ -1,4 +1,4 @@
-/** What happens when a source is asked for the first time: nothing answers there, or the store has its records already. */
+/** The first request to a source: nothing listens there, or the store already has its records. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RequestFailure } from '../../src/replica/http/failure.ts';
@@ -13,7 +13,7 @@ const waits = (...list: readonly number[]) =>
   list.map((wait, at) => ({ reason: REFUSED, attempt: at + 1, wait }));
 
 for (const kind of ['reso', 'native'] as const) {
-  test(`${kind}: the first contact with an address where nothing listens ends soon and says what to do`, async (t) => {
+  test(`${kind}: the first request to an address where nothing listens fails after seconds and says what to do`, async (t) => {
     const clock = testClock();
     const from = 'http://127.0.0.1:1/feed';
     const replica = await makeReplica(t, { from, interface: kind, clock, resources: ['Property'] });
@@ -28,13 +28,13 @@ for (const kind of ['reso', 'native'] as const) {
       );
       return true;
     });
-    // At the longest seven seconds, where chance makes them half of it.
-    assert.deepEqual(replica.told('retry'), waits(500, 1000, 2000));
+    // Seven seconds at most; each wait is half random.
+    assert.deepEqual(replica.reported('retry'), waits(500, 1000, 2000));
     assert.equal((await replica.status()).identity, undefined, 'the name is free');
   });
 }
 
-test('a source that was met before is waited for as ever when nothing listens, and so is one that answers that it is busy', async (t) => {
+test('a source that was reached before, and one that responds that it is busy, are retried for the usual time', async (t) => {
   const clock = testClock();
   const server = await odataServer(t, clock, { Property: listings(3, clock) });
   let isDown = false;
@@ -49,14 +49,14 @@ test('a source that was met before is waited for as ever when nothing listens, a
   let busy = 6;
   server.intercept = () => (busy-- > 0 ? json({ error: { message: 'Busy' } }, { status: 503 }) : undefined);
   assert.equal(await replica.replicate(), 'done');
-  assert.equal(replica.told('retry').length, 6);
+  assert.equal(replica.reported('retry').length, 6);
   isDown = true;
   replica.events.length = 0;
   await assert.rejects(replica.replicate(), { message: REFUSED });
-  assert.deepEqual(replica.told('retry'), waits(500, 1000, 2000, 4000, 8000, 16_000, 30_000));
+  assert.deepEqual(replica.reported('retry'), waits(500, 1000, 2000, 4000, 8000, 16_000, 30_000));
 });
 
-test('a feed that the store has under another name is reported with that name, and nothing is quarantined', async (t) => {
+test('a feed that the store already has under another name is rejected with that name, and nothing is quarantined', async (t) => {
   const clock = testClock();
   const server = await odataServer(t, clock, { Property: listings(30, clock) });
   const replica = await makeReplica(t, {
@@ -67,15 +67,15 @@ test('a feed that the store has under another name is reported with that name, a
   });
   await replica.replicate();
   const identity = `reso ${new URL(server.root).host}/odata/`;
-  const told = (force: string) => ({
+  const rejection = (force: string) => ({
     code: 'usage',
     message: `${replica.store.name} already has the records of again, from the source feed. A key belongs to one source, so none of them could be stored. If it is the same feed, --source feed${force} continues that copy. For another feed, use a separate store, or --force, which quarantines the records that both have.`,
   });
-  await assert.rejects(replica.replicate({ source: 'again' }), told(''));
+  await assert.rejects(replica.replicate({ source: 'again' }), rejection(''));
   const byName = server.root.replace('127.0.0.1', 'localhost');
   await assert.rejects(
     replica.replicate({ source: 'again', from: byName }),
-    told(` --force (it was replicated from ${identity})`),
+    rejection(` --force (it was replicated from ${identity})`),
   );
   assert.deepEqual(await replica.store.checkpoints.state('again'), {}, 'the name is free');
   assert.deepEqual(await replica.store.checkpoints.quarantined(), []);
@@ -89,7 +89,7 @@ test('a feed that the store has under another name is reported with that name, a
     'who insists gets what was so before',
   );
 
-  // Of a feed that has others besides, these are stored under its name.
+  // A feed that also has other records is copied; those records are stored under its name.
   const more = await odataServer(t, clock, { Property: listings(31, clock) });
   await replica.replicate({ source: 'more', from: more.root });
   assert.deepEqual(

@@ -12,7 +12,7 @@ for (const kind of ['reso', 'native'] as const) goneContract(sqliteEngine(), kin
 
 const resources = ['Property'];
 
-test('a listing that could not be stored and that the source has deleted leaves the quarantine with the purge', async (t) => {
+test('a quarantined listing that the source has deleted leaves the quarantine with the next purge', async (t) => {
   const clock = testClock();
   const wrong = (number: number) => (number === 2 ? { ListPrice: 'much' } : {});
   const server = await odataServer(t, clock, { Property: listings(9, clock, wrong) });
@@ -29,12 +29,12 @@ test('a listing that could not be stored and that the source has deleted leaves 
   clock.advance(DAY);
   assert.equal(await replica.replicate(), 'done');
   assert.deepEqual(await replica.quarantine(), []);
-  assert.deepEqual(replica.told('gone'), [{ resource: 'Property', keys: [keyOf(2)] }]);
+  assert.deepEqual(replica.reported('gone'), [{ resource: 'Property', keys: [keyOf(2)] }]);
   assert.deepEqual(await replica.keys('Property'), [keyOf(1), ...keysUpTo(7, 3)]);
 });
 
 for (const parts of ['expanded', 'by themselves'] as const) {
-  test(`a photo that could not be stored leaves the quarantine when its listing comes without it, ${parts}`, async (t) => {
+  test(`a quarantined photo leaves the quarantine when its listing comes without it, ${parts}`, async (t) => {
     const clock = testClock();
     const odd = { ...photo('odd'), Order: 'first' };
     const withOdd = (number: number) =>
@@ -60,7 +60,7 @@ for (const parts of ['expanded', 'by themselves'] as const) {
     clock.advance(600 * SECOND);
     await replica.replicate();
     assert.deepEqual(await replica.quarantine(), []);
-    assert.deepEqual(replica.told('gone'), [{ resource: 'Media', keys: ['odd'] }]);
+    assert.deepEqual(replica.reported('gone'), [{ resource: 'Media', keys: ['odd'] }]);
     assert.deepEqual(await replica.keys('Media'), ['p1']);
   });
 }

@@ -1,6 +1,6 @@
 /**
- * What is in the quarantine of a copy and no longer at its source: the quarantine lets it go, by every way on which a copy
- * learns of it, and nothing stores it any more.
+ * Quarantined records that the source no longer has: every step that discovers this removes them from the quarantine, and nothing
+ * stores them.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -20,7 +20,7 @@ const entry = (resource: string, key: string, payload: Json) => {
   return { resource, key, reason: 'odd', payload: JSON.stringify(payload) };
 };
 
-/** Of records that the source never had, of a listing that is there, and of what has no key. */
+/** Entries for records that the source never had, for members of a listing, and for records without a key or parent. */
 const RECORDS = [
   entry('Member', 'mx', { MemberKey: 'mx', MemberFullName: 'Gone' }),
   entry('Property', '2001', { ListingKey: '2001', ListPrice: 1 }),
@@ -41,7 +41,7 @@ const byName = (one: readonly string[], other: readonly string[]): number =>
 export function goneContract(engine: Engine, kind: 'reso' | 'native'): void {
   const name = `${kind}, ${engine.name}`;
 
-  /** A copy of three listings, and what its quarantine holds. */
+  /** A copy of three listings with the given quarantine. */
   async function copied(
     scope: Scope,
     quarantine: typeof RECORDS,
@@ -62,13 +62,13 @@ export function goneContract(engine: Engine, kind: 'reso' | 'native'): void {
   }
   const left = async (replica: WatchedReplica): Promise<string[][]> =>
     (await replica.quarantine()).map(([resource, key]) => [resource, key]).toSorted(byName);
-  const told = (replica: WatchedReplica): string[][] =>
+  const removed = (replica: WatchedReplica): string[][] =>
     replica
-      .told('gone')
+      .reported('gone')
       .flatMap(({ resource, keys }) => keys.map((key) => [resource, key]))
       .toSorted(byName);
 
-  test(`${name}: what is in quarantine and gone at the source is no difference; a purge and a refresh let it go`, async (t) => {
+  test(`${name}: quarantined records that the source no longer has are not a difference; a purge and a refresh remove them`, async (t) => {
     const every = [...RECORDS, ...PARTS, ...NAMELESS];
     const { feed, replica } = await copied(t, every);
     const before = await replica.verify();
@@ -78,17 +78,17 @@ export function goneContract(engine: Engine, kind: 'reso' | 'native'): void {
     assert.equal((await replica.quarantine()).length, every.length, 'a proof stores nothing');
 
     assert.equal(await replica.replicate({ step: 'purge' }), 'done');
-    // Only a walk over everything tells that of which neither a key nor a parent is known.
+    // If neither key nor parent is known, only a complete download shows that the source no longer has the record.
     assert.deepEqual(await left(replica), [['Media', 'pz']]);
     const purged = every.filter(({ key }) => key !== 'pz');
-    assert.deepEqual(told(replica), keysOf(purged).toSorted(byName));
+    assert.deepEqual(removed(replica), keysOf(purged).toSorted(byName));
     feed.clock.advance(HOUR);
     assert.equal(await replica.replicate({ refresh: true }), 'done');
     assert.deepEqual(await replica.quarantine(), []);
     assert.ok(isEqual(await replica.verify()));
   });
 
-  test(`${name}: a retry stores nothing that the source does not give: it asks now, or the next run does`, async (t) => {
+  test(`${name}: a retry stores only what the source still has, whether it asks now or leaves that to the next run`, async (t) => {
     const { feed, replica } = await copied(t, [...RECORDS, ...PARTS]);
     assert.deepEqual(await replica.retry(), { stored: 0, wanted: 0, gone: 5, still: [] });
     assert.deepEqual(await replica.quarantine(), []);

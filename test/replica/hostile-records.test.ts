@@ -1,4 +1,4 @@
-/** Records that are made to hurt whoever copies them: each goes to the quarantine alone, and nothing behind it is lost. */
+/** Records that are made to harm a consumer: each goes to the quarantine alone, and all records after it are stored. */
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
@@ -11,7 +11,7 @@ import { odataServer } from './support/odata-server.ts';
 import { platFeed } from './support/plat-source.ts';
 import { makeReplica } from './support/replica.ts';
 
-/** A value of so many levels; JSON.parse makes them without recursion, as a source's answer is read. */
+/** A value with that many levels. JSON.parse builds them without recursion, as it does with the response of a source. */
 const deep = (levels: number, open = '[', close = ']'): unknown =>
   JSON.parse(`${open.repeat(levels)}1${close.repeat(levels)}`);
 
@@ -52,7 +52,7 @@ async function copied(t: Scope, kind: 'reso' | 'native') {
 }
 
 for (const kind of ['reso', 'native'] as const) {
-  test(`${kind}: each is refused alone, all others are stored, and a retry changes nothing`, async (t) => {
+  test(`${kind}: each hostile record is quarantined alone, all others are stored, and a refresh changes nothing`, async (t) => {
     const { replica, result } = await copied(t, kind);
     assert.equal(result, 'done');
     assert.deepEqual(await replica.keys('Property'), ['10', '30', '31', '90']);
@@ -73,7 +73,7 @@ for (const kind of ['reso', 'native'] as const) {
   });
 }
 
-/** More than is read of one answer, 32 MB. */
+/** More than the 32 MB that are read of one response. */
 const HUGE = Buffer.alloc(36_000_000, 'x');
 const huge = (before: string, after: string): Buffer =>
   Buffer.concat([Buffer.from(`${before}"PublicRemarks":"`), HUGE, Buffer.from(`"${after}`)]);
@@ -83,7 +83,7 @@ const media = (key: string): Json => ({
   ResourceRecordKey: key,
 });
 
-test('reso: answers of discovery that are too large to be read show that their ways work', async (t) => {
+test('reso: discovery accepts a response that is too large to be read as proof that the request is supported', async (t) => {
   const clock = testClock('2026-06-01T12:00:00Z');
   const records = ['1', '2'].map((key) => record(key, { Media: [media(key)] }));
   const server = await odataServer(t, clock, { Property: records }, { expands: ['Media'], top: 'total' });
@@ -94,7 +94,7 @@ test('reso: answers of discovery that are too large to be read show that their w
     if (!isProbe || query.has('$count')) return undefined;
     asked.push(decodeURIComponent(url.replace('/odata/Property', '')));
     const expand = query.get('$expand');
-    // Also an error may say more than is read.
+    // An error response, too, may be larger than what is read.
     const status = expand === null || expand === 'Media' ? 200 : 400;
     return { status, headers: { 'content-type': 'application/json' }, body };
   };
@@ -114,7 +114,7 @@ test('reso: answers of discovery that are too large to be read show that their w
   assert.deepEqual(await replica.keys('Media'), ['M1', 'M2']);
 });
 
-test('native: nor does a first listing that is too large to be read hide whose server it is', async (t) => {
+test('native: a first listing that is too large to be read does not keep discovery from recognizing the server', async (t) => {
   const clock = testClock('2026-06-01T12:00:00Z');
   const server = await nativeServer(t, clock, [record('1'), record('2')]);
   const body = huge('{"D":{"Success":true,"Results":[{', '}]}}');
@@ -132,7 +132,7 @@ test('native: nor does a first listing that is too large to be read hide whose s
 
 const SPACES = Buffer.alloc(1_000_000, ' ');
 
-/** Makes every answer that holds all of a listing larger than is read; space behind JSON is none of it. */
+/** Makes each response with the whole listing larger than what is read, by spaces after its JSON. */
 const tooLargeWith =
   (key: string, isWhole: (url: string) => boolean) =>
   (transport: Transport): Transport =>
@@ -156,7 +156,7 @@ interface Heavy {
   readonly is: 'plat' | 'foreign';
 }
 
-/** A source with listings of which one is too large, by its interface, and a replica of it. */
+/** A source of one of the interfaces with one listing that is too large, and a replica of it. */
 async function heavySource(t: Scope, { kind, is }: Heavy, keys: readonly string[]) {
   const clock = testClock('2026-06-01T12:00:00Z');
   const between = tooLargeWith('BIG', isExpanded);
@@ -200,18 +200,18 @@ async function heavySource(t: Scope, { kind, is }: Heavy, keys: readonly string[
 
 for (const kind of ['reso', 'native'] as const) {
   for (const is of ['plat', 'foreign'] as const) {
-    // Alone, it is also the one that discovery meets.
+    // If it is the only listing, discovery reads it as well.
     const isAlone = process.env.PLAT_FULL === '1' || (is === 'plat' && kind === 'reso');
     for (const keys of [...(isAlone ? [['BIG']] : []), ['A1', 'A2', 'BIG', 'C1', 'C2']]) {
-      test(`${is} ${kind}: ${keys} of which BIG is too large to be read: it alone is in the quarantine`, async (t) => {
+      test(`${is} ${kind}: of ${keys}, BIG is too large to be read and is the only one in the quarantine`, async (t) => {
         const { replica, clock } = await heavySource(t, { kind, is }, keys);
         assert.equal(await replica.replicate(), 'done');
-        // What is in the quarantine is asked for again, an update, and a purge.
+        // The next run requests quarantined records again, updates and purges.
         clock.advance(25 * 3_600_000);
         assert.equal(await replica.replicate(), 'done');
         const others = keys.filter((key) => key !== 'BIG');
         const stored = await replica.keys('Property');
-        // The download of the native interface asks for sub-data by itself: the listing is there.
+        // The native download requests sub-data separately, so that the listing is stored.
         assert.deepEqual(stored, kind === 'native' ? keys : others);
         if (kind === 'reso' || is === 'plat')
           assert.deepEqual(
@@ -230,7 +230,7 @@ for (const kind of ['reso', 'native'] as const) {
       });
     }
 
-    test(`${is} ${kind}: a listing that is too large comes to a replica that is current: the others come, too`, async (t) => {
+    test(`${is} ${kind}: a new listing that is too large is quarantined by an update, and the other new listings are stored`, async (t) => {
       const { replica, put, clock } = await heavySource(t, { kind, is }, ['A1', 'Z1']);
       assert.equal(await replica.replicate(), 'done');
       clock.advance(3_600_000);

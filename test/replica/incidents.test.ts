@@ -1,4 +1,4 @@
-/** Incidents that others had, each by its name. */
+/** Incidents of other systems, each by its name. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { budgetName, readUse } from '../../src/replica/http/rate-budget.ts';
@@ -16,7 +16,7 @@ const resources = ['Property'];
 const KINDS = ['reso', 'native'] as const;
 
 for (const kind of KINDS) {
-  test(`INCIDENT an empty table made the cursor zero (${kind}): the whole feed is not downloaded again`, async (t) => {
+  test(`INCIDENT an empty table made the cursor zero (${kind}): an update continues at its cursor, and the sweep finds what is missing`, async (t) => {
     const feed = await platFeed(t);
     await feed.write('Property', ...keysUpTo(5).map((key) => listing(key)));
     feed.clock.advance(HOUR);
@@ -32,17 +32,17 @@ for (const kind of KINDS) {
     assert.match(first, kind === 'reso' ? /gt 2026-06-01T12:59:49Z/ : /bt 2026-06-01T12:59:50Z,/);
     assert.deepEqual(await replica.keys('Property'), [keyOf(2)]);
     assert.deepEqual(
-      replica.told('step').filter(({ step, state }) => step === 'initial' && state === 'begun').length,
+      replica.reported('step').filter(({ step, state }) => step === 'initial' && state === 'begun').length,
       1,
     );
-    // What is missing is the sweep's to find, key by key.
+    // The sweep finds the missing records by their keys.
     feed.clock.advance(DAY);
     await replica.replicate();
     assert.deepEqual(await replica.keys('Property'), keysUpTo(5));
   });
 }
 
-test('INCIDENT gt on truncated milliseconds skipped records: stamps keep theirs, and the overlap takes both edges in', async (t) => {
+test('INCIDENT gt on truncated milliseconds skipped records: timestamps keep their milliseconds, and overlapping windows include both edges', async (t) => {
   const clock = testClock();
   const stamps = [
     '11:59:00.000',
@@ -70,7 +70,7 @@ test('INCIDENT gt on truncated milliseconds skipped records: stamps keep theirs,
   );
 });
 
-test('INCIDENT rate windows forgotten at restart: the next run goes on counting', async (t) => {
+test('INCIDENT rate windows forgotten at restart: the next run continues to count', async (t) => {
   const clock = testClock('2026-06-01T12:00:00Z');
   const server = await odataServer(t, clock, { Property: listings(3, clock) });
   const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock, resources });
@@ -84,12 +84,12 @@ test('INCIDENT rate windows forgotten at restart: the next run goes on counting'
   );
   clock.advance(60 * SECOND);
   await replica.replicate({ limits });
-  const waits = replica.told('waiting');
+  const waits = replica.reported('waiting');
   assert.deepEqual(waits, [{ reason: 'the rate limit of the source', wait: HOUR }]);
   assert.ok(used < 30 && server.seen.length > 30);
 });
 
-test('INCIDENT an empty child array wiped all media: not expanded is not the same as expanded and empty', async (t) => {
+test('INCIDENT an empty child array wiped all media: a collection that is absent is left alone, one that is empty is emptied', async (t) => {
   const clock = testClock();
   const server = await odataServer(
     t,
@@ -106,7 +106,7 @@ test('INCIDENT an empty child array wiped all media: not expanded is not the sam
   change(list, keyOf(1), { ListPrice: 1 }, clock);
   change(list, keyOf(2), { Media: [] }, clock);
   clock.advance(600 * SECOND);
-  // The server leaves the collection of the first listing out, and gives the second one's empty.
+  // The server omits the collection of the first listing and sends an empty one for the second.
   server.intercept = ({ query }) =>
     query.has('$filter')
       ? json({
@@ -119,9 +119,9 @@ test('INCIDENT an empty child array wiped all media: not expanded is not the sam
   assert.deepEqual(await replica.keys('Media'), ['1001-0']);
 });
 
-test('INCIDENT an empty child array wiped all media: what was not asked for is not believed', async (t) => {
+test('INCIDENT an empty child array wiped all media: an empty collection that was not requested is ignored', async (t) => {
   const clock = testClock();
-  // Without _expand this server gives empty lists.
+  // Without _expand this server sends empty lists.
   const server = await nativeServer(
     t,
     clock,
@@ -141,7 +141,7 @@ test('INCIDENT an empty child array wiped all media: what was not asked for is n
   const replica = await makeReplica(t, { from: server.root, interface: 'native', clock, resources });
   await replica.replicate();
   assert.deepEqual(await replica.keys('Media'), ['p1', 'p2', 'p3']);
-  // What the key may see changes, so that everything is read again; the run ends before the sub-data follows.
+  // The fields that the key sees change, so that everything is read again; the run ends before the sub-data is requested.
   server.standardFields = { ListPrice: {} };
   clock.advance(HOUR);
   const stop = new AbortController();
@@ -149,11 +149,11 @@ test('INCIDENT an empty child array wiped all media: what was not asked for is n
     signal: stop.signal,
     onEvent: (event) => event.kind === 'page' && event.step === 'initial' && stop.abort(),
   });
-  assert.equal(replica.told('refresh').length, 1);
+  assert.equal(replica.reported('refresh').length, 1);
   assert.deepEqual(await replica.keys('Media'), ['p1', 'p2', 'p3']);
 });
 
-test('INCIDENT a daemon that ended on "nothing to do" was never started again: a watch goes on through quiet days', async (t) => {
+test('INCIDENT a daemon that ended on "nothing to do" was never started again: a watch continues through days without changes', async (t) => {
   const clock = testClock();
   const server = await odataServer(t, clock, { Property: listings(3, clock) });
   const list = server.records.get('Property') ?? [];
@@ -173,11 +173,11 @@ test('INCIDENT a daemon that ended on "nothing to do" was never started again: a
   });
   assert.deepEqual([result, updates], ['stopped', 22]);
   assert.equal((await replica.record('Property', keyOf(2)))?.ListPrice, 77);
-  const sweeps = replica.told('step').filter(({ step, state }) => step === 'sweep' && state === 'done');
+  const sweeps = replica.reported('step').filter(({ step, state }) => step === 'sweep' && state === 'done');
   assert.equal(sweeps.length, 3, 'one at once, then every two hours of five');
 });
 
-test('INCIDENT 18,000 listings lost to inserts that failed in silence: each is told, kept, counted and found by verify', async (t) => {
+test('INCIDENT 18,000 listings lost to inserts that failed without a report: each is reported, quarantined, counted and found by verify', async (t) => {
   const clock = testClock();
   const broken = (number: number) => (number % 3 === 0 ? { ListPrice: `${number} dollars` } : {});
   const server = await odataServer(t, clock, { Property: listings(9, clock, broken) });
@@ -190,8 +190,8 @@ test('INCIDENT 18,000 listings lost to inserts that failed in silence: each is t
     await replica.quarantine(),
     lost.map((key) => ['Property', key, reason(key)]),
   );
-  const told = replica.told('quarantined').map(({ key }) => key);
-  assert.deepEqual([...new Set(told)], lost);
+  const reported = replica.reported('quarantined').map(({ key }) => key);
+  assert.deepEqual([...new Set(reported)], lost);
   const status = await replica.status();
   assert.equal(status.quarantined + (status.collections[0]?.stored ?? 0), 9);
   const [verified] = await replica.verify();
@@ -199,7 +199,7 @@ test('INCIDENT 18,000 listings lost to inserts that failed in silence: each is t
     verified?.differences.map(({ key, kind }) => [key, kind]),
     lost.map((key) => [key, 'quarantined']),
   );
-  // The source mends one: it is stored with the next update, and out of the quarantine.
+  // The source corrects one of them: the next update stores it and removes it from the quarantine.
   clock.advance(HOUR);
   change(list, keyOf(3), { ListPrice: 3 }, clock);
   clock.advance(600 * SECOND);
@@ -211,12 +211,12 @@ test('INCIDENT 18,000 listings lost to inserts that failed in silence: each is t
   );
 });
 
-test('INCIDENT development and production shared one token, and no photo arrived: what was refused for now is asked for again', async (t) => {
+test('INCIDENT development and production shared one token, and no photo arrived: requests that were refused with 429 are repeated', async (t) => {
   const clock = testClock();
   const server = await odataServer(t, clock, { Property: listings(8, clock, withPhotos) }, { paths: true });
   let refused = 0;
   server.intercept = ({ path }) => {
-    // Somebody else uses the token up: the first forty requests for photos come too often.
+    // Another user has used up the token: the first forty requests for photos are refused.
     if (!path.endsWith('/Media') || refused >= 40) return undefined;
     refused++;
     return { status: 429, headers: { 'retry-after': '60' }, body: 'Too many' };
@@ -236,7 +236,7 @@ test('INCIDENT development and production shared one token, and no photo arrived
   assert.deepEqual([refused, await replica.quarantine()], [40, []]);
 });
 
-test('INCIDENT dates compared as strings moved a watermark backwards: a clock that runs back moves no cursor', async (t) => {
+test('INCIDENT dates compared as strings moved a watermark backwards: a source clock that is set back moves no cursor', async (t) => {
   const clock = testClock();
   const server = await odataServer(t, clock, { Property: listings(3, clock) });
   const list = server.records.get('Property') ?? [];
@@ -251,7 +251,7 @@ test('INCIDENT dates compared as strings moved a watermark backwards: a clock th
   await replica.replicate();
   assert.equal(await cursor(), '2026-06-01T12:59:00Z');
   assert.equal(server.seen.filter(({ query }) => query.has('$filter')).length, asked, 'no window was opened');
-  // Ten is less than nine as text; a zone and a fraction are no reason for another moment either.
+  // As strings, "10" is less than "9"; an offset and a fraction do not change the moment either.
   list.push(listing(keyOf(9), { ModificationTimestamp: '2026-06-10T09:30:00.5+02:00' }));
   clock.set('2026-06-10T10:00:00Z');
   await replica.replicate();
@@ -262,7 +262,7 @@ test('INCIDENT dates compared as strings moved a watermark backwards: a clock th
   );
 });
 
-test('INCIDENT a purge that holds all ids in memory and cannot resume: it goes on where it stopped', async (t) => {
+test('INCIDENT a purge that holds all ids in memory and cannot resume: a purge resumes where it was stopped', async (t) => {
   const clock = testClock();
   const server = await odataServer(t, clock, { Property: listings(40, clock) }, { page: 5 });
   const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock, resources });
@@ -296,14 +296,14 @@ test('INCIDENT a purge that holds all ids in memory and cannot resume: it goes o
   );
 });
 
-test('a purge that was killed between two batches of deletes goes on with the rest', async (t) => {
+test('a purge that was killed between two batches of deletes continues with the rest', async (t) => {
   const clock = testClock();
   const server = await odataServer(t, clock, { Property: listings(1300, clock) });
   const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock, resources });
   await replica.replicate();
   server.records.set('Property', listings(1300, clock).slice(0, 1));
   clock.advance(DAY);
-  // The first batch is stored; then the process dies.
+  // The process dies after the first batch has been committed.
   const killed = replica.replicate({
     step: 'purge',
     force: true,
@@ -315,11 +315,11 @@ test('a purge that was killed between two batches of deletes goes on with the re
   assert.equal((await replica.keys('Property')).length, 800);
   await replica.replicate({ step: 'purge' });
   assert.deepEqual(await replica.keys('Property'), [keyOf(1)]);
-  const deleted = replica.told('deleted').flatMap(({ keys }) => keys);
+  const deleted = replica.reported('deleted').flatMap(({ keys }) => keys);
   assert.deepEqual([deleted.length, new Set(deleted).size], [1299, 1299]);
 });
 
-test('media of a listing are not touched by an update that brings a photo twice', async (t) => {
+test('a photo that comes twice in a listing is stored once, with the later values', async (t) => {
   const clock = testClock();
   const server = await odataServer(
     t,

@@ -1,4 +1,4 @@
-/** Copies of one market over both interfaces: the same keys, the same values; what native does not carry is in the docs. */
+/** Copies of one market over both interfaces: the same keys and values; docs/replication.md lists what the native interface omits. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -7,7 +7,7 @@ import { REPLICA_TIMESTAMP } from '../../src/dictionary/index.ts';
 import type { Json } from '../support/world.ts';
 import { platFeed } from './support/plat-source.ts';
 
-/** Of which some have what others lack. */
+/** Enough that some listings have fields that others lack. */
 const LISTINGS = process.env.PLAT_FULL === '1' ? 300 : 200;
 const KEYS = {
   Property: 'ListingKey',
@@ -19,15 +19,15 @@ const KEYS = {
   Office: 'OfficeKey',
 } as const;
 
-/** What one of two copies lacks of a resource. */
+/** Fields of a resource that the native copy lacks. */
 interface Lack {
-  /** Fields that the native copy never has. */
+  /** In every record. */
   readonly never: readonly string[];
-  /** Fields that it has in some records, and lacks in others. */
+  /** In some records. */
   readonly sometimes: readonly string[];
 }
 
-/** The rows of the table of the docs, by resource. */
+/** The rows of the table in docs/replication.md, by resource. */
 function tableOfDocs(): Map<string, Lack> {
   const text = readFileSync(new URL('../../docs/replication.md', import.meta.url), 'utf8');
   const [, section = ''] = text.split('\n## Differences between the interfaces\n');
@@ -47,7 +47,7 @@ const byKey = (records: readonly Json[], key: string): Map<unknown, Json> =>
 
 const isNull = (value: unknown): boolean => value === undefined || value === null;
 
-/** Without the signature of a served file, which is another one for every request. */
+/** A value without the signatures of served files, which differ for each request. */
 const comparable = (value: unknown): string => JSON.stringify(value).replace(/\/media\/[^/"]+\//, '/media/');
 
 function compare(reso: ReadonlyMap<unknown, Json>, native: ReadonlyMap<unknown, Json>): Lack {
@@ -57,7 +57,7 @@ function compare(reso: ReadonlyMap<unknown, Json>, native: ReadonlyMap<unknown, 
     const right = native.get(key) ?? {};
     for (const name of new Set([...Object.keys(left), ...Object.keys(right)])) {
       const [one, other] = [left[name], right[name]];
-      // The native interface gives no numbers for the order of media; the order itself is compared below.
+      // The native interface sends no numbers for the order of media; the order itself is compared below.
       if (name === REPLICA_TIMESTAMP || name === 'Order' || (isNull(one) && isNull(other))) continue;
       if (isNull(other)) lacking.add(name);
       else {
@@ -73,7 +73,7 @@ function compare(reso: ReadonlyMap<unknown, Json>, native: ReadonlyMap<unknown, 
   };
 }
 
-/** Keys of each listing's photos as they are shown. */
+/** Keys of each listing's photos in their order. */
 function photosInOrder(media: ReadonlyMap<unknown, Json>): Map<unknown, unknown[]> {
   const photos = [...media.values()]
     .filter(({ MediaCategory }) => MediaCategory === 'Photo')
@@ -86,7 +86,7 @@ function photosInOrder(media: ReadonlyMap<unknown, Json>): Map<unknown, unknown[
   );
 }
 
-test('both interfaces give the same keys, and equal values of every field that both carry; the docs name the rest', async (t) => {
+test('both interfaces give the same keys, and equal values of every field that both have; the docs name the other fields', async (t) => {
   const feed = await platFeed(t);
   await feed.store.configure((settings) => ({
     ...settings,

@@ -1,4 +1,4 @@
-/** Keys that an address or a filter might take for something else. */
+/** Keys that an address or a filter might misread. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { listing, member, office, photo } from '../support/builders.ts';
@@ -27,7 +27,7 @@ const KEYS = [
 ];
 
 for (const kind of ['reso', 'native'] as const) {
-  test(`${kind}: whatever a key holds, its listing, its sub-data, its changes and its end arrive`, async (t) => {
+  test(`${kind}: whatever characters a key has, its listing, sub-data and deletion are copied`, async (t) => {
     const feed = await platFeed(t);
     const of = (key: string, price: number) => listing(key, { ListPrice: price, Media: [photo(`m${key}`)] });
     await feed.write('Property', ...KEYS.map((key) => of(key, 1)));
@@ -38,7 +38,7 @@ for (const kind of ['reso', 'native'] as const) {
     assert.equal(all.length, KEYS.length);
     assert.deepEqual(await replica.keys('Property'), all);
     assert.deepEqual(await replica.keys('Media'), await feed.keys('Media'));
-    // All of them are missing here, and fetched by their keys.
+    // All of them are missing here, and are requested by their keys.
     await replica.store.remove('Property', KEYS);
     feed.clock.advance(DAY);
     assert.equal(await replica.replicate(), 'done');
@@ -57,7 +57,7 @@ for (const kind of ['reso', 'native'] as const) {
     assert.deepEqual(await replica.quarantine(), []);
   });
 
-  test(`${kind}: a Member and an Office of one key are two records`, async (t) => {
+  test(`${kind}: a Member and an Office with the same key are two records`, async (t) => {
     const feed = await platFeed(t);
     await feed.write('Member', member('same'), member('other'));
     await feed.write('Office', office('same'), office('third'));

@@ -1,4 +1,4 @@
-/** A replica that follows the live demonstration by windows and purges: it ends equal, after weeks of changes. */
+/** A replica that follows the live demonstration by windows and purges for weeks of changes and ends equal. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
@@ -19,7 +19,7 @@ const OPTIONS = full ? { seed: 5, listings: 300 } : { seed: 5, listings: 12 };
 const [ROUNDS, CHANGES] = full ? [40, 150] : [1, 24];
 
 for (const kind of full ? (['reso', 'native'] as const) : (['reso'] as const)) {
-  test(`${kind}: a replica of the live demonstration ends equal`, async (t) => {
+  test(`${kind}: a replica of the live demonstration ends equal to its source`, async (t) => {
     const feed = await platFeed(t, {
       settings: { declarations: { customFields: CUSTOM_FIELDS, lookups: CUSTOM_LOOKUPS } },
     });

@@ -1,4 +1,4 @@
-/** What a copy did in the last day, as its store tells it: windows, downloads, purges, retries, failures; and a retry beside a watch. */
+/** The log of a copy's last day in its store: windows, downloads, purges, retries and failures; and a retry beside a watch. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TroubleLog } from '../../src/replica/checkpoint/trouble-log.ts';
@@ -14,11 +14,11 @@ import { platFeed, withFaults } from './support/plat-source.ts';
 const MINUTE = 60_000;
 const ENDED = /^(?:began|ended)$/;
 
-/** An entry without its moments, which the other assertions are about. */
+/** An entry without its times, which other assertions check. */
 const shown = (entry: WorkEntry): Partial<WorkEntry> =>
   Object.fromEntries(Object.entries(entry).filter(([name]) => !ENDED.test(name)));
 
-/** The logs are rows of the store: each engine keeps them. */
+/** The logs are rows of the store, so that both engines are tested. */
 const ENGINES = [sqliteEngine(), ...(process.env.PLAT_FULL === '1' ? [postgresEngine()] : [])];
 
 for (const engine of ENGINES) {
@@ -37,7 +37,7 @@ for (const engine of ENGINES) {
     await replica.replicate({ step: 'purge', purgeShare: 1 });
     const { sources } = await replicaReport(replica.store, feed.clock.now());
     const [source] = sources;
-    // On a slower store a window follows the download at once, in which nothing changed.
+    // On a slower store an empty window follows the download at once.
     const log = (source?.log.Property ?? []).filter(({ work, rows }) => work !== 'window' || rows > 0);
     assert.deepEqual(
       log.map(({ work, rows, outcome }) => [work, rows, outcome]),
@@ -71,11 +71,11 @@ for (const engine of ENGINES) {
     const { sources } = await replicaReport(replica.store, feed.clock.now());
     const [source] = sources;
     const lately = source?.lately ?? [];
-    const told = replica.told('retry').length;
-    assert.ok(told > 0);
+    const retries = replica.reported('retry').length;
+    assert.ok(retries > 0);
     assert.equal(
       lately.filter(({ kind }) => kind === 'retry').reduce((sum, { times }) => sum + times, 0),
-      told,
+      retries,
     );
     assert.deepEqual(lately.at(-1)?.kind, 'failed');
     assert.deepEqual(source?.log.Property?.map(shown), [
@@ -90,13 +90,13 @@ for (const engine of ENGINES) {
     );
   });
 
-  test(`trouble of any text is written down, by several processes at once: ${engine.name}`, async (t) => {
+  test(`errors with any text are logged, by several processes at once: ${engine.name}`, async (t) => {
     const feed = await platFeed(t);
     await feed.write('Property', listing('L1'));
     const { store, replicate } = await feed.replica(t, 'reso', { resources: ['Property'], engine });
     await replicate();
     const logs = [1, 2, 3].map(() => new TroubleLog(store, 'feed', feed.clock));
-    // A text that is cut inside a character, a NUL, and what JSON must escape.
+    // A text whose limit lies inside a character, a NUL, and characters that JSON must escape.
     const reasons = [`${'x'.repeat(299)}\u{1f3e0}`, 'nul \u0000 in it', '"\\<script>'];
     for (const log of logs) for (const reason of reasons) log.note({ kind: 'doubt', reason });
     await Promise.all(logs.map((log) => log.idle()));
@@ -106,14 +106,14 @@ for (const engine of ENGINES) {
   });
 }
 
-test('a first contact that fails leaves no source behind', async (t) => {
+test('a first contact that fails leaves no source in the store', async (t) => {
   const feed = await platFeed(t);
   const replica = await feed.replica(t, 'reso', { between: withFaults(() => 'cut') });
   await assert.rejects(replica.replicate());
   assert.deepEqual(await replica.store.checkpoints.sources(), []);
 });
 
-test('a damaged log is restarted and stops nothing', async (t) => {
+test('a log that is damaged is restarted, and the work continues', async (t) => {
   const feed = await platFeed(t);
   await feed.write('Property', listing('L1'));
   const replica = await feed.replica(t, 'reso', { resources: ['Property'] });
@@ -129,7 +129,7 @@ test('a damaged log is restarted and stops nothing', async (t) => {
   );
 });
 
-test('next to a working process, a retry only makes that process ask again', async (t) => {
+test('while another process holds the source, a retry only requests that this process fetch the record again', async (t) => {
   const feed = await platFeed(t);
   await feed.write('Property', listing('L1'), listing('L2'));
   const replica = await feed.replica(t, 'reso', { resources: ['Property'] });
@@ -155,7 +155,7 @@ test('next to a working process, a retry only makes that process ask again', asy
   assert.equal((await checkpoints.leaseHolder('feed'))?.holder, 'other');
 });
 
-test('a log is bounded: older work is summed up by ten minutes, and removed after a day', () => {
+test('a log is bounded: older entries are combined into one for each ten minutes, and removed after a day', () => {
   let log: WorkLog = [];
   let now = 0;
   const window = (rows: number): void => {

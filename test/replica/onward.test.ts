@@ -1,4 +1,4 @@
-/** A replica that is a source itself. */
+/** A replica that is itself a source of other replicas. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DEFAULT_SETTINGS } from '../../src/records/settings.ts';
@@ -12,11 +12,11 @@ const resources = ['Property'];
 
 for (const kind of ['reso', 'native'] as const) {
   for (const onwardTimestamps of ['source', 'own'] as const) {
-    test(`what a replica (${onwardTimestamps} timestamps) hears late, its own consumers hear, too (${kind})`, async (t) => {
+    test(`a change that a replica (${onwardTimestamps} timestamps) receives late reaches its own consumers (${kind})`, async (t) => {
       const first = await platFeed(t);
       await first.write('Property', listing('1', { ListPrice: 1 }), listing('2'));
       first.clock.advance(HOUR);
-      // In between: a replica, filled from the first and served to the last.
+      // The middle: a replica that is filled from the first and serves the last.
       const middle = await platFeed(t, {
         clock: first.clock,
         settings: { ...DEFAULT_SETTINGS, owner: 'replica', onwardTimestamps },
@@ -31,7 +31,7 @@ for (const kind of ['reso', 'native'] as const) {
 
       await first.write('Property', listing('1', { ListPrice: 2 }));
       first.clock.advance(HOUR);
-      // The last is current beyond the moment of the change before the replica in between has heard of it.
+      // The last one is current beyond the time of the change before the replica in the middle has received it.
       await last.replicate();
       await fill();
       first.clock.advance(60 * SECOND);
@@ -46,7 +46,7 @@ for (const kind of ['reso', 'native'] as const) {
   }
 }
 
-test('with its own timestamps, a replica returns its timestamp as ModificationTimestamp, and that of the source in another field', async (t) => {
+test('with its own timestamps, a replica sends its timestamp as ModificationTimestamp and the one of its source in another field', async (t) => {
   const first = await platFeed(t);
   await first.write('Property', listing('1'));
   const [original] = await first.store.contents('Property', { key: '1' });

@@ -1,4 +1,4 @@
-/** Whether the process that holds a source is dead: told for certain, or not at all. */
+/** Detecting that the process that holds a source is dead; without certainty it counts as alive. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,7 +13,7 @@ interface Other {
   readonly begin: number;
 }
 
-/** A host of one boot; processes by number. What a test does not say of it is as usual. */
+/** A host with these processes by number. `wish` replaces what differs from an ordinary host. */
 function hostOf(
   pid: number,
   processes: Map<number, Other>,
@@ -36,7 +36,7 @@ function hostOf(
   };
 }
 
-test('a process is dead when its number is free, used again, or of one that has ended', () => {
+test('a process is dead if no process has its id, if another process has it, or if it is a zombie', () => {
   const processes = new Map<number, Other>([
     [10, { state: 'S', begin: 500 }],
     [20, { state: 'R', begin: 900 }],
@@ -59,7 +59,7 @@ test('a process is dead when its number is free, used again, or of one that has 
   }
 });
 
-test('a process of unknown state counts as alive: another host, boot or namespace, a hidden process, a name without evidence', () => {
+test('a process whose state is unknown counts as alive: another host, boot or namespace, a hidden process, a name without evidence', () => {
   const gone = new Map<number, Other>([[20, { state: 'R', begin: 900 }]]);
   const me = processesOf(hostOf(20, gone));
   const all = new Map<number, Other>([[10, { state: 'S', begin: 500 }]]);
@@ -117,7 +117,7 @@ test('the lease of a dead process is taken over at once, that of a living one ne
   assert.equal(await store.checkpoints.leaseHolder('feed'), undefined);
 });
 
-test('a lease that ends years from now was written with a wrong clock: it is taken if it is not renewed', async (t) => {
+test('a lease that ends years from now was written with a wrong clock: it is taken over if it is not renewed', async (t) => {
   const { store, clock } = await makeWorld(sqliteEngine(), t, { settings: { owner: 'replica' } });
   const far = clock.now() + 20 * 365 * 86_400_000;
   await store.checkpoints.lease('feed', { holder: 'else:1:0badc0de', now: clock.now(), until: far });

@@ -1,4 +1,4 @@
-/** What a replicator promises, row by row, where the traps, incidents and bad sources do not show it already. */
+/** What a replicator guarantees, as far as the traps, incidents and bad sources do not show it. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { retryQuarantined } from '../../src/replica/quarantine.ts';
@@ -28,7 +28,7 @@ describe('delivery', () => {
       const stamps = async () =>
         (await replica.rows('Property')).map((each) => each.ReplicaModificationTimestamp);
       const before = await stamps();
-      // The overlap of the window brings all of them once more.
+      // The overlap of the window reads all of them once more.
       feed.clock.advance(5 * SECOND);
       await feed.write('Property', listing(keyOf(3), { ListPrice: 5 }));
       feed.clock.advance(60 * SECOND);
@@ -40,7 +40,7 @@ describe('delivery', () => {
       );
     });
 
-    test(`${kind}: a page and its place are stored together: whatever is cut, no row is missing and none is asked for twice`, async (t) => {
+    test(`${kind}: a page and its position are committed together: after a kill no row is missing, and the next run requests the next page`, async (t) => {
       const feed = await platFeed(t);
       await feed.write('Property', ...keysUpTo(9).map((key) => listing(key)));
       for (let moment = 1; moment <= 3; moment++) {
@@ -66,7 +66,7 @@ describe('delivery', () => {
 });
 
 describe('cursor', () => {
-  test('one for each resource, none of them made of the data', async (t) => {
+  test('each resource has its own cursor, which does not depend on timestamps in the data', async (t) => {
     const clock = testClock();
     const far = { ModificationTimestamp: '2040-01-01T00:00:00Z' };
     const server = await odataServer(t, clock, { Property: listings(2, clock, () => far), ...people });
@@ -82,7 +82,7 @@ describe('cursor', () => {
     for (const name of ['Property', 'Member', 'Office']) assert.ok(state.includes(`load ${name}`), name);
   });
 
-  test('the bounds are of the server: a clock of ours that is wrong by a year changes nothing', async (t) => {
+  test('the clock of the server bounds the windows: a local clock that is wrong by a year changes nothing', async (t) => {
     const clock = testClock();
     const ours = testClock('2027-06-01T12:00:00Z');
     const server = await odataServer(t, clock, { Property: listings(2, clock) });
@@ -96,7 +96,7 @@ describe('cursor', () => {
 });
 
 describe('children', () => {
-  test('per listing, only what moved is asked for: media by their stamps, what has no stamp always', async (t) => {
+  test('for each listing only moved sub-data is requested: media by their timestamps, collections without a timestamp always', async (t) => {
     const clock = testClock();
     const stamps = () => ({
       PhotosChangeTimestamp: '2026-05-01T00:00:00Z',
@@ -129,7 +129,7 @@ describe('children', () => {
     ]);
   });
 
-  test('a listing whose sub-data the source cannot give blocks nothing, is kept in the quarantine, and asked for again by a retry', async (t) => {
+  test('sub-data that the source cannot return is quarantined without holding anything up, and requested again by a retry', async (t) => {
     const clock = testClock();
     const server = await odataServer(t, clock, { Property: listings(4, clock, withPhotos) }, { paths: true });
     const fails = ({ path }: { path: string }) =>
@@ -141,7 +141,7 @@ describe('children', () => {
     assert.deepEqual(await replica.quarantine(), [
       ['Property', `${keyOf(2)}/Media`, 'The source cannot return its sub-resources: 500: broken'],
     ]);
-    // An update of the listing that moved no photo does not make its photos forgotten.
+    // An update of the listing that moves no photo timestamp leaves the entry in the quarantine.
     clock.advance(HOUR);
     change(server.records.get('Property') ?? [], keyOf(2), { ListPrice: 7 }, clock);
     clock.advance(600 * SECOND);
@@ -162,9 +162,9 @@ describe('children', () => {
   });
 });
 
-describe('children that could not be given', () => {
+describe('sub-data that could not be returned', () => {
   for (const gone of ['a purge', 'a listing that comes with its sub-data']) {
-    test(`${gone} clears the quarantine of them`, async (t) => {
+    test(`${gone} removes it from the quarantine`, async (t) => {
       const clock = testClock();
       const server = await odataServer(
         t,
@@ -191,8 +191,8 @@ describe('children that could not be given', () => {
   }
 });
 
-describe('dead letters', () => {
-  test('a listing that a retry stores gets its sub-data with the next run, where that comes apart', async (t) => {
+describe('quarantine', () => {
+  test('a listing that a retry stores gets its sub-data with the next run, if the source sends that separately', async (t) => {
     const clock = testClock();
     const photos = (number: number) => ({ Own: 'x', Media: [photo(`p${number}`)] });
     const server = await odataServer(t, clock, { Property: listings(2, clock, photos) }, { paths: true });
@@ -205,13 +205,13 @@ describe('dead letters', () => {
     assert.deepEqual(await replica.keys('Media'), ['p1', 'p2']);
   });
 
-  test('a record that the source cannot give is kept under its key, and asked for at the run after a retry', async (t) => {
+  test('a record that the source cannot return is quarantined under its key, and requested at the first run after a retry', async (t) => {
     const clock = testClock();
     const server = await odataServer(t, clock, { Property: listings(3, clock) });
     const list = server.records.get('Property') ?? [];
     const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock, resources });
     await replica.replicate();
-    // Two listings that are visible now, with stamps of long ago: the sweep finds them, and asks for them by their keys.
+    // Two listings that become visible now, with old timestamps: the sweep finds them, and they are requested by their keys.
     const long = { ModificationTimestamp: '2020-01-01T00:00:00Z' };
     list.push(listing(keyOf(8), long), listing(keyOf(9), long));
     server.intercept = ({ path }) =>
@@ -230,7 +230,7 @@ describe('dead letters', () => {
     assert.deepEqual(await replica.quarantine(), []);
   });
 
-  test('what the source could not give is asked for again after the next purge, without anybody', async (t) => {
+  test('a record that the source could not return is requested again after each purge, without a retry', async (t) => {
     const clock = testClock();
     const server = await odataServer(t, clock, { Property: listings(3, clock) });
     const list = server.records.get('Property') ?? [];
@@ -298,7 +298,7 @@ describe('dead letters', () => {
 
 describe('schema drift', () => {
   for (const kind of KINDS) {
-    test(`${kind}: a role that sees more brings a full download, and all of it arrives`, async (t) => {
+    test(`${kind}: a role that sees more fields causes a full download, which stores them`, async (t) => {
       const feed = await platFeed(t, { role: 'idx' });
       await feed.write(
         'Property',
@@ -313,15 +313,15 @@ describe('schema drift', () => {
       feed.clock.advance(HOUR);
       const token = await feed.key('replication', { role: 'private' });
       await replica.replicate({ token });
-      assert.equal(replica.told('refresh').length, 1);
+      assert.equal(replica.reported('refresh').length, 1);
       assert.deepEqual(
         await remarks(),
         keysUpTo(3).map((key) => `Remark ${key}`),
       );
-      // And back: what the key may not see any more goes with the next download.
+      // And back: fields that the key no longer sees are removed by the next download.
       feed.clock.advance(HOUR);
       await replica.replicate();
-      assert.equal(replica.told('refresh').length, 2);
+      assert.equal(replica.reported('refresh').length, 2);
       assert.deepEqual(await remarks(), [null, null, null]);
     });
   }
@@ -329,7 +329,7 @@ describe('schema drift', () => {
 
 describe('rights', () => {
   for (const kind of KINDS) {
-    test(`${kind}: what changed while it was out of sight is fetched, though the change of the rights was taken back`, async (t) => {
+    test(`${kind}: a change that was made while its listing was hidden is fetched, even after the rights were restored`, async (t) => {
       const feed = await platFeed(t, { role: 'idx' });
       const prices = (...list: readonly number[]) =>
         list.map((price, index) => listing(keyOf(index + 1), { ListPrice: price }));
@@ -351,7 +351,7 @@ describe('rights', () => {
       await feed.write('Property', ...prices(1, 20));
       const { access } = before.settings;
       await feed.store.configure((settings) => ({ ...settings, access }));
-      // Another listing moves the window beyond the change that nobody saw.
+      // A change of another listing moves the window beyond the hidden change.
       feed.clock.advance(HOUR);
       await feed.write('Property', ...prices(10));
       feed.clock.advance(HOUR);
@@ -360,13 +360,15 @@ describe('rights', () => {
         (await replica.rows('Property')).map(({ ListPrice }) => ListPrice),
         [10, 20],
       );
-      assert.deepEqual(replica.told('refresh'), [{ reason: 'the source shows something else than before' }]);
+      assert.deepEqual(replica.reported('refresh'), [
+        { reason: 'the source shows something else than before' },
+      ]);
     });
   }
 });
 
 describe('lock', () => {
-  test('a second run of the same source is refused while the first has its lease; another source is not', async (t) => {
+  test('a second run for the same source is rejected while the first has its lease; another source is not', async (t) => {
     const clock = testClock();
     const server = await odataServer(t, clock, { Property: listings(3, clock) });
     const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock, resources });
@@ -388,7 +390,7 @@ describe('lock', () => {
     assert.equal(await replica.replicate(), 'done', "a dead one's lease expires");
   });
 
-  test('a process that lost its lease stores nothing more, and says so', async (t) => {
+  test('a process that has lost its lease stores nothing more and reports that', async (t) => {
     const clock = testClock();
     const server = await odataServer(t, clock, { Property: listings(9, clock) }, { page: 3 });
     const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock, resources });
@@ -396,7 +398,7 @@ describe('lock', () => {
     const lost = replica.replicate({
       onEvent: (event) => {
         if (event.kind !== 'page' || ++pages !== 1) return;
-        // It was held up for longer than its lease, and another process took over.
+        // It was suspended for longer than its lease, and another process took over.
         clock.advance(61_000);
         void replica.store.checkpoints.lease(SOURCE, {
           holder: 'host:2:cd',
@@ -410,7 +412,7 @@ describe('lock', () => {
     assert.equal((await replica.store.checkpoints.leaseHolder(SOURCE))?.holder, 'host:2:cd');
   });
 
-  test('a run that ends gives its lease back, also when it fails', async (t) => {
+  test('a run that ends releases its lease, also when it fails', async (t) => {
     const clock = testClock();
     const server = await odataServer(t, clock, { Property: listings(1, clock) });
     const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock, resources });
@@ -450,7 +452,7 @@ describe('freshness', () => {
     test(name, () => assert.equal(staleness(schedule, now), expected));
   }
 
-  test('a copy that was level with its source, by a clock that was set back since, is as old as its cursor', async (t) => {
+  test('a timestamp in the future, left by a clock that was set back, is ignored: the copy is as old as its cursor', async (t) => {
     const clock = testClock();
     const server = await odataServer(t, clock, { Property: listings(1, clock) });
     const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock, resources });
@@ -468,7 +470,7 @@ describe('freshness', () => {
     assert.deepEqual(await levelAt(clock.now() - 1000), [undefined, 1000]);
   });
 
-  test('a watch updates every 15 minutes, sweeps every 20 hours, and brings agents every hour', async (t) => {
+  test('a watch updates listings every 15 minutes and agents every hour', async (t) => {
     const clock = testClock();
     const server = await odataServer(t, clock, { Property: listings(1, clock), ...people });
     const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock });
@@ -490,7 +492,7 @@ describe('freshness', () => {
     assert.deepEqual(moments('Member').slice(0, 3), [0, 60, 120]);
   });
 
-  test('a purge that is guarded from the first run on makes the copy unready a day after the download', async (t) => {
+  test('a copy whose purges are guarded from the first run on is reported as stale a day after the download', async (t) => {
     const clock = testClock();
     const server = await odataServer(t, clock, { Property: listings(9, clock) });
     const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock, resources });
@@ -508,7 +510,7 @@ describe('freshness', () => {
     );
   });
 
-  test('a watch whose source is down when it begins goes on trying for hours', async (t) => {
+  test('a watch whose source is unavailable when it begins keeps trying for hours', async (t) => {
     const clock = testClock();
     const server = await odataServer(t, clock, { Property: listings(2, clock) });
     const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock, resources });
@@ -524,7 +526,7 @@ describe('freshness', () => {
     });
     assert.equal(result, 'stopped');
     assert.deepEqual(await replica.keys('Property'), keysUpTo(2));
-    assert.deepEqual(replica.told('failed')[0]?.reason, '503: down');
+    assert.deepEqual(replica.reported('failed')[0]?.reason, '503: down');
   });
 
   test('a watch continues after a source that is down, a refused key, a redirect and an address that does not exist', async (t) => {
@@ -555,7 +557,7 @@ describe('freshness', () => {
       },
     });
     assert.equal(await watching, 'stopped');
-    const failures = replica.told('failed');
+    const failures = replica.reported('failed');
     assert.deepEqual(failures[0], { step: 'update', reason: '503: down', wait: 11_250 });
     assert.deepEqual(
       [...new Set(failures.map(({ reason }) => reason))],
@@ -575,50 +577,50 @@ describe('freshness', () => {
       waits(/^401/),
       [11.25, 22.5, 45, 90, 180, 360, 675, 675, 675, 675, 675, 675, 675, 675, 675],
     );
-    assert.equal(replica.told('recovered').length, replies.length);
+    assert.equal(replica.reported('recovered').length, replies.length);
     assert.deepEqual((await replica.status()).troubles, []);
   });
 
-  test('status reports what a watch cannot do until it can', async (t) => {
+  test('status reports what fails in a watch until it succeeds', async (t) => {
     const clock = testClock();
     const server = await odataServer(t, clock, { Property: listings(2, clock) });
     const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock, resources });
     const begun = clock.text();
     server.intercept = () => json({ error: { message: 'Not yet' } }, { status: 403 });
     const stop = new AbortController();
-    const told: unknown[] = [];
+    const troubles: unknown[] = [];
     const watching = replica.replicate({
       watch: true,
       signal: stop.signal,
       onEvent: async (event) => {
-        if (event.kind === 'failed' && replica.told('failed').length === 3) {
-          told.push(...(await replica.status()).troubles);
+        if (event.kind === 'failed' && replica.reported('failed').length === 3) {
+          troubles.push(...(await replica.status()).troubles);
           server.intercept = () => undefined;
         }
         if (event.kind === 'step' && event.step === 'update' && event.state === 'done') stop.abort();
       },
     });
     assert.equal(await watching, 'stopped');
-    assert.deepEqual(told, [
+    assert.deepEqual(troubles, [
       { step: 'watch', since: begun, attempts: 3, reason: '403: Not yet', lasting: true },
     ]);
     assert.deepEqual((await replica.status()).troubles, []);
   });
 
-  test('what was asked for wrongly ends a watch at once', async (t) => {
+  test('invalid options end a watch at once', async (t) => {
     const clock = testClock();
     const server = await odataServer(t, clock, { Property: listings(2, clock) });
     const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock, resources });
     for (const wish of [{ from: 'ftp://nowhere' }, { resources: ['Nothing'] }, { source: 'a name' }]) {
       await assert.rejects(replica.replicate({ ...wish, watch: true }), { code: 'usage' });
     }
-    assert.deepEqual(replica.told('failed'), []);
+    assert.deepEqual(replica.reported('failed'), []);
   });
 });
 
 describe('requests', () => {
   for (const kind of KINDS) {
-    test(`${kind}: connections that are cut now and then lose nothing`, async (t) => {
+    test(`${kind}: connections that are cut now and then lose no record`, async (t) => {
       const feed = await platFeed(t);
       await feed.write('Property', ...keysUpTo(20).map((key) => listing(key, { Media: [photo(`p${key}`)] })));
       const replica = await feed.replica(t, kind, {

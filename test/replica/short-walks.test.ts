@@ -1,4 +1,4 @@
-/** Walks that give less than the source announced, and rows without a key: nothing is deleted for them. */
+/** Walks with fewer records than the source announced, and rows without a key: neither causes a deletion. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { testClock } from '../support/clock.ts';
@@ -25,14 +25,14 @@ async function scene(scope: Scope, traits: Partial<Traits> = {}): Promise<Scene>
   };
 }
 
-/** Sizes of the lists with which the consumer finds out what a source can do. */
+/** The `$top` values with which the consumer discovers what a source can do. */
 const PROBES = ['1', '5'];
 const isPage = ({ path, query }: Seen): boolean =>
   path === '/odata/Property' && !PROBES.includes(query.get('$top') ?? '') && !query.has('$filter');
 const isKeys = (seen: Seen): boolean => isPage(seen) && seen.query.has('$select');
 const isDownload = (seen: Seen): boolean => isPage(seen) && !seen.query.has('$select');
 
-/** The page after the fourth record, as the last one of a walk: it links to nothing. */
+/** The second page, as if it were the last one of a walk: it has no link. */
 const cutShort = ({ records }: ODataServer): Reply =>
   json({ '@odata.count': 12, value: (records.get('Property') ?? []).slice(4, 8) });
 const isSecond = ({ query }: Seen): boolean => query.get('$skiptoken') === '4';
@@ -40,18 +40,20 @@ const isSecond = ({ query }: Seen): boolean => query.get('$skiptoken') === '4';
 const walks = ({ server }: Scene, is: (seen: Seen) => boolean): number =>
   server.seen.filter((seen) => is(seen) && !seen.query.has('$skiptoken') && !seen.query.has('$skip')).length;
 
-test('a page of keys with a row that has none never leads to a deletion', async (t) => {
+test('a page of keys with a row without a key never leads to a deletion', async (t) => {
   const { server, replica } = await scene(t);
   await replica.replicate({ step: 'initial' });
   server.intercept = (seen) =>
     isKeys(seen) && isSecond(seen) ? json({ '@odata.count': 1, value: [{ ListingKey: null }] }) : undefined;
   assert.equal(await replica.replicate({ step: 'purge', force: true }), 'unsure');
   assert.deepEqual(await replica.keys('Property'), keysUpTo(12));
-  assert.deepEqual(replica.told('unsure'), [{ resource: 'Property', reason: 'a row came without its key' }]);
+  assert.deepEqual(replica.reported('unsure'), [
+    { resource: 'Property', reason: 'a row came without its key' },
+  ]);
   assert.equal((await replica.status()).lastPurge, undefined, 'it stays due');
 });
 
-test('a walk of keys that ends before the announced number is walked again, and nothing is deleted', async (t) => {
+test('a walk of keys that ends before the announced number is repeated, and nothing is deleted', async (t) => {
   const { server, replica } = await scene(t);
   await replica.replicate({ step: 'initial' });
   let cuts = 0;
@@ -59,22 +61,24 @@ test('a walk of keys that ends before the announced number is walked again, and 
     isKeys(seen) && isSecond(seen) && cuts++ === 0 ? cutShort(server) : undefined;
   assert.equal(await replica.replicate({ step: 'purge', force: true }), 'done');
   assert.deepEqual(await replica.keys('Property'), keysUpTo(12));
-  assert.deepEqual(replica.told('again'), [
+  assert.deepEqual(replica.reported('again'), [
     { resource: 'Property', step: 'sweep', reason: 'The walk ended after 8 of 12 records' },
   ]);
-  assert.deepEqual(replica.told('short'), []);
+  assert.deepEqual(replica.reported('short'), []);
 });
 
-test('two walks of keys that end at the same place are the whole: a wrong count does not stop the purge for ever', async (t) => {
+test('two walks of keys that end at the same place count as complete: a wrong count does not block the purge for ever', async (t) => {
   const { server, replica } = await scene(t);
   await replica.replicate({ step: 'initial' });
   server.intercept = (seen) => (isKeys(seen) && isSecond(seen) ? cutShort(server) : undefined);
   assert.equal(await replica.replicate({ step: 'purge', force: true }), 'done');
   assert.deepEqual(await replica.keys('Property'), keysUpTo(8));
-  assert.deepEqual(replica.told('short'), [{ resource: 'Property', step: 'sweep', rows: 8, announced: 12 }]);
+  assert.deepEqual(replica.reported('short'), [
+    { resource: 'Property', step: 'sweep', rows: 8, announced: 12 },
+  ]);
 });
 
-test('a download that ends before the announced number is walked again', async (t) => {
+test('a download that ends before the announced number is repeated', async (t) => {
   const at = await scene(t);
   const { server, replica } = at;
   let cuts = 0;
@@ -82,26 +86,26 @@ test('a download that ends before the announced number is walked again', async (
     isDownload(seen) && isSecond(seen) && cuts++ === 0 ? cutShort(server) : undefined;
   assert.equal(await replica.replicate(), 'done');
   assert.deepEqual(await replica.keys('Property'), keysUpTo(12));
-  assert.deepEqual(replica.told('again'), [
+  assert.deepEqual(replica.reported('again'), [
     { resource: 'Property', step: 'initial', reason: 'The walk ended after 8 of 12 records' },
   ]);
   assert.equal(walks(at, isDownload), 2);
 });
 
-test('a download that ends twice at the same place is taken as complete, and that is reported', async (t) => {
+test('a download that ends twice at the same place counts as complete, and that is reported', async (t) => {
   const at = await scene(t);
   const { server, replica } = at;
   server.intercept = (seen) => (isPage(seen) && isSecond(seen) ? cutShort(server) : undefined);
   assert.equal(await replica.replicate(), 'done');
   assert.deepEqual(await replica.keys('Property'), keysUpTo(8));
-  assert.deepEqual(replica.told('short'), [
+  assert.deepEqual(replica.reported('short'), [
     { resource: 'Property', step: 'initial', rows: 8, announced: 12 },
     { resource: 'Property', step: 'sweep', rows: 8, announced: 12 },
   ]);
   assert.equal(walks(at, isDownload), 2);
 });
 
-test('records that go or come behind a walk are no reason for another one', async (t) => {
+test('records that are deleted or added behind a walk do not cause another one', async (t) => {
   const at = await scene(t);
   const { server, replica } = at;
   const list = server.records.get('Property') ?? [];
@@ -112,7 +116,7 @@ test('records that go or come behind a walk are no reason for another one', asyn
   await replica.replicate({ step: 'initial' });
   let before: string | null | undefined;
   server.intercept = (seen) => {
-    // One more with a key that the walk has left behind.
+    // One more record, with a key that the walk has already passed.
     if (isKeys(seen) && isSecond(seen) && before === undefined) {
       before = seen.query.get('$skiptoken');
       const [first = {}] = list;
@@ -123,11 +127,11 @@ test('records that go or come behind a walk are no reason for another one', asyn
   };
   assert.equal(await replica.replicate({ step: 'purge' }), 'done');
   assert.deepEqual([walks(at, isDownload), walks(at, isKeys)], [1, 1]);
-  assert.deepEqual([replica.told('again'), replica.told('short')], [[], []]);
+  assert.deepEqual([replica.reported('again'), replica.reported('short')], [[], []]);
   assert.deepEqual(await replica.keys('Property'), keysUpTo(10));
 });
 
-test('a server by offset that counts its page alone is read to its end', async (t) => {
+test('a server with offset paging whose count covers only the page is read to its end', async (t) => {
   const { server, replica } = await scene(t, { links: 'none', page: 5 });
   server.intercept = (seen) => {
     if (!isPage(seen) || !seen.query.has('$count')) return undefined;
@@ -137,10 +141,10 @@ test('a server by offset that counts its page alone is read to its end', async (
   };
   assert.equal(await replica.replicate(), 'done');
   assert.deepEqual(await replica.keys('Property'), keysUpTo(12));
-  assert.deepEqual(replica.told('short'), []);
+  assert.deepEqual(replica.reported('short'), []);
 });
 
-test('a source that announces nothing is walked once', async (t) => {
+test('a source that announces no number is walked once', async (t) => {
   const at = await scene(t, { counts: false });
   await at.replica.replicate();
   assert.deepEqual([walks(at, isDownload), walks(at, isKeys)], [1, 1]);

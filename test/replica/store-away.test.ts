@@ -1,4 +1,4 @@
-/** A store that cannot be reached for a while, as when its database restarts. */
+/** A store that is unavailable for a while, for example while its database restarts. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
@@ -20,7 +20,7 @@ const away = {
   message: 'The store cannot be reached at the moment.',
 };
 
-/** The replica's store, of which calls fail while it is away. */
+/** The replica's store, with calls that fail while it is unavailable. */
 function storeAway({ store }: TestReplica, isAway: (call: keyof Checkpoints) => boolean): Store {
   const checkpoints = new Proxy(store.checkpoints, {
     get: (target, name: keyof Checkpoints) =>
@@ -46,19 +46,19 @@ async function world(
   return { clock, server, replica };
 }
 
-test('a run waits for a store that is away for a while, and loses nothing', async (t) => {
+test('a run waits for a store that is unavailable for a while, and loses nothing', async (t) => {
   const { replica } = await world(t, 20);
   let commits = 0;
   const store = storeAway(replica, (call) => call === 'commit' && ++commits >= 6 && commits <= 8);
   assert.equal(await replica.replicate({ store, pageSize: 4 }), 'done');
   assert.deepEqual(await replica.keys('Property'), keysUpTo(20));
   assert.deepEqual(
-    replica.told('failed'),
+    replica.reported('failed'),
     [1000, 2000, 4000].map((wait) => ({ reason: away.message, wait })),
   );
 });
 
-test('a page that was asked for ahead is given up with the run that asked for it', async (t) => {
+test('a page that is requested ahead is aborted when the run that requested it fails', async (t) => {
   const asked = Promise.withResolvers<AbortSignal>();
   const failed = Promise.withResolvers<boolean>();
   let isFirst = true;
@@ -84,12 +84,12 @@ test('a page that was asked for ahead is given up with the run that asked for it
   };
   assert.equal(await replica.replicate({ store, pageSize: 4, onEvent }), 'done');
   assert.equal(await failed.promise, true);
-  assert.deepEqual(replica.told('failed'), [{ reason: away.message, wait: 1000 }]);
-  assert.deepEqual(replica.told('retry'), []);
+  assert.deepEqual(replica.reported('failed'), [{ reason: away.message, wait: 1000 }]);
+  assert.deepEqual(replica.reported('retry'), []);
   assert.deepEqual(await replica.keys('Property'), keysUpTo(20));
 });
 
-test('nothing is asked for any more when a proof has ended before its end', async (t) => {
+test('a verification that fails aborts all of its requests', async (t) => {
   const signals: AbortSignal[] = [];
   const { replica } = await world(t, 20, (transport) => (request) => {
     signals.push(request.signal);
@@ -102,26 +102,26 @@ test('nothing is asked for any more when a proof has ended before its end', asyn
   assert.ok(signals.length > 2 && signals.every(({ aborted }) => aborted));
 });
 
-test('what fails while the use of a token is noted is the store, and no request', async (t) => {
+test('a store failure while the use of a token is counted is reported as one of the store, not of the request', async (t) => {
   const { replica } = await world(t, 20);
   let notes = 0;
   const store = storeAway(replica, (call) => call === 'exchange' && ++notes === 10);
   assert.equal(await replica.replicate({ store, pageSize: 4, limits: { requestsPerHour: 1000 } }), 'done');
   assert.deepEqual(await replica.keys('Property'), keysUpTo(20));
-  assert.deepEqual(replica.told('retry'), []);
-  assert.deepEqual(replica.told('failed'), [{ reason: away.message, wait: 1000 }]);
+  assert.deepEqual(replica.reported('retry'), []);
+  assert.deepEqual(replica.reported('failed'), [{ reason: away.message, wait: 1000 }]);
 });
 
-test('a run gives up after ten failures, a watch never', async (t) => {
+test('a run gives up after ten failures of its store, a watch never does', async (t) => {
   const { replica, clock } = await world(t, 3);
   let isAway = false;
   const store = storeAway(replica, (call) => isAway && call === 'commit');
   await replica.replicate({ store });
   isAway = true;
   await assert.rejects(replica.replicate({ store }), away);
-  const waits = replica.told('failed').map(({ wait }) => wait / SECOND);
+  const waits = replica.reported('failed').map(({ wait }) => wait / SECOND);
   assert.deepEqual(waits, [1, 2, 4, 8, 16, 30, 30, 30, 30, 30]);
-  // The lease that could not be given back has ended.
+  // The lease that could not be released has expired.
   clock.advance(2 * MINUTE);
   const stop = new AbortController();
   replica.events.length = 0;
@@ -130,15 +130,15 @@ test('a run gives up after ten failures, a watch never', async (t) => {
     watch: true,
     signal: stop.signal,
     onEvent: ({ kind }) => {
-      if (replica.told('failed').length === 40) isAway = false;
+      if (replica.reported('failed').length === 40) isAway = false;
       if (kind === 'step' && !isAway) stop.abort();
     },
   });
   assert.equal(await watching, 'stopped');
-  assert.equal(replica.told('failed').length, 40);
+  assert.equal(replica.reported('failed').length, 40);
 });
 
-test('a watch goes on after its store was away, and its source for still longer', async (t) => {
+test('a watch continues after its store was unavailable, and its source for even longer', async (t) => {
   const { replica, server, clock } = await world(t, 3);
   let downUntil = Number.NEGATIVE_INFINITY;
   const isDown = (): boolean => clock.now() < downUntil;
@@ -160,32 +160,32 @@ test('a watch goes on after its store was away, and its source for still longer'
   });
   assert.equal(await watching, 'stopped');
   assert.ok(clock.now() >= downUntil);
-  const reasons = new Set(replica.told('failed').map(({ reason }) => reason));
+  const reasons = new Set(replica.reported('failed').map(({ reason }) => reason));
   assert.deepEqual([...reasons].toSorted(), ['503: down', away.message]);
   const [row] = await replica.rows('Property', `$filter=ListingKey eq '${keyOf(2)}'`);
   assert.equal(row?.ListPrice, 77);
 });
 
-test('a lease that cannot be given back ends by itself, and is no failure of the run', async (t) => {
+test('a lease that cannot be released expires by itself and does not fail the run', async (t) => {
   const { replica } = await world(t, 2);
   const store = storeAway(replica, (call) => call === 'releaseLease');
   assert.equal(await replica.replicate({ store }), 'done');
 });
 
-test('a watch that is stopped while its store is away has stopped, and has not failed', async (t) => {
+test('a watch that is stopped while its store is unavailable ends as stopped, not as failed', async (t) => {
   const { replica } = await world(t, 2);
   const stop = new AbortController();
   let failures = 0;
   const store = storeAway(replica, (call) => {
-    if (replica.told('page').length === 0 || call === 'releaseLease') return false;
+    if (replica.reported('page').length === 0 || call === 'releaseLease') return false;
     if (++failures === 2) stop.abort();
     return true;
   });
   assert.equal(await replica.replicate({ store, watch: true, signal: stop.signal }), 'stopped');
-  assert.deepEqual(replica.told('failed'), [{ reason: away.message, wait: 750 }]);
+  assert.deepEqual(replica.reported('failed'), [{ reason: away.message, wait: 750 }]);
 });
 
-test('failures of a store that are far apart are waited out as the first one was', async (t) => {
+test('the wait after a store failure starts anew after each success', async (t) => {
   const { replica } = await world(t, 2);
   const stop = new AbortController();
   let updates = 0;
@@ -207,18 +207,18 @@ test('failures of a store that are far apart are waited out as the first one was
   });
   assert.equal(await watching, 'stopped');
   assert.deepEqual(
-    replica.told('failed').map(({ wait }) => wait),
+    replica.reported('failed').map(({ wait }) => wait),
     [750, 750, 750, 750],
   );
 });
 
-test('a watch whose source another process takes over reports that, waits for its end, and continues', async (t) => {
+test('a watch whose source is taken over by another process reports that, waits for its end, and continues', async (t) => {
   const { replica, clock } = await world(t, 2);
   const begun = clock.now();
   let taken = 0;
   let updates = 0;
   const stop = new AbortController();
-  // What is committed first after a while is the lease alone.
+  // The first commit after a while renews only the lease.
   const store = storeAway(replica, (call) => {
     const now = clock.now() + 2 * MINUTE;
     if (call === 'commit' && clock.now() > begun + 15 * SECOND && ++taken === 1)
@@ -236,12 +236,12 @@ test('a watch whose source another process takes over reports that, waits for it
     },
   });
   assert.equal(await watching, 'stopped');
-  const [lost, ...others] = replica.told('failed').map(({ reason }) => reason);
+  const [lost, ...others] = replica.reported('failed').map(({ reason }) => reason);
   assert.match(lost ?? '', /another process/i);
   assert.ok(others.length >= 3, 'it looks again and again');
   for (const reason of others)
     assert.match(reason, /^another:1:ab is replicating feed into this store; its lease ends in \d+ s/);
-  assert.deepEqual(replica.told('recovered'), [{ attempts: others.length + 2 }]);
+  assert.deepEqual(replica.reported('recovered'), [{ attempts: others.length + 2 }]);
   assert.ok(clock.now() >= begun + 3 * MINUTE);
   assert.deepEqual((await replica.status()).troubles, []);
 });

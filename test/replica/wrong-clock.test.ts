@@ -1,4 +1,4 @@
-/** A source whose clock was wrong for a while: the copy heals, and says why. */
+/** A source whose clock was wrong for a while: the copy recovers and reports the reason. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Transport } from '../../src/replica/http/transport.ts';
@@ -41,7 +41,7 @@ async function scene(scope: Scope) {
   return { clock, list, offset, price, replica };
 }
 
-test('a Date ten years ahead for one run does not freeze the copy: the next run reads everything again', async (t) => {
+test('a Date ten years ahead during one run does not freeze the copy: the next run reads everything again', async (t) => {
   const { clock, list, offset, price, replica } = await scene(t);
   await replica.replicate();
   clock.advance(HOUR);
@@ -57,25 +57,25 @@ test('a Date ten years ahead for one run does not freeze the copy: the next run 
   clock.advance(HOUR);
   assert.equal(await replica.replicate(), 'done');
   assert.equal(await price(keyOf(3)), 7);
-  const [{ reason } = { reason: '' }, ...others] = replica.told('refresh');
+  const [{ reason } = { reason: '' }, ...others] = replica.reported('refresh');
   assert.match(reason, /^the source's clock went back to 2026-\S+ from 2036-\S+ or later$/);
   assert.deepEqual(others, []);
   assert.equal((await replica.status()).stale, undefined);
 });
 
-test('a clock that is a day off is reported with every window', async (t) => {
+test('a source clock that is two days off is reported', async (t) => {
   const { offset, replica } = await scene(t);
   offset.milliseconds = -2 * DAY;
   await replica.replicate({ step: 'initial' });
   assert.deepEqual(
     replica
-      .told('clock')
+      .reported('clock')
       .map(({ sourceClock, ahead }) => [sourceClock.slice(0, 10), Math.round(ahead / DAY)]),
     [['2026-05-30', -2]],
   );
 });
 
-test('clocks that differ by minutes are no reason to read everything again', async (t) => {
+test('clocks that differ by less than an hour do not cause a new download', async (t) => {
   const { clock, offset, replica } = await scene(t);
   await replica.replicate();
   clock.advance(HOUR);
@@ -83,11 +83,11 @@ test('clocks that differ by minutes are no reason to read everything again', asy
   await replica.replicate();
   offset.milliseconds = 0;
   await replica.replicate();
-  assert.deepEqual([replica.told('refresh'), replica.told('clock')], [[], []]);
+  assert.deepEqual([replica.reported('refresh'), replica.reported('clock')], [[], []]);
 });
 
 for (const watch of [false, true]) {
-  test(`a consumer whose clock was ahead does not wait for it: ${watch ? 'the watch' : '--once'} updates and purges again`, async (t) => {
+  test(`a consumer whose clock was ahead does not wait for that time: ${watch ? 'the watch' : '--once'} updates and purges again`, async (t) => {
     const clock = testClock();
     const server = await odataServer(t, clock, { Property: listings(6, clock) });
     const own = testClock('2028-06-01T12:00:00Z');
@@ -117,7 +117,7 @@ for (const watch of [false, true]) {
   });
 }
 
-test('a watch whose clock is set back while it waits goes on at once', async (t) => {
+test('a watch whose clock is set back while it waits continues at once', async (t) => {
   const { clock, list, price, replica } = await scene(t);
   const stop = new AbortController();
   let updates = 0;
@@ -137,7 +137,7 @@ test('a watch whose clock is set back while it waits goes on at once', async (t)
   assert.ok(clock.now() < Date.parse('2026-05-31T12:00:00Z'), 'it did not wait for the clock to come back');
 });
 
-test('what a wrong clock stamped is a difference for verify, not something that is still to come', async (t) => {
+test('for verify, a change with a timestamp two days in the future is a difference, not pending', async (t) => {
   const { clock, list, replica } = await scene(t);
   await replica.replicate();
   clock.advance(60 * SECOND);
@@ -153,7 +153,7 @@ test('what a wrong clock stamped is a difference for verify, not something that 
 });
 
 for (const kind of ['reso', 'native'] as const) {
-  test(`${kind}: a source that a wrong clock froze is seen by verify, and once it is restamped its copy follows`, async (t) => {
+  test(`${kind}: verify detects a source that a wrong clock froze, and after restamping its copy catches up`, async (t) => {
     const feed = await platFeed(t);
     await feed.write('Property', ...keysUpTo(9).map((key) => listing(key)));
     feed.clock.advance(HOUR);
@@ -169,7 +169,7 @@ for (const kind of ['reso', 'native'] as const) {
     await feed.store.restamp();
     feed.clock.advance(HOUR);
     assert.equal(await replica.replicate(), 'done');
-    assert.equal(replica.told('refresh').length, 1);
+    assert.equal(replica.reported('refresh').length, 1);
     assert.equal((await replica.record('Property', keyOf(2)))?.ListPrice, 7);
     assert.deepEqual(await replica.keys('Property'), [1, 2, 4, 5, 6, 7, 8, 9].map(keyOf));
     assert.equal(await isWhole(), true);

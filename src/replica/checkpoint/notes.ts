@@ -64,7 +64,7 @@ export interface Chain {
   readonly way: Way;
   /** The collections whose changes were requested from the source. */
   readonly resources: readonly string[];
-  /** Of these, those whose changes it does not report; absent: none. */
+  /** Of these, those whose changes it does not report; absent: none. Stores have it under this name. */
   readonly untold?: readonly string[];
   /** Everything up to here is in the copy, or pending. */
   readonly position: string;
@@ -150,8 +150,8 @@ export interface TroubleEntry {
 
 /** The fingerprint of a copy whose source now has another address. */
 export const ANOTHER_SOURCE = 'another source';
-/** The fingerprint of a source that does not describe its fields. */
-export const UNTOLD = 'untold';
+/** The fingerprint of a source that does not describe its fields, as it is stored. */
+export const UNDESCRIBED = 'untold';
 
 type Check = (value: unknown) => boolean;
 

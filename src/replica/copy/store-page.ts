@@ -23,7 +23,7 @@ export async function storePage(
   const more = await also(intake);
   const { want, quarantine: unstorable } = await storable(copy, more.want ?? []);
   const quarantine = [...intake.quarantine, ...unstorable];
-  const gone = goneWith(copy, intake);
+  const absent = absentEntries(copy, intake);
   // Incompletely received collections are requested separately.
   const partial = intake.partial.map(({ key, collection: why }) => ({
     resource: 'Property',
@@ -43,10 +43,10 @@ export async function storePage(
       quarantine: [...quarantine, ...(more.quarantine ?? [])],
       seen: [...marksOf(copy, page, intake), ...(more.seen ?? [])],
       want: [...partial, ...pendingFiles(copy, [...stored, ...intake.remove]), ...want],
-      release: [...releases(copy, intake), ...gone, ...(more.release ?? [])],
+      release: [...releases(copy, intake), ...absent, ...(more.release ?? [])],
     }),
   );
-  for (const each of gone) copy.report({ kind: 'gone', ...each });
+  for (const each of absent) copy.report({ kind: 'gone', ...each });
   for (const { resource, key, reason } of [...quarantine, ...outcome.rejected]) {
     copy.report({ kind: 'quarantined', resource, key, reason });
   }
@@ -62,13 +62,13 @@ function marksOf(
   { keys }: Pick<SourcePage, 'keys'>,
   { remove, quarantine }: Intake,
 ): NonNullable<CheckpointChange['seen']> {
-  const gone = new Set(
+  const removed = new Set(
     remove.flatMap(({ resource, keys: every }) => every.map((key) => recordName({ resource, key }))),
   );
   const collection = (resource: string): string => collectionOf(feed.capabilities, resource);
   const marked = [
     ...keys
-      .filter((each) => !gone.has(recordName(each)))
+      .filter((each) => !removed.has(recordName(each)))
       .map(({ resource, key }) => ({ resource, key: storableName(key) })),
     // Data without any key is identified by its name in the quarantine.
     ...quarantine.filter(({ resource }) => resourcesIn(collection(resource)).includes(resource)),
@@ -97,7 +97,7 @@ function releases(copy: Copy, { records, partial }: Intake): Keys[] {
 }
 
 /** Quarantined records that the source deleted, and members that are missing from a complete collection. */
-function goneWith({ checkpoint }: Copy, { records, remove, quarantine }: Intake): Keys[] {
+function absentEntries({ checkpoint }: Copy, { records, remove, quarantine }: Intake): Keys[] {
   const entries = Map.groupBy(
     checkpoint.quarantined(({ key }) => key !== undefined),
     ({ subject: { resource, key = '' } }) => recordName({ resource, key }),

@@ -15,10 +15,10 @@ import { isOfRequest } from '../http/failure.ts';
 import type { LoadState } from '../machine/load.ts';
 import { joinPages, NOTHING, recordsOf } from '../source/pages.ts';
 import type { ReportedChange, SourcePage } from '../source/source.ts';
+import { absentFrom } from '../steps/absent.ts';
 import { notesOfPages } from '../steps/download.ts';
 import { fetchPending } from '../steps/fetch-pending.ts';
 import { requireNewFoundation } from '../steps/foundation.ts';
-import { absentFrom } from '../steps/gone.ts';
 import { refresh } from '../steps/update.ts';
 import { hasSwept, windowFrom } from './chain.ts';
 
@@ -127,7 +127,7 @@ class Group {
       await refresh(this.#copy, resource, 'fields were masked that are open now, or the other way round');
     }
     // Missing records were deleted since, or have left the view.
-    const gone = [
+    const absent = [
       ...deleted,
       ...absentFrom(
         page,
@@ -135,11 +135,11 @@ class Group {
         doubtful.filter((key) => !want.includes(key)),
       ),
     ];
-    const { chain, removed, guarded } = await this.#guard({ ...before, ...end }, gone);
+    const { chain, removed, guarded } = await this.#guard({ ...before, ...end }, absent);
     const pending: PendingFetch[] = want.length === 0 ? [] : [{ resource, keys: want, why: RECORD }];
     let owes = want.length > 0;
     const noted = await notesOfPages(this.#copy, resource);
-    const released = guarded ? [] : this.#entriesOf(gone);
+    const released = guarded ? [] : this.#entriesOf(absent);
     await storePage(this.#copy, page, async (intake): Promise<CopyChange> => {
       const moved = await movedChildren(this.#copy, resource, intake);
       owes ||= intake.partial.length > 0 || moved.some(({ keys }) => keys.length > 0);
@@ -209,9 +209,9 @@ class Group {
   /** All quarantine entries that concern deleted records. */
   #entriesOf(keys: readonly string[]): NonNullable<CopyChange['release']>[number][] {
     const { checkpoint } = this.#copy;
-    const gone = new Set(keys);
+    const absent = new Set(keys);
     const entries = checkpoint.quarantined(
-      (of) => of.resource === this.#resource && of.key !== undefined && gone.has(of.key),
+      (of) => of.resource === this.#resource && of.key !== undefined && absent.has(of.key),
     );
     const parts = subDataEntries(this.#copy, this.#resource, keys);
     const found = [
@@ -222,19 +222,19 @@ class Group {
   }
 
   /**
-   * Of the records that are gone at the source, those that are deleted here. More than the share that one purge may
+   * Of the records that the source no longer has, those that are deleted here. More than the share that one purge may
    * delete wait for a purge, whose own guard decides: the source may have reported them because the key lost its
    * rights.
    */
   async #guard(
     chain: Chain,
-    gone: readonly string[],
+    absent: readonly string[],
   ): Promise<{ readonly chain: Chain; readonly removed: string[]; readonly guarded: boolean }> {
     const { checkpoint, environment, name, settings, store, report } = this.#copy;
     const resource = this.#resource;
-    if (gone.length === 0) return { chain, removed: [], guarded: false };
-    const missing = new Set(await store.checkpoints.missing(name, resource, gone));
-    const removed = gone.filter((key) => !missing.has(key));
+    if (absent.length === 0) return { chain, removed: [], guarded: false };
+    const missing = new Set(await store.checkpoints.missing(name, resource, absent));
+    const removed = absent.filter((key) => !missing.has(key));
     if (removed.length === 0) return { chain, removed, guarded: false };
     const now = environment.clock.now();
     const lately = chain.deletions?.[resource];

@@ -15,14 +15,14 @@ export interface Batch {
   readonly position: string | undefined;
   readonly isLevel: boolean;
   /** The sequence was broken after these changes. */
-  readonly gone: { readonly position: string | undefined } | undefined;
+  readonly expired: { readonly position: string | undefined } | undefined;
 }
 
 export class Inbox {
   #changes: ReportedChange[] = [];
   #position: string | undefined;
   #isLevel = false;
-  #gone: Batch['gone'];
+  #expired: Batch['expired'];
   #failure: { readonly error: unknown } | undefined;
   #arrival = Promise.withResolvers<void>();
   #room = Promise.withResolvers<void>();
@@ -57,7 +57,7 @@ export class Inbox {
 
   /** @throws what ended the source, once everything before it was taken */
   take(): Batch | undefined {
-    const isEmpty = this.#changes.length === 0 && this.#position === undefined && this.#gone === undefined;
+    const isEmpty = this.#changes.length === 0 && this.#position === undefined && this.#expired === undefined;
     if (isEmpty) {
       if (this.#failure !== undefined) throw this.#failure.error;
       return undefined;
@@ -66,11 +66,11 @@ export class Inbox {
       changes: this.#changes,
       position: this.#position,
       isLevel: this.#isLevel,
-      gone: this.#gone,
+      expired: this.#expired,
     };
     this.#changes = [];
     this.#position = undefined;
-    this.#gone = undefined;
+    this.#expired = undefined;
     if (this.#failure === undefined) this.#arrival = Promise.withResolvers();
     this.#room.resolve();
     this.#room = Promise.withResolvers();
@@ -89,8 +89,8 @@ export class Inbox {
         this.#position = report.position;
         this.#isLevel = report.isLevel;
         return;
-      case 'gone':
-        this.#gone = { position: report.position };
+      case 'expired':
+        this.#expired = { position: report.position };
     }
   }
 }

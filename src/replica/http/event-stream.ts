@@ -74,23 +74,23 @@ class EventParser {
 
 /**
  * The events of a body, as many at once as came together.
- * @param silence milliseconds without a byte after which the stream has failed
- * @throws RequestFailure `transient` for silence, and whatever the body throws
+ * @param idleTimeout milliseconds without a byte after which the stream has failed
+ * @throws RequestFailure `transient` after the idle timeout, and whatever the body throws
  */
 export async function* eventsOf(
   body: AsyncIterable<Uint8Array>,
   {
     clock,
-    silence,
+    idleTimeout,
     signal,
-  }: { readonly clock: Clock; readonly silence: number; readonly signal: AbortSignal },
+  }: { readonly clock: Clock; readonly idleTimeout: number; readonly signal: AbortSignal },
 ): AsyncGenerator<ServerEvent[]> {
   const parser = new EventParser();
   const decoder = new TextDecoder();
   const iterator = body[Symbol.asyncIterator]();
   try {
     for (;;) {
-      const next = await within(iterator.next(), clock, silence, signal);
+      const next = await within(iterator.next(), clock, idleTimeout, signal);
       if (next.done === true) return;
       const events = parser.push(decoder.decode(next.value, { stream: true }));
       if (events.length > 0) yield events;
@@ -102,11 +102,16 @@ export async function* eventsOf(
 }
 
 /** What comes in time. */
-async function within<T>(coming: Promise<T>, clock: Clock, silence: number, signal: AbortSignal): Promise<T> {
+async function within<T>(
+  coming: Promise<T>,
+  clock: Clock,
+  idleTimeout: number,
+  signal: AbortSignal,
+): Promise<T> {
   const came = new AbortController();
-  const late = clock.sleep(silence, AbortSignal.any([came.signal, signal])).then(() => {
+  const late = clock.sleep(idleTimeout, AbortSignal.any([came.signal, signal])).then(() => {
     if (signal.aborted) throw stopped();
-    throw new RequestFailure('transient', `Nothing came for ${silence / 1000} s, not even a heartbeat`);
+    throw new RequestFailure('transient', `Nothing came for ${idleTimeout / 1000} s, not even a heartbeat`);
   });
   late.catch(() => undefined); // what comes first counts
   coming.catch(() => undefined);

@@ -3,7 +3,7 @@ import { PUBLISHED } from '../../compile/layout/index.ts';
 import { settleAll } from '../../shared/promise-queue.ts';
 import { rewriteDamaged } from '../../store/check/check-store.ts';
 import { dueAt, forgetMarks } from '../checkpoint/checkpoint.ts';
-import { ANOTHER_SOURCE, UNTOLD } from '../checkpoint/notes.ts';
+import { ANOTHER_SOURCE, UNDESCRIBED } from '../checkpoint/notes.ts';
 import { noteTrouble } from '../checkpoint/troubles.ts';
 import type { Copy } from '../copy/copy.ts';
 import { ACCOUNTS, isAboutAccounts, resourcesIn } from '../source/source.ts';
@@ -102,7 +102,7 @@ export async function compareFingerprint(copy: Copy): Promise<boolean> {
   const epochBefore = checkpoint.get('epoch');
   const state = { revision, ...(epoch === undefined ? {} : { epoch }) };
   // A source that described its fields before and does not now has not said that they are gone.
-  const now = fingerprint ?? (before === ANOTHER_SOURCE ? UNTOLD : (before ?? UNTOLD));
+  const now = fingerprint ?? (before === ANOTHER_SOURCE ? UNDESCRIBED : (before ?? UNDESCRIBED));
   const wentBack = epochBefore !== undefined && epoch !== epochBefore;
   if (before === now && !wentBack) {
     if (revision !== checkpoint.get('revision')) await checkpoint.commit({ state });

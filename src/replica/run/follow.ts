@@ -21,10 +21,10 @@ const PACE = 250;
 /** Milliseconds between two notes that a quiet source is level. */
 const NOTED = 60_000;
 /** Milliseconds after which a source that sends nothing, and does not fail either, is no longer relied on. */
-const LONGEST_SILENCE = 3 * NOTED;
+const LONGEST_IDLE = 3 * NOTED;
 
-const TOLD = 'it was told to';
-const UNKNOWN = 'the source offers no other way that is known or allowed';
+const REQUESTED = 'windows were requested';
+const UNKNOWN = 'the source offers no other method that is known or allowed';
 
 export class Follower {
   readonly #copy: () => Copy;
@@ -59,7 +59,7 @@ export class Follower {
   keeps(collections: readonly string[]): boolean {
     const { checkpoint, environment } = this.#copy();
     const { clock } = environment;
-    const isHeard = this.#heardAt !== undefined && Math.abs(clock.now() - this.#heardAt) < LONGEST_SILENCE;
+    const isHeard = this.#heardAt !== undefined && Math.abs(clock.now() - this.#heardAt) < LONGEST_IDLE;
     return isHeard && collections.every((each) => isKept(checkpoint, each));
   }
 
@@ -95,7 +95,7 @@ export class Follower {
     this.#prepared.resolve();
     const isOffered = this.#offered.length > 0;
     const { until, reason } = this.#failed.resting(this.#offered, clock.now());
-    if (!isOffered) await this.#note('windows', this.#wish === 'windows' ? TOLD : UNKNOWN);
+    if (!isOffered) await this.#note('windows', this.#wish === 'windows' ? REQUESTED : UNKNOWN);
     else if (reason !== undefined) await this.#note('windows', reason);
     await clock.sleep(Math.max(1, until - clock.now()), ends);
   }
@@ -141,9 +141,9 @@ export class Follower {
           this.#failed.succeeded(feed.way);
           await this.#note(feed.way, this.#failed.reasonsBefore(feed.way));
         }
-        if (batch.gone !== undefined) {
-          const { position } = batch.gone;
-          const known = position === undefined ? undefined : { position, untold: [] };
+        if (batch.expired !== undefined) {
+          const { position } = batch.expired;
+          const known = position === undefined ? undefined : { position, unreported: [] };
           await this.#begin(feed, known ?? (await this.#now(feed, ends)), true);
           this.#failed.broke(feed.way, copy.environment.clock.now());
           return;
@@ -208,7 +208,7 @@ export class Follower {
   }
 
   /** Begins a chain at a position that was just taken. */
-  async #begin(feed: ChangeFeed, { position, untold }: Beginning, isBroken: boolean): Promise<void> {
+  async #begin(feed: ChangeFeed, { position, unreported }: Beginning, isBroken: boolean): Promise<void> {
     const { checkpoint, name, store, ...copy } = this.#copy();
     const since = timestampFrom(await copy.feed.serverTime());
     const fresh: string[] = [];
@@ -219,7 +219,7 @@ export class Follower {
     const chain: Chain = {
       way: feed.way,
       resources: this.#resources(),
-      ...(untold.length === 0 ? {} : { untold }),
+      ...(unreported.length === 0 ? {} : { untold: unreported }),
       position,
       ...(isBroken ? { isBroken } : {}),
     };

@@ -30,7 +30,7 @@ export function describe(capabilities: Capabilities): string[] {
     `copies ${resources.join(', ')}`,
     ...(lacking.length === 0 ? [] : [`has no ${lacking.join(', ')}`]),
     pagesByLink ? 'pages by link or token' : 'pages by offset, so sweeps are repeated until two agree',
-    counts ? 'tells how many records there are' : 'does not tell how many records there are',
+    counts ? 'returns the number of its records' : 'does not return the number of its records',
     ...RECORDS[byKey],
     ways[children],
     `windows are on ${windowField}`,

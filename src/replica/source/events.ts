@@ -9,7 +9,7 @@ import { RequestFailure } from '../http/failure.ts';
 import type { ChangeFeed, FeedReport, ReportedChange } from './source.ts';
 
 /** Milliseconds without a byte after which a stream is given up: four heartbeats of a plat have been missed. */
-const SILENCE = 45_000;
+const IDLE_TIMEOUT = 45_000;
 /** Changes that are handed over together, however large their commit. */
 const TOGETHER = 500;
 
@@ -26,7 +26,7 @@ export function eventFeed(client: SourceClient, root: string): ChangeFeed {
     const query = new URLSearchParams({ since, resources: resources.join(',') });
     const { headers, body } = await client.open(`${addressOf(root)}?${query}`, {
       headers: { accept: 'text/event-stream', 'accept-encoding': 'identity', 'cache-control': 'no-cache' },
-      timeout: SILENCE,
+      timeout: IDLE_TIMEOUT,
       signal,
     });
     const type = headers['content-type'] ?? 'no content type';
@@ -34,7 +34,7 @@ export function eventFeed(client: SourceClient, root: string): ChangeFeed {
       throw new RequestFailure('rejected', `The stream of changes was answered with ${type}`);
     }
     let changes: ReportedChange[] = [];
-    for await (const events of eventsOf(body, { clock: client.clock, silence: SILENCE, signal })) {
+    for await (const events of eventsOf(body, { clock: client.clock, idleTimeout: IDLE_TIMEOUT, signal })) {
       for (const event of events) {
         const read = readEvent(event);
         if (read === undefined) continue;
@@ -44,7 +44,7 @@ export function eventFeed(client: SourceClient, root: string): ChangeFeed {
           changes = [];
         }
         if (read.kind !== 'change') yield read;
-        if (read.kind === 'gone') return;
+        if (read.kind === 'expired') return;
       }
     }
     // Changes that came without their position come again.
@@ -59,7 +59,7 @@ export function eventFeed(client: SourceClient, root: string): ChangeFeed {
       const stop = new AbortController();
       try {
         for await (const each of reports('end', resources, AbortSignal.any([signal, stop.signal]))) {
-          if (each.kind === 'position') return { position: each.position, untold: [] };
+          if (each.kind === 'position') return { position: each.position, unreported: [] };
         }
       } finally {
         stop.abort();
@@ -73,7 +73,7 @@ export function eventFeed(client: SourceClient, root: string): ChangeFeed {
         // A position that the source cannot read was one of another source.
         const isGone = error instanceof RequestFailure && (error.status === 410 || error.status === 400);
         if (!isGone) throw error;
-        yield { kind: 'gone', position: error.position };
+        yield { kind: 'expired', position: error.position };
       }
     },
   };
@@ -110,7 +110,7 @@ function readEvent({ event, data, id }: ServerEvent): Read | undefined {
       return { kind: 'position', position: place, isLevel: value.level === true };
     }
     case 'gone':
-      return { kind: 'gone', position: typeof position === 'string' ? position : undefined };
+      return { kind: 'expired', position: typeof position === 'string' ? position : undefined };
   }
 }
 

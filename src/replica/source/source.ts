@@ -180,13 +180,13 @@ export type FeedReport =
   /** Everything up to here was reported. `isLevel`: nothing has happened since. */
   | { readonly kind: 'position'; readonly position: string; readonly isLevel: boolean }
   /** What came next is no longer known: all is read again, and the changes go on from the position, if one was given. */
-  | { readonly kind: 'gone'; readonly position: string | undefined };
+  | { readonly kind: 'expired'; readonly position: string | undefined };
 
 /** Where the changes of a source are now. */
 export interface Beginning {
   readonly position: string;
   /** Of the requested collections, those whose changes it does not report: windows cover these. */
-  readonly untold: readonly string[];
+  readonly unreported: readonly string[];
 }
 
 /** The delta links that whole walks through collections have ended with, by collection. */

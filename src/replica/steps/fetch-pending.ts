@@ -8,9 +8,9 @@ import { storePage } from '../copy/store-page.ts';
 import { asksTooMuch, isOfRequest, isTooLarge, RequestFailure } from '../http/failure.ts';
 import { joinPages } from '../source/pages.ts';
 import type { SourcePage } from '../source/source.ts';
+import { absentFrom } from './absent.ts';
 import { ErrorAttribution } from './error-attribution.ts';
 import { requestFollowedPurge } from './foundation.ts';
-import { absentFrom } from './gone.ts';
 
 const GROUP_ATTEMPTS = 2;
 
@@ -77,16 +77,16 @@ class Fetch {
   async #store(some: readonly string[], given: SourcePage): Promise<void> {
     const { checkpoint, report } = this.#copy;
     const [resource, why] = [this.#resource, this.#why];
-    const { page, gone } = why === RECORD ? await this.#askTwice(some, given) : { page: given, gone: [] };
+    const { page, absent } = why === RECORD ? await this.#askTwice(some, given) : { page: given, absent: [] };
     if (why === RECORD) await this.#noticeAbsent(some, page);
-    // A record is released when it is stored; its sub-data is here now, or the listing is gone.
+    // A record is released when it is stored; its sub-data has been read, or the source no longer has the listing.
     const entries = why === RECORD ? [] : some.map((key) => entryName(key, why));
     const release = entries.filter((entry) => checkpoint.isQuarantined(resource, entry));
     await storePage(this.#copy, page, () => ({
       got: [{ resource, keys: some, why }],
-      release: [{ resource, keys: release }, ...gone],
+      release: [{ resource, keys: release }, ...absent],
     }));
-    for (const each of gone) report({ kind: 'gone', ...each });
+    for (const each of absent) report({ kind: 'gone', ...each });
   }
 
   /** Whether to delete stored records that the source does not give is for a purge, which has a guard of its own. */
@@ -104,20 +104,20 @@ class Fetch {
   async #askTwice(
     keys: readonly string[],
     page: SourcePage,
-  ): Promise<{ readonly page: SourcePage; readonly gone: readonly Keys[] }> {
+  ): Promise<{ readonly page: SourcePage; readonly absent: readonly Keys[] }> {
     const { checkpoint, feed } = this.#copy;
     const resource = this.#resource;
-    if (feed.capabilities.byKey === 'none') return { page, gone: [] };
-    const absent = absentFrom(page, resource, keys);
-    const entries = checkpoint.quarantined((of) => of.resource === resource && absent.has(of.key ?? ''));
+    if (feed.capabilities.byKey === 'none') return { page, absent: [] };
+    const unreturned = absentFrom(page, resource, keys);
+    const entries = checkpoint.quarantined((of) => of.resource === resource && unreturned.has(of.key ?? ''));
     const doubtful = [...new Set(entries.map(({ subject }) => subject.key ?? ''))];
-    if (doubtful.length === 0) return { page, gone: [] };
+    if (doubtful.length === 0) return { page, absent: [] };
     const again = await feed.some(resource, doubtful);
-    const gone = absentFrom(again, resource, doubtful);
+    const twice = absentFrom(again, resource, doubtful);
     return {
       page: joinPages([page, again]),
-      gone: entries
-        .filter(({ subject }) => gone.has(subject.key ?? ''))
+      absent: entries
+        .filter(({ subject }) => twice.has(subject.key ?? ''))
         .map((each) => ({ resource: each.resource, keys: [each.key] })),
     };
   }

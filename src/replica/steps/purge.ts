@@ -60,12 +60,12 @@ async function releaseUnseen(copy: Copy, resource: string, base: number): Promis
   const { checkpoint, name, store, report } = copy;
   const entries = checkpoint.quarantined((of) => of.resource === resource);
   for (const some of chunked(entries, AT_ONCE)) {
-    const gone = await checkpoint.alone(async (commit) => {
+    const released = await checkpoint.alone(async (commit) => {
       const names = some.map(markedName).filter((each) => each !== undefined);
       const marked = new Set(await store.checkpoints.marked(name, resource, base, names));
       const unseen = some.filter((each) => {
         const own = markedName(each);
-        // It may have been stored, or have gone, meanwhile.
+        // It may have been stored, or have been removed, meanwhile.
         return own !== undefined && !marked.has(own) && checkpoint.isQuarantined(each.resource, each.key);
       });
       const release = [...Map.groupBy(unseen, (each) => each.resource)].map(([of, group]) => ({
@@ -80,7 +80,7 @@ async function releaseUnseen(copy: Copy, resource: string, base: number): Promis
       if (release.length + want.length > 0) await commit({ release, want });
       return release;
     });
-    for (const each of gone) report({ kind: 'gone', ...each });
+    for (const each of released) report({ kind: 'gone', ...each });
   }
 }
 

@@ -68,7 +68,7 @@ export async function findBackwards(copy: Copy, resource: string): Promise<Backw
     const seen = items.map((item) => witnessOf(item, keyField, feed.windowField(resource)));
     return new Map(seen.flatMap((each) => (each === undefined ? [] : [[each.key, each.at]])));
   };
-  const gone = new Set<string>();
+  const absent = new Set<string>();
   const isOlder = ({ at }: Witness, now: number | undefined): now is number =>
     now !== undefined && now <= at - precision;
   const look = async (): Promise<Backwards | undefined> => {
@@ -77,7 +77,7 @@ export async function findBackwards(copy: Copy, resource: string): Promise<Backw
       const found = await ask(group);
       for (const witness of group) {
         const now = found.get(witness.key);
-        if (now === undefined) gone.add(witness.key);
+        if (now === undefined) absent.add(witness.key);
         else if (isOlder(witness, now)) {
           // A server that is behind the others of its source shows it so for a moment.
           await environment.clock.sleep(edgesOf(feed.capabilities).settle, signal);
@@ -96,8 +96,8 @@ export async function findBackwards(copy: Copy, resource: string): Promise<Backw
     if (error instanceof RequestFailure && error.kind !== 'stopped') return undefined;
     throw error;
   } finally {
-    if (gone.size > 0 && !signal.aborted) {
-      const newest = witnesses.filter(({ key }) => !gone.has(key));
+    if (absent.size > 0 && !signal.aborted) {
+      const newest = witnesses.filter(({ key }) => !absent.has(key));
       await checkpoint.commit({ witnesses: { resource, newest } });
     }
   }

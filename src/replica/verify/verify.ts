@@ -18,7 +18,7 @@ import {
   type SourcePage,
   type SourceRanges,
 } from '../source/source.ts';
-import { seekGone } from '../steps/gone.ts';
+import { seekAbsent } from '../steps/absent.ts';
 import { findAllDamage, withParts } from './damage.ts';
 import { type ComparedRange, canCompareRanges, compareRanges } from './ranges.ts';
 import { compareItems, comparePage, completeness, lookAgain, type Proof, type Suspect } from './records.ts';
@@ -55,7 +55,10 @@ export function verifyReplica(options: AskOptions & VerifyOptions): Promise<read
     }
     tally.differ(...(await damages.found));
     const entries = await store.checkpoints.quarantined(name);
-    tally.addQuarantine(entries, await goneOf(copy, entries, sample === undefined ? tally.met : undefined));
+    tally.addQuarantine(
+      entries,
+      await absentEntries(copy, entries, sample === undefined ? tally.met : undefined),
+    );
     // What is copied by itself comes before what is part of it.
     return tally
       .results()
@@ -68,13 +71,13 @@ export function verifyReplica(options: AskOptions & VerifyOptions): Promise<read
  * difference. They leave the quarantine with the next purge.
  * @param met names of what could not be read in a walk over everything; undefined: there was none
  */
-async function goneOf(
+async function absentEntries(
   copy: Copy,
   entries: readonly Quarantined[],
   met: ReadonlySet<string> | undefined,
 ): Promise<readonly Quarantined[]> {
-  const { gone, unknown } = await seekGone(copy, entries);
-  const found = [...gone];
+  const { absent, unknown } = await seekAbsent(copy, entries);
+  const found = [...absent];
   for (const entry of met === undefined ? [] : unknown) {
     // The walk would have met what nobody can ask for by a key. Equal ranges are not walked: what they have is stored here.
     const isMet = met?.has(recordName(entry)) === true;
@@ -146,9 +149,9 @@ async function findExtra(
     if (extra.length === 0) continue;
     const given = await recordsOf(feed, resource, extra);
     const there = new Set(given.keys.flatMap((each) => (each.resource === resource ? [each.key] : [])));
-    const gone = extra.filter((key) => !there.has(key));
-    const missing = await store.checkpoints.missing(name, resource, gone);
-    for (const key of gone) {
+    const absent = extra.filter((key) => !there.has(key));
+    const missing = await store.checkpoints.missing(name, resource, absent);
+    for (const key of absent) {
       if (!missing.includes(key)) copy.tally.differ({ resource, key, kind: 'not-at-source', fields: [] });
     }
   }

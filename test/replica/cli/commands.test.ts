@@ -1,4 +1,4 @@
-/** The consumer's commands against a server that a test holds: exit codes, the guard, the quarantine, verify. */
+/** The consumer's commands against a server that a test controls: exit codes, the guard, the quarantine, verify. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openSqliteStore } from '../../../src/engines/sqlite/store.ts';
@@ -10,7 +10,7 @@ import { keyOf, keysUpTo, listings, take } from '../support/feed.ts';
 import { json } from '../support/loopback.ts';
 import { metadataOf, odataServer } from '../support/odata-server.ts';
 
-/** Commands go by the real clock. */
+/** Commands use the real clock. */
 const now = () => testClock(new Date().toISOString());
 
 const options = (root: string, ...more: readonly string[]): string[] => [
@@ -32,7 +32,7 @@ const options = (root: string, ...more: readonly string[]): string[] => [
 const keysOf = (records: readonly Json[]): string[] =>
   records.map(({ ListingKey }) => String(ListingKey)).toSorted();
 
-test('a purge of too much ends with 3 and deletes nothing, --force deletes', async (t) => {
+test('a purge that would delete too much exits with 3 and deletes nothing; --force deletes', async (t) => {
   const clock = now();
   const server = await odataServer(t, clock, { Property: listings(10, clock) });
   const at = place(t);
@@ -55,13 +55,13 @@ test('a purge of too much ends with 3 and deletes nothing, --force deletes', asy
     equal: true,
     resources: [{ resource: 'Property', atSource: 7, stored: 7, compared: 2, pending: 0, differences: [] }],
   });
-  // A share that a person gave is enough for the same.
+  // A share that a person gives with --purge-share allows the same.
   take(server.records.get('Property') ?? [], ...keysUpTo(3, 4));
   await at.done([...once, '--step', 'purge', '--purge-share', '50']);
   assert.deepEqual(keysOf(await at.exported('replica.db', 'Property')), keysUpTo(4, 7));
 });
 
-test('verify of a copy whose download did not end exits with 3 and says so', async (t) => {
+test('verify of a copy whose download is not complete exits with 3 and reports that', async (t) => {
   const clock = now();
   const server = await odataServer(t, clock, { Property: listings(12, clock) }, { page: 4 });
   const at = place(t);
@@ -77,13 +77,13 @@ test('verify of a copy whose download did not end exits with 3 and says so', asy
   );
 });
 
-test('what verify finds is put right by --refresh, and by nothing less', async (t) => {
+test('a change that moves no timestamp is found by verify, and copied by --refresh only', async (t) => {
   const clock = now();
   const server = await odataServer(t, clock, { Property: listings(6, clock) });
   const at = place(t);
   const once = ['replicate', ...options(server.root)];
   await at.done(once);
-  // A change that moves no stamp.
+  // A change that moves no timestamp.
   const list = server.records.get('Property') ?? [];
   list[2] = { ...list[2], City: 'Elsewhere' };
   await at.done(once);
@@ -121,7 +121,7 @@ test('a resource that the source does not have is an error if it was requested, 
   assert.match(filled.err, /The store fills EntityEvent itself/);
 });
 
-test('metadata without entity sets are no copy of nothing', async (t) => {
+test('metadata without entity sets is an error, not an empty copy', async (t) => {
   const clock = now();
   const metadata = metadataOf({}).replace(/<EntitySet [^>]*>/g, '');
   const server = await odataServer(t, clock, { Property: listings(2, clock) }, { metadata });
@@ -153,7 +153,7 @@ test('an interrupted verify exits with 130 or 143 within a moment and says that 
   }
 });
 
-test('quarantine list and retry; a record that was mended by a retry is stored', async (t) => {
+test('quarantine list and retry: a retry stores records that are valid now and lists the others', async (t) => {
   const clock = now();
   const wrong = (number: number): Json =>
     number === 2 ? { ListPrice: 'much' } : number === 3 ? { Own: 'x' } : {};
@@ -174,13 +174,13 @@ test('quarantine list and retry; a record that was mended by a retry is stored',
   const text = await at.done(['quarantine', 'list', '--store', 'replica.db', '--source', 'feed']);
   assert.match(text, /^source +resource +key +since +attempts +reason$/m);
   assert.match(text, /^feed +Property +1002 +\S+ +\d+ +ListPrice is "much", but takes a number$/m);
-  // In a replica an unknown field is no reason against a record: what was frozen is stored when a person says so.
+  // In a replica an unknown field does not make a record invalid: a retry stores what --drift freeze quarantined.
   const later = await at.run(['quarantine', 'retry', '--store', 'replica.db']);
-  const told = (numbers: string) =>
+  const summary = (numbers: string) =>
     `${numbers}, 1 still in quarantine\nProperty 1002: ListPrice is "much", but takes a number\n`;
   assert.deepEqual(
     [later.code, later.out],
-    [1, told('0 stored, 0 gone at the source, 1 to be fetched by the next run')],
+    [1, summary('0 stored, 0 gone at the source, 1 to be fetched by the next run')],
   );
   const retried = await at.run([
     'quarantine',
@@ -189,7 +189,7 @@ test('quarantine list and retry; a record that was mended by a retry is stored',
   ]);
   assert.deepEqual(
     [retried.code, retried.out],
-    [1, told('1 stored, 0 gone at the source, 0 to be fetched by the next run')],
+    [1, summary('1 stored, 0 gone at the source, 0 to be fetched by the next run')],
   );
   const half = await at.run(['quarantine', 'retry', '--store', 'replica.db', '--from', server.root]);
   assert.deepEqual(
@@ -199,7 +199,7 @@ test('quarantine list and retry; a record that was mended by a retry is stored',
   assert.deepEqual(keysOf(await at.exported('replica.db', 'Property')), [keyOf(1), keyOf(3), keyOf(4)]);
 });
 
-test('exit codes: a refused key 1, a missing source 1, wrong use 2, and no token is ever printed', async (t) => {
+test('exit codes: a refused key 1, wrong usage 2; no token is ever printed', async (t) => {
   const clock = now();
   const server = await odataServer(t, clock, { Property: listings(2, clock) }, { token: 'other' });
   const at = place(t);
@@ -216,7 +216,7 @@ test('exit codes: a refused key 1, a missing source 1, wrong use 2, and no token
   for (const { err, out } of [refused, scheme, soap]) assert.equal(`${err}${out}`.includes('secret'), false);
 });
 
-test('an authority is not a replica, and a name stands for one source', async (t) => {
+test('a store that is an authority is not replicated into, and one source name stands for one address', async (t) => {
   const clock = now();
   const server = await odataServer(t, clock, { Property: listings(2, clock) });
   const at = place(t);
@@ -237,14 +237,14 @@ test('an authority is not a replica, and a name stands for one source', async (t
   );
 });
 
-test('the error for an address without a service says what it should end in, and the name remains free', async (t) => {
+test('a wrong address: the error names the root of the service if there is one, and the name of the source remains free', async (t) => {
   const clock = now();
   const server = await odataServer(t, clock, { Property: listings(2, clock) });
   const elsewhere = await odataServer(t, clock, { Property: listings(2, clock) });
   const at = place(t);
-  // What is asked on the way may lead elsewhere; the token does not go there.
+  // Requests that look for the root may be redirected to another host, which must not get the token.
   server.intercept = ({ path }) => {
-    // What is behind a resource is taken for a key.
+    // A path below a resource is read as a key.
     if (path.startsWith('/odata/Property/')) return json({ error: { message: 'A key' } }, { status: 400 });
     return path.startsWith('/Reso/OData/')
       ? { status: 302, headers: { location: elsewhere.root } }
@@ -279,7 +279,7 @@ test('the error for an address without a service says what it should end in, and
   server.intercept = () => undefined;
   await at.done(['replicate', ...options(server.root)]);
   assert.equal((await at.exported('replica.db', 'Property')).length, 2);
-  // A source that is known is not looked for when it answers otherwise for a while.
+  // If a known source fails, the command does not look for another root.
   const known = server.seen.length;
   server.intercept = () => json({ error: { message: 'Gone' } }, { status: 404 });
   const gone = await at.run(['replicate', ...options(server.root)]);
@@ -287,7 +287,7 @@ test('the error for an address without a service says what it should end in, and
   assert.ok(server.seen.slice(known).every(({ path }) => path.startsWith('/odata/')));
 });
 
-test('a source of which nothing was stored gives its name to the next', async (t) => {
+test('a source of which no record was stored leaves its name to another source', async (t) => {
   const clock = now();
   const empty = await odataServer(t, clock, { Property: [] });
   const full = await odataServer(t, clock, { Property: listings(2, clock) });

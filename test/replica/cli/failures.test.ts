@@ -1,4 +1,4 @@
-/** What a source refuses is told in one plain line, and ends with 1. */
+/** What a source refuses is reported in one plain line, with exit code 1. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { place } from '../../cli/run.ts';

@@ -1,4 +1,4 @@
-/** Processes that are killed at any moment, and a database that restarts: what comes of it is equal to the source. */
+/** Processes that are killed at any time, and a database that restarts: the copy ends equal to its source. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { makeRandom } from 'plat-demo';
@@ -10,8 +10,8 @@ import { ownServer, runOn } from '../../support/postgres-server.ts';
 import { from, type Market, makeMarket, openDoor, serve } from '../support/real-feed.ts';
 
 /**
- * Kills of the replicator, and of the service: 30 and 10 in all on each engine; about a tenth in `npm test`, where the service
- * is killed on the embedded engine, whose log it leaves behind, and the server has its own restart below.
+ * The numbers of kills: 30 of the replicator and 10 of the service in all on each engine. `npm test` has about a tenth of them: it
+ * kills the service on SQLite, which then has to recover from its log, and restarts the PostgreSQL server below.
  */
 const isFull = process.env.PLAT_FULL === '1';
 const ALL = { replicators: 15, services: 5 } as const;
@@ -21,14 +21,14 @@ const KILLS = {
 } as const;
 const RESTARTS = isFull ? 10 : 1;
 const LISTINGS = isFull ? 120 : 60;
-/** Requests of a whole run with pages of this size. */
+/** Requests of a complete run with pages of this size. */
 const PAGE = 12;
 const REQUESTS = isFull ? 30 : 15;
 
-/** Which it restarts. */
+/** A server of its own, which this file restarts. */
 const server = await ownServer();
 
-/** Where the source and its replica lie. */
+/** Addresses of the source's store and of its replica. */
 interface Stores {
   readonly market: string;
   readonly replica: string;
@@ -46,7 +46,7 @@ const ENGINES = {
   },
 } as const;
 
-/** Some change at the source: a price, a new listing, one that goes. */
+/** Changes the source: a new price, a new listing, a deleted one. */
 async function changeSource({ store, write, keys }: Market, random: () => number): Promise<void> {
   const all = await keys();
   const any = (): string => all[Math.floor(random() * all.length)] ?? '';
@@ -80,7 +80,7 @@ for (const engine of ['sqlite', 'postgres'] as const) {
     const kills = isFull ? ALL : KILLS[engine][kind];
     if (kills === undefined) continue;
     const { replicators, services } = kills;
-    test(`${kind} on ${engine}: SIGKILL of the replicator and of the service at random moments; plat verify finds nothing`, async (t) => {
+    test(`${kind} on ${engine}: after SIGKILL of the replicator and of the service at random times, plat verify finds no difference`, async (t) => {
       const chance = makeRandom(kind === 'reso' ? 1 : 2, `kills ${engine}`).unit;
       const at = place(t);
       const stores = await ENGINES[engine](t, at);
@@ -140,7 +140,7 @@ for (const engine of ['sqlite', 'postgres'] as const) {
   }
 }
 
-/** Once more, for as long as the store cannot be reached. */
+/** Repeats a command while the store is unavailable. */
 async function insist<T>(work: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
@@ -151,11 +151,11 @@ async function insist<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-test('the database restarts at random moments under a service and a watch: both go on by themselves; plat verify finds nothing', async (t) => {
+test('the database restarts at random times under a service and a watch: both continue, and plat verify finds no difference', async (t) => {
   const chance = makeRandom(3, 'restarts').unit;
   const at = place(t);
   const stores = await ENGINES.postgres(t);
-  // What the server has confirmed is to outlive it; the other tests' stores are thrown away with it.
+  // Commits must survive this restart; other tests turn durability off, since their stores are thrown away with the server.
   for (const { pathname } of [stores.market, stores.replica].map((address) => new URL(address)))
     await runOn(
       server.address('postgres'),
@@ -168,17 +168,17 @@ test('the database restarts at random moments under a service and a watch: both 
   const options = [...from(door.origin, 'reso', market.token, stores.replica), '--page-size', String(PAGE)];
   const often = ['--update-every', '1s', '--purge-every', '1s', '--accounts-every', '1s'];
   const watching = at.start(['replicate', ...options, '--force', '--watch', ...often]);
-  const told = { failures: 0, updates: 0 };
+  const noticed = { failures: 0, updates: 0 };
   let look = (): void => undefined;
   watching.child.stderr?.on('data', (part: string) => {
-    told.failures += [...part.matchAll(/"kind":"(?:retry|failed)"/g)].length;
-    told.updates += [...part.matchAll(/"resource":"Property","step":"update","state":"done"/g)].length;
+    noticed.failures += [...part.matchAll(/"kind":"(?:retry|failed)"/g)].length;
+    noticed.updates += [...part.matchAll(/"resource":"Property","step":"update","state":"done"/g)].length;
     look();
   });
   const oneMore = (): Promise<void> =>
     new Promise((resolve, reject) => {
-      const { updates } = told;
-      look = () => (told.updates > updates ? resolve() : undefined);
+      const { updates } = noticed;
+      look = () => (noticed.updates > updates ? resolve() : undefined);
       void watching.ended.then(({ err }) => reject(new Error(err)));
     });
   for (let restarts = 0; restarts < RESTARTS; restarts++) {
@@ -197,7 +197,7 @@ test('the database restarts at random moments under a service and a watch: both 
     await insist(() => changeSource(market, chance));
     await oneMore();
   }
-  assert.ok(told.failures > 0, 'the restarts were noticed');
+  assert.ok(noticed.failures > 0, 'the restarts were noticed');
   watching.child.kill('SIGTERM');
   const { code, err } = await watching.ended;
   assert.equal(code, 0, err);

@@ -1,4 +1,4 @@
-/** `plat replicate --watch` and whoever is beside it: a second run, a served replica, probes, a signal. */
+/** `plat replicate --watch` beside a second run, a service on the same store, probes and a signal. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openSqliteStore } from '../../../src/engines/sqlite/store.ts';
@@ -15,7 +15,7 @@ async function get(url: string, token = ''): Promise<[number, string]> {
   return [response.status, await response.text()];
 }
 
-test('a watch: one at a time, served at the same time, probes and metrics, ended cleanly by SIGTERM', async (t) => {
+test('a watch: a second run is rejected, the copy is served meanwhile, probes and metrics work, and SIGTERM ends it cleanly', async (t) => {
   const at = place(t);
   const market = await makeMarket(t, at.path('market.db'), LISTINGS);
   const feed = await serve(at, 'market.db');
@@ -80,7 +80,7 @@ test('a watch: one at a time, served at the same time, probes and metrics, ended
     [String(LISTINGS), String(LISTINGS), '0', '0', '0'],
   );
   const lag = Number(values.get('plat_replica_lag_seconds{resource="Property"}'));
-  // Changes come as they are made: no window is waited for.
+  // Changes arrive as they are made, without waiting for a window.
   assert.ok(lag < 60, String(lag));
 
   const replica = await openSqliteStore({ path: at.path('replica.db') });
@@ -107,13 +107,13 @@ test('a watch: one at a time, served at the same time, probes and metrics, ended
   assert.deepEqual([code, /"kind":"end","result":"stopped"}\n$/.test(err)], [0, true], err.slice(-400));
   for (const text of [err, second.err]) assert.equal(text.includes(market.token), false, 'no token in logs');
 
-  // A sweep that the signal met half way is taken up.
+  // The next run resumes a sweep that the signal interrupted.
   await at.done(['replicate', ...options, '--step', 'purge']);
   await at.done(['replicate', ...options, '--once']);
-  const told = JSON.parse(await at.done(['status', '--store', 'replica.db', '--json']));
-  const [source] = told.sources;
+  const report = JSON.parse(await at.done(['status', '--store', 'replica.db', '--json']));
+  const [source] = report.sources;
   assert.deepEqual(
-    [told.owner, source.source, source.quarantined, source.ignored, source.holder, source.stale],
+    [report.owner, source.source, source.quarantined, source.ignored, source.holder, source.stale],
     ['replica', 'feed', 0, [], undefined, undefined],
   );
   assert.match(source.identity, /^reso 127\.0\.0\.1:\d+\/Reso\/OData\/$/);

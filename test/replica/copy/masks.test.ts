@@ -1,11 +1,11 @@
-/** What masks tell of what the key may see. */
+/** What masked fields reveal about the rights of the key. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { contradicts, NO_MASKS, withPage } from '../../../src/replica/copy/masks.ts';
 
 const page = (masked: readonly string[], open: readonly string[]) => ({ masked, open });
 
-test('fields that were met are kept in order, and nothing new is the same object', () => {
+test('fields of a page are added in order; a page without new fields returns the same object', () => {
   const first = withPage(NO_MASKS, page(['PrivateRemarks', 'CloseDate'], ['ListPrice']));
   assert.deepEqual(first, { masked: ['CloseDate', 'PrivateRemarks'], open: ['ListPrice'] });
   assert.equal(withPage(first, page(['CloseDate'], [])), first);
@@ -16,11 +16,11 @@ const CASES: readonly [string, readonly string[], readonly string[], boolean][] 
   ['the same as before', ['PrivateRemarks'], ['ListPrice'], false],
   ['a field that was always masked is open', [], ['PrivateRemarks'], true],
   ['a field that was always open is masked', ['ListPrice'], [], true],
-  ['a field that is masked in some records tells nothing when masked', ['City'], [], false],
-  ['a field that is masked in some records tells nothing when open', [], ['City'], false],
+  ['a field that is masked in some records proves nothing when masked', ['City'], [], false],
+  ['a field that is masked in some records proves nothing when open', [], ['City'], false],
   ['a field that was never met', ['New'], ['Other'], false],
 ];
 for (const [name, masked, open, expected] of CASES) {
-  test(`${name}: ${expected ? 'a contradiction' : 'none'}`, () =>
+  test(`${name}: ${expected ? 'a contradiction' : 'no contradiction'}`, () =>
     assert.equal(contradicts(KNOWN, page(masked, open)), expected));
 }

@@ -1,9 +1,9 @@
-/** How many records are asked for at once: as many as are no burden, halved when that was too much, grown back slowly. */
+/** The number of records that one page requests: it depends on their weight, is halved after failures, and grows back slowly. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PageSize } from '../../../src/replica/copy/page-size.ts';
 
-/** Characters of a record that burdens nobody, of one of 4 kB, and of one that is a book. */
+/** Characters of a light record, of one of 4 kB, and of one that is as large as a book. */
 const LIGHT = 100;
 const USUAL = 4000;
 const HUGE = 1_000_000;
@@ -11,7 +11,7 @@ const HUGE = 1_000_000;
 interface Watched {
   readonly size: PageSize;
   readonly sizes: number[];
-  /** So many pages of the size that is asked for come well, of records of this weight. */
+  /** That many pages of the current size succeed, with records of this weight. */
   good(pages: number, weight: number): void;
 }
 
@@ -24,21 +24,21 @@ function watched(allowed: number): Watched {
   return { size, sizes, good };
 }
 
-test('the first page is small, since the weight of its records is unknown; the next is as large as allowed', () => {
+test('the first page is small, since the weight of its records is unknown; light records then allow the maximum', () => {
   const { size, sizes, good } = watched(1000);
   assert.equal(size.now, 50);
   good(1, LIGHT);
   assert.deepEqual([size.now, sizes], [1000, []], 'a beginning is no news');
 });
 
-test('what is allowed is never exceeded, also when it is less than the first page', () => {
+test('the allowed maximum is never exceeded, even if it is below the size of the first page', () => {
   const { size, good } = watched(20);
   assert.equal(size.now, 20);
   good(100, LIGHT);
   assert.equal(size.now, 20);
 });
 
-test('pages are as large as a million characters', () => {
+test('a page is sized to a million characters', () => {
   const { size, good } = watched(1000);
   good(1, USUAL);
   assert.equal(size.now, 250);
@@ -46,7 +46,7 @@ test('pages are as large as a million characters', () => {
   assert.equal(size.now, 125);
 });
 
-test('pages of books are of ten records, not of fewer', () => {
+test('a page has at least ten records, however large they are', () => {
   const { size, good } = watched(1000);
   good(5, HUGE);
   assert.equal(size.now, 10);
@@ -58,14 +58,14 @@ test('an empty page does not affect the estimated weight', () => {
   assert.ok(size.now >= 50);
 });
 
-test('halves down to ten records, and says when it cannot be smaller', () => {
+test('failures halve the size down to ten records; shrink() then returns false', () => {
   const { size, sizes } = watched(1000);
   const went = Array.from({ length: 4 }, () => size.shrink('slow'));
   assert.deepEqual(sizes, [25, 12]);
   assert.deepEqual([size.now, went], [10, [true, true, true, false]]);
 });
 
-test('answers that are too large are halved down to two', () => {
+test('responses that are too large halve the size down to two records', () => {
   const { size } = watched(20);
   while (size.shrink('large'));
   assert.equal(size.now, 2);
@@ -93,7 +93,7 @@ test('a failure restarts the count of good pages', () => {
   assert.equal(size.now, 24);
 });
 
-test('a page that is rejected is tried in halves, down to a size that is known to come', () => {
+test('a rejected page is tried in halves, down to the size of a page that succeeded; then the size is restored', () => {
   const { size, good } = watched(1000);
   good(1, LIGHT);
   const tried = Array.from({ length: 6 }, () => (size.tryLess(false) ? size.now : undefined));
@@ -103,21 +103,21 @@ test('a page that is rejected is tried in halves, down to a size that is known t
   assert.equal(size.tryLess(false), true);
 });
 
-test('where as large a page came, the size is not the reason', () => {
+test('after a page of this size succeeded, a rejection is not attributed to the size', () => {
   const { size, good } = watched(1000);
   good(2, LIGHT);
   assert.equal(size.tryLess(false), false);
   assert.equal(size.now, 1000);
 });
 
-test('the first page of a walk is tried smaller all the same, down to ten records', () => {
+test('the first page of a walk is tried in halves all the same, down to ten records', () => {
   const { size, good } = watched(1000);
   good(2, LIGHT);
   const tried = Array.from({ length: 8 }, () => (size.tryLess(true) ? size.now : undefined));
   assert.deepEqual(tried, [500, 250, 125, 62, 31, 15, 10, undefined]);
 });
 
-test('what came after a rejection is the most that is asked for from then on', () => {
+test('the size that succeeds after a rejection is the maximum from then on', () => {
   const { size, good } = watched(1000);
   good(1, LIGHT);
   while (size.now > 200) size.tryLess(false);

@@ -1,4 +1,4 @@
-/** What a page comes to: what is stored, what is put aside, what goes. */
+/** What a page of a source results in: records to store, records to delete, and quarantined records. */
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { test } from 'node:test';
@@ -24,7 +24,7 @@ async function taker(scope: Scope, drift: DriftPolicy = 'evolve'): Promise<Taker
   const { store } = await makeWorld(sqliteEngine(), scope, { settings: { owner: 'replica' } });
   const checkpoint = await Checkpoint.open({ store, source: 'feed' });
   const events: ReplicaEvent[] = [];
-  // What takeIn uses of a copy; the network is not asked.
+  // The part of a copy that takeIn uses; it sends no requests.
   const copy = {
     store,
     checkpoint,
@@ -44,7 +44,7 @@ async function taker(scope: Scope, drift: DriftPolicy = 'evolve'): Promise<Taker
   };
 }
 
-/** Keys and values of what is stored, by resource. */
+/** Keys and values of the records to store, by resource. */
 const stored = ({ records }: Intake): [string, string, Json][] =>
   records.flatMap(({ resource, records: list }) =>
     list.map(({ key, values }): [string, string, Json] => [resource, key, values]),
@@ -52,7 +52,7 @@ const stored = ({ records }: Intake): [string, string, Json][] =>
 const aside = ({ quarantine }: Intake): [string, string, string][] =>
   quarantine.map(({ resource, key, reason }) => [resource, key, reason]);
 
-test('of two records with one key the later counts, at its own place', async (t) => {
+test('of two records with the same key the later one counts, at its own position', async (t) => {
   const { take } = await taker(t);
   const intake = await take(
     listing('1', { ListPrice: 100 }),
@@ -68,7 +68,7 @@ test('of two records with one key the later counts, at its own place', async (t)
   );
 });
 
-test('a record without key goes to the quarantine under the hash of what it is', async (t) => {
+test('a record without a key is quarantined under the hash of its content', async (t) => {
   const { take } = await taker(t);
   const nameless = { StandardStatus: 'Active', ListPrice: 1 };
   const intake = await take(nameless, listing('2'));
@@ -87,7 +87,7 @@ test('a record without key goes to the quarantine under the hash of what it is',
   );
 });
 
-test('what is no record at all is kept as it came', async (t) => {
+test('a member of a page that is not a JSON object is quarantined unchanged', async (t) => {
   const { store, checkpoint } = await taker(t);
   const settings = { drift: 'evolve', alsoWindow: [], purgeShare: 0.2, force: false } as const;
   const broken = [{ resource: 'Property', payload: '17', reason: 'The record is not a JSON object' }];
@@ -126,7 +126,7 @@ const WRONG: readonly [string, Json, string][] = [
   ],
 ];
 for (const [name, fields, reason] of WRONG) {
-  test(`wrong types: ${name} puts the record aside, with the reason, and the rest is stored`, async (t) => {
+  test(`wrong types: ${name} puts the record in the quarantine with the reason, and the rest is stored`, async (t) => {
     const { take } = await taker(t);
     const intake = await take(listing('1', fields), listing('2'));
     assert.deepEqual(aside(intake), [['Property', '1', reason]]);
@@ -138,7 +138,7 @@ for (const [name, fields, reason] of WRONG) {
   });
 }
 
-test('a bad member of a collection is put aside alone: its listing and its siblings are stored', async (t) => {
+test('a faulty member of a collection is quarantined alone: its listing and the other members are stored', async (t) => {
   const { take } = await taker(t);
   const intake = await take(
     listing('1', { Media: [photo('a'), { MediaURL: 'x' }, photo('b', { Order: 'x' })] }),
@@ -176,7 +176,7 @@ test('TRAP 12 "********" means hidden: never stored as data, never quarantined',
   );
 });
 
-test('a collection that came without its end is left as it was, and asked for by itself', async (t) => {
+test('a collection that has a nextLink is not changed by the page, and is reported as partial', async (t) => {
   const { take } = await taker(t);
   const intake = await take(
     listing('1', { Media: [photo('a')], 'Media@odata.nextLink': 'x', Rooms: [] }),
@@ -192,7 +192,7 @@ test('a collection that came without its end is left as it was, and asked for by
   );
 });
 
-test('MlgCanView false means delete, also when the same page gave the record before', async (t) => {
+test('MlgCanView false deletes the record, also when the same page contains it before', async (t) => {
   const { take } = await taker(t);
   const intake = await take(
     listing('1', { MlgCanView: true }),
@@ -227,7 +227,7 @@ const FOREIGN = {
   SourceOnlyThing: { a: 1 },
 };
 
-test('forms that sources commonly use: lists as one text, dates as their midnight; at any depth', async (t) => {
+test('common forms are converted at any depth: comma-separated lists, and dates as midnight', async (t) => {
   const { take } = await taker(t);
   const intake = await take(
     listing('1', {
@@ -253,7 +253,7 @@ test('forms that sources commonly use: lists as one text, dates as their midnigh
   assert.equal(children?.get('OpenHouses')?.[0]?.values.OpenHouseDate, '2024-05-03');
 });
 
-test('values of the same meaning in another form are read, not quarantined, and each field is reported once', async (t) => {
+test('equivalent values in another form are converted, not quarantined, and each such field is reported once', async (t) => {
   const { take, events } = await taker(t);
   const fields = {
     ListPrice: ' 450000.5 ',
@@ -284,7 +284,7 @@ test('values of the same meaning in another form are read, not quarantined, and 
   );
 });
 
-test('a moment that is no midnight is no date', async (t) => {
+test('a timestamp other than midnight is not accepted as a date', async (t) => {
   const { take } = await taker(t);
   const intake = await take(listing('1', { CloseDate: '2024-05-01T10:00:00Z' }));
   assert.deepEqual(aside(intake), [
@@ -325,7 +325,7 @@ test('drift evolve: unknown fields become custom fields of the type of their val
   );
 });
 
-test('drift evolve: a name that no field can have is left out, and reported once', async (t) => {
+test('drift evolve: a field whose name is not valid is left out, and reported once', async (t) => {
   const { take, checkpoint, events } = await taker(t, 'evolve');
   await take(listing('1', { 'no name': 'x' }));
   await take(listing('2', { 'no name': 'y' }));
@@ -333,7 +333,7 @@ test('drift evolve: a name that no field can have is left out, and reported once
   assert.deepEqual(events, [{ kind: 'field', resource: 'Property', name: 'no name', taken: 'ignored' }]);
 });
 
-test('drift freeze: a record with an unknown field is put aside, one whose unknown field is null is not', async (t) => {
+test('drift freeze: a record with an unknown field is quarantined, unless the field is null', async (t) => {
   const { take, store } = await taker(t, 'freeze');
   const intake = await take(
     listing('1', { SourceOnlyText: 'x', SourceOnlyYN: false }),
@@ -360,7 +360,7 @@ test('drift discard: unknown fields are left out and reported, the record is sto
   assert.deepEqual((await store.model()).settings.declarations.customFields ?? [], []);
 });
 
-test('an unknown field of a member of a collection is met like any other', async (t) => {
+test('unknown fields of members of a collection are handled like those of the record', async (t) => {
   const { take } = await taker(t, 'evolve');
   const intake = await take(listing('1', { Media: [photo('a', { SourceOnlyText: 'x' })] }));
   assert.equal(intake.records[0]?.records[0]?.children.get('Media')?.[0]?.values.SourceOnlyText, 'x');

@@ -34,7 +34,7 @@ test('TRAP 9 a LocalName that differs is the current name: a renamed field keeps
   ]);
 });
 
-test('a guessed field gets its name when the source reports it, and a guess never replaces a name', async (t) => {
+test('a guessed name is replaced when the source reports one, and a guess never replaces a reported name', async (t) => {
   const { store } = await makeWorld(sqliteEngine(), t, REPLICA);
   const tell = () => undefined;
   const names = async () =>
@@ -46,7 +46,7 @@ test('a guessed field gets its name when the source reports it, and a guess neve
   assert.deepEqual(await names(), [['Interior', 'Wine Cellar']]);
 });
 
-test('a type that the source changed is not taken over: stored values keep theirs', async (t) => {
+test('a type that the source changes is ignored: the declared type stays', async (t) => {
   const { store } = await makeWorld(sqliteEngine(), t, REPLICA);
   await declareFields(store, [field('Cellar', 'Cellar', 'Interior', 'string')], () => undefined);
   await declareFields(store, [field('Cellar', 'Cellar', 'Interior', 'integer')], () => undefined);
@@ -54,7 +54,7 @@ test('a type that the source changed is not taken over: stored values keep their
   assert.equal(declared?.type, 'string');
 });
 
-test('of several fields the one that cannot be declared is refused, the others are declared', async (t) => {
+test('fields that cannot be declared are returned, the other fields are declared', async (t) => {
   const { store } = await makeWorld(sqliteEngine(), t, REPLICA);
   const wrong = field('Wrong', 'Wrong', 'Interior', 'no type');
   const refused = await declareFields(
@@ -72,13 +72,13 @@ test('of several fields the one that cannot be declared is refused, the others a
   );
 });
 
-test("another replica's own stamp is no field of this one", async (t) => {
+test('the timestamp field that another replica adds is not declared', async (t) => {
   const { store } = await makeWorld(sqliteEngine(), t, REPLICA);
   assert.deepEqual(await declareFields(store, [field('ReplicaModificationTimestamp')], () => undefined), []);
   assert.deepEqual((await store.model()).settings.declarations.customFields ?? [], []);
 });
 
-test('a table has room for so many fields: all further ones are left out under one name, and the store goes on', async (t) => {
+test('the number of fields of a resource is limited: all further ones are left out under the name *, and the store still works', async (t) => {
   const { store, write, keys } = await makeWorld(sqliteEngine(), t, REPLICA);
   const before = (await store.model()).resource('Property').fields.size;
   const many = Array.from({ length: 3000 }, (_, at) => field(`F${at}`));
@@ -90,7 +90,7 @@ test('a table has room for so many fields: all further ones are left out under o
   assert.equal((await store.model()).settings.declarations.customFields?.length, 1500 - before);
   await write('Property', { ListingKey: '1', F0: 'first' });
   assert.deepEqual(await keys('Property'), ['1']);
-  // What is declared is declared again, and nothing else is.
+  // A declared field is accepted again; a new one is not.
   const again = await declareFields(store, [field('F0'), field('G')], () => undefined);
   assert.deepEqual(
     again.map(({ name }) => name),

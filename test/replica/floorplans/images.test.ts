@@ -1,4 +1,4 @@
-/** Images of floor plans, whose addresses and names strangers wrote. */
+/** Images of floor plans, whose URLs and names are not trusted. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ async function images(t: TestContext, handler: Handler, egress: Egress = 'public
   const transport = networkTransport();
   t.after(() => transport.close());
   const folder = temporaryFile('');
-  // Retries take no time; nobody waits for a file that comes too slowly.
+  // Waits between retries take no time, and the time limit of a slow file never expires.
   const sleep = (milliseconds: number, signal?: AbortSignal): Promise<void> =>
     milliseconds < MINUTE
       ? Promise.resolve()
@@ -36,7 +36,7 @@ async function images(t: TestContext, handler: Handler, egress: Egress = 'public
   return { ...server, folder, get, stored: (): string[] => readdirSync(folder).toSorted() };
 }
 
-test('an image of the service itself is fetched; one elsewhere in a private network is not, however it is written', async (t) => {
+test('an image of the service itself is fetched; one at another private address is not, however the address is written', async (t) => {
   const other = await listen(t, () => PICTURE);
   const { port } = new URL(other.origin);
   const { origin, folder, get, stored } = await images(
@@ -76,8 +76,8 @@ test('an image of the service itself is fetched; one elsewhere in a private netw
   assert.deepEqual(other.seen, []);
   assert.deepEqual(stored(), ['A.png']);
 
-  const told = await images(t, () => PICTURE, 'any');
-  assert.equal((await told.get(`${other.origin}/x`)).kind, 'stored');
+  const allowed = await images(t, () => PICTURE, 'any');
+  assert.equal((await allowed.get(`${other.origin}/x`)).kind, 'stored');
 });
 
 test('an image that is too large, empty, missing or truncated is rejected, whatever its headers, and leaves nothing behind', async (t) => {
@@ -108,7 +108,7 @@ test('an image that is too large, empty, missing or truncated is rejected, whate
   assert.deepEqual(stored(), ['ok.bin']);
 });
 
-test('a host that fails again and again is left alone; others are asked all the same', async (t) => {
+test('a host that fails repeatedly is no longer asked; the other hosts are', async (t) => {
   const dead = await listen(t, () => ({ status: 503 }));
   const { origin, get } = await images(t, () => PICTURE, 'any');
   for (let at = 0; at < 3; at++) assert.equal((await get(`${dead.origin}/${at}`)).kind, 'failed');
@@ -122,7 +122,7 @@ test('a host that fails again and again is left alone; others are asked all the 
   assert.equal((await get(`${origin}/a`)).kind, 'stored');
 });
 
-test('names of files: no key leaves the folder, is special, too long, or shares a name with another', () => {
+test('names of files: no key leads out of the folder, is a special name or too long, or shares its name with another key', () => {
   const keys = [
     ...[
       'plain-1',
@@ -169,7 +169,7 @@ test('names of files: no key leaves the folder, is special, too long, or shares 
   );
 });
 
-test('plat floorplans: one bad image does not end the command; all others are stored, and it ends with 1', async (t) => {
+test('plat floorplans: one bad image does not end the command; all others are stored, and it exits with 1', async (t) => {
   const at = place(t);
   let root = '';
   const server = await listen(t, ({ path, query }): Reply => {
@@ -209,7 +209,7 @@ test('plat floorplans: one bad image does not end the command; all others are st
   assert.equal(out.trimEnd().split('\n').length, 5);
   assert.deepEqual(readdirSync(at.path('plans')).length, 2);
   assert.ok(readdirSync(at.path('plans')).includes('C.png'));
-  // The token goes to the service's own records, never with an image.
+  // The token is sent with requests for records of the service, never with one for an image.
   const tokens = new Set(
     server.seen.map(({ path, headers }) => [path === '/Reso/Media', headers.authorization].join()),
   );

@@ -1,4 +1,4 @@
-/** What a source found is stored as it came, unless what is stored may be newer by now. */
+/** Changes that a source reports with their records are stored directly, unless the stored record may be newer. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { acquireSource, newAcquirer } from '../../../src/replica/checkpoint/lease.ts';
@@ -12,7 +12,7 @@ import { startTestService } from '../../support/service.ts';
 import { sqliteEngine } from '../../support/sqlite-engine.ts';
 import { makeWorld } from '../../support/world.ts';
 
-/** A copy of two listings' source, and changes that are applied to it as a source found them. */
+/** A copy of a source with two listings, and a function that applies changes as a source reports them. */
 async function scene(t: TestContext, between: (transport: Transport) => Transport = (same) => same) {
   const clock = testClock();
   const origin = await startTestService(t, { clock });
@@ -66,7 +66,7 @@ const found = (key: string, asOf: number, price?: number): ReportedChange => ({
   },
 });
 
-test('what was found before something else was read is asked for by its key; the rest is stored as it came', async (t) => {
+test('a reported record that is older than another read is requested by its key; a newer one is stored directly', async (t) => {
   const { asked, checkpoint, apply, prices } = await scene(t);
   const moment = checkpoint.reads;
   await apply('one', found('1', moment, 1), found('2', moment, 2));
@@ -80,7 +80,7 @@ test('what was found before something else was read is asked for by its key; the
       [],
     ],
   );
-  // Somebody reads of the source.
+  // Another task reads from the source.
   await checkpoint.inTurn('Property', async () => undefined);
   await apply('two', found('1', moment, 0), found('2', moment));
   assert.deepEqual(await prices(), [
@@ -88,7 +88,7 @@ test('what was found before something else was read is asked for by its key; the
     ['2', 3],
   ]);
   assert.equal(asked.length, 1);
-  // The answer to that came later than whatever was found before it.
+  // The response to that request is newer than any record reported before it.
   await apply('three', found('1', moment + 1, 0));
   assert.deepEqual(await prices(), [
     ['1', 3],
@@ -100,7 +100,7 @@ test('what was found before something else was read is asked for by its key; the
   assert.equal(checkpoint.get('chain')?.position, 'four');
 });
 
-test('INCIDENT a deletion was forgotten when the source could not be asked at once: a purge is due', async (t) => {
+test('INCIDENT a deletion was forgotten when the source refused the request for its key: a purge becomes due', async (t) => {
   let busy = 0;
   const { clock, origin, checkpoint, apply, prices } = await scene(t, (network) => async (wish) => {
     const answer = await network(wish);
@@ -114,7 +114,7 @@ test('INCIDENT a deletion was forgotten when the source could not be asked at on
     },
   });
   await origin.store.remove('Property', ['2']);
-  // Both are asked for, twice in vain; they are pending then, and asked for once more.
+  // Both are requested, twice without success; then they are pending and requested once more.
   const before = checkpoint.reads;
   await checkpoint.inTurn('Property', async () => undefined);
   busy = 2;

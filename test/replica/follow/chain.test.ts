@@ -1,4 +1,4 @@
-/** Copies that follow their source as it changes, on loopback and in real time: each has a sequence of its own. */
+/** Copies that follow their source's changes, on loopback and in real time: each appends them to its own sequence of changes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { replicate } from '../../../src/replica/run/replicate.ts';
@@ -7,7 +7,7 @@ import { startTestService, type TestService } from '../../support/service.ts';
 import { type Follower, follower, REAL, status, untilHeld, untilLevel } from '../support/follower.ts';
 
 test(
-  'three copies in a row follow a change, a part and a deletion, without a window or a purge',
+  'three copies in a row apply a change, a deleted photo and a deleted listing, without a window or a purge',
   { timeout: 60_000 },
   async (t) => {
     const origin = await startTestService(t, { clock: REAL });
@@ -35,7 +35,7 @@ test(
     const gone = async (): Promise<boolean> => !(await last.keys('Property')).includes('3');
     await untilHeld(last.store, gone);
 
-    // A listing that leaves the role's view is deleted in the copies.
+    // A listing that leaves the role's view is deleted from the copies.
     await origin.write('Property', listing('2', { StandardStatus: 'Withdrawn' }));
     await untilHeld(last.store, async () => (await last.keys('Property')).length === 1);
 
@@ -47,7 +47,7 @@ test(
 );
 
 test(
-  'a mass of deletions that a source tells of waits for a purge, whose guard decides; a few are made at once',
+  'a large number of reported deletions waits for a purge, whose guard decides; a few are applied at once',
   {
     timeout: 60_000,
   },
@@ -70,7 +70,7 @@ test(
       [{ kind: 'guarded', resource: 'Property', rows: 20, of: 40 }],
     );
     assert.equal(await stored(), 35);
-    // It goes on to follow, and a purge is due.
+    // The watch continues to follow changes, and a purge is due.
     await origin.write('Property', listing('900'));
     await untilHeld(copy.store, async () => (await stored()) === 36);
     assert.equal((await status(copy)).lastPurge, undefined);

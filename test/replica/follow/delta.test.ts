@@ -1,4 +1,4 @@
-/** A copy that follows a plat by its delta links, on loopback and in real time. */
+/** A copy that follows a plat source by its delta links, on loopback and in real time. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { listing, member, office, photo } from '../../support/builders.ts';
@@ -7,7 +7,7 @@ import type { Json } from '../../support/world.ts';
 import { follower, REAL, status, untilHeld, untilLevel } from '../support/follower.ts';
 
 test(
-  'a copy follows delta links: changes, parts, what leaves the view and deletions, without a window, a purge or a record by its key',
+  'a copy follows delta links: changes, media, listings that leave the view and deletions, without a window, a purge or a request by key',
   { timeout: 60_000 },
   async (t) => {
     const origin = await startTestService(t, { clock: REAL });
@@ -35,7 +35,7 @@ test(
     await origin.write('Member', member('A1', { OfficeKey: 'O1', MemberFullName: 'Ada' }));
     await untilHeld(copy.store, async () => (await row('1')).ListAgentFullName === 'Ada');
 
-    // It leaves the view of the key's role, and comes back.
+    // The listing leaves the view of the key's role, and comes back.
     await origin.write('Property', listing('2', { StandardStatus: 'Withdrawn' }));
     await untilHeld(copy.store, async () => !(await copy.keys('Property')).includes('2'));
     await origin.write('Property', listing('2'));

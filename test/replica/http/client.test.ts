@@ -1,4 +1,4 @@
-/** Asking a source: what is asked again, how long after, what never, and what is too much to read. */
+/** Requests to a source: which are repeated and after which wait, which are not, and how much of a response is read. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -19,7 +19,7 @@ const LARGE = Buffer.alloc(100_000_000, 'x');
 const FINE: Reply = { body: 'fine' };
 const busy = (headers: Record<string, string> = {}): Reply => ({ status: 503, headers, body: 'busy' });
 
-test('sends the token, asks for JSON, and reads the answer', async (t) => {
+test('sends the token, requests JSON, and reads the response', async (t) => {
   const server = await listen(t, () => FINE);
   assert.equal(await clientOf(t, server.origin).text('Property?$top=1'), 'fine');
   const [seen] = server.seen;
@@ -44,7 +44,7 @@ for (const [encoding, pack] of ENCODINGS) {
 }
 
 for (const status of [408, 429, 500, 502, 503, 504]) {
-  test(`${status} is asked again, a little later each time`, async (t) => {
+  test(`${status} is retried, after a longer wait each time`, async (t) => {
     const server = await listen(t, (_, count) => (count < 4 ? { status, body: 'not now' } : FINE));
     const asked = clientOf(t, server.origin);
     assert.equal(await asked.text('x'), 'fine');
@@ -68,13 +68,13 @@ test('after all attempts the last failure is reported', async (t) => {
   assert.equal(server.seen.length, 4);
 });
 
-test('a caller that can ask for less may want fewer attempts', async (t) => {
+test('a caller may limit the number of attempts', async (t) => {
   const server = await listen(t, () => busy());
   assert.deepEqual(await clientOf(t, server.origin).fault('x', 2), ['transient', '503: busy']);
   assert.equal(server.seen.length, 2);
 });
 
-test('INCIDENT retries hammered a throttled token: Retry-After is a floor under every wait', async (t) => {
+test('INCIDENT retries hammered a throttled token: Retry-After is a minimum for every wait', async (t) => {
   const server = await listen(t, (_, count) => (count < 3 ? busy({ 'retry-after': '120' }) : FINE));
   const asked = clientOf(t, server.origin);
   assert.equal(await asked.text('x'), 'fine');
@@ -89,7 +89,7 @@ test('Retry-After may be a date', async (t) => {
   assert.deepEqual(asked.slept, [300_500]);
 });
 
-test('Retry-After that is neither counts as none', async (t) => {
+test('a Retry-After that is neither a number nor a date is ignored', async (t) => {
   const server = await listen(t, (_, count) => (count < 2 ? busy({ 'retry-after': 'soon' }) : FINE));
   const asked = clientOf(t, server.origin);
   await asked.text('x');
@@ -111,7 +111,7 @@ const REFUSALS: readonly [string, Reply, string][] = [
   ],
 ];
 for (const [name, reply, message] of REFUSALS) {
-  test(`${name} is never asked again`, async (t) => {
+  test(`${name} is never retried`, async (t) => {
     const server = await listen(t, () => reply);
     const asked = clientOf(t, server.origin);
     assert.deepEqual(await asked.fault('x'), ['refused', message]);
@@ -119,7 +119,7 @@ for (const [name, reply, message] of REFUSALS) {
   });
 }
 
-test('code 1550 is the rate limit: it is asked again', async (t) => {
+test('code 1550 is the rate limit, and is retried', async (t) => {
   const over = json({ D: { Success: false, Code: 1550, Message: 'Over the limit' } }, { status: 503 });
   const server = await listen(t, (_, count) => (count < 2 ? over : FINE));
   const asked = clientOf(t, server.origin);
@@ -130,7 +130,7 @@ test('code 1550 is the rate limit: it is asked again', async (t) => {
 });
 
 for (const status of [400, 404, 410, 414, 501]) {
-  test(`${status} says that the request is wrong: it is reported at once, with the message of the server`, async (t) => {
+  test(`${status} means that the request is wrong: it is reported at once, with the message of the server`, async (t) => {
     const body = { error: { code: 'X', message: 'No such field' } };
     const server = await listen(t, () => json(body, { status }));
     assert.deepEqual(await clientOf(t, server.origin).fault('x'), ['rejected', `${status}: No such field`]);
@@ -138,7 +138,7 @@ for (const status of [400, 404, 410, 414, 501]) {
   });
 }
 
-test('the circuit breaker: after 40 failures in a row nothing is asked again', async (t) => {
+test('the circuit breaker: after 40 failures in a row nothing is retried', async (t) => {
   const server = await listen(t, () => busy());
   const asked = clientOf(t, server.origin);
   for (let request = 0; request < 10; request++) await asked.fault('x');
@@ -147,7 +147,7 @@ test('the circuit breaker: after 40 failures in a row nothing is asked again', a
   assert.equal(server.seen.length, 41, 'one attempt, no retry');
 });
 
-test('an answer closes the circuit again', async (t) => {
+test('a response closes the circuit again', async (t) => {
   const server = await listen(t, (_, count) => (count === 41 ? FINE : busy()));
   const asked = clientOf(t, server.origin);
   for (let request = 0; request < 10; request++) await asked.fault('x');
@@ -179,7 +179,7 @@ for (const status of [301, 302, 303, 307, 308]) {
   });
 }
 
-test('a source that redirects for ever is given up', async (t) => {
+test('a source that redirects for ever is reported after the limit', async (t) => {
   const server = await listen(t, () => ({ status: 302, headers: { location: '/feed/x' } }));
   const { origin } = server;
   assert.deepEqual(await clientOf(t, origin).fault('x'), [
@@ -189,14 +189,14 @@ test('a source that redirects for ever is given up', async (t) => {
   assert.equal(server.seen.length, 6);
 });
 
-test('a link to another origin is rebased on the source, and the token never goes elsewhere', async (t) => {
+test('a link to another origin is rebased on the source, so that the token goes nowhere else', async (t) => {
   const other = await listen(t, () => FINE);
   const server = await listen(t, () => FINE);
   assert.equal(await clientOf(t, server.origin).text(`${other.origin}/feed/next?$skiptoken=1`), 'fine');
   assert.deepEqual([other.seen.length, server.seen[0]?.url], [0, '/feed/next?$skiptoken=1']);
 });
 
-test('TLS errors: an untrusted certificate is an error, and waiting does not help', async (t) => {
+test('TLS errors: an untrusted certificate is an error that is not retried', async (t) => {
   const server = await listen(t, () => FINE, { tls: SELF_SIGNED });
   const asked = clientOf(t, server.origin);
   const [kind, message] = await asked.fault('x');
@@ -214,7 +214,7 @@ test('a refused connection is retried, since the service may be restarting', asy
   assert.deepEqual(asked.slept, [500]);
 });
 
-test('a page that ends in the middle: less came than Content-Length says, and it is asked again', async (t) => {
+test('a body that is shorter than its Content-Length is requested again', async (t) => {
   const server = await listen(t, (_, count) =>
     count < 2 ? { body: 'x'.repeat(5000), cutAfter: 100 } : FINE,
   );
@@ -223,7 +223,7 @@ test('a page that ends in the middle: less came than Content-Length says, and it
   assert.equal(asked.events.length, 1);
 });
 
-test('a chunked answer whose connection is cut is asked again', async (t) => {
+test('a chunked response whose connection is closed is requested again', async (t) => {
   const server = await listen(t, (_, count) =>
     count < 2 ? { headers: { 'transfer-encoding': 'chunked' }, body: 'x'.repeat(5000), cutAfter: 100 } : FINE,
   );
@@ -231,7 +231,7 @@ test('a chunked answer whose connection is cut is asked again', async (t) => {
   assert.equal(server.seen.length, 2);
 });
 
-test('compressed content that breaks off is asked again', async (t) => {
+test('compressed content that is incomplete is requested again', async (t) => {
   const whole = gzipSync('x'.repeat(10_000));
   const server = await listen(t, (_, count) => ({
     headers: { 'content-encoding': 'gzip' },
@@ -245,7 +245,7 @@ test('compressed content that breaks off is asked again', async (t) => {
   );
 });
 
-test('content that is not in the encoding it claims is asked again', async (t) => {
+test('content that is not in the encoding of its header is requested again', async (t) => {
   const server = await listen(t, (_, count) =>
     count < 2 ? { headers: { 'content-encoding': 'gzip' }, body: 'plain' } : FINE,
   );
@@ -254,7 +254,7 @@ test('content that is not in the encoding it claims is asked again', async (t) =
   assert.deepEqual(asked.slept, [500]);
 });
 
-test('a source that never answers is slow, and is asked again', async (t) => {
+test('a source that sends no response in time is asked again', async (t) => {
   const server = await listen(t, (_, count) =>
     count < 2 ? new Promise<Reply>(() => undefined) : { body: 'fine' },
   );
@@ -266,7 +266,7 @@ test('a source that never answers is slow, and is asked again', async (t) => {
   );
 });
 
-test('an answer that stops coming is slow, too', async (t) => {
+test('a response whose body stalls is requested again', async (t) => {
   const server = await listen(t, (_, count) => (count < 2 ? { body: 'beginning', stalls: true } : FINE));
   const asked = clientOf(t, server.origin, { timeout: 50 });
   assert.equal(await asked.text('x'), 'fine');
@@ -278,14 +278,14 @@ test('an answer that stops coming is slow, too', async (t) => {
 
 const DRIPS: readonly [string, Reply][] = [
   ['a byte at a time', { body: 'x', drips: 5 }],
-  // Whole archives of nothing, one after the other: nothing of them ever reaches whoever reads.
+  // Empty gzip members, one after the other: the reader never gets a byte of content.
   [
     'compressed, and of no content',
     { headers: { 'content-encoding': 'gzip' }, body: gzipSync(''), drips: 5 },
   ],
 ];
 for (const [name, reply] of DRIPS) {
-  test(`an answer that drips, ${name}, is given up after its time, however often something comes`, async (t) => {
+  test(`a response that drips, ${name}, is abandoned after its time, even though data keeps coming`, async (t) => {
     const server = await listen(t, (_, count) => (count < 2 ? reply : FINE));
     const asked = clientOf(t, server.origin, { longest: 100 });
     assert.equal(await asked.text('x'), 'fine');
@@ -296,14 +296,14 @@ for (const [name, reply] of DRIPS) {
   });
 }
 
-test('after an answer that drips a smaller one is asked for', async (t) => {
+test('a response that drips counts as too much, so that the caller requests less', async (t) => {
   const server = await listen(t, () => ({ body: 'x', drips: 5 }));
   const asked = clientOf(t, server.origin, { longest: 50 });
   const failure = await asked.client.get('x', () => undefined, { attempts: 1 }).catch((error) => error);
   assert.equal(asksTooMuch(failure), true);
 });
 
-test('100 MB pages: the declared size is enough to say no, and no connection is held', async (t) => {
+test('100 MB pages: one with a Content-Length is rejected unread, and no connection stays open', async (t) => {
   const server = await listen(t, ({ path }) => (path === '/feed/large' ? { body: LARGE } : FINE));
   const asked = clientOf(t, server.origin);
   for (let request = 0; request < 5; request++) {
@@ -316,7 +316,7 @@ test('100 MB pages: the declared size is enough to say no, and no connection is 
   assert.deepEqual(asked.slept, []);
 });
 
-test('100 MB pages without a size: reading stops at the limit', async (t) => {
+test('100 MB pages without a Content-Length: reading stops at the limit', async (t) => {
   const server = await listen(t, ({ path }) =>
     path === '/feed/large' ? { headers: { 'transfer-encoding': 'chunked' }, body: LARGE } : FINE,
   );
@@ -330,7 +330,7 @@ test('100 MB pages without a size: reading stops at the limit', async (t) => {
 });
 
 for (const [encoding, pack] of ENCODINGS) {
-  test(`gzip bombs: ${encoding} that becomes 20 MB is given up at the limit, and no connection is held`, async (t) => {
+  test(`gzip bombs: ${encoding} that becomes 20 MB is abandoned at the limit, and no connection stays open`, async (t) => {
     const bomb = pack('\0'.repeat(20_000_000));
     const server = await listen(t, ({ path }) =>
       path === '/feed/bomb' ? { headers: { 'content-encoding': encoding }, body: bomb } : FINE,
@@ -345,7 +345,7 @@ for (const [encoding, pack] of ENCODINGS) {
   });
 }
 
-test('HTML in place of JSON is retried, and reported with its beginning', async (t) => {
+test('HTML in place of JSON is retried, and reported with the beginning of its text', async (t) => {
   const html = { headers: { 'content-type': 'text/html' }, body: '<html><body>Maintenance</body></html>' };
   const server = await listen(t, () => html);
   const { origin } = server;
@@ -357,7 +357,7 @@ test('HTML in place of JSON is retried, and reported with its beginning', async 
   assert.equal(server.seen.length, 4);
 });
 
-test('JSON that is no object is asked again', async (t) => {
+test('JSON other than an object is requested again', async (t) => {
   const server = await listen(t, (_, count) => json(count < 2 ? [1, 2] : { value: [] }));
   const asked = clientOf(t, server.origin);
   assert.deepEqual(await asked.client.get('Property', readJson), { value: [] });
@@ -367,7 +367,7 @@ test('JSON that is no object is asked again', async (t) => {
   );
 });
 
-test('an exhausted budget is waited for, and the wait is reported', async (t) => {
+test('a budget that is used up causes a wait, which is reported', async (t) => {
   const server = await listen(t, () => FINE);
   const waits = [30_000, 500, 0];
   const noted: number[] = [];
@@ -398,7 +398,7 @@ const LONG_BLOCKS: readonly [string, number, Record<string, string>][] = [
   ['an end of the window in 30 days', 503, { 'ratelimit-remaining': '0', 'ratelimit-reset': '2592000' }],
 ];
 for (const [name, status, headers] of LONG_BLOCKS) {
-  test(`no block is longer than a day, and a longer one is reported: ${name}`, async (t) => {
+  test(`a token is blocked for a day at most, and a longer block is reported: ${name}`, async (t) => {
     const server = await listen(t, (_, count) => (count < 2 ? { status, headers, body: 'no' } : FINE));
     const blocked: number[] = [];
     const asked = clientOf(t, server.origin, {
@@ -414,14 +414,14 @@ for (const [name, status, headers] of LONG_BLOCKS) {
   });
 }
 
-test('a Retry-After of 30 days is waited for a day', async (t) => {
+test('after a Retry-After of 30 days the client waits for a day', async (t) => {
   const server = await listen(t, (_, count) => (count < 2 ? busy({ 'retry-after': '2592000' }) : FINE));
   const asked = clientOf(t, server.origin);
   await asked.text('x');
   assert.deepEqual(asked.slept, [86_400_500]);
 });
 
-test('bytes are bytes of content: of letters that take two, of what was compressed, of what was too large', async (t) => {
+test('bytes are counted as content: in UTF-8, after decompression, and of a response that was too large', async (t) => {
   const replies: readonly Reply[] = [
     { body: 'häuser' },
     { headers: { 'content-encoding': 'gzip' }, body: gzipSync('x'.repeat(10_000)) },
@@ -439,7 +439,7 @@ test('bytes are bytes of content: of letters that take two, of what was compress
   assert.ok((noted[2] ?? 0) > 1_000_000 && (noted[2] ?? 0) < 2_000_000);
 });
 
-test('INCIDENT retries hammered a throttled token: after a 429 nobody with this token asks before its time', async (t) => {
+test('INCIDENT retries hammered a throttled token: after a 429 no client with this token sends a request before the time', async (t) => {
   const { store } = await makeWorld(sqliteEngine(), t, { settings: { owner: 'replica' } });
   const server = await listen(t, (_, count) =>
     count < 2 ? { status: 429, headers: { 'retry-after': '60' }, body: 'slow down' } : FINE,

@@ -1,4 +1,4 @@
-/** Where a token may go: to the origin of its source, whatever a link looks like. */
+/** A token is sent to the origin of its source only, whatever a link looks like. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -10,7 +10,7 @@ import { json, listen } from '../support/loopback.ts';
 const ROOT = new URL('https://feed.example:8443/Reso/OData/');
 const ELSEWHERE = 'elsewhere.example';
 
-/** Pieces that links are made of, and that parsers of addresses have fallen over. */
+/** Parts of links, including those that URL parsers have misread. */
 const PIECES = [
   ...['http:', 'https:', 'HTTP:', 'x:', 'file:', 'blob:', 'data:', 'javascript:', 'ws:', 'urn:'],
   ...[
@@ -52,7 +52,7 @@ const oddLinks = fc
   })
   .map((pieces) => pieces.join(''));
 
-/** The address that a link became, or undefined for one that is refused in plain words. */
+/** The address that a link resolves to, or undefined if it is rejected with an error of the consumer. */
 function kept(resolve: (link: string) => string, link: string): string | undefined {
   try {
     return resolve(link);
@@ -62,7 +62,7 @@ function kept(resolve: (link: string) => string, link: string): string | undefin
   }
 }
 
-/** Whether the resolver keeps every odd link at the origin of the root. */
+/** Checks that a resolver keeps every odd link at the origin of the root. */
 function staysHome(resolve: (link: string) => string): fc.RunDetails<[string]> {
   const property = fc.property(oddLinks, (link) => {
     const address = kept(resolve, link);
@@ -78,7 +78,7 @@ const assertStaysHome = (resolve: (link: string) => string): void => {
   assert.equal(failed, false, `it is led away by ${JSON.stringify(counterexample)}`);
 };
 
-/** A link made absolute as other parts of the consumer do, before it is looked at. */
+/** Makes a link absolute before it is checked, as other parts of the consumer do. */
 function absolute(link: string): URL {
   if (URL.canParse(link, ROOT)) return new URL(link, ROOT);
   throw new RequestFailure('rejected', link);
@@ -87,7 +87,7 @@ function absolute(link: string): URL {
 test('no link, however odd, leads away from the origin of the source', () =>
   assertStaysHome((link) => addressAt(ROOT, link)));
 
-test('no link leads away that was made absolute before', () =>
+test('no link that was made absolute before leads away', () =>
   assertStaysHome((link) => addressAt(ROOT, absolute(link).href)));
 
 test('no redirect leads away', () => assertStaysHome((link) => redirected(ROOT, ROOT.href, link)));
@@ -98,7 +98,7 @@ const WRONG: readonly [string, (url: URL) => string][] = [
   ['the link as it is', (url) => url.href],
 ];
 for (const [name, resolve] of WRONG) {
-  test(`MUTANT ${name}: some link leads away`, () => {
+  test(`MUTANT ${name}: at least one link leads away`, () => {
     assert.equal(staysHome((link) => resolve(absolute(link))).failed, true);
   });
 }
@@ -124,14 +124,14 @@ for (const link of [
   'blob:https://feed.example:8443/1',
   'http://',
 ]) {
-  test(`no address of the web: ${link}`, () =>
+  test(`a link that is not a web URL is rejected: ${link}`, () =>
     assert.throws(() => addressAt(ROOT, link), {
       kind: 'rejected',
       message: `The source links to ${link}, which is not a web URL`,
     }));
 }
 
-test('the last look before a token is sent refuses another host, and a host behind a name and a colon', () => {
+test('the last check before a token is sent rejects another host, and a host after a user name and a colon', () => {
   for (const address of ['https://elsewhere.example/', 'https://feed.example:8443@elsewhere.example/']) {
     assert.throws(() => assertOrigin(ROOT, address), {
       kind: 'refused',
@@ -141,7 +141,7 @@ test('the last look before a token is sent refuses another host, and a host behi
   assertOrigin(ROOT, 'https://feed.example:8443/Reso/OData/Property');
 });
 
-test('INCIDENT an opaque link took the token to another host: it is rejected, and nobody is asked', async (t) => {
+test('INCIDENT an opaque link took the token to another host: it is rejected without a request', async (t) => {
   const other = await listen(t, () => json({ value: [] }));
   const server = await listen(t, () => json({ value: [] }));
   const link = `x:@${new URL(other.origin).host}/steal`;

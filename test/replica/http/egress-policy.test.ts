@@ -1,4 +1,4 @@
-/** What a request for an address that a stranger wrote may connect to. */
+/** The addresses that a request for an untrusted URL may connect to. */
 import assert from 'node:assert/strict';
 import { isIP } from 'node:net';
 import { type TestContext, test } from 'node:test';
@@ -58,7 +58,7 @@ const PUBLIC = [
   '2a00:1450:4001::8',
 ];
 
-test('addresses of loopback, links, private and other networks of their own are not public', () => {
+test('loopback, link-local, private and other reserved addresses are not public', () => {
   for (const address of PRIVATE) {
     assert.notEqual(isIP(address), 0, address);
     assert.equal(isPublic(address), false, address);
@@ -67,7 +67,7 @@ test('addresses of loopback, links, private and other networks of their own are 
   assert.equal(isPublic('no address'), false);
 });
 
-test('a source is of a network of its own by its address or by a name that only such a network knows', () => {
+test('a source counts as private if its address is, or if only a private network can resolve its name', () => {
   const own = [
     '127.0.0.1:8080',
     '10.0.0.5',
@@ -86,7 +86,7 @@ test('a source is of a network of its own by its address or by a name that only 
   }
 });
 
-test('a name that resolves to loopback is resolved to nothing', async () => {
+test('a name that resolves to loopback is rejected at the lookup', async () => {
   const error = await new Promise((resolve) => publicLookup('localhost', { all: true }, resolve));
   assert.ok(error instanceof Error);
   assert.equal(error.message, 'localhost is in a private network; --media-private-hosts lets it be asked');
@@ -106,7 +106,7 @@ async function ask(t: TestContext, url: string, egress: Egress): Promise<number>
   return status;
 }
 
-test('the network refuses private hosts however they are written, and asks them when it may', async (t) => {
+test('private hosts are rejected however they are written, and asked if the request may', async (t) => {
   const server = await listen(t, () => ({ body: 'secret' }));
   const { port } = new URL(server.origin);
   for (const host of [
@@ -128,7 +128,7 @@ test('the network refuses private hosts however they are written, and asks them 
   assert.equal(await ask(t, `http://localhost:${port}/a`, 'any'), 200);
 });
 
-test('a connection to a private host that one request may use is not there for one that may not', async (t) => {
+test('a connection to a private host is not reused for a request that may not use private hosts', async (t) => {
   const server = await listen(t, () => ({ body: 'secret' }));
   const { port } = new URL(server.origin);
   const transport = networkTransport();

@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import { eventsOf, type ServerEvent } from '../../../src/replica/http/event-stream.ts';
 import { testClock } from '../../support/clock.ts';
 
-const SILENCE = 45_000;
+const IDLE_TIMEOUT = 45_000;
 const never = new AbortController().signal;
-/** A clock on which nobody waits to the end. */
+/** A clock on which sleeps never end. */
 const patient = { ...testClock(), sleep: () => new Promise<void>(() => undefined) };
 
 async function* body(...pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
@@ -14,7 +14,11 @@ async function* body(...pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Arra
 
 async function read(...pieces: readonly Uint8Array[]): Promise<ServerEvent[]> {
   const found: ServerEvent[] = [];
-  for await (const events of eventsOf(body(...pieces), { clock: patient, silence: SILENCE, signal: never })) {
+  for await (const events of eventsOf(body(...pieces), {
+    clock: patient,
+    idleTimeout: IDLE_TIMEOUT,
+    signal: never,
+  })) {
     found.push(...events);
   }
   return found;
@@ -34,7 +38,7 @@ const EVENTS = [
   { event: 'message', data: '\n', id: '7.x' },
 ];
 
-test('events are the same wherever the stream is cut into pieces', async () => {
+test('events are the same wherever the stream is split into pieces', async () => {
   const bytes = Buffer.from(`\uFEFF${TEXT}`);
   assert.deepEqual(await read(bytes), EVENTS);
   assert.deepEqual(await read(...[...bytes].map((byte) => Uint8Array.of(byte))), EVENTS);
@@ -45,12 +49,12 @@ test('events are the same wherever the stream is cut into pieces', async () => {
   }
 });
 
-test('a stream of which nothing comes for 45 s has failed, and one that is left has not', async () => {
+test('a stream that sends nothing for 45 s has failed; one that is aborted was stopped', async () => {
   const silent: AsyncIterable<Uint8Array> = {
     [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => undefined) }),
   };
   const events = (signal: AbortSignal) =>
-    eventsOf(silent, { clock: testClock(), silence: SILENCE, signal }).next();
+    eventsOf(silent, { clock: testClock(), idleTimeout: IDLE_TIMEOUT, signal }).next();
   await assert.rejects(events(never), {
     kind: 'transient',
     message: 'Nothing came for 45 s, not even a heartbeat',
@@ -58,13 +62,13 @@ test('a stream of which nothing comes for 45 s has failed, and one that is left 
   await assert.rejects(events(AbortSignal.abort()), { kind: 'stopped' });
 });
 
-test('an event without an end is given up before it fills the memory', async () => {
+test('an event that does not end is rejected before it fills the memory', async () => {
   const piece = Buffer.alloc(100_000, 'x');
   async function* endless(): AsyncGenerator<Uint8Array> {
     yield Buffer.from('data: ');
     for (;;) yield piece;
   }
-  const events = eventsOf(endless(), { clock: patient, silence: SILENCE, signal: never });
+  const events = eventsOf(endless(), { clock: patient, idleTimeout: IDLE_TIMEOUT, signal: never });
   await assert.rejects(events.next(), {
     kind: 'too-large',
     message: 'An event of the stream has more than 1048576 characters',

@@ -1,4 +1,4 @@
-/** What a token may use: windows of requests and bytes, and what a source's headers tell. */
+/** The budget of a token: limits of requests and bytes, and the headers with which a source reports them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -45,20 +45,20 @@ test('requests a day: each counts for a day, from the end of its 24 minutes', ()
   assert.equal(waitFor({ requestsPerDay: 3 }, sent(3), NOW + DAY + 24 * MINUTE), 0);
 });
 
-test('of what was used at different times, no more is waited for than makes room', () => {
+test('the wait ends as soon as enough of the earlier use has expired', () => {
   const later = spend(spend(sent(1), NOW + 10 * MINUTE), NOW + 20 * MINUTE);
   assert.equal(waitFor({ requestsPerHour: 3 }, later, NOW + 30 * MINUTE), 31 * MINUTE);
   assert.equal(waitFor({ requestsPerHour: 2 }, later, NOW + 30 * MINUTE), 41 * MINUTE);
 });
 
-test('bytes an hour and a day count what came', () => {
+test('limits of bytes per hour and per day count received bytes', () => {
   const use = receive(sent(1), 4000, 0, NOW);
   assert.equal(waitFor({ bytesPerHour: 4001 }, use, NOW), 0);
   assert.equal(waitFor({ bytesPerHour: 4000 }, use, NOW), HOUR + MINUTE);
   assert.equal(waitFor({ bytesPerDay: 4000 }, use, NOW), DAY + 24 * MINUTE);
 });
 
-/** Moments at which requests are sent by somebody who asks at these intervals and waits as long as is said. */
+/** Times at which a consumer with these intervals sends its requests, if it waits as it is told. */
 function sending(intervals: readonly number[], requestsPerHour: number): number[] {
   let use = NOTHING_USED;
   let now = NOW;
@@ -87,12 +87,12 @@ test('INCIDENT 199 requests in one second of a limit of 100 an hour: no hour, wh
   );
 });
 
-test('a limit is used up: a consumer without pauses sends all of it in every hour and minute', () => {
+test('a limit is used up: a consumer without pauses sends the full number in every hour and minute', () => {
   const moments = sending(Array(300).fill(0), 100);
   assert.equal(moments.at(-1), NOW + 2 * (HOUR + MINUTE));
 });
 
-test('what is kept of the use stays small, however much was sent', () => {
+test('the stored use stays small, however much was sent', () => {
   let use = NOTHING_USED;
   for (let minute = 0; minute < 3000; minute++) {
     use = receive(spend(use, NOW + minute * MINUTE), 1_000_000, 0, NOW + minute * MINUTE);
@@ -125,7 +125,7 @@ test('the longest of several waits counts', () => {
   assert.equal(waitFor({ requestsPerSecond: 1, requestsPerHour: 5 }, use, NOW), HOUR + MINUTE);
 });
 
-test('a source that blocked longer is not unblocked by an earlier moment', () => {
+test('an earlier end of a block does not shorten a later one', () => {
   const use = receive(receive(NOTHING_USED, 0, NOW + 9000, NOW), 0, NOW + 1000, NOW);
   assert.equal(use.blockedUntil, NOW + 9000);
 });
@@ -173,7 +173,7 @@ const HEADERS: readonly [string, Record<string, string>, number][] = [
     NOW + 100_000,
   ],
   [
-    'a moment is on the clock of the source, which its Date tells',
+    'a moment is on the clock of the source, which its Date gives',
     {
       date: new Date(NOW + 5 * HOUR).toUTCString(),
       'x-ratelimit-remaining': '0',
@@ -198,7 +198,7 @@ const RETRY_AFTER: readonly [string, Record<string, string>, number | undefined]
   ['none', {}, undefined],
   ['seconds', { 'retry-after': '120' }, 120_000],
   [
-    'a date, where the source tells no time of its own',
+    'a date, where the source sends no time of its own',
     { 'retry-after': new Date(NOW + 300_000).toUTCString() },
     300_000,
   ],
@@ -221,13 +221,13 @@ for (const [name, headers, expected] of RETRY_AFTER) {
   });
 }
 
-test('what was kept is read back, and what is no use is nothing used', () => {
+test('stored use is read back; anything else counts as nothing used', () => {
   const use = receive(sent(3), 12, NOW + 5, NOW);
   assert.deepEqual(readUse(JSON.parse(JSON.stringify(use))), use);
   for (const broken of [undefined, null, 'x', 7]) assert.deepEqual(readUse(broken), NOTHING_USED);
 });
 
-test('INCIDENT rate windows forgotten at restart: a second process with the token goes on counting', async (t) => {
+test('INCIDENT rate windows forgotten at restart: a second process with the token continues to count', async (t) => {
   const { store, again } = await makeWorld(sqliteEngine(), t, { settings: { owner: 'replica' } });
   const limits = { requestsPerHour: 3 };
   const first = sharedAllowance(store.checkpoints, 'secret', limits);
@@ -239,7 +239,7 @@ test('INCIDENT rate windows forgotten at restart: a second process with the toke
   assert.equal(await second.take(NOW + HOUR + MINUTE), 0);
 });
 
-test('a wait that one process must observe is observed by the other one, too', async (t) => {
+test('a block that one process was given also holds for another process', async (t) => {
   const { store, again } = await makeWorld(sqliteEngine(), t, { settings: { owner: 'replica' } });
   const first = sharedAllowance(store.checkpoints, 'secret', {});
   await first.note(10, NOW + 60_000, NOW);
@@ -247,7 +247,7 @@ test('a wait that one process must observe is observed by the other one, too', a
   assert.equal(await second.take(NOW), 60_000);
 });
 
-test('another token has a budget of its own, and no token is kept', async (t) => {
+test('each token has its own budget, and no token is stored', async (t) => {
   const { store } = await makeWorld(sqliteEngine(), t, { settings: { owner: 'replica' } });
   const limits = { requestsPerHour: 1 };
   await sharedAllowance(store.checkpoints, 'secret', limits).take(NOW);

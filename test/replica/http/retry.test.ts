@@ -1,4 +1,4 @@
-/** Waits between attempts: full jitter above what the source asked for. */
+/** Waits between attempts: full jitter above the minimum that the source requires. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { USUAL_BACKOFF, waitAfter } from '../../../src/replica/http/retry.ts';
@@ -12,7 +12,7 @@ test('the longest wait doubles with each failure up to a ceiling', () => {
   assert.deepEqual(waits, [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000]);
 });
 
-test('full jitter: any part of it down to nothing', () => {
+test('full jitter: any part of the wait down to nothing', () => {
   assert.equal(
     waitAfter(3, undefined, USUAL_BACKOFF, () => 0),
     0,
@@ -23,7 +23,7 @@ test('full jitter: any part of it down to nothing', () => {
   );
 });
 
-test('Retry-After is a floor, never a ceiling', () => {
+test('Retry-After is a minimum, never a maximum', () => {
   assert.equal(
     waitAfter(1, 120_000, USUAL_BACKOFF, () => 0),
     120_000,

@@ -1,4 +1,4 @@
-/** Every cell of the table of a copy's states: what follows, or that it cannot happen. */
+/** Every cell of the table of a copy's states: the next state, or that the event is impossible. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ImpossibleEvent } from '../../../src/replica/machine/impossible.ts';
@@ -30,7 +30,7 @@ const EVENTS = {
 
 const ANEW = { kind: 'initial', since: 'N', rows: 0, round: 1 } as const;
 
-/** What may happen; every other cell is impossible. */
+/** Events that are possible, with the next state; every other cell is impossible. */
 const FOLLOWS: {
   readonly [S in LoadState['kind']]: { readonly [E in LoadEvent['kind']]?: LoadState };
 } = {
@@ -73,11 +73,11 @@ for (const state of Object.values(STATES)) {
   }
 }
 
-test('the last page of a download whose sub-data comes apart leads to filling', () => {
+test('the last page of a download whose sub-data is requested separately leads to filling', () => {
   assert.deepEqual(advance(STATES.initial, { kind: 'end', fills: true }), { kind: 'filling', since: 'S' });
 });
 
-test('a page without a total forgets none and invents none', () => {
+test('a page without a total keeps the known one, and adds none', () => {
   const { total: _, ...page } = EVENTS.page;
   assert.deepEqual(advance({ kind: 'initial', since: 'S', rows: 0, round: 1 }, page), {
     kind: 'initial',
@@ -88,7 +88,7 @@ test('a page without a total forgets none and invents none', () => {
   });
 });
 
-test('the cursor moves only when the last page of a window is stored', () => {
+test('the cursor moves only when the last page of a window has been stored', () => {
   const window = advance(STATES.current, EVENTS.window);
   const page = advance(window, EVENTS.page);
   const pass = advance(page, EVENTS.nextPass);

@@ -1,4 +1,4 @@
-/** Every cell of the table of a sweep's states: what follows, or that it cannot happen. */
+/** Every cell of the table of a sweep's states: the next state, or that the event is impossible. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ImpossibleEvent } from '../../../src/replica/machine/impossible.ts';
@@ -46,7 +46,7 @@ const begun = (sweep: number): SweepState => ({
   round: 1,
 });
 
-/** What may happen; every other cell is impossible. */
+/** Events that are possible, with the next state; every other cell is impossible. */
 const FOLLOWS: {
   readonly [S in SweepState['kind']]: { readonly [E in SweepEvent['kind']]?: SweepState };
 } = {
@@ -99,7 +99,7 @@ for (const state of Object.values(STATES)) {
   }
 }
 
-test('marks of both walks that agree count, those of a lost walk do not', () => {
+test('the marks of two walks that agree count, those of a lost walk do not', () => {
   const second = advanceSweep(begun(5), EVENTS.agree);
   assert.deepEqual(second.kind === 'walking' && [second.base, second.sweep], [5, 6]);
   const again = advanceSweep(begun(5), EVENTS.lost);

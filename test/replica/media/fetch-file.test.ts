@@ -1,4 +1,4 @@
-/** One file of one address, from whatever host there is. */
+/** Fetching one file from one URL, whatever its host. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import {
@@ -39,7 +39,7 @@ async function server(t: TestContext, handler: Handler) {
   return { ...loopback, transport };
 }
 
-test('a file is followed through five redirects, and a host that redirects for ever is left', async (t) => {
+test('five redirects of a file are followed, and a sixth is rejected', async (t) => {
   const { origin, seen, transport } = await server(t, ({ path }): Reply => {
     const left = Number(path.slice(1));
     return left === 0
@@ -68,7 +68,7 @@ test('a redirect into a private network is refused', async (t) => {
   assert.deepEqual(seen, []);
 });
 
-test('what is no address of the web is no file, also when a redirect says so', async (t) => {
+test('an address other than a web URL is rejected, also in a redirect', async (t) => {
   const { origin, transport } = await server(t, ({ query }) => ({
     status: 302,
     headers: { location: query.get('to') ?? '' },
@@ -91,7 +91,7 @@ test('what is no address of the web is no file, also when a redirect says so', a
   }
 });
 
-test('a part of a file, or nothing, is not the file', async (t) => {
+test('partial content and an empty response are rejected', async (t) => {
   const { origin, transport } = await server(t, ({ path }) => ({
     status: Number(path.slice(1)),
     body: 'part',
@@ -102,7 +102,7 @@ test('a part of a file, or nothing, is not the file', async (t) => {
   assert.equal((await ask(transport, `${origin}/203`)).text, 'part');
 });
 
-test('a file that says that it is too large is not read; one that ends before it said is an error', async (t) => {
+test('a file whose declared size is too large is not read; one that is shorter than declared is an error', async (t) => {
   const { origin, transport } = await server(t, ({ path }) =>
     path === '/large' ? { body: 'x'.repeat(1001) } : { body: 'x'.repeat(900), cutAfter: 100 },
   );
@@ -119,7 +119,7 @@ test('a file that says that it is too large is not read; one that ends before it
 
 async function* emptyBody(): AsyncGenerator<Uint8Array> {}
 
-/** A host that sends a piece whenever the clock has moved. */
+/** A host that sends a piece each time the clock has moved. */
 function dripping(clock: ManualClock, piece: Uint8Array, step: number, pieces: number): Transport {
   async function* body({ signal }: TransportRequest): AsyncGenerator<Uint8Array> {
     for (let at = 0; at < pieces; at++) {
@@ -131,7 +131,7 @@ function dripping(clock: ManualClock, piece: Uint8Array, step: number, pieces: n
   return async (wish) => ({ status: 200, headers: {}, body: body(wish) });
 }
 
-test('a file that drips is given up after a minute, whatever it still sends', async () => {
+test('a file that drips is abandoned after a minute, even though data keeps coming', async () => {
   const clock = manualClock();
   const began = clock.now();
   const drip = dripping(clock, Buffer.from('x'), 2000, 1000);
@@ -142,7 +142,7 @@ test('a file that drips is given up after a minute, whatever it still sends', as
   assert.equal(clock.now() - began, MINUTE);
 });
 
-test('a file that brings enough in every minute is waited for, and none for more than half an hour', async () => {
+test('a file that makes enough progress every minute is read, for half an hour at most', async () => {
   const piece = Buffer.alloc(256 * 1024, 'x');
   const clock = manualClock();
   const { text } = await ask(dripping(clock, piece, MINUTE, 29), 'http://a.example/', { clock });
@@ -154,7 +154,7 @@ test('a file that brings enough in every minute is waited for, and none for more
   });
 });
 
-test('a host that never answers, or never ends its redirect, is given up after a minute', async (t) => {
+test('a host that never answers, or never ends its redirect, is abandoned after a minute', async (t) => {
   const clock = manualClock();
   const { origin, transport } = await server(t, ({ path }) => {
     void Promise.resolve().then(() => clock.advance(MINUTE));
@@ -170,7 +170,7 @@ test('a host that never answers, or never ends its redirect, is given up after a
   }
 });
 
-test('a body of the real network that stalls is given up, and its connection with it', async (t) => {
+test('a body that stalls on the real network is abandoned, and its connection is closed', async (t) => {
   const clock = manualClock();
   const { origin, open, transport } = await server(t, () => ({ body: 'beginning', stalls: true }));
   const { signal } = new AbortController();

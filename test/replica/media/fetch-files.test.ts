@@ -10,7 +10,7 @@ import { mediaReplica, sha256, url } from './media-replica.ts';
 
 const HOUR = 3600 * SECOND;
 
-test('every file is kept once, under the hash of its content, and fetched once, without the token', async (t) => {
+test('a file is stored once under the hash of its content, and fetched once, without the token', async (t) => {
   const { folder, host, feed, run, rows, files, fileOf } = await mediaReplica(t);
   host.files.set(url('a'), 'one picture').set(url('b'), 'one picture').set(url('c'), 'another');
   await feed.write(
@@ -36,7 +36,7 @@ test('every file is kept once, under the hash of its content, and fetched once, 
   assert.deepEqual(readdirSync(join(folder, 'partial')), []);
 });
 
-test('files go with their photo, and with their listing; one that another record has stays', async (t) => {
+test('files are deleted with their photo and their listing, unless another record has the same file', async (t) => {
   const { host, feed, run, rows, files, fileOf } = await mediaReplica(t);
   host.files.set(url('a'), 'shared').set(url('b'), 'shared').set(url('c'), 'own').set(url('d'), 'kept');
   await feed.write(
@@ -59,7 +59,7 @@ test('files go with their photo, and with their listing; one that another record
   assert.deepEqual(files(), [fileOf('shared'), fileOf('kept')].toSorted());
 });
 
-test('a changed photo is fetched again, and the file before it goes', async (t) => {
+test('a changed photo is fetched again, and its earlier file is deleted', async (t) => {
   const { host, feed, run, files, fileOf } = await mediaReplica(t);
   host.files.set(url('a'), 'first');
   await feed.write('Property', listing('1', { Media: [photo('a')] }));
@@ -75,7 +75,7 @@ test('a changed photo is fetched again, and the file before it goes', async (t) 
   assert.deepEqual(files(), [fileOf('second')]);
 });
 
-test('INCIDENT one dead media host blocked the queue: it is left alone, and tried again later', async (t) => {
+test('INCIDENT one dead media host blocked the queue: it is no longer asked in this round, and asked again later', async (t) => {
   const { host, feed, replica, run, rows } = await mediaReplica(t);
   const dead = Array.from({ length: 30 }, (_, at) =>
     photo(`x${String(at).padStart(2, '0')}`, { MediaURL: `https://dead.example/${at}.jpg` }),
@@ -90,7 +90,7 @@ test('INCIDENT one dead media host blocked the queue: it is left alone, and trie
   assert.deepEqual(rows()[0], { media_key: 'a', sha256: sha256('alive'), failures: 0, reason: null });
   assert.deepEqual(rows()[1]?.reason, 'connect ECONNREFUSED');
   assert.equal(rows().at(-1)?.reason, 'dead.example failed 5 times');
-  assert.equal(replica.told('media').filter(({ state }) => state === 'failed').length, 30);
+  assert.equal(replica.reported('media').filter(({ state }) => state === 'failed').length, 30);
 
   await run();
   assert.deepEqual(host.asked, [], 'a quarter of an hour has to pass');
@@ -101,7 +101,7 @@ test('INCIDENT one dead media host blocked the queue: it is left alone, and trie
   assert.ok(rows().every(({ sha256: content, failures }) => content !== null && failures === 0));
 });
 
-test('an expired address is requested again, with its listing', async (t) => {
+test('after its URL has expired, a file is fetched under a new one, for which its listing is requested', async (t) => {
   const picture: FileSource = {
     open: async (path) =>
       path === 'pictures/a.jpg' ? { body: Buffer.from('a picture'), type: 'image/jpeg' } : undefined,
@@ -110,7 +110,7 @@ test('an expired address is requested again, with its listing', async (t) => {
   await feed.write('Property', listing('1', { Media: [photo('a', { MediaURL: 'pictures/a.jpg' })] }));
   feed.clock.advance(HOUR);
   await replica.replicate();
-  // The signature lasts a day, and nothing of the listing changes after it.
+  // The signature lasts a day, and the listing does not change after it.
   feed.clock.advance(3 * DAY);
   replica.requests.length = 0;
   await run();
@@ -135,7 +135,7 @@ test('a file that is missing from the folder is fetched again when its listing i
   assert.deepEqual(files(), [fileOf('picture')]);
 });
 
-test('a replica that had records only gets the files of all its listings once they are wanted', async (t) => {
+test('the first run with --media files fetches the files of all stored listings', async (t) => {
   const { folder, host, feed, replica, run, files } = await mediaReplica(t);
   host.files.set(url('a'), 'picture');
   await feed.write('Property', listing('1', { Media: [photo('a')] }));

@@ -1,4 +1,4 @@
-/** The folder that files of media lie in. */
+/** The folder that contains the files of media. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import {
@@ -58,7 +58,7 @@ test('no media type, however odd, leads out of the folder or makes a name too lo
   assert.equal(endingOf(undefined), 'bin');
 });
 
-test('what a killed process left is removed at the next opening, and what other sources write is not', async (t) => {
+test('opening a folder removes unfinished files of its source, and none of other sources', async (t) => {
   const path = folderOf(t);
   await opened(t, path);
   const partial = join(path, 'partial');
@@ -68,7 +68,7 @@ test('what a killed process left is removed at the next opening, and what other 
   assert.deepEqual(readdirSync(partial).toSorted(), ['feed.b@theirs', 'other@theirs']);
 });
 
-test('an unfinished file has the mark of its source, and is removed when its content fails', async (t) => {
+test('an unfinished file is named after its source, and is removed when its content fails', async (t) => {
   const path = folderOf(t);
   const folder = await opened(t, path);
   let during: string[] = [];
@@ -92,7 +92,7 @@ test('an unfinished file has the mark of its source, and is removed when its con
   assert.deepEqual(readdirSync(join(path, 'partial')), []);
 });
 
-test('a content that several records have goes with the last of them, whatever their types are called', async (t) => {
+test('a file that several records have is deleted with the last of them, even if their media types differ', async (t) => {
   const path = folderOf(t);
   const [feed, other] = [await opened(t, path), await opened(t, path, 'other')];
   const file = await keep(feed, 'a', 'shared', 'image/jpeg');
@@ -106,7 +106,7 @@ test('a content that several records have goes with the last of them, whatever t
   assert.equal(existsSync(file), false);
 });
 
-test('a file that was cut short on the disk is not taken for the file', async (t) => {
+test('a file that is truncated on disk counts as missing', async (t) => {
   const folder = await opened(t, folderOf(t));
   const file = await keep(folder, 'a', 'whole', 'image/jpeg');
   const [known] = folder.ofListing('1').values();
@@ -117,7 +117,7 @@ test('a file that was cut short on the disk is not taken for the file', async (t
   assert.equal(await folder.has(known), false);
 });
 
-test('what is noted is in the index itself once it is synced, not in its log alone', async (t) => {
+test('after a sync, entries are in the index file itself, not only in its log', async (t) => {
   const path = folderOf(t);
   const folder = await opened(t, path);
   await keep(folder, 'a', 'picture', 'image/jpeg');
@@ -135,7 +135,7 @@ test('what is noted is in the index itself once it is synced, not in its log alo
   );
 });
 
-test('a folder that cannot be opened says so in one line', async (t) => {
+test('a folder that cannot be opened is reported in one line', async (t) => {
   const path = folderOf(t);
   writeFileSync(join(path, 'index.db'), 'no database, but long enough to be looked at as one'.repeat(20));
   await assert.rejects(MediaFolder.open(path, 'feed'), {
@@ -145,7 +145,7 @@ test('a folder that cannot be opened says so in one line', async (t) => {
   });
 });
 
-test('an index whose transaction ends by itself, as on a full disk, reports why, and continues once there is room', async (t) => {
+test('an index whose transaction the database rolls back, as on a full disk, reports the reason, and works again afterwards', async (t) => {
   const path = folderOf(t);
   const folder = await opened(t, path);
   const index = new DatabaseSync(join(path, 'index.db'));

@@ -1,4 +1,4 @@
-/** Hosts, addresses and names of media that want the replica no good. */
+/** Media hosts, URLs and names that are meant to harm the replica. */
 import assert from 'node:assert/strict';
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ const HOUR = 60 * MINUTE;
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 test(
-  'hosts that drip hold up no file of a host that works, also of one that nobody knew before',
+  'hosts that drip hold up no file of a working host, even one that was unknown before',
   { timeout: 20_000 },
   async (t) => {
     const { folder, host, feed, replica, rows } = await mediaReplica(t);
@@ -49,7 +49,7 @@ test(
     t.after(() => network.close());
     let stored = 0;
     let isOver = false;
-    // The clock stands still until every file of the host that works is here.
+    // The clock stands still until every file of the working host is stored.
     const pump = async (): Promise<void> => {
       for (; !isOver; await turn()) if (stored === good.length) await clock.advance(SECOND);
     };
@@ -84,7 +84,7 @@ test(
   },
 );
 
-test('a stop while files come is a stop, and what came until then counts', async (t) => {
+test('a stop during downloads ends the run as stopped, and completed files are stored', async (t) => {
   const { host, feed, replica, run, rows } = await mediaReplica(t);
   const stop = new AbortController();
   async function* hanging(signal: AbortSignal): AsyncGenerator<Uint8Array> {
@@ -120,7 +120,7 @@ test('a stop while files come is a stop, and what came until then counts', async
   );
 });
 
-test('a folder that takes no files ends the round and says so, and no host is blamed', async (t) => {
+test('a folder that cannot be written ends the round with an error, and no host counts as failed', async (t) => {
   const { folder, host, feed, run, rows } = await mediaReplica(t);
   const keys = Array.from({ length: 8 }, (_, at) => `a${at}`);
   for (const key of keys) {
@@ -142,7 +142,7 @@ test('a folder that takes no files ends the round and says so, and no host is bl
   assert.equal(rows().length, 8, 'nothing waits for a quarter of an hour');
 });
 
-test('addresses that a host does not know are requested again once per listing, many in one request', async (t) => {
+test('URLs that a host answers with 404 are requested again once per listing, many listings in one request', async (t) => {
   const { host, feed, replica, run, rows } = await mediaReplica(t);
   const listings = ['1', '2', '3', '4', '5', '6'].map((key) =>
     listing(key, { Media: [photo(`${key}a`), photo(`${key}b`)] }),
@@ -152,7 +152,7 @@ test('addresses that a host does not know are requested again once per listing, 
   await replica.replicate();
   replica.requests.length = 0;
   await run();
-  // Before the files the replica looks whether its newest records are as they were.
+  // Before it fetches files, the replica checks whether its newest records have changed at the source.
   const files = replica.requests.findIndex((request) => request.startsWith('https://images.example/'));
   const asked = replica.requests
     .slice(files)
@@ -164,7 +164,7 @@ test('addresses that a host does not know are requested again once per listing, 
   assert.ok(rows().every(({ reason }) => reason === '404: no such file'));
 });
 
-test('a photo that gets another address after a failure is fetched at once', async (t) => {
+test('a photo that gets another URL after a failure is fetched at once', async (t) => {
   const { host, feed, run, rows } = await mediaReplica(t);
   await feed.write('Property', listing('1', { Media: [photo('a')] }));
   feed.clock.advance(HOUR);
@@ -177,13 +177,13 @@ test('a photo that gets another address after a failure is fetched at once', asy
   assert.deepEqual(rows(), [{ media_key: 'a', sha256: sha256('picture'), failures: 0, reason: null }]);
 });
 
-test('a photo that changes while its file comes is not taken for fetched', async (t) => {
+test('a photo that changes while its file is fetched is fetched again', async (t) => {
   const { host, feed, replica, run, rows } = await mediaReplica(t);
   const elsewhere = 'https://elsewhere.example/b.jpg';
   const changed = [photo('a', { MediaURL: url('a2') }), photo('b', { MediaURL: url('b2') })];
   const isStored = async (): Promise<boolean> =>
     (await replica.store.contents('Media', { key: 'a' }))[0]?.MediaURL === url('a2');
-  // The old address of b is unknown, so the listing is asked for anew, while the old file of a comes.
+  // The old URL of b gives 404, so the listing is requested again while the old file of a is being fetched.
   host.files
     .set(url('a'), async () => {
       while (!(await isStored())) await turn();
@@ -207,7 +207,7 @@ test('a photo that changes while its file comes is not taken for fetched', async
   assert.equal(rows()[0]?.sha256, sha256('new'));
 });
 
-test('a host that wants to be left alone for an hour is not asked again in this round', async (t) => {
+test('a host that sends a Retry-After of an hour is not asked again in this round', async (t) => {
   const { host, feed, run, rows } = await mediaReplica(t);
   const keys = Array.from({ length: 20 }, (_, at) => `a${10 + at}`);
   for (const key of keys) {
@@ -227,7 +227,7 @@ test('a host that wants to be left alone for an hour is not asked again in this 
   );
 });
 
-test('no key leads out of the folder, and no host writes to the terminal', async (t) => {
+test('no key leads out of the folder, and no control character of a host reaches the terminal', async (t) => {
   const { folder, host, feed, replica, run, files, fileOf } = await mediaReplica(t);
   const keys = ['../../../escaped', '/etc/escaped', '..', 'a\\..\\b'];
   for (const [at, key] of keys.entries()) host.files.set(url(`k${at}`), `picture of ${key}`);
@@ -245,7 +245,7 @@ test('no key leads out of the folder, and no host writes to the terminal', async
     ['partial'],
   );
   assert.deepEqual(
-    replica.told('media').filter(({ state }) => state === 'failed'),
+    replica.reported('media').filter(({ state }) => state === 'failed'),
     [{ key: 'rude', state: 'failed', reason: '404:  [2J gone' }],
   );
 });

@@ -1,4 +1,4 @@
-/** Files in line by their host. */
+/** Queues of files by their host. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { HostQueues } from '../../../src/replica/media/hosts.ts';
@@ -11,14 +11,14 @@ function filled(hosts: readonly string[], each = 10): HostQueues<string> {
   return lines;
 }
 
-/** Takes all that has a place. */
+/** Takes every job that has a slot. */
 function taken(lines: HostQueues<string>, now = 0): string[] {
   const jobs: string[] = [];
   for (let next = lines.take(now); next !== undefined; next = lines.take(now)) jobs.push(next.job);
   return jobs;
 }
 
-test('a new host has one place, and four once it brought a file quickly', () => {
+test('a new host has one slot, and four after it delivered a file quickly', () => {
   const lines = filled(['a', 'b']);
   assert.deepEqual(taken(lines), ['a0', 'b0']);
   lines.delivered('a', 100);
@@ -28,7 +28,7 @@ test('a new host has one place, and four once it brought a file quickly', () => 
   assert.deepEqual([lines.running, lines.waiting], [4, 14]);
 });
 
-test('hosts that are new, failed or are slow share twelve places, and one that works has its own', () => {
+test('hosts that are new, slow or have failed share twelve slots, and a working host has its own', () => {
   const names = Array.from({ length: 20 }, (_, at) => `x${at}-`);
   const lines = filled(['good', ...names]);
   lines.take(0);
@@ -39,7 +39,7 @@ test('hosts that are new, failed or are slow share twelve places, and one that w
   );
 });
 
-test('hosts take turns, and one that failed goes behind the others', () => {
+test('hosts alternate, and one that failed goes behind the others', () => {
   const lines = filled(['a', 'b', 'c'], 2);
   const [first] = [lines.take(0)];
   assert.equal(first?.job, 'a0');
@@ -47,7 +47,7 @@ test('hosts take turns, and one that failed goes behind the others', () => {
   assert.deepEqual(taken(lines, 5000), ['b0', 'c0', 'a1']);
 });
 
-test('a host that failed waits 1 s, then 2, 4 and 8; after five failures it is left alone', () => {
+test('a host that failed waits 1 s, then 2, 4 and 8; after five failures it is given up', () => {
   const lines = filled(['a'], 7);
   let now = 0;
   for (const wait of [1000, 2000, 4000, 8000]) {
@@ -62,7 +62,7 @@ test('a host that failed waits 1 s, then 2, 4 and 8; after five failures it is l
   assert.deepEqual([lines.isGivenUp('a'), lines.failuresOf('a'), lines.waiting], [true, 5, 0]);
 });
 
-test('a file that came clears what was before it', () => {
+test('a delivered file clears earlier failures', () => {
   const lines = filled(['a'], 9);
   for (let round = 0; round < 3; round++) {
     const now = round * MINUTE;
@@ -74,7 +74,7 @@ test('a file that came clears what was before it', () => {
   assert.deepEqual([lines.isGivenUp('a'), lines.failuresOf('a')], [false, 0]);
 });
 
-test('two failures that took long are enough, and so is one wish to be left alone for long', () => {
+test('two failures that took long are enough to give a host up, and so is one long Retry-After', () => {
   const slow = filled(['a'], 4);
   slow.take(0);
   assert.deepEqual(slow.failed('a', { now: 0, took: MINUTE }), []);
@@ -89,7 +89,7 @@ test('two failures that took long are enough, and so is one wish to be left alon
   assert.deepEqual(busy.failed('a', { now: 30_000, took: 1, retryAfter: 3_600_000 }), ['a2']);
 });
 
-test('a file that is not to be had says nothing of its host', () => {
+test('a file that is not available does not count as a failure of its host', () => {
   const lines = filled(['a'], 8);
   for (let at = 0; at < 8; at++) {
     assert.equal(lines.take(0)?.job, `a${at}`);

@@ -1,9 +1,9 @@
-/** A clock that moves only when a test says so, also for those who sleep on it. */
+/** A clock that moves only when a test moves it, also for tasks that sleep on it. */
 import type { Clock } from '../../../src/store/clock.ts';
 import { type TestClock, testClock } from '../../support/clock.ts';
 
 export interface ManualClock extends Clock {
-  /** Moves the clock and wakes whoever is due; resolves once they had a turn. */
+  /** Moves the clock and wakes whoever is due; resolves after they have run. */
   advance(milliseconds: number): Promise<void>;
 }
 

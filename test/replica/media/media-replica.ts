@@ -1,4 +1,4 @@
-/** A feed, a replica of it with files, and a host of pictures that answers as a test wants. */
+/** A feed, a replica of it with files, and a host of pictures whose responses a test chooses. */
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,14 +16,14 @@ type Answer =
   | ((wish: TransportRequest) => TransportResponse | Promise<TransportResponse>);
 
 export interface MediaHost {
-  /** What an address answers: a status, or the text of a file. */
+  /** The response for each URL: an error, the text of a file, or a function. */
   readonly files: Map<string, Answer>;
-  /** Every address that was asked for, and the token that came with it. */
+  /** Every requested URL, and the token that was sent with it. */
   readonly asked: { readonly url: string; readonly token: string | undefined }[];
   readonly between: (transport: Transport) => Transport;
 }
 
-/** A host of pictures; everything else goes to the network. */
+/** A host of pictures; all other requests go to the network. */
 export function mediaHost(): MediaHost {
   const files = new Map<string, Answer>();
   const asked: { url: string; token: string | undefined }[] = [];

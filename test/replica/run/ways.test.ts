@@ -1,11 +1,11 @@
-/** Which of the ways that a source offers is used, after some of them failed. */
+/** Which of the methods that a source offers is used after some of them failed. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RequestFailure } from '../../../src/replica/http/failure.ts';
 import { FailedWays } from '../../../src/replica/run/ways.ts';
 import type { ChangeFeed, Way } from '../../../src/replica/source/source.ts';
 
-/** Events and entity events count in the same numbers. */
+/** Events and entity events use the same positions. */
 const feed = (way: Way): ChangeFeed => ({
   way,
   isPushed: false,
@@ -29,13 +29,13 @@ test('the best method is used; if it is cut, a method that continues at its posi
   assert.equal(best('entity-event', 0), 'entity-event');
   assert.equal(ways.best(FEEDS.slice(0, 2), at('events'), 0), undefined);
   assert.deepEqual(ways.resting(FEEDS.slice(0, 2), 0), { until: 1000, reason: undefined });
-  // A copy without a position begins somewhere in any case.
+  // A copy without a position has to start over with any method.
   assert.equal(best(undefined, 0), 'delta');
   assert.equal(best('delta', 0), 'delta');
   assert.equal(best('events', 1000), 'events');
 });
 
-test('a way that is not offered, or fails again and again, is stood in for by the next', () => {
+test('a method that is not offered, or fails repeatedly, is replaced by the next', () => {
   const ways = new FailedWays(() => 1);
   ways.failed('events', unoffered, 0);
   assert.equal(ways.best(FEEDS, at('events'), 0)?.way, 'delta');
@@ -51,7 +51,7 @@ test('a way that is not offered, or fails again and again, is stood in for by th
   assert.equal(ways.best(FEEDS, at('events'), 0)?.way, 'delta');
 });
 
-test('the second failure of all that is offered is reported, and what is not offered at once', () => {
+test('the second failure of every offered method is reported; that a method is not offered is reported at once', () => {
   const ways = new FailedWays(() => 1);
   const [events = assert.fail()] = FEEDS;
   ways.failed('events', cut, 0);
@@ -63,7 +63,7 @@ test('the second failure of all that is offered is reported, and what is not off
   assert.deepEqual(ways.resting([events], 0), { until: 3_600_000, reason: 'It is not there' });
 });
 
-test('a sequence that breaks twice within hours rests', () => {
+test('after a sequence has broken twice within hours, its method is not used for a while', () => {
   const ways = new FailedWays(() => 1);
   ways.broke('delta', 0);
   assert.equal(ways.best(FEEDS.slice(1, 2), at('delta'), 0)?.way, 'delta');

@@ -5,7 +5,7 @@ import { type Outcome, simulate } from './simulate.ts';
 
 export interface Campaign {
   readonly ground: Ground;
-  /** The first seed, and how many follow each other. */
+  /** The first seed, and the number of consecutive ones. */
   readonly from: number;
   readonly runs: number;
   readonly plan?: Partial<Plan>;
@@ -35,7 +35,7 @@ export async function campaign({
   return undefined;
 }
 
-/** What to do about a history that failed. */
-export function told({ ground, seed, outcome }: Failure): string {
+/** The failure of a history, and the command that plays it again. */
+export function describeFailure({ ground, seed, outcome }: Failure): string {
   return `The history of seed ${seed} fails: ${outcome.failure}\nnpm run simulate -- --engine ${ground} --seed ${seed} --runs 1 --log plays it again.`;
 }

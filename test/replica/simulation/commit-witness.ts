@@ -16,7 +16,7 @@ import type { Accuse } from './violation.ts';
 export interface CommitWitnessOptions {
   readonly plan: Plan;
   readonly source: Source;
-  /** The replica, looked at from outside. */
+  /** The replica, as a process reads it that takes no part in the history. */
   readonly observer: Store;
   readonly time: VirtualTime;
   readonly accuse: Accuse;
@@ -27,12 +27,12 @@ type Json = Readonly<Record<string, unknown>>;
 
 const MASK = '********';
 const MINUTE = 60_000;
-/** How late a follower may learn that a record was gone for a while: it may have been held up, and the network down. */
+/** The delay with which a follower may apply a deletion of a record that has returned meanwhile: it may have been suspended, or the network down. */
 const RETURNED = 3 * 60 * MINUTE;
-/** Resources whose windows tell of every change. */
+/** Resources whose windows contain every change. */
 const KINDS = ['Property', 'Member', 'Office'] as const;
 
-/** Watches what is committed to the replica, and looks at it after every commit. */
+/** Observes commits to the replica, and checks invariants after each of them. */
 export class CommitWitness {
   readonly #options: CommitWitnessOptions;
   /** The states as they were last committed. */
@@ -45,18 +45,18 @@ export class CommitWitness {
     this.#options = options;
   }
 
-  /** What the source showed of its fields, as far as a consumer has taken it in. */
+  /** The fingerprint of the source's fields that a consumer has last stored. */
   get fingerprint(): string | undefined {
     return readNote(this.#state, 'fingerprint');
   }
 
-  /** Whether the source went back in time, and no consumer has taken that in. */
+  /** Whether the source was restored to an earlier state, and no consumer has noticed that yet. */
   get #isBehind(): boolean {
     const { epoch, isGoingBack } = this.#options.source;
     return isGoingBack || (epoch !== undefined && readNote(this.#state, 'epoch') !== epoch);
   }
 
-  /** @param force whether the process may delete whatever the share */
+  /** @param force whether the process may delete any share of the records */
   watch(checkpoints: Checkpoints, process: string, force: boolean): Checkpoints {
     return {
       ...checkpoints,
@@ -83,14 +83,14 @@ export class CommitWitness {
     };
   }
 
-  /** Whoever dies while a commit is on its way does not learn whether it was done. */
+  /** A process that dies during a commit does not learn whether it succeeded. */
   async #lookAgain(source: string, force: boolean): Promise<void> {
     const before = this.#state;
     this.#state = await this.#options.observer.checkpoints.state(source);
     await this.#checkStates(source, before, force);
   }
 
-  /** A commit that failed may have been done in part. */
+  /** A commit that failed may have been applied in part. */
   #forget({ records = [], remove = [] }: CheckpointChange): void {
     for (const { resource, keys } of remove) for (const key of keys) this.#forgetRecord(resource, key);
     for (const { resource, records: group } of records)
@@ -104,7 +104,7 @@ export class CommitWitness {
     }
   }
 
-  /** Masks are never stored; what is brought once more moves nothing. */
+  /** Masks are never stored; storing equal content again moves no timestamp. */
   #checkValues({ records = [], remove = [] }: CheckpointChange, report: WriteReport): void {
     for (const { resource, keys } of remove) for (const key of keys) this.#forgetRecord(resource, key);
     let news = remove.some(({ keys }) => keys.length > 0);
@@ -125,7 +125,7 @@ export class CommitWitness {
     if (!news && moved > 0) this.#options.accuse('what did not change moves nothing', JSON.stringify(report));
   }
 
-  /** A collection that was not given takes nothing away. */
+  /** A collection that the source did not send is not changed. */
   #checkChildren({ records = [] }: CheckpointChange): void {
     const { source, time, accuse } = this.#options;
     const mayDiffer = time.now - source.roleSince < 10 * MINUTE || this.#isBehind;
@@ -145,12 +145,12 @@ export class CommitWitness {
     }
   }
 
-  /** A key that the source has shown since the sweep began stays; a later one is brought by a window to come. */
+  /** A sweep deletes no key that the source has shown since before it began; one shown later is covered by a later window. */
   #checkRemoved({ remove = [], state = {} }: CheckpointChange): void {
     const { source, accuse } = this.#options;
     for (const { resource, keys } of remove) {
       if ('chain' in state) {
-        this.#checkTold(resource, keys);
+        this.#checkReported(resource, keys);
         continue;
       }
       const collection = this.#collection(resource);
@@ -159,7 +159,7 @@ export class CommitWitness {
         accuse('only a whole sweep deletes', `${resource} ${keys.join(' ')} while ${sweep?.kind}`);
         continue;
       }
-      // What a consumer takes for gone may have come back with the backup; it reads everything again.
+      // A record that a consumer deletes may have returned with the backup; the consumer reads everything again.
       if (this.#isBehind) continue;
       for (const key of keys) {
         const shown = source.shown.get(resource, key);
@@ -173,8 +173,8 @@ export class CommitWitness {
     }
   }
 
-  /** What the source told of as deleted is not there, or came back since: then it tells of that, too. */
-  #checkTold(resource: string, keys: readonly string[]): void {
+  /** A key that the source reports as deleted is not shown, or was shown again recently: then the source reports that as well. */
+  #checkReported(resource: string, keys: readonly string[]): void {
     const { source, time, accuse } = this.#options;
     if (this.#isBehind) return;
     for (const key of keys) {
@@ -190,7 +190,7 @@ export class CommitWitness {
     return capabilities === undefined ? resource : collectionOf(capabilities, resource);
   }
 
-  /** One process at a time is running. */
+  /** Only one process runs at a time. */
   async #checkLease(source: string, { lease }: CheckpointChange): Promise<void> {
     const { observer, accuse } = this.#options;
     const holder = await observer.checkpoints.leaseHolder(source);
@@ -218,7 +218,7 @@ export class CommitWitness {
   }
 
   /** The upper bound of a window is the lower bound of the next one. */
-  #checkChain(resource: string, from: LoadState | undefined, to: LoadState, isTold: boolean): void {
+  #checkChain(resource: string, from: LoadState | undefined, to: LoadState, isFollowing: boolean): void {
     const { accuse } = this.#options;
     const facts = `${resource}: ${JSON.stringify(from)}, then ${JSON.stringify(to)}`;
     const broken = 'the upper bound of one window is the lower bound of the next';
@@ -230,8 +230,8 @@ export class CommitWitness {
       if (from.cursor !== to.cursor || from.lastUpper === to.upper) accuse(broken, facts);
       if (Date.parse(to.upper) <= Date.parse(to.cursor)) accuse('a window ends after it begins', facts);
     } else if (from?.kind === 'current' && to.kind === 'current') {
-      // Changes came in another way; what is stored is compared below.
-      if (!isTold || from.lastUpper !== to.lastUpper) accuse(broken, facts);
+      // Changes were applied in another way; the stored records are compared below.
+      if (!isFollowing || from.lastUpper !== to.lastUpper) accuse(broken, facts);
       if (Date.parse(to.cursor) <= Date.parse(from.cursor)) accuse('a cursor does not go back', facts);
     } else if (from?.kind === 'updating' && to.kind === 'updating') {
       if (from.cursor !== to.cursor || from.upper !== to.upper) accuse(broken, facts);
@@ -240,7 +240,7 @@ export class CommitWitness {
     } else if ('cursor' in to) accuse(broken, facts);
   }
 
-  /** The cursor is never ahead of what is stored, or reported as missing: what is in the quarantine is requested until it is empty. */
+  /** The cursor is never ahead of what is stored or quarantined: quarantined records are requested until the quarantine is empty. */
   async #checkCursor(resource: string, cursor: number): Promise<void> {
     const { source, observer, accuse } = this.#options;
     const key = KEY_FIELDS[resource] ?? '';
@@ -253,9 +253,9 @@ export class CommitWitness {
       passed.map((shown) => shown.key),
     );
     const entries = await observer.checkpoints.quarantined();
-    const told = new Set(entries.filter((entry) => entry.resource === resource).map((entry) => entry.key));
+    const known = new Set(entries.filter((entry) => entry.resource === resource).map((entry) => entry.key));
     for (const shown of passed) {
-      if (told.has(shown.key)) continue;
+      if (known.has(shown.key)) continue;
       const stamp = Date.parse(stored.get(shown.key)?.ModificationTimestamp ?? '');
       if (stamp >= shown.stamp) continue;
       const has = Number.isNaN(stamp) ? 'is not stored' : `is stored as of ${new Date(stamp).toISOString()}`;
@@ -266,7 +266,7 @@ export class CommitWitness {
     }
   }
 
-  /** One sweep does not delete more than a person expects. */
+  /** One sweep does not delete more than the share that is allowed. */
   async #checkShare(source: string, collection: string, to: SweepState): Promise<void> {
     if (to.kind !== 'fetching' || to.deleted === 0) return;
     const { observer, plan, accuse } = this.#options;
@@ -278,7 +278,7 @@ export class CommitWitness {
   }
 }
 
-/** A record as it is compared: its own values, and each of its collections. */
+/** A record in the form in which it is compared: its own values, and each of its collections. */
 function partsOf(record: ParsedRecord): [string, string][] {
   const collections = [...record.children].map(([name, members]): [string, string] => [
     name,
@@ -305,6 +305,6 @@ function summary(
   ];
   const { inserted, changed, unchanged, restamped, children } = report;
   const counts = [inserted, changed, unchanged, restamped, children.stored, children.deleted];
-  const told = isDeepStrictEqual(counts, [0, 0, 0, 0, 0, 0]) ? '' : ` = ${counts.join('/')}`;
-  return `commits ${parts.join('; ')}${told}`;
+  const numbers = isDeepStrictEqual(counts, [0, 0, 0, 0, 0, 0]) ? '' : ` = ${counts.join('/')}`;
+  return `commits ${parts.join('; ')}${numbers}`;
 }

@@ -10,7 +10,7 @@ import { aheadOf, type Plan } from './plan.ts';
 import { ORIGIN, TOKEN } from './serve.ts';
 import type { Stage } from './stage.ts';
 
-/** A consumer that is wrong in one way: what stands between it and the source, or it and its store, makes it so. */
+/** A consumer with one error, which lies in its connection to the source, to its store, or in its options. */
 export interface Mutant {
   readonly transport?: (transport: Transport) => Transport;
   readonly checkpoints?: (checkpoints: Checkpoints) => Checkpoints;
@@ -34,10 +34,10 @@ export interface Consumer {
 export interface Errand {
   readonly name: string;
   readonly fate: Fate;
-  /** When its connections to the replica's database are cut, where it has any. */
+  /** Moments at which its connections to the replica's database are cut, if the engine has connections. */
   readonly cuts?: readonly number[];
-  /** Whether it is told that its clock is right, however far it was set (`--allow-clock-jump`). */
-  readonly isTold: boolean;
+  /** Whether it accepts its clock, however far it was set (`--allow-clock-jump`). */
+  readonly allowsJump: boolean;
   readonly options: Partial<ReplicateOptions>;
   readonly mutant?: Mutant | undefined;
 }
@@ -45,7 +45,7 @@ export interface Errand {
 /** The name of the source in the replica. */
 export const SOURCE = 'feed';
 
-/** How a watch follows a source, by what it tells. */
+/** The option `--follow` of a watch, by the method with which the source reports changes. */
 const FOLLOW_BY = {
   stream: 'events',
   forgets: 'events',
@@ -54,17 +54,17 @@ const FOLLOW_BY = {
   links: 'delta',
   all: 'auto',
   nothing: 'windows',
-} as const satisfies Record<NonNullable<Plan['tells']> | 'nothing', ReplicateOptions['follow']>;
+} as const satisfies Record<NonNullable<Plan['reports']> | 'nothing', ReplicateOptions['follow']>;
 
 /** Starts a process of the consumer. */
 export async function startConsumer(
   stage: Stage,
-  { name, fate, cuts = [], isTold, options, mutant }: Errand,
+  { name, fate, cuts = [], allowsJump, options, mutant }: Errand,
 ): Promise<Consumer> {
   const { plan, time, replica, commits, network, random, log } = stage;
   const mortal = new Mortal(fate, time, cuts);
   const clock = time.clock(aheadOf(plan));
-  const store = await replica.enter(clock, mortal, { allowClockJump: isTold }).catch(killed);
+  const store = await replica.enter(clock, mortal, { allowClockJump: allowsJump }).catch(killed);
   // It died while it opened its store.
   if (store === undefined) return { name, mortal, end: new Promise(() => undefined), waitsUntil: () => 0 };
   let waitsUntil = 0;
@@ -81,7 +81,7 @@ export async function startConsumer(
     customFields: plan.customFields,
     purgeShare: plan.purgeShare,
     limits: plan.limits,
-    follow: FOLLOW_BY[plan.tells ?? 'nothing'],
+    follow: FOLLOW_BY[plan.reports ?? 'nothing'],
     pollEvery: 60_000,
     ...options,
     ...mutant?.options,
@@ -90,7 +90,7 @@ export async function startConsumer(
       clock: mortalClock(clock, mortal),
       random: () => random.unit(),
       transport: mutant?.transport?.(transport) ?? transport,
-      // On hosts of their own: a process that was killed keeps its lease until it ends.
+      // Each process has a host of its own, so that a killed one keeps its lease until it expires.
       processes: { name: () => `host of ${name}`, isDead: () => false },
     },
     onEvent: (event) => {
@@ -128,7 +128,7 @@ async function* pieces(body: AsyncIterable<Uint8Array>, mortal: Mortal): AsyncGe
   }
 }
 
-/** Whether a failure is one that a consumer tells of while its source or its machine does such things. */
+/** Whether a consumer may fail in this way while its source or its machine has such faults. */
 export function isExpected(error: unknown, { steps }: Pick<Plan, 'steps'>): boolean {
   if (error instanceof LeaseLost) return true;
   if (error instanceof PlatError) {

@@ -1,4 +1,4 @@
-/** Histories end, whatever stands still in them, and say where they stood. */
+/** Every history ends, whatever hangs in it, and reports where it hangs. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sqliteGround } from './ground.ts';
@@ -9,7 +9,7 @@ import { Traffic } from './traffic.ts';
 const ground = sqliteGround();
 const HOUR = 3_600_000;
 
-test('a history that takes too long in its own time reports where it is', async () => {
+test('a history that takes too much virtual time reports how far it is', async () => {
   const most = { virtual: HOUR / 2, real: 60_000 };
   const { failure } = await simulate({ seed: 14, ground, most, plan: { changes: 30, pace: 1 } });
   assert.match(

@@ -13,11 +13,11 @@ export interface Sides {
   readonly now: number;
 }
 
-/** The replica's own stamp. */
+/** The timestamp that the replica adds. */
 const OWN = 'ReplicaModificationTimestamp';
-/** Fields that come from Member and Office when a listing is shown. */
+/** Fields that a listing gets from Member and Office when it is returned. */
 const JOINED = /^(?:List|CoList|Buyer|CoBuyer)(Agent|Office)(?!Key$)/;
-/** What the native interface does not carry (docs/replication.md). */
+/** What the native interface omits (docs/replication.md). */
 const NOT_NATIVE: Readonly<Record<string, RegExp>> = {
   Property: /^(?:OriginatingSystem.*)$/,
   Media: /^(?:Order|Permission|ModificationTimestamp)$/,
@@ -26,14 +26,14 @@ const NOT_NATIVE: Readonly<Record<string, RegExp>> = {
   OpenHouses: /^ModificationTimestamp$/,
 };
 
-/** What differs between the replica and what the key may see at the source. */
+/** The differences between the replica and what the key may see at the source. */
 export async function differences(sides: Sides): Promise<string[]> {
   const found: string[] = [];
   for (const resource of sides.plan.resources) found.push(...(await compareResource(sides, resource)));
   return [...found, ...(await compareNames(sides))];
 }
 
-/** A renamed field has its new name here, too, and is the same field. */
+/** A renamed field, which has its new name here as well. */
 async function compareNames({ source, replica, plan }: Sides): Promise<string[]> {
   if (!plan.resources.includes('Property') || (plan.interface === 'native' && !plan.customFields)) return [];
   const here = (await replica.model()).settings.declarations.customFields ?? [];
@@ -62,7 +62,7 @@ async function compareResource(
     );
   const [members, offices] = [await seen('Member'), await seen('Office')];
   const names = plan.interface === 'native' ? await customNames(source, replica) : new Map<string, string>();
-  // An account has the name of its office as that is now, where the key sees it.
+  // An account has the current name of its office, if the key sees that.
   const officeNames =
     resource === 'Member'
       ? await operations(source, clock)
@@ -92,7 +92,7 @@ async function compareResource(
   return compareSets(resource, keyField, there.map(expected), here, plan, ignored);
 }
 
-/** The native interface knows custom fields by group and label, and gives them no names. */
+/** The native interface identifies custom fields by group and label, without their names. */
 async function customNames(source: Store, replica: Store): Promise<ReadonlyMap<string, string>> {
   const here = (await replica.model()).settings.declarations.customFields ?? [];
   const there = (await source.model()).settings.declarations.customFields ?? [];
@@ -153,7 +153,7 @@ function compareRows(
   });
 }
 
-/** The native interface shows a primary photo also where none is preferred: the first, photos before floor plans. */
+/** The native interface returns a primary photo even if none is preferred: the first one, with photos before floor plans. */
 function withPrimary(media: readonly Json[]): Json[] {
   const isPlan = ({ MediaCategory: category }: Json): boolean => category === 'Floor Plan';
   const place = ({ Order: order }: Json): number => (typeof order === 'number' ? order : -1);
@@ -173,7 +173,7 @@ function withPrimary(media: readonly Json[]): Json[] {
   return media.map((each) => ({ ...each, PreferredPhotoYN: each === photos[0] ? true : null }));
 }
 
-/** A collection without members is the same as none. */
+/** A collection without members equals an absent one. */
 const plain = (value: unknown): unknown =>
   Array.isArray(value) && value.length === 0 ? null : (value ?? null);
 

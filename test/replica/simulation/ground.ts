@@ -8,35 +8,35 @@ import { removeTemporary, temporaryFile } from '../../support/temporary.ts';
 import { type Mortal, pulsing } from './mortal.ts';
 import { threadIsQuiet } from './time.ts';
 
-/** What histories are played on: an engine, of which is known when it rests, and where a process dies inside of it. */
+/** The engine on which histories are played; it knows when no work is in progress, and where in its work a process can die. */
 export interface Ground {
   readonly name: string;
   /** Resolves when no work is in progress. */
   readonly quiet: () => Promise<void>;
-  /** Names of what is not done yet, for a history that stands still. */
+  /** Names of the calls that are in progress, for the report of a history that hangs. */
   readonly underWay: () => readonly string[];
-  /** An empty store, which is gone when the scope ends. */
+  /** An empty store, which is removed at the end of the scope. */
   open(scope: Scope, options: OpenOptions): Promise<Site>;
 }
 
-/** What a process is told of its clock. */
-export type Told = Pick<ClockTrust, 'allowClockJump'>;
+/** Whether a process accepts its clock however far it was set. */
+export type Trust = Pick<ClockTrust, 'allowClockJump'>;
 
 /** One store of a history. */
 export interface Site {
   readonly store: Store;
-  /** The same store, as another process has it that nothing befalls, and that may be told that its clock is right. */
-  again(trust?: Told): Promise<Store>;
-  /** The same store, as a process has it that may end at any moment, also in the middle of the store's work. */
-  enter(clock: Clock, mortal: Mortal, trust?: Told): Promise<Store>;
-  /** Makes a backup. @returns what brings the store back to it, as a restore in a new epoch does */
+  /** The same store for another process, without faults; with `trust` it accepts its clock. */
+  again(trust?: Trust): Promise<Store>;
+  /** The same store for a process that may die at any time, also during the store's own work. */
+  enter(clock: Clock, mortal: Mortal, trust?: Trust): Promise<Store>;
+  /** Makes a backup. @returns a function that restores it in a new epoch */
   backup?(): Promise<(notBefore: number) => Promise<void>>;
 }
 
-/** An engine in this thread: all of its work comes to its end before the next macrotask. */
+/** SQLite in this thread, whose work is complete before the next macrotask. */
 export function sqliteGround(): Ground {
   const engine: Engine = sqliteEngine();
-  // Backups alone are made on another thread.
+  // Only backups are made on another thread.
   const copying = new Set<Promise<void>>();
   const during = (copy: Promise<unknown>): Promise<void> => {
     const running: Promise<void> = copy.then(() => void copying.delete(running));
@@ -63,12 +63,12 @@ export function sqliteGround(): Ground {
           const file = temporaryFile();
           scope.after(() => removeTemporary(file));
           await during(store.backup(file));
-          // It comes back into the file that it was made of, which stays what it is for those who have it open.
+          // The backup is restored into the file that it was made of, which keeps its identity for processes that have it open.
           const made = new DatabaseSync(file);
           made.exec("DELETE FROM plat_meta WHERE name = 'file'");
           made.close();
           return async (notBefore) => {
-            // Into the file that is open: nobody has to be stopped, and every process continues with what it finds.
+            // Into the open file: every process keeps running and continues with the restored content.
             const copy = new DatabaseSync(file, { readOnly: true });
             await during(backupDatabase(copy, store.name));
             copy.close();

@@ -1,6 +1,6 @@
 /** `npm run simulate -- --runs N [--seed S] [--engine postgres] [--log]`: plays N histories, from seed S on. */
 import { parseArgs } from 'node:util';
-import { campaign, told } from './campaign.ts';
+import { campaign, describeFailure } from './campaign.ts';
 import { type Ground, sqliteGround } from './ground.ts';
 import { postgresGround } from './postgres-ground.ts';
 
@@ -35,7 +35,7 @@ const begun = Date.now();
 const progress = (): void => {
   const seconds = Math.round((Date.now() - begun) / 1000);
   console.error(
-    `${done} of ${runs} histories, ${requests} requests, ${followed} level by what was told of alone, ${seconds} s`,
+    `${done} of ${runs} histories, ${requests} requests, ${followed} level by reported changes alone, ${seconds} s`,
   );
 };
 const timer = setInterval(progress, EVERY);
@@ -53,6 +53,6 @@ const failure = await campaign({
 clearInterval(timer);
 progress();
 if (failure !== undefined) {
-  console.error(told(failure));
+  console.error(describeFailure(failure));
   process.exitCode = 1;
 }

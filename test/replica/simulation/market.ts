@@ -2,7 +2,7 @@ import type { Random } from 'plat-demo';
 import type { CustomFieldDeclaration } from '../../../src/dictionary/index.ts';
 import type { Json } from '../../support/world.ts';
 
-/** Collections of a listing, with the keys of their members. */
+/** Collections of a listing, with the key fields of their members. */
 export const COLLECTIONS = {
   Media: 'MediaKey',
   Rooms: 'RoomKey',
@@ -18,7 +18,7 @@ export const KEY_FIELDS: Readonly<Record<string, string>> = {
   Office: 'OfficeKey',
 };
 
-/** Every field that a record of these histories may carry. */
+/** Every field that a record of these histories may have. */
 export const FIELDS_IN_USE: readonly string[] = [
   ...[
     ...['ListPrice', 'City', 'StreetNumber', 'PublicRemarks', 'PrivateRemarks', 'BedroomsTotal'],
@@ -42,7 +42,7 @@ function custom(name: string, group: string, label: string, type: string, visibi
   return { resource: 'Property', name, section: 'Main', group, label, type, class: visibility } as const;
 }
 
-/** Keys are digits of any number: their order as numbers is another than byte by byte. */
+/** Keys of digits of different lengths, whose numeric order differs from their byte-wise order. */
 export const listingKeys = (random: Random): string => String(random.integer(1, 130));
 export const memberKeys = (random: Random): string => String(random.integer(1, 12));
 export const officeKeys = (random: Random): string => String(random.integer(1, 5));
@@ -58,7 +58,7 @@ const STATUSES = [
 
 export function drawStatus(random: Random): Json {
   const status = random.weighted(STATUSES);
-  // Closed listings leave the idx role's view three years after the day they were closed.
+  // Closed listings leave the idx role's view three years after their close date.
   const closed =
     status === 'Closed' ? { CloseDate: random.pick(['2023-06-01', '2023-06-02', '2026-05-01']) } : {};
   return { StandardStatus: status, ...closed };
@@ -90,7 +90,7 @@ export function drawDisplay(random: Random): Json {
   };
 }
 
-/** A member of a collection. No key is ever given twice. */
+/** A member of a collection. No key is ever used twice. */
 export function drawChild(random: Random, collection: Collection, number: number): Json {
   const text = `${collection} ${random.integer(1, 999)}`;
   switch (collection) {
@@ -145,7 +145,7 @@ export function drawOffice(random: Random, key: string): Json {
 const optional = (random: Random, name: string, draw: () => unknown): Json =>
   random.chance(0.6) ? { [name]: draw() } : {};
 
-/** What is changed in a member of a collection. */
+/** Changes to a member of a collection. */
 export function described(collection: string, number: number): Json {
   switch (collection) {
     case 'Rooms':
@@ -159,7 +159,7 @@ export function described(collection: string, number: number): Json {
   }
 }
 
-/** A field is added first; later ones are renamed, and keep their data. */
+/** The first change adds a field; later ones rename it, and its data stays. */
 export function nextFields(fields: readonly CustomFieldDeclaration[]): CustomFieldDeclaration[] {
   if (fields.length === CUSTOM_FIELDS.length) return [...fields, LATER_FIELD];
   return fields.map((field) =>

@@ -3,14 +3,14 @@ import type { Store } from '../../../src/store/store.ts';
 import { replaced } from './replaced.ts';
 import type { VirtualTime } from './time.ts';
 
-/** What happens to a process, at which of its steps. A step is whatever it waits for. */
+/** What happens to a process, and at which of its steps. A step is anything that it awaits. */
 export type Fate =
   | { readonly kind: 'lives' }
   | { readonly kind: 'killed'; readonly step: number }
-  /** It stands still, as a machine that is suspended, and continues as if nothing had been. */
+  /** It stops for a while, as on a suspended machine, and continues without noticing. */
   | { readonly kind: 'held-up'; readonly step: number; readonly milliseconds: number };
 
-/** What becomes of a process at a moment inside of the store's own work; `cut`: it lives, its connections do not. */
+/** What happens to a process at a moment during the store's own work; `cut`: only its connections are closed. */
 export type Passage = 'passes' | 'cut' | 'dead';
 
 export class Killed extends Error {
@@ -18,8 +18,8 @@ export class Killed extends Error {
 }
 
 /**
- * A process that may end at any await: from then on nothing that it waits for ever comes, so none of its code runs any
- * more, and a transaction that it had open is undone.
+ * A process that may end at any await: from then on nothing that it awaits ever settles, so that none of its code runs, and its
+ * open transaction is rolled back.
  */
 export class Mortal {
   readonly #fate: Fate;
@@ -32,7 +32,7 @@ export class Mortal {
   #until = 0;
   #dead = false;
 
-  /** @param cuts moments inside of the store's work at which its connections are cut */
+  /** @param cuts moments during the store's work at which its connections are closed */
   constructor(fate: Fate, time: VirtualTime, cuts: readonly number[]) {
     this.#fate = fate;
     this.#time = time;
@@ -44,7 +44,7 @@ export class Mortal {
     return this.#ending.promise;
   }
 
-  /** Resolves when it is held up. */
+  /** Resolves when the process is suspended. */
   get standstill(): Promise<void> {
     return this.#standing.promise;
   }
@@ -58,7 +58,7 @@ export class Mortal {
     this.#ending.resolve();
   }
 
-  /** What the process waits for, if it lives to begin it and to learn of its end. */
+  /** Work that the process awaits, if it is alive at its beginning and at its end. */
   async step<T>(work: () => Promise<T>): Promise<T> {
     await this.#gate();
     try {
@@ -72,7 +72,7 @@ export class Mortal {
     return this.#dead;
   }
 
-  /** A moment inside of the store's own work. */
+  /** A moment during the store's own work. */
   passes(): Passage {
     this.#count();
     this.#moments++;
@@ -102,7 +102,7 @@ export class Mortal {
   }
 }
 
-/** The clock that a process's store stamps with, in this thread: where the process dies, its transaction is undone. */
+/** The clock of a process's store, in this thread: reading it throws in a dead process, so that its transaction is rolled back. */
 export function pulsing({ now, sleep }: Clock, mortal: Mortal): Clock {
   return {
     now: () => {
@@ -118,7 +118,7 @@ export function mortalClock({ now, sleep }: Clock, mortal: Mortal): Clock {
   return { now, sleep: (milliseconds, signal) => mortal.step(() => sleep(milliseconds, signal)) };
 }
 
-/** A store as a process sees it: every call is a step. */
+/** The store of a process: every call is a step. */
 export function mortalStore(store: Store, checkpoints: Store['checkpoints'], mortal: Mortal): Store {
   return replaced(store, {
     model: () => mortal.step(() => store.model()),

@@ -6,24 +6,24 @@ import { COLLECTION_NAMES } from './market.ts';
 import { isLaterPage, walkOf } from './network.ts';
 import type { Plan, WrongClock } from './plan.ts';
 
-/** A way to be wrong, and the invariant that shows it. */
+/** An error of a consumer, and the invariant that detects it. */
 export interface Wrong {
   readonly name: string;
   readonly make: () => Mutant;
-  /** The invariant that is broken, or one of them. */
+  /** The invariant that it breaks, or one of them. */
   readonly breaks: RegExp;
-  /** The first history that is known to show it; those after it are played if it does no more. Absent: 1. */
+  /** The first history that is known to detect it; later ones are played if that one no longer does. Absent: 1. */
   readonly seed?: number;
-  /** Histories in which it matters. */
+  /** Properties of the histories in which the error matters. */
   readonly plan?: Partial<Plan>;
-  /** Whether drawn histories hardly ever meet it, so that the one that shows it is played with the right consumer, too. */
+  /** Whether random histories hardly ever meet it; the one that does is then also played with a correct consumer. */
   readonly isRare?: boolean;
 }
 
 /** An hour ahead of the source. */
 const AHEAD = 3_600_000;
 
-/** A follower that is wrong in what it commits with the position of a chain. */
+/** A follower whose commits of a chain's position are changed. */
 const following = (change: (given: CheckpointChange) => CheckpointChange) => (): Mutant =>
   changed((given) => [given.state?.chain === undefined ? given : change(given)]);
 
@@ -31,7 +31,7 @@ const FOLLOWED: Partial<Plan> = { interface: 'reso', watches: 1, mortality: 0, f
 
 export const WRONGS: readonly Wrong[] = [
   {
-    name: 'whoever does not look for a source that went back in time keeps what it forgot',
+    name: 'a consumer that ignores epochs keeps records of a source that was restored from a backup',
     seed: 7,
     make: () => ({
       transport: withoutEpoch,
@@ -50,7 +50,7 @@ export const WRONGS: readonly Wrong[] = [
     },
   },
   {
-    name: 'a cursor that a wrong clock has set is kept until the source’s clock is there',
+    name: 'a cursor that a wrong clock has set is kept until the source’s clock reaches it',
     seed: 2,
     make: () => {
       const newest = { date: Number.NEGATIVE_INFINITY };
@@ -67,7 +67,7 @@ export const WRONGS: readonly Wrong[] = [
     },
   },
   {
-    name: 'windows without an overlap lose what is stamped on the edge',
+    name: 'windows without an overlap lose a record with a timestamp on the edge',
     seed: 14,
     make: () => ({ transport: (transport) => (wish) => transport(withoutOverlap(wish)) }),
     breaks: /cursor is never ahead/,
@@ -84,7 +84,7 @@ export const WRONGS: readonly Wrong[] = [
     breaks: /cursor is never ahead/,
   },
   {
-    name: 'a sweep that stopped half way deletes',
+    name: 'a sweep that was interrupted deletes records',
     seed: 6,
     make: () => ({
       checkpoints: (checkpoints) => ({
@@ -96,7 +96,7 @@ export const WRONGS: readonly Wrong[] = [
     plan: { mortality: 1, standstills: 0, processes: 5, listings: 12, pageSize: 2, resources: ['Property'] },
   },
   {
-    name: 'a walk that begins again has the filter of the last one',
+    name: 'a walk that begins again uses the filter of the last one',
     seed: 4,
     make: () => {
       const last = new Map<string, string>();
@@ -105,7 +105,7 @@ export const WRONGS: readonly Wrong[] = [
     breaks: /no filter is used twice|cursor is never ahead/,
   },
   {
-    name: 'what is stored while a sweep is under way is not marked',
+    name: 'records that are stored during a sweep are not marked',
     seed: 20,
     make: () => changed((change) => [(change.records ?? []).length > 0 ? { ...change, seen: [] } : change]),
     breaks: /what came after a sweep began is not deleted|no key that the source shows is deleted/,
@@ -115,22 +115,22 @@ export const WRONGS: readonly Wrong[] = [
     },
   },
   {
-    name: 'a collection that was not asked for counts as empty',
+    name: 'a collection that was not requested counts as empty',
     seed: 2,
     make: () => changed((change) => [withRecords(change, withEveryCollection)]),
     breaks: /no child that the source shows is deleted|replica equals/,
     plan: { interface: 'native', customFields: false, often: 'field', processes: 4, mortality: 0 },
   },
   {
-    name: 'a collection that is empty counts as not asked for',
+    name: 'a collection that is empty counts as not requested',
     seed: 11,
     make: () => changed((change) => [withRecords(change, withoutEmptyCollections)]),
     breaks: /replica equals/,
     plan: { changes: 60 },
   },
   {
-    name: 'keys that are not stored are not fetched',
-    // Of a source that does not tell what comes into sight.
+    name: 'keys that the sweep does not find stored are not fetched',
+    // The source does not report when its view changes.
     make: () => ({
       ...changed(({ want = [], ...change }) => [
         { ...change, want: want.filter(({ why }) => why !== 'record') },
@@ -144,7 +144,7 @@ export const WRONGS: readonly Wrong[] = [
     },
   },
   {
-    name: 'a change of the rights that was taken back is not heeded',
+    name: 'a change of rights that was taken back is ignored',
     seed: 9,
     make: () => ({ transport: withoutView }),
     breaks: /replica equals/,
@@ -158,14 +158,14 @@ export const WRONGS: readonly Wrong[] = [
     },
   },
   {
-    name: 'windows end by a clock that is not the source’s',
+    name: 'windows are bounded by a clock other than the source’s',
     seed: 2,
     make: () => ({ transport: withClockAhead }),
     breaks: /cursor is never ahead/,
     plan: { changes: 60 },
   },
   {
-    name: 'Retry-After is not heeded',
+    name: 'Retry-After is ignored',
     seed: 6,
     make: () => ({ transport: withoutRetryAfter }),
     breaks: /Retry-After of a throttled token/,
@@ -178,39 +178,39 @@ export const WRONGS: readonly Wrong[] = [
     plan: { limits: { requestsPerSecond: 1 } },
   },
   {
-    name: 'a redirect takes the token along',
+    name: 'a redirect is followed with the token',
     make: () => ({ transport: (transport) => (wish) => followed(transport, wish) }),
     breaks: /a token goes to its own host only/,
     plan: { faults: 0.25, trouble: 'elsewhere' },
   },
   {
-    name: 'a process that was held up takes its lease back',
+    name: 'a process that was suspended takes its lease back',
     seed: 12,
     make: () => ({ checkpoints: withLeaseTakenBack }),
     breaks: /lower bound of the next|cursor is never ahead|what did not change/,
     plan: { mortality: 1, standstills: 1, processes: 5, faults: 0 },
   },
   {
-    name: 'a follower keeps its position without what changed before it',
+    name: 'a follower commits a position without the changes before it',
     make: following((given) => ({ ...given, records: [] })),
     breaks: /is level equals|cursor is never ahead/,
-    plan: { ...FOLLOWED, tells: 'stream' },
+    plan: { ...FOLLOWED, reports: 'stream' },
   },
   {
-    name: 'a follower leaves what it is told is deleted',
+    name: 'a follower ignores reported deletions',
     make: following((given) => ({ ...given, remove: [] })),
     breaks: /is level equals/,
-    plan: { ...FOLLOWED, tells: 'stream', often: 'delete' },
+    plan: { ...FOLLOWED, reports: 'stream', often: 'delete' },
   },
 ];
 
-/** A source's clock that is so far ahead for half an hour, and is restamped once it is right again. */
+/** A source clock that is ahead by this much for half an hour; the store is restamped when it is right again. */
 function wrongFor(by: number): WrongClock {
   const minute = 60_000;
   return { steps: [{ at: minute, by }], right: 30 * minute, isBelieved: true, mends: 'restamp' };
 }
 
-/** A consumer each of whose commits is another one, or several. */
+/** A consumer whose every commit is replaced by another one, or by several. */
 function changed(change: (given: CheckpointChange) => readonly CheckpointChange[]): Mutant {
   return {
     checkpoints: (checkpoints) => ({
@@ -248,7 +248,7 @@ function withoutEmptyCollections(record: ParsedRecord): ParsedRecord {
   return { ...record, children: new Map([...record.children].filter(([, members]) => members.length > 0)) };
 }
 
-/** States in which every sweep that has begun is at its end. */
+/** States in which every sweep that has begun is complete. */
 function ended(state: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(state).map(([name, value]) => {
@@ -258,7 +258,7 @@ function ended(state: Readonly<Record<string, unknown>>): Record<string, unknown
   );
 }
 
-/** The lower bound as it is kept, not a second before it. */
+/** A lower bound that equals the stored cursor, not a second before it. */
 function withoutOverlap(wish: TransportRequest): TransportRequest {
   const later = (_: string, moment: string): string =>
     `gt%20${new Date(Date.parse(moment) + 1000).toISOString().replace('.000', '')}%20and`;
@@ -287,7 +287,7 @@ function withClockAhead(transport: Transport): Transport {
   };
 }
 
-/** The source's clock never goes back. */
+/** Dates of the source that never go back. */
 function withNewestDate(newest: { date: number }, transport: Transport): Transport {
   return async (wish) => {
     const { headers, ...response } = await transport(wish);

@@ -7,12 +7,12 @@ import type { VirtualTime } from './time.ts';
 export interface NetworkOptions {
   readonly ask: Ask;
   /** The stream of the source's changes, from its beginning on. */
-  readonly tell: (url: string, signal: AbortSignal) => Promise<TransportResponse>;
+  readonly stream: (url: string, signal: AbortSignal) => Promise<TransportResponse>;
   readonly time: VirtualTime;
   readonly random: Random;
   readonly witness: RequestWitness;
   readonly log: (line: string) => void;
-  /** What goes wrong more often than anything else. */
+  /** The most frequent fault. */
   readonly trouble: Fault | undefined;
 }
 
@@ -34,14 +34,14 @@ export const FAULTS = [
 ] as const;
 export type Fault = (typeof FAULTS)[number][0];
 
-/** Milliseconds of a request that nothing disturbs, at most; now and then one takes much longer. */
+/** The maximum latency of an undisturbed request, in milliseconds; now and then one takes much longer. */
 const LATENCY = 800;
 const OUTAGE = 600_000;
 const DAY = 86_400_000;
 
-/** What lies between the consumer and the service: time, and whatever goes wrong. */
+/** The network between the consumer and the service: latency and faults. */
 export class Network {
-  /** How many requests go wrong, from 0 to 1. */
+  /** The share of requests that fail, from 0 to 1. */
   faults = 0;
   readonly #options: NetworkOptions;
   #outage: { readonly fault: Fault; readonly until: number } | undefined;
@@ -51,7 +51,7 @@ export class Network {
     this.#options = options;
   }
 
-  /** @param process names it in the log */
+  /** @param process its name in the log */
   transport(process: string): Transport {
     return (wish) => this.#exchange(process, wish);
   }
@@ -84,11 +84,11 @@ export class Network {
     return response;
   }
 
-  /** A stream that is cut, or falls silent, at any moment. */
+  /** A stream that may be cut, or stop sending, at any time. */
   async #stream(wish: TransportRequest, fault: Fault | undefined): Promise<TransportResponse> {
-    const { tell, time, random } = this.#options;
+    const { stream, time, random } = this.#options;
     const left = new AbortController();
-    const response = await tell(wish.url, AbortSignal.any([wish.signal, left.signal]));
+    const response = await stream(wish.url, AbortSignal.any([wish.signal, left.signal]));
     if (fault === 'reset-before-head') throw failure('ECONNRESET');
     const isCut = fault !== undefined || (this.faults > 0 && random.chance(0.3));
     const pieces = isCut ? random.integer(0, 20) : Number.POSITIVE_INFINITY;
@@ -125,7 +125,7 @@ export class Network {
     return fault;
   }
 
-  /** A response that something else than the service gives. */
+  /** A response that does not come from the service. */
   #refusal(fault: Fault): TransportResponse | undefined {
     const { random, time } = this.#options;
     const seconds = random.integer(1, 120);
@@ -138,7 +138,7 @@ export class Network {
         return plain(random.pick([500, 502, 503, 504]), 'Not now', { ...wait, ...date });
       }
       case 'html': {
-        // What answers in the service's place has a clock of its own.
+        // A server that responds in place of the service has a clock of its own.
         const date = new Date(time.now + random.integer(-2, 2) * 3_600_000).toUTCString();
         const headers = { 'content-type': 'text/html', ...(random.chance(0.5) ? { date } : {}) };
         return plain(200, '<html><body>We are back soon</body></html>', headers);
@@ -203,7 +203,7 @@ async function* pieces(body: Buffer, error?: string): AsyncGenerator<Uint8Array>
   if (error !== undefined) throw failure(error);
 }
 
-/** What is the same for all pages of a walk; undefined for what is no page. */
+/** What all pages of a walk have in common; undefined for a request that is not a page. */
 export function walkOf(url: string): string | undefined {
   const { pathname, searchParams } = new URL(url);
   if (!/\/(?:Property|Member|Office|listings|accounts)$/.test(pathname)) return undefined;

@@ -5,7 +5,7 @@ import { CHANGES, type Change } from './source.ts';
 
 export type RoleName = 'idx' | 'private';
 
-/** What kind of history a seed stands for. */
+/** The kind of history that a seed stands for. */
 export interface Plan {
   readonly seed: number;
   readonly interface: 'reso' | 'native';
@@ -14,50 +14,49 @@ export interface Plan {
   readonly pageSize: number;
   readonly customFields: boolean;
   readonly fieldsDeclared: boolean;
-  /** Listings at the beginning, and changes of the source from then on. */
+  /** Listings at the beginning, and the number of later changes. */
   readonly listings: number;
   readonly changes: number;
-  /** How long the pauses between them are, against the usual. */
+  /** The length of the pauses between changes, relative to the usual one. */
   readonly pace: number;
-  /** What many of the changes are. */
+  /** The kind of many of the changes. */
   readonly often: Change | undefined;
-  /** Processes of the consumer, one after the other, before the last ones that nothing disturbs. */
+  /** Processes of the consumer, one after the other, before the last ones, which run without faults. */
   readonly processes: number;
-  /** How many of them go on until they are told to stop, from 0 to 1. */
+  /** The share of them that run until they are stopped, from 0 to 1. */
   readonly watches: number;
-  /** Whether they look for what the source deleted, too; otherwise only the last one does. */
+  /** Whether they purge; otherwise only the last one does. */
   readonly sweeps: boolean;
-  /** How many of them are killed or held up, and how many requests go wrong, from 0 to 1. */
+  /** The shares of processes that are killed or suspended, and of requests that fail, from 0 to 1. */
   readonly mortality: number;
   readonly faults: number;
-  /** How many of the unlucky processes are held up, and not killed. */
+  /** The share of unlucky processes that are suspended instead of killed. */
   readonly standstills: number;
-  /** What goes wrong more often than anything else. */
+  /** The most frequent fault. */
   readonly trouble: Fault | undefined;
   /** Milliseconds that the consumer's clock is ahead. */
   readonly ahead: number;
   readonly wholeSeconds: boolean;
   readonly purgeShare: number;
   readonly limits: BudgetLimits;
-  /** The source believes that it has another address than it is reached at. */
+  /** The source writes links with an address at which it cannot be reached. */
   readonly misnamed: boolean;
-  /** Changes of the source from a backup to the moment at which it is restored; absent: it never goes back. */
+  /** Changes before a backup, and from then until it is restored; absent: the source is never restored. */
   readonly restored: { readonly after: number; readonly changes: number } | undefined;
   /**
-   * Changes of the source until the key's rights are narrowed, and from then to the moment at which that is taken back;
-   * absent: they change only as anything does.
+   * Changes before the key's rights are narrowed, and from then until that is reverted; absent: rights change only at random.
    */
   readonly narrowed: { readonly after: number; readonly changes: number } | undefined;
   /**
-   * How watches learn of changes: `stream`: the source tells of them; `forgets`: it does, and forgets its past now and
-   * then; `events`: it is queried for entity events; `both`: now and then its stream is away, and it is queried for
-   * them; `links`: it is queried for delta links, some of which expire; `all`: whatever is the best while its stream,
-   * its links and now and then both are away; absent: they come in windows.
+   * How the source reports changes to watches. `stream`: by events; `forgets`: by events, with a short memory; `events`: by entity
+   * events; `both`: by events, and by entity events while the stream is unavailable; `links`: by delta links, some of which expire;
+   * `all`: by the best method, while the stream, the delta links, or both are sometimes unavailable; absent: not at all, so that
+   * watches read windows.
    */
-  readonly tells: 'stream' | 'forgets' | 'events' | 'both' | 'links' | 'all' | undefined;
-  /** How the consumer's clock is set meanwhile: when, from the beginning on, and by how much, in milliseconds. */
+  readonly reports: 'stream' | 'forgets' | 'events' | 'both' | 'links' | 'all' | undefined;
+  /** Changes of the consumer's clock: when, from the beginning on, and by how much, in milliseconds. */
   readonly steps: readonly ClockStep[];
-  /** How the source's clock is set meanwhile; absent: it is right. */
+  /** Errors of the source's clock; absent: it is right. */
   readonly wrongClock: WrongClock | undefined;
 }
 
@@ -72,16 +71,16 @@ export interface WrongClock {
   readonly steps: readonly ClockStep[];
   /** When the clock is right again, for good. Milliseconds from the beginning. */
   readonly right: number;
-  /** The operator takes a clock that was set ahead for right, and says so. */
+  /** The operator believes a clock that was set ahead, and confirms it. */
   readonly isBelieved: boolean;
   /**
-   * What the operator does about timestamps ahead of the clock: has them brought back, does so as soon as they are
-   * told of, though the clock may be what is wrong, or waits until the clock is there.
+   * What the operator does about timestamps ahead of the clock: restamps them once the clock is right, restamps them hastily, even
+   * though the clock may be what is wrong, or waits until the clock reaches them.
    */
   readonly mends: 'restamp' | 'hastily' | 'waits';
 }
 
-/** 2026-06-01, a few hours before midnight, so that days change during most histories. */
+/** 2026-06-01, a few hours before midnight, so that the day changes during most histories. */
 export const START = Date.parse('2026-06-01T20:00:00Z');
 
 export function drawPlan(seed: number): Plan {
@@ -126,7 +125,7 @@ export function drawPlan(seed: number): Plan {
     misnamed: random.chance(0.2),
     restored: random.chance(0.2) ? { after: random.integer(0, 9), changes: random.integer(1, 9) } : undefined,
     narrowed: undefined,
-    tells: drawTelling(seed),
+    reports: drawReporting(seed),
     steps: random.chance(0.2)
       ? Array.from({ length: random.integer(1, 3) }, () => ({
           at: random.integer(0, 8 * 3_600_000),
@@ -141,8 +140,8 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** Drawn apart, so that the rest of a history is what it is with windows. */
-const drawTelling = (seed: number): Plan['tells'] =>
+/** Drawn separately, so that the rest of a history is the same as with windows. */
+const drawReporting = (seed: number): Plan['reports'] =>
   makeRandom(seed, 'how the source tells').weighted([
     [undefined, 1],
     ['stream', 2],
@@ -153,7 +152,7 @@ const drawTelling = (seed: number): Plan['tells'] =>
     ['all', 1],
   ]);
 
-/** Drawn apart, so that the rest of a history is what it is with a right clock. */
+/** Drawn separately, so that the rest of a history is the same as with a right clock. */
 function drawWrongClock(seed: number): WrongClock | undefined {
   const random = makeRandom(seed, "the source's clock");
   if (random.chance(0.7)) return undefined;

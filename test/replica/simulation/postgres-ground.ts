@@ -8,7 +8,7 @@ import { openLine } from '../../support/postgres-line.ts';
 import type { Ground } from './ground.ts';
 import { Traffic, watchedStore } from './traffic.ts';
 
-/** Stores on a server, each history's in databases of its own. */
+/** Stores on a server; each history has databases of its own. */
 export function postgresGround(): Ground {
   const traffic = new Traffic();
   const during = <T>(call: Promise<T>, name: string): Promise<T> => traffic.during(call, name);
@@ -36,7 +36,7 @@ export function postgresGround(): Ground {
           const store = await open(line.address, on, trust);
           line.passes = () => mortal.passes();
           void mortal.death.then(() => during(line.end(), 'the end of a process'));
-          // Until the server has given up what was in progress on a connection that is gone, it may still be done.
+          // The server may still complete what was in progress on a closed connection, until it has noticed that.
           return watchedStore(store, (call, name) =>
             during(
               call.finally(() => line.settled()),

@@ -1,4 +1,4 @@
-/** The same histories on a server, whose timing a seed does not decide. */
+/** The same histories on a server, whose timing does not depend on the seed. */
 import assert from 'node:assert/strict';
 import { WRONGS, type Wrong } from './mutants.ts';
 import { postgresGround } from './postgres-ground.ts';
@@ -9,7 +9,7 @@ const runs = isFull ? 150 : 1;
 
 for (const kind of ['reso', 'native'] as const) historySuite({ ground, interface: kind, runs });
 
-/** A wrong consumer that few histories are enough for. */
+/** Erroneous consumers that a few histories detect. */
 const SOON = ['the cursor is committed before the records'];
 const named = (name: string): Wrong => WRONGS.find((wrong) => wrong.name === name) ?? assert.fail(name);
 

@@ -1,4 +1,4 @@
-/** The same object, some parts of which are others. */
+/** The same object with some of its members replaced. */
 export function replaced<T extends object>(target: T, parts: Partial<T>): T {
   return new Proxy(target, {
     get(object, name) {

@@ -6,20 +6,20 @@ import { ORIGIN } from './serve.ts';
 import type { VirtualTime } from './time.ts';
 import type { Accuse } from './violation.ts';
 
-/** How long the source answers a filter from the index that it made first. */
+/** How long the source answers a filter from the index that it built first. */
 const INDEX = 600_000;
 const HOUR = 3_600_000;
-/** Requests of a history that continues for ever. */
+/** More requests than this mean that a history does not end. */
 const ENDLESS = 20_000;
 
 interface FirstPage {
   readonly process: string;
   readonly at: number;
-  /** It came whole: requested again it is another walk, not another attempt. */
+  /** Its response arrived completely: another request is another walk, not another attempt. */
   delivered: boolean;
 }
 
-/** Watches what is asked of the source. */
+/** Observes the requests to the source, and checks invariants. */
 export class RequestWitness {
   readonly #time: VirtualTime;
   readonly #limits: BudgetLimits;
@@ -27,16 +27,16 @@ export class RequestWitness {
   readonly #hasClock: boolean;
   readonly #firstPages = new Map<string, FirstPage>();
   #last = Number.NEGATIVE_INFINITY;
-  /** Moments of the requests of the last hour. */
+  /** Times of the requests in the last hour. */
   #hour: number[] = [];
   #throttled = Number.NEGATIVE_INFINITY;
   readonly #heldUp = new Set<string>();
   readonly #killed = new Set<string>();
   count = 0;
-  /** When the source was last asked what fields it has. */
+  /** When the source was last asked for its fields. */
   fieldsAskedAt = Number.NEGATIVE_INFINITY;
 
-  /** A consumer whose clock is set cannot tell how long ago it asked: its budget and its waits are not held to it. */
+  /** A consumer whose clock is set cannot know how long ago it sent a request, so that its budget and waits are not checked. */
   constructor(time: VirtualTime, { limits, steps }: Pick<Plan, 'limits' | 'steps'>, accuse: Accuse) {
     this.#time = time;
     this.#hasClock = steps.length === 0;
@@ -65,21 +65,21 @@ export class RequestWitness {
   }
 
   /**
-   * A process that stands still between its leave to ask and its request asks at a moment that it cannot choose; and
-   * when it reads a response at last, that may be too late for it.
+   * A process that is suspended between its permission to send a request and the request cannot choose the time of the request; and
+   * its response may arrive too late to be used.
    */
   heldUp(process: string): void {
     this.#heldUp.add(process);
     for (const first of this.#firstPages.values()) if (first.process === process) first.delivered = false;
   }
 
-  /** A process that is killed may not have learned that it is to wait, or not have kept it. */
+  /** A process that is killed may not have received or stored a Retry-After. */
   killed(process: string): void {
     this.#killed.add(process);
     this.#throttled = Number.NEGATIVE_INFINITY;
   }
 
-  /** The source said that nothing is to be sent for a while. Its answer may come when the process that asked is dead. */
+  /** The source requires that no request is sent for a while. The process that receives this may be dead. */
   throttled(process: string, seconds: number): void {
     if (!this.#killed.has(process)) this.#throttled = this.#time.now + seconds * 1000;
   }

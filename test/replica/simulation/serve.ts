@@ -50,7 +50,7 @@ export interface ServeOptions {
   readonly base: string;
 }
 
-/** The limits are those of the tests, not of the service, which counts by a clock that nobody can drive. */
+/** The limits are those of the tests: the service would count by a clock that a test cannot move. */
 const NO_LIMIT = { requests: 1e9, seconds: 1 };
 const SILENT = pino({ level: 'silent' });
 

@@ -2,16 +2,16 @@ import { isDeepStrictEqual } from 'node:util';
 import type { FieldValues } from '../../../src/dictionary/index.ts';
 import type { RoleName } from './plan.ts';
 
-/** What the key may see of a record at the source, told by rules of its own and not by the store's. */
+/** What the key may see of a record at the source, determined by the test's own rules and not by the store's. */
 export interface Shown {
   readonly resource: string;
   readonly key: string;
   readonly values: FieldValues;
   /** Milliseconds since 1970, on the source's clock. */
   readonly stamp: number;
-  /** Since when the key has seen it without a break; undefined: it does not. */
+  /** Since when the key has seen it without interruption; undefined: it does not see it. */
   readonly since: number | undefined;
-  /** It came into sight without a change of its own: no window tells of it. */
+  /** It became visible without a change of its own, so that no window contains it. */
   readonly quietly: boolean;
 }
 
@@ -22,12 +22,12 @@ const ON_MARKET: ReadonlySet<unknown> = new Set([
   'Coming Soon',
 ]);
 
-/** What decides beside the record itself. */
+/** What visibility depends on besides the record itself. */
 export interface Rules {
   readonly role: RoleName;
   /** The UTC day, `YYYY-MM-DD`, by the source's clock. */
   readonly day: string;
-  /** The operator of the source lets its idx role see withdrawn listings, too. */
+  /** Whether the operator lets the idx role see withdrawn listings. */
   readonly showsWithdrawn: boolean;
 }
 
@@ -48,7 +48,7 @@ function isShown({ role, day, showsWithdrawn }: Rules, resource: string, values:
   }
 }
 
-/** Everything that the source has, and whether the key sees it. */
+/** All records of the source, and whether the key sees them. */
 export class ShownRecords {
   readonly #records = new Map<string, Shown>();
   #rules: Rules;
@@ -88,14 +88,14 @@ export class ShownRecords {
     });
   }
 
-  /** The source's clock has gone back: what the key sees now it has seen since before all moments to come. */
+  /** The source's clock was set back: what the key sees now counts as seen before any later moment. */
   turnBack(now: number): void {
     for (const [name, shown] of this.#records) {
       if (shown.since !== undefined) this.#records.set(name, { ...shown, since: Math.min(shown.since, now) });
     }
   }
 
-  /** @returns what brings everything back to this moment, with the role that the key has then */
+  /** @returns a function that restores this state, with the role that the key has then */
   keep(): (now: number) => void {
     const records = new Map(this.#records);
     const { showsWithdrawn } = this.#rules;
@@ -116,8 +116,8 @@ export class ShownRecords {
     this.#records.delete(`${resource} ${key}`);
   }
 
-  /** The rules have changed, or another day has begun. */
-  judge(change: Partial<Rules>, now: number): void {
+  /** Evaluates visibility again, after a change of the rules or of the day. */
+  applyRules(change: Partial<Rules>, now: number): void {
     const rules = { ...this.#rules, ...change };
     if (isDeepStrictEqual(rules, this.#rules)) return;
     this.#rules = rules;

@@ -19,22 +19,22 @@ import type { TimeOptions } from './time.ts';
 export interface SimulationOptions {
   readonly seed: number;
   readonly ground: Ground;
-  /** Makes the consumer of one history wrong. */
+  /** Makes the consumer of one history erroneous. */
   readonly mutant?: () => Mutant;
-  /** What is to be as it says, whatever the seed. */
+  /** Parts of the plan that do not depend on the seed. */
   readonly plan?: Partial<Plan>;
-  /** How long it may take; absent: far longer than any does. */
+  /** How long it may take; absent: far longer than any history does. */
   readonly most?: TimeOptions['most'];
 }
 
 export interface Outcome {
   readonly plan: Plan;
-  /** Everything that happened, with its moment; the same for the same seed on an engine in this thread. */
+  /** Everything that happened, with its time; the same for the same seed on an engine in this thread. */
   readonly log: readonly string[];
   readonly requests: number;
-  /** Whether its copy was level at the end by what the source told of alone. */
+  /** Whether its copy was level at the end by reported changes alone. */
   readonly isFollowed: boolean;
-  /** What was wrong. */
+  /** The violated invariant, or another error. */
   readonly failure: string | undefined;
 }
 
@@ -43,7 +43,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** Plays the history of a seed: a source that changes, faults, processes that die, and at the end one whole cycle. */
+/** Plays the history of a seed: a source that changes, faults, processes that die, and at the end one complete cycle. */
 export async function simulate({
   seed,
   ground,
@@ -75,7 +75,7 @@ async function play(stage: Stage, mutant: Mutant | undefined): Promise<void> {
   if (plan.narrowed !== undefined) await source.happen('rule');
   let isOver = false;
   const changing = changeSource(stage, () => isOver);
-  changing.catch(() => undefined); // told below
+  changing.catch(() => undefined); // awaited below
   network.faults = plan.faults;
   const heldUp: Consumer[] = [];
   for (let number = 1; number <= plan.processes; number++) {
@@ -87,14 +87,14 @@ async function play(stage: Stage, mutant: Mutant | undefined): Promise<void> {
   isOver = true;
   network.faults = 0;
   await changing;
-  for (const consumer of heldUp) await judge(stage, consumer, await endOf(consumer));
-  // A clock that is set disturbs, too.
+  for (const consumer of heldUp) await recordEnd(stage, consumer, await endOf(consumer));
+  // Setting a clock is a disturbance as well.
   await time.sleep(Math.max(0, ...plan.steps.map(({ at }) => START + at - time.now)));
   await source.settle();
-  // The lease of a dead process ends, and the source is settled.
+  // The lease of a dead process expires meanwhile.
   await time.sleep(2 * MINUTE);
   await source.lookAtClock();
-  if (plan.tells !== undefined) await follow(stage, mutant);
+  if (plan.reports !== undefined) await follow(stage, mutant);
   const result = await finish(stage, mutant);
   if (result !== 'done') accuse('a cycle that nothing disturbs is done', result);
   const { role } = source.shown;
@@ -105,7 +105,7 @@ async function play(stage: Stage, mutant: Mutant | undefined): Promise<void> {
   if (quarantined.length > 0) accuse('nothing is left in the quarantine', JSON.stringify(quarantined));
 }
 
-/** The source changes at moments of its own, also while requests are answered. */
+/** Changes the source at times of its own, also while it responds to requests. */
 async function changeSource(
   { plan, source, random, time, backUp }: Stage,
   isOver: () => boolean,
@@ -123,7 +123,7 @@ async function changeSource(
       [random.integer(SECOND, MINUTE), 3],
       [random.integer(MINUTE, HOUR), 1],
     ]);
-    // What nobody is there to see happens at once.
+    // After the last process, changes are made without pauses.
     await time.sleep(isOver() ? SECOND : pause * plan.pace);
     await source.lookAtClock();
     await source.change();
@@ -138,7 +138,7 @@ function drawPause(random: Random): number {
   ]);
 }
 
-/** Now and then the database cuts what a process has open; drawn apart, since only some engines have connections. */
+/** Moments at which the database closes connections; drawn separately, since only some engines have connections. */
 function drawCuts({ seed, faults }: Plan, number: number): number[] {
   const random = makeRandom(seed, `cuts ${number}`);
   const count = faults > 0 && random.chance(0.5) ? random.integer(1, 3) : 0;
@@ -148,9 +148,9 @@ function drawCuts({ seed, faults }: Plan, number: number): number[] {
 function drawErrand(
   { plan, random, time }: Stage,
   number: number,
-): Pick<Errand, 'name' | 'fate' | 'options' | 'cuts' | 'isTold'> {
+): Pick<Errand, 'name' | 'fate' | 'options' | 'cuts' | 'allowsJump'> {
   const cuts = drawCuts(plan, number);
-  const isTold = makeRandom(plan.seed, `told ${number}`).chance(0.5);
+  const allowsJump = makeRandom(plan.seed, `told ${number}`).chance(0.5);
   const name = `process ${number}`;
   const fatal = random.chance(0.5)
     ? random.integer(1, 500)
@@ -162,10 +162,10 @@ function drawErrand(
   const kind = random.chance(plan.watches) ? 'watch' : random.pick(['once', 'once', 'once', 'step']);
   const sweeping = (milliseconds: number): number => (plan.sweeps ? milliseconds : Number.MAX_SAFE_INTEGER);
   if (kind === 'once')
-    return { name, fate, cuts, isTold, options: { purgeEvery: sweeping(random.pick([0, 6 * HOUR])) } };
+    return { name, fate, cuts, allowsJump, options: { purgeEvery: sweeping(random.pick([0, 6 * HOUR])) } };
   if (kind === 'step') {
     const step = random.pick(['initial', 'update', plan.sweeps ? 'purge' : 'update'] as const);
-    return { name, fate, cuts, isTold, options: { step } };
+    return { name, fate, cuts, allowsJump, options: { step } };
   }
   const stop = new AbortController();
   void time.sleep(random.integer(1, 45) * MINUTE).then(() => stop.abort());
@@ -177,7 +177,7 @@ function drawErrand(
     name,
     fate,
     cuts,
-    isTold,
+    allowsJump,
     options: { watch: true, signal: stop.signal, accountsEvery: 20 * MINUTE, ...every },
   };
 }
@@ -186,7 +186,7 @@ function endOf({ end, mortal }: Consumer): Promise<End> {
   return Promise.race([end, mortal.death.then((): End => ({ kind: 'killed' }))]);
 }
 
-/** Waits for the end of a process, or until it is held up and another one may take its place. */
+/** Waits for the end of a process, or until it is suspended and another one may take its place. */
 async function outcomeOf(stage: Stage, consumer: Consumer, heldUp: Consumer[]): Promise<void> {
   const { mortal } = consumer;
   const end = await Promise.race([endOf(consumer), mortal.standstill.then(() => 'held-up' as const)]);
@@ -194,10 +194,10 @@ async function outcomeOf(stage: Stage, consumer: Consumer, heldUp: Consumer[]): 
     stage.log.push(`${consumer.name} is held up`);
     stage.requests.heldUp(consumer.name);
     heldUp.push(consumer);
-  } else await judge(stage, consumer, end);
+  } else await recordEnd(stage, consumer, end);
 }
 
-async function judge(
+async function recordEnd(
   { plan, log, accuse, requests }: Stage,
   { name, mortal }: Consumer,
   end: End,
@@ -219,8 +219,8 @@ async function judge(
 }
 
 /**
- * A watch that nothing disturbs, while the source continues changing: where the changes that it is told of are all that
- * the copy needs, it equals the source without another window or sweep.
+ * Runs a watch without faults while the source continues to change. If reported changes are all that the copy needs, it must equal
+ * the source without another window or sweep.
  */
 async function follow(stage: Stage, mutant: Mutant | undefined): Promise<void> {
   const { time, plan, source, observer, market, accuse, log } = stage;
@@ -237,11 +237,11 @@ async function follow(stage: Stage, mutant: Mutant | undefined): Promise<void> {
   const consumer = await startConsumer(stage, {
     name,
     fate: { kind: 'lives' },
-    isTold: true,
+    allowsJump: true,
     options,
     mutant,
   });
-  // A download, a window and a sweep, whose bounds are later than the beginning of what is followed.
+  // A download, a window and a sweep, whose bounds are later than the beginning of the followed changes.
   await time.sleep(25 * MINUTE);
   for (let left = 5; left > 0; left--) {
     await source.lookAtClock();
@@ -249,21 +249,21 @@ async function follow(stage: Stage, mutant: Mutant | undefined): Promise<void> {
     await time.sleep(20 * SECOND);
   }
   await source.settle();
-  // Fields that were renamed are found with the next update, which then requests nothing else.
+  // The next update finds renamed fields, and then requests nothing else.
   await time.sleep(8 * MINUTE);
-  // Events go on while the source's limit of requests holds up the reading of its fields.
+  // Events continue while the source's rate limit delays the reading of its fields.
   const held = consumer.waitsUntil() - time.now;
   if (held > 0) await time.sleep(held + 8 * MINUTE);
   // A stream reports within half a minute what a new day hides.
   if (time.now % DAY < MINUTE) await time.sleep(MINUTE);
   const { chain, following } = await observer.checkpoints.state(SOURCE);
   stop.abort();
-  await judge(stage, consumer, await consumer.end);
+  await recordEnd(stage, consumer, await consumer.end);
   const level = isObject(chain) && typeof chain.level === 'number' ? chain.level : 0;
   log.push(`the follower ends: ${JSON.stringify([following, chain])}`);
-  // Agents and offices of the native interface come with sweeps.
+  // Sweeps bring the agents and offices of the native interface.
   if (plan.interface === 'native' && plan.resources.includes('Member')) return;
-  // The clock may have been set back since: then it was level at a moment that has not come.
+  // The clock may have been set back since, so that the copy was level at a moment in the future.
   if (Math.abs(aheadOf(plan)(time.now) + time.now - level) > 3 * MINUTE) return;
   stage.isFollowed = true;
   const { role } = source.shown;
@@ -271,7 +271,7 @@ async function follow(stage: Stage, mutant: Mutant | undefined): Promise<void> {
   if (found.length > 0) accuse('a copy that is level equals what the key may see', found.join('\n'));
 }
 
-/** A run that nothing disturbs; and another if a day has begun at the source meanwhile, by which records leave a role's view. */
+/** Runs the consumer once without faults, and again if a day has begun meanwhile, by which records leave a role's view. */
 async function finish(stage: Stage, mutant: Mutant | undefined): Promise<string> {
   const { day } = await stage.market().model();
   const result = await runOnce(stage, mutant);
@@ -280,9 +280,9 @@ async function finish(stage: Stage, mutant: Mutant | undefined): Promise<string>
 
 async function runOnce(stage: Stage, mutant: Mutant | undefined): Promise<string> {
   const options = { force: true, purgeEvery: 0 };
-  const errand = { name: 'the last', fate: { kind: 'lives' } as const, isTold: true, options, mutant };
+  const errand = { name: 'the last', fate: { kind: 'lives' } as const, allowsJump: true, options, mutant };
   const consumer = await startConsumer(stage, errand);
   const end = await consumer.end;
-  await judge(stage, consumer, end);
+  await recordEnd(stage, consumer, end);
   return end.kind === 'result' ? end.result : end.kind;
 }

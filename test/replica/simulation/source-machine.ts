@@ -6,17 +6,17 @@ import type { VirtualTime } from './time.ts';
 /** Milliseconds that the machine had been running when the history began. */
 const RUNNING = 30 * 86_400_000;
 
-/** The machine that the source runs on: its clock may be set, and how long it has been running tells of that. */
+/** The machine of the source: its clock may be set, which its uptime reveals. */
 export interface SourceMachine {
   readonly clock: Clock;
   readonly machine: Machine;
-  /** Milliseconds that its clock is ahead just now. */
+  /** Milliseconds that its clock is ahead now. */
   readonly ahead: () => number;
   /** Milliseconds from now until its clock is right for good. */
   readonly untilRight: () => number;
 }
 
-/** What a machine tells that nobody sets. */
+/** The values of a machine that nobody can set. */
 export function machineOf(time: VirtualTime, boot: string): Machine {
   const running = (): number => RUNNING + time.now - START;
   return { boot, uptime: running, elapsed: running };

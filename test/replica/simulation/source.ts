@@ -37,15 +37,15 @@ export interface SourceOptions {
 
 /** The processes of the source. */
 export interface Processes {
-  /** What the one that serves shows. */
+  /** The store of the process that serves. */
   readonly served: () => Store;
-  /** Another one serves from now on. */
+  /** Another process serves from now on. */
   readonly serveAnew: () => Promise<void>;
-  /** One that imports. @param isTold whether it is told that the clock is right, however far it was set */
-  readonly importer: (isTold: boolean) => Promise<Store>;
+  /** A process that imports. @param allowsJump whether it accepts its clock, however far it was set */
+  readonly importer: (allowsJump: boolean) => Promise<Store>;
 }
 
-/** What may happen, and how often against each other. */
+/** Kinds of changes with their relative frequency. */
 export const CHANGES = [
   ['insert', 5],
   ['change', 8],
@@ -68,28 +68,28 @@ export type Change = (typeof CHANGES)[number][0];
 /** The end of the list of statuses in the idx role's rule. */
 const ON_MARKET = "'Coming Soon'";
 
-/** What nobody waits for until the clock is there. Milliseconds. */
+/** A longer time than anybody waits for the clock to reach a timestamp. Milliseconds. */
 const LONG = 24 * 3_600_000;
 
-/** The market at the source, and what happens to it. */
+/** The market at the source, and the changes to it. */
 export class Source {
   readonly shown: ShownRecords;
   /** Milliseconds since 1970 at which the key's role was last changed. */
   roleSince = Number.NEGATIVE_INFINITY;
-  /** The epoch since it was last restored from a backup, or its timestamps were brought back. */
+  /** The epoch since it was last restored from a backup, or its timestamps were restamped. */
   epoch: string | undefined;
-  /** Whether it is being restored, or timestamps are being brought back, just now. */
+  /** Whether a restore or a restamp is in progress. */
   isGoingBack = false;
-  /** Told when something may have changed. */
+  /** Called when something may have changed. */
   onChange: () => void = () => undefined;
-  /** Whether a consumer may have missed that the key's role was another one meanwhile. */
+  /** Whether a change of the key's role can be noticed by a consumer. */
   mayChangeRole: () => boolean = () => true;
   readonly #options: SourceOptions;
   /** Listings as they were imported, with their children. */
   readonly #listings = new Map<string, Json>();
   #children = 0;
   #importer: Store | undefined;
-  /** Of what its operator does about a clock. */
+  /** Random decisions of the operator about a clock. */
   readonly #operator: Random;
   /** How far the clock was ahead when the operator last looked. */
   #ahead = 0;
@@ -100,7 +100,7 @@ export class Source {
     this.#operator = makeRandom(options.plan.seed, 'operator');
   }
 
-  /** The market at the beginning. */
+  /** Creates the market at the beginning. */
   async fill(listings: number): Promise<void> {
     const { random } = this.#options;
     await this.lookAtClock();
@@ -110,7 +110,7 @@ export class Source {
     await this.#put([...new Set(keys)].map((key) => this.#drawListing(key)));
   }
 
-  /** Something changes. */
+  /** Makes one change. */
   async change(): Promise<void> {
     const { random, plan } = this.#options;
     const any = random.weighted(CHANGES);
@@ -119,13 +119,13 @@ export class Source {
     await this.#unlessRefused(() => this.happen(change));
   }
 
-  /** Everything is put right: afterwards no timestamp is ahead of a clock that is right. */
+  /** Repairs everything: afterwards no timestamp is ahead of a clock that is right. */
   async settle(): Promise<void> {
     const { time, machine, processes, plan } = this.#options;
     const { wrongClock } = plan;
     if (wrongClock === undefined) return;
     await time.sleep(machine.untilRight());
-    // A clock that was behind, and is right now, is taken for one that was set ahead, until the next import is told.
+    // A clock that was behind and is now right looks like one that was set ahead, until an import accepts it.
     if ((await processes.served().clockJump()) > 0) {
       await this.#next(true);
       await this.happen('member');
@@ -139,7 +139,7 @@ export class Source {
     assert.equal(await processes.served().clockJump(), 0);
   }
 
-  /** Whoever runs the source sees that its clock was set, now and then. */
+  /** The operator notices now and then that the clock was set. */
   async #meetClock(): Promise<void> {
     const { machine, processes, plan, log } = this.#options;
     const random = this.#operator;
@@ -156,11 +156,11 @@ export class Source {
     if (isDue) await this.#mend();
   }
 
-  /** @param isTold whether the process that imports from now on is told that its clock is right */
-  async #next(isTold: boolean): Promise<void> {
+  /** @param allowsJump whether the process that imports from now on accepts its clock */
+  async #next(allowsJump: boolean): Promise<void> {
     const { processes, log } = this.#options;
-    this.#importer = await processes.importer(isTold);
-    if (isTold) log('source: the clock is told to be right');
+    this.#importer = await processes.importer(allowsJump);
+    if (allowsJump) log('source: the clock is accepted');
   }
 
   async #writer(): Promise<Store> {
@@ -168,7 +168,7 @@ export class Source {
     return this.#importer;
   }
 
-  /** What is written under a clock that was set ahead is refused, until its operator says that it is right. */
+  /** Writes under a clock that was set ahead are rejected until the operator confirms the clock. */
   async #unlessRefused(work: () => Promise<void>): Promise<void> {
     const { machine, plan, log } = this.#options;
     for (const isLast of [false, true]) {
@@ -183,7 +183,7 @@ export class Source {
     }
   }
 
-  /** Timestamps that are ahead of the clock are brought back, while the store is served. */
+  /** Restamps timestamps that are ahead of the clock, while the store is served. */
   async #mend(): Promise<void> {
     const { log } = this.#options;
     await this.#unlessRefused(async () => {
@@ -201,7 +201,7 @@ export class Source {
     });
   }
 
-  /** Takes over timestamps that are others than they were. */
+  /** Reads timestamps that have changed. */
   async #lookAgain(): Promise<void> {
     const { now } = await this.#moment();
     this.shown.turnBack(now);
@@ -222,7 +222,7 @@ export class Source {
     return child !== undefined && !hidden;
   }
 
-  /** @returns what brings the market back to this moment */
+  /** @returns a function that restores the market to this moment */
   keep(): () => Promise<void> {
     const listings = new Map(this.#listings);
     const shown = this.shown.keep();
@@ -232,13 +232,13 @@ export class Source {
       const { now } = await this.#moment();
       shown(now);
       this.shown.turnBack(now);
-      await this.#judge();
+      await this.#applyRules();
     };
   }
 
-  /** Days pass also where nothing else changes. */
+  /** Evaluates visibility by the current day, which also changes while nothing else does. */
   async lookAtClock(): Promise<void> {
-    await this.#judge();
+    await this.#applyRules();
   }
 
   async happen(change: Change): Promise<void> {
@@ -295,12 +295,12 @@ export class Source {
     }
   }
 
-  async #judge(change: Partial<Rules> = {}): Promise<void> {
+  async #applyRules(change: Partial<Rules> = {}): Promise<void> {
     const { now, day } = await this.#moment();
-    this.shown.judge({ day, ...change }, now);
+    this.shown.applyRules({ day, ...change }, now);
   }
 
-  /** On the clock that the source shows, and by whose days its rules go. */
+  /** The time on the source's clock, whose days its rules use. */
   async #moment(): Promise<{ readonly now: number; readonly day: string }> {
     const { time, processes, plan } = this.#options;
     const { now } = time;
@@ -313,11 +313,11 @@ export class Source {
     if (!this.mayChangeRole()) return;
     const { time, log } = this.#options;
     this.roleSince = time.now;
-    await this.#judge({ role: this.shown.role === 'idx' ? 'private' : 'idx' });
+    await this.#applyRules({ role: this.shown.role === 'idx' ? 'private' : 'idx' });
     log(`source: the key is ${this.shown.role} now`);
   }
 
-  /** Listings come into sight and go out of it, and nothing else changes: no stamp, no field. */
+  /** Listings become visible or hidden without any other change: no timestamp moves, and no field changes. */
   async #changeRule(): Promise<void> {
     const showsWithdrawn = !this.shown.showsWithdrawn;
     const [from, to] = showsWithdrawn
@@ -334,7 +334,7 @@ export class Source {
       );
       return { ...settings, access: { ...settings.access, roles } };
     });
-    await this.#judge({ showsWithdrawn });
+    await this.#applyRules({ showsWithdrawn });
   }
 
   #someListing(): string {
@@ -349,7 +349,7 @@ export class Source {
     return { ListingKey: key, ...own, ...this.#drawChildren(key) };
   }
 
-  /** Some collections again: members stay, come, change and go. */
+  /** Draws some collections again: members stay, are added, changed and removed. */
   #drawChildren(key: string): Json {
     const { random } = this.#options;
     const chosen = COLLECTION_NAMES.filter(() => random.chance(0.5));
@@ -373,7 +373,7 @@ export class Source {
     return Array.isArray(given) ? given : [];
   }
 
-  /** New facts; status, display and children stay. */
+  /** New values; status, display and children stay. */
   #without(listing: Json, facts: Json): Json {
     const stay = new Set<string>([
       ...COLLECTION_NAMES,
@@ -383,7 +383,7 @@ export class Source {
     return { ...Object.fromEntries(Object.entries(listing).filter(([name]) => stay.has(name))), ...facts };
   }
 
-  /** A photo comes or goes by itself, not with its listing. */
+  /** A photo is added or removed by itself, not with its listing. */
   async #onePhoto(key: string): Promise<void> {
     const { random } = this.#options;
     const listing = this.#listings.get(key);
@@ -443,7 +443,7 @@ export class Source {
     log(`source: ${resource} ${parsed.map(({ key }) => key).join(' ')} written at ${stamp}`);
   }
 
-  /** Takes over what the store made of it. */
+  /** Reads what the store made of a record. */
   async #look(resource: string, keys: readonly string[]): Promise<void> {
     const writer = await this.#writer();
     const { now } = await this.#moment();
@@ -451,6 +451,6 @@ export class Source {
       const [values] = await writer.contents(resource, { key });
       if (values !== undefined) this.shown.put(resource, key, values, now);
     }
-    await this.#judge();
+    await this.#applyRules();
   }
 }

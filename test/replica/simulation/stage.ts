@@ -25,10 +25,10 @@ export interface Stage {
   readonly random: Random;
   readonly time: VirtualTime;
   readonly source: Source;
-  /** The source's store, as the process has it that serves. */
+  /** The source's store in the process that serves. */
   readonly market: () => Store;
   readonly replica: Site;
-  /** The replica, looked at from outside. */
+  /** The replica, as a process reads it that takes no part in the history. */
   readonly observer: Store;
   readonly network: Network;
   readonly requests: RequestWitness;
@@ -37,20 +37,20 @@ export interface Stage {
   /** Rejects with the first violation. */
   readonly violation: Promise<never>;
   readonly log: string[];
-  /** Whether the copy was level at the end by what the source told of alone. */
+  /** Whether the copy was level at the end by reported changes alone. */
   isFollowed: boolean;
-  /** Backs the source up. @returns what restores it */
+  /** Backs the source up. @returns a function that restores the backup */
   readonly backUp: () => Promise<() => Promise<void>>;
   readonly close: () => Promise<void>;
 }
 
-/** Where links lead when the source does not know how it is reached. */
+/** The host of links when the source does not know its own address. */
 const INNER_ADDRESS = 'http://inner.test:9999';
 
-/** A last timestamp so far ahead of the clock is of a clock that was wrong (engines/sqlite/bring-back.ts). */
+/** A newest timestamp that is further ahead of the clock was written by a wrong clock (store/write/bring-back.ts). */
 const AHEAD = 3_600_000;
 
-/** Milliseconds that closing one thing is waited for: what stands still may never end. */
+/** How long the close of one thing may take, which might hang. Milliseconds. */
 const CLOSING = 30_000;
 const patience = (): Promise<void> => setTimeout(CLOSING, undefined, { ref: false });
 
@@ -60,7 +60,7 @@ const MOST: TimeOptions['most'] = { virtual: 100 * 86_400_000, real: 10 * 60_000
 export async function setStage(plan: Plan, ground: Ground, most = MOST): Promise<Stage> {
   const closers: (() => Promise<void> | void)[] = [];
   const scope = { after: (work: () => Promise<void> | void) => void closers.push(work) };
-  // Only the embedded engine can be brought back while it is open.
+  // Only SQLite can be restored while it is open.
   const sourceGround = plan.restored === undefined ? ground : sqliteGround();
   const quiet = async (): Promise<void> => {
     await ground.quiet();
@@ -70,14 +70,14 @@ export async function setStage(plan: Plan, ground: Ground, most = MOST): Promise
     [...new Set([ground, sourceGround])].flatMap((one) => one.underWay());
   const grain = plan.wholeSeconds ? 1000 : 1;
   const time = new VirtualTime({ start: START, grain, quiet, most, underWay });
-  // However slow the machine is, no transaction takes too long, and whoever waits for a lock does so in this time.
+  // However slow the machine is, no transaction takes too long; waits for locks use this time as well.
   const limits = { ...WRITE_LIMITS, elapsed: () => time.now, sleep: time.clock().sleep };
   const log: string[] = [];
   const say = (line: string): void => {
     log.push(`${new Date(time.now).toISOString()} ${line}`);
   };
   const violation = Promise.withResolvers<never>();
-  violation.promise.catch(() => undefined); // whoever plays the history is told
+  violation.promise.catch(() => undefined); // play() rejects with it
   const accuse: Accuse = (invariant, facts) => {
     const error = new Violation(`${invariant}: ${facts}`);
     say(error.message);
@@ -107,7 +107,7 @@ export async function setStage(plan: Plan, ground: Ground, most = MOST): Promise
       service = start();
       say('source: another process serves');
     },
-    importer: (isTold: boolean) => market.again({ allowClockJump: isTold }),
+    importer: (allowsJump: boolean) => market.again({ allowClockJump: allowsJump }),
   };
   const source = new Source({ processes, machine, random: random('source'), time, plan, log: say });
   const commits = new CommitWitness({ plan, source, observer: replica.store, time, accuse, log: say });
@@ -125,14 +125,14 @@ export async function setStage(plan: Plan, ground: Ground, most = MOST): Promise
     const restore = await market.backup?.();
     const goBack = source.keep();
     return async () => {
-      // As `plat restore` has it: never again a moment that was given, unless that lay ahead of the clock.
+      // As `plat restore` does: no timestamp is used again, except for one ahead of the clock.
       const [now, newest] = [machine.clock.now(), await served.now()];
       source.isGoingBack = true;
       await restore?.(newest > now + AHEAD ? now : Math.max(now, newest + 1));
       source.epoch = (await served.model()).epoch;
       await goBack();
       source.isGoingBack = false;
-      // What a service keeps in memory ends with it.
+      // The restored service has empty caches.
       service = start();
       say('source: restored from its backup');
     };
@@ -140,7 +140,7 @@ export async function setStage(plan: Plan, ground: Ground, most = MOST): Promise
   const { trouble } = plan;
   const network = new Network({
     ask,
-    tell: tellBy({ plan, source, time, machine, served: () => served }),
+    stream: streamOf({ plan, source, time, machine, served: () => served }),
     time,
     random: random('network'),
     witness: requests,
@@ -172,14 +172,14 @@ export async function setStage(plan: Plan, ground: Ground, most = MOST): Promise
 
 /** Milliseconds between two heartbeats. */
 const HEARTBEAT = 15_000;
-/** How long the stream is away, and then there again. Milliseconds. */
+/** How long the stream is unavailable, and then available again. Milliseconds. */
 const AWAY = 900_000;
-/** How long its delta links are away, of three times as long. Milliseconds. */
+/** How long its delta links are unavailable, out of three times as long. Milliseconds. */
 const LINKS_AWAY = 1_300_000;
-/** How long the source remembers what has changed, if it forgets it soon. Milliseconds. */
+/** How long the source remembers changes, if it has a short memory. Milliseconds. */
 const REMEMBERED = 600_000;
 
-interface Teller {
+interface StreamOptions {
   readonly plan: Plan;
   readonly source: Source;
   readonly time: VirtualTime;
@@ -188,7 +188,7 @@ interface Teller {
 }
 
 /** The stream of the source's changes, if it has one. */
-function tellBy({ plan, source, time, machine, served }: Teller) {
+function streamOf({ plan, source, time, machine, served }: StreamOptions) {
   const waiting = new Set<AbortController>();
   source.onChange = () => {
     for (const each of waiting) each.abort();
@@ -199,7 +199,7 @@ function tellBy({ plan, source, time, machine, served }: Teller) {
     await time.sleep(HEARTBEAT, AbortSignal.any([signal, changed.signal]));
     waiting.delete(changed);
   };
-  /** The position of a client that stayed away for too long, as if its entries had been compacted. */
+  /** When each position was first used: a client that was away for too long finds its entries compacted. */
   const ages = new Map<string, number>();
   return async (url: string, signal: AbortSignal): Promise<TransportResponse> => {
     const headers = { date: new Date(machine.clock.now()).toUTCString(), 'x-plat-index': 'none' };
@@ -208,15 +208,16 @@ function tellBy({ plan, source, time, machine, served }: Teller) {
       headers: { ...headers, ...more },
       body: (async function* () {})(),
     });
-    const isAway = (plan.tells === 'both' || plan.tells === 'all') && Math.floor(time.now / AWAY) % 2 === 0;
-    if (plan.tells === undefined || isAway) return refusal(404);
+    const isAway =
+      (plan.reports === 'both' || plan.reports === 'all') && Math.floor(time.now / AWAY) % 2 === 0;
+    if (plan.reports === undefined || isAway) return refusal(404);
     const { role } = source.shown;
     const { scope } = viewOf(await served().model(), { role });
     const isSame = (): boolean => source.shown.role === role;
     const since = new URL(url).searchParams.get('since') ?? '';
     const first = ages.get(since) ?? time.now;
     ages.set(since, first);
-    if (plan.tells === 'forgets' && since !== 'end' && time.now - first > REMEMBERED) {
+    if (plan.reports === 'forgets' && since !== 'end' && time.now - first > REMEMBERED) {
       const end = positionText((await served().feed({ since: 'end', limit: 1 })).position);
       if (end !== since) return refusal(410, { 'x-plat-position': end });
     }
@@ -224,13 +225,13 @@ function tellBy({ plan, source, time, machine, served }: Teller) {
   };
 }
 
-/** The source with its delta links: it has none, has none for a while, or forgets each after a while. */
-function linking({ tells }: Plan, time: VirtualTime, ask: Ask): Ask {
-  if (tells === undefined) return ask;
+/** The source's delta links: it has none, has none for a while, or lets each expire. */
+function linking({ reports }: Plan, time: VirtualTime, ask: Ask): Ask {
+  if (reports === undefined) return ask;
   const ages = new Map<string, number>();
   return async (url, { prefer = '', ...headers }) => {
-    const isAway = tells === 'all' && Math.floor(time.now / LINKS_AWAY) % 3 === 0;
-    const isLinked = (tells === 'links' || tells === 'all') && !isAway;
+    const isAway = reports === 'all' && Math.floor(time.now / LINKS_AWAY) % 3 === 0;
+    const isLinked = (reports === 'links' || reports === 'all') && !isAway;
     const preferred = isLinked ? prefer : prefer.replace('odata.track-changes', '');
     const [link] = /deltatoken=.*/.exec(url) ?? [];
     const first = ages.get(link ?? '') ?? time.now;
@@ -242,8 +243,8 @@ function linking({ tells }: Plan, time: VirtualTime, ask: Ask): Ask {
 }
 
 /**
- * A role that changes and changes back before a consumer has looked leaves no trace but the records read meanwhile. It
- * changes again only when a consumer has taken in the last change.
+ * A role that changes and changes back before a consumer has looked leaves no trace but the records read meanwhile. The role
+ * therefore changes again only after a consumer has noticed the last change.
  */
 function letRoleChange(source: Source, commits: CommitWitness, requests: RequestWitness): void {
   let before: string | undefined;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { campaign, told } from './campaign.ts';
+import { campaign, describeFailure } from './campaign.ts';
 import type { Ground } from './ground.ts';
 import type { Wrong } from './mutants.ts';
 import type { Plan } from './plan.ts';
@@ -16,53 +16,53 @@ export interface FollowedOptions extends Pick<SuiteOptions, 'ground' | 'runs'> {
   readonly from: number;
   /** How many of them have to end with a copy that is level without windows. */
   readonly least: number;
-  /** How the source tells of its changes, in as many histories of each. */
-  readonly ways: readonly NonNullable<Plan['tells']>[];
+  /** How the source reports its changes; each method has the same number of histories. */
+  readonly ways: readonly NonNullable<Plan['reports']>[];
 }
 
-/** All ways in which a source of histories tells of its changes. */
-export const TELLING = ['stream', 'forgets', 'events', 'both', 'links', 'all'] as const;
+/** All methods by which a source of histories reports its changes. */
+export const REPORTING = ['stream', 'forgets', 'events', 'both', 'links', 'all'] as const;
 
-/** A tenth is enough for a change; the rest is for what is published. */
+/** `npm test` plays a tenth of the histories; all of them are played before a release. */
 export const isFull = process.env.PLAT_FULL === '1';
 
 /** Histories of one interface, on any engine. */
 export function historySuite({ ground, interface: kind, runs }: SuiteOptions): void {
-  test(`${runs} histories of the ${kind} interface on ${ground.name} keep every invariant, and end equal`, async () => {
-    const plan = { interface: kind, tells: undefined };
+  test(`${runs} histories of the ${kind} interface on ${ground.name} keep every invariant and end equal`, async () => {
+    const plan = { interface: kind, reports: undefined };
     const failure = await campaign({ ground, plan, from: 1, runs });
-    assert.ok(failure === undefined, failure === undefined ? '' : told(failure));
+    assert.ok(failure === undefined, failure === undefined ? '' : describeFailure(failure));
   });
 }
 
-/** Histories of a source that tells of its changes as they are made, and of watches that follow them and fall back. */
+/** Histories of a source that reports its changes as they are made, with watches that follow them and fall back to windows. */
 export function followedSuite({ ground, from, runs, least, ways }: FollowedOptions): void {
-  test(`${runs} histories of a source that is followed on ${ground.name} end equal, ${least} of them by reported changes alone`, async () => {
+  test(`${runs} histories of a source that is followed on ${ground.name} end equal, at least ${least} of them by reported changes alone`, async () => {
     let level = 0;
-    for (const tells of ways) {
+    for (const reports of ways) {
       const failure = await campaign({
         ground,
-        plan: { interface: 'reso', tells, watches: 0.9 },
+        plan: { interface: 'reso', reports, watches: 0.9 },
         from,
         runs: runs / ways.length,
         onDone: (_, { isFollowed }) => {
           if (isFollowed) level++;
         },
       });
-      assert.ok(failure === undefined, failure === undefined ? '' : told(failure));
+      assert.ok(failure === undefined, failure === undefined ? '' : describeFailure(failure));
     }
     assert.ok(level >= least, `${level}`);
   });
 }
 
-/** For engines in this thread: what happens depends on the seed alone. */
+/** For engines in this thread, where histories depend on the seed alone. */
 export function replaySuite({ ground, interface: kind }: SuiteOptions): void {
-  test(`a history of the ${kind} interface is the same whenever its seed is played`, async () => {
+  test(`a history of the ${kind} interface is the same each time its seed is played`, async () => {
     for (const seed of isFull ? [3, 14, 159] : [14]) {
       const options = {
         seed,
         ground,
-        plan: { interface: kind, tells: undefined, faults: 0.25, mortality: 0.9 },
+        plan: { interface: kind, reports: undefined, faults: 0.25, mortality: 0.9 },
       };
       const [first, second] = [await simulate(options), await simulate(options)];
       assert.ok(first.log.length > 50, 'something happens');
@@ -71,22 +71,22 @@ export function replaySuite({ ground, interface: kind }: SuiteOptions): void {
   });
 }
 
-/** Histories within which a wrong consumer is caught. */
+/** Histories within which an erroneous consumer is detected. */
 const ENOUGH = 80;
 
 export function wrongSuite(ground: Ground, wrongs: readonly Wrong[]): void {
   for (const { name, make, breaks, seed = 1, plan = {}, isRare = false } of wrongs) {
-    test(`caught on ${ground.name}: ${name}`, async () => {
+    test(`detected on ${ground.name}: ${name}`, async () => {
       const failure = await campaign({
         ground,
         from: isFull ? 1 : seed,
         runs: ENOUGH,
         mutant: make,
-        plan: { tells: undefined, ...plan },
+        plan: { reports: undefined, ...plan },
       });
       assert.match(failure?.outcome.failure ?? `nothing in ${ENOUGH} histories`, breaks);
       if (!isRare || failure === undefined) return;
-      const right = await simulate({ seed: failure.seed, ground, plan: { tells: undefined, ...plan } });
+      const right = await simulate({ seed: failure.seed, ground, plan: { reports: undefined, ...plan } });
       assert.equal(right.failure, undefined);
     });
   }

@@ -9,20 +9,20 @@ interface Sleeper {
 export interface TimeOptions {
   /** Milliseconds since 1970. */
   readonly start: number;
-  /** Everybody wakes at a multiple of this: with whole seconds, edges of windows are met often. Milliseconds. */
+  /** Sleeps end at a multiple of this: with whole seconds, timestamps often lie on edges of windows. Milliseconds. */
   readonly grain: number;
-  /** Resolves when no work is in progress but what sleeps. */
+  /** Resolves when nothing is in progress but sleeps. */
   readonly quiet: () => Promise<void>;
-  /** Milliseconds that may pass at most: of this time, and of the machine's. */
+  /** The time that may pass at most, in milliseconds: on this clock, and on the machine's. */
   readonly most: { readonly virtual: number; readonly real: number };
-  /** What is in progress, for whoever wonders why nothing continues. */
+  /** What is in progress, for the report of a history that hangs. */
   readonly underWay: () => readonly string[];
 }
 
-/** All work of one thread that does not sleep comes to its end before the next macrotask. */
+/** The work of one thread, except for sleeps, is complete before the next macrotask. */
 export const threadIsQuiet = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
-/** Time that passes only while everybody sleeps, and then at once. */
+/** Time that passes only while every task sleeps, and then at once. */
 export class VirtualTime {
   readonly #grain: number;
   readonly #quiet: () => Promise<void>;
@@ -65,7 +65,7 @@ export class VirtualTime {
     });
   }
 
-  /** A clock that shows this time, so many milliseconds ahead; somebody may set it. */
+  /** A clock that shows this time plus an offset, which may change. */
   clock(ahead: (now: number) => number = () => 0): Clock {
     return {
       now: () => this.#now + ahead(this.#now),
@@ -75,11 +75,11 @@ export class VirtualTime {
 
   /**
    * Lets time pass until the work is done.
-   * @throws Violation when it takes too long, in this time or in the machine's
+   * @throws Violation when it takes too long, on this clock or on the machine's
    */
   async run<T>(work: Promise<T>): Promise<T> {
     const overdue = Promise.withResolvers<never>();
-    overdue.promise.catch(() => undefined); // told where it is waited for
+    overdue.promise.catch(() => undefined); // run() rejects with it
     const timer = setTimeout(
       () => overdue.reject(this.#endless(`${this.#most.real / 1000} s`)),
       this.#most.real,
@@ -88,7 +88,7 @@ export class VirtualTime {
     const done = work.finally(() => {
       isDone = true;
     });
-    done.catch(() => undefined); // told at the end
+    done.catch(() => undefined); // run() returns it at the end
     try {
       for (;;) {
         await Promise.race([this.#quiet(), overdue.promise]);

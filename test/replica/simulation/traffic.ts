@@ -3,11 +3,11 @@ import type { Store } from '../../../src/store/store.ts';
 import { replaced } from './replaced.ts';
 import { threadIsQuiet } from './time.ts';
 
-/** Knows the calls of stores that are answered from elsewhere, so that it is known when none is in progress. */
+/** Counts the calls of stores that a server answers, so that a history knows when none is in progress. */
 export class Traffic {
-  /** What is in progress, by a name for each. */
+  /** The calls that are in progress, with their names. */
   readonly #calls = new Set<{ readonly name: string }>();
-  /** Calls that wait on the clock of the history: it continues only while they do. */
+  /** Calls that wait on the clock of the history, which may advance only while every call does. */
   #sleeping = 0;
   #rest = Promise.withResolvers<void>();
 
@@ -22,7 +22,7 @@ export class Traffic {
     }
   }
 
-  /** The same clock, for stores: a call that sleeps on it is not in progress. */
+  /** The same clock, for stores: a call that sleeps on it does not count as in progress. */
   clock({ now, sleep }: Clock): Clock {
     return {
       now,
@@ -38,7 +38,7 @@ export class Traffic {
     };
   }
 
-  /** Resolves when no call is in progress, and whoever waited for one has gone on. */
+  /** Resolves when no call is in progress, and the callers of completed ones have continued. */
   readonly quiet = async (): Promise<void> => {
     for (;;) {
       await threadIsQuiet();
@@ -60,7 +60,7 @@ export class Traffic {
   }
 }
 
-/** What is made of each call before it is answered. */
+/** Wraps each call. */
 type Wrap = <T>(call: Promise<T>, name: string) => Promise<T>;
 
 /** A store whose calls are all counted. */

@@ -1,7 +1,7 @@
-/** An invariant that did not hold. */
+/** An invariant that does not hold. */
 export class Violation extends Error {
   override readonly name = 'Violation';
 }
 
-/** Where a violation is told; the consumer itself might take the error for one of its source's. */
+/** Reports a violation; an exception alone might look like an error of the source to the consumer. */
 export type Accuse = (invariant: string, facts: string) => void;

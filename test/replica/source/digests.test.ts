@@ -1,9 +1,9 @@
-/** Remembering what was seen, in little memory. */
+/** A set of seen texts that needs little memory. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Digests } from '../../../src/replica/source/loop-guard.ts';
 
-test('each of a hundred thousand texts is new once', () => {
+test('each of a hundred thousand texts is new the first time only', () => {
   const digests = new Digests();
   const texts = Array.from({ length: 100_000 }, (_, at) => `page ${at}`);
   assert.equal(texts.filter((text) => digests.add(text)).length, texts.length);

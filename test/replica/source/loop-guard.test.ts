@@ -1,4 +1,4 @@
-/** Walks that would not end: each is told, with what gave it away. */
+/** Walks that would not end are detected and rejected with the reason. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LoopGuard } from '../../../src/replica/source/loop-guard.ts';
@@ -11,7 +11,7 @@ const keys = (...names: readonly string[]): SourceKey[] =>
 
 const rejected = (message: string) => ({ name: 'RequestFailure', kind: 'rejected', message });
 
-test('the same link twice', () => {
+test('a link that comes twice is rejected', () => {
   const guard = new LoopGuard();
   guard.check(undefined, { next: link(2), keys: keys('1') });
   guard.check(link(2), { next: link(3), keys: keys('2') });
@@ -21,14 +21,14 @@ test('the same link twice', () => {
   );
 });
 
-test('a link to the page itself', () => {
+test('a page that links to itself is rejected', () => {
   assert.throws(
     () => new LoopGuard().check(link(2), { next: link(2), keys: keys('1') }),
     rejected('The source gave the link https://feed.example/?page=2 twice: the walk would not end'),
   );
 });
 
-test('the same token twice', () => {
+test('a skip token that comes twice is rejected', () => {
   const guard = new LoopGuard();
   guard.check(undefined, { next: token('17'), keys: keys('16', '17') });
   guard.check(token('17'), { next: token('19'), keys: keys('18', '19') });
@@ -38,7 +38,7 @@ test('the same token twice', () => {
   );
 });
 
-test('the same page under another link', () => {
+test('a page that comes twice under different links is rejected', () => {
   const guard = new LoopGuard();
   guard.check(undefined, { next: link(2), keys: keys('1', '2') });
   assert.throws(
@@ -47,7 +47,7 @@ test('the same page under another link', () => {
   );
 });
 
-test('INCIDENT two pages in turn, under ever new links, were followed for ever: a page is known after any other', () => {
+test('INCIDENT two pages that alternated under new links were followed for ever: a page is recognized after any other', () => {
   const guard = new LoopGuard();
   guard.check(undefined, { next: link(2), keys: keys('1', '2') });
   guard.check(link(2), { next: link(3), keys: keys('3', '4') });
@@ -57,7 +57,7 @@ test('INCIDENT two pages in turn, under ever new links, were followed for ever: 
   );
 });
 
-test('a circle of a thousand pages ends when it closes', () => {
+test('a cycle of a thousand pages is rejected when it closes', () => {
   const guard = new LoopGuard();
   const page = (number: number): void =>
     guard.check(link(number), {
@@ -68,7 +68,7 @@ test('a circle of a thousand pages ends when it closes', () => {
   assert.throws(() => page(1000), rejected('The source gave the same page twice: the walk would not end'));
 });
 
-test('the same records in another order are the same page', () => {
+test('a page with the same records in another order is the same page', () => {
   const guard = new LoopGuard();
   guard.check(undefined, { next: link(2), keys: keys('1', '2') });
   assert.throws(
@@ -77,14 +77,14 @@ test('the same records in another order are the same page', () => {
   );
 });
 
-test('a record at the edge of two pages comes twice, and that is no loop', () => {
+test('a record that comes at the edges of two pages is not a loop', () => {
   const guard = new LoopGuard();
   guard.check(undefined, { next: link(2), keys: keys('1', '2') });
   guard.check(link(2), { next: link(3), keys: keys('2', '3') });
   guard.check(link(3), { next: link(4), keys: keys('3', '4') });
 });
 
-test('pages of one record in turn, for ever: a hundred that are not new', () => {
+test('pages of one record that alternate for ever: the hundredth page without a new record is rejected', () => {
   const guard = new LoopGuard();
   const page = (number: number): void =>
     guard.check(link(number), { next: link(number + 1), keys: keys(`${number % 3}`) });
@@ -95,13 +95,13 @@ test('pages of one record in turn, for ever: a hundred that are not new', () => 
   );
 });
 
-test('one record twice may be the token that counts as its own (trap 5b)', () => {
+test('one record may come twice, as with a skip token that includes its own record (trap 5b)', () => {
   const guard = new LoopGuard();
   guard.check(undefined, { next: link(2), keys: keys('1') });
   guard.check(link(2), { next: link(3), keys: keys('1') });
 });
 
-test('endless empty pages: a hundred in a row', () => {
+test('the hundredth empty page in a row is rejected', () => {
   const guard = new LoopGuard();
   const empty = (page: number): void => guard.check(link(page), { next: link(page + 1), keys: [] });
   for (let page = 1; page < 100; page++) empty(page);
@@ -111,14 +111,14 @@ test('endless empty pages: a hundred in a row', () => {
   );
 });
 
-test('empty pages with records between them are a thin index, not a loop', () => {
+test('empty pages with records between them are accepted', () => {
   const guard = new LoopGuard();
   for (let page = 1; page < 1000; page++) {
     guard.check(link(page), { next: link(page + 1), keys: page % 99 === 0 ? keys(`${page}`) : [] });
   }
 });
 
-test('three times the records that were announced, above ten thousand', () => {
+test('more than three times the announced records, above ten thousand, are rejected', () => {
   const guard = new LoopGuard();
   const many = (page: number): SourceKey[] =>
     Array.from({ length: 1000 }, (_, at) => ({ resource: 'Property', key: `${page}-${at}` }));
@@ -131,7 +131,7 @@ test('three times the records that were announced, above ten thousand', () => {
   );
 });
 
-test('a number that counts the page alone announces nothing', () => {
+test('an announced number that equals the size of the page is ignored', () => {
   const guard = new LoopGuard();
   for (let page = 1; page <= 50; page++) {
     const keys = Array.from({ length: 1000 }, (_, at) => ({ resource: 'Property', key: `${page}-${at}` }));
@@ -139,7 +139,7 @@ test('a number that counts the page alone announces nothing', () => {
   }
 });
 
-test('without an announcement no number of records is suspicious', () => {
+test('without an announced number any number of records is accepted', () => {
   const guard = new LoopGuard();
   for (let page = 1; page <= 50; page++) {
     const many = Array.from({ length: 1000 }, (_, at) => ({ resource: 'Property', key: `${page}-${at}` }));
@@ -147,7 +147,7 @@ test('without an announcement no number of records is suspicious', () => {
   }
 });
 
-test('the last page may be anything', () => {
+test('the last page is not checked', () => {
   const guard = new LoopGuard();
   guard.check(undefined, { next: link(2), keys: keys('1', '2') });
   guard.check(link(2), { keys: keys('1', '2') });

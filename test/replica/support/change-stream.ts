@@ -1,4 +1,4 @@
-/** The stream of a store's changes as a plat serves it, without a socket and without timers: what waits does so on a clock. */
+/** The stream of a store's changes as plat serves it, without a socket and without timers: it waits on a clock of the test. */
 import type { TransportResponse } from '../../../src/replica/http/transport.ts';
 import {
   type FeedPosition,
@@ -14,17 +14,17 @@ export interface StreamOptions {
   readonly scope: FeedRequest['scope'];
   /** Resolves when something may have changed, or a heartbeat is due. */
   readonly wait: (signal: AbortSignal) => Promise<void>;
-  /** Whether the key still sees what it saw at the beginning. */
+  /** Whether the key still sees what it saw when the stream began. */
   readonly isSame: () => boolean;
-  /** Of the answer, beside its type. */
+  /** Headers of the response besides its type. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
 }
 
-/** Entries of one page. */
+/** The number of entries on one page. */
 const PAGE = 100;
 
-/** What `GET /events` answers. */
+/** The response of `GET /events`. */
 export async function changeStream(url: string, options: StreamOptions): Promise<TransportResponse> {
   const query = new URL(url).searchParams;
   const given = query.get('since') ?? 'end';
@@ -56,13 +56,13 @@ async function* texts(
     const isNew =
       page.changes.length > 0 || positionText(page.position) !== (since === 'end' ? '' : positionText(since));
     since = page.position;
-    const told = page.changes.map((change) => event('change', change));
+    const changes = page.changes.map((change) => event('change', change));
     const position = positionText(page.position);
     const end =
       page.isWhole && (isNew || isFirst)
         ? [event('position', { position, level: page.isLevel }, position)]
         : [];
-    const text = [...told, ...end].join('');
+    const text = [...changes, ...end].join('');
     if (text !== '') {
       yield Buffer.from(text);
       isFirst = false;

@@ -1,4 +1,4 @@
-/** A client of a server on loopback, with time of its own. */
+/** A client of a server on loopback, with a clock of its own. */
 import type { ReplicaEvent } from '../../../src/replica/events.ts';
 import { type ClientOptions, SourceClient } from '../../../src/replica/http/client.ts';
 import { RequestFailure } from '../../../src/replica/http/failure.ts';
@@ -13,7 +13,7 @@ export interface TestClient {
   readonly clock: TestClock;
   readonly events: ReplicaEvent[];
   readonly slept: readonly number[];
-  /** The answer's text. */
+  /** The body of the response. */
   text(path: string, attempts?: number): Promise<string>;
   /** The failure of a request that must fail: kind and message. */
   fault(path: string, attempts?: number): Promise<[string, string]>;
@@ -21,7 +21,7 @@ export interface TestClient {
 
 export const UNLIMITED: Allowance = { take: async () => 0, note: async () => undefined };
 
-/** Of each wait half is chance, so that every one is known. */
+/** A client of this origin. Half of each of its waits is random; a constant stands in for that half, so that waits are known. */
 export function clientOf(scope: Scope, origin: string, options: Partial<ClientOptions> = {}): TestClient {
   const clock = testClock('2026-06-01T12:00:00Z');
   const time = virtualTime(clock);

@@ -1,9 +1,9 @@
-/** Records as a foreign server holds them, and a change at the source. */
+/** Records of a foreign server, and changes to them. */
 import { listing, member, office, photo } from '../../support/builders.ts';
 import type { TestClock } from '../../support/clock.ts';
 import type { Json } from '../../support/world.ts';
 
-/** Keys of the same length, so that their order is the one that everybody expects. */
+/** Keys of the same length, so that numeric and byte-wise order agree. */
 export const keyOf = (number: number): string => String(1000 + number);
 export const keysUpTo = (count: number, from = 1): string[] =>
   Array.from({ length: count }, (_, at) => keyOf(from + at));
@@ -35,7 +35,7 @@ export const people: Readonly<Record<'Member' | 'Office', readonly Json[]>> = {
   Office: [1, 2].map((number) => office(`o${number}`, { ModificationTimestamp: '2026-05-01T00:00:00Z' })),
 };
 
-/** Changes the listing with a key, at the clock's moment. */
+/** Changes the listing with a key at the time of the clock. */
 export function change(list: Json[], key: string, fields: Json, clock: TestClock): void {
   const at = list.findIndex(({ ListingKey }) => ListingKey === key);
   if (at < 0) throw new Error(`No listing ${key}`);

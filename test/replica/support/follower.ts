@@ -1,4 +1,4 @@
-/** Copies that watch a service on loopback and in real time: each is served itself. */
+/** Copies that watch a service on loopback in real time and are served themselves. */
 import assert from 'node:assert/strict';
 import type { ReplicaEvent } from '../../../src/replica/events.ts';
 import { networkTransport, type Transport } from '../../../src/replica/http/transport.ts';
@@ -11,7 +11,7 @@ import type { TestClock } from '../../support/clock.ts';
 import type { Scope } from '../../support/engine.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 
-/** Time as it passes. */
+/** Real time. */
 export const REAL: TestClock = {
   ...systemClock,
   set: () => assert.fail('Nobody sets it'),
@@ -21,13 +21,13 @@ export const REAL: TestClock = {
 
 export interface Follower extends TestService {
   readonly events: readonly ReplicaEvent[];
-  /** The addresses that it has asked for. */
+  /** The URLs that it has requested. */
   readonly asked: readonly string[];
   /** Ends the watch. */
   stop(): Promise<void>;
 }
 
-/** A copy that watches a service, and is served itself. */
+/** A copy that watches a service and is served itself. */
 export async function follower(
   scope: Scope,
   of: TestService,
@@ -63,7 +63,7 @@ export async function follower(
   return { ...copy, events, asked, stop: ended };
 }
 
-/** Resolves when a store holds what is wanted, looked at after each commit. */
+/** Resolves when a store satisfies a condition, which is checked after each commit. */
 export async function untilHeld(store: Store, isHeld: () => Promise<boolean>): Promise<void> {
   for (;;) {
     const committed = Promise.withResolvers<void>();
@@ -77,10 +77,10 @@ export async function untilHeld(store: Store, isHeld: () => Promise<boolean>): P
   }
 }
 
-/** What `plat status` tells of the copy. */
+/** What `plat status` reports for the copy. */
 export const status = ({ store }: TestService) => sourceStatus(store, 'feed', Date.now());
 
-/** The copy is level by what the source told of, and its first update and its first purge are over. */
+/** Resolves when the copy has applied all reported changes, and its first update and first purge are over. */
 export async function untilLevel(copy: Follower): Promise<void> {
   await untilHeld(copy.store, async () => {
     const { following, lastUpdate, lastPurge } = await status(copy);

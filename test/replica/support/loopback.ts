@@ -1,4 +1,4 @@
-/** A server on loopback that gives whatever a test wants, also what no right server would. */
+/** A server on loopback that sends whatever a test requires, including responses that no correct server would send. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -17,16 +17,16 @@ export interface Reply {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
-  /** The connection is cut after so many bytes of the body, whatever Content-Length says. */
+  /** The connection is closed after that many bytes of the body, whatever Content-Length says. */
   readonly cutAfter?: number;
-  /** No end ever comes after the body. */
+  /** The body never ends. */
   readonly stalls?: boolean;
-  /** The body comes again and again, each time after so many milliseconds, without an end. */
+  /** The body is sent again and again, each time after that many milliseconds, and never ends. */
   readonly drips?: number;
 }
 
 export interface Loopback {
-  /** Without a slash at the end. */
+  /** Without a trailing slash. */
   readonly origin: string;
   /** All requests so far, in order. */
   readonly seen: Seen[];
@@ -37,7 +37,7 @@ export interface Loopback {
 export type Handler = (seen: Seen, count: number) => Reply | Promise<Reply>;
 
 export interface LoopbackOptions {
-  /** The moment that its answers carry, in milliseconds since 1970; absent: none. */
+  /** The time in the Date header of its responses, in milliseconds since 1970; absent: no such header. */
   readonly now?: () => number;
   readonly tls?: { readonly key: string; readonly cert: string };
 }

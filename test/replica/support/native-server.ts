@@ -1,4 +1,4 @@
-/** A native v1 server of another kind, over listings and accounts in memory. */
+/** A foreign native v1 server over listings and accounts in memory. */
 import type { TestClock } from '../../support/clock.ts';
 import type { Scope } from '../../support/engine.ts';
 import type { Json } from '../../support/world.ts';
@@ -11,7 +11,7 @@ export interface NativeServer extends Loopback {
   accounts: Json[];
   customFields: Json[];
   standardFields: Json;
-  /** Whether a skip token takes its own record in (trap 5b). */
+  /** Whether a skip token includes its own record (trap 5b). */
   tokenTakesItsOwn: boolean;
   /** Its largest page. */
   page: number;
@@ -126,7 +126,7 @@ function listingsPage({ listings, tokenTakesItsOwn, page }: NativeServer, { quer
   return success(results, last === undefined ? token : keyOf(last));
 }
 
-/** An account of a person. */
+/** The account of an agent. */
 export const agent = (key: string, fields: Json = {}): Json => ({
   Id: key,
   Name: `Agent ${key}`,

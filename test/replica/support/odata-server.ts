@@ -1,4 +1,4 @@
-/** A RESO server of another kind: few features, and habits of its own. */
+/** A foreign RESO server with few features, and behavior that a test chooses. */
 import type { TestClock } from '../../support/clock.ts';
 import type { Scope } from '../../support/engine.ts';
 import type { Json } from '../../support/world.ts';
@@ -9,19 +9,19 @@ const KEYS: Readonly<Record<string, string>> = {
   Member: 'MemberKey',
   Office: 'OfficeKey',
 };
-/** Collections that a listing of this server may hold. */
+/** Collections that a listing of this server may have. */
 const COLLECTIONS = ['Media', 'Rooms', 'Room', 'Unit', 'UnitTypes', 'OpenHouse', 'OpenHouses'];
 
-/** What the server can do and how it does it. All of it may change while it runs. */
+/** What the server can do and how it does it. A test may change all of it while the server runs. */
 export interface Traits {
-  /** Links to what follows: absolute, relative, with a host of their own, or none. */
+  /** Form of its links to the next page: absolute, relative, with another host, or none. */
   links: 'absolute' | 'relative' | 'none' | { readonly origin: string };
-  /** What `$top` is to it. */
+  /** The meaning of `$top`. */
   top: 'page' | 'total';
   /** Its largest page. */
   page: number;
   counts: boolean;
-  /** The collections that it expands; others are an error. */
+  /** The collections that it expands; any other one is an error. */
   expands: readonly string[];
   /** Whether `/Property('key')/Media` works. */
   paths: boolean;
@@ -35,7 +35,7 @@ export interface ODataServer extends Loopback {
   readonly traits: Traits;
   /** Records by resource; a test may change them at any time. */
   readonly records: Map<string, Json[]>;
-  /** What stands in for the usual answer while it gives one. */
+  /** Returns a response that replaces the usual one, or undefined. */
   intercept: (seen: Seen, count: number) => Reply | undefined;
   /** Requests for one resource, decoded, without the root. */
   asked(resource: string): string[];
@@ -100,7 +100,7 @@ function answer(server: ODataServer, seen: Seen): Reply {
 
 const expansionsOf = ({ query }: Seen): string[] => query.get('$expand')?.split(',') ?? [];
 
-/** A record with the collections that were asked for. */
+/** A record with the requested collections. */
 function shown(record: Json, expansions: readonly string[]): Json {
   const collections = COLLECTIONS.filter((name) => !expansions.includes(name));
   return Object.fromEntries(
@@ -170,7 +170,7 @@ function linkTo(server: ODataServer, { path, query }: Seen, place: number, left:
 
 type Term = (record: Json) => boolean;
 
-/** `eq`, `gt`, `lt` and `and`, in parentheses or not; anything else is not understood. */
+/** `eq`, `gt`, `lt` and `and`, with or without parentheses; anything else is rejected. */
 function termsOf(filter: string | null): Term[] | undefined {
   if (filter === null) return [];
   const parts = filter.replace(/^\((.*)\)$/, '$1').split(' and ');
@@ -191,7 +191,7 @@ function termsOf(filter: string | null): Term[] | undefined {
   return terms.length === parts.length ? terms : undefined;
 }
 
-/** Metadata of an entity `Property` with these properties and collections, and of Member and Office. */
+/** Metadata with an entity `Property` with these properties and collections, and with Member and Office. */
 export function metadataOf(
   properties: Readonly<Record<string, string>>,
   collections: readonly string[] = [],

@@ -11,7 +11,7 @@ import { makeReplica, type ReplicaOptions, type TestReplica } from './replica.ts
 export interface Feed extends TestService {
   readonly token: string;
   root(kind: 'reso' | 'native'): string;
-  /** A replica of it; `requests` are its own. */
+  /** A replica of it; `requests` has only its own requests. */
   replica(scope: Scope, kind: 'reso' | 'native', options?: Partial<ReplicaOptions>): Promise<WatchedReplica>;
 }
 
@@ -63,7 +63,7 @@ export async function platFeed(scope: Scope, options: FeedOptions = {}): Promise
 const shown = ({ url }: TransportRequest, root: string): string =>
   decodeURIComponent(url.replaceAll('+', ' ')).replace(root, '').replace(/^\//, '');
 
-/** The network, but for requests that a test answers, or fails, itself. */
+/** The network, except for requests that a test answers or fails itself. */
 export function withFaults(
   fault: (url: string, count: number) => 'pass' | 'cut' | 'lose' | 'busy',
 ): (transport: Transport) => Transport {
@@ -74,7 +74,7 @@ export function withFaults(
     if (what === 'busy') return { status: 503, headers: {}, body: nothing() };
     const response = await transport(wish);
     if (what === 'pass') return response;
-    // The source answered, and nobody heard it.
+    // The source has responded, and the response is lost.
     for await (const _ of response.body);
     throw new Error('The connection was cut');
   };

@@ -1,4 +1,4 @@
-/** A market, served by a process of its own behind a door that a test holds. */
+/** A market that is served by a process of its own, behind a proxy that a test controls. */
 import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -13,18 +13,18 @@ import { makeKey } from '../../support/service.ts';
 import type { Json } from '../../support/world.ts';
 import { operations } from '../../support/world.ts';
 
-/** Every port but the public ones picks itself. */
+/** Every port but the public ones is chosen by the system. */
 const PORTS = ['--api-port', '0', '--replication-port', '0', '--floorplans-port', '0', '--admin-port', '0'];
 
 export interface Market {
-  /** Opened in this process, beside whoever serves it. */
+  /** Opened in this process as well as in the one that serves it. */
   readonly store: Store;
   readonly token: string;
   write(resource: string, ...records: readonly Json[]): Promise<unknown>;
   keys(): Promise<string[]>;
 }
 
-/** Makes a market and a key that sees all of it. @param address of the store */
+/** Creates a market and a key that sees all of it. @param address of the store */
 export async function makeMarket(scope: Scope, address: string, listings: number): Promise<Market> {
   const store = await openStore(address, {
     create: { ...DEFAULT_SETTINGS, declarations: { customFields: CUSTOM_FIELDS, lookups: CUSTOM_LOOKUPS } },
@@ -41,21 +41,21 @@ export async function makeMarket(scope: Scope, address: string, listings: number
   };
 }
 
-/** What a door does with a request. */
+/** What a proxy does with a request. */
 export type Passage = 'pass' | 'refuse';
 
 export interface Door {
-  /** Address of the replication surface as clients are given it. */
+  /** Origin of the replication surface that clients use. */
   readonly origin: string;
-  /** Asked before each request is passed on, with its number from 1, and its path and query. */
+  /** Called before each request is passed on, with its number from 1, and its path and query. */
   before: (count: number, path: string) => Passage | Promise<Passage>;
-  /** Told when the beginning of an answer, and when all of it, was passed on. */
+  /** Called when the beginning of a response, and when all of it, has been passed on. */
   during: (count: number, part: 'begun' | 'whole') => void;
-  /** Where the service is now. */
+  /** The current address of the service. */
   target: string;
 }
 
-/** A proxy in front of a service, which may move. */
+/** A proxy in front of a service whose address may change. */
 export async function openDoor(scope: Scope): Promise<Door> {
   let count = 0;
   const server = createServer((incoming, outgoing) => void pass(incoming, outgoing));
@@ -91,7 +91,7 @@ export async function openDoor(scope: Scope): Promise<Door> {
   return door;
 }
 
-/** Serves a store in a process of its own. @returns it, and the address of each surface */
+/** Serves a store in a process of its own. @returns the process, and the address of each surface */
 export async function serve(
   at: Place,
   store: string,
@@ -105,7 +105,7 @@ export async function serve(
   };
 }
 
-/** Resolves with the first line of JSON on stderr that is wanted. @throws when the process ends before */
+/** Resolves with the first line of JSON on stderr that satisfies a condition. @throws when the process ends before that */
 export function lineOf(running: Running, wanted: (line: Json) => boolean): Promise<Json> {
   let rest = '';
   return new Promise((resolve, reject) => {
@@ -123,7 +123,7 @@ export function lineOf(running: Running, wanted: (line: Json) => boolean): Promi
 
 const isJson = (value: unknown): value is Json => typeof value === 'object' && value !== null;
 
-/** The options of a copy of the feed behind a door. */
+/** The options with which a copy is made of the feed behind a proxy. */
 export const from = (
   origin: string,
   kind: 'reso' | 'native',

@@ -1,4 +1,4 @@
-/** A replica under test, and short ways to fill it from a source and to look at what came of it. */
+/** A replica under test, with short functions that fill it from a source and read the result. */
 
 import type { ReplicaEvent } from '../../../src/replica/events.ts';
 import { networkTransport, type Transport } from '../../../src/replica/http/transport.ts';
@@ -18,18 +18,18 @@ import { virtualTime } from './virtual-clock.ts';
 export type Wish = Partial<Omit<ReplicateOptions, 'environment'>>;
 
 export interface TestReplica extends World {
-  /** Everything that the consumer told, in order. */
+  /** All events that the consumer reported, in order. */
   readonly events: ReplicaEvent[];
   /** Events of one kind, without their kind. */
-  told<K extends ReplicaEvent['kind']>(kind: K): Omit<Extract<ReplicaEvent, { kind: K }>, 'kind'>[];
+  reported<K extends ReplicaEvent['kind']>(kind: K): Omit<Extract<ReplicaEvent, { kind: K }>, 'kind'>[];
   /** Every sleep of the consumer, in milliseconds. */
   readonly slept: readonly number[];
   replicate(wish?: Wish): Promise<ReplicateResult>;
   verify(wish?: Wish & VerifyOptions): Promise<readonly Verified[]>;
-  /** A retry of what is in the quarantine that asks the source. */
+  /** Retries the quarantined records with requests to the source. */
   retry(): Promise<Retried>;
   status(): Promise<SourceStatus>;
-  /** What is in the quarantine: resource, key and reason. */
+  /** The quarantine: resource, key and reason. */
   quarantine(): Promise<[string, string, string][]>;
 }
 
@@ -39,10 +39,10 @@ export interface ReplicaOptions {
   readonly token?: string;
   readonly clock: TestClock;
   readonly agentsFrom?: 'records' | 'payload';
-  /** Stands between the consumer and the network. */
+  /** Wraps the network that the consumer uses. */
   readonly between?: (transport: Transport) => Transport;
   readonly resources?: readonly string[];
-  /** Of the replica; absent: the embedded one. */
+  /** The engine of the replica; absent: SQLite. */
   readonly engine?: Engine;
 }
 
@@ -67,7 +67,7 @@ export async function makeReplica(scope: Scope, options: ReplicaOptions): Promis
     store,
     source: SOURCE,
     environment,
-    // On the clock of a test nothing passes while a stream is open.
+    // Time on a test clock does not pass while a stream is open.
     follow: 'windows',
     ...(options.resources === undefined ? {} : { resources: options.resources }),
   } as const;
@@ -82,7 +82,7 @@ export async function makeReplica(scope: Scope, options: ReplicaOptions): Promis
   return {
     ...world,
     events,
-    told: (kind) => events.flatMap((event) => (isKind(event, kind) ? [withoutKind(event)] : [])),
+    reported: (kind) => events.flatMap((event) => (isKind(event, kind) ? [withoutKind(event)] : [])),
     slept: time.slept,
     replicate: (wish = {}) => replicate(withEvents(wish)),
     verify: (wish = {}) => verifyReplica({ ...withEvents(wish), ...wish }),

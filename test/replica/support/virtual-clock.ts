@@ -1,13 +1,13 @@
-/** Time for a consumer under test: a sleep costs nothing, and ends when nothing else is at work. */
+/** Time for a consumer under test: a sleep takes no real time, and ends once nothing else is in progress. */
 import type { Transport } from '../../../src/replica/http/transport.ts';
 import type { Clock } from '../../../src/store/clock.ts';
 import type { TestClock } from '../../support/clock.ts';
 
 export interface VirtualTime {
   readonly clock: Clock;
-  /** The same network, watched: while a request is on its way no sleep ends. */
+  /** The same network, observed: no sleep ends while a request is in progress. */
   watched(transport: Transport): Transport;
-  /** Every sleep that was asked for, in milliseconds. */
+  /** Every requested sleep, in milliseconds. */
   readonly slept: number[];
 }
 
@@ -16,10 +16,10 @@ interface Sleeper {
   readonly wake: () => void;
 }
 
-/** Turns of the event loop without a request, and without work at files, after which everybody is taken to sleep. */
+/** Turns of the event loop without a request and without file access, after which every task counts as asleep. */
 const QUIET_TURNS = 3;
 
-/** Sleeps move a clock that others share, one sleeper after the other, in the order of their moments. */
+/** Sleeps advance a shared clock, one sleeper after the other, in the order of their wake times. */
 export function virtualTime(base: TestClock): VirtualTime {
   const sleepers = new Set<Sleeper>();
   const slept: number[] = [];
@@ -95,10 +95,10 @@ export function virtualTime(base: TestClock): VirtualTime {
   };
 }
 
-/** Whether this process waits for a file: on a slow machine that takes longer than a few turns. */
+/** Whether this process waits for a file, which on a slow machine takes more than a few turns. */
 const isDiskAtWork = (): boolean => process.getActiveResourcesInfo().some((name) => name.startsWith('FSReq'));
 
-/** Tells when a body was read, or given up. A body that nobody reads is at an end with its request. */
+/** Calls `ended` when a body was read or abandoned. A body that nobody reads ends with its request. */
 function untilRead(body: AsyncIterable<Uint8Array>, ended: () => void): AsyncIterable<Uint8Array> {
   let isRead = false;
   setImmediate(() => {

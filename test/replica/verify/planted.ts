@@ -1,6 +1,6 @@
 /**
- * What somebody may do to a copy behind plat's back, each to listings of its own: `verify` names it, and
- * `replicate --refresh` removes it, whatever hashes and stamps say.
+ * Changes that somebody might make to a copy without plat, each to listings of its own: `verify` reports each of them, and
+ * `replicate --refresh` removes it, whatever hashes and timestamps say.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -14,17 +14,17 @@ import { SOURCE } from '../support/replica.ts';
 
 interface Planted {
   readonly name: string;
-  /** In the words of both engines. `$` is the key of a listing that is no other's, `$2` that of a second one. */
+  /** SQL for both engines. `$` is the key of a listing that no other change uses, `$2` that of a second one. */
   readonly statements: readonly string[];
-  /** Resource, key and kind of what is to be found; it may be found in more places. */
+  /** Resource, key and kind of the differences that must be found; there may be more. */
   readonly found: readonly (readonly [string, string, string])[];
-  /** Only for the engine that keeps such a thing. */
+  /** The engine that has what is changed; absent: both. */
   readonly engine?: string;
 }
 
 const text = (column: string, from: string, to: string, table = 'property_texts', key = '$') =>
   `UPDATE ${table} SET ${column} = replace(${column}, '${from}', '${to}') WHERE _key = '${key}'`;
-/** A row under another key. Its columns are those of the table, whatever they are. */
+/** Statements that copy a row to another key, whatever the columns of the table. */
 const twin = (table: string, key: string, other: string, change = ''): string[] => [
   `CREATE TEMPORARY TABLE twin AS SELECT * FROM ${table} WHERE _key = '${key}'`,
   `UPDATE twin SET _key = '${other}', _id = _id + 100000${change}`,
@@ -218,7 +218,7 @@ const PLANTED: readonly Planted[] = [
   {
     name: 'a row whose columns are gone',
     statements: [`DELETE FROM property_records WHERE _key = '$'`],
-    // The listing is still found by what the search table has of it.
+    // The search table still finds the listing.
     found: [damaged('Property', '$')],
   },
   {
@@ -438,9 +438,9 @@ async function differences(replica: WatchedReplica): Promise<Set<string>> {
   return new Set(every.map(({ resource, key, kind }) => JSON.stringify([resource, key, kind])));
 }
 
-/** @param kind the interface that the copy is made by */
+/** @param kind the interface that the copy is made through */
 export function plantedContract(engine: Engine, kind: 'reso' | 'native'): void {
-  test(`${kind}, ${engine.name}: verify names each planted difference, and a refresh removes them all`, async (t) => {
+  test(`${kind}, ${engine.name}: verify reports each planted difference, and a refresh removes them all`, async (t) => {
     const feed = await platFeed(t, { settings: { declarations: { customFields: [POOL] } } });
     await feed.write('Office', office('o'));
     await feed.write(
@@ -448,7 +448,7 @@ export function plantedContract(engine: Engine, kind: 'reso' | 'native'): void {
       ...[1, 2, 3, 4, 5].map((n) => member(`m${n}`, { MemberFullName: `Full ${n}` })),
     );
     const planted = PLANTED.filter((each) => each.engine === undefined || each.engine === engine.name);
-    // The last one is left alone.
+    // The last one is not changed.
     const keys = Array.from({ length: 2 * planted.length + 1 }, (_, at) => keyOf(at));
     await feed.write('Property', ...keys.map(whole));
     feed.clock.advance(HOUR);
@@ -479,7 +479,7 @@ export function plantedContract(engine: Engine, kind: 'reso' | 'native'): void {
       [],
     );
     assert.ok(isEqual(after));
-    // What nobody wrote into is not written again: its own stamp stays.
+    // A listing that was not changed is not written again: the replica's timestamp stays.
     assert.deepEqual(await replica.record('Property', keys.at(-1) ?? ''), before);
     assert.deepEqual(await replica.quarantine(), []);
   });

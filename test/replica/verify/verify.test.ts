@@ -1,4 +1,4 @@
-/** The proof that a copy is equal: finds each kind of planted difference, and nothing where there is none. */
+/** The verification of a copy finds each kind of planted difference, and none in an equal copy. */
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
@@ -41,13 +41,13 @@ const whole = (key: string, fields: Json = {}): Json =>
     ...fields,
   });
 
-/** Stores what the source never sent, as if it had. */
+/** Stores records that the source never sent, as if they came from it. */
 async function plant(replica: WatchedReplica, resource: string, ...records: readonly Json[]): Promise<void> {
   const list = await Promise.all(records.map((each) => replica.parse(resource, each)));
   await replica.store.checkpoints.commit(SOURCE, { records: [{ resource, records: list }] });
 }
 
-/** A record as the copy has it. */
+/** A record of the copy. */
 async function own(replica: WatchedReplica, resource: string, field: string, key: string): Promise<Json> {
   return (await replica.exported(resource)).find((record) => record[field] === key) ?? {};
 }
@@ -84,7 +84,7 @@ for (const kind of KINDS) {
     ]);
   });
 
-  test(`${kind}: a record that is missing`, async (t) => {
+  test(`${kind}: a record that the copy lacks is reported as missing`, async (t) => {
     const { replica } = await copied(t, kind);
     await replica.store.remove('Property', [keyOf(3)]);
     await replica.store.remove('Member', ['m2']);
@@ -94,7 +94,7 @@ for (const kind of KINDS) {
     ]);
   });
 
-  test(`${kind}: a record that the source does not have`, async (t) => {
+  test(`${kind}: a record that the source does not have is reported as not-at-source`, async (t) => {
     const { replica } = await copied(t, kind);
     await plant(replica, 'Property', listing('9999'));
     await plant(replica, 'Office', office('x'));
@@ -104,7 +104,7 @@ for (const kind of KINDS) {
     ]);
   });
 
-  test(`${kind}: another content, a value too many and one too few`, async (t) => {
+  test(`${kind}: a changed, an added and a missing value are reported with their field`, async (t) => {
     const { replica } = await copied(t, kind);
     const { ListPrice: _, ...without } = await ownListing(replica, keyOf(5));
     await plant(
@@ -121,7 +121,7 @@ for (const kind of KINDS) {
     ]);
   });
 
-  test(`${kind}: children that differ, are missing, or too many`, async (t) => {
+  test(`${kind}: children that differ, are missing, or not at the source are reported with their listing`, async (t) => {
     const { replica } = await copied(t, kind);
     const stored = await own(replica, 'Media', 'MediaKey', `p${keyOf(1)}`);
     const kitchen = await own(replica, 'PropertyRooms', 'RoomKey', `r${keyOf(3)}`);
@@ -145,7 +145,7 @@ for (const kind of KINDS) {
     ]);
   });
 
-  test(`${kind}: a record in the quarantine is named so`, async (t) => {
+  test(`${kind}: a missing record that is quarantined is reported as such, with the reason`, async (t) => {
     const { replica } = await copied(t, kind);
     await replica.store.remove('Property', [keyOf(3)]);
     await replica.store.checkpoints.commit(SOURCE, {
@@ -154,7 +154,7 @@ for (const kind of KINDS) {
     assert.deepEqual(await found(replica), [['Property', keyOf(3), 'quarantined', 'ListPrice is odd']]);
   });
 
-  test(`${kind}: what changed at the source after the cursor is pending, not a difference`, async (t) => {
+  test(`${kind}: records that changed at the source after the cursor are pending, not differences`, async (t) => {
     const { feed, replica } = await copied(t, kind);
     feed.clock.advance(HOUR);
     await feed.write('Property', whole(keyOf(1), { ListPrice: 7 }), whole(keyOf(9)));
@@ -184,7 +184,7 @@ for (const kind of KINDS) {
     );
   });
 
-  test(`${kind}: a change of an agent is a difference of the Member, not of the agent's listings`, async (t) => {
+  test(`${kind}: a changed Member is a difference of the Member, not of its listings`, async (t) => {
     const { feed, replica } = await copied(t, kind);
     const { ModificationTimestamp: stamp } = (await feed.record('Member', 'm1')) ?? {};
     await plant(replica, 'Member', {
@@ -195,7 +195,7 @@ for (const kind of KINDS) {
     assert.deepEqual(await found(replica), [['Member', 'm1', 'content', 'MemberFullName']]);
   });
 
-  test(`${kind}: --sample compares all keys and the content of some`, async (t) => {
+  test(`${kind}: --sample compares all keys and the content of some records`, async (t) => {
     const { replica } = await copied(t, kind);
     await replica.store.remove('Property', [keyOf(6)]);
     await plant(replica, 'Property', listing('9999'));
@@ -215,7 +215,7 @@ for (const kind of KINDS) {
     assert.deepEqual([none?.compared, none?.differences.length], [0, 2]);
   });
 
-  test(`${kind}: --sample finds a content that it looks at`, async (t) => {
+  test(`${kind}: --sample finds changed content in the records that it compares`, async (t) => {
     const { replica } = await copied(t, kind);
     await plant(replica, 'Property', { ...(await ownListing(replica, keyOf(1))), ListPrice: 101 });
     assert.deepEqual(await found(replica, { sample: 6 }), [['Property', keyOf(1), 'content', 'ListPrice']]);
@@ -223,21 +223,21 @@ for (const kind of KINDS) {
 }
 
 for (const kind of KINDS) {
-  test(`${kind}: an address elsewhere counts whole, and so does a text that looks like one of a served file`, async (t) => {
+  test(`${kind}: media URLs of other hosts are compared whole, and so is text that looks like the URL of a served file`, async (t) => {
     const { feed, replica } = await copied(t, kind);
     const signed = `media/a.1.${'0123456789abcdef'.repeat(2)}/x.jpg`;
-    const told = (roof: string, host: string): Json =>
+    const described = (roof: string, host: string): Json =>
       whole('7', {
         PublicRemarks: `A ${roof} roof: see /${signed}`,
         Media: [photo('p7', { MediaURL: `https://${host}/${signed}` })],
       });
-    await feed.write('Property', told('sound', 'cdn.example/one'));
+    await feed.write('Property', described('sound', 'cdn.example/one'));
     feed.clock.advance(HOUR);
     await replica.replicate();
     assert.deepEqual(await found(replica), []);
     await plant(replica, 'Property', {
       ...(await ownListing(replica, '7')),
-      ...told('broken', 'evil.example/two'),
+      ...described('broken', 'evil.example/two'),
     });
     for (const wish of [{}, { sample: 100 }]) {
       const named = (await found(replica, wish)).flat();
@@ -249,7 +249,7 @@ for (const kind of KINDS) {
   });
 }
 
-test('a difference is read twice before it counts', async (t) => {
+test('a difference counts only if a second read confirms it', async (t) => {
   const clock = testClock();
   const server = await odataServer(t, clock, { Property: listings(6, clock) });
   const list = server.records.get('Property') ?? [];
@@ -257,7 +257,7 @@ test('a difference is read twice before it counts', async (t) => {
   const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock, resources });
   await replica.replicate();
   const single = (): string[] => server.asked('Property').filter((url) => /^Property\('\d+'\)$/.test(url));
-  // The page shows a record as it was, and another one twice wrong.
+  // The page shows an earlier state of one record; another one is wrong at both reads.
   server.intercept = ({ path, query }) => {
     if (path === "/odata/Property('1005')") return json({ ...list[4], ListPrice: 1 });
     if (path !== '/odata/Property' || query.get('$top') === '1') return undefined;
@@ -267,7 +267,7 @@ test('a difference is read twice before it counts', async (t) => {
   assert.deepEqual(verified?.differences, [
     { resource: 'Property', key: '1005', kind: 'content', fields: ['ListPrice'] },
   ]);
-  // The first listing is what either run finds out with how single ones are given.
+  // Replication and verification each try the URL of a single record with the first listing.
   assert.deepEqual(single(), [
     "Property('1001')",
     "Property('1001')",
@@ -286,7 +286,7 @@ test('a copy that was never made cannot be verified', async (t) => {
   });
 });
 
-test('a copy whose download is not at its end is not equal, though all that is missing is pending', async (t) => {
+test('a copy whose download is not complete is not equal, even if everything missing is pending', async (t) => {
   const clock = testClock();
   const server = await odataServer(t, clock, { Property: listings(12, clock) }, { page: 4 });
   const resources = ['Property'];
@@ -307,7 +307,7 @@ test('a copy whose download is not at its end is not equal, though all that is m
   assert.deepEqual([finished[0]?.incomplete, isEqual(finished)], [undefined, true]);
 });
 
-test('accounts whose first sweep is not at its end are not equal', async (t) => {
+test('accounts whose first sweep is not complete are not equal', async (t) => {
   const { replica } = await copied(t, 'native');
   const { sweep } = Object(await replica.store.checkpoints.state(SOURCE))['sweep accounts'];
   const walking = { kind: 'walking', sweep, base: sweep, begun: '', keys: 0, digest: '', round: 1 };
@@ -322,7 +322,7 @@ test('accounts whose first sweep is not at its end are not equal', async (t) => 
   );
 });
 
-/** What a verification asks for, beyond what the source is. */
+/** The requests of a verification, except for those about the source itself. */
 const askedBy = async (replica: WatchedReplica, resource: string): Promise<string[]> => {
   const before = replica.requests.length;
   await replica.verify();
@@ -333,7 +333,7 @@ const askedBy = async (replica: WatchedReplica, resource: string): Promise<strin
     .map((request) => request.replace(/\?.*(\$skiptoken=\d+|\$filter=.*)?$/, '?$1'));
 };
 
-test('equal copies are proved by digests of ranges, and only a range that differs is read', async (t) => {
+test('equal copies are verified by digests of ranges, and only a range that differs is read', async (t) => {
   const feed = await platFeed(t, {
     role: 'idx',
     settings: { declarations: { customFields: [custom('Zeta', 'idx'), custom('Alpha', 'open')] } },
@@ -381,7 +381,7 @@ test('equal copies are proved by digests of ranges, and only a range that differ
   ]);
 });
 
-/** The classes of custom fields are the source's own: a copy has them all in one, and in another order. */
+/** The classes of custom fields at the source; a copy has all of them in one class, and in another order. */
 const custom = (name: string, of: string) =>
   ({
     resource: 'Property',
@@ -393,7 +393,7 @@ const custom = (name: string, of: string) =>
     class: of,
   }) as const;
 
-test('digests of another form are not compared: the source is read whole', async (t) => {
+test('digests of another form are not compared: the complete source is read', async (t) => {
   const feed = await platFeed(t);
   await feed.write('Property', ...keysUpTo(3).map((key) => whole(key)));
   feed.clock.advance(HOUR);
@@ -418,13 +418,13 @@ const older = (): TransportResponse => ({
   ]),
 });
 
-/** Rows whose address the public does not see, and others. */
+/** Rows whose address is hidden from the public, and others. */
 const WITHHELD: readonly Json[] = [
   { City: 'Springfield', InternetAddressDisplayYN: false },
   { City: 'Springfield', InternetAddressDisplayYN: true },
 ];
 
-test('a source that gives no digests is read whole', async (t) => {
+test('a source that offers no digests is read completely', async (t) => {
   const feed = await platFeed(t);
   await feed.write('Property', ...keysUpTo(3).map((key) => whole(key)));
   feed.clock.advance(HOUR);
@@ -451,9 +451,9 @@ test('a source that fails repeatedly ends the verification after five attempts, 
   });
   assert.equal(await replica.replicate(), 'done');
   isBusy = true;
-  const [told, slept] = [replica.told('retry').length, replica.slept.length];
+  const [described, slept] = [replica.reported('retry').length, replica.slept.length];
   await assert.rejects(replica.verify(), { name: 'RequestFailure', kind: 'transient', status: 503 });
-  const retries = replica.told('retry').slice(told);
+  const retries = replica.reported('retry').slice(described);
   assert.deepEqual(
     retries.map(({ attempt }) => attempt),
     [1, 2, 3, 4],

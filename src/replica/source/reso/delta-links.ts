@@ -139,12 +139,12 @@ export function deltaFeed({ client, root, clock, every, ...of }: DeltaOptions): 
         if (link !== undefined) links.set(collection, link);
       }
       if (links.size === 0) throw new RequestFailure('rejected', 'The source returned no delta links');
-      return { position: positionOf(links), untold: collections.filter((each) => !links.has(each)) };
+      return { position: positionOf(links), unreported: collections.filter((each) => !links.has(each)) };
     },
     async *since(position, _resources, signal, asOf): AsyncGenerator<FeedReport> {
       const links = linksIn(position);
       if (links === undefined) {
-        yield { kind: 'gone', position: undefined };
+        yield { kind: 'expired', position: undefined };
         return;
       }
       let reported = { position, at: clock.now() };
@@ -158,7 +158,7 @@ export function deltaFeed({ client, root, clock, every, ...of }: DeltaOptions): 
           }
         } catch (error) {
           if (!(error instanceof RequestFailure) || !DEAD.has(error.status)) throw error;
-          yield { kind: 'gone', position: undefined };
+          yield { kind: 'expired', position: undefined };
           return;
         }
         if (isNew) reported = { position: positionOf(links), at: clock.now() };

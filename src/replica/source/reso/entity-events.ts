@@ -34,7 +34,7 @@ export function entityEventFeed({ client, root, clock, every }: EntityEventOptio
     async now() {
       const { values } = await ask([`$orderby=${SEQUENCE} desc`, '$top=1']);
       const [last] = values;
-      return { position: last === undefined ? '0' : String(numberOf(last)), untold: [] };
+      return { position: last === undefined ? '0' : String(numberOf(last)), unreported: [] };
     },
     async *since(position, resources, signal): AsyncGenerator<FeedReport> {
       for (let last = Number(position); !signal.aborted; ) {
@@ -43,7 +43,7 @@ export function entityEventFeed({ client, root, clock, every }: EntityEventOptio
           answer = await ask([`$filter=${SEQUENCE} gt ${last}`, `$orderby=${SEQUENCE} asc`, `$top=${PAGE}`]);
         } catch (error) {
           if (!(error instanceof RequestFailure) || error.status !== 410) throw error;
-          yield { kind: 'gone', position: undefined };
+          yield { kind: 'expired', position: undefined };
           return;
         }
         const { page, values, facts } = answer;

@@ -1,4 +1,4 @@
-/** The names of custom fields are read beside a page. What fails there is no failure of the page, nor of its records. */
+/** The names of custom fields are requested beside a page. A failure of that request is not one of the page or its records. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { SECOND, type TestClock, testClock } from '../../../support/clock.ts';
@@ -9,7 +9,7 @@ import { type NativeServer, nativeServer, success } from '../../support/native-s
 import { makeReplica, type TestReplica } from '../../support/replica.ts';
 
 const HOUR = 3600 * SECOND;
-/** The custom field under a label of the moment; its API name stays. */
+/** The description of the custom field with this label; its API name stays the same. */
 const fieldCalled = (label: string): Json => ({
   Water: { [label]: { Type: 'Character', FieldName: 'HasSpa' } },
 });
@@ -30,7 +30,7 @@ async function scene(t: TestContext, list: (clock: TestClock) => readonly Json[]
   return { clock, server, replica: await makeReplica(t, { ...options, clock }) };
 }
 
-/** From a request of some kind on, records have the field's next label, and the source does not give its fields. */
+/** After the first request of a kind, the source refuses to describe its custom fields. */
 function failFieldsAfter(server: NativeServer, isBefore: (seen: Seen) => boolean, reply: Reply): void {
   let fails = false;
   server.intercept = (seen) => {
@@ -62,7 +62,7 @@ const FAILURES: readonly [string, Reply, attempts: number, kind: string, message
 ];
 
 for (const [what, reply, attempts, kind, message] of FAILURES) {
-  test(`INCIDENT the first page of a window was asked for twice: the names of its fields ${what}`, async (t) => {
+  test(`INCIDENT the first page of a window was requested twice: the names of custom fields ${what}`, async (t) => {
     const { clock, server, replica } = await scene(t, (now) => listings(3, now));
     assert.equal(await replica.replicate({ customFields: true }), 'done');
     clock.advance(HOUR);
@@ -79,9 +79,9 @@ for (const [what, reply, attempts, kind, message] of FAILURES) {
     });
     const fields = Array.from({ length: attempts }, () => 'customfields');
     assert.deepEqual(askedOf(server.seen.slice(begun), isWindow), ['listings', ...fields]);
-    assert.deepEqual(replica.told('page-size'), []);
+    assert.deepEqual(replica.reported('page-size'), []);
     assert.equal((await replica.record('Property', keyOf(2)))?.ListPrice, 2000);
-    // The next run opens a window of its own.
+    // The next run opens a new window.
     mend(server);
     assert.equal(await replica.replicate({ customFields: true }), 'done');
     const pages = server.seen.slice(begun).filter(isWindow);
@@ -94,7 +94,7 @@ for (const [what, reply, attempts, kind, message] of FAILURES) {
 }
 
 for (const status of [404, 500]) {
-  test(`a later page whose names give ${status} ends no window: the next run goes on at that page`, async (t) => {
+  test(`a later page whose custom field names give ${status} does not end the window: the next run continues at that page`, async (t) => {
     const { clock, server, replica } = await scene(t, (now) => listings(4, now));
     assert.equal(await replica.replicate({ customFields: true }), 'done');
     clock.advance(HOUR);
@@ -111,18 +111,18 @@ for (const status of [404, 500]) {
     clock.advance(HOUR);
     mend(server);
     assert.equal(await replica.replicate({ customFields: true }), 'done');
-    // The window to its end, and then another for what came since.
+    // The window to its end, and then another one for changes since.
     const pages = server.seen.slice(begun).filter(isWindow);
     assert.deepEqual(pages.map(tokenOf), ['', keyOf(2), keyOf(2), keyOf(4), '']);
     const filters = pages.map(filterOf);
     assert.equal(new Set(filters.slice(0, 4)).size, 1);
     assert.notEqual(filters[4], filters[0]);
-    assert.deepEqual(replica.told('again'), []);
+    assert.deepEqual(replica.reported('again'), []);
     assert.equal(await spaOf(replica, keyOf(3)), 'yes');
   });
 }
 
-test('INCIDENT listings went to the quarantine whose fields alone the source did not give', async (t) => {
+test('INCIDENT listings were quarantined because the names of custom fields could not be read', async (t) => {
   const { server, replica } = await scene(t, (now) => listings(8, now, () => withSpa('yes')));
   const isWanted = ({ query }: Seen): boolean => query.get('_filter')?.startsWith('ListingKey Eq') === true;
   failFieldsAfter(server, isWanted, { status: 500, body: 'broken' });
@@ -139,8 +139,8 @@ test('INCIDENT listings went to the quarantine whose fields alone the source did
   for (const key of keysUpTo(8)) assert.equal(await spaOf(replica, key), 'yes');
 });
 
-test('INCIDENT a listing asked for by its path was taken for gone when its fields were not there', async (t) => {
-  // A backslash has no place in a filter.
+test('INCIDENT a listing requested by its path counted as deleted because the names of custom fields could not be read', async (t) => {
+  // A filter cannot contain a backslash.
   const key = 'A\\B';
   const { clock, server, replica } = await scene(t, (now) =>
     listings(1, now, () => ({ ListingKey: key, ...withSpa('yes') })),

@@ -1,4 +1,4 @@
-/** Native records that are not as they should be: each is stored as far as it can be, the rest is in the quarantine. */
+/** Native records with faulty members: everything valid is stored, and each faulty member is quarantined or ignored. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { testClock } from '../../../support/clock.ts';
@@ -8,7 +8,7 @@ import { json } from '../../support/loopback.ts';
 import { nativeServer } from '../../support/native-server.ts';
 import { makeReplica, type TestReplica } from '../../support/replica.ts';
 
-/** A replica of two listings, of which the second has these members, too. */
+/** A replica of two listings; these members are added to the second. */
 async function copyOf(t: TestContext, members: Json, accounts: readonly Json[] = []): Promise<TestReplica> {
   const clock = testClock();
   const server = await nativeServer(t, clock, listings(2, clock), accounts);
@@ -28,7 +28,7 @@ for (const name of ['constructor', 'toString', 'hasOwnProperty', 'valueOf', '__p
     ['number', 5],
     ['object', { ListPrice: 7 }],
   ] as const) {
-    test(`INCIDENT the run ended at a member called as one of every object: ${name}, a ${kind}`, async (t) => {
+    test(`INCIDENT a member with the name of a property of every JavaScript object ended the run: ${name}, a ${kind}`, async (t) => {
       const member: Json = JSON.parse(`{${JSON.stringify(name)}:${JSON.stringify(value)}}`);
       const replica = await copyOf(t, member);
       assert.equal((await replica.record('Property', keyOf(2)))?.ListPrice, 2000);
@@ -37,7 +37,7 @@ for (const name of ['constructor', 'toString', 'hasOwnProperty', 'valueOf', '__p
   }
 }
 
-test('phones, user types and custom types called as members of every object are none that are known', async (t) => {
+test('phone types, user types and field types named like a property of every JavaScript object count as unknown', async (t) => {
   const clock = testClock();
   const server = await nativeServer(t, clock, listings(1, clock), [
     {
@@ -58,7 +58,7 @@ test('phones, user types and custom types called as members of every object are 
   assert.equal((await replica.record('Member', 'm1'))?.MemberMobilePhone, '2');
 });
 
-test('photos that are no records are put aside, each for itself, and the others are stored', async (t) => {
+test('photos that are not JSON objects are quarantined one by one, and the others are stored', async (t) => {
   const replica = await copyOf(t, {
     Photos: ['x', null, 7, [], { Id: 'p1', UriLarge: 'https://media.example/1.jpeg' }],
   });
@@ -71,7 +71,7 @@ test('photos that are no records are put aside, each for itself, and the others 
   ]);
 });
 
-test('rooms without a key are put aside, each for itself', async (t) => {
+test('rooms without a key are quarantined one by one', async (t) => {
   const rooms = ['Bedroom', 'Kitchen'].map((name) => ({ Fields: [{ 'Room Name': name }] }));
   const replica = await copyOf(t, { Rooms: rooms });
   assert.equal((await reasons(replica)).length, 2);
@@ -90,7 +90,7 @@ const DATES: readonly [unknown, string | undefined][] = [
 ];
 for (const [given, expected] of DATES) {
   const what = expected === undefined ? 'is put aside' : `is ${expected}`;
-  test(`the date of an open house, ${JSON.stringify(given)}, ${what}`, async (t) => {
+  test(`the date of an open house: ${JSON.stringify(given)} ${what}`, async (t) => {
     const replica = await copyOf(t, { OpenHouses: [{ Id: 'o1', Date: given }] });
     if (expected === undefined) {
       assert.deepEqual(await replica.keys('OpenHouse'), []);
@@ -103,7 +103,7 @@ for (const [given, expected] of DATES) {
   });
 }
 
-test('an answer whose records have prototypes of their own changes nothing but themselves', async (t) => {
+test('a record with a __proto__ member changes nothing', async (t) => {
   const clock = testClock();
   const server = await nativeServer(t, clock, listings(1, clock));
   server.intercept = ({ path, query }) =>

@@ -1,4 +1,4 @@
-/** Delta links as a way to learn of changes: which answers and entries are accepted, and what is made of them. */
+/** Delta links as a source of changes: which responses and entries are accepted, and what they become. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RequestFailure } from '../../../../src/replica/http/failure.ts';
@@ -25,12 +25,12 @@ interface Answer {
 
 interface Scripted {
   readonly feed: ChangeFeed;
-  /** Addresses without the root, decoded, each with its preference. */
+  /** URLs without the root, decoded, each with its preference. */
   readonly asked: string[];
   readonly slept: number[];
 }
 
-/** A feed whose source answers in this thread. Whoever waits does so at once, on a clock that goes on. */
+/** A feed whose source responds in this thread. Sleeps return at once and advance the clock. */
 function scripted(
   scope: Scope,
   answer: (path: string) => Answer,
@@ -83,8 +83,8 @@ function scripted(
 const signal = new AbortController().signal;
 const now = (feed: ChangeFeed, walked = {}) => feed.now(['Member', 'Property'], signal, walked);
 
-/** So many things that a feed tells behind a position. */
-async function told(feed: ChangeFeed, links: Json, count: number): Promise<FeedReport[]> {
+/** The first `count` reports of a feed after a position. */
+async function reportsOf(feed: ChangeFeed, links: Json, count: number): Promise<FeedReport[]> {
   const found: FeedReport[] = [];
   for await (const each of feed.since(JSON.stringify(links), Object.keys(links), signal, () => 7)) {
     found.push(each);
@@ -96,7 +96,7 @@ async function told(feed: ChangeFeed, links: Json, count: number): Promise<FeedR
 const isRejected = (message: RegExp) => (error: unknown) =>
   error instanceof RequestFailure && error.kind === 'rejected' && message.test(error.message);
 
-test('the first links are asked for with no records, and with the expansions of a walk', async (t) => {
+test('the first links are requested without records, and with the expansions of a walk', async (t) => {
   const { feed, asked } = scripted(t, (path) => ({
     body: { value: [], '@odata.deltaLink': `${path.split('?')[0]}?$deltatoken=1` },
   }));
@@ -105,7 +105,7 @@ test('the first links are asked for with no records, and with the expansions of 
       Member: `${ROOT}Member?$deltatoken=1`,
       Property: `${ROOT}Property?$deltatoken=1`,
     }),
-    untold: [],
+    unreported: [],
   });
   assert.deepEqual(asked, [
     'Member?$top=0 odata.track-changes',
@@ -113,14 +113,14 @@ test('the first links are asked for with no records, and with the expansions of 
   ]);
 });
 
-test('a collection without a link comes in windows; a source without any offers no deltas', async (t) => {
+test('a collection without a delta link falls back to windows; a source without any offers no deltas', async (t) => {
   const linked = { value: [], '@deltaLink': `${ROOT}d` };
   const one = scripted(t, (path) =>
     path.startsWith('Property') ? { body: linked } : { body: { value: [] } },
   );
   assert.deepEqual(await now(one.feed), {
     position: JSON.stringify({ Property: `${ROOT}d` }),
-    untold: ['Member'],
+    unreported: ['Member'],
   });
   for (const answer of [{ body: { value: [] } }, { status: 400 }, { status: 501 }]) {
     const { feed } = scripted(t, () => answer);
@@ -128,7 +128,7 @@ test('a collection without a link comes in windows; a source without any offers 
   }
 });
 
-test('where only a whole walk gives a link, that of the download is used, unless it is dead', async (t) => {
+test('if only a whole walk gives a link, the one of the download is used, unless it is dead', async (t) => {
   const link = `${ROOT}walked`;
   const dead = new Set<string>();
   const { feed } = scripted(t, (path) =>
@@ -138,13 +138,13 @@ test('where only a whole walk gives a link, that of the download is used, unless
   );
   assert.deepEqual(await now(feed, { Property: link }), {
     position: JSON.stringify({ Property: link }),
-    untold: ['Member'],
+    unreported: ['Member'],
   });
   dead.add('walked');
   await assert.rejects(now(feed, { Property: link }), isRejected(/returned no delta links/));
 });
 
-test('changes come page by page with what was found; a new link is kept when it brought something, or after a while', async (t) => {
+test('changes are reported page by page with their records; a new link is stored when it brought changes, or after a minute', async (t) => {
   const record = { ListingKey: '1', ListPrice: 5 };
   const pages: Readonly<Record<string, Json>> = {
     first: { value: [record], '@odata.nextLink': 'second' },
@@ -155,7 +155,7 @@ test('changes come page by page with what was found; a new link is kept when it 
     '@odata.deltaLink': `quiet${Number(path.replace('quiet', '')) + 1}`,
   });
   const { feed, asked, slept } = scripted(t, (path) => ({ body: pages[path] ?? quiet(path) }));
-  const events = await told(feed, { Property: `${ROOT}first` }, 64);
+  const events = await reportsOf(feed, { Property: `${ROOT}first` }, 64);
   const position = (link: string) => ({
     kind: 'position',
     position: JSON.stringify({ Property: `${ROOT}${link}` }),
@@ -183,7 +183,7 @@ test('changes come page by page with what was found; a new link is kept when it 
     position('quiet0'),
     position('quiet0'),
   ]);
-  // The one that is asked is always the newest; after a minute it is kept, too.
+  // Requests always use the newest link; after a minute it is stored as well.
   assert.deepEqual(asked.slice(0, 5), [
     'first odata.maxpagesize=1000',
     'second odata.maxpagesize=1000',
@@ -195,24 +195,26 @@ test('changes come page by page with what was found; a new link is kept when it 
   assert.deepEqual(slept.slice(0, 2), [1000, 1000]);
 });
 
-test('of a source that is no plat, changed records are only named', async (t) => {
+test('if the source is not plat, changes are reported without the record', async (t) => {
   const entries = [{ ListingKey: '1', ListPrice: 5 }];
   const { feed } = scripted(t, () => ({ body: { value: entries, '@odata.deltaLink': 'd' } }), {
     isWhole: false,
   });
-  assert.deepEqual(await told(feed, { Property: `${ROOT}first` }, 1), [
+  assert.deepEqual(await reportsOf(feed, { Property: `${ROOT}first` }, 1), [
     { kind: 'changes', changes: [{ resource: 'Property', key: '1', at: AT, isDeleted: false }] },
   ]);
 });
 
 for (const status of [400, 404, 410]) {
-  test(`a link that is answered with ${status} is dead`, async (t) => {
+  test(`a link that is answered with ${status} is reported as lost`, async (t) => {
     const { feed } = scripted(t, () => ({ status }));
-    assert.deepEqual(await told(feed, { Property: `${ROOT}d` }, 5), [{ kind: 'gone', position: undefined }]);
+    assert.deepEqual(await reportsOf(feed, { Property: `${ROOT}d` }, 5), [
+      { kind: 'expired', position: undefined },
+    ]);
   });
 }
 
-test('a page that is too large is asked for in smaller ones', async (t) => {
+test('a page that is too large is requested with fewer records', async (t) => {
   const long = 'x'.repeat(2000);
   let asked = 0;
   const { feed, asked: all } = scripted(
@@ -225,18 +227,21 @@ test('a page that is too large is asked for in smaller ones', async (t) => {
     }),
     { largest: 1000 },
   );
-  assert.equal((await told(feed, { Property: `${ROOT}first` }, 1))[0]?.kind, 'changes');
+  assert.equal((await reportsOf(feed, { Property: `${ROOT}first` }, 1))[0]?.kind, 'changes');
   assert.deepEqual(
     all.map((each) => each.replace('first odata.maxpagesize=', '')),
     ['1000', '250', '63', '16'],
   );
 });
 
-test('a delta that would not end, or ends without a link, is not followed', async (t) => {
+test('a delta that repeats a link, or ends without a delta link, is rejected', async (t) => {
   const round = scripted(t, () => ({ body: { value: [], '@odata.nextLink': 'again' } }));
-  await assert.rejects(told(round.feed, { Property: `${ROOT}first` }, 1), isRejected(/link .*again twice/));
+  await assert.rejects(
+    reportsOf(round.feed, { Property: `${ROOT}first` }, 1),
+    isRejected(/link .*again twice/),
+  );
   const short = scripted(t, () => ({ body: { value: [] } }));
-  await assert.rejects(told(short.feed, { Property: `${ROOT}first` }, 1), isRejected(/without a link/));
+  await assert.rejects(reportsOf(short.feed, { Property: `${ROOT}first` }, 1), isRejected(/without a link/));
 });
 
 const CONTEXT = `${ROOT}$metadata#Property`;
@@ -283,7 +288,7 @@ test('entries are read in the forms of OData 4.0 and 4.01', () => {
 });
 
 for (const refuses of [false, true]) {
-  test(`the link of the last page of a download is kept${refuses ? ', unless the source refuses the preference' : ''}`, async (t) => {
+  test(`the delta link of the last page of a download is stored${refuses ? ', unless the source refuses the preference' : ''}`, async (t) => {
     const clock = testClock();
     const server = await odataServer(
       t,

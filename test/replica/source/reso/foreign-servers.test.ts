@@ -1,4 +1,4 @@
-/** Servers with fewer features, and with habits of their own: each gives the same copy. */
+/** Servers with fewer features or unusual ones: each gives the same copy. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { listing } from '../../../support/builders.ts';
@@ -13,7 +13,7 @@ const DECLARED = { ListPrice: 'Edm.Decimal', ModificationTimestamp: 'Edm.DateTim
 interface Server {
   readonly name: string;
   readonly traits: Partial<Traits>;
-  /** What `status` tells of it. */
+  /** The abilities that `status` lists. */
   readonly abilities: readonly string[];
 }
 
@@ -21,8 +21,8 @@ const COPIES = 'copies Property, Member, Office';
 const FOREIGN = 'a service of another kind';
 const LINKS = 'pages by link or token';
 const OFFSET = 'pages by offset, so sweeps are repeated until two agree';
-const COUNTS = 'tells how many records there are';
-const NO_COUNTS = 'does not tell how many records there are';
+const COUNTS = 'returns the number of its records';
+const NO_COUNTS = 'does not return the number of its records';
 const WINDOWS = 'windows are on ModificationTimestamp';
 
 const SERVERS: readonly Server[] = [
@@ -145,7 +145,7 @@ for (const { name, traits, abilities } of SERVERS) {
   });
 }
 
-test('only eq, gt, lt and and are sent to a server that may know no more', async (t) => {
+test('filters use only gt, lt and and, so that servers without other operators work', async (t) => {
   const clock = testClock();
   const server = await odataServer(t, clock, { Property: listings(12, clock), ...people }, { page: 5 });
   const list = server.records.get('Property') ?? [];
@@ -160,7 +160,7 @@ test('only eq, gt, lt and and are sent to a server that may know no more', async
   assert.ok(filters.length > 0);
 });
 
-test('a feed without records reveals nothing about its pages, and is copied when it has some', async (t) => {
+test('a feed without records does not show how it pages, and is copied once it has records', async (t) => {
   const clock = testClock();
   const server = await odataServer(t, clock, { Property: [], Member: [], Office: [] }, { page: 4 });
   const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock });
@@ -171,7 +171,7 @@ test('a feed without records reveals nothing about its pages, and is copied when
   assert.deepEqual(await replica.keys('Property'), keysUpTo(9));
 });
 
-test('records whose key is a number are copied under its digits', async (t) => {
+test('a record with a numeric key is copied under its digits', async (t) => {
   const clock = testClock();
   const server = await odataServer(t, clock, { Property: listings(3, clock), Member: [], Office: [] });
   const list = server.records.get('Property') ?? [];
@@ -181,7 +181,7 @@ test('records whose key is a number are copied under its digits', async (t) => {
   assert.deepEqual([await replica.keys('Property'), await replica.quarantine()], [keysUpTo(3), []]);
 });
 
-test('a source with a stamp of its own has its windows on that (--window-field)', async (t) => {
+test('a source with a timestamp of its own is read in windows on that field (--window-field)', async (t) => {
   const clock = testClock();
   const own = () => ({ BridgeModificationTimestamp: '2026-05-01T00:00:00Z', Appliances: 'Oven,Range' });
   const server = await odataServer(t, clock, { Property: listings(5, clock, own) });
@@ -190,7 +190,7 @@ test('a source with a stamp of its own has its windows on that (--window-field)'
   const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock });
   await replica.replicate(wish);
   clock.advance(3_600_000);
-  // The server's own stamp moves, and the one that everybody has does not.
+  // The server's own timestamp moves, ModificationTimestamp does not.
   list[1] = { ...list[1], ListPrice: 5, BridgeModificationTimestamp: clock.text() };
   assert.deepEqual(
     (await replica.verify(wish)).map(({ pending, differences }) => [pending, differences]),
@@ -207,7 +207,7 @@ test('a source with a stamp of its own has its windows on that (--window-field)'
   for (const filter of filters) assert.match(filter, /^\(BridgeModificationTimestamp gt /);
 });
 
-test('undeclared fields are equal on both sides, whatever their values are', async (t) => {
+test('undeclared fields are equal on both sides, whatever their values', async (t) => {
   const clock = testClock();
   const foreign = (number: number) => ({
     OwnFlag: number % 2 === 0,
@@ -239,7 +239,7 @@ test('undeclared fields are equal on both sides, whatever their values are', asy
   );
 });
 
-test('MlgCanView false in an update deletes', async (t) => {
+test('MlgCanView false in an update deletes the record', async (t) => {
   const clock = testClock();
   const server = await odataServer(t, clock, { Property: listings(6, clock), ...people });
   const list = server.records.get('Property') ?? [];
@@ -253,10 +253,10 @@ test('MlgCanView false in an update deletes', async (t) => {
     await replica.keys('Property'),
     keysUpTo(6).filter((key) => key !== keyOf(2)),
   );
-  assert.deepEqual(replica.told('deleted'), [{ resource: 'Property', keys: [keyOf(2)] }]);
+  assert.deepEqual(replica.reported('deleted'), [{ resource: 'Property', keys: [keyOf(2)] }]);
 });
 
-test('nested nextLinks: a collection of which only the beginning came is asked for by itself', async (t) => {
+test('nested nextLinks: a collection that is only partly expanded is requested separately', async (t) => {
   const clock = testClock();
   const server = await odataServer(
     t,
@@ -284,7 +284,7 @@ test('nested nextLinks: a collection of which only the beginning came is asked f
   );
 });
 
-test('a source whose photos do not move ModificationTimestamp gets windows on their own timestamp as well (--also-window)', async (t) => {
+test('a source whose photos do not move ModificationTimestamp is read in windows on PhotosChangeTimestamp as well (--also-window)', async (t) => {
   const clock = testClock();
   const server = await odataServer(
     t,

@@ -1,4 +1,4 @@
-/** Lists that are kept whole until their end: gathered while their pages are new, and never without end. */
+/** Lists of sub-data, which are collected in memory to their end: pages that repeat are left out, and their size is limited. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ShortList } from '../../../../src/replica/source/reso/lists.ts';
@@ -7,7 +7,7 @@ const rejected = (message: string) => ({ name: 'RequestFailure', kind: 'rejected
 const numbers = (from: number, count: number): number[] =>
   Array.from({ length: count }, (_, at) => from + at);
 
-test('pages are gathered in their order', () => {
+test('pages are joined in their order', () => {
   const list = new ShortList('Media');
   assert.deepEqual([list.add([1, 2]), list.add([]), list.add([]), list.add([3])], [true, true, true, true]);
   assert.deepEqual(list.values, [1, 2, 3]);
@@ -26,7 +26,7 @@ test('INCIDENT 83,450 pages of sub-data were kept in memory: a list has at most 
   assert.throws(() => list.add([0]), rejected('Media gave more than 10000 records: the list would not end'));
 });
 
-test('a list has at most 250 pages, also of nothing', () => {
+test('a list has at most 250 pages, even if they are empty', () => {
   const list = new ShortList('Media');
   for (let page = 0; page < 250; page++) list.add([]);
   assert.throws(() => list.add([]), rejected('Media gave more than 250 pages: the list would not end'));

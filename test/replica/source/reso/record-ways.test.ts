@@ -1,4 +1,4 @@
-/** Servers that give single records and sub-data in ways of their own, or not of every listing. */
+/** Servers that support other requests for single records and sub-data, or lack some of them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { listing } from '../../../support/builders.ts';
@@ -28,7 +28,7 @@ const PHOTOS = keysUpTo(6).flatMap((key) =>
   Array.from({ length: (Number(key) - 1000) % 3 }, (_, at) => `${key}-${at}`),
 );
 
-test('without Property(key) records are read by a filter: a sweep fetches what came into sight', async (t) => {
+test('without Property(key) single records are read by a filter: a sweep fetches listings that became visible', async (t) => {
   const { clock, server, replica, list } = await scene(t);
   server.intercept = (seen) => (isRecord(seen) ? MISSING : undefined);
   await replica.replicate();
@@ -45,7 +45,7 @@ for (const [way, filters] of [
   ['by a filter', true],
   ['in no way', false],
 ] as const) {
-  test(`without Property(key) verify counts what it reads again ${way}`, async (t) => {
+  test(`without Property(key) verify finds the same differences when it reads records again ${way}`, async (t) => {
     const { server, replica, list } = await scene(t);
     server.intercept = (seen) => {
       const isOne = isRecord(seen) || (!filters && / eq '/.test(seen.query.get('$filter') ?? ''));
@@ -65,7 +65,7 @@ for (const [way, filters] of [
   });
 }
 
-test('sub-data that came apart is read again apart: a difference in it counts', async (t) => {
+test('sub-data that the source sends separately is read separately by verify, and a difference in it counts', async (t) => {
   const { replica, list } = await scene(t, withPhotos, true);
   await replica.replicate();
   list[1] = { ...list[1], Media: [] };
@@ -75,7 +75,7 @@ test('sub-data that came apart is read again apart: a difference in it counts', 
   );
 });
 
-test('the first listing without media is not taken for all', async (t) => {
+test('a first listing without media at its URL does not mean that no listing has media', async (t) => {
   const { server, replica } = await scene(t, withPhotos, true);
   server.intercept = (seen) => (isMedia(seen) && seen.path.includes(keyOf(1)) ? MISSING : undefined);
   assert.equal(await replica.replicate(), 'done');
@@ -85,7 +85,7 @@ test('the first listing without media is not taken for all', async (t) => {
   );
 });
 
-test('media are found at Property/key/Media as well, the path of the specification', async (t) => {
+test('media are also found at Property/key/Media, the path of the specification', async (t) => {
   const { server, replica, list } = await scene(t, withPhotos);
   server.intercept = ({ path }) => {
     const [, key] = /^\/odata\/Property\/(\d+)\/Media$/.exec(path) ?? [];
@@ -96,7 +96,7 @@ test('media are found at Property/key/Media as well, the path of the specificati
   assert.deepEqual(await replica.keys('Media'), PHOTOS);
 });
 
-test('keys that are numbers are asked for as numbers', async (t) => {
+test('numeric keys are written as numbers in URLs', async (t) => {
   const { server, replica, list } = await scene(t, withPhotos);
   for (const [at, each] of list.entries()) list[at] = { ...each, ListingKey: Number(each.ListingKey) };
   server.intercept = ({ path }) => {
@@ -108,7 +108,7 @@ test('keys that are numbers are asked for as numbers', async (t) => {
   assert.deepEqual(await replica.keys('Media'), PHOTOS);
 });
 
-test('a source that gives sub-data after all: that of everything stored is fetched', async (t) => {
+test('when a source begins to offer sub-data, that of every stored listing is fetched', async (t) => {
   const { clock, server, replica } = await scene(t, withPhotos, true);
   server.intercept = (seen) => (isMedia(seen) ? MISSING : undefined);
   await replica.replicate();
@@ -119,7 +119,7 @@ test('a source that gives sub-data after all: that of everything stored is fetch
   assert.deepEqual(await replica.keys('Media'), PHOTOS);
 });
 
-test('open houses of an updated listing are asked for when their timestamp moved, where the source sends it', async (t) => {
+test('if the source sends OpenHousesChangeTimestamp, open houses are requested only when it moved', async (t) => {
   const before = '2026-05-01T00:00:00Z';
   const { clock, server, replica, list } = await scene(
     t,
@@ -140,7 +140,7 @@ test('open houses of an updated listing are asked for when their timestamp moved
   assert.equal(asked() - first, 1);
 });
 
-test('a feed that is empty when a watch begins is asked again what it can do once it has listings', async (t) => {
+test('a feed that is empty when a watch begins is probed again once it has listings', async (t) => {
   const { clock, replica, list } = await scene(t, withPhotos, true);
   const all = [...list];
   take(list, ...keysUpTo(6));

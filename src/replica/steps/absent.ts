@@ -21,12 +21,12 @@ export function absentFrom(page: SourcePage, resource: string, keys: readonly st
 
 /** What is known of entries: the source has them no more, or its record is one that nobody can ask for by a key. */
 interface Sought {
-  readonly gone: readonly Quarantined[];
+  readonly absent: readonly Quarantined[];
   readonly unknown: readonly Quarantined[];
 }
 
 /** Asks the source for the records of entries. What is in neither list of the result it still gives. */
-export async function seekGone(copy: Copy, entries: readonly Quarantined[]): Promise<Sought> {
+export async function seekAbsent(copy: Copy, entries: readonly Quarantined[]): Promise<Sought> {
   const { dictionary } = await copy.store.model();
   const { byKey, resources } = copy.feed.capabilities;
   const unknown: Quarantined[] = [];
@@ -51,7 +51,7 @@ export async function seekGone(copy: Copy, entries: readonly Quarantined[]): Pro
       return isWhole && !given.records.has(recordName(entry));
     });
   }
-  return { gone: left.map(({ entry }) => entry), unknown };
+  return { absent: left.map(({ entry }) => entry), unknown };
 }
 
 /** What the source returned, by name. */
