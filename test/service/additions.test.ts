@@ -1,6 +1,6 @@
 /**
- * What docs/code-map.md says of additions: a field, a role, a sub-resource of a listing and a resource are rows in at most
- * two files. They are added to a copy of the sources, and a service of that copy answers for them in both interfaces.
+ * The additions that docs/code-map.md describes: a field, a role, a sub-resource of a listing and a resource are rows in at
+ * most two files. The test adds them to a copy of the sources, whose service must then publish them in both interfaces.
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -13,14 +13,14 @@ import { temporaryFile } from '../support/temporary.ts';
 type Support = typeof import('../support/service.ts');
 type TestService = Awaited<ReturnType<Support['startTestService']>>;
 
-/** A row at the end of a file, or before the text that ends a table. */
+/** A row to add to a file: at its end, or before the text that ends a table. */
 interface Row {
   readonly file: string;
   readonly row: string;
   readonly before?: string;
 }
 
-/** By the words of the code map. */
+/** The additions, by the words that the code map uses for them. */
 const ADDITIONS: Readonly<Record<string, readonly Row[]>> = {
   'field to the dictionary': [
     { file: 'src/dictionary/data/fields/Property.tsv', row: 'SunroomYN\tboolean\t\tidx\n' },
@@ -145,7 +145,7 @@ describe('an addition is rows in at most two files', () => {
     }
   });
 
-  it('gives a field, and finds records by it', async () => {
+  it('publishes a new field and filters by it', async () => {
     assert.deepEqual(await reso('Property?$filter=SunroomYN eq true&$select=ListingKey,SunroomYN'), [
       { ListingKey: '1', SunroomYN: true },
     ]);
@@ -154,14 +154,14 @@ describe('an addition is rows in at most two files', () => {
     ]);
   });
 
-  it('shows a role its rows', async () => {
+  it('shows a new role only its rows', async () => {
     assert.deepEqual(await reso('Property?$select=ListingKey', town), [{ ListingKey: '1' }]);
     assert.deepEqual(await native('listings?_select=City', town), [
       { Id: '1', StandardFields: { ListingKey: '1', City: 'Fargo' } },
     ]);
   });
 
-  it('gives a sub-resource by its path and by its expansions', async () => {
+  it('publishes a new sub-resource by path and by expansion', async () => {
     const certificate = { Id: 'C1', Rating: 'Gold' };
     assert.deepEqual(await native('listings/1/certificates'), [certificate]);
     assert.deepEqual(await native('listings/1/certificates/C1'), [certificate]);
@@ -174,7 +174,7 @@ describe('an addition is rows in at most two files', () => {
     );
   });
 
-  it('publishes a resource under its names', async () => {
+  it('publishes a new resource under all its names', async () => {
     const rows = [{ HarborKey: 'H1', Berths: 12 }];
     assert.deepEqual(await reso('Harbor?$filter=Berths gt 10&$select=HarborKey,Berths'), rows);
     assert.deepEqual(await reso('Port?$select=HarborKey,Berths'), rows);
@@ -182,7 +182,7 @@ describe('an addition is rows in at most two files', () => {
     assert.match(text, /<EntitySet Name="Harbor" EntityType="[\w.]+\.Harbor"/);
   });
 
-  it('still has correct types', { skip: process.env.PLAT_FULL !== '1' && 'PLAT_FULL=1 checks types' }, () => {
+  it('compiles', { skip: process.env.PLAT_FULL !== '1' && 'PLAT_FULL=1 checks types' }, () => {
     execFileSync(join(copy, 'node_modules/.bin/tsc'), ['--noEmit', '-p', copy], { stdio: 'inherit' });
   });
 });

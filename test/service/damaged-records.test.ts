@@ -1,6 +1,6 @@
 /**
- * A record with a wrong letter is valid JSON: once the scrub knows it, no answer holds it, over either interface and on
- * either engine, until it is mended. All other answers go on.
+ * A record with a corrupted character is still valid JSON. Once the scrub has found it, every response that would contain it
+ * is refused, in both interfaces and on both engines, until it is repaired. All other responses are served.
  */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
@@ -14,10 +14,10 @@ import { startTestService } from '../support/service.ts';
 import { sqliteEngine } from '../support/sqlite-engine.ts';
 
 const KEYS = Array.from({ length: 210 }, (_, index) => `L${1000 + index}`);
-/** Long, so that a page of all takes a megabyte. */
+/** Long, so that a page of all records takes a megabyte. */
 const remarks = (key: string): string => `granite of ${key} ${'and a garden. '.repeat(270)}`;
 
-/** What is asked in every state of the store; the paths begin with the collection. */
+/** The requests that are sent in every state of the store. */
 const PATHS = {
   all: '/Reso/OData/Property?$top=1000',
   'all, native': '/v1/listings?_limit=1000',
@@ -52,7 +52,7 @@ const TEXTS = {
 } as const;
 
 for (const engine of [sqliteEngine({ pageReaders: 1, searchReaders: 1 }), postgresEngine()]) {
-  test(`${engine.name}: what is known to be damaged is in no answer`, async () => {
+  test(`${engine.name}: responses that would contain a record found to be damaged are refused, until it is repaired`, async () => {
     const { damage, store, scrub, refused, logged, pass } = await serve(engine);
     assert.deepEqual(await refused(), []);
     const wrong = (resource: keyof typeof TEXTS, key: string, from: string, to: string) =>
@@ -61,7 +61,7 @@ for (const engine of [sqliteEngine({ pageReaders: 1, searchReaders: 1 }), postgr
       );
 
     await wrong('Property', 'L1060', 'granite', 'granjte');
-    assert.deepEqual(await refused(), [], 'nobody has read it through');
+    assert.deepEqual(await refused(), [], 'the scrub has not read the record yet');
     await pass();
     const listings = ['all', 'all, native', 'keys', 'found', 'ordered', 'record', 'field', 'record, native'];
     assert.deepEqual(await refused(), listings);
@@ -75,7 +75,7 @@ for (const engine of [sqliteEngine({ pageReaders: 1, searchReaders: 1 }), postgr
     const withAgent = [...listings, ...more, 'photos in listings'];
     assert.deepEqual(new Set(await refused()), new Set(withAgent));
 
-    // The store remembers three damaged records: it cannot tell which of these are.
+    // The scrub remembers at most three damaged records, so with more it treats the whole resource as damaged.
     await wrong('PropertyRooms', 'RL117%', 'Kitchen', 'Kitchfn');
     await pass();
     assert.deepEqual(scrub.damaged()?.get('PropertyRooms'), 'all');
@@ -130,7 +130,7 @@ async function serve(engine: Engine) {
   const scrub = made;
   assert.ok(scrub);
   const token = await world.key('replication');
-  /** Which of the paths are refused; an answer is JSON, and tells nothing of what is wrong where. */
+  /** The names of the refused requests. A refusal reveals neither which record is damaged nor how. */
   const refused = async (): Promise<Asked[]> => {
     const names: Asked[] = [];
     for (const [name, path] of entries(PATHS)) {
@@ -146,7 +146,7 @@ async function serve(engine: Engine) {
     }
     return names;
   };
-  /** Reads everything through, and looks again at what is known. */
+  /** Runs a scrub of the whole store, after rechecking the known faults. */
   const pass = async (): Promise<void> => {
     time += 60_000;
     await scrub.problem();

@@ -1,4 +1,4 @@
-/** Every example of the documents on the two languages, asked of the live service. */
+/** Sends every example of the documents on the two query languages to a live service. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
@@ -49,7 +49,7 @@ function examples(page: string, kind: string): string[] {
   return [...blocks].flatMap(([, block = '']) => block.trimEnd().split('\n'));
 }
 
-/** Nothing in the documents is percent-encoded. */
+/** The documents show requests without percent-encoding. */
 const written = (text: string): string => text.replaceAll('%', '%25').replaceAll('+', '%2B');
 
 test('the requests of docs/odata.md are answered', async () => {

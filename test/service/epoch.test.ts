@@ -1,4 +1,4 @@
-/** What tells a consumer that the service went back in time: its epoch, in every answer to a key that is known. */
+/** X-Plat-Epoch, in every response to a known key: a new epoch tells a consumer that the store was restored. */
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
@@ -24,12 +24,12 @@ const PATHS = [
   '/v1/listings?_unknown=1',
 ];
 
-test('every response to a known key has the epoch, errors included, and another one after the store went back', async (t) => {
+test('every response to a known key has the epoch, errors included, and the new one once the store begins one', async (t) => {
   const service = await startTestService(t, {
     fill: async (world) => void (await world.write('Property', listing('A'))),
   });
   const token = await service.key('replication');
-  const told = async (): Promise<Set<string | undefined>> => {
+  const epochsOf = async (): Promise<Set<string | undefined>> => {
     const epochs = new Set<string | undefined>();
     for (const path of PATHS) {
       const { headers } = await service.get('replication', path, { token });
@@ -38,16 +38,16 @@ test('every response to a known key has the epoch, errors included, and another 
     return epochs;
   };
   const { epoch } = await service.store.model();
-  assert.deepEqual(await told(), new Set([epoch]));
+  assert.deepEqual(await epochsOf(), new Set([epoch]));
   const next = await (await service.again()).beginEpoch({});
   assert.notEqual(next.epoch, epoch);
-  assert.deepEqual(await told(), new Set([next.epoch]));
+  assert.deepEqual(await epochsOf(), new Set([next.epoch]));
   const stranger = await service.get('replication', '/Reso/OData/$metadata', { token: 'of-nobody' });
   assert.equal(stranger.status, 401);
   assert.equal(stranger.headers['x-plat-epoch'], undefined);
 });
 
-test('a store of a plat without epochs has one that stays, and none in common with another store', async (t) => {
+test('a store of a version without epochs gets one that never changes and differs between stores', async (t) => {
   const epochs: string[] = [];
   for (const secret of ['one', 'other']) {
     const path = await emptyStoreFile(DEFAULT_SETTINGS);

@@ -1,4 +1,4 @@
-/** Large answers of a server: the same as others, and what becomes of them when somebody goes away. */
+/** Large responses on PostgreSQL: identical to those on SQLite, and safe when a client disconnects or stops reading. */
 import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import { after, test } from 'node:test';
@@ -24,11 +24,11 @@ const server = await startTestService({ after }, { fill, engine, service });
 const file = await startTestService({ after }, { fill, service });
 const token = await server.key('replication');
 const fileToken = await file.key('replication');
-/** By which both have the same address. */
+/** Both services build their links from this host, so that responses can be compared. */
 const host = 'feed.example';
 
 const PROPERTY = '/Reso/OData/Property';
-/** One after the other, as a walk asks for them. */
+/** In the order in which a walk requests them. */
 const PATHS = [
   `${PROPERTY}?$top=200&$count=true&$expand=Rooms`,
   `${PROPERTY}?$top=200&$count=true&$expand=Rooms&$skiptoken=L1009`,
@@ -39,7 +39,7 @@ const PATHS = [
   '/v1/listings?_limit=200&_skiptoken=L1009&_pagination=1',
 ];
 
-test('they are byte for byte what the embedded engine gives, as they are and packed', async () => {
+test('large responses are byte for byte those of SQLite, plain and compressed', async () => {
   for (const path of PATHS) {
     const given = await file.get('replication', path, { token: fileToken, headers: { host } });
     const get = (headers: Readonly<Record<string, string>> = {}, method = 'GET') =>
@@ -61,12 +61,12 @@ test('they are byte for byte what the embedded engine gives, as they are and pac
   }
 });
 
-/** Records of a megabyte each, more than the system's buffers hold; they are read on the one connection for searches. */
+/** Records of a megabyte each, which exceed the socket buffers; they are read on the only connection for searches. */
 const doubled = ['PublicRemarks', ...Array.from({ length: 8 }, (_, index) => `X${index}`)];
 const compute = doubled.slice(1).map((as, index) => `concat(${doubled[index]},${doubled[index]}) as ${as}`);
 const LARGE = `${PROPERTY}?$top=40&$select=ListingKey,X7&$compute=${compute.join()}`.replaceAll(' ', '%20');
 
-/** A connection whose answer has begun, and is not read any further. */
+/** A connection whose response has begun and is not read any further. */
 async function begun(): Promise<{ socket: Socket; first: Buffer }> {
   const { hostname, port } = new URL(server.addresses.replication);
   const socket = connect(Number(port), hostname);
@@ -77,7 +77,7 @@ async function begun(): Promise<{ socket: Socket; first: Buffer }> {
   return { socket, first };
 }
 
-/** How many bytes come until the connection is closed, or the promised length is reached; and that length with the head. */
+/** Reads to the end of the response or of the connection: the bytes received, and those that head and Content-Length promise. */
 async function readOn({ socket, first }: { socket: Socket; first: Buffer }) {
   const head = first.toString('latin1').split('\r\n\r\n', 1)[0] ?? '';
   const promised = head.length + 4 + Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1]);
@@ -91,17 +91,17 @@ async function readOn({ socket, first }: { socket: Socket; first: Buffer }) {
 }
 
 let price = 0;
-/** A search that was not made before, on the same connection. */
+/** A search that no earlier request has made, on the same database connection. */
 const search = () =>
   server.get('replication', `${PROPERTY}?$top=1&$filter=ListPrice eq ${price++}`, { token });
 
-test('a client that leaves in the middle leaves its connection to others', async () => {
+test('when a client disconnects halfway, the database connection serves the next request', async () => {
   const { socket } = await begun();
   socket.destroy();
   assert.equal((await search()).status, 200);
 });
 
-test('a client that reads nothing for long delays no other, and gets the rest when it does', async () => {
+test('a client that pauses reading delays no other request, and receives the whole response afterwards', async () => {
   const slow = await begun();
   assert.equal((await search()).status, 200);
   const { bytes, promised } = await readOn(slow);
@@ -109,7 +109,7 @@ test('a client that reads nothing for long delays no other, and gets the rest wh
   assert.equal(bytes, promised);
 });
 
-test('a text that is no JSON any more: 503, and nothing leaves', async () => {
+test('a page with a stored text that is no longer valid JSON is refused with 503 until it is repaired', async () => {
   const flip = (key: string, from: string, to: string) =>
     server.damage(
       `UPDATE property_texts SET idx_values = replace(idx_values, 'more. ${from}', 'more. ${to}') WHERE _key = '${key}'`,

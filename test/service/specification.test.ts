@@ -1,4 +1,4 @@
-/** Who may ask, what fails and what is bounded (specification 5, 7, 8, 9). */
+/** Access, errors and limits (specification 4, 5, 7, 8, 9). */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { SurfaceName } from '../../src/service/surface.ts';
@@ -28,7 +28,7 @@ const PATHS: Readonly<Record<Exclude<SurfaceName, 'admin'>, readonly string[]>> 
   floorplans: ['/Reso/Media', '/Reso/$metadata', '/Reso/'],
 };
 
-test('5.1 every request carries Authorization: Bearer, or is refused with 401', async () => {
+test('5.1 a request without a valid Authorization: Bearer is refused with 401', async () => {
   for (const surface of ['api', 'replication', 'floorplans'] as const) {
     for (const path of PATHS[surface]) {
       for (const token of [undefined, 'plat_not-a-token']) {
@@ -41,11 +41,11 @@ test('5.1 every request carries Authorization: Bearer, or is refused with 401', 
 
 test('5.3 7.1 a replication key must use the replication host; a request to the regular endpoint fails and says so', async () => {
   const token = await service.key('replication');
-  const told = `A replication key must use the replication host: ${addresses.replication}`;
+  const message = `A replication key must use the replication host: ${addresses.replication}`;
   for (const path of PATHS.api) {
     const answer = await service.get('api', path, { token });
-    if (path.startsWith('/v1')) assert.deepEqual(nativeFault(answer), [403, 1021, told]);
-    else assert.deepEqual(resoFault(answer), [403, 'replicationKeyOnApi', told]);
+    if (path.startsWith('/v1')) assert.deepEqual(nativeFault(answer), [403, 1021, message]);
+    else assert.deepEqual(resoFault(answer), [403, 'replicationKeyOnApi', message]);
   }
   for (const path of ['/Reso/OData/Property', '/v1/listings', '/v1/system']) {
     assert.equal((await service.get('replication', path, { token })).status, 200, path);
@@ -54,14 +54,14 @@ test('5.3 7.1 a replication key must use the replication host; a request to the 
 
 test('5.6 a key without replication permission is refused on the replication host', async () => {
   const token = await service.key('api');
-  const told = 'The replication interface is not available to a key of kind api.';
+  const message = 'The replication interface is not available to a key of kind api.';
   const native = await service.get('replication', '/v1/listings', { token });
-  assert.deepEqual(nativeFault(native), [403, 1500, told]);
+  assert.deepEqual(nativeFault(native), [403, 1500, message]);
   const reso = await service.get('replication', '/Reso/OData/Property', { token });
-  assert.deepEqual(resoFault(reso), [403, 'keyNotForSurface', told]);
+  assert.deepEqual(resoFault(reso), [403, 'keyNotForSurface', message]);
 });
 
-test('5.4 the role of the key decides what is seen, by either interface and any kind of key', async () => {
+test('5.4 the role of the key decides which records it sees, in both interfaces and for any kind of key', async () => {
   for (const [role, count] of [
     ['idx', 600],
     ['private', 1200],
@@ -79,7 +79,7 @@ test('5.4 the role of the key decides what is seen, by either interface and any 
   }
 });
 
-test('8 a page holds 1000 records at most, by $top and by _limit', async () => {
+test('8 a page has at most 1000 records: a larger $top is cut to it, a larger _limit refused', async () => {
   const token = await service.key('replication');
   const reso = asker(service, 'replication', token);
   const native = nativeAsker(service, 'replication', token);
@@ -100,7 +100,7 @@ test('8 polling once an hour and purging once a day are far below the limits of 
   assert.deepEqual([Number(limit), Number(seconds)], [4000, 300]);
 });
 
-test('9.1 the native interface carries its version in the path; there is no other', async () => {
+test('9.1 the native interface has its version, v1, in the path; other versions do not exist', async () => {
   const token = await service.key('api');
   assert.equal((await service.get('api', '/v1/listings', { token })).status, 200);
   for (const path of ['/v2/listings', '/listings', '/v1.0/listings']) {
@@ -117,7 +117,7 @@ test('9.2 the RESO interface is under /Reso/OData, floor plans under /Reso', asy
   assert.equal((await service.get('floorplans', '/Reso/OData/Media', { token: plans })).status, 404);
 });
 
-test('4 all requests are GET, and no body is used', async () => {
+test('4 all requests are GET: other methods get 405 with Allow', async () => {
   const token = await service.key('replication');
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
     const { status, headers } = await service.get('replication', '/v1/listings', { token, method });

@@ -19,7 +19,7 @@ export const TOGETHER = {
     'service/admin',
     'service/floorplans',
     'service/kept',
-    'service/filter-index/gone.test.ts',
+    'service/filter-index/failed-builds.test.ts',
   ],
   /** What all requests have in common, and rules for all interfaces. */
   connections: [
@@ -35,8 +35,8 @@ export const TOGETHER = {
     'service/epoch.test.ts',
     'service/large-answers.test.ts',
     'service/specification.test.ts',
-    'service/strength.test.ts',
-    'service/told-moment.test.ts',
+    'service/expensive-requests.test.ts',
+    'service/promised-date.test.ts',
   ],
   /** The console, most of it in a real browser. */
   console: ['service/console'],

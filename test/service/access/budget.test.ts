@@ -1,4 +1,4 @@
-/** What a key may use beside its number of requests. */
+/** The budget of a key: running requests, unread bytes, search time. Also the minimum pace at which a client must read. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PlatError } from '../../../src/errors/index.ts';
@@ -32,59 +32,59 @@ function budgetsOf(limits: Partial<BudgetLimits> = {}) {
   return { budgets, ask, refusals, advance };
 }
 
-const told = (code: string, retryAfter: number, message: string) => (error: unknown) => {
+const refusal = (code: string, retryAfter: number, message: string) => (error: unknown) => {
   assert.ok(error instanceof PlatError);
   assert.deepEqual([error.code, error.retryAfter, error.message], [code, retryAfter, message]);
   return true;
 };
 
-test('requests under way are counted, whatever became of them', () => {
+test('a key may have only so many requests running; a closed request frees its slot, closed once or twice', () => {
   const { budgets, ask, refusals } = budgetsOf();
   const [first] = [ask('a'), ask('a'), ask('a')];
   const fourth = budgets.open('127.0.0.1');
   assert.throws(
     () => fourth.belongsTo('a'),
-    told('tooManyUnderWay', 1, 'More than 3 requests of this key are running at once. Try again in 1 s.'),
+    refusal('tooManyUnderWay', 1, 'More than 3 requests of this key are running at once. Try again in 1 s.'),
   );
   assert.equal(budgets.requests, 4);
   fourth.close();
   ask('b').close();
   first?.close();
-  first?.close(); // once is enough
+  first?.close(); // a second close must not free a second slot
   ask('a');
   assert.deepEqual([budgets.requests, refusals], [3, ['requests']]);
 });
 
-test('a key that does not read its responses is told to read them, and no other key is', () => {
+test('a key with too many unread response bytes is refused until it reads them; other keys are not', () => {
   const { budgets, ask } = budgetsOf();
   const greedy = ask('greedy');
   greedy.made(10 * MEGABYTE);
   greedy.begin('pages');
   greedy.made(1);
   const message = 'More than 10 MB of responses are waiting for this key to read them. Try again in 5 s.';
-  assert.throws(() => greedy.begin('pages'), told('answersNotTaken', 5, message));
-  assert.throws(() => ask('greedy'), told('answersNotTaken', 5, message));
+  assert.throws(() => greedy.begin('pages'), refusal('answersNotTaken', 5, message));
+  assert.throws(() => ask('greedy'), refusal('answersNotTaken', 5, message));
   ask('other').begin('pages');
   greedy.holds(5 * MEGABYTE);
   ask('greedy').begin('searches');
   assert.equal(budgets.bytes, 5 * MEGABYTE);
   greedy.close();
-  greedy.holds(9 * MEGABYTE); // it is over
+  greedy.holds(9 * MEGABYTE); // no effect on a closed account
   assert.equal(budgets.bytes, 0);
 });
 
-test('beyond the bound of all, those are refused that hold more than an equal part of it', () => {
+test('when the total of unread bytes is exceeded, only keys above an equal share are refused', () => {
   const { ask, refusals } = budgetsOf();
   const accounts = ['a', 'b', 'c'].map((key) => ask(key));
   for (const [index, megabytes] of [10, 9, 2].entries()) accounts[index]?.made(megabytes * MEGABYTE);
-  const share = told('overloaded', 5, 'The service is at its limit. Try again in 5 s.');
-  for (const key of ['a', 'b']) assert.throws(() => ask(key), share);
+  const overloaded = refusal('overloaded', 5, 'The service is at its limit. Try again in 5 s.');
+  for (const key of ['a', 'b']) assert.throws(() => ask(key), overloaded);
   accounts[2]?.begin('pages');
   ask('d').begin('pages');
   assert.deepEqual(refusals, ['share', 'share']);
 });
 
-test('searches are timed in windows; pages and records are given all the same', () => {
+test('a key that has used its search time in a window is refused further searches, but not pages and records', () => {
   const { ask, advance } = budgetsOf();
   const account = ask('a');
   account.begin('searches');
@@ -95,20 +95,20 @@ test('searches are timed in windows; pages and records are given all the same', 
   advance(100_500);
   const message =
     'The searches of this key took more than 60 s in 300 s. The next search can run in 200 s; records and pages by key are served meanwhile.';
-  assert.throws(() => account.begin('searches'), told('searchedTooLong', 200, message));
+  assert.throws(() => account.begin('searches'), refusal('searchedTooLong', 200, message));
   account.begin('pages');
   ask('b').begin('searches');
   account.close();
   assert.throws(
     () => ask('a').begin('searches'),
-    told('searchedTooLong', 200, message),
-    'also when it comes anew',
+    refusal('searchedTooLong', 200, message),
+    'a new request of the same key is refused, too',
   );
   advance(199_500);
   ask('a').begin('searches');
 });
 
-test('the operator is refused nothing', () => {
+test('an exempt (admin) key exceeds every budget without being refused', () => {
   const { budgets } = budgetsOf();
   for (let index = 0; index < 10; index++) {
     const account = budgets.open('127.0.0.1');
@@ -119,16 +119,16 @@ test('the operator is refused nothing', () => {
   }
 });
 
-test('unused budgets are removed', () => {
+test('a budget is removed at the end of its window, and at once if it holds no search time', () => {
   const { budgets, ask, advance } = budgetsOf();
   for (let index = 0; index < 1000; index++) {
     const account = ask(`key ${index}`);
     account.begin('searches');
     account.close();
   }
-  assert.equal(budgets.size, 1000, 'of a window that runs is known what was used in it');
+  assert.equal(budgets.size, 1000, 'the search time of a current window is remembered');
   for (let index = 0; index < 100; index++) ask(`other ${index}`).close();
-  assert.equal(budgets.size, 1000, 'who searched nothing leaves nothing');
+  assert.equal(budgets.size, 1000, 'a key without searches leaves no entry');
   advance(300_000);
   ask('next').close();
   assert.equal(budgets.size, 0);
@@ -137,7 +137,7 @@ test('unused budgets are removed', () => {
 function paceOf() {
   let now = 0;
   const pace = new Pace({ bytesPerSecond: 1000, seconds: 10 }, () => now);
-  pace.close(); // no timer looks, the test does
+  pace.close(); // stops the timer; the test calls look() itself
   const cut: string[] = [];
   return {
     watch: (name: string) => pace.watch(() => void cut.push(name)),
@@ -149,7 +149,7 @@ function paceOf() {
   };
 }
 
-test('a client that takes nothing, or too little, is cut; one that is quick enough is not', () => {
+test('a client that reads less than the minimum in a window is disconnected; one that reads the minimum is not', () => {
   const { watch, after } = paceOf();
   const [none, little, enough] = [watch('none'), watch('little'), watch('enough')];
   for (const sender of [none, little, enough]) sender.waits();
@@ -157,33 +157,33 @@ test('a client that takes nothing, or too little, is cut; one that is quick enou
   enough.took(10_000, true);
   assert.deepEqual(after(9.9), []);
   assert.deepEqual(after(0.1), ['none', 'little']);
-  assert.deepEqual(after(10), ['enough'], 'each window counts by itself');
+  assert.deepEqual(after(10), ['enough'], 'each window is evaluated separately');
 });
 
-test('time in which nothing waits for the client does not count', () => {
+test('time in which no data waits for the client does not count against it', () => {
   const { watch, after } = paceOf();
   const sender = watch('a');
-  assert.deepEqual(after(100), [], 'the store takes as long as it takes');
+  assert.deepEqual(after(100), [], 'the time that the store takes is not the client’s');
   sender.waits();
   sender.took(1, false);
   assert.deepEqual(after(100), []);
   sender.waits();
   assert.deepEqual(after(5), []);
   sender.waits();
-  assert.deepEqual(after(5), ['a'], 'what is added does not begin it anew');
+  assert.deepEqual(after(5), ['a'], 'further data does not restart the window');
   const ended = watch('b');
   ended.waits();
   ended.end();
   assert.deepEqual(after(100), []);
 });
 
-test('nothing is started for a client that has disconnected, however long it has waited', () => {
-  let gone = false;
+test('work that begins after the client has disconnected is refused in every lane', () => {
+  let isDisconnected = false;
   const { budgets } = budgetsOf();
-  const account = budgets.open('127.0.0.1', () => gone);
+  const account = budgets.open('127.0.0.1', () => isDisconnected);
   account.belongsTo('a');
   account.begin('searches');
-  gone = true;
+  isDisconnected = true;
   for (const lane of ['records', 'pages', 'searches'] as const) {
     assert.throws(() => account.begin(lane), { code: 'clientGone', status: 408 });
   }

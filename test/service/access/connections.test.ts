@@ -1,4 +1,4 @@
-/** Which connection is closed where there are too many. */
+/** Which connection is closed when there are too many. A connection without a request from a known key is a stranger's. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Bound, Connections } from '../../../src/service/access/connections.ts';
@@ -13,7 +13,7 @@ function connectionsOf(total: number, perAddress: number) {
     bounds,
     closed,
     open: (name: string, address: string) => connections.open(address, () => void closed.push(name)),
-    /** Opens one on which a key asks once. */
+    /** Opens a connection on which `key` sends one request. */
     openOf(name: string, address: string, key: string) {
       const connection = connections.open(address, () => void closed.push(name));
       connection?.begin()(key);
@@ -22,7 +22,7 @@ function connectionsOf(total: number, perAddress: number) {
   };
 }
 
-test('of an address that has too many, the one is closed that has asked nothing for the longest time', () => {
+test('an address above its limit loses its connection that has been idle longest', () => {
   const { connections, open, openOf, closed, bounds } = connectionsOf(100, 2);
   const first = open('first', '192.0.2.1');
   open('second', '192.0.2.1');
@@ -32,11 +32,11 @@ test('of an address that has too many, the one is closed that has asked nothing 
   assert.deepEqual([closed, bounds, connections.size], [['second'], ['address'], 3]);
   openOf('of a key', '192.0.2.1', 'key a');
   assert.deepEqual([closed, connections.strangers], [['second', 'first'], 2]);
-  open('fourth', '192.0.2.1'); // that of the key counts no more for its address
+  open('fourth', '192.0.2.1'); // a connection with a request from a key no longer counts for its address
   assert.deepEqual([closed, connections.size, connections.strangers], [['second', 'first'], 4, 3]);
 });
 
-test('strangers fill what there is, and each key gets in all the same, at their expense', () => {
+test('when strangers hold all connections, a connection of a key replaces one of theirs', () => {
   const { connections, open, openOf, closed } = connectionsOf(6, 100);
   for (let at = 0; at < 6; at++) open(`stranger ${at}`, `192.0.2.${at % 2}`);
   openOf('a', '198.51.100.1', 'key a');
@@ -46,7 +46,7 @@ test('strangers fill what there is, and each key gets in all the same, at their 
   assert.deepEqual([connections.size, connections.strangers], [6, 4]);
 });
 
-test('a key that opens connections without end closes its own', () => {
+test('when no stranger is left, the key with the most connections loses its own', () => {
   const { open, openOf, closed } = connectionsOf(4, 100);
   openOf('other', '192.0.2.1', 'key b');
   for (let at = 0; at < 3; at++) openOf(`greedy ${at}`, '192.0.2.2', 'key a');
@@ -55,7 +55,7 @@ test('a key that opens connections without end closes its own', () => {
   assert.deepEqual(closed, ['greedy 0', 'greedy 1']);
 });
 
-test('a connection with a request under way is never closed; where all have one, none is taken', () => {
+test('a connection with a running request is never closed; if all have one, a new connection is refused', () => {
   const { connections, open, openOf, closed, bounds } = connectionsOf(2, 100);
   const ended = open('stranger', '192.0.2.1')?.begin();
   const other = openOf('of a key', '192.0.2.2', 'key a')?.begin();
@@ -63,12 +63,12 @@ test('a connection with a request under way is never closed; where all have one,
   other?.('key a');
   assert.notEqual(open('taken', '192.0.2.3'), undefined);
   ended?.('key b');
-  ended?.('key b'); // once is enough
+  ended?.('key b'); // a second end of the same request must have no effect
   assert.deepEqual([closed, bounds], [['of a key'], ['total', 'total']]);
   assert.deepEqual([connections.size, connections.strangers], [2, 1]);
 });
 
-test('a connection that has ended, or was closed, counts no more, whatever ends on it', () => {
+test('a connection that has ended or was closed no longer counts, even if a request on it ends later', () => {
   const { connections, open } = connectionsOf(1, 100);
   const first = open('first', '192.0.2.1');
   const ended = first?.begin();
@@ -83,7 +83,7 @@ test('a connection that has ended, or was closed, counts no more, whatever ends 
   assert.deepEqual([connections.size, connections.strangers], [1, 1]);
 });
 
-test('a network of IPv6 counts as one address, and one of IPv4 inside IPv6 as itself', () => {
+test('an IPv6 /64 network counts as one address, and an IPv4-mapped address as the IPv4 address', () => {
   const networks: readonly [string, string][] = [
     ['192.0.2.7', '192.0.2.7'],
     ['::ffff:192.0.2.7', '192.0.2.7'],

@@ -1,4 +1,4 @@
-/** A crowd of one key on the thread that reads requests, beside another key. */
+/** Fair scheduling on the main thread: many requests of one key next to a single request of another. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
@@ -7,7 +7,7 @@ import { SERVICE_DEFAULTS } from '../../../src/service/options.ts';
 import { listing } from '../../support/builders.ts';
 import { startTestService } from '../../support/service.ts';
 
-test('other work runs between two turns, and a caller with one request waits behind only one other', async () => {
+test('the queue yields to the event loop between requests, and serves a caller with one request after one of the crowd', async () => {
   const thread = new RequestQueue();
   const order: string[] = [];
   const enter = (name: string) => thread.enter(name).then(() => void order.push(name));
@@ -21,7 +21,7 @@ test('other work runs between two turns, and a caller with one request waits beh
   assert.equal(thread.waiting, 0);
 });
 
-test('one of another key is answered among the first of hundreds that came before it', async (t) => {
+test('a request of another key is answered before most of 200 expensive ones that arrived before it', async (t) => {
   const limit = { requests: 10_000, seconds: 60 };
   const limits = { ...SERVICE_DEFAULTS.limits, replication: limit };
   const service = await startTestService(t, {
@@ -36,7 +36,7 @@ test('one of another key is answered among the first of hundreds that came befor
     assert.equal(status, 200);
     order.push(who);
   };
-  // Connections are there, and what is compiled once is compiled.
+  // Opens the connections and compiles what is compiled once.
   await Promise.all(Array.from({ length: 200 }, () => ask('warm', greedy, path)));
   await ask('warm', modest, path);
   order.length = 0;

@@ -1,4 +1,4 @@
-/** The limiter of one process among several: when it asks the store, and what it does with the answer. */
+/** The rate limiter of one process of several: when it borrows requests from the store, and what it does with them. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { SharedLimiter } from '../../../src/service/access/rate-limits.ts';
@@ -6,7 +6,7 @@ import type { LendingWish, Loan, ReturnedLoan, Shared } from '../../../src/store
 
 const LIMIT = { requests: 100, seconds: 300 };
 
-/** A store that lends what a test says, and notes what it is asked. */
+/** A limiter over a store that lends the given loans in order and records what it is asked for. */
 function lender(...loans: readonly (Partial<Loan> | Error)[]) {
   const wishes: LendingWish[] = [];
   const returned: ReturnedLoan[] = [];
@@ -15,7 +15,7 @@ function lender(...loans: readonly (Partial<Loan> | Error)[]) {
     async lendRequests(wish) {
       const next = loans[wishes.push(wish) - 1];
       if (next instanceof Error) throw next;
-      assert.ok(next !== undefined, 'no more than so often');
+      assert.ok(next !== undefined, 'the limiter borrows more often than expected');
       return { window: 1, requests: 0, remaining: 0, milliseconds: 300_000, ...next };
     },
     returnRequests: async (given) => void returned.push(...given),
@@ -33,7 +33,7 @@ function lender(...loans: readonly (Partial<Loan> | Error)[]) {
   return { limiter, take, wishes, returned };
 }
 
-it('asks the store once for all requests that it lends, and reports the remaining limit', async () => {
+it('asks the store again only when a loan is used up, and reports the remaining limit', async () => {
   const { take, wishes, limiter, returned } = lender(
     { requests: 3, remaining: 40 },
     { requests: 2, remaining: 38 },
@@ -51,7 +51,7 @@ it('asks the store once for all requests that it lends, and reports the remainin
   assert.deepEqual(returned, [{ key: 'a', window: 1, requests: 1 }]);
 });
 
-it('returns with the next request what it has not used for 2 s, and borrows again when a window has ended', async () => {
+it('returns requests that are unused for 2 s when it borrows again, and borrows anew when a window has ended', async () => {
   const { take, wishes, limiter } = lender(
     { requests: 5, remaining: 40 },
     { requests: 5, remaining: 36, milliseconds: 1000 },
@@ -68,10 +68,10 @@ it('returns with the next request what it has not used for 2 s, and borrows agai
   await limiter.close();
 });
 
-it('refuses for half a second without asking, then asks whether others gave something back', async () => {
+it('after an empty loan, refuses for half a second without asking the store, then asks again', async () => {
   const { take, wishes, limiter } = lender({ requests: 1 }, {}, { requests: 1, milliseconds: 299_000 });
   assert.deepEqual(await take(0), [0, false, 300]);
-  assert.deepEqual(await take(100), [0, true, 300], 'what it was lent is used, and there is no more');
+  assert.deepEqual(await take(100), [0, true, 300], 'the loan is used up, and the store has no more');
   assert.equal(wishes.length, 1);
   assert.deepEqual(await take(500), [0, true, 300]);
   assert.deepEqual(await take(999), [0, true, 300]);
@@ -80,7 +80,7 @@ it('refuses for half a second without asking, then asks whether others gave some
   await limiter.close();
 });
 
-it('borrows together for requests that come at the same time', async () => {
+it('borrows once for requests that arrive at the same time', async () => {
   const { take, wishes, limiter } = lender({ requests: 3, remaining: 1 }, { requests: 1 });
   const taken = await Promise.all([0, 0, 0, 0, 0].map(take));
   assert.deepEqual(
@@ -91,7 +91,7 @@ it('borrows together for requests that come at the same time', async () => {
   await limiter.close();
 });
 
-it('reports that the store is unavailable, and continues when it is back', async () => {
+it('throws the error of an unavailable store, and continues when the store is available again', async () => {
   const { take, limiter } = lender(new Error('away'), { requests: 2, remaining: 9 });
   await assert.rejects(take(0), { message: 'away' });
   assert.deepEqual(await take(1), [10, false, 300]);

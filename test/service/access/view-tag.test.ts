@@ -1,4 +1,4 @@
-/** What tells a consumer that its key may see other records than before, though no stamp has moved. */
+/** The X-Plat-View header: it tells a consumer that the rights of its key have changed, which moves no timestamp. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startTestService, type TestService } from '../../support/service.ts';
@@ -13,7 +13,7 @@ const withListings = (service: TestService, filter: string) =>
     return { ...settings, access: { ...access, roles } };
   });
 
-test('every change of the rights is reported with the lists of fields, even one that is reverted', async (t) => {
+test('X-Plat-View changes with every change of a key’s rights, even one that is reverted', async (t) => {
   const service = await startTestService(t);
   const [token, same, other, narrow] = await Promise.all([
     service.key('replication', { role: 'idx' }),
@@ -31,14 +31,14 @@ test('every change of the rights is reported with the lists of fields, even one 
   };
   const first = await view(token);
   assert.match(first, /^[\w-]{12}$/);
-  assert.equal(await view(token, '/v1/standardfields'), first, 'both interfaces tell the same');
-  assert.equal(await view(same), first, 'a key in the place of another brings no download');
+  assert.equal(await view(token, '/v1/standardfields'), first, 'both interfaces have the same tag');
+  assert.equal(await view(same), first, 'replacing a key by one with the same rights causes no download');
   assert.notEqual(await view(other), first);
   assert.notEqual(await view(narrow), first);
 
   const { settings } = await service.store.model();
   await service.store.configure((now) => ({ ...now, timeZone: 'Europe/Berlin' }));
-  assert.equal(await view(token), first, 'what has to do with no right is not told');
+  assert.equal(await view(token), first, 'a setting that is no right does not change the tag');
   await withListings(service, "StandardStatus eq 'Active'");
   const second = await view(token);
   await withListings(service, "StandardStatus eq 'Active'");

@@ -31,12 +31,12 @@ const token = await service.key('admin');
 const get = (path: string, asked: string | undefined = undefined): Promise<Answer> =>
   service.get('admin', path, { token: asked });
 
-test('/live and /ready say so without a token', async () => {
+test('/live and /ready answer 200 without a token', async () => {
   assert.deepEqual([(await get('/live')).status, (await get('/live')).json], [200, { live: true }]);
   assert.deepEqual([(await get('/ready')).status, (await get('/ready')).json], [200, { ready: true }]);
 });
 
-test('/ready is 503 with what is wrong, as long as it is', async () => {
+test('/ready answers 503 with the failed checks until they pass again', async () => {
   let problem: string | undefined = 'the replica is 3 h behind';
   const freshness: ReadinessCheck = { name: 'freshness', check: async () => problem };
   const { clock } = service;
@@ -68,7 +68,7 @@ test('/ready is 503 with what is wrong, as long as it is', async () => {
   await other.close();
 });
 
-test('anything else needs an admin key, also what does not exist', async () => {
+test('every other path needs an admin key, even one that does not exist', async () => {
   for (const path of ['/status', '/keys', '/', '/none', '/live/x', '/metrics/x']) {
     assert.deepEqual(resoFault(await get(path)).slice(0, 2), [401, 'tokenMissing'], path);
     const other = await get(path, await service.key('replication'));
@@ -121,7 +121,7 @@ test('/keys reports the rights and the use of each key, but neither token nor ha
   assert.doesNotMatch(text, /plat_|[\da-f]{64}/);
 });
 
-test('/figures says as JSON what /metrics says as text', async () => {
+test('/figures returns the metrics of /metrics as JSON', async () => {
   assert.equal((await get('/figures')).status, 401);
   const { figures } = (await get('/figures', token)).json;
   assert.ok(Array.isArray(figures));
@@ -155,7 +155,7 @@ async function samples(): Promise<ReadonlyMap<string, number>> {
   );
 }
 
-test('services in one process report what it uses once each, and only their own requests', async (t) => {
+test('each of several services in a process reports the process metrics once, and only its own requests', async (t) => {
   const [asked, idle] = [await startTestService(t), await startTestService(t)];
   assert.equal((await asked.get('api', '/v1/listings')).status, 401);
   const texts = [(await asked.get('admin', '/metrics')).text, (await idle.get('admin', '/metrics')).text];
@@ -196,14 +196,14 @@ test('/metrics counts requests, rows and bytes by surface, and the time of each 
   assert.ok((now.get('process_resident_memory_bytes') ?? 0) > 1e6);
 });
 
-test('/metrics shows what each cache holds, and that it is bounded', async () => {
+test('/metrics reports the bytes and entries of each cache', async () => {
   const key = await service.key('replication');
   await service.get('replication', '/Reso/OData/$metadata', { token: key });
   await service.get('replication', "/Reso/OData/Property?$filter=matchespattern(ListingKey,'^A')", {
     token: key,
   });
   const { text } = await get('/metrics');
-  const held = Object.fromEntries(
+  const bytesByCache = Object.fromEntries(
     [...text.matchAll(/^plat_cache_bytes\{cache="([^"]+)"\} (\d+)$/gm)].map(([, name = '', bytes]) => [
       name,
       Number(bytes),
@@ -216,7 +216,7 @@ test('/metrics shows what each cache holds, and that it is bounded', async () =>
     'composed statements',
     'regular expressions',
   ]) {
-    assert.ok((held[name] ?? 0) > 1000, `${name}: ${held[name]}`);
+    assert.ok((bytesByCache[name] ?? 0) > 1000, `${name}: ${bytesByCache[name]}`);
   }
   assert.match(text, /^plat_cache_entries\{cache="filter indexes"\} [1-9]\d*$/m);
 });

@@ -1,4 +1,4 @@
-/** What a key did (contract, `plat key list`): requests, rows, bytes, last window, last sweep. */
+/** The recorded use of a key (contract, `plat key list`): requests, rows, bytes, last window, last sweep. */
 import assert from 'node:assert/strict';
 import { after, describe, it, test } from 'node:test';
 import { pino } from 'pino';
@@ -29,13 +29,13 @@ async function newAccount(): Promise<Account> {
   return {
     ask: (path, options) => service.get('replication', path, { token, ...options }),
     async use() {
-      await service.get('admin', '/keys', { token: admin }); // brings the accounts up to date
+      await service.get('admin', '/keys', { token: admin }); // records the pending use first
       return (await store.keys.list()).find((key) => key.id === id)?.use;
     },
   };
 }
 
-test('a key that was never used', async () => {
+test('the use of a new key is zero, without dates', async () => {
   const { use } = await newAccount();
   assert.deepEqual(await use(), {
     requests: 0,
@@ -47,7 +47,7 @@ test('a key that was never used', async () => {
   });
 });
 
-test('requests, rows and bytes of both interfaces, refused ones too', async () => {
+test('requests, rows and bytes of both interfaces are added up; refused requests count as requests', async () => {
   const { ask, use } = await newAccount();
   const answers = [
     await ask('/v1/listings?_limit=2'),
@@ -70,7 +70,7 @@ test('requests, rows and bytes of both interfaces, refused ones too', async () =
   });
 });
 
-test('bytes are those of the content, whatever its encoding', async () => {
+test('bytes are counted before compression', async () => {
   const { ask, use } = await newAccount();
   const { bytes } = await ask('/v1/listings');
   const packed = await ask('/v1/listings', { headers: { 'accept-encoding': 'gzip' } });
@@ -78,7 +78,7 @@ test('bytes are those of the content, whatever its encoding', async () => {
   assert.equal((await use())?.bytes, 2 * bytes.length);
 });
 
-test('the last window that was asked for, in either interface', async () => {
+test('the last requested window of ModificationTimestamp is recorded, in both interfaces', async () => {
   const { ask, use } = await newAccount();
   await ask('/v1/listings?_filter=ModificationTimestamp bt 2026-06-01T10:00:00Z,2026-06-01T11:00:00Z');
   assert.equal((await use())?.lastWindow, '2026-06-01T10:00:00Z/2026-06-01T11:00:00Z');
@@ -92,7 +92,7 @@ test('the last window that was asked for, in either interface', async () => {
   assert.equal((await use())?.lastWindow, '2026-06-01T11:30:00Z/');
 });
 
-test('a sweep counts when a walk over all keys reaches its end', async () => {
+test('a sweep is recorded when a walk over all listings reaches its end, and by no other walk', async () => {
   const { ask, use } = await newAccount();
   const walk = async (path: string, pages: number): Promise<void> => {
     let token = '';
@@ -125,11 +125,11 @@ test('a sweep counts when a walk over all keys reaches its end', async () => {
   assert.equal((await use())?.lastSweepAt, clock.text());
 });
 
-describe('the recorder', () => {
+describe('UsageRecorder', () => {
   const log = pino({ level: 'silent' });
   const whole = { from: '', reached: [], ended: true };
 
-  it('keeps what could not be recorded, and adds it up', async () => {
+  it('keeps use that it could not write, and adds it to the next write', async () => {
     const recorded: ReadonlyMap<string, KeyUse>[] = [];
     let fails = true;
     const recorder = new UsageRecorder(

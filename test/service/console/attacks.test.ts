@@ -1,4 +1,4 @@
-/** What other sites, other names and other addresses try on the admin port, and what the built page is made of. */
+/** Attacks on the console from other sites, host names and paths, and the headers and size of the built page. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -26,7 +26,7 @@ async function cookie(...more: readonly string[]): Promise<string> {
   return answer.headers['set-cookie']?.[0]?.split(';')[0] ?? '';
 }
 
-test('a page of another site neither logs in nor makes a key, by script or by form', async () => {
+test('a page of another site can neither log in nor make a key, by script or by form', async () => {
   const form = { 'content-type': 'application/x-www-form-urlencoded', cookie: await cookie() };
   const key = '{"name":"evil","kind":"admin","role":"private"}';
   const sites: readonly Readonly<Record<string, string>>[] = [
@@ -56,7 +56,7 @@ test('a page of another site neither logs in nor makes a key, by script or by fo
   );
 });
 
-test('a new log-in ends the session that the browser had', async () => {
+test('a new login ends the previous session of the browser', async () => {
   const first = await cookie();
   const second = await cookie(first);
   const status = async (given: string) =>
@@ -64,7 +64,7 @@ test('a new log-in ends the session that the browser had', async () => {
   assert.deepEqual([await status(first), await status(second)], [401, 200]);
 });
 
-test('no address holds a token, and none leads out of the folder of the page', async () => {
+test('a token in a URL is refused, and no path leads out of the folder of the page', async () => {
   for (const path of ['/console/', '/console/listing/1', '/session', '/status'])
     assert.equal((await service.get('admin', `${path}?token=${token}`)).status, 400, path);
   const page = readFileSync(`${BUILT}index.html`, 'utf8');
@@ -84,7 +84,7 @@ test('no address holds a token, and none leads out of the folder of the page', a
     assert.equal((await service.get('admin', path)).status, 404, path);
 });
 
-test('the page may do what its files do and no more, is shown in no frame, and is asked for anew', async () => {
+test('the page has a strict content security policy, refuses framing, and is revalidated; assets are immutable', async () => {
   const { headers } = await service.get('admin', '/console/explore');
   assert.equal(
     headers['content-security-policy'],
@@ -110,7 +110,7 @@ test('the page may do what its files do and no more, is shown in no frame, and i
   }
 });
 
-/** Another service on the same machine, to whose pages a browser gives the same cookies. @returns its port */
+/** Another service on the same host, to which a browser sends the same cookies. @returns its port */
 async function otherService(): Promise<number> {
   const page = `<iframe src="${base}/console/"></iframe>
     <form method="post" action="${base}/keys" enctype="text/plain">
@@ -125,7 +125,7 @@ async function otherService(): Promise<number> {
 }
 
 test(
-  'in a browser, the page of another service neither frames the console nor uses its session',
+  'in a browser, a page of another service can neither frame the console nor use its session',
   { skip: withoutChromium },
   async () => {
     const browser = await startBrowser();
@@ -139,7 +139,7 @@ test(
       await refused;
       const posted = evil.waitForResponse(`${base}/keys`);
       await evil.evaluate('document.forms[0].submit()');
-      assert.equal((await posted).status(), 403, 'the cookie came, and did not count');
+      assert.equal((await posted).status(), 403, 'the cookie is sent, but not accepted');
       assert.deepEqual(
         (await service.store.keys.list()).filter((key) => key.name === 'evil'),
         [],
@@ -150,7 +150,7 @@ test(
   },
 );
 
-test('what a person waits for at first is below 200 KB of script, compressed', () => {
+test('the scripts that the first page loads are below 200 KB, compressed', () => {
   const page = readFileSync(`${BUILT}index.html`, 'utf8');
   const first = [...page.matchAll(/(?:src|href)="\/console\/(assets\/[^"]+\.js)"/g)].map(
     ([, file = '']) => file,
@@ -160,7 +160,7 @@ test('what a person waits for at first is below 200 KB of script, compressed', (
   const load = (file: string): void => {
     if (loaded.has(file)) return;
     loaded.add(file);
-    // What a script imports by itself is loaded with it; what it loads when it is needed is not.
+    // Static imports are loaded with the script, dynamic ones only when they are needed.
     const text = readFileSync(`${BUILT}${file}`, 'utf8');
     for (const [, name = ''] of text.matchAll(
       /(?:^|[;}])import\s*(?:[\w$*{},\s]+?from\s*)?["']\.\/([^"']+\.js)["']/g,

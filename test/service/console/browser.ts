@@ -1,6 +1,6 @@
 /**
- * A real Chromium for tests of the console: Debian's, or the one that `PLAT_CHROMIUM` names. A process has one, in which each
- * test has contexts of its own: they share no cookies, storage or cache.
+ * A real Chromium for tests of the console: Debian's, or the one that `PLAT_CHROMIUM` names. The tests of a process share it,
+ * but each has contexts of its own, which share no cookies, storage or cache.
  */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
@@ -11,22 +11,22 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 
 const PLACES = [process.env.PLAT_CHROMIUM ?? '', '/usr/bin/chromium', '/usr/bin/chromium-browser'];
 
-/** The browser's program; undefined: there is none on this machine. */
+/** The path of the browser; undefined if none is installed. */
 export const chromiumPath: string | undefined = PLACES.find((path) => path !== '' && existsSync(path));
 
-/** Why a test of the console is skipped; false: it runs. */
+/** The reason to skip tests that need a browser; false if they can run. */
 export const withoutChromium: string | false =
   chromiumPath === undefined ? 'there is no Chromium: install it, or name it in PLAT_CHROMIUM' : false;
 
 let running: Promise<Browser> | undefined;
 
-/** Ends the browser, which keeps a process alive. After tests this happens by itself. */
+/** Closes the browser, which would keep the process alive. Tests do this in an `after` hook. */
 export async function stopBrowser(): Promise<void> {
   await (await running)?.close();
 }
 after(stopBrowser);
 
-/** What a test has of the browser. */
+/** The part of the shared browser that a test uses. */
 export interface OwnBrowser extends Pick<Browser, 'newContext'> {
   /** Closes the contexts that were made here, with their pages. */
   close(): Promise<void>;
@@ -46,13 +46,13 @@ export async function startBrowser(): Promise<OwnBrowser> {
   };
 }
 
-/** A page that keeps what must not happen: violations of the policy, errors of scripts, and requests to other hosts. */
+/** A page, and the faults that occur in it: violations of the content security policy, script errors, requests to other hosts. */
 export interface WatchedPage {
   readonly page: Page;
   readonly faults: string[];
 }
 
-/** Runs in the page, which tells tests of violations by its log alone. */
+/** Runs in the page: logs policy violations, since a test can observe only the log. */
 const REPORT = `addEventListener('securitypolicyviolation', (event) =>
   console.error('policy: ' + event.violatedDirective + ' ' + event.blockedURI))`;
 
@@ -74,8 +74,8 @@ export async function watchedPage(context: BrowserContext, origin: string): Prom
 }
 
 /**
- * Milliseconds by which all that a page puts off (effects, frames, timers) comes later than it would: a test must not depend on
- * how soon a page draws.
+ * Milliseconds by which all deferred work of a page (effects, frames, timers) is delayed, to find tests that depend on how fast
+ * a page draws.
  */
 const DELAY = Number(process.env.PLAT_SLOW_PAGES ?? 0);
 
@@ -87,7 +87,7 @@ const SLOW = `{
   window.cancelAnimationFrame = clearTimeout;
 }`;
 
-/** Milliseconds for which a page may take to show something: the time-out of Playwright's own waits. */
+/** Milliseconds that a page may take to show something, as in Playwright's own waits. */
 const PATIENCE = 30_000;
 
 /**
@@ -105,7 +105,7 @@ export async function shows<T>(page: Page, read: () => Promise<T>, expected: T):
   }
 }
 
-/** Logs in at the log-in of the console. */
+/** Logs in on the login page of the console. */
 export async function logIn(page: Page, base: string, token: string, path = '/console/'): Promise<void> {
   await page.goto(`${base}${path}`);
   await page.getByLabel('Token of an admin key').fill(token);
@@ -113,11 +113,11 @@ export async function logIn(page: Page, base: string, token: string, path = '/co
   await page.getByRole('navigation', { name: 'Pages' }).waitFor();
 }
 
-/** Waits until a page of the console shows what it has: its heading, and nothing that is still loading. */
+/** Waits until a page of the console has finished loading: it has its heading and no loading indicator. */
 export const settled = (page: Page): Promise<void> =>
   page.locator('main:has(h1):not(:has(output.state:not(.empty)))').waitFor();
 
-/** The rules of WCAG up to 2.2, AA, and what axe-core holds to be good practice. */
+/** The rules of WCAG up to 2.2, AA, and axe-core's best practices. */
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
 /** The source of axe-core. It is evaluated, since the policy of the page blocks a script that is added to it. */
@@ -130,8 +130,8 @@ interface Violation {
 }
 
 /**
- * What hinders people in a page as it is shown now; nothing if all is well.
- * @param rule the only one that is checked, such as `color-contrast` for another theme; absent: all
+ * The accessibility violations in the current state of a page.
+ * @param rule checks this rule only, such as `color-contrast` for another theme; absent: all rules
  */
 export async function axe(page: Page, rule?: string): Promise<string[]> {
   axeSource ??= readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -146,12 +146,12 @@ export async function axe(page: Page, rule?: string): Promise<string[]> {
   );
 }
 
-/** By how many pixels a page is wider than its window; it must never be scrolled sideways. */
+/** The number of pixels by which a page is wider than its window; it must never scroll horizontally. */
 export const overhang = (page: Page): Promise<number> =>
   page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
 
 const REGISTERED = new URL('../../../packages/console/src/app/pages.ts', import.meta.url);
 
-/** The names of all pages of the console, listed in its navigation or not. */
+/** The names of all pages of the console, in its navigation or not. */
 export const registeredPages = (): string[] =>
   [...readFileSync(REGISTERED, 'utf8').matchAll(/^ {4}name: '([\w-]+)',$/gm)].map(([, name = '']) => name);

@@ -1,6 +1,6 @@
 /**
- * The frame of the console in a real browser: the log-in, the keyboard, and what an open page does when the service or the
- * session ends. Each page has a file of its own.
+ * The frame of the console in a real browser: login, keyboard, and an open page whose service or session ends. Each page has a
+ * test file of its own.
  */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
@@ -61,7 +61,7 @@ test('the console in a browser', { skip: withoutChromium }, async (t) => {
       await page.getByLabel(LOG_IN).waitFor();
     });
 
-    await t.test('the keyboard leads past the navigation, and to the page that it opens', async () => {
+    await t.test('a keyboard user can skip the navigation, and a link moves the focus to the page that it opens', async () => {
       await logIn(page, admin, token, '/console/nowhere');
       await page.getByRole('heading', { name: 'There is no such page' }).waitFor();
       assert.deepEqual(await axe(page), []);
@@ -78,7 +78,7 @@ test('the console in a browser', { skip: withoutChromium }, async (t) => {
       assert.equal(await focused(page), 'main');
     });
 
-    await t.test('on a phone the pages stand in a menu, which Escape closes', async () => {
+    await t.test('on a phone the navigation is a menu that Escape closes', async () => {
       await page.setViewportSize({ width: 390, height: 844 });
       const explore = page.getByRole('link', { name: 'Explore', exact: true });
       assert.equal(await explore.isVisible(), false);
@@ -103,7 +103,7 @@ test('the console in a browser', { skip: withoutChromium }, async (t) => {
       assert.equal(page.url(), view);
     };
 
-    await t.test('an open page says that the service is away, and goes on when it is back', async () => {
+    await t.test('an open page reports that the service is unreachable, and continues after a new login', async () => {
       await page.goto(view);
       await page.getByText('L2').first().waitFor();
       await service.close();
@@ -115,7 +115,7 @@ test('the console in a browser', { skip: withoutChromium }, async (t) => {
       assert.equal(await page.getByText('The service cannot be reached').count(), 0);
     });
 
-    await t.test('an open page notices that its key was revoked', async () => {
+    await t.test('an open page asks for a new login when its key is revoked', async () => {
       const [key] = (await store.keys.list()).filter(({ kind }) => kind === 'admin');
       const other = await makeKey(store, 'admin', { role: 'idx' });
       await page.getByRole('button', { name: 'Log out' }).click();

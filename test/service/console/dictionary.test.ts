@@ -1,4 +1,4 @@
-/** The dictionary in a real browser: search as a person types, a field's values, and what a role sees of both. */
+/** The dictionary page in a real browser: search while typing, the values of a field, and the view of a role. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { listing } from '../../support/builders.ts';
@@ -8,7 +8,7 @@ import { axe, logIn, overhang, startBrowser, watchedPage, withoutChromium } from
 const HOSTILE = '<img src=x onerror=alert(1)>';
 
 test(
-  'a person finds a custom field, its values and their records, as a role sees them',
+  'the dictionary page finds a custom field, counts its values, and shows only what the chosen role sees',
   {
     skip: withoutChromium,
   },
@@ -65,7 +65,7 @@ test(
         'Any',
         'private',
       ]);
-      // A record's custom fields are declared as records of its own type, which is no other resource.
+      // $metadata declares the navigation CustomFields with the resource's own type, which is no other resource to link to.
       const leads = await page.getByText(/It leads to/).innerText();
       assert.match(leads, /It leads to .*PropertyRooms/);
       assert.doesNotMatch(leads, /\bProperty\b/);

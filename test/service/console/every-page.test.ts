@@ -1,6 +1,6 @@
 /**
- * What holds for every page of the console, in light and dark, on a desk and on a phone: nothing hinders a person who hears or
- * enlarges it, the policy is kept, and it is never scrolled sideways. What each page does, a file of its own tests.
+ * What holds for every page of the console, in light and dark, on a desktop and on a phone: it is accessible, it keeps the
+ * content security policy, and it never scrolls horizontally. The function of each page is tested in a file of its own.
  */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
@@ -22,7 +22,7 @@ import {
 
 type TestService = Awaited<ReturnType<typeof startTestService>>;
 
-/** Where pages that need a record are opened; the others have the address of their name. */
+/** The paths of pages that need a record; the path of any other page is its name. */
 const OF_A_RECORD: Readonly<Record<string, (key: string) => string>> = {
   listing: (key) => `listing/${key}`,
 };
@@ -37,11 +37,11 @@ const ENLARGED = { width: 320, height: 640 };
 const names = registeredPages();
 
 const PAGES = new URL('../../../packages/console/src/', import.meta.url);
-/** A request that is written in the page: how it is asked, and its path, up to its query. */
+/** A request in the source of a page: the function that sends it, and its path without the query. */
 const LITERAL =
   /\b(ask|get|post|useAnswer|EventSource)(?:<[^()]*>)?\(\s*['`](\/(?!as\/)[^'`?]*)[^'`]*['`](.*)/g;
 
-/** The calls of the admin port that the page makes by name, whether a test comes by or not. */
+/** The requests in the sources of the pages, whether a test triggers them or not. */
 const literalPaths = (): string[] =>
   globSync('**/*.{ts,tsx}', { cwd: PAGES })
     .map((file) => readFileSync(new URL(file, PAGES), 'utf8'))
@@ -51,15 +51,15 @@ const literalPaths = (): string[] =>
       return `${method} ${path.replaceAll(/\$\{.*?\}/g, 'x')}`;
     });
 
-/** What is wrong with the page that is open, at one width and in one theme. */
+/** The faults of the open page at one width and in one theme. */
 async function faultsAt(page: Page, look: string, rule?: string): Promise<string[]> {
   const faults = await axe(page, rule);
   const wider = await overhang(page);
-  if (wider > 0) faults.push(`it is ${wider} pixels wider than its window`);
+  if (wider > 0) faults.push(`the page is ${wider} pixels wider than its window`);
   return faults.map((fault) => `${look}: ${fault}`);
 }
 
-/** The looks of the page that is open. The suite checks each width and each theme once; the long one all of them. */
+/** Shows the open page at each width and in each theme once; in the full test run, in all combinations. */
 async function* looks(page: Page): AsyncGenerator<{ look: string; rule?: string }> {
   await page.emulateMedia({ colorScheme: 'light' });
   await page.setViewportSize(DESK);
@@ -74,8 +74,8 @@ async function* looks(page: Page): AsyncGenerator<{ look: string; rule?: string 
   yield isFull ? { look: 'enlarged, light' } : { look: 'enlarged, light', rule: 'target-size' };
 }
 
-test('every page can be seen, heard and used by everybody', { skip: withoutChromium }, async (t) => {
-  assert.ok(names.length > 0, 'the registered pages were found');
+test('every page is accessible, fits its window, keeps the policy, and offers its data as CSV, JSON and curl', { skip: withoutChromium }, async (t) => {
+  assert.ok(names.length > 0, 'no registered pages were found');
   const service = await startTestService({ after }, demoMarket(12));
   const { admin } = service.addresses;
   const token = await service.key('admin');
@@ -98,7 +98,7 @@ test('every page can be seen, heard and used by everybody', { skip: withoutChrom
     });
     await page.goto(`${admin}/console/`);
     await page.getByLabel('Token of an admin key').waitFor();
-    await t.test('the log-in', check);
+    await t.test('the login', check);
     await page.setViewportSize(DESK);
     await logIn(page, admin, token);
     for (const name of names) {
@@ -115,7 +115,7 @@ test('every page can be seen, heard and used by everybody', { skip: withoutChrom
       });
     }
     await t.test(
-      'what the pages asked is described, on the admin port and on the surface that it leads to',
+      'every request of the pages is in the OpenAPI description of the admin port, or of the surface that it reads',
       async () => {
         assert.deepEqual(await notDescribed([...asked, ...literalPaths()], service, token), []);
       },
@@ -125,7 +125,7 @@ test('every page can be seen, heard and used by everybody', { skip: withoutChrom
   }
 });
 
-/** How the file begins that has a page as a table: with its columns, or with nothing where there is nothing. */
+/** The beginning of each page's CSV: its first columns, or nothing if the page has no rows in this market. */
 const SAME_AS: Readonly<Record<string, string>> = {
   explore: 'ListingKey,',
   listing: 'field,value',
@@ -137,7 +137,7 @@ const SAME_AS: Readonly<Record<string, string>> = {
   roles: 'resource,',
 };
 
-/** The beginning of the CSV of a page, which must say, too, how a program asks for the same. */
+/** The beginning of the CSV of a page, which must also show the curl command for the same data. */
 async function sameAsFile(page: Page, name: string): Promise<string> {
   if (name !== 'explore') {
     const folded = page.locator('.as-request').first();
@@ -157,7 +157,7 @@ async function sameAsFile(page: Page, name: string): Promise<string> {
 
 type Described = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
-/** Whether a description has a path, and the method there. What stands in its braces may be any text; a path or file may have slashes. */
+/** Whether a description has a path with a method. A parameter in braces matches a segment, `{path}` and `{file}` also slashes. */
 const has = (paths: Described, method: string, path: string): boolean =>
   Object.entries(paths).some(([template, operations]) => {
     const pattern = template
@@ -167,7 +167,7 @@ const has = (paths: Described, method: string, path: string): boolean =>
     return method.toLowerCase() in operations && new RegExp(`^${pattern}$`).test(path);
   });
 
-/** Requests that no description of the service has. @param asked each with its method */
+/** Those of the requests that no description of the service contains. @param asked method and path of each */
 async function notDescribed(
   asked: readonly string[],
   service: TestService,

@@ -1,4 +1,4 @@
-/** The texts that the page Explore makes: conditions of both languages, what completes them, where a fault stands, and CSV. */
+/** The texts that the page Explore makes: conditions in both languages, completions, positions of errors, and CSV. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { complete } from '../../../packages/console/src/pages/explore/completion.ts';
@@ -46,7 +46,7 @@ const schema = new Map([
   ['Member', member],
 ]);
 
-test('conditions in the language of each interface', () => {
+test('a condition is written in the language of each interface, with values escaped', () => {
   assert.equal(conditionText('reso', city, 'is', "Land O'Lakes"), "City eq 'Land O''Lakes'");
   assert.equal(conditionText('native', city, 'is', "Land* O'Lakes"), "City Eq 'Land\\* O\\'Lakes'");
   assert.equal(conditionText('reso', price, 'least', '5'), 'ListPrice ge 5');
@@ -59,7 +59,7 @@ test('conditions in the language of each interface', () => {
   assert.equal(moment, 'ModificationTimestamp gt 2026-01-02T03:04:00Z');
 });
 
-test('conditions side by side are told apart, whatever stands in texts and parentheses', () => {
+test('a filter is split at its top-level conjunctions only, not inside literals, parentheses or disjunctions', () => {
   const filter = "City eq 'a and b''s' and (ListPrice gt 5 or ListPrice lt 2) and not (City eq 'c')";
   const parts = ["City eq 'a and b''s'", '(ListPrice gt 5 or ListPrice lt 2)', "not (City eq 'c')"];
   assert.deepEqual(conditionsIn('reso', filter), parts);
@@ -73,7 +73,7 @@ test('conditions side by side are told apart, whatever stands in texts and paren
   assert.equal(conditionInWords("contains(City,'a')", [city]), "contains(City,'a')");
 });
 
-test('a fault is marked where the service counts it, in characters', () => {
+test('an error is marked at the position that the service reports, counted in characters', () => {
   const filter = "City eq '🏠' and Cty eq 5";
   const message = '$filter: Property has no field Cty at position 17. Did you mean City?';
   const { from = 0, to = 0 } = markedIn(filter, message) ?? {};
@@ -85,7 +85,7 @@ test('a fault is marked where the service counts it, in characters', () => {
   });
 });
 
-test('completion knows what comes next', () => {
+test('completion suggests fields, operators, lookup values and conjunctions where each may follow', () => {
   const next = (text: string, name: 'reso' | 'native' = 'reso') =>
     complete(name, text, text.length, property, schema, () => ['Active', "Owner's"]).suggestions.map((each) =>
       each.text.trim(),
@@ -101,7 +101,7 @@ test('completion knows what comes next', () => {
   assert.deepEqual(next("City eq 'unfin"), []);
 });
 
-test('CSV quotes what divides cells, and no text of it is a formula', () => {
+test('CSV quotes separators and quotes, and prefixes texts that a spreadsheet would run as formulas', () => {
   const rows = [
     { A: '=1+1', B: 'a "b", c', C: -5, D: null },
     { A: '@x', B: '-2', C: '+1 555', D: ['x', 'y'] },

@@ -1,4 +1,4 @@
-/** The page Explore in a real browser: a filter typed and built, faults marked, thousands of records, and what a role may not see. */
+/** The page Explore in a real browser: filters typed and built, marked errors, scrolling, CSV, and the view of a role. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
@@ -19,7 +19,7 @@ const listings = Array.from({ length: 700 }, (_, at) =>
   }),
 );
 
-/** The rows that are in the document, and how many the table says that it has. */
+/** The number of rows in the document, and the number that the table declares. */
 const inDocument = async (page: Page) => ({
   rows: await page.locator('tbody tr[aria-rowindex]').count(),
   all: await page.getByRole('table').getAttribute('aria-rowcount'),
@@ -49,12 +49,12 @@ test('Explore', { skip: withoutChromium }, async (t) => {
       '/console/listing/L00000?as=role%2Fprivate',
     );
     assert.equal(await page.getByText(HOSTILE).first().textContent(), HOSTILE);
-    // Whoever comes for the first time sees records, and not only what can be asked of them.
+    // Ten records fit on the first screen, below the controls.
     const tenth = await page.locator('tbody tr[aria-rowindex="11"]').boundingBox();
     assert.ok(tenth !== null && tenth.y + tenth.height < 800, JSON.stringify(tenth));
   });
 
-  await t.test('asks for what is scrolled to, before it comes into view', async () => {
+  await t.test('requests rows before they are scrolled into view', async () => {
     const { blank } = await scrollBy(page, 36, 90);
     assert.equal(blank, 0);
     const table = page.getByRole('region', { name: 'Records' });
@@ -81,7 +81,7 @@ test('Explore', { skip: withoutChromium }, async (t) => {
     await counted('300 listings');
   });
 
-  await t.test('completes what is typed, and marks where a filter has its fault', async () => {
+  await t.test('completes a typed filter, and marks the position of an error', async () => {
     await page.getByRole('button', { name: 'Type the filter' }).click();
     const editor = page.getByLabel('Filter text');
     await editor.fill('');
@@ -111,7 +111,7 @@ test('Explore', { skip: withoutChromium }, async (t) => {
   });
 
   await t.test(
-    'orders by a column, gives the request, and stays the same when it is loaded again',
+    'orders by a column, keeps its state when it is reloaded, and shows the request',
     async () => {
       await page.getByRole('button', { name: 'Type the filter' }).click();
       await page.getByRole('button', { name: /^Remove: City/ }).click();
@@ -143,7 +143,7 @@ test('Explore', { skip: withoutChromium }, async (t) => {
     },
   );
 
-  await t.test('gives CSV that no program takes for a formula', async () => {
+  await t.test('downloads CSV in which no text is a formula', async () => {
     await page.getByText(/^Columns \(/).click();
     await page.getByLabel('Find a field').fill('private remarks');
     await page.getByLabel('Private Remarks', { exact: true }).check();
@@ -157,9 +157,9 @@ test('Explore', { skip: withoutChromium }, async (t) => {
     assert.match(text, /^ListingKey,.*PrivateRemarks\r\nL00001,.*,'=cmd 1\r\n/);
   });
 
-  await t.test('shows nothing that the chosen role may not see', async () => {
+  await t.test('hides records and fields that the chosen role may not see', async () => {
     await page.getByLabel('Seen as').selectOption('role/idx');
-    // A closed listing without a date of closing is none of this role's.
+    // The role does not see a closed listing without a CloseDate.
     await counted('1 listing');
     await shows(page, () => page.getByText('=cmd').count(), 0);
     await shows(

@@ -1,4 +1,4 @@
-/** The market at a glance and the map of Explore in a real browser: numbers as they are, clicks that narrow, and what a role may not see. */
+/** Value counts and map of Explore in a real browser: exact numbers, clicks that narrow the filter, and the view of a role. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { listing, member, office } from '../../support/builders.ts';
@@ -7,7 +7,7 @@ import { axe, logIn, overhang, shows, startBrowser, watchedPage, withoutChromium
 
 const HOSTILE = '<img src=x onerror="document.title=1">';
 
-/** Forty listings: three cities, one of a hostile name; prices from 100,000 in steps of 10,000; four without a location. */
+/** Forty listings in three cities, one with a hostile name; prices from 100,000 in steps of 10,000; four without a location. */
 const LISTINGS = Array.from({ length: 40 }, (_, at) =>
   listing(`L${String(at).padStart(2, '0')}`, {
     City: at < 20 ? 'Ely' : at < 32 ? 'Zug' : HOSTILE,
@@ -21,7 +21,7 @@ const LISTINGS = Array.from({ length: 40 }, (_, at) =>
   }),
 );
 
-/** A place of one part, and one of two that holds no listing. */
+/** A place of one polygon, and one of two polygons without a listing. */
 const OUTLINES = [
   { name: 'Ely', geometry: { type: 'Polygon', coordinates: [squareAt(-85)] } },
   { name: HOSTILE, geometry: { type: 'MultiPolygon', coordinates: [[squareAt(-84)], [squareAt(-83)]] } },
@@ -37,7 +37,7 @@ function squareAt(west: number): number[][] {
   return [...corners, ...corners.slice(0, 1)];
 }
 
-test('the market at a glance', { skip: withoutChromium }, async (t) => {
+test('value counts and map of Explore', { skip: withoutChromium }, async (t) => {
   const service = await startTestService(
     { after },
     {
@@ -71,7 +71,7 @@ test('the market at a glance', { skip: withoutChromium }, async (t) => {
   const counted = (text: string) =>
     page.locator('output.count', { hasText: new RegExp(`^${text}$`) }).waitFor();
 
-  await t.test('values have their numbers, and a click narrows the filter or widens it again', async () => {
+  await t.test('each value has its number of listings, and a click adds it to the filter or removes it', async () => {
     await values('City').first().waitFor();
     await shows(page, () => texts('City'), ['Ely 20', 'Zug 12', `${HOSTILE} 8`]);
     await shows(page, () => texts('Standard Status'), ['Active 30', 'Closed 10']);
@@ -87,7 +87,7 @@ test('the market at a glance', { skip: withoutChromium }, async (t) => {
     await counted('6 listings');
   });
 
-  await t.test('prices are spread over ranges, and a click on one narrows the filter', async () => {
+  await t.test('a click on a price range adds it to the filter', async () => {
     await page.goto(`${admin}/console/explore?as=role/private`);
     const bar = page.getByRole('button', { name: 'List Price 180K to 210K: 3' });
     await bar.click();
@@ -98,7 +98,7 @@ test('the market at a glance', { skip: withoutChromium }, async (t) => {
     );
   });
 
-  await t.test('a person counts another field, and leaves one out; both stand in the address', async () => {
+  await t.test('the counted fields can be changed, and are part of the URL', async () => {
     await page.goto(`${admin}/console/explore?as=role/private`);
     await page.getByRole('button', { name: 'Do not count City' }).click();
     await page.getByRole('region', { name: 'City', exact: true }).waitFor({ state: 'detached' });
@@ -108,7 +108,7 @@ test('the market at a glance', { skip: withoutChromium }, async (t) => {
     assert.deepEqual(await axe(page), []);
   });
 
-  await t.test('the map shows what has a location, and says the same as text', async () => {
+  await t.test('the map shows the listings that have a location, and lists them as text and as a table', async () => {
     await page.getByRole('button', { name: 'Map', exact: true }).click();
     await page.getByRole('application', { name: 'Map of 36 listings' }).waitFor();
     await page.getByText('4 listings have no location').waitFor();
@@ -135,7 +135,7 @@ test('the market at a glance', { skip: withoutChromium }, async (t) => {
   });
 
   await t.test(
-    'the native interface is counted, and its values are conditions in its own language',
+    'values of the native interface are counted, and a click adds a condition in its own language',
     async () => {
       await page.goto(
         `${admin}/console/explore?as=role/private&interface=native&facets=City,StandardStatus,Appliances`,
@@ -173,13 +173,13 @@ test('the market at a glance', { skip: withoutChromium }, async (t) => {
     );
   });
 
-  await t.test('the map of the native interface ends with its last page', async () => {
+  await t.test('the map of the native interface loads all pages', async () => {
     await page.goto(`${admin}/console/explore?as=role/private&interface=native&view=map`);
     await page.getByRole('application', { name: 'Map of 36 listings' }).waitFor();
   });
 
   await t.test(
-    'the map draws the outlines that the service has, also without a listing in them',
+    'the map draws all outlines of the service, even those without a listing',
     async () => {
       await page.route('**/outlines', (route) =>
         route.fulfill({ json: { type: 'FeatureCollection', features: OUTLINES } }),
@@ -191,7 +191,7 @@ test('the market at a glance', { skip: withoutChromium }, async (t) => {
     },
   );
 
-  await t.test('a role that sees no locations is told so, and counts no cities', async () => {
+  await t.test('for a role that sees no locations, the map says so and City is not counted', async () => {
     await page.goto(`${admin}/console/explore?as=role/nowhere&view=map`);
     await page.getByText('Locations are hidden from this role or key').waitFor();
     await values('Standard Status').first().waitFor();

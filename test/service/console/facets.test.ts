@@ -1,4 +1,4 @@
-/** Counts of values on the admin port: what an operator sees of a market as a role or a key sees it. */
+/** Counts of values on the admin port, as a role or a key sees the records. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { RoleDefinition } from '../../../src/access/index.ts';
@@ -45,7 +45,7 @@ const ask = (path: string, as = 'role/private/api') =>
   service.get('admin', `/as/${as}/facets/${path}`, { token });
 const fault = async (path: string, as?: string) => resoFault(await ask(path, as)).slice(0, 2);
 
-test('values are counted with their numbers, those most frequent first, in ranges that people would choose', async () => {
+test('values are counted, most frequent first, and a histogram has round edges or the given ones', async () => {
   const { status, json, headers } = await ask(
     "Property?fields=City,Appliances&histogram=ListPrice&$filter=StandardStatus eq 'Active'",
   );
@@ -96,7 +96,7 @@ test('values are counted with their numbers, those most frequent first, in range
   });
 });
 
-test('each role or key has its own counts', async () => {
+test('each role or key gets the counts of the records that it sees', async () => {
   await service.key('api', { role: 'idx', systems: ['S1'] });
   const [scoped] = (await service.store.keys.list()).filter(({ systems }) => systems[0] === 'S1');
   const cities = async (as: string) => {
@@ -121,7 +121,7 @@ test('each role or key has its own counts', async () => {
   ]);
 });
 
-test('what those eyes may not see is an unknown name, and what cannot be counted is refused', async () => {
+test('a hidden field is an unknown name, and fields, options and paths that cannot be counted are refused', async () => {
   assert.deepEqual(await fault('Property?fields=City,DualOrVariableRateCommissionYN', 'role/idx/api'), [
     400,
     'fieldUnknown',
@@ -149,7 +149,7 @@ test('what those eyes may not see is an unknown name, and what cannot be counted
   assert.deepEqual(resoFault(open).slice(0, 2), [404, 'pathNotFound']);
 });
 
-test('the native interface is counted in its own names and filters', async () => {
+test('the native interface is counted by its own names and filters', async () => {
   const given = '"General"."Lake, River"';
   const { json } = await ask(
     `v1/listings?fields=City,Appliances,InternetAddressDisplayYN,ListAgentId&histogram=ListPrice&edges=150000&_filter=StandardStatus Eq 'Active'`,
@@ -228,7 +228,7 @@ test('the native interface is counted in its own names and filters', async () =>
   });
 });
 
-test('the accounts of the native interface are agents and offices counted together', async () => {
+test('accounts of the native interface are agents and offices, counted together', async () => {
   const { json } = await ask('v1/accounts?fields=UserType,Status,Mls,FirstName');
   assert.deepEqual(json, {
     resource: 'accounts',
@@ -270,7 +270,7 @@ test('the accounts of the native interface are agents and offices counted togeth
   assert.deepEqual(await counts("Status Eq 'None'"), [0, [{ field: 'UserType', values: [], ...none }]]);
 });
 
-test('a resource without records has counts, all of them zero', async () => {
+test('the counts of a resource without records are zero', async () => {
   const { json } = await ask('OpenHouse?fields=OpenHouseStatus');
   assert.deepEqual(json, {
     resource: 'OpenHouse',
@@ -279,14 +279,14 @@ test('a resource without records has counts, all of them zero', async () => {
   });
 });
 
-test('edges leave a few outliers out and are round', () => {
+test('the edges of a histogram are round and do not stretch to a few outliers', () => {
   const at = (edge: number, count: number) => [ROUGH_EDGES.indexOf(edge), count] as const;
   const rough = (least: number, greatest: number, ...counts: (readonly [number, number])[]) => {
     const found = new Map(counts);
     const records = Array.from({ length: ROUGH_EDGES.length + 1 }, (_, index) => found.get(index) ?? 0);
     return { records, none: 0, least, greatest };
   };
-  // 99 between 200,000 and 1,000,000, and one castle.
+  // 99 prices between 200,000 and 1,000,000, and one outlier.
   const castle = rangeEdges(
     rough(250_000, 80_000_000, at(500_000, 50), at(1_000_000, 49), at(100_000_000, 1)),
     false,

@@ -1,4 +1,4 @@
-/** The health of a service in a real browser: whether it is ready, what was asked of it, and what it holds. */
+/** The Health page in a real browser: readiness, requests of the last day, content of the store. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { pino } from 'pino';
@@ -9,7 +9,7 @@ import { startTestService } from '../../support/service.ts';
 import { axe, logIn, settled, shows, startBrowser, watchedPage, withoutChromium } from './browser.ts';
 
 test(
-  'an operator sees whether the service is ready, its last day and its store',
+  'the Health page shows readiness as it changes, the requests of the last day, and the store',
   {
     skip: withoutChromium,
   },

@@ -1,4 +1,4 @@
-/** The last day in a real browser, after the service was started again: what it was asked before is there, and the gap is told. */
+/** The last day in a real browser, after a restart: it includes earlier requests and names the gap. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { pino } from 'pino';
@@ -11,7 +11,7 @@ import { axe, logIn, settled, shows, startBrowser, watchedPage, withoutChromium 
 
 const MINUTE = 60_000;
 
-test('a service that is started again shows its last day', { skip: withoutChromium }, async () => {
+test('after a restart, the console shows the requests before it and the time without a process', { skip: withoutChromium }, async () => {
   const world = await startTestService(
     { after },
     { fill: async ({ write }) => void (await write('Property', listing('L1'))) },

@@ -1,4 +1,4 @@
-/** What the last day was like, of all processes together: kept in the store, and added up without what nobody counted. */
+/** The history of the last day, added up over all processes and kept in the store; minutes without a process are null. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { pino } from 'pino';
@@ -15,13 +15,13 @@ const MINUTE = 60_000;
 const DAY = 24 * 60;
 const ENDED = { surface: 'api', status: 200, seconds: 0.003, key: 'k', rows: 2, bytes: 10 } as const;
 
-/** A store that can be away, and that counts what is written. */
+/** A store that can be made unavailable, and that counts writes. */
 function memoryStore() {
   const rows = new Map<string, HistoryStep>();
-  const state = { isAway: false, writes: 0 };
+  const state = { isUnavailable: false, writes: 0 };
   const store: HistoryStore = {
     async write(steps) {
-      if (state.isAway) throw new Error('the store is away');
+      if (state.isUnavailable) throw new Error('the store is unavailable');
       state.writes++;
       for (const step of steps) rows.set(`${step.process} ${step.at}`, structuredClone(step));
     },
@@ -30,7 +30,7 @@ function memoryStore() {
   return { store, state };
 }
 
-/** A process that counts on a store, and its clock. */
+/** A process that records its history in a store, and its clock. */
 function makeProcess({ store }: ReturnType<typeof memoryStore>, began = 0) {
   const clock = { at: began };
   const warnings: string[] = [];
@@ -40,7 +40,7 @@ function makeProcess({ store }: ReturnType<typeof memoryStore>, began = 0) {
   return { clock, history, keeper, warnings };
 }
 
-test('the history has a step for each minute of the last day, and forgets the day before', async () => {
+test('the history has a step for each minute of the last 24 hours, and no older ones', async () => {
   const { clock, history, keeper } = makeProcess(memoryStore());
   history.note(ENDED, 0);
   history.note({ ...ENDED, status: 404 }, 10);
@@ -76,7 +76,7 @@ test('the history has a step for each minute of the last day, and forgets the da
   await keeper.close();
 });
 
-test('of a crowd of keys in one minute the later ones are summed up', async () => {
+test('beyond 200 keys in one minute, further keys are added up as "others"', async () => {
   const { history, keeper } = makeProcess(memoryStore());
   for (let at = 0; at < 205; at++) history.note({ ...ENDED, key: `k${at}` }, 0);
   history.noteLimited('k204', 0);
@@ -86,7 +86,7 @@ test('of a crowd of keys in one minute the later ones are summed up', async () =
   await keeper.close();
 });
 
-test('of the last day, the busiest window of all processes counts against the limit', async () => {
+test('the busiest window of a key is the maximum over all processes together', async () => {
   const there = memoryStore();
   const [one, two] = [makeProcess(there), makeProcess(there)];
   const note = ({ history }: typeof one, key: string, at: number, times: number): void => {
@@ -107,13 +107,13 @@ test('of the last day, the busiest window of all processes counts against the li
   await two.keeper.close();
 });
 
-test('a process that begins anew shows what the one before counted, and no zeros where nobody did', async () => {
+test('a new process shows the history of the previous one, with null for minutes without a process', async () => {
   const there = memoryStore();
   const before = makeProcess(there, 7 * MINUTE + 5);
   before.history.note({ ...ENDED, seconds: 0.1 }, 8 * MINUTE);
   before.clock.at = 8 * MINUTE;
   await before.keeper.flush();
-  // Nothing is asked any more, but it counts up to its end.
+  // No requests arrive any more, but the process covers the time until it ends.
   before.clock.at = 9 * MINUTE + 1;
   await before.keeper.close();
   const now = makeProcess(there, 12 * MINUTE);
@@ -140,23 +140,23 @@ test('a process that begins anew shows what the one before counted, and no zeros
   await now.keeper.close();
 });
 
-test('nothing is written while nothing happens, and a write that fails is repeated', async () => {
+test('an idle process writes no history, and a failed write is repeated', async () => {
   const there = memoryStore();
   const idle = makeProcess(there);
   await idle.keeper.flush();
   await idle.keeper.close();
   assert.equal(there.state.writes, 0);
   const busy = makeProcess(there);
-  there.state.isAway = true;
+  there.state.isUnavailable = true;
   busy.history.note(ENDED, 0);
   await busy.keeper.flush();
   await busy.keeper.flush();
   assert.deepEqual(busy.warnings, ['the history of the service could not be stored; trying again later']);
-  there.state.isAway = false;
+  there.state.isUnavailable = false;
   await busy.keeper.flush();
   await busy.keeper.flush();
   assert.equal(there.state.writes, 1);
-  assert.deepEqual((await busy.keeper.day()).key('k').requests, [1], 'what it wrote itself counts once');
+  assert.deepEqual((await busy.keeper.day()).key('k').requests, [1], 'steps that the process has written itself count once');
   assert.deepEqual((await idle.keeper.day()).key('k').requests, [1]);
   busy.history.note(ENDED, 0);
   await busy.keeper.close();
@@ -164,7 +164,7 @@ test('nothing is written while nothing happens, and a write that fails is repeat
   assert.deepEqual((await idle.keeper.day()).key('k').requests, [2]);
 });
 
-test('the admin port tells of the whole day after a restart, and of all processes', async () => {
+test('after a restart, the admin port reports the last day of all processes, for keys and surfaces', async () => {
   const world = await startTestService(
     { after },
     { fill: async ({ write }) => void (await write('Property', listing('L1'))) },

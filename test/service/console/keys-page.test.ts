@@ -1,4 +1,4 @@
-/** The keys in a real browser: one is made, its token shown once, used, looked at, and revoked. */
+/** The Keys page in a real browser: making a key, showing its token once, its use, revoking it, and a list of many keys. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { hashToken } from '../../../src/access/index.ts';
@@ -6,7 +6,7 @@ import { listing } from '../../support/builders.ts';
 import { startTestService } from '../../support/service.ts';
 import { axe, logIn, overhang, shows, startBrowser, watchedPage, withoutChromium } from './browser.ts';
 
-test('a key is made, shown once, used and revoked', { skip: withoutChromium }, async () => {
+test('the Keys page makes a key, shows its token once, shows its use, and revokes it', { skip: withoutChromium }, async () => {
   const service = await startTestService(
     { after },
     {
@@ -88,7 +88,7 @@ test('a key is made, shown once, used and revoked', { skip: withoutChromium }, a
     await row.getByText('Revoked').waitFor();
     assert.match(page.url(), /\?show=all$/);
 
-    // A store of many vendors, two of them with names from before names were checked.
+    // Many keys, two of them with names that were stored before names were validated.
     const odd = [`bell \u0007 ${'x'.repeat(10_000)}`, '\u202egnp.exe'];
     const names = [...Array.from({ length: 300 }, (_, at) => `Vendor ${at}`), ...odd];
     for (const [at, name] of names.entries()) {

@@ -1,4 +1,4 @@
-/** Keys and figures on the admin port: what an operator makes and ends, and what the last day was like. */
+/** Keys on the admin port: making and revoking them, and their use on the last day. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { SERVICE_DEFAULTS } from '../../../src/service/options.ts';
@@ -18,7 +18,7 @@ const token = await service.key('admin');
 const make = (body: unknown) =>
   service.get('admin', '/keys', { token, method: 'POST', body: JSON.stringify(body) });
 
-test('a key is made, works, and is ended', async () => {
+test('a key that is made works, has a history, and is refused once it is deleted', async () => {
   const made = await make({
     name: ' Ann ',
     kind: 'api',
@@ -45,7 +45,7 @@ test('a key is made, works, and is ended', async () => {
   assert.equal(await used(), 401);
 });
 
-test('what makes no key is refused with its reason', async () => {
+test('an invalid request for a key is refused with its reason', async () => {
   const refused = async (body: unknown) => resoFault(await make(body)).slice(0, 2);
   assert.deepEqual(await refused([]), [400, 'requestMalformed']);
   assert.deepEqual(await refused({ kind: 'api', role: 'idx' }), [400, 'requestMalformed']);
@@ -56,17 +56,17 @@ test('what makes no key is refused with its reason', async () => {
     'requestMalformed',
   ]);
   assert.deepEqual(await refused({ name: 'A', kind: 'floorplans', role: 'idx' }), [400, 'usage']);
-  // What is wrong, in the words of the form: it has no options of a command line.
-  const told = async (body: unknown) => resoFault(await make(body))[2];
+  // The messages use the words of the form, not those of the command line.
+  const reason = async (body: unknown) => resoFault(await make(body))[2];
   const plain = { name: 'A', kind: 'api', role: 'idx' };
   assert.deepEqual(
     await Promise.all([
-      told({ ...plain, kind: 'floorplans' }),
-      told({ ...plain, expires: 'soon' }),
-      told({ ...plain, expires: '2020-01-01' }),
-      told({ ...plain, name: 'A\u202eB' }),
-      told({ ...plain, name: 'Ann\u0007' }),
-      told({ ...plain, name: 'x'.repeat(10_000) }),
+      reason({ ...plain, kind: 'floorplans' }),
+      reason({ ...plain, expires: 'soon' }),
+      reason({ ...plain, expires: '2020-01-01' }),
+      reason({ ...plain, name: 'A\u202eB' }),
+      reason({ ...plain, name: 'Ann\u0007' }),
+      reason({ ...plain, name: 'x'.repeat(10_000) }),
     ]),
     [
       'A floorplans key needs at least one system.',
@@ -82,7 +82,7 @@ test('what makes no key is refused with its reason', async () => {
   assert.deepEqual(resoFault(none).slice(0, 2), [404, 'recordNotFound']);
 });
 
-test('a path says which methods it takes', async () => {
+test('405 and OPTIONS list the methods of a path', async () => {
   const wrong = await service.get('admin', '/keys', { token, method: 'PUT' });
   assert.deepEqual([wrong.status, wrong.headers.allow], [405, 'GET, HEAD, POST, OPTIONS']);
   const asked = await service.get('admin', '/keys/x', { method: 'OPTIONS' });

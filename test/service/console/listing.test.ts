@@ -1,4 +1,4 @@
-/** A listing and its floor plans in a real browser: what a person sees and does, and records that hold hostile text. */
+/** A listing and its floor plans in a real browser: photos, drawings, the record as roles see it, and hostile content. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { Page } from 'playwright-core';
@@ -23,7 +23,7 @@ const HOSTILE = SCRIPT + HANDLER;
 
 const isFull = process.env.PLAT_FULL === '1';
 
-/** A drawing that does all that an SVG can do, if it is let. */
+/** A drawing that tries everything that an SVG could do. */
 const HOSTILE_SVG = `<svg xmlns="http://www.w3.org/2000/svg" width="400" height="200" onload="window.hacked = 1; alert(1)">
   ${SCRIPT}<image href="https://images.example/spy.png" width="9" height="9"/>
   <foreignObject width="400" height="200"><iframe xmlns="http://www.w3.org/1999/xhtml" src="https://images.example/"/></foreignObject>
@@ -106,7 +106,7 @@ const startService = () =>
 
 type TestService = Awaited<ReturnType<typeof startService>>;
 
-/** A page of the console in which no dialog may open either. */
+/** A watched page of the console, in which a dialog is a fault, too. */
 async function openedPage(browser: OwnBrowser, { addresses, key }: TestService): Promise<WatchedPage> {
   const context = await browser.newContext({
     viewport: { width: 1280, height: 800 },
@@ -121,7 +121,7 @@ async function openedPage(browser: OwnBrowser, { addresses, key }: TestService):
   return watched;
 }
 
-/** Pages that show the operator what the role idx does not see, each with a text of it. The suite opens the first three. */
+/** Pages with a text that the operator sees and the role idx does not. Only the full test run opens more than three. */
 const SEEN_BY_THE_OPERATOR = [
   ['listing/plain?view=record&', 'the key is under the mat'],
   ['floorplans?', 'Attic of 9 Hidden Lane'],
@@ -135,7 +135,7 @@ const SEEN_BY_THE_OPERATOR = [
   ['explore?interface=native&', '9 Hidden Lane'],
 ] as const;
 
-/** Keeps in `shown` each change of the document, and each frame, in which a text stands while the address names the role idx. */
+/** Runs in the page: adds to `shown` each change or frame in which the text is visible while the URL names the role idx. */
 const watchFor = (secret: string): string => `
   var shown = [], frames = 0, seen = () => undefined;
   var fewFrames = new Promise((resolve) => { seen = resolve; });
@@ -150,20 +150,19 @@ const watchFor = (secret: string): string => `
   const frame = () => requestAnimationFrame(() => setTimeout(() => { look('frame'); frame(); }));
   frame();`;
 
-/** Where a drawing lies in its box: how large it is, and how far it was moved. */
-/** What a test knows of a picture in the page. */
+/** The parts of an image element that the tests use. */
 interface Picture {
   readonly naturalWidth: number;
   decode(): Promise<void>;
 }
 
-/** The width of a picture once it is there. */
+/** The width of a picture once it has loaded. */
 async function widthOf(picture: Picture): Promise<number> {
   await picture.decode();
   return picture.naturalWidth;
 }
 
-/** Runs in the page: two keys that come faster than frames. */
+/** Runs in the page: presses two keys within one frame. */
 const TWO_KEYS = `(async () => {
   for (const key of ['ArrowRight', 'ArrowRight']) {
     document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
@@ -175,11 +174,12 @@ const TWO_KEYS = `(async () => {
   }
 })()`;
 
-/** Waits until each picture has loaded, or failed to. */
+/** Waits until each picture has loaded or failed to. */
 async function allLoaded(pictures: readonly Picture[]): Promise<void> {
   await Promise.allSettled(pictures.map((picture) => picture.decode()));
 }
 
+/** Width and offset of the drawing in its box. */
 const placed = (page: Page): Promise<readonly number[]> =>
   page.evaluate<readonly number[]>(`(() => {
     const area = document.querySelector('.drawing-area').getBoundingClientRect();
@@ -198,7 +198,7 @@ test('a listing, its drawing and its record', { skip: withoutChromium }, async (
       await settled(page);
     };
 
-    await t.test('photos, facts, rooms and people', async () => {
+    await t.test('the listing page shows photos, facts, rooms and people', async () => {
       await show('listing/plain');
       await page.getByRole('heading', { level: 1, name: '1 Main Street' }).waitFor();
       await page.getByText('$450,000').first().waitFor();
@@ -217,7 +217,7 @@ test('a listing, its drawing and its record', { skip: withoutChromium }, async (
       await page.getByText('1 fact', { exact: true }).waitFor();
     });
 
-    await t.test('a drawing is enlarged and moved by buttons, keys, wheel, mouse and fingers', async () => {
+    await t.test('a drawing can be zoomed and moved by buttons, keys, wheel, mouse and touch', async () => {
       await show('listing/plain');
       await page.getByRole('button', { name: 'See the floor plan' }).click();
       const area = page.getByRole('application');
@@ -259,7 +259,7 @@ test('a listing, its drawing and its record', { skip: withoutChromium }, async (
       await page.locator('.drawing-scale', { hasText: /^\s*200 %\s*$/ }).waitFor();
     });
 
-    await t.test('the record in both interfaces, with what a role does not see', async () => {
+    await t.test('the record view hides what a role does not see, and can show the operator’s values next to it', async () => {
       await show('listing/plain?view=record&as=role/idx&fields=hidden');
       const row = page.getByRole('row', { name: /PrivateRemarks/ });
       assert.deepEqual(await row.getByRole('cell').allTextContents(), ['hidden', '********']);
@@ -288,7 +288,7 @@ test('a listing, its drawing and its record', { skip: withoutChromium }, async (
       await page.getByText('There are no floor plans here').waitFor();
     });
 
-    await t.test('no frame shows another role what the role before it saw', async () => {
+    await t.test('after a change of role, no frame shows a value that only the previous role sees', async () => {
       for (const [path, secret] of SEEN_BY_THE_OPERATOR.slice(0, isFull ? undefined : 3)) {
         await show(`${path}as=role/private`);
         await page.getByText(secret).first().waitFor();
@@ -299,7 +299,7 @@ test('a listing, its drawing and its record', { skip: withoutChromium }, async (
         await page.route('**/as/role/idx/**', async (route) => held.then(() => route.continue()));
         await page.evaluate(watchFor(secret));
         await page.getByLabel(/^Seen? as/).selectOption('role/idx');
-        // Answers that take a while leave what is drawn without them to be seen.
+        // The responses are held back, so that frames are drawn before they arrive.
         await page.evaluate('fewFrames');
         release();
         await settled(page);
@@ -308,7 +308,7 @@ test('a listing, its drawing and its record', { skip: withoutChromium }, async (
       }
     });
 
-    await t.test('hostile text is text, and hostile drawings are pictures', async () => {
+    await t.test('hostile texts are shown as text, and hostile drawings run no script', async () => {
       await show('listing/hostile?plan=F2');
       assert.equal(await page.getByRole('heading', { level: 1 }).textContent(), HOSTILE);
       assert.equal(await page.locator('.remarks').textContent(), HOSTILE);
@@ -329,7 +329,7 @@ test('a listing, its drawing and its record', { skip: withoutChromium }, async (
       await page.getByRole('application').waitFor();
       await page.locator('img').evaluateAll(allLoaded);
       assert.deepEqual([faults.splice(0), await page.evaluate('window.hacked')], [[], undefined]);
-      // Opened by itself the drawing has no origin, and runs nothing.
+      // Opened on its own, the drawing has an opaque origin and runs no script.
       const alone = await page.context().newPage();
       alone.on('dialog', (dialog) => faults.push(`dialog: ${dialog.message()}`));
       const answer = await alone.goto(`${admin}${file}`);

@@ -1,11 +1,11 @@
-/** Server-sent events of the admin port: what comes, who may see it, and how it ends. */
+/** Server-sent events of the admin port: their content, who may receive them, and how a stream ends. */
 import assert from 'node:assert/strict';
 import { type IncomingMessage, request } from 'node:http';
 import { after, test } from 'node:test';
 import { Live } from '../../../src/service/console/live.ts';
 import { startTestService } from '../../support/service.ts';
 
-/** The first event of a stream, and the stream. */
+/** Reads the first event of a stream, or the body of an error. */
 function firstEvent(address: string, token?: string): Promise<{ text: string; response: IncomingMessage }> {
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
   return new Promise((resolve, reject) => {
@@ -22,7 +22,7 @@ function firstEvent(address: string, token?: string): Promise<{ text: string; re
   });
 }
 
-test('the present comes at once, to an admin key alone, and ends with the service', async () => {
+test('the stream sends current figures at once, to admin keys only, and ends when the service closes', async () => {
   const works: (() => Promise<void> | void)[] = [];
   const service = await startTestService({ after: (work) => void works.push(work) });
   const address = `${service.addresses.admin}/stream`;
@@ -37,7 +37,7 @@ test('the present comes at once, to an admin key alone, and ends with the servic
   await ended;
 });
 
-test('whoever looks at the replication is told of it at once, and again when something happened', async () => {
+test('a viewer of the replication gets its state at once, on each change, and otherwise only now and then', async () => {
   let state = 'walking';
   let lag = 0;
   const live = new Live(async () => ({}), {
@@ -47,26 +47,26 @@ test('whoever looks at the replication is told of it at once, and again when som
     },
     every: 1,
   });
-  const gone = new AbortController();
-  after(() => gone.abort());
-  const [plain, told] = [live.events(gone.signal), live.events(gone.signal, true)];
+  const stop = new AbortController();
+  after(() => stop.abort());
+  const [plain, viewer] = [live.events(stop.signal), live.events(stop.signal, true)];
   const figures = 'event: figures\ndata: {}\n\n';
   const report = (is: string, at: number) => `event: replication\ndata: {"state":"${is}","lag":${at}}\n\n`;
   assert.equal((await plain.next()).value, figures);
-  assert.equal((await told.next()).value, figures + report('walking', 1));
-  const next = async () => (await told.next()).value;
-  // The first event of the clock tells it for those who came before it.
+  assert.equal((await viewer.next()).value, figures + report('walking', 1));
+  const next = async () => (await viewer.next()).value;
+  // The first tick repeats the state for viewers that connected before it.
   assert.equal(await next(), figures + report('walking', 2));
   assert.deepEqual([await next(), await next()], [figures, figures]);
   state = 'done';
   assert.equal(await next(), figures + report('done', 5));
-  // What moves with time alone is told now and then.
+  // A value that changes with time alone is sent only now and then.
   for (let quiet = 0; quiet < 6; quiet++) assert.equal(await next(), figures);
   assert.equal(await next(), figures + report('done', 12));
   assert.equal((await plain.next()).value, figures);
 });
 
-test('figures are read once for all who look, and a store that is away is an event', async () => {
+test('figures are read once per tick for all viewers, and an unavailable store is an event', async () => {
   let reads = 0;
   const live = new Live(
     async () => {
@@ -76,15 +76,15 @@ test('figures are read once for all who look, and a store that is away is an eve
     },
     { every: 1 },
   );
-  const gone = new AbortController();
-  after(() => gone.abort());
-  const [one, two] = [live.events(gone.signal), live.events(gone.signal)];
+  const stop = new AbortController();
+  after(() => stop.abort());
+  const [one, two] = [live.events(stop.signal), live.events(stop.signal)];
   assert.match((await one.next()).value, /"reads":1/);
   assert.match((await two.next()).value, /"reads":2/);
   const [third, same] = await Promise.all([one.next(), two.next()]);
   assert.deepEqual([third.value, same.value], ['event: figures\ndata: {"reads":3}\n\n', third.value]);
   const [away] = await Promise.all([one.next(), two.next()]);
   assert.equal(away.value, 'event: away\ndata: {}\n\n');
-  gone.abort();
+  stop.abort();
   assert.deepEqual([(await one.next()).done, (await two.next()).done], [true, true]);
 });

@@ -1,4 +1,4 @@
-/** What the map of the console draws beneath its points: GET /outlines of the admin port, and what is taken as outlines. */
+/** The outlines on the map of the console: GET /outlines on the admin port, and validation of an operator's GeoJSON. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { PlatError } from '../../../src/errors/index.ts';
@@ -13,7 +13,7 @@ const RING = [
   [-86, 44],
 ] as const;
 
-test('the admin port gives the outlines of the service, and none where it has none', async () => {
+test('GET /outlines returns the outlines of the service, and an empty collection without any', async () => {
   const outlines: Outlines = {
     type: 'FeatureCollection',
     features: [
@@ -43,7 +43,7 @@ const collection = (geometry: unknown, properties: unknown = { name: 'Ely', popu
 });
 const polygon = (...coordinates: unknown[]): unknown => collection({ type: 'Polygon', coordinates });
 
-test('only what is drawn is kept of GeoJSON', () => {
+test('names and positions are kept of GeoJSON; other members and altitudes are dropped', () => {
   assert.deepEqual(outlinesIn(polygon(RING.map((position) => [...position, 210]))), {
     type: 'FeatureCollection',
     features: [
@@ -52,7 +52,7 @@ test('only what is drawn is kept of GeoJSON', () => {
   });
 });
 
-test('anything else is refused with its position', () => {
+test('invalid GeoJSON is refused with the path of the invalid member', () => {
   const reasonOf = (json: unknown): string => {
     try {
       outlinesIn(json);

@@ -1,4 +1,4 @@
-/** The page Replication with live replications: of a replica that a watch fills while its console is looked at, and of the authority. */
+/** The Replication page during live replications: of a replica that `plat replicate --watch` fills, and of its source. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { openStore } from '../../../src/open-store.ts';
@@ -12,11 +12,11 @@ const HOSTILE = '<img src=x onerror=alert(1)>';
 
 const isFull = process.env.PLAT_FULL === '1';
 
-/** Replicas in a file, and on a server where the suite is the long one. Each gives the store's address as `--store` takes it. */
+/** Replicas on SQLite and, in the full test run, on PostgreSQL: name, reason to skip, and address for `--store`. */
 const REPLICAS: readonly (readonly [string, string | false, (t: TestContext) => Promise<string>])[] = [
-  ['in a file', withoutChromium, async () => 'replica.db'],
+  ['SQLite', withoutChromium, async () => 'replica.db'],
   [
-    'on PostgreSQL',
+    'PostgreSQL',
     isFull ? withoutChromium : 'with PLAT_FULL=1',
     async (t) => {
       const { address, drop } = await bareDatabase();
@@ -28,7 +28,7 @@ const REPLICAS: readonly (readonly [string, string | false, (t: TestContext) => 
 
 for (const [where, skip, makeReplica] of REPLICAS) {
   test(
-    `a person sees a replication go on, what it did, and asks again for what is in quarantine: ${where}`,
+    `${where}: the Replication page shows a replication live, its log, and retries records in quarantine`,
     { skip },
     async (t) => {
       const address = await makeReplica(t);
@@ -40,7 +40,7 @@ for (const [where, skip, makeReplica] of REPLICAS) {
       const options = from(door.origin, 'reso', market.token, address);
       await at.done(['replicate', ...options, '--once']);
       const replica = await openStore(address.includes(':') ? address : at.path(address));
-      const [gone = '', kept = ''] = await market.keys();
+      const [removed = '', kept = ''] = await market.keys();
       await replica.checkpoints.commit('feed', {
         quarantine: [
           {
@@ -78,11 +78,11 @@ for (const [where, skip, makeReplica] of REPLICAS) {
         await entry.getByText('"PublicRemarks": "<script>alert(1)</script>"').waitFor();
         assert.deepEqual(await axe(page), []);
 
-        // The watch is held up at its beginning, so that what goes on can be seen.
-        await market.store.remove('Property', [gone]);
-        let held = (): void => undefined;
+        // The watch is held back at its beginning, so that the page can show it.
+        await market.store.remove('Property', [removed]);
+        let release = (): void => undefined;
         const free = new Promise<void>((resolve) => {
-          held = resolve;
+          release = resolve;
         });
         let answered = 0;
         door.before = async () => {
@@ -96,15 +96,15 @@ for (const [where, skip, makeReplica] of REPLICAS) {
         ]);
         const purged = lineOf(
           watching,
-          ({ kind, keys }) => kind === 'deleted' && String(keys).includes(gone),
+          ({ kind, keys }) => kind === 'deleted' && String(keys).includes(removed),
         );
         await page.getByText(/Replicated now by/).waitFor();
         await entry.getByRole('button', { name: `Try again: Property ${kept}` }).click();
         await page.getByText('1 record will be requested with the next update.').waitFor();
-        held();
+        release();
         await purged;
         const purges = page.getByRole('region', { name: 'Purges of feed' });
-        await purges.getByText(`Property ${gone}`).first().waitFor();
+        await purges.getByText(`Property ${removed}`).first().waitFor();
         assert.match((await purges.textContent()) ?? '', /removed 1 record/);
         const troubles = page.getByRole('region', { name: 'Errors and retries' });
         await troubles.getByText('Request failed and was retried').first().waitFor();
@@ -115,7 +115,7 @@ for (const [where, skip, makeReplica] of REPLICAS) {
         const table = page.getByRole('region', { name: 'Windows, purges and trouble of feed, as a table' });
         await table.getByText('Property purges').first().waitFor();
 
-        // The watch asks for it, and stores it.
+        // The watch requests the record and stores it.
         await page.getByText('Every record that came could be stored.').waitFor();
         await page.setViewportSize({ width: 320, height: 640 });
         assert.equal(await overhang(page), 0);
@@ -124,10 +124,10 @@ for (const [where, skip, makeReplica] of REPLICAS) {
         watching.child.kill('SIGTERM');
         await watching.ended;
         await page.getByText(/No process is replicating it now/).waitFor();
-        // The stream told of all this; the page asks at first, and when an entry was tried again.
-        assert.ok(asked <= 3, `it asked ${asked} times`);
+        // The updates came through the stream; the page sends requests only at first and after a retry.
+        assert.ok(asked <= 3, `the page sent ${asked} requests`);
 
-        // The authority shows who walked: the watch, with its key.
+        // The source shows the walks of the watch's key.
         const authority = await makeKey(market.store, 'admin');
         const own = await watchedPage(
           await browser.newContext({ reducedMotion: 'reduce' }),
@@ -151,7 +151,7 @@ for (const [where, skip, makeReplica] of REPLICAS) {
   );
 
   test(
-    `a person sees how far a slow download is, and how long it will take: ${where}`,
+    `${where}: the Replication page shows the progress of a slow download and its remaining time`,
     { skip: isFull ? skip : 'with PLAT_FULL=1' },
     async (t) => {
       const address = await makeReplica(t);
@@ -161,7 +161,7 @@ for (const [where, skip, makeReplica] of REPLICAS) {
       const door = await openDoor(t);
       door.target = feed.addresses.replication ?? '';
       const options = from(door.origin, 'reso', market.token, address);
-      // After the first one, pages are let through one by one, as a slow source gives them.
+      // After the first page, each page passes only when the test lets it, as from a slow source.
       const { promise: held, resolve: isHeld } = Promise.withResolvers<void>();
       let pass = (): void => undefined;
       door.before = async (_count, path) => {

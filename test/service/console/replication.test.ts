@@ -1,4 +1,4 @@
-/** Replication on the admin port: who walks what, how far and how fast; and what a replica reports and is told to do. */
+/** Replication on the admin port: the walks of each key, and the reports and commands of a replica. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { ReplicaDesk } from '../../../src/service/console/replication.ts';
@@ -29,7 +29,7 @@ const service = await startTestService(
 const token = await service.key('admin');
 const walker = await service.key('replication');
 
-test('the walks of a key: records, keys and a window, with what the console looks at left out', async () => {
+test('the walks of a key are listed with their progress; single filters and requests of the console are not walks', async () => {
   const { clock } = service;
   const ask = async (path: string) => {
     const answer = await service.get('replication', path, { token: walker });
@@ -73,7 +73,7 @@ test('the walks of a key: records, keys and a window, with what the console look
   ]);
 });
 
-test('what a replica reports, and its quarantine in parts', async () => {
+test('the report of a replica is returned, and its quarantine page by page with a maximum size', async () => {
   const { json } = await service.get('admin', '/replication', { token });
   assert.deepEqual(json.sources, [{ source: 'feed', now: service.clock.now() }]);
   const part = await service.get('admin', '/replication/quarantine?source=feed&skip=50&limit=9999', {
@@ -86,7 +86,7 @@ test('what a replica reports, and its quarantine in parts', async () => {
   assert.equal(without.status, 401);
 });
 
-test('a retry is of a source, or of one record of it', async () => {
+test('a retry applies to a source, or to one record of it', async () => {
   const retry = (body: unknown) =>
     service.get('admin', '/replication/quarantine/retry', {
       token,
@@ -101,7 +101,7 @@ test('a retry is of a source, or of one record of it', async () => {
     assert.deepEqual(resoFault(await retry(body)).slice(0, 2), [400, 'requestMalformed']);
 });
 
-test('walks are bounded, given up after an hour, and forgotten after a day', () => {
+test('a walk is abandoned after an hour and removed after a day; walks and keys are limited in number', () => {
   const walks = new Walks();
   const page = (from: string, reached: string, ended = false) =>
     ({ resource: 'Property', of: 'records', step: { from, reached: [reached], ended } }) as const;

@@ -1,4 +1,4 @@
-/** The page of roles in a real browser: the matrix, and one record as each role sees it. */
+/** The Roles page in a real browser: the matrix, and one record as each role sees it. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { BUILT_IN_ACCESS } from '../../../src/access/index.ts';
@@ -9,7 +9,7 @@ import { axe, logIn, overhang, startBrowser, watchedPage, withoutChromium } from
 const HOSTILE = '<script>alert(1)</script>';
 
 test(
-  'a person sees what each role may name, how many records it has, and one record side by side',
+  'the Roles page shows the fields and record counts of each role, and one record side by side for all roles',
   {
     skip: withoutChromium,
   },

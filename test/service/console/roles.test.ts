@@ -46,7 +46,7 @@ const service = await startTestService(
 const token = await service.key('admin');
 
 const EVERY_ROW = { filter: '' };
-/** Resources of which each of these roles sees every row. */
+/** Resources of which every role sees all rows. */
 const REST = Object.fromEntries(
   ['PropertyRooms', 'PropertyUnitTypes', 'OpenHouse', 'Lookup', 'Field'].map((name) => [name, EVERY_ROW]),
 );
@@ -64,7 +64,7 @@ const LATELY = { filter: lately('{today - 3 years}'), today: lately('2023-06-01'
 const ON_MARKET_ONCE =
   "StandardStatus in ('Active','Active Under Contract','Pending','Coming Soon','Closed','Hold')";
 
-test('each role comes with its classes, and with the rows that it sees of each published resource', async () => {
+test('each role is listed with its classes, and with the row filter of each published resource', async () => {
   const { status, json } = await service.get('admin', '/roles', { token });
   assert.equal(status, 200);
   assert.equal(json.day, '2026-06-01');
@@ -135,7 +135,7 @@ test('each role comes with its classes, and with the rows that it sees of each p
   ]);
 });
 
-test('fields stand under the class that decides who sees them, and only those that the store has', async () => {
+test('the fields in use are listed by the class that decides who sees them', async () => {
   const json = JSON.parse((await service.get('admin', '/roles', { token })).text);
   assert.deepEqual(json.classes, [
     'open',
@@ -205,7 +205,7 @@ test('fields stand under the class that decides who sees them, and only those th
   );
 });
 
-test('roles are the operator’s: other keys and no key do not learn them', async () => {
+test('only an admin key can read the roles', async () => {
   assert.equal((await service.get('admin', '/roles')).status, 401);
   assert.equal((await service.get('admin', '/roles', { token: await service.key('api') })).status, 403);
 });

@@ -1,4 +1,4 @@
-/** A table of many records in a real browser, scrolled frame by frame, and what can be seen of it meanwhile. */
+/** Scrolls a table of many records in a real browser frame by frame, and measures what is visible meanwhile. */
 import type { Page } from 'playwright-core';
 import { listing } from '../../support/builders.ts';
 import type { Scope } from '../../support/engine.ts';
@@ -8,7 +8,7 @@ const CHUNK = 2000;
 
 export const keyAt = (index: number): string => `L${String(index).padStart(6, '0')}`;
 
-/** A service of so many small listings, whose keys say where they stand in the order by key. */
+/** A service with `count` small listings, whose keys contain their index in key order. */
 export const manyListings = (scope: Scope, count: number): Promise<TestService> =>
   startTestService(scope, {
     fill: async ({ write }) => {
@@ -29,13 +29,13 @@ export const manyListings = (scope: Scope, count: number): Promise<TestService> 
 export interface Scrolled {
   /** Milliseconds from each frame to the next one. */
   readonly frames: readonly number[];
-  /** The most rows that were in the document at a time. */
+  /** The maximum number of rows in the document. */
   readonly mostRows: number;
-  /** Frames in which a row in view had nothing in it. */
+  /** Frames in which a visible row was empty. */
   readonly blank: number;
 }
 
-/** Frames of a scroll: the table moves by so many pixels before each, from where it is, and turns at its ends. */
+/** Scrolls the table by `pixels` before each of `count` frames, and reverses the direction at its ends. */
 export const scrollBy = (page: Page, pixels: number, count: number): Promise<Scrolled> =>
   page.evaluate<Scrolled>(`new Promise((resolve) => {
     const box = document.querySelector('.data-table');
@@ -65,7 +65,7 @@ export const scrollBy = (page: Page, pixels: number, count: number): Promise<Scr
     requestAnimationFrame(frame);
   })`);
 
-/** Goes to a place of the table at once, and waits until it was drawn there. @param share of its height */
+/** Jumps to a position in the table and waits until it is drawn. @param share of the table's height, 0 to 1 */
 export const scrollTo = (page: Page, share: number): Promise<void> =>
   page.evaluate(`new Promise((resolve) => {
     const box = document.querySelector('.data-table');
@@ -79,7 +79,7 @@ interface Row {
   readonly text: string;
 }
 
-/** The rows in the document once all of them have something in them. */
+/** The rows in the document, once none of them is empty. */
 export const rowsAtRest = (page: Page): Promise<readonly Row[]> =>
   page.evaluate<readonly Row[]>(`new Promise((resolve) => {
     const look = () => {
@@ -97,9 +97,9 @@ export const rowsAtRest = (page: Page): Promise<readonly Row[]> =>
   })`);
 
 export interface Costs {
-  /** Bytes of objects that live in the page. */
+  /** Bytes of live objects in the page, after garbage collection. */
   heap(): Promise<number>;
-  /** Milliseconds of work of the page's thread so far: script, style and layout. */
+  /** Milliseconds of work on the page's main thread so far: script, style and layout. */
   busy(): Promise<number>;
 }
 

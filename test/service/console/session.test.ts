@@ -1,4 +1,4 @@
-/** Sessions of the console: who gets one, what it may do, and which requests its cookie counts for. */
+/** Sessions of the console: who gets one, what it may do, and on which requests its cookie is accepted. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { timestampFrom } from '../../../src/dictionary/index.ts';
@@ -42,7 +42,7 @@ async function logIn(given = token): Promise<string> {
 const cookieOf = (answer: Answer): string => answer.headers['set-cookie']?.[0] ?? '';
 const pairOf = (cookie: string): string => cookie.split(';')[0] ?? '';
 
-test('a token of an admin key is exchanged for a cookie that no script reads', async () => {
+test('the token of an admin key is exchanged for an HttpOnly cookie', async () => {
   const cookie = await logIn();
   assert.match(
     cookie,
@@ -53,7 +53,7 @@ test('a token of an admin key is exchanged for a cookie that no script reads', a
   assert.equal(about.json.owner, 'authority');
 });
 
-test('other keys, unknown tokens and other bodies get no session', async () => {
+test('other keys, unknown tokens and invalid bodies get no session', async () => {
   const attempt = async (body: unknown) =>
     resoFault(await ask('/session', { method: 'POST', body })).slice(0, 2);
   assert.deepEqual(await attempt({ token: await service.key('api') }), [403, 'keyNotForSurface']);
@@ -61,7 +61,7 @@ test('other keys, unknown tokens and other bodies get no session', async () => {
   assert.deepEqual(await attempt({ token: 7 }), [400, 'requestMalformed']);
 });
 
-test('a session ends with its key, and when a person logs out', async () => {
+test('a session ends when its key is revoked, and at logout', async () => {
   const mine = await service.key('admin', { role: 'idx' });
   const cookie = pairOf(await logIn(mine));
   const { keys } = service.store;
@@ -81,7 +81,7 @@ test('a session ends with its key, and when a person logs out', async () => {
   ]);
 });
 
-test('a cookie counts only for the pages of the console itself', async () => {
+test('a cookie is accepted only from pages of the console itself and by its own host names', async () => {
   const cookie = pairOf(await logIn());
   const status = async (headers: Readonly<Record<string, string>>, method = 'GET') =>
     (await service.get('admin', '/status', { method, headers: { cookie, ...headers } })).status;
@@ -96,12 +96,12 @@ test('a cookie counts only for the pages of the console itself', async () => {
   assert.equal(await status({ host: `rebound.example:${new URL(base).port}` }), 421);
   assert.equal(await status({ host: 'rebound.example', 'sec-fetch-site': 'same-origin' }), 421);
   assert.equal(await status({ host: `localhost:${new URL(base).port}` }), 200);
-  // Whoever sends the token itself needs no page.
+  // A request with the token itself may come from anywhere.
   const bearer = await service.get('admin', '/status', { token, headers: { host: 'metrics.internal' } });
   assert.equal(bearer.status, 200);
 });
 
-test('changing anything takes a request of the page, or the token', async () => {
+test('a change with a cookie must come from a page of the console', async () => {
   const cookie = pairOf(await logIn());
   const out = (headers: Readonly<Record<string, string>>) =>
     service.get('admin', '/session', { method: 'DELETE', headers: { cookie, ...headers } });
@@ -110,7 +110,7 @@ test('changing anything takes a request of the page, or the token', async () => 
   assert.equal((await out({ origin: base })).status, 204);
 });
 
-test('attempts of one address are limited', async () => {
+test('failed logins of one address are limited', async () => {
   const other = await startTestService({ after });
   const attempt = () =>
     other.get('admin', '/session', {
@@ -123,7 +123,7 @@ test('attempts of one address are limited', async () => {
   assert.deepEqual([refused.status, refused.headers['retry-after']], [429, '60']);
 });
 
-test('an operator sees the interfaces as a role or as a key does', async () => {
+test('an operator can read both interfaces as a role or a key sees them; other keys cannot', async () => {
   const cookie = pairOf(await logIn());
   await service.key('replication', { role: 'idx', systems: ['nowhere'] });
   const [scoped] = (await service.store.keys.list()).filter(({ systems }) => systems[0] === 'nowhere');
@@ -148,7 +148,7 @@ test('an operator sees the interfaces as a role or as a key does', async () => {
   assert.deepEqual(resoFault(wrong).slice(0, 2), [403, 'keyNotForSurface']);
 });
 
-test('a role does not walk the list that a filter found for another', async () => {
+test('a viewed role does not reuse the filter list of another role', async () => {
   const token = await service.key('admin');
   const count = async (role: string): Promise<unknown> => {
     const path = `/as/role/${role}/api/Reso/OData/Property?$filter=ListingKey ne 'none'&$count=true`;

@@ -15,7 +15,7 @@ import {
 import { startTestService, type TestServiceOptions } from '../../support/service.ts';
 import { operations } from '../../support/world.ts';
 
-const last = (events: readonly ServerEvent[]): string => events.at(-1)?.id ?? assert.fail('a position');
+const last = (events: readonly ServerEvent[]): string => events.at(-1)?.id ?? assert.fail('no event');
 
 async function served(engine: Engine, scope: Scope, options: TestServiceOptions = {}) {
   const clients: EventClient[] = [];
@@ -29,7 +29,7 @@ async function served(engine: Engine, scope: Scope, options: TestServiceOptions 
     clients.push(client);
     return client;
   };
-  /** The error of an answer that is no stream. */
+  /** Status and error code of a request for a stream that is refused. */
   const refused = async (wish: FollowOptions): Promise<[number, string]> => {
     const client = await follow(wish);
     return [client.status, JSON.parse(await client.text()).error.code];
@@ -38,7 +38,7 @@ async function served(engine: Engine, scope: Scope, options: TestServiceOptions 
 }
 
 export function eventsContract(engine: Engine): void {
-  test('a follower receives each commit, parents before parts, and its position after each', async (t) => {
+  test('a follower receives the changes of each commit, parents first (last if deleted), without records', async (t) => {
     const { follow, write, store } = await served(engine, t);
     const client = await follow();
     assert.equal(client.status, 200);
@@ -48,15 +48,15 @@ export function eventsContract(engine: Engine): void {
     assert.equal(begin?.event, 'position');
     assert.deepEqual(begin?.data, { position: begin?.id, level: true });
     await write('Property', listing('A', { Media: [photo('M')] }));
-    const told = await client.changes(2);
-    assert.deepEqual(changesIn(told), ['created Property A', 'created Media M']);
-    const { data } = told.find(({ event }) => event === 'change') ?? assert.fail();
+    const events = await client.changes(2);
+    assert.deepEqual(changesIn(events), ['created Property A', 'created Media M']);
+    const { data } = events.find(({ event }) => event === 'change') ?? assert.fail();
     assert.deepEqual(Object.keys(data), ['sequence', 'resource', 'key', 'kind', 'at']);
     await store.remove('Property', ['A']);
     assert.deepEqual(changesIn(await client.changes(2)), ['deleted Media M', 'deleted Property A']);
   });
 
-  test('a follower receives a commit of another process, too', async (t) => {
+  test('a follower receives the commits of another process', async (t) => {
     const { follow, again, clock } = await served(engine, t);
     const other = await again();
     const client = await follow();
@@ -65,7 +65,7 @@ export function eventsContract(engine: Engine): void {
     assert.deepEqual(changesIn(await client.changes(1)), ['created Property A']);
   });
 
-  test('a client that reconnects after any event receives exactly the rest', async (t) => {
+  test('a client that reconnects after any event receives exactly the events that it has not confirmed', async (t) => {
     const { follow, write, store } = await served(engine, t);
     await write('Property', listing('A', { Media: [photo('M')] }), listing('B'));
     await write('Property', listing('A', { ListPrice: 5 }));
@@ -74,7 +74,7 @@ export function eventsContract(engine: Engine): void {
     const all = await (await follow({ query: '?since=start' })).until(isLevel);
     const changes = changesIn(all);
     assert.deepEqual(changes.slice(-2), ['deleted Property B', 'created Office O']);
-    // What a client has when it is cut after each event: the last position that it was told.
+    // A client that is disconnected after any event resumes at the last position that it received.
     for (const [index] of all.entries()) {
       const before = all.slice(0, index + 1);
       const at = before.findLastIndex(({ id }) => id !== undefined);
@@ -93,7 +93,7 @@ export function eventsContract(engine: Engine): void {
     assert.deepEqual((await since.next())?.data, { position, level: true });
   });
 
-  test('with records, a change comes with the record as the key sees it', async (t) => {
+  test('with records=true, each change contains the record as the key sees it', async (t) => {
     const { follow, write, key, get } = await served(engine, t);
     const token = await key('replication', { role: 'idx' });
     const client = await follow({ token, query: '?records=true&resources=Property,Media' });
@@ -109,9 +109,9 @@ export function eventsContract(engine: Engine): void {
       listing('B', { InternetEntireListingDisplayYN: false }),
       listing('C', { ListPrice: 7 }),
     );
-    const told = await client.changes(3);
-    assert.deepEqual(changesIn(told), ['created Property A', 'created Property C', 'created Media M']);
-    for (const { data } of told.filter(({ event }) => event === 'change')) {
+    const events = await client.changes(3);
+    assert.deepEqual(changesIn(events), ['created Property A', 'created Property C', 'created Media M']);
+    for (const { data } of events.filter(({ event }) => event === 'change')) {
       const { json } = await get('replication', `/Reso/OData/${data.resource}('${data.key}')`, { token });
       const { '@odata.context': _, ...record } = json;
       assert.deepEqual(data.record, record);
@@ -122,7 +122,7 @@ export function eventsContract(engine: Engine): void {
     assert.equal(left.find(({ event }) => event === 'change')?.data.record, undefined);
   });
 
-  test('a role receives the changes that it sees, and a change of a rule is reported', async (t) => {
+  test('a role receives only the changes that it sees, and a deletion when its own rule changes', async (t) => {
     const { follow, write, key, store } = await served(engine, t);
     const idx = await follow({ token: await key('replication', { role: 'idx' }) });
     const own = await follow({ token: await key('replication', { systems: ['south'] }) });
@@ -150,7 +150,7 @@ export function eventsContract(engine: Engine): void {
     );
   });
 
-  test('a position that is no longer known is refused with where to go on, and ends an open stream', async (t) => {
+  test('a new epoch ends open streams, and positions of the old one get 410 with the position to continue from', async (t) => {
     const { follow, refused, write, store } = await served(engine, t);
     await write('Property', listing('A'));
     const client = await follow();
@@ -171,7 +171,7 @@ export function eventsContract(engine: Engine): void {
     assert.deepEqual(await refused({ query: '?since=x' }), [400, 'optionInvalid']);
   });
 
-  test('a stream ends with its key, in silence, too', async (t) => {
+  test('a stream ends when its key is revoked, even if no change occurs', async (t) => {
     const { follow, key, store, write } = await served(engine, t);
     const revoked = await key('replication');
     const client = await follow({ token: revoked });
@@ -185,7 +185,7 @@ export function eventsContract(engine: Engine): void {
     assert.equal((await follow({ token: revoked })).status, 401);
   });
 
-  test('a service that closes ends its streams', async (t) => {
+  test('a service that closes ends its streams with a complete response', async (t) => {
     const { follow, service } = await served(engine, t);
     const client = await follow();
     await client.next();
@@ -195,13 +195,13 @@ export function eventsContract(engine: Engine): void {
     assert.equal(client.response.complete, true, 'the client knows that this was the end');
   });
 
-  test('who may follow: keys of the surface, so many at once, that take what is offered', async (t) => {
+  test('a stream is refused above the limit per key, to other keys, media types and unknown options', async (t) => {
     const { follow, refused, key } = await served(engine, t, { service: { streams: { perKey: 1 } } });
     const client = await follow();
     await client.next();
     assert.deepEqual(await refused({}), [429, 'tooManyStreams']);
     const token = await key('replication', { role: 'idx' });
-    assert.equal((await follow({ token })).status, 200, 'another key has its own');
+    assert.equal((await follow({ token })).status, 200, 'the limit is per key');
     client.close();
     assert.deepEqual(await refused({ token: await key('api') }), [403, 'keyNotForSurface']);
     assert.deepEqual(await refused({ token: undefined }), [401, 'tokenMissing']);

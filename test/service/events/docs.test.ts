@@ -1,4 +1,4 @@
-/** The curl lines of docs/changes.md, as a shell runs them. */
+/** Runs the curl lines of docs/changes.md in a shell. */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,7 +10,7 @@ import { startTestService } from '../../support/service.ts';
 const hasCurl = spawnSync('curl', ['--version']).status === 0;
 
 test(
-  'each curl line of the document on changes answers',
+  'each curl line of docs/changes.md gets the response that the document describes',
   { skip: !hasCurl && 'there is no curl' },
   async (t) => {
     const { key, addresses, write } = await startTestService(t);
@@ -34,7 +34,7 @@ test(
       await once(shell, 'close');
       assert.match(out, /^HTTP\/1\.1 200 /, `${line}\n${out}`);
       assert.match(out, /"value":\[|^event: position$/m, line);
-      // The next line follows it.
+      // The next line follows this link.
       env.DELTA_LINK = /"@odata\.deltaLink":"([^"]+)"/.exec(out)?.[1] ?? env.DELTA_LINK;
     }
   },

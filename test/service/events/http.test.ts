@@ -1,4 +1,4 @@
-/** `GET /events` as HTTP: methods, encodings, HTTP/2, names of hosts, keys, and clients that take nothing. */
+/** `GET /events` as HTTP: methods, encodings, HTTP/2, Host headers, keys, and clients that do not read. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -45,10 +45,10 @@ async function served(t: Scope, options: TestServiceOptions = {}) {
   };
 }
 
-test('events take GET, HEAD and OPTIONS, and only on their surface', async (t) => {
+test('/events accepts GET, HEAD and OPTIONS on the replication surface; HEAD opens no stream', async (t) => {
   const { get, token, key, follow, metric } = await served(t, { service: { streams: { perKey: 1 } } });
   const ask = (method: string, more = {}) => get('replication', '/events', { method, token, ...more });
-  // Each of them would take the only stream of the key, if it kept it.
+  // If HEAD opened a stream, the first one would use up the only stream of the key.
   for (let time = 0; time < 3; time++) {
     const head = await ask('HEAD');
     assert.deepEqual([head.status, head.headers['content-type']], [200, 'text/event-stream']);
@@ -81,7 +81,7 @@ test('a stream is never compressed, and has the headers of the surface', async (
     [headers['access-control-allow-origin'], headers['cache-control'], headers['x-content-type-options']],
     ['*', 'private, no-cache', 'nosniff'],
   );
-  // What would wait in a compressor comes at once.
+  // A compressor would delay these events.
   await client.next();
   await write('Property', listing('A'));
   assert.deepEqual(changesIn(await client.changes(1)), ['created Property A']);
@@ -94,7 +94,7 @@ test('a stream is never compressed, and has the headers of the surface', async (
   assert.deepEqual((await raw('Host: a', 'Host: b')).status, 400);
 });
 
-test('a stream runs over HTTP/2 next to other requests of its connection', async (t) => {
+test('a stream over HTTP/2 shares its connection with other requests', async (t) => {
   const pem = (name: string): Buffer => readFileSync(new URL(`../http/tls/${name}.pem`, import.meta.url));
   const tls = { cert: pem('certificate'), key: pem('key') };
   const { addresses, token, write } = await served(t, { listen: { tls } });
@@ -116,7 +116,7 @@ test('a stream runs over HTTP/2 next to other requests of its connection', async
   await until('"key":"B"');
 });
 
-test('what a client says of itself wrongly is refused: an id of an event, a resource, a key of another kind', async (t) => {
+test('an invalid or unknown Last-Event-ID, an unknown resource and a key of another kind are refused', async (t) => {
   const { follow, key } = await served(t);
   const refused = async (wish: FollowOptions): Promise<unknown[]> => {
     const client = await follow(wish);
@@ -129,7 +129,7 @@ test('what a client says of itself wrongly is refused: an id of an event, a reso
       [400, 'optionInvalid', 'Last-Event-ID'],
       id,
     );
-  // Nobody was given it: a number beyond the end, or a commit that is not there.
+  // Well-formed, but never issued: a number beyond the end, and a commit that does not exist.
   for (const id of ['12345', '1.aaaaaaaaaaaa'])
     assert.deepEqual(
       await refused({ headers: { 'last-event-id': id } }),
@@ -153,7 +153,7 @@ test('what a client says of itself wrongly is refused: an id of an event, a reso
   assert.deepEqual((await refused({ token: 'unknown' })).slice(0, 2), [401, 'tokenUnknown']);
 });
 
-/** Records of some 50 KB each: a few pages of them are more than what the system holds for a connection. */
+/** Records of some 50 KB each: a few pages of them exceed the socket buffers of the operating system. */
 const LONG = '界'.repeat(4000);
 const long = (key: string) =>
   listing(key, {
@@ -163,13 +163,13 @@ const long = (key: string) =>
     SyndicationRemarks: LONG,
   });
 
-test('a client that takes nothing is cut, and comes back by Last-Event-ID with nothing lost or doubled', async (t) => {
+test('a client that stops reading is disconnected, and resumes by Last-Event-ID without loss or repetition', async (t) => {
   const { follow, write, metric } = await served(t, {
     service: { pace: { bytesPerSecond: 1, seconds: 0.2 } },
   });
   const keys = Array.from({ length: 300 }, (_, index) => `K${1000 + index}`);
   for (let at = 0; at < keys.length; at += 20) await write('Property', ...keys.slice(at, at + 20).map(long));
-  /** What a client has that stores positions with the data: events behind its last position count for nothing. */
+  /** The data of a client that commits events together with their position, and drops those after the last position. */
   const has: ServerEvent[] = [];
   let position = '0';
   let events: ServerEvent[] = [];
@@ -184,14 +184,14 @@ test('a client that takes nothing is cut, and comes back by Last-Event-ID with n
   const lazy = await follow({ query });
   while (position === '0') {
     const event = await lazy.next();
-    if (event === undefined) break; // a machine that stood still for so long
+    if (event === undefined) break; // the machine stalled so long that the client was disconnected here
     take(event);
   }
-  // From now on it takes nothing, until the service has had enough.
+  // From now on the client reads nothing, until the service disconnects it.
   const cut = /^plat_clients_cut_total\{surface="replication"\} (\d+)$/m;
   while ((await metric(cut)) === 0) await setImmediate();
   for (let event = await lazy.next(); event !== undefined; event = await lazy.next()) take(event);
-  assert.ok(!has.some(isLevel), 'it was cut before the end');
+  assert.ok(!has.some(isLevel), 'it was disconnected before the end');
   events = [];
   for (let isDone = false; !isDone; ) {
     const client = await follow({ query, headers: { 'last-event-id': position } });
@@ -212,7 +212,7 @@ test('a client that takes nothing is cut, and comes back by Last-Event-ID with n
   assert.ok(has.every(({ event, data }) => event !== 'change' || data.record !== undefined));
 });
 
-test('a client that takes its events at once owes nothing, however long it follows', async (t) => {
+test('the bytes of events that a client has read do not accumulate in its budget', async (t) => {
   const budget = { ...SERVICE_DEFAULTS.budget, megabytes: 0.2 };
   const { follow, write, get, token, metric } = await served(t, { service: { budget } });
   const client = await follow({ query: '?records=true' });
@@ -225,7 +225,7 @@ test('a client that takes its events at once owes nothing, however long it follo
   assert.equal((await get('replication', "/Reso/OData/Property('K1')", { token })).status, 200);
 });
 
-test('followers who take nothing share the page that waits for them', async (t) => {
+test('200 followers that do not read share the buffers of the pages that wait for them', async (t) => {
   const { store, write } = await makeWorld(sqliteEngine(), t);
   await write('Property', ...Array.from({ length: 100 }, (_, index) => listing(`K${index}`)));
   const ignore = () => undefined;
@@ -257,6 +257,6 @@ test('followers who take nothing share the page that waits for them', async (t) 
   );
   const [page] = pages;
   assert.ok(page instanceof Buffer && page.length > 100 * 80);
-  // A page is kept for two seconds, within which all of them have asked for it, unless the machine stands still.
+  // A page is kept for two seconds, in which all followers request it unless the machine stalls.
   assert.ok(new Set(pages).size <= 5, `${new Set(pages).size} pages are in memory`);
 });

@@ -1,4 +1,4 @@
-/** The order of the stream under several writing processes that are killed at any moment. */
+/** The order of the stream while several writing processes are killed at random moments. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,7 +18,7 @@ import { makeKey } from '../../support/service.ts';
 import { temporaryFile } from '../../support/temporary.ts';
 
 const isFull = process.env.PLAT_FULL === '1';
-/** Writers at once, and how many of them are killed in all. */
+/** Writers that run at the same time, and the total number of kills. */
 const WRITERS = isFull ? 4 : 2;
 const KILLS = isFull ? 24 : 3;
 const WRITER = fileURLToPath(new URL('writer.ts', import.meta.url));
@@ -53,7 +53,7 @@ async function orderHolds(t: Scope, address: string, close: () => Promise<void>)
   const running = await Promise.all(Array.from({ length: WRITERS }, (_, at) => start(`W${at}-`)));
   for (let kill = 0; kill < KILLS; kill++) {
     const at = random.between(0, running.length - 1);
-    // Some writes later, at any moment of one.
+    // Kills after some writes, at any moment of the next one.
     const writes = random.between(1, 5);
     for (let count = 0; count < writes; count++) await once(running[at] ?? assert.fail(), 'message');
     running[at]?.kill('SIGKILL');
@@ -78,19 +78,19 @@ async function orderHolds(t: Scope, address: string, close: () => Promise<void>)
   const whole = await changesOf(await follow('start'));
   assert.ok(whole.length > KILLS, `${whole.length} changes`);
   for (const client of [live, ...late]) {
-    // What was told while others wrote is what stands there now: nothing was filled in before it later.
+    // Live followers received exactly the final sequence: no change was inserted later before one that they had received.
     assert.deepEqual(await changesOf(client), whole);
   }
   const sequences = whole.map(({ sequence }) => Number(sequence));
   assert.ok(sequences.every((sequence, at) => at === 0 || sequence > (sequences[at - 1] ?? 0)));
 }
 
-test('sqlite: a stream has every change once and in order, whichever process is killed', async (t) => {
+test('sqlite: a stream has every change once and in order while writers are killed', async (t) => {
   await orderHolds(t, temporaryFile(), async () => undefined);
 });
 
 test(
-  'postgres: a stream has every change once and in order, whoever is killed',
+  'postgres: a stream has every change once and in order while writers are killed',
   { skip: !isFull },
   async (t) => {
     const { address, drop } = await emptyDatabase(DEFAULT_SETTINGS);

@@ -14,11 +14,11 @@ import { eventsContract } from './contract.ts';
 
 eventsContract(postgresEngine());
 
-test('a follower receives commits of other processes while notifications are lost, and notifications come back', async (t) => {
+test('a follower receives commits of other processes while the LISTEN connection is lost, and it is reopened', async (t) => {
   const { address, drop } = await emptyDatabase(DEFAULT_SETTINGS);
   const observer = new Client({ connectionString: address });
   await observer.connect();
-  /** The connection that listens, as soon as there is another one than that. */
+  /** Waits for the LISTEN connection (one other than `than`) and returns its process ID. */
   const listener = async (than?: number): Promise<number> => {
     for (;;) {
       const { rows } = await observer.query<{ pid: number }>(
@@ -50,9 +50,9 @@ test('a follower receives commits of other processes while notifications are los
       return {
         store,
         again: async () => other,
-        hold: () => assert.fail('nobody writes meanwhile'),
-        copy: () => assert.fail('nothing is copied'),
-        damage: () => assert.fail('nothing is damaged'),
+        hold: () => assert.fail('this test takes no lock'),
+        copy: () => assert.fail('this test copies no store'),
+        damage: () => assert.fail('this test damages no record'),
       };
     },
   };
@@ -61,16 +61,16 @@ test('a follower receives commits of other processes while notifications are los
   t.after(() => client.close());
   await client.next();
   const { write } = operations(other, clock);
-  const told = async (name: string): Promise<void> => {
+  const receives = async (name: string): Promise<void> => {
     await write('Property', listing(name));
     assert.deepEqual(changesIn(await client.changes(1)), [`created Property ${name}`]);
   };
   const first = await listener();
-  await told('A');
+  await receives('A');
   await observer.query('SELECT pg_terminate_backend($1)', [first]);
   await warned.promise;
-  await told('B');
+  await receives('B');
   await listener(first);
-  await told('C');
+  await receives('C');
   assert.deepEqual(logged, ['the store does not announce commits at the moment: polling for them']);
 });

@@ -1,4 +1,4 @@
-/** What the filter-index cache holds: all of it is counted, bounded, shared between keys, and forgotten in time. */
+/** The memory of the filter-index cache: counted completely, limited, shared fairly between keys, released on expiry. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
@@ -39,7 +39,7 @@ function cacheOf(bytes: number, milliseconds = 10 * MINUTE) {
 
 const gauge = (): number => cachesInUse().find(({ name }) => name === 'filter indexes')?.bytes ?? Number.NaN;
 
-/** A quarter: what a list takes in tables depends on when they grew last. */
+/** A quarter: the memory of a list in hash tables depends on when they last grew. */
 const TOLERANCE = 0.25;
 
 for (const { what, ids, text } of [
@@ -55,15 +55,15 @@ for (const { what, ids, text } of [
     const counted = gauge();
     for (let index = 0; index < lists; index++) await take(`key ${index % 7}`, `${text}${index}`, ids);
     const grown = (await memory()) - before;
-    const told = gauge() - counted;
+    const reported = gauge() - counted;
     assert.equal(cache.size, lists + 1);
-    assert.ok(Math.abs(told / grown - 1) < TOLERANCE, `${told} counted, ${grown} grown`);
+    assert.ok(Math.abs(reported / grown - 1) < TOLERANCE, `${reported} reported, ${grown} grown`);
     cache.close();
-    assert.ok(Number.isNaN(gauge()), 'a closed cache is reported no more');
+    assert.ok(Number.isNaN(gauge()), 'a closed cache is no longer reported');
   });
 }
 
-test('expired lists are forgotten in time, though their names do not come again', async () => {
+test('expired lists are removed even if they are never requested again', async () => {
   const windows = FULL ? 100_000 : 10_000;
   const { clock, cache, take } = cacheOf(64 * 1024 * 1024);
   let most = 0;
@@ -72,7 +72,7 @@ test('expired lists are forgotten in time, though their names do not come again'
     assert.equal(await take('walker', `ModificationTimestamp gt ${index}`), 'fresh');
     most = Math.max(most, cache.size);
   }
-  // Of the last ten minutes, and of the minute until the next look.
+  // Those of the last ten minutes, and of the minute until the next sweep.
   const kept = Math.ceil((11 * windows) / (10 * 24 * 60)) + 1;
   assert.ok(most <= kept, `${most} lists of ${windows}`);
   clock.advance(10 * MINUTE);
@@ -81,7 +81,7 @@ test('expired lists are forgotten in time, though their names do not come again'
   cache.close();
 });
 
-test('a clock that is set back leaves nothing behind', async () => {
+test('when the clock is set back, lists with later timestamps are removed', async () => {
   const { clock, cache, take } = cacheOf(64 * 1024 * 1024);
   for (let index = 0; index < 100; index++) await take('a', String(index));
   clock.advance(-MINUTE);
@@ -90,11 +90,11 @@ test('a clock that is set back leaves nothing behind', async () => {
   cache.close();
 });
 
-test('the key that takes the most loses its own lists, the one that it used longest ago first', async () => {
+test('when the cache is full, the key that uses the most memory loses its least recently used lists', async () => {
   const { cache, take } = cacheOf(20 * LIST_OVERHEAD);
   for (const name of ['1', '2', '3']) await take('modest', name);
   for (let index = 0; index < 17; index++) await take('greedy', String(index));
-  await take('greedy', '0'); // used again: the next one goes first
+  await take('greedy', '0'); // used again, so that the next one is evicted first
   for (let index = 100; index < 400; index++) await take('greedy', String(index));
   assert.ok(cache.bytes <= 20 * LIST_OVERHEAD);
   const states = [];
@@ -106,7 +106,7 @@ test('the key that takes the most loses its own lists, the one that it used long
   cache.close();
 });
 
-test('lists that are being made count, and one that fails counts no more', async () => {
+test('a list counts from the moment it is being built, and no longer if building it fails', async () => {
   const { cache } = cacheOf(64 * 1024 * 1024);
   const gate = Promise.withResolvers<never>();
   const running = Array.from({ length: 50 }, (_, index) =>
@@ -119,7 +119,7 @@ test('lists that are being made count, and one that fails counts no more', async
   cache.close();
 });
 
-test('a list beyond the limit is not cached, whatever other keys have', async () => {
+test('a list that is larger than the whole cache is not cached, and evicts no other list', async () => {
   const { cache, take } = cacheOf(10 * LIST_OVERHEAD);
   await take('small', '1');
   assert.equal(await take('large', '1', 10 * LIST_OVERHEAD), 'fresh');

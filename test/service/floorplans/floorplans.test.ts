@@ -9,7 +9,7 @@ const SYSTEM = 'M00000571';
 const OTHER = 'M00000628';
 const number = (index: number): string => String(index).padStart(2, '0');
 
-/** 25 listings of one system with a plan each, the third with three of them, and one of another system. */
+/** Keys of the plans of 25 listings of one system: one plan each, three for the third listing. */
 const PLANS = Array.from({ length: 25 }, (_, index) => `P${number(index + 1)}`).toSpliced(
   3,
   0,
@@ -52,7 +52,7 @@ const plans = asker(service, 'floorplans', token);
 const both = asker(service, 'floorplans', await key(SYSTEM, OTHER));
 const ofSystem = `OriginatingSystemResourceRecordSystemID eq '${SYSTEM}'`;
 
-test('4.1 $metadata is an XML document, and 406 for who rules XML out', async () => {
+test('4.1 $metadata is an XML document; a request that excludes XML gets 406', async () => {
   const metadata = (accept?: string): Promise<Answer> =>
     plans.get('$metadata', accept === undefined ? {} : { headers: { accept } });
   for (const accept of [undefined, 'application/xml', '*/*', 'application/json, application/xml;q=0.1']) {
@@ -78,7 +78,7 @@ test('4.1 $metadata is an XML document, and 406 for who rules XML out', async ()
   }
 });
 
-test('4.1.1 OriginatingSystemResourceRecordKey and …SystemID together give the plans of one listing', async () => {
+test('4.1.1 OriginatingSystemResourceRecordKey and …SystemID together return the plans of one listing', async () => {
   const of = (listingKey: string) =>
     `Media?$filter=OriginatingSystemResourceRecordKey eq '${listingKey}' and ${ofSystem}`;
   assert.deepEqual(await plans.keys(of('L03')), ['P03', 'P03b', 'P03c']);
@@ -86,7 +86,7 @@ test('4.1.1 OriginatingSystemResourceRecordKey and …SystemID together give the
   assert.deepEqual(await plans.keys(of('L99')), []);
 });
 
-test('4.1.2 OriginatingSystemResourceRecordSystemID alone gives the plans of the system', async () => {
+test('4.1.2 OriginatingSystemResourceRecordSystemID alone returns the plans of the system', async () => {
   assert.deepEqual((await plans.walk(`Media?$filter=${ofSystem}`)).flat(), PLANS);
 });
 
@@ -97,7 +97,7 @@ test('4.1.3 $top=N limits the records, $top=1 to one', async () => {
   }
 });
 
-test('4.1.4 $top=5&$skip=15 is records 16 to 20, and pages of any size are the whole in order', async () => {
+test('4.1.4 $top=5&$skip=15 returns records 16 to 20, and stepping by 7 returns all records in order', async () => {
   assert.deepEqual(await plans.keys(`Media?$filter=${ofSystem}&$top=5&$skip=15`), PLANS.slice(15, 20));
   const found: string[] = [];
   for (let skip = 0; skip < 30; skip += 7) {
@@ -106,14 +106,14 @@ test('4.1.4 $top=5&$skip=15 is records 16 to 20, and pages of any size are the w
   assert.deepEqual(found, PLANS);
 });
 
-test('4.1.5 quotes, spaces and dollars are encoded as a command line encodes them', async () => {
+test('4.1.5 quotes, spaces and dollar signs may be percent-encoded, and a quote in a literal is doubled', async () => {
   const encoded = `Media?%24filter=OriginatingSystemResourceRecordKey+eq+%27L04%27+and+OriginatingSystemResourceRecordSystemID+eq+%27${SYSTEM}%27&%24top=1`;
   assert.deepEqual(await plans.keys(encoded), ['P04']);
   const quoted = `Media?$filter=OriginatingSystemResourceRecordKey eq 'O''1'`;
   assert.deepEqual(await both.keys(quoted), ['Q1']);
 });
 
-test('a record has the fields of the interface, and a MediaURL that is absolute', async () => {
+test('a record has the fields of the interface and an absolute MediaURL', async () => {
   const { MediaURL, ModificationTimestamp, ...record } = await plans.record(
     "Media('P01')?$select=MediaKey,FloplanKey,FloplanImageType,MediaCategory,MediaType,MediaURL,ModificationTimestamp,OriginatingSystemResourceRecordKey,OriginatingSystemResourceRecordSystemID",
   );
@@ -130,7 +130,7 @@ test('a record has the fields of the interface, and a MediaURL that is absolute'
   assert.ok(String(MediaURL).startsWith(`${service.addresses.floorplans}/media/`), String(MediaURL));
 });
 
-test('only floor plans, only of the systems that the token names, of listings that its role may see', async () => {
+test('a token returns only floor plans, only of its systems, and only of listings that its role may see', async () => {
   assert.deepEqual((await plans.walk('Media')).flat(), PLANS);
   assert.deepEqual((await both.walk('Media')).flat(), [...PLANS, 'Q1']);
   assert.equal((await plans.page('Media?$count=true&$top=0')).count, PLANS.length);
@@ -146,7 +146,7 @@ test('only floor plans, only of the systems that the token names, of listings th
   assert.deepEqual(missing, [404, 'recordNotFound', 'There is no such Media record.']);
 });
 
-test('$select, $orderby and $count are taken; other resources are not there', async () => {
+test('$select, $orderby and $count work; other resources do not exist', async () => {
   const { rows, count } = await plans.page(
     'Media?$select=MediaKey&$orderby=MediaKey desc&$top=2&$count=true',
   );
@@ -156,7 +156,7 @@ test('$select, $orderby and $count are taken; other resources are not there', as
   }
 });
 
-test('5.2 a floor plan token is needed: none and unknown ones are 401, other keys 403', async () => {
+test('5.2 a floor plan token is required: 401 without a token or with an unknown one, 403 for other keys', async () => {
   const ask = async (given: string | undefined): Promise<unknown[]> => {
     const answer = await service.get('floorplans', '/Reso/Media', { token: given });
     return [answer.status, answer.headers['www-authenticate']];

@@ -17,21 +17,21 @@ import { emptyStoreFile } from '../../support/sqlite-engine.ts';
 
 const FULL = process.env.PLAT_FULL === '1';
 const WRITERS = 4;
-/** Of writing, at the least. */
+/** The minimum duration of writing. */
 const MILLISECONDS = FULL ? 90_000 : 1500;
-/** What has to come of it, on a busy machine in more time; and the time after which it is given up. */
+/** The minimum result, for which a busy machine may take longer, up to `LONGEST`. */
 const ENOUGH = { written: 50, windows: 10, records: 500 };
 const LONGEST = MILLISECONDS + 120_000;
 const WRITER = fileURLToPath(new URL('./writer.ts', import.meta.url));
 
-/** An answered window, and the stamps of the records that were in it. */
+/** A window that was answered, with the timestamps of its records by key. */
 interface Answered {
   readonly url: string;
   readonly to: string;
   readonly seen: ReadonlyMap<string, string>;
 }
 
-/** How a window is asked for, and a page read. */
+/** How to request a window and read a page. */
 interface Interface {
   url(from: string, to: string): string;
   read(body: Record<string, unknown>, url: string): { rows: readonly Row[]; next: string | undefined };
@@ -87,7 +87,7 @@ class Reader {
     return this.answered.length > ENOUGH.windows && this.records > ENOUGH.records;
   }
 
-  /** A whole window; undefined when it is open or does not settle in time. */
+  /** The timestamps in a window by key; undefined if the window is open or does not settle in time. */
   async walk(url: string): Promise<Map<string, string> | undefined> {
     const seen = new Map<string, string>();
     for (let next: string | undefined = url; next !== undefined; ) {
@@ -107,7 +107,7 @@ class Reader {
     return seen;
   }
 
-  /** Windows one after the other, each up to this very moment, until the writers are done. */
+  /** Reads consecutive windows, each up to the current time, until the writers are done. */
   async follow(isDone: () => boolean): Promise<void> {
     let from = new Date(Date.now() - 1000).toISOString();
     while (!isDone()) {
@@ -121,8 +121,8 @@ class Reader {
   }
 
   /**
-   * No window holds what it did not hold when it was first answered. A record that is found and changed before it is
-   * written out shows as it is then, with a stamp behind the window.
+   * Asserts that no window has gained a record since its first answer. A record that changes between search and output is
+   * returned in its new state, with a timestamp after the window.
    */
   async check(): Promise<void> {
     for (const { url, to, seen } of this.answered) {
@@ -130,7 +130,7 @@ class Reader {
       assert.ok(now, url);
       for (const [key, stamp] of now) {
         const isKnown = Date.parse(stamp) <= Date.parse(to) ? seen.get(key) === stamp : seen.has(key);
-        assert.ok(isKnown, `${key} of ${stamp}, once ${seen.get(key)}, is new in ${url}`);
+        assert.ok(isKnown, `${key} of ${stamp} (before: ${seen.get(key)}) was added to ${url}`);
       }
     }
   }
@@ -138,9 +138,9 @@ class Reader {
 
 interface WriterProcess {
   readonly child: ChildProcess;
-  /** How many records it wrote until now. */
+  /** The number of records written so far. */
   written(): number;
-  /** Resolves when it was told to end and has ended; rejects when it ends otherwise. */
+  /** Resolves when the process has ended on request; rejects if it ends otherwise. */
   readonly ended: Promise<void>;
   end(): void;
 }
@@ -148,10 +148,10 @@ interface WriterProcess {
 function startWriter(store: string, number: number, scope: TestContext): WriterProcess {
   const child = spawn(process.execPath, [WRITER, store, String(number)]);
   scope.after(() => void child.kill('SIGKILL'));
-  let told = 0;
+  let written = 0;
   let err = '';
   createInterface({ input: child.stdout }).on('line', (line) => {
-    told = Number(line);
+    written = Number(line);
   });
   child.stderr.on('data', (part: Buffer) => {
     err += part;
@@ -159,10 +159,10 @@ function startWriter(store: string, number: number, scope: TestContext): WriterP
   const ended = new Promise<void>((resolve, reject) => {
     child.on('close', (code) => (code === 0 ? resolve() : reject(new Error(err))));
   });
-  return { child, written: () => told, ended, end: () => void child.stdin.end() };
+  return { child, written: () => written, ended, end: () => void child.stdin.end() };
 }
 
-/** Stops one writer after the other in the middle of what it does, be it with the lock in its hand. */
+/** Suspends the writers in turn, at any moment, even while they hold the lock. */
 async function disturb(writers: readonly WriterProcess[], isDone: () => boolean): Promise<void> {
   for (let turn = 0; !isDone(); turn++) {
     const { child } = writers[turn % writers.length] ?? {};
@@ -187,7 +187,7 @@ async function serve(at: Place, store: string): Promise<string> {
   return /^replication +(http:\/\/[^/]+)\//m.exec(text)?.[1] ?? '';
 }
 
-test(`I2 a settled window gains no record, with ${WRITERS} processes writing and readers walking`, async (t) => {
+test(`I2 a settled window gains no record while ${WRITERS} processes write and readers walk`, async (t) => {
   const at = place(t);
   const path = await emptyStoreFile(DEFAULT_SETTINGS);
   const store = await openSqliteStore({ path });
@@ -210,7 +210,7 @@ test(`I2 a settled window gains no record, with ${WRITERS} processes writing and
     while (within(MILLISECONDS) || (!isEnough() && within(LONGEST))) await setTimeout(50);
     for (const each of writers) each.end();
   };
-  // A process or a reader that fails is heard of at once.
+  // A failure of a process or a reader ends the test at once.
   await Promise.all([
     writing(),
     ended.finally(() => {
@@ -221,7 +221,7 @@ test(`I2 a settled window gains no record, with ${WRITERS} processes writing and
   ]);
   assert.ok(
     counts().every((count) => count > ENOUGH.written),
-    `each process wrote: ${counts()}`,
+    `records written by each process: ${counts()}`,
   );
   for (const each of readers) {
     await each.check();
@@ -229,7 +229,7 @@ test(`I2 a settled window gains no record, with ${WRITERS} processes writing and
   }
 });
 
-test('I2 stamps never run backwards, whichever process gives them', async (t) => {
+test('I2 timestamps never run backwards, even if processes with different clocks assign them', async (t) => {
   const path = await emptyStoreFile(DEFAULT_SETTINGS);
   const ahead = Date.now() + 3_600_000;
   const clocks = [Date.now, () => ahead, () => Date.now() - 86_400_000];

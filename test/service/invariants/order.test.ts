@@ -1,4 +1,4 @@
-/** I1: keys are compared byte-wise everywhere, and a token is good when its record is gone. */
+/** I1: keys are compared byte-wise everywhere, and a token remains valid when its record is deleted. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import fc from 'fast-check';
@@ -9,7 +9,7 @@ import { asker } from '../reso/asker.ts';
 
 const bytes = (left: string, right: string): number => Buffer.compare(Buffer.from(left), Buffer.from(right));
 
-/** Letters whose order as bytes is not that of UTF-16, of a language, of numbers, or of an address. */
+/** Texts that sort differently by UTF-16 units, by a language's collation, as numbers, or percent-encoded. */
 const LETTERS = [
   '1',
   '9',
@@ -35,12 +35,13 @@ const key = fc
 const market = fc.record({
   keys: fc.uniqueArray(key, { minLength: 3, maxLength: 14 }),
   size: fc.integer({ min: 1, max: 4 }),
-  gone: fc.array(fc.boolean(), { minLength: 20, maxLength: 20 }),
+  /** By number of the page: whether its last record is deleted before the next page is requested. */
+  removed: fc.array(fc.boolean(), { minLength: 20, maxLength: 20 }),
 });
 
 type Read = (path: string) => Promise<{ keys: readonly string[]; next: string | undefined }>;
 
-/** Follows pages; what is told to be gone is removed as soon as it was the last of one. */
+/** Reads all pages, and calls `afterPage` with the last key of each. */
 async function walk(
   first: string,
   read: Read,
@@ -54,16 +55,16 @@ async function walk(
     const last = answer.keys.at(-1);
     if (last !== undefined) await afterPage(last, page);
     next = answer.next;
-    assert.ok(page < 100, 'the walk does not end');
+    assert.ok(page < 100, 'the walk ends');
   }
   return found;
 }
 
-async function eachWay(
+async function checkWalks(
   service: TestService,
   keys: readonly string[],
   size: number,
-  gone: readonly boolean[],
+  removed: readonly boolean[],
 ) {
   await service.write('Property', ...keys.map((each) => listing(each, { City: 'A', ListPrice: 1 })));
   const token = await service.key('replication');
@@ -91,7 +92,7 @@ async function eachWay(
   ];
   for (const [path, read] of ways) {
     const found = await walk(path, read, async (last, page) => {
-      if (gone[page]) await service.store.remove('Property', [last]);
+      if (removed[page]) await service.store.remove('Property', [last]);
     });
     assert.deepEqual(found, keys.toSorted(bytes), path);
     await service.write('Property', ...keys.map((each) => listing(each, { City: 'A', ListPrice: 1 })));
@@ -102,7 +103,7 @@ async function eachWay(
   assert.deepEqual(
     (await readReso(`Property?$filter=${filter}`)).keys,
     keys.filter((each) => bytes(each, middle) > 0).toSorted(bytes),
-    'in filters, too',
+    'filters compare bytewise, too',
   );
   await service.store.remove('Property', keys);
 }
@@ -110,7 +111,7 @@ async function eachWay(
 test('I1 every walk is in bytewise order and complete, even if the record of a token has been deleted', async () => {
   const service = await startTestService({ after });
   await fc.assert(
-    fc.asyncProperty(market, ({ keys, size, gone }) => eachWay(service, keys, size, gone)),
+    fc.asyncProperty(market, ({ keys, size, removed }) => checkWalks(service, keys, size, removed)),
     { seed: 20260604, numRuns: 12 },
   );
 });

@@ -1,4 +1,4 @@
-/** I3: a change of its children moves a listing, and the stamp that tells which; a change of an agent moves none. */
+/** I3: a change of a child moves the listing's ModificationTimestamp and its …ChangeTimestamp; a change of an agent moves none. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import fc from 'fast-check';
@@ -7,7 +7,7 @@ import { startTestService, type TestService } from '../../support/service.ts';
 import type { Json } from '../../support/world.ts';
 import { type Asker, asker } from '../reso/asker.ts';
 
-/** Kinds of children: how one is written, and the stamp of the listing that it moves beside its own. */
+/** Kinds of children: how to make one, and the …ChangeTimestamp of the listing that it moves. */
 const KINDS: Readonly<
   Record<string, { resource: string; make: (key: string, value: number) => Json; moves: string | undefined }>
 > = {
@@ -56,7 +56,7 @@ const STAMPS = [
 const step = fc.record({
   kind: fc.constantFrom(...Object.keys(KINDS), 'agent', 'office'),
   key: fc.integer({ min: 1, max: 2 }).map(String),
-  /** 0: it is deleted. */
+  /** 0 deletes the child. */
   value: fc.integer({ min: 0, max: 2 }),
 });
 
@@ -64,10 +64,10 @@ async function stampsOf(feed: Asker): Promise<Json> {
   return feed.record(`Property('L1')?$select=${STAMPS.join(',')}`);
 }
 
-/** Writes or deletes. @returns whether anything of the listing's changed, and what it should move */
+/** Writes or deletes a record. @returns the timestamps of the listing that should move */
 async function take(
   service: TestService,
-  held: Map<string, number>,
+  values: Map<string, number>,
   { kind, key, value }: { kind: string; key: string; value: number },
 ): Promise<string[]> {
   const known = KINDS[kind];
@@ -80,16 +80,16 @@ async function take(
     return [];
   }
   const name = `${kind} ${key}`;
-  const before = held.get(name) ?? 0;
+  const before = values.get(name) ?? 0;
   const record = { ...known.make(key, value), ...(known.resource === 'Media' ? {} : { ListingKey: 'L1' }) };
   if (value > 0) await service.write(known.resource, record);
   else await service.store.remove(known.resource, [String(Object.values(record)[0])]);
-  held.set(name, value);
+  values.set(name, value);
   if (before === value) return [];
   return ['ModificationTimestamp', ...(known.moves === undefined ? [] : [known.moves])];
 }
 
-test('I3 any change of children moves the listing and the stamp of their kind, and nothing else does', async () => {
+test('I3 a change of a child moves the listing’s timestamp and the one of the child’s kind; nothing else does', async () => {
   const service = await startTestService({ after });
   const feed = asker(service, 'replication', await service.key('replication'));
   await service.write('Member', member('A1'));
@@ -101,12 +101,12 @@ test('I3 any change of children moves the listing and the stamp of their kind, a
         listing('L0'),
         listing('L1', { ListAgentKey: 'A1', ListOfficeKey: 'F1' }),
       );
-      const held = new Map<string, number>();
+      const values = new Map<string, number>();
       const other = await feed.record("Property('L0')?$select=ModificationTimestamp");
       for (const each of steps) {
         const before = await stampsOf(feed);
         service.clock.advance(1000);
-        const expected = await take(service, held, each);
+        const expected = await take(service, values, each);
         const now = await stampsOf(feed);
         const moved = STAMPS.filter((name) => now[name] !== before[name]);
         assert.deepEqual(moved, expected, JSON.stringify(each));

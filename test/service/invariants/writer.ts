@@ -1,6 +1,6 @@
 /**
- * A process that writes to a store as fast as it can until its input ends, for the tests of I2.
- * Arguments: store, number of this writer. Tells on stdout, a line for each write, how many records it wrote until then.
+ * A process that writes to a store as fast as it can until its stdin ends, for the tests of I2.
+ * Arguments: store, number of this writer. Prints a line for each write: the number of records written so far.
  */
 import { setImmediate } from 'node:timers/promises';
 import { openSqliteStore } from '../../../src/engines/sqlite/store.ts';
@@ -26,7 +26,7 @@ process.stdin.on('end', () => {
 process.stdin.resume();
 let written = 0;
 while (!isOver) {
-  // The end of the input is heard between two writes.
+  // Lets the end of stdin be noticed between two writes.
   await setImmediate();
   const model = await store.model();
   const size = random(20) === 0 ? 900 : 1 + random(12);

@@ -1,4 +1,4 @@
-/** The file of kept blocks: what it saves a process that starts, and that nothing that befalls it changes a page. */
+/** The file of kept blocks: it saves a new process work, and no damage to it changes a page. */
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -20,7 +20,7 @@ import { type Json, operations } from '../../support/world.ts';
 
 const ANY_PORT = { api: 0, replication: 0, floorplans: 0, admin: 0 };
 const LISTINGS = 200;
-/** Records of a block, at most. */
+/** The maximum number of records in a block. */
 const BLOCK = 32;
 
 const house = (index: number, more: Json = {}): Json =>
@@ -34,14 +34,14 @@ const house = (index: number, more: Json = {}): Json =>
   });
 
 interface Process {
-  /** Where it serves. */
+  /** The URL of its replication surface. */
   readonly root: string;
-  /** Walks all listings, and compares each page with the one that is read. @returns the records that were read for gzip */
+  /** Walks all listings and compares each page with the one read from the store. @returns the number of records read for gzip */
   walk(): Promise<number>;
   close(): Promise<void>;
 }
 
-/** A store, and processes that serve it with a file of kept blocks. */
+/** A store, and a function that starts a process that serves it with a file of kept blocks. */
 async function market(t: TestContext, path = temporaryFile('.db-pages')) {
   const world = await startTestService(t, {
     fill: async ({ write }) => {
@@ -77,7 +77,7 @@ async function market(t: TestContext, path = temporaryFile('.db-pages')) {
         const packed = await world.get('replication', url, { token, headers });
         const plain = await world.get('replication', url, { token });
         assert.equal(packed.headers['content-encoding'], 'gzip');
-        // The world's own service has no file, so that it reads what no client compresses.
+        // The world's own service has no file, so it reads uncompressed pages from the store.
         const [base, elsewhere] = [service.addresses.replication, world.addresses.replication];
         const expected = await world.get('replication', url.replace(base, elsewhere), { token });
         const text = expected.text.replaceAll(elsewhere, base);
@@ -86,7 +86,7 @@ async function market(t: TestContext, path = temporaryFile('.db-pages')) {
         const { '@odata.nextLink': next }: Json = plain.json;
         more = typeof next === 'string';
         url = String(next);
-        // The file is written after the answer.
+        // The file is written after the response.
         for (let turn = 0; turn < 10; turn++) await setImmediate();
       }
       return read;
@@ -102,10 +102,10 @@ async function market(t: TestContext, path = temporaryFile('.db-pages')) {
   return { ...world, path, warnings, serve };
 }
 
-/** Whether a walk read the blocks of few changes, and not all. */
+/** Whether a walk read only the blocks of a few changes. */
 const isFew = (read: number, most = 2 * BLOCK): boolean => read > 0 && read <= most;
 
-test('a process that starts, and one that serves at the same time, compress nothing that the file has', async (t) => {
+test('a new process, and one that runs at the same time, use the blocks in the file; another identity does not', async (t) => {
   const { serve, path, warnings } = await market(t);
   const first = await serve();
   assert.equal(await first.walk(), LISTINGS);
@@ -126,7 +126,7 @@ test('a process that starts, and one that serves at the same time, compress noth
   assert.deepEqual(warnings, []);
 });
 
-test('changes while no process ran, or another one did, are read again', async (t) => {
+test('records that changed while a process did not run, or by another process, are read again; so is all after a repair or in a new epoch', async (t) => {
   const { serve, write, store, clock } = await market(t);
   const first = await serve();
   await first.walk();
@@ -163,7 +163,7 @@ test('changes while no process ran, or another one did, are read again', async (
   assert.ok((await (await serve()).walk()) >= LISTINGS / 2 - 1, 'another day');
 });
 
-test('what a process has read of texts first loses nothing of the file of blocks', async (t) => {
+test('requests without gzip do not remove blocks from the file', async (t) => {
   const { serve, write, get, key } = await market(t);
   const first = await serve();
   await first.walk();
@@ -180,7 +180,7 @@ test('what a process has read of texts first loses nothing of the file of blocks
   assert.equal(await (await serve()).walk(), 0);
 });
 
-test('a store that was restored without plat, and has other changes since, is read again', async () => {
+test('blocks of an abandoned timeline are not used after a store file was restored by copying', async () => {
   for (const rewritten of [house(150, { ListPrice: 6 }), house(50, { ListPrice: 6 })]) {
     const path = temporaryFile();
     const file = { path: `${path}-pages`, identity: '', megabytes: 8 };
@@ -222,13 +222,13 @@ test('a store that was restored without plat, and has other changes since, is re
   }
 });
 
-test('a file that is deleted, replaced or foreign never changes a page', async (t) => {
+test('a file of blocks that is deleted, replaced by an older one or foreign never changes a page', async (t) => {
   const { serve, path, warnings, write } = await market(t);
   const first = await serve();
   await first.walk();
   const old = readFileSync(path);
   rmSync(path);
-  assert.equal(await first.walk(), 0, 'memory has it');
+  assert.equal(await first.walk(), 0, 'the blocks are still in memory');
   const second = await serve();
   assert.equal(await second.walk(), LISTINGS);
   assert.ok(existsSync(path));
@@ -237,15 +237,15 @@ test('a file that is deleted, replaced or foreign never changes a page', async (
   await second.close();
   writeFileSync(path, old);
   const third = await serve();
-  assert.ok(isFew(await third.walk()), 'an older file is followed from where it was');
+  assert.ok(isFew(await third.walk()), 'an older file is continued from its position');
   await third.close();
-  writeFileSync(path, 'what somebody else keeps here'.repeat(10));
+  writeFileSync(path, 'the content of another program'.repeat(10));
   assert.equal(await (await serve()).walk(), LISTINGS);
-  assert.equal(readFileSync(path, 'utf8'), 'what somebody else keeps here'.repeat(10));
+  assert.equal(readFileSync(path, 'utf8'), 'the content of another program'.repeat(10));
   assert.deepEqual(warnings, [`${path} cannot be used: pages are kept in memory only`]);
 });
 
-test('a folder that cannot be written is warned of once', async (t) => {
+test('an unwritable folder causes one warning, and pages are kept in memory', async (t) => {
   const nowhere = join(temporaryFile('.txt'), 'pages');
   writeFileSync(dirname(nowhere), '');
   const { serve, warnings } = await market(t, nowhere);
@@ -258,7 +258,7 @@ test('a folder that cannot be written is warned of once', async (t) => {
   ]);
 });
 
-test('a missing folder is made, for the owner only', async (t) => {
+test('a missing folder is created with access for its owner only', async (t) => {
   const folder = temporaryFile('');
   const { serve, path } = await market(t, join(folder, 'deep', 'x-pages'));
   await (await serve()).walk();
@@ -266,7 +266,7 @@ test('a missing folder is made, for the owner only', async (t) => {
   assert.ok(existsSync(path));
 });
 
-test('another process that writes the file delays no page', async (t) => {
+test('a lock on the file by another process delays no page, and pending blocks are written later', async (t) => {
   const { serve, path, write } = await market(t);
   const first = await serve();
   await first.walk();
@@ -278,13 +278,13 @@ test('another process that writes the file delays no page', async (t) => {
   assert.equal(await first.walk(), 0);
   other.exec('COMMIT');
   await first.close();
-  assert.equal(await (await serve()).walk(), 0, 'what waited was written in the end');
+  assert.equal(await (await serve()).walk(), 0, 'the pending blocks were written');
 });
 
-test('the oldest blocks go first where the file is full', async (t) => {
+test('when the file is full, the oldest blocks are removed, and the file keeps to its limit', async (t) => {
   const { serve, path, write } = await market(t);
   const random = makeRandom(3);
-  // Such texts cannot be compressed.
+  // Random texts hardly compress.
   const noise = (): string => Array.from({ length: 300 }, () => random.between(0, 1e9).toString(36)).join('');
   const houses = (price: number): Json[] =>
     Array.from({ length: LISTINGS }, (_, index) =>
@@ -309,7 +309,7 @@ test('the oldest blocks go first where the file is full', async (t) => {
   assert.ok(Number(kept?.count) > 0 && Number(kept?.count) < LISTINGS / BLOCK, JSON.stringify(kept));
 });
 
-test('flipped bytes never show: pages are the same, and the file is recreated', async (t) => {
+test('a corrupted file of blocks never changes a page, and is recreated', async (t) => {
   const random = makeRandom(7);
   const { serve, path, warnings, write } = await market(t);
   const full = process.env.PLAT_FULL === '1';
@@ -320,7 +320,7 @@ test('flipped bytes never show: pages are the same, and the file is recreated', 
     await before.close();
     const bytes = readFileSync(path);
     for (let flips = random.between(1, 40); flips > 0; flips--) {
-      // Where the file says what it is of, in the first pages, more often than in the middle of a block.
+      // Half of the flips are in the first pages, which have the tables, rather than in the middle of a block.
       const most = random.chance(0.5) ? Math.min(bytes.length, 60_000) : bytes.length;
       const at = random.between(0, most - 1);
       if (at >= 68 && at < 72) continue;
@@ -331,7 +331,7 @@ test('flipped bytes never show: pages are the same, and the file is recreated', 
       await write('Property', house(random.between(0, LISTINGS - 1), { ListPrice: round + 2 }));
     if (random.chance(0.3)) await write('Office', office('O1', { OfficeName: `Round ${round}` }));
     const after = await serve();
-    await after.walk(); // compares each page
+    await after.walk(); // compares every page
     await after.close();
   }
   assert.ok(

@@ -1,4 +1,4 @@
-/** What belongs to one request, or to the one who asks, is in no kept answer: all headers and bytes, in every combination. */
+/** Kept responses contain nothing of an individual request or client: all headers and bytes, for random combinations of headers. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
@@ -54,10 +54,10 @@ function unpacked(bytes: Buffer, encoding: string | undefined): Buffer {
   }
 }
 
-/** Those that differ between two answers to the same request. */
+/** Headers that differ between two responses to the same request. */
 const OWN = new Set(['server-timing', 'ratelimit', 'connection', 'keep-alive']);
 
-test(`kept answers have the headers of who asks (seed ${SEED})`, async (t) => {
+test(`a kept response has the headers and bytes that the request would get without caches (seed ${SEED})`, async (t) => {
   let reads = 0;
   const counted = (store: Store): Store =>
     Object.assign(Object.create(store), {
@@ -101,9 +101,9 @@ test(`kept answers have the headers of who asks (seed ${SEED})`, async (t) => {
     const token = random.pick(surface === 'api' ? apiKeys : keys);
     const path = random.pick(PATHS);
     const method = random.pick(['GET', 'GET', 'HEAD'] as const);
-    // Both services are reached by the same name.
+    // Both services build their links from the same host.
     const headers: Record<string, string> = { 'x-forwarded-host': 'feed.example' };
-    // Few at a time, so that the same is asked for again.
+    // Few headers at a time, so that requests repeat.
     for (const [name, values] of Object.entries(WISHES)) {
       const value = random.chance(0.25) ? random.pick(values) : '';
       const own = `${surface} ${token} ${path}`;
@@ -116,7 +116,7 @@ test(`kept answers have the headers of who asks (seed ${SEED})`, async (t) => {
     const made = await keeping.get(surface, plain.addresses[surface] + encoded(path), asked);
     const shown = ({ status, headers: all, bytes }: typeof given) => {
       const { 'content-encoding': encoding } = all;
-      // The same content may be packed in other pieces.
+      // The same content may be compressed in different pieces.
       const isOwn = (name: string): boolean =>
         OWN.has(name) || (name === 'content-length' && encoding !== undefined);
       const names = Object.entries(all).filter(([name]) => !isOwn(name));
@@ -131,5 +131,5 @@ test(`kept answers have the headers of who asks (seed ${SEED})`, async (t) => {
     assert.deepEqual(shown(given), shown(made), `${method} ${surface} ${path} ${JSON.stringify(headers)}`);
     if (typeof given.headers.etag === 'string') tags.set(`${surface} ${token} ${path}`, given.headers.etag);
   }
-  assert.ok(kept > ASKED / 10, `${kept} of ${ASKED} were kept`);
+  assert.ok(kept > ASKED / 10, `${kept} of ${ASKED} responses were kept ones`);
 });

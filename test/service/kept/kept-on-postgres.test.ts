@@ -1,4 +1,4 @@
-/** Kept blocks and answers on a server: one short history in `npm test`, more with `PLAT_FULL=1`. */
+/** Kept blocks, texts and responses on PostgreSQL: one short history in `npm test`, more with `PLAT_FULL=1`. */
 import { postgresEngine } from '../../support/postgres-engine.ts';
 import { keptContract } from './kept-contract.ts';
 import { listsContract } from './lists-contract.ts';

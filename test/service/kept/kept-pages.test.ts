@@ -1,4 +1,4 @@
-/** Kept blocks on the embedded engine; on a server see test/service/kept-on-postgres.test.ts. */
+/** Kept blocks on SQLite; for PostgreSQL see test/service/kept/kept-on-postgres.test.ts. */
 import { sqliteEngine } from '../../support/sqlite-engine.ts';
 import { keptContract } from './kept-contract.ts';
 

@@ -1,10 +1,9 @@
 /**
- * A kept page is the page that would be made from the same frozen list (I5) and the records as they are (I3, I4), whatever
- * happens meanwhile. The same service makes the page anew for a client that asks in words that nobody has used before.
+ * A kept page equals the page that is built from the same frozen list (I5) and the current records (I3, I4), whatever changes in
+ * between. For comparison, a request with an Accept header that no request has had before makes the service build the page.
  */
 import assert from 'node:assert/strict';
 import { after, type TestContext, test } from 'node:test';
-import { BUILT_IN_ACCESS } from '../../../src/access/index.ts';
 import { FilterIndexCache, LIST_OVERHEAD } from '../../../src/service/paging/filter-index.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { makeRandom } from '../../oracle/random.ts';
@@ -13,13 +12,14 @@ import { DAY, SECOND, testClock } from '../../support/clock.ts';
 import type { Engine, Scope } from '../../support/engine.ts';
 import { type Answer, startTestService } from '../../support/service.ts';
 import { type Json, operations } from '../../support/world.ts';
+import { setPartnerRule } from './partner-role.ts';
 
 const ROOT = '/Reso/OData/';
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const MUCH = { requests: 10_000_000, seconds: 300 };
 
-/** What an answer has beside what it says of the request. */
+/** Headers that differ between two responses to the same request. */
 const OWN = new Set(['server-timing', 'ratelimit', 'connection', 'keep-alive', 'x-request-id']);
 
 const over = <T extends object>(given: T, changed: Partial<T>): T =>
@@ -27,7 +27,7 @@ const over = <T extends object>(given: T, changed: Partial<T>): T =>
 
 type Changes = Awaited<ReturnType<Store['changesSince']>>;
 
-/** A service, what it reads of its store, and a second process that writes to the same one. */
+/** A service that counts its reads of the store, and a second process that writes to the same store. */
 async function keepingService(
   scope: Scope,
   engine: Engine,
@@ -64,7 +64,7 @@ async function keepingService(
   let words = 0;
   const ask = (path: string, token: string, headers: Json = {}): Promise<Answer> =>
     keeping.get('replication', path, { token, headers: { ...headers } as Record<string, string> });
-  /** Asks in the usual words, and in new ones. @returns the first answer, and whether the store was read for it */
+  /** Sends a request with and without a new Accept header. @returns both responses, and whether the first one read the store */
   async function both(path: string, token: string) {
     const before = reads;
     const given = await ask(path, token);
@@ -75,7 +75,7 @@ async function keepingService(
   return { keeping, other, both };
 }
 
-/** All that a client gets, but what is its own; a list that the first request found is there for the next. */
+/** The comparable part of a response. A list that is fresh for the first request is cached for the second. */
 function shown({ status, headers, text }: Answer): unknown {
   const given = Object.entries(headers).filter(([name]) => !OWN.has(name));
   const index = headers['x-plat-index'] === 'fresh' ? 'cached' : headers['x-plat-index'];
@@ -105,28 +105,19 @@ const OTHERS = [
   '/v1/listings/L12?_expand=Photos',
 ];
 
-/** Lets partners see listings by a rule. */
-async function seeing(store: Store, rule: string): Promise<void> {
-  const partner = { name: 'partner', classes: ['idx', 'address'], resources: { Property: rule, Office: '' } };
-  await store.configure((settings) => ({
-    ...settings,
-    access: { ...BUILT_IN_ACCESS, roles: [...BUILT_IN_ACCESS.roles, partner] },
-  }));
-}
-
-/** The systems that listings come from. */
+/** The originating systems of the listings. */
 const SYSTEMS = ['M1', 'M2'];
 
 /**
- * A history of writes, time and settings, with requests between.
- * @returns how many answers were kept ones, and the first request that got another answer than one in new words
+ * Runs a random history of writes, clock changes and settings, with requests in between.
+ * @returns the number of kept responses, and the first difference between a kept response and one that was built
  */
 async function history(
   scope: Scope,
   engine: Engine,
   { steps, seed, changes }: { steps: number; seed: number; changes?: (all: Changes) => Changes },
 ) {
-  // Room for about ten lists, so that some are dropped before their time.
+  // Room for about ten lists, so that some are evicted before they expire.
   const megabytes = (10 * (LIST_OVERHEAD + 100)) / 2 ** 20;
   const { keeping, other, both } = await keepingService(scope, engine, {
     megabytes,
@@ -149,7 +140,7 @@ async function history(
   await keeping.write('Member', ...['A0', 'A1', 'A2'].map((key) => member(key)));
   await keeping.write('Office', ...['O0', 'O1', 'O2'].map((key) => office(key)));
   await keeping.write('Property', ...Array.from({ length: 16 }, (_, key) => randomListing(key + 10)));
-  await seeing(keeping.store, 'ListPrice gt 200000');
+  await setPartnerRule(keeping.store, 'ListPrice gt 200000');
   const tokens = await Promise.all([
     keeping.key('replication'),
     keeping.key('replication', { role: 'idx' }),
@@ -195,7 +186,10 @@ async function history(
         break;
       case 10:
         if (random.chance(0.3)) {
-          await seeing(keeping.store, random.pick(['ListPrice gt 400000', "StandardStatus eq 'Active'"]));
+          await setPartnerRule(
+            keeping.store,
+            random.pick(['ListPrice gt 400000', "StandardStatus eq 'Active'"]),
+          );
         }
         break;
       case 11:
@@ -203,7 +197,7 @@ async function history(
         break;
       default: // nothing is written
     }
-    // Few paths at a time, so that the same is asked for again.
+    // Each path is requested three times, so that its response is kept.
     const token = random.pick(tokens);
     const paths = [anything(token), anything(token)];
     for (const path of [...paths, ...paths, ...paths]) {
@@ -217,7 +211,7 @@ async function history(
       const next = /"@odata.nextLink":"([^"]*)"/.exec(given.text)?.[1];
       if (next !== undefined) links.set(token, [...(links.get(token) ?? []).slice(-3), next]);
     }
-    // What was asked for a few steps ago is asked for again.
+    // A path of an earlier step is requested again.
     links.set(`asked ${token}`, [...(links.get(`asked ${token}`) ?? []).slice(-5), ...paths]);
     const again = random.pick(links.get(`asked ${token}`) ?? []);
     const { given, made } = await both(again, token);
@@ -237,7 +231,7 @@ const without =
       ? { ...all, keys: new Map([...all.keys].filter(([name]) => !resources.includes(name))) }
       : all;
 
-/** Rules that keep answers for too long. */
+/** Mutants: services that keep responses too long. */
 const MUTANTS: readonly {
   readonly rule: string;
   readonly changes?: (all: Changes) => Changes;
@@ -249,21 +243,21 @@ const MUTANTS: readonly {
   { rule: 'whether the list is still walked', ageOf: async () => 0 },
 ];
 
-/** @param steps of each history @param seeds one for each history @param mutants whether services that ignore a rule are tried */
+/** @param steps number of steps of each history @param seeds one for each history @param mutants whether to test mutants, too */
 export async function listsContract(
   engine: Engine,
   { steps, seeds, mutants }: { steps: number; seeds: readonly number[]; mutants: boolean },
 ): Promise<void> {
   for (const seed of seeds) {
-    test(`${engine.name}: kept pages are those that are made, through writes, time, roles and lists that are dropped (seed ${seed})`, async (t) => {
+    test(`${engine.name}: through a random history of writes, time, roles and evicted lists, kept pages equal built ones (seed ${seed})`, async (t) => {
       const { kept, difference } = await history(t, engine, { steps, seed });
       if (difference !== undefined) throw difference;
-      assert.ok(kept > steps, `${kept} of ${7 * steps} were kept`);
+      assert.ok(kept > steps, `${kept} of ${7 * steps} responses were kept ones`);
     });
   }
 
   for (const { rule, changes, ageOf } of mutants ? MUTANTS : []) {
-    test(`${engine.name}: a service that ignores ${rule} is found out`, async (t: TestContext) => {
+    test(`${engine.name}: the random history detects a service that ignores ${rule}`, async (t: TestContext) => {
       if (ageOf !== undefined) t.mock.method(FilterIndexCache.prototype, 'ageOf', ageOf);
       const { difference } = await history(t, engine, {
         steps: 400,
@@ -283,7 +277,7 @@ export async function listsContract(
   const keysOf = ({ json }: Answer): unknown[] =>
     Array.isArray(json.value) ? json.value.map(({ ListingKey }: Json) => ListingKey) : [];
 
-  /** Asks until it is kept. */
+  /** Requests a page until its response is kept. */
   async function untilKept(path: string, token: string): Promise<Answer> {
     for (let time = 0; time < 2; time++) await both(path, token);
     const { given, isRead } = await both(path, token);
@@ -291,7 +285,7 @@ export async function listsContract(
     return given;
   }
 
-  test(`${engine.name}: a page of a list is read twice, and then again when a listing has changed`, async () => {
+  test(`${engine.name}: a page of a list is kept from its second request on, until one of its listings changes`, async () => {
     await keeping.write(
       'Property',
       ...[1, 2, 3].map((at) => listing(`P${at}`, { ListPrice: at, ListOfficeKey: 'O9' })),
@@ -312,7 +306,7 @@ export async function listsContract(
     assert.deepEqual([isRead, keysOf(given)], [true, ['P2', 'P1']]);
   });
 
-  test(`${engine.name}: a kept page says how old its list is, and ends with it`, async () => {
+  test(`${engine.name}: a kept page reports the age of its list, and expires with the list`, async () => {
     const { headers } = await untilKept(priced, one);
     const age = Number(headers['x-plat-index-age']);
     keeping.clock.advance(2 * MINUTE);
@@ -323,7 +317,7 @@ export async function listsContract(
     assert.equal((await both(priced, one)).isRead, true);
   });
 
-  test(`${engine.name}: a key walks its own list, also where another one of its role has the same page kept`, async () => {
+  test(`${engine.name}: a key gets a list of its own, even if the same page is kept for another key of its role`, async () => {
     await keeping.write('Property', listing('P5', { ListPrice: 5 }));
     await untilKept(priced, one);
     await keeping.write('Property', listing('P4', { ListPrice: 4 }));
@@ -340,7 +334,7 @@ export async function listsContract(
     assert.deepEqual(keysOf((await both(priced, idx)).given), ['P5', 'P4']);
   });
 
-  test(`${engine.name}: the addresses of served files in a kept answer are signed as they would be now`, async () => {
+  test(`${engine.name}: a kept response is built again when the signatures of its file URLs are due for renewal`, async () => {
     await keeping.write('Property', listing('P7', { Media: [photo('M7', { MediaURL: 'photos/p7.jpg' })] }));
     const path = `${ROOT}Property('P7')?$expand=Media`;
     const before = (await untilKept(path, one)).text;
@@ -352,7 +346,7 @@ export async function listsContract(
     assert.notEqual(given.text, before);
   });
 
-  test(`${engine.name}: what is longer than a kept answer may be, or depends on the clock, is made each time`, async () => {
+  test(`${engine.name}: a response that is too large, or depends on the clock or a count, is not kept`, async () => {
     const PublicRemarks = 'A bright house. '.repeat(250);
     await keeping.write(
       'Property',
@@ -370,7 +364,7 @@ export async function listsContract(
     }
   });
 
-  test(`${engine.name}: a page in an order is dropped with the list that has this order`, async (t) => {
+  test(`${engine.name}: a page of an ordered list is dropped when the list is evicted`, async (t) => {
     // Room for three lists.
     const few = await keepingService(t, engine, { megabytes: (3.5 * LIST_OVERHEAD) / 2 ** 20 });
     await few.keeping.write('Property', listing('P1', { ListPrice: 3 }), listing('P2', { ListPrice: 2 }));
@@ -379,7 +373,7 @@ export async function listsContract(
     assert.deepEqual(keysOf(first.given), ['P1', 'P2']);
     await few.keeping.write('Property', listing('P2', { ListPrice: 4 }));
     for (let time = 0; time < 3; time++) await few.both(priced, token);
-    assert.deepEqual(keysOf((await few.both(priced, token)).given), ['P1', 'P2'], 'the order is frozen, too');
+    assert.deepEqual(keysOf((await few.both(priced, token)).given), ['P1', 'P2'], 'the order of a list is frozen');
     const byCity = priced.replace('ListPrice desc', 'City');
     for (let at = 0; at < 3; at++) {
       await few.both(byCity.replace('$top=2', `$top=${at + 3}`), token);
@@ -390,7 +384,7 @@ export async function listsContract(
   });
 
   if (keeping.store.shared !== undefined) {
-    test(`${engine.name}: a kept page ends where the processes have dropped its list`, async () => {
+    test(`${engine.name}: a kept page is dropped when its shared list is removed`, async () => {
       await untilKept(priced, one);
       await other.shared?.sweepLists(0);
       const { given, isRead } = await both(priced, one);

@@ -1,4 +1,4 @@
-/** An answer that is kept is the answer that would be made, whatever happens to the store meanwhile. */
+/** A kept response equals the response that would be built, whatever changes in the store in between. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { pino } from 'pino';
@@ -18,7 +18,7 @@ const ANY_PORT = { api: 0, replication: 0, floorplans: 0, admin: 0 };
 const over = <T extends object>(given: Store, changed: T): Store =>
   Object.assign(Object.create(given), changed);
 
-/** A service, another one over the same file that keeps no answers, and what the first has read of the store. */
+/** A service with the log of its reads, and another service of the same store that keeps no responses. */
 async function keepingAndPlain(
   scope: Scope,
   engine: Engine,
@@ -69,12 +69,12 @@ const randomListing = (random: ReturnType<typeof makeRandom>, key: number): Json
 
 const record = `${ROOT}Property('L50')`;
 
-/** @param steps between which something is written, in the history of kept answers */
+/** @param steps the number of steps of the random history */
 export async function repliesContract(engine: Engine, steps: number): Promise<void> {
   const { keeping, plain, other, reads } = await keepingAndPlain({ after }, engine);
   const tokens = await Promise.all(['private', 'idx'].map((role) => keeping.key('replication', { role })));
 
-  /** Asks both services. @returns the answer, and whether the store was read for it */
+  /** Sends a request to both services and compares the responses. @returns the first one, and whether it read the store */
   async function both(
     path: string,
     token: string | undefined,
@@ -99,7 +99,7 @@ export async function repliesContract(engine: Engine, steps: number): Promise<vo
     return { answer: kept, isRead };
   }
 
-  test(`${engine.name}: kept answers are those that are made, through writes of both processes, roles, days and settings`, async () => {
+  test(`${engine.name}: through a random history of writes by two processes and of days, kept responses equal built ones`, async () => {
     const random = makeRandom(7);
     const writers = [keeping, operations(other, keeping.clock)];
     await keeping.write('Member', ...['A0', 'A1', 'A2'].map((key) => member(key)));
@@ -149,10 +149,10 @@ export async function repliesContract(engine: Engine, steps: number): Promise<vo
         }
       }
     }
-    assert.ok(kept > asked / 8, `${kept} of ${asked} were kept`);
+    assert.ok(kept > asked / 8, `${kept} of ${asked} responses were kept ones`);
   });
 
-  test(`${engine.name}: what was asked for twice is not read a third time: a record, and a page of keys`, async () => {
+  test(`${engine.name}: a record or a page of keys is read twice, and then comes from the cache`, async () => {
     await keeping.write('Property', listing('L50'), listing('L51'));
     const page = `${ROOT}Property?$select=ListingKey&$top=2`;
     for (const path of [record, '/v1/listings/L50', page]) {
@@ -165,7 +165,7 @@ export async function repliesContract(engine: Engine, steps: number): Promise<vo
     }
   });
 
-  test(`${engine.name}: a request with another wording or view gets its own response`, async () => {
+  test(`${engine.name}: a request with other headers, options or another role gets a response of its own`, async () => {
     await both(record, tokens[0]);
     const wishes: Readonly<Record<string, string>>[] = [
       { prefer: 'omit-values=nulls' },
@@ -181,7 +181,7 @@ export async function repliesContract(engine: Engine, steps: number): Promise<vo
     assert.equal((await both(`${record}?$select=ListPrice`, tokens[0])).isRead, true);
   });
 
-  test(`${engine.name}: a response shows what was committed before the request, whatever requests run concurrently`, async () => {
+  test(`${engine.name}: a response shows every commit before its request, even among concurrent requests`, async () => {
     let committed = 0;
     let isOver = false;
     const read = async (): Promise<void> => {
@@ -202,14 +202,14 @@ export async function repliesContract(engine: Engine, steps: number): Promise<vo
     await readers;
   });
 
-  test(`${engine.name}: a client that has a kept answer gets 304, and one without a key nothing`, async () => {
+  test(`${engine.name}: a kept response answers If-None-Match with 304, and a request without a key gets 401`, async () => {
     const { etag } = (await both(record, tokens[0])).answer.headers;
     const { answer, isRead } = await both(record, tokens[0], { 'if-none-match': String(etag) });
     assert.deepEqual([answer.status, answer.text, isRead], [304, '', false]);
     assert.equal((await both(record, undefined)).answer.status, 401);
   });
 
-  test(`${engine.name}: a page of keys ends if the record that followed it has been deleted`, async () => {
+  test(`${engine.name}: a kept page of keys loses or gains its nextLink when the record after it is deleted or added`, async () => {
     await keeping.write('Property', listing('z1'), listing('z2'));
     const last = `${ROOT}Property?$select=ListingKey&$top=1&$skiptoken=z`;
     const linkOf = async () => (await both(last, tokens[0])).answer.json['@odata.nextLink'];
@@ -223,7 +223,7 @@ export async function repliesContract(engine: Engine, steps: number): Promise<vo
     assert.equal(await linkOf(), undefined);
   });
 
-  test(`${engine.name}: what was kept is dropped where the store was brought back without plat and has other changes since`, async (t) => {
+  test(`${engine.name}: kept responses of an abandoned timeline are dropped when a store was restored without plat`, async (t) => {
     const world = await keepingAndPlain(t, engine);
     const { damage, store, get, key } = world.keeping;
     const { columnsTable, textsTable, search } = (await store.model()).layout('Property');
@@ -257,7 +257,7 @@ export async function repliesContract(engine: Engine, steps: number): Promise<vo
     for (const path of paths) assert.equal(await priceOf(path), 1, path);
   });
 
-  test(`${engine.name}: what depends on more than its records is made each time`, async () => {
+  test(`${engine.name}: a response that depends on more than its records is not kept`, async () => {
     await keeping.write('Property', listing('L60', { Media: [photo('M60')] }));
     for (const path of [
       `${record}?$expand=Media($filter=MediaURL ne null)`,

@@ -1,18 +1,7 @@
-/** The file of texts: what is read is what was written, whatever befalls it, and it takes no more than it may. */
+/** The file of texts: reads return what was written or nothing, whatever happens to the file, and it keeps to its limit. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import {
-  closeSync,
-  existsSync,
-  fstatSync,
-  ftruncateSync,
-  openSync,
-  readdirSync,
-  readlinkSync,
-  readSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
+import { fstatSync, ftruncateSync, readdirSync, readSync, writeFileSync, writeSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
@@ -20,13 +9,11 @@ import { FileSpace } from '../../../src/service/kept/file-space.ts';
 import { type KeptText, type PlacedText, TextFile } from '../../../src/service/kept/text-file.ts';
 import { makeRandom } from '../../oracle/random.ts';
 import { temporaryFile } from '../../support/temporary.ts';
+import { canBeFound, descriptorOf } from './unlinked-file.ts';
 
 const MEGABYTE = 1024 * 1024;
 const HOUR = 60 * 60 * 1000;
-/** The file has no name, but Linux leads to it. */
-const canBeFound = existsSync('/proc/self/fd');
-
-/** A file, and what it reports. */
+/** A file of texts, with its warnings and dropped texts. */
 function textFile(t: TestContext, { bytes = 8 * MEGABYTE, path = temporaryFile('.db-pages-text') } = {}) {
   const warnings: string[] = [];
   const now = { milliseconds: 0 };
@@ -38,14 +25,14 @@ function textFile(t: TestContext, { bytes = 8 * MEGABYTE, path = temporaryFile('
     now: () => now.milliseconds,
   });
   t.after(() => file.close());
-  const gone = new Set<KeptText>();
+  const dropped = new Set<KeptText>();
   let released = 0;
-  /** Keeps texts as the parts of one body. */
+  /** Stores texts that are the parts of one body. */
   const keep = async (...contents: readonly string[]): Promise<readonly KeptText[]> => {
     const body = Buffer.from(contents.join(','));
     let start = 0;
     const placed = contents.map((content): PlacedText => {
-      const text: KeptText = file.text(Buffer.byteLength(content), () => gone.add(text));
+      const text: KeptText = file.text(Buffer.byteLength(content), () => dropped.add(text));
       const one = { text, start };
       start += text.length + 1;
       return one;
@@ -53,7 +40,7 @@ function textFile(t: TestContext, { bytes = 8 * MEGABYTE, path = temporaryFile('
     await file.keep({ body, release: () => released++ }, placed);
     return placed.map(({ text }) => text);
   };
-  /** Reads texts as one body; undefined where one of them is not as it was written. */
+  /** Reads texts as one body; undefined if any of them is damaged. */
   const read = async (...texts: readonly KeptText[]): Promise<string | undefined> => {
     let start = 0;
     const placed = texts.map((text) => {
@@ -67,24 +54,10 @@ function textFile(t: TestContext, { bytes = 8 * MEGABYTE, path = temporaryFile('
     release?.();
     return isRight ? text : undefined;
   };
-  return { file, path, warnings, now, taken, gone, keep, read, released: () => released };
+  return { file, path, warnings, now, taken, dropped, keep, read, released: () => released };
 }
 
-/** Opens a file that has no name any more. */
-function descriptorOf(t: TestContext, path: string): number {
-  const found = readdirSync('/proc/self/fd').find((name) => {
-    try {
-      return readlinkSync(`/proc/self/fd/${name}`).startsWith(path);
-    } catch {
-      return false;
-    }
-  });
-  const descriptor = openSync(`/proc/self/fd/${found ?? assert.fail('no such file is open')}`, 'r+');
-  t.after(() => closeSync(descriptor));
-  return descriptor;
-}
-
-test('free parts of a file: what is taken never overlaps, and all of it is free again in the end', () => {
+test('FileSpace: allocations never overlap, and all space is free once it is given back', () => {
   const random = makeRandom(3);
   const space = new FileSpace();
   const taken: { at: number; length: number }[] = [];
@@ -110,9 +83,9 @@ test('free parts of a file: what is taken never overlaps, and all of it is free 
   assert.equal(space.take(1000, 1000), 0);
 });
 
-test('texts are read as they were written, in any order, while others come and go', async (t) => {
+test('texts are read as they were written, in any order, while others are added and removed', async (t) => {
   const random = makeRandom(5);
-  const { keep, read, file, gone, path, warnings } = textFile(t);
+  const { keep, read, file, dropped, path, warnings } = textFile(t);
   const kept = new Map<KeptText, string>();
   const content = (): string => random.pick(['ä', 'b', '{"c":1}']).repeat(random.between(1, 30_000));
   for (let step = 0; step < 60; step++) {
@@ -129,12 +102,12 @@ test('texts are read as they were written, in any order, while others come and g
     const turned = some.toReversed();
     assert.ok((await read(...turned.map(([text]) => text))) === turned.map(([, each]) => each).join(','));
   }
-  assert.deepEqual([gone.size, warnings], [0, []]);
+  assert.deepEqual([dropped.size, warnings], [0, []]);
   const beside = readdirSync(dirname(path)).filter((name) => name.startsWith(basename(path)));
-  assert.deepEqual(beside, [], 'it has no name');
+  assert.deepEqual(beside, [], 'the file is unlinked');
 });
 
-test('room that a text had is not given away while it is being read', async (t) => {
+test('the space of a freed text is not reused while the text is being read', async (t) => {
   const { keep, read, file } = textFile(t);
   const [one = assert.fail()] = await keep('a'.repeat(2 * MEGABYTE));
   const reading = read(one);
@@ -143,43 +116,43 @@ test('room that a text had is not given away while it is being read', async (t) 
   assert.ok((await reading) === 'a'.repeat(2 * MEGABYTE));
   assert.ok((await read(other)) === 'b'.repeat(2 * MEGABYTE));
   const [last = assert.fail()] = await keep('c'.repeat(1000));
-  assert.equal(last.at, 0, 'then it is');
+  assert.equal(last.at, 0, 'the space is reused after the read');
 });
 
 const texts = ['first', 'second', 'third'].map((each) => each.repeat(20_000));
 
-/** What may befall a file of these texts. */
+/** Kinds of damage to a file of these texts. */
 const DAMAGE: Readonly<Record<string, (descriptor: number) => void>> = {
   'a flipped bit': (descriptor) => {
     const byte = Buffer.alloc(1);
     readSync(descriptor, byte, 0, 1, 150_000);
     writeSync(descriptor, Buffer.of((byte[0] ?? 0) ^ 4), 0, 1, 150_000);
   },
-  'an end that is missing': (descriptor) => ftruncateSync(descriptor, 250_000),
-  'nothing left': (descriptor) => ftruncateSync(descriptor, 0),
-  'texts that changed places': (descriptor) => {
+  'a missing end': (descriptor) => ftruncateSync(descriptor, 250_000),
+  'an empty file': (descriptor) => ftruncateSync(descriptor, 0),
+  'exchanged texts': (descriptor) => {
     const all = Buffer.alloc(fstatSync(descriptor).size);
     readSync(descriptor, all, 0, all.length, 0);
     writeSync(descriptor, Buffer.concat([all.subarray(100_000), all.subarray(0, 100_000)]), 0, all.length, 0);
   },
-  'what somebody else wrote': (descriptor) => void writeSync(descriptor, Buffer.alloc(400_000, '{"x":1}'), 0),
+  'foreign content': (descriptor) => void writeSync(descriptor, Buffer.alloc(400_000, '{"x":1}'), 0),
 };
 
 for (const [what, damage] of Object.entries(DAMAGE)) {
-  test(`nothing is read of a damaged file: ${what}`, { skip: !canBeFound }, async (t) => {
-    const { keep, read, path, gone, warnings } = textFile(t);
+  test(`a damaged file is detected, and its texts are written again: ${what}`, { skip: !canBeFound }, async (t) => {
+    const { keep, read, path, dropped, warnings } = textFile(t);
     const kept = await keep(...texts);
     assert.ok((await read(...kept)) === texts.join(','));
     damage(descriptorOf(t, path));
     assert.equal(await read(...kept), undefined);
-    assert.ok(gone.size > 0);
+    assert.ok(dropped.size > 0);
     assert.deepEqual(warnings, [`${path} was damaged: what was wrong is read from the store`]);
     const again = await keep(...texts);
-    assert.ok((await read(...again)) === texts.join(','), 'it is written again');
+    assert.ok((await read(...again)) === texts.join(','), 'the texts are written again');
   });
 }
 
-test('what another file of texts has is nothing of this one', { skip: !canBeFound }, async (t) => {
+test('the content of another file of texts is rejected', { skip: !canBeFound }, async (t) => {
   const [one, other] = [textFile(t), textFile(t)];
   const kept = await one.keep(...texts);
   await other.keep(...texts.map((each) => each.toUpperCase()));
@@ -189,7 +162,7 @@ test('what another file of texts has is nothing of this one', { skip: !canBeFoun
   assert.equal(await one.read(...kept), undefined);
 });
 
-test('a file that is damaged again and again is no longer used', { skip: !canBeFound }, async (t) => {
+test('a file that is damaged repeatedly is no longer used', { skip: !canBeFound }, async (t) => {
   const { keep, read, path, file, warnings } = textFile(t);
   for (let round = 0; round < 5; round++) {
     const kept = await keep(...texts);
@@ -203,8 +176,8 @@ test('a file that is damaged again and again is no longer used', { skip: !canBeF
   ]);
 });
 
-test('texts take three quarters of the limit at most, and none gives way that was read within an hour', async (t) => {
-  const { keep, read, now, gone, taken, file } = textFile(t, { bytes: 4 * MEGABYTE });
+test('texts use at most three quarters of the limit, and a text that was read within an hour is not evicted', async (t) => {
+  const { keep, read, now, dropped, taken, file } = textFile(t, { bytes: 4 * MEGABYTE });
   const [first = assert.fail(), second = assert.fail()] = await keep(
     'a'.repeat(MEGABYTE),
     'b'.repeat(MEGABYTE),
@@ -213,22 +186,22 @@ test('texts take three quarters of the limit at most, and none gives way that wa
     'c'.repeat(MEGABYTE - 10),
     'd'.repeat(MEGABYTE),
   );
-  assert.deepEqual([...gone], [fourth]);
+  assert.deepEqual([...dropped], [fourth]);
   assert.ok(file.isFull);
   now.milliseconds = HOUR / 2;
   assert.ok((await read(second, third))?.startsWith('bb'));
   now.milliseconds = HOUR + 1;
   const [fifth = assert.fail()] = await keep('e'.repeat(MEGABYTE));
-  assert.deepEqual([...gone], [fourth, first]);
+  assert.deepEqual([...dropped], [fourth, first]);
   assert.ok(!file.isFull);
   assert.equal(await read(fifth, second), `${'e'.repeat(MEGABYTE)},${'b'.repeat(MEGABYTE)}`);
   taken.bytes = 2.5 * MEGABYTE;
   file.bound();
-  assert.ok(gone.has(third) && gone.has(second) && !gone.has(fifth), 'the other file needs the room');
+  assert.ok(dropped.has(third) && dropped.has(second) && !dropped.has(fifth), 'the file of blocks needs the space');
   assert.equal(await read(fifth), 'e'.repeat(MEGABYTE));
 });
 
-test('a file takes no more of the disk than the other one leaves', { skip: !canBeFound }, async (t) => {
+test('the file shrinks when the file of blocks grows', { skip: !canBeFound }, async (t) => {
   const { keep, path, taken, file } = textFile(t, { bytes: 4 * MEGABYTE });
   await keep(...['a', 'b', 'c', 'd', 'e'].map((each) => each.repeat(MEGABYTE / 2)));
   const descriptor = descriptorOf(t, path);
@@ -238,15 +211,15 @@ test('a file takes no more of the disk than the other one leaves', { skip: !canB
   assert.equal(fstatSync(descriptor).size, MEGABYTE);
 });
 
-test('of what waits for a slow disk, only so much is kept', async (t) => {
-  const { keep, gone, read, released } = textFile(t, { bytes: 200 * MEGABYTE });
+test('texts that exceed the limit of pending writes are dropped', async (t) => {
+  const { keep, dropped, read, released } = textFile(t, { bytes: 200 * MEGABYTE });
   const large = 'x'.repeat(40 * MEGABYTE);
   const [[one = assert.fail()], [other = assert.fail()]] = await Promise.all([keep(large), keep(large)]);
-  assert.deepEqual([gone.has(one), gone.has(other), released()], [false, true, 2]);
+  assert.deepEqual([dropped.has(one), dropped.has(other), released()], [false, true, 2]);
   assert.ok((await read(one)) === large);
 });
 
-test('a file that is closed while it is written and read gives nothing more, and every body back', async (t) => {
+test('closing a file during reads and writes releases every body, and later reads return nothing', async (t) => {
   const { keep, read, file, released, warnings } = textFile(t);
   const [one = assert.fail()] = await keep('a'.repeat(MEGABYTE));
   const under = [read(one), keep('b'.repeat(MEGABYTE)), keep('c'.repeat(MEGABYTE))];
@@ -258,36 +231,36 @@ test('a file that is closed while it is written and read gives nothing more, and
   assert.deepEqual([released(), warnings], [4, []]);
 });
 
-test('a folder that cannot be written is warned of once', async (t) => {
+test('an unwritable folder causes one warning, and no text is kept', async (t) => {
   const nowhere = temporaryFile('.txt');
   writeFileSync(nowhere, '');
   const path = join(nowhere, 'x-pages-text');
-  const { keep, warnings, gone, released } = textFile(t, { path });
+  const { keep, warnings, dropped, released } = textFile(t, { path });
   for (let round = 0; round < 3; round++) await keep('a', 'b');
   assert.deepEqual(warnings, [`${path} cannot be used: pages without gzip are read from the store`]);
-  assert.deepEqual([gone.size, released()], [6, 3]);
+  assert.deepEqual([dropped.size, released()], [6, 3]);
 });
 
 test(
-  'a full disk is warned of, and what does not fit is not kept',
+  'a full disk causes one warning, and texts that do not fit are dropped',
   { skip: process.platform === 'win32' },
   async () => {
     const path = temporaryFile('-pages-text');
     const module = new URL('../../../src/service/kept/text-file.ts', import.meta.url).href;
-    // A limit of the system for files, which it enforces in the midst of a write.
+    // The file size limit of the system, which takes effect in the middle of a write.
     const program = `
     import { TextFile } from ${JSON.stringify(module)};
     const warnings = [];
     const file = new TextFile({ path: ${JSON.stringify(path)}, bytes: 1e8, taken: () => 0, now: () => 0, warn: (_, error) => warnings.push(error.code) });
-    let gone = 0;
+    let dropped = 0;
     const keep = async (length) => {
-      const text = file.text(length, () => gone++);
+      const text = file.text(length, () => dropped++);
       await file.keep({ body: new Uint8Array(length) }, [{ text, start: 0 }]);
     };
     await keep(10_000);
-    const first = gone;
+    const first = dropped;
     await keep(10_000_000);
-    console.log(JSON.stringify([first, gone, warnings, file.isOff]));`;
+    console.log(JSON.stringify([first, dropped, warnings, file.isOff]));`;
     const shell = 'ulimit -f 2000; exec "$0" --input-type=module --eval "$1"';
     const { stdout } = await promisify(execFile)('sh', ['-c', shell, process.execPath, program]);
     assert.deepEqual(JSON.parse(stdout), [0, 2, ['EFBIG'], true]);

@@ -1,9 +1,9 @@
 /**
- * Pages without compression that come from the file of texts are byte for byte the pages that are read, on both interfaces,
- * and after each kind of change the records that it concerns are read again.
+ * Uncompressed pages from the file of texts are byte for byte the pages read from the store, on both interfaces, and after each
+ * kind of change the records concerned are read again.
  */
 import assert from 'node:assert/strict';
-import { closeSync, existsSync, fstatSync, openSync, readdirSync, readlinkSync, writeSync } from 'node:fs';
+import { fstatSync, writeSync } from 'node:fs';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { brotliDecompressSync } from 'node:zlib';
@@ -18,15 +18,16 @@ import type { Engine, Scope } from '../../support/engine.ts';
 import { startTestService } from '../../support/service.ts';
 import { temporaryFile } from '../../support/temporary.ts';
 import { type Json, operations } from '../../support/world.ts';
+import { canBeFound, descriptorOf } from './unlinked-file.ts';
 
 const LISTINGS = 200;
-/** Records of a block, at most. */
+/** The maximum number of records in a block. */
 const BLOCK = 32;
 const DAY = 86_400_000;
-/** Walks until texts are written: a page of which they are just being written is read like any other. */
+/** The maximum number of walks until all texts are written, since a page whose texts are being written is read from the store. */
 const MOST_WALKS = 50;
 
-/** Pages of such texts are too large to be kept whole, as small answers are. */
+/** Long, so that pages are not kept as a whole as small responses are. */
 const house = (index: number, more: Json = {}): Json =>
   listing(`L${1000 + index}`, {
     StandardStatus: 'Active',
@@ -37,7 +38,7 @@ const house = (index: number, more: Json = {}): Json =>
     ...more,
   });
 
-/** What a walk read: records for blocks of texts, and pages that are made of no blocks. */
+/** The reads of a walk: records for blocks of texts, and pages that use no blocks. */
 interface Walked {
   readonly records: number;
   readonly pages: number;
@@ -45,7 +46,7 @@ interface Walked {
 
 const PATHS = { reso: '/Reso/OData/Property?$top=100', native: '/v1/listings?_limit=100' } as const;
 
-/** A store, processes that serve it with a file of texts, and one that keeps nothing. */
+/** A store, a service without caches, and a function that starts processes that serve the store with a file of texts. */
 async function market(t: Scope, engine: Engine) {
   const clock = testClock('2026-05-30T12:00:00Z');
   const world = await startTestService(t, {
@@ -65,8 +66,8 @@ async function market(t: Scope, engine: Engine) {
   const warnings: string[] = [];
   const log = pino({ level: 'warn' }, { write: (line: string) => void warnings.push(JSON.parse(line).msg) });
   const path = temporaryFile('.db-pages');
-  /** Bodies that the store gave, and which are not released yet. */
-  const held = { bodies: 0, ever: 0 };
+  /** Bodies from the store: those not yet released, and all. */
+  const bodies = { unreleased: 0, total: 0 };
   const serve = async ({ of = world.store, megabytes = 8 }: { of?: Store; megabytes?: number } = {}) => {
     const read = { records: 0, pages: 0 };
     const noting: Store = Object.assign(Object.create(of), {
@@ -75,12 +76,12 @@ async function market(t: Scope, engine: Engine) {
         for (const part of page.parts) read.records += typeof part === 'number' ? 0 : part.rows;
         const { release } = page;
         if (release === undefined) return page;
-        held.bodies++;
-        held.ever++;
+        bodies.unreleased++;
+        bodies.total++;
         return {
           ...page,
           release: () => {
-            held.bodies--;
+            bodies.unreleased--;
             release();
           },
         };
@@ -103,7 +104,7 @@ async function market(t: Scope, engine: Engine) {
     );
     const base = service.addresses.replication;
     const elsewhere = world.addresses.replication;
-    /** Walks all listings, and compares each page with the one of the process that keeps nothing. */
+    /** Walks all listings and compares each page with the one of the service without caches. */
     const walk = async (
       kind: keyof typeof PATHS = 'reso',
       role: keyof typeof tokens = 'private',
@@ -125,7 +126,7 @@ async function market(t: Scope, engine: Engine) {
       }
       return { ...read };
     };
-    /** Walks until nothing is read. @returns the records that were, for texts */
+    /** Walks until a walk reads nothing. @returns the number of records that were read for texts */
     const walkUntilKept = async (...asked: Parameters<typeof walk>): Promise<number> => {
       let records = 0;
       for (let walks = 0; walks < MOST_WALKS; walks++) {
@@ -134,7 +135,7 @@ async function market(t: Scope, engine: Engine) {
         // The end of a native walk is an empty page.
         if (walked.records === 0 && walked.pages === 0) return records;
       }
-      return assert.fail(`something is read in each of ${MOST_WALKS} walks`);
+      return assert.fail(`each of ${MOST_WALKS} walks reads something`);
     };
     let isClosed = false;
     const close = async (): Promise<void> => {
@@ -144,28 +145,12 @@ async function market(t: Scope, engine: Engine) {
     t.after(close);
     return { walk, walkUntilKept, close };
   };
-  return { ...world, clock, path, warnings, held, serve };
-}
-
-/** The file has no name, but Linux leads to it. */
-const canBeFound = existsSync('/proc/self/fd');
-
-function descriptorOf(t: Scope, path: string): number {
-  const name = readdirSync('/proc/self/fd').find((each) => {
-    try {
-      return readlinkSync(`/proc/self/fd/${each}`).startsWith(`${path}-text`);
-    } catch {
-      return false;
-    }
-  });
-  const descriptor = openSync(`/proc/self/fd/${name ?? assert.fail('no file is open')}`, 'r+');
-  t.after(() => closeSync(descriptor));
-  return descriptor;
+  return { ...world, clock, path, warnings, bodies, serve };
 }
 
 export function textsContract(engine: Engine): void {
-  test(`${engine.name}: a page is read as ever when it is requested first, then written, then read from the file`, async (t) => {
-    const { serve, warnings, held } = await market(t, engine);
+  test(`${engine.name}: a page is read from the store at its first request, written at the second, and then read from the file`, async (t) => {
+    const { serve, warnings, bodies } = await market(t, engine);
     const { walk, walkUntilKept, close } = await serve();
     assert.deepEqual(await walk(), { records: 0, pages: 2 });
     assert.deepEqual(await walk(), { records: LISTINGS, pages: 0 });
@@ -175,14 +160,14 @@ export function textsContract(engine: Engine): void {
     assert.equal(await walkUntilKept('native'), LISTINGS);
     assert.equal(await walkUntilKept('native', 'idx'), LISTINGS);
     assert.deepEqual(await walk(), { records: 0, pages: 0 });
-    while (held.bodies > 0) await setImmediate();
-    assert.ok(held.ever > 0, 'each body that was written was released');
+    while (bodies.unreleased > 0) await setImmediate();
+    assert.ok(bodies.total > 0, 'no body was counted');
     await close();
-    assert.deepEqual(await (await serve()).walk(), { records: 0, pages: 2 }, 'a process that starts');
+    assert.deepEqual(await (await serve()).walk(), { records: 0, pages: 2 }, 'a new process');
     assert.deepEqual(warnings, []);
   });
 
-  test(`${engine.name}: texts end with what they show, in every process`, async (t) => {
+  test(`${engine.name}: after a change, every process reads the records concerned again: one, those of an office, or all`, async (t) => {
     const { serve, write, store, clock, again } = await market(t, engine);
     const elsewhere = operations(await again(), clock);
     const processes = [await serve(), await serve()];
@@ -192,7 +177,7 @@ export function textsContract(engine: Engine): void {
       return counts;
     };
     assert.deepEqual(await readAgain(), [LISTINGS, LISTINGS]);
-    const seeing = (rule: string) =>
+    const setIdxRule = (rule: string) =>
       store.configure((settings) => ({
         ...settings,
         access: {
@@ -205,14 +190,14 @@ export function textsContract(engine: Engine): void {
         },
       }));
     const few: readonly [string, () => Promise<unknown>][] = [
-      ['a record that is changed', () => write('Property', house(50, { ListPrice: 5 }))],
+      ['a changed record', () => write('Property', house(50, { ListPrice: 5 }))],
       [
-        'one that another process has changed',
+        'a record changed by another process',
         () => elsewhere.write('Property', house(20, { ListPrice: 6 })),
       ],
-      // Where pages begin and end elsewhere, parts of blocks are read for each of them.
+      // Where the limits of pages move, each page reads parts of blocks.
       [
-        'one in the place of another',
+        'a record replaced by another',
         async () => {
           await store.remove('Property', ['L1070']);
           await write('Property', { ...house(70), ListingKey: 'L1070a' });
@@ -229,7 +214,7 @@ export function textsContract(engine: Engine): void {
     const all: readonly [string, () => Promise<unknown>][] = [
       ['a repair', () => store.mend(undefined)],
       ['another epoch', () => store.beginEpoch({})],
-      ['other roles', () => seeing('ListPrice gt 120')],
+      ['other roles', () => setIdxRule('ListPrice gt 120')],
       ['another day', async () => clock.advance(DAY)],
     ];
     for (const [what, change] of all) {
@@ -238,18 +223,18 @@ export function textsContract(engine: Engine): void {
     }
     const [first] = processes;
     assert.equal(await first?.walkUntilKept('reso', 'idx'), LISTINGS - 120);
-    await seeing('ListPrice gt 60');
+    await setIdxRule('ListPrice gt 60');
     assert.equal(await first?.walkUntilKept('reso', 'idx'), LISTINGS - 60, 'a role that sees more');
   });
 
   test(
-    `${engine.name}: a file of texts that is damaged while it is used changes no page`,
+    `${engine.name}: damage to a file of texts in use changes no page`,
     { skip: !canBeFound },
     async (t) => {
       const { serve, path, warnings } = await market(t, engine);
       const { walk, walkUntilKept } = await serve();
       await walkUntilKept();
-      const descriptor = descriptorOf(t, path);
+      const descriptor = descriptorOf(t, `${path}-text`);
       const middle = Math.floor(fstatSync(descriptor).size / 2);
       writeSync(descriptor, Buffer.alloc(40_000, ' '), 0, 40_000, middle);
       assert.notEqual((await walk()).records, 0);
@@ -259,13 +244,13 @@ export function textsContract(engine: Engine): void {
   );
 
   test(
-    `${engine.name}: the room of texts that have ended is used again`,
+    `${engine.name}: the space of dropped texts is reused`,
     { skip: !canBeFound },
     async (t) => {
       const { serve, write, store, path } = await market(t, engine);
       const { walkUntilKept } = await serve();
       assert.equal(await walkUntilKept(), LISTINGS);
-      const descriptor = descriptorOf(t, path);
+      const descriptor = descriptorOf(t, `${path}-text`);
       const { size } = fstatSync(descriptor);
       for (let round = 1; round <= 4; round++) {
         const houses = Array.from({ length: LISTINGS }, (_, index) =>
@@ -284,15 +269,15 @@ export function textsContract(engine: Engine): void {
   );
 
   test(
-    `${engine.name}: where texts are full, other pages are read as ever`,
+    `${engine.name}: when the file of texts is full, further pages are read from the store`,
     { skip: !canBeFound },
     async (t) => {
       const { serve, path } = await market(t, engine);
       const first = await serve();
       await first.walkUntilKept();
-      const { size } = fstatSync(descriptorOf(t, path));
+      const { size } = fstatSync(descriptorOf(t, `${path}-text`));
       await first.close();
-      // Room for one of two pages, in three quarters of the limit.
+      // Three quarters of this limit have room for one of the two pages.
       const { walk } = await serve({ megabytes: (0.51 * size) / 0.75 / 1024 / 1024 });
       let walked = await walk();
       for (let walks = 0; walks < MOST_WALKS && (walked.records > 0 || walked.pages !== 1); walks++) {

@@ -1,16 +1,16 @@
-/** Short ways to ask the native interface with one key, and to say what is expected of the answer. */
+/** Sends requests of one key to the native interface, and checks and unpacks the envelopes. */
 import assert from 'node:assert/strict';
 import type { SurfaceName } from '../../../src/service/surface.ts';
 import type { Answer, AskOptions, TestService } from '../../support/service.ts';
 import type { Json } from '../../support/world.ts';
 import { envelopeOf, nativeFault, objectIn } from '../http/envelopes.ts';
 
-/** A page as it came. */
+/** A page, unpacked from its envelope. */
 export interface Page {
   readonly rows: readonly Json[];
-  /** What the records are called by, `Id`. */
+  /** The `Id` of each record. */
   readonly keys: readonly string[];
-  /** Undefined when there is none. */
+  /** The SkipToken; undefined if the page has none. */
   readonly token: unknown;
   readonly pagination: unknown;
   readonly answer: Answer;
@@ -27,7 +27,7 @@ export interface NativeAsker {
   fields(path: string): Promise<Json>;
   /** Status, code and message. */
   fault(path: string): Promise<[number, unknown, unknown]>;
-  /** All pages by their tokens, as keys; the first one is asked for without. */
+  /** The keys of all pages, followed by their tokens. @param first the token of the first page; absent: none */
   walk(path: string, first?: string): Promise<string[][]>;
 }
 
@@ -72,7 +72,7 @@ export function nativeAsker(service: TestService, surface: SurfaceName, token: s
         if (found.keys.length === 0) return pages;
         pages.push([...found.keys]);
         next = String(found.token);
-        assert.ok(pages.length < 1000, 'the walk does not end');
+        assert.ok(pages.length < 1000, 'the walk ends');
       }
     },
   };

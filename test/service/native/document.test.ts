@@ -1,4 +1,4 @@
-/** docs/native.md: its paths and requests are answered. */
+/** The paths, requests and expansions of docs/native.md work. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
@@ -26,7 +26,7 @@ test('every path and request of docs/native.md is answered with records', async 
   }
 });
 
-test('the expansions that docs/native.md names are taken', async () => {
+test('every expansion that docs/native.md names returns records', async () => {
   const service = await startTestService({ after }, { fill: fillMarket });
   const asks = nativeAsker(service, 'replication', await service.key('replication'));
   const [sentence = ''] = /`_expand` puts (?:.|\n)*? into/.exec(text) ?? [];

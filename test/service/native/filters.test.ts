@@ -1,4 +1,4 @@
-/** Everything that `_filter` may say, asked of the service, with the exact rows (docs/native-filter.md). */
+/** Every feature of `_filter`, with the exact rows that the service returns (docs/native-filter.md). */
 import assert from 'node:assert/strict';
 import { after, suite, test } from 'node:test';
 import { CUSTOM_FIELDS, CUSTOM_LOOKUPS } from 'plat-demo';
@@ -10,10 +10,10 @@ import { nativeAsker } from './asker.ts';
 const service = await startTestService({ after }, { fill: fillListings });
 const api = nativeAsker(service, 'api', await service.key('api'));
 
-/** The keys that a filter gives. */
+/** The keys that each filter returns. */
 type Table = Readonly<Record<string, readonly string[]>>;
 
-function gives(title: string, table: Table): void {
+function returnsKeys(title: string, table: Table): void {
   test(title, async () => {
     for (const [filter, keys] of Object.entries(table)) {
       assert.deepEqual(await api.keys(`listings?_filter=${encodeURIComponent(filter)}`), keys, filter);
@@ -22,7 +22,7 @@ function gives(title: string, table: Table): void {
 }
 
 suite('conditions', () => {
-  gives('of numbers, texts, dates, moments and booleans', {
+  returnsKeys('on numbers, texts, dates, timestamps and booleans', {
     'ListPrice Eq 250000': ['1'],
     'ListPrice Ne 250000': ['2', '3', '4', '5'],
     'ListPrice Gt 99999.5': ['1', '2', '5'],
@@ -42,7 +42,7 @@ suite('conditions', () => {
     "ListAgentId Eq 'A2'": ['2'],
     "Id Eq '1','5','9'": ['1', '5'],
   });
-  gives('with NULL, lists of values and multi-valued fields', {
+  returnsKeys('on NULL, lists of values and multi-valued fields', {
     'City Eq NULL': ['4'],
     'City Ne NULL': ['1', '2', '3', '5'],
     "City Eq 'Zug','Bremen'": ['1', '5'],
@@ -55,7 +55,7 @@ suite('conditions', () => {
     "StandardStatus Eq 'ActiveUnderContract'": ['2'],
     "ListAgentFullName Eq 'Agent A2'": ['2'],
   });
-  gives('joined, in any case of the operators, in parentheses', {
+  returnsKeys('combined by And, Or and Not in any case, with parentheses', {
     "City Eq 'Zug' Or City Eq 'Bremen' And BedroomsTotal Gt 3": ['5'],
     "(City Eq 'Zug' Or City Eq 'Bremen') And BedroomsTotal Lt 4": ['1'],
     "ListPrice GT 100000 NOT City EQ 'Zug'": ['1', '2'],
@@ -67,8 +67,8 @@ suite('conditions', () => {
   });
 });
 
-suite('texts that are like another, functions, places', () => {
-  gives('wildcards, parts, patterns and ranges', {
+suite('patterns, functions and shapes', () => {
+  returnsKeys('wildcards, startswith, endswith, contains, regex and range', {
     "City Eq 'B*'": ['1'],
     "City Eq '?ug'": ['5'],
     "City Ne '*e*'": ['2', '4', '5'],
@@ -79,7 +79,7 @@ suite('texts that are like another, functions, places', () => {
     "City Eq regex('^z','i')": ['5'],
     "City Eq range('Bremen','Coeur')": ['1'],
   });
-  gives('functions of fields, and arithmetic', {
+  returnsKeys('functions of fields, and arithmetic', {
     "tolower(City) Eq 'zug'": ['5'],
     "toupper(City) Eq 'ÅLAND'": ['2'],
     "trim(PublicRemarks) Eq 'Sea view, 2 pools'": ['1'],
@@ -104,7 +104,7 @@ suite('texts that are like another, functions, places', () => {
     'OnMarketTimestamp Bt mindatetime(),now()': ['1', '2', '3'],
     'CloseDate Le years(-2)': ['3'],
   });
-  gives('shapes', {
+  returnsKeys('shapes', {
     "Location Eq radius('44.76 -85.62',0.5)": ['1'],
     "Location Eq radius('44.76 -85.62',2)": ['1', '2'],
     "Location Ne radius('44.76 -85.62',2)": ['3', '4', '5'],
@@ -136,7 +136,7 @@ suite('texts that are like another, functions, places', () => {
   });
 });
 
-test('what is over a limit is 1041, what is wrong is 1040, what is not provided says so', async () => {
+test('a filter above a limit gets 1041, an invalid one 1040, and an unsupported coordinate system 501', async () => {
   const faults: Readonly<Record<string, readonly [number, number, string]>> = {
     [Array(76).fill('BedroomsTotal Gt 1').join(' And ')]: [
       400,
@@ -176,7 +176,7 @@ test('what is over a limit is 1041, what is wrong is 1040, what is not provided 
   }
 });
 
-test('custom fields by group and name, seen by the role or unknown to it', async () => {
+test('custom fields are filtered by group and name; a field that is hidden from the role is unknown', async () => {
   const market = await startTestService(
     { after },
     {

@@ -41,20 +41,20 @@ const feed = nativeAsker(service, 'replication', await service.key('replication'
 const api = nativeAsker(service, 'api', await service.key('api', { role: 'idx' }));
 
 describe('the envelope', () => {
-  it('of a success holds Success, Results and the token, in this order', async () => {
+  it('of a success has Success, Results and SkipToken, in this order', async () => {
     const { text, headers } = await api.get('listings?_limit=1&_select=ListPrice');
     const expected = `{"D":{"Success":true,"Results":[{"Id":"${FIRST}","ResourceUri":"/v1/listings/${FIRST}","StandardFields":{"ListingKey":"${FIRST}","ListPrice":100000},"LastCachedTimestamp":null,"DisplayCompliance":{"View":"Summary"}}],"SkipToken":"${FIRST}"}}`;
     assert.equal(text, expected);
     assert.equal(headers['content-type'], 'application/json; charset=utf-8');
   });
 
-  it('of one record is the same, in Detail and without a token', async () => {
+  it('of one record has the view Detail and no token', async () => {
     const { text } = await api.get(`listings/${FIRST}?_select=ListPrice`);
     const expected = `{"D":{"Success":true,"Results":[{"Id":"${FIRST}","ResourceUri":"/v1/listings/${FIRST}","StandardFields":{"ListingKey":"${FIRST}","ListPrice":100000},"LastCachedTimestamp":null,"DisplayCompliance":{"View":"Detail"}}]}}`;
     assert.equal(text, expected);
   });
 
-  it('of a failure names the parameter, and is JSON whatever the client accepts', async () => {
+  it('of an error names the parameter, and is JSON whatever the client accepts', async () => {
     const answer = await api.get('listings?_limit=0', { headers: { accept: 'application/xml' } });
     const message = '_limit is "0", but takes a whole number from 1 to 25.';
     assert.deepEqual(
@@ -73,7 +73,7 @@ describe('the envelope', () => {
     );
   });
 
-  it('of a filter that is wrong names each fault', async () => {
+  it('of an invalid filter names each error', async () => {
     const answer = await api.get("listings?_filter=ListPrise Gt 100000 And City Gt 'A'");
     const [first, second] = [
       '_filter: listings has no field ListPrise at position 1. Did you mean ListPrice?',
@@ -98,7 +98,7 @@ describe('the envelope', () => {
     );
   });
 
-  it('is escaped where a key needs it', async () => {
+  it('percent-encodes keys in ResourceUri, and these URIs can be requested', async () => {
     const { rows } = await feed.page('listings?_skiptoken=3&_select=Id');
     assert.deepEqual(
       rows.map(({ Id, ResourceUri }) => [Id, ResourceUri]),
@@ -177,7 +177,7 @@ describe('a listing', () => {
     for (const name of differing) assert.equal(masked[name], '********');
   });
 
-  it('masks a field that is selected, too', async () => {
+  it('masks a selected field that the role may not see', async () => {
     assert.deepEqual(await api.fields(`listings/${FIRST}?_select=PrivateRemarks,City`), {
       ListingKey: FIRST,
       City: 'Fargo',
@@ -185,7 +185,7 @@ describe('a listing', () => {
     });
   });
 
-  it('has custom fields only when they are asked for, by section, group and current name', async () => {
+  it('has custom fields only with _expand=CustomFields, by section, group and current name', async () => {
     assert.equal('CustomFields' in (await all.one(`listings/${SECOND}`)), false);
     const { CustomFields } = await all.one(`listings/${SECOND}?_expand=CustomFields`);
     const custom = (heating: unknown, key: unknown): unknown => [
@@ -211,7 +211,7 @@ describe('a listing', () => {
     assert.equal('Winter_SnowRemoval' in objectIn(masked.StandardFields), false);
   });
 
-  it('holds what it is expanded with, also in a list and together with _select', async () => {
+  it('contains its expansions, in a list and together with _select, too', async () => {
     const names = 'Photos,Videos,VirtualTours,Rooms,Units,OpenHouses,Documents';
     const fields = await api.fields(`listings/${FIRST}?_expand=${names}`);
     const counts = (of: typeof fields): unknown =>
@@ -228,7 +228,7 @@ describe('a listing', () => {
     assert.deepEqual(objectIn(rows[1]?.StandardFields), { ListingKey: SECOND, Photos: [], Rooms: [] });
   });
 
-  it('has one custom field where it is selected by group and name, masked for who may not see it', async () => {
+  it('has a custom field that is selected by group and name, masked if the role may not see it', async () => {
     const [snow, cost] = ['"Winter"."Snow Removal"', '"Winter"."Heating Cost"'];
     const { rows } = await api.page(`listings?_select=City, ${cost},${snow}&_skiptoken=${FIRST}&_limit=1`);
     const [row] = rows;
@@ -246,7 +246,7 @@ describe('a listing', () => {
     ]);
   });
 
-  it('gives of sub-resources the members that are selected', async () => {
+  it('returns only the selected members of sub-resources', async () => {
     const select = 'Photos.Uri300,Photos.Caption,Rooms,Videos.Type,PrimaryPhoto';
     const photo = (id: string, Caption: string | null): unknown => ({
       Id: id,
@@ -271,18 +271,18 @@ describe('a listing', () => {
       P1,
       P2,
     ]);
-    const told = (what: string): unknown => [400, 1040, `_select: ${what}`];
+    const error = (what: string): unknown => [400, 1040, `_select: ${what}`];
     assert.deepEqual(
       await api.fault('listings?_select=City,Photos.Uri301'),
-      told('Photos has no field Uri301 at position 6. Did you mean Uri300?'),
+      error('Photos has no field Uri301 at position 6. Did you mean Uri300?'),
     );
     assert.deepEqual(
       await api.fault(`listings/${FIRST}/rooms?_select=Name`),
-      told('rooms has no field Name at position 1.'),
+      error('rooms has no field Name at position 1.'),
     );
   });
 
-  it('gives the primary photo alone as its Photos, and a supplement that is null where none is declared', async () => {
+  it('has only the primary photo with PrimaryPhoto, and a null Supplement if none is declared', async () => {
     const primary = await api.fields(
       `listings/${FIRST}?_expand=PrimaryPhoto,Supplement&_select=City&_limit=1`,
     );
@@ -293,7 +293,7 @@ describe('a listing', () => {
     );
   });
 
-  it('gives what other clients call otherwise under the name that they ask by', async () => {
+  it('returns, filters and orders by alternative names of fields, but only on request', async () => {
     const select =
       'BedsTotal,BathsTotal,MlsId,ListAgentName,UnparsedFirstLineAddress,DisplayCompliance,ListOfficePhoneExt';
     assert.deepEqual(await api.fields(`listings/${SECOND}?_select=${select}`), {
@@ -317,7 +317,7 @@ describe('a listing', () => {
     assert.equal('BedsTotal' in whole || 'MlsId' in whole, false);
   });
 
-  it('has a tag that covers agent and office', async () => {
+  it('has an ETag that If-None-Match answers with 304, and that differs from another listing’s', async () => {
     const { headers } = await api.get(`listings/${FIRST}`);
     assert.match(headers.etag ?? '', /^W\/"[\w-]{22}"$/);
     const again = await api.get(`listings/${FIRST}`, { headers: { 'if-none-match': headers.etag ?? '' } });
@@ -327,17 +327,17 @@ describe('a listing', () => {
   });
 });
 
-test('a listing that is not there: 404', async () => {
+test('a missing or hidden listing and its sub-resources get the same 404', async () => {
   for (const key of ['none', '4', HIDDEN_KEYS[0], `${FIRST} `, FIRST.slice(0, -1), "'", '%00']) {
-    const told = [404, 404, 'There is no such listing record.'];
-    assert.deepEqual(await feed.fault(`listings/${key}`), told, key);
-    assert.deepEqual(await feed.fault(`listings/${key}/photos`), told, key);
-    assert.deepEqual(await feed.fault(`listings/${key}/rooms/R1`), told, key);
-    assert.deepEqual(await feed.fault(`listings/${key}/customfields`), told, key);
+    const error = [404, 404, 'There is no such listing record.'];
+    assert.deepEqual(await feed.fault(`listings/${key}`), error, key);
+    assert.deepEqual(await feed.fault(`listings/${key}/photos`), error, key);
+    assert.deepEqual(await feed.fault(`listings/${key}/rooms/R1`), error, key);
+    assert.deepEqual(await feed.fault(`listings/${key}/customfields`), error, key);
   }
 });
 
-test('a page is the same for all who ask in the same way', async () => {
+test('a page is the same for the same request, with timestamps in milliseconds or finer', async () => {
   const [one, other] = [await feed.get('listings?_limit=3'), await feed.get('listings?_limit=3')];
   assert.equal(one.text, other.text);
   const { Results } = envelopeOf(one);

@@ -1,11 +1,11 @@
-/** A small market made by hand for the native interface. */
+/** A small handmade market for tests of the native interface. */
 import { floorPlan, listing, member, office, openHouse, photo, room, unit } from '../../support/builders.ts';
 import type { Json, World } from '../../support/world.ts';
 
 export const SYSTEM = 'M00000571';
 export const OTHER_SYSTEM = 'M00000628';
 
-/** Keys whose order as bytes is neither that of numbers nor that of a language. */
+/** Keys in bytewise order, which is neither that of numbers nor that of a language's collation. */
 export const KEYS = [
   '20260101000000000000000001',
   '20260101000000000000000002',
@@ -21,7 +21,7 @@ export const KEYS = [
   '日',
 ] as const;
 
-/** What only the private role sees of the same market. */
+/** Listings of the same market that only the private role sees. */
 export const HIDDEN_KEYS = ['20260101000000000000000002x', '4'] as const;
 
 export const cities = ['Fargo', 'Moorhead', "Land O'Lakes"] as const;
@@ -32,7 +32,7 @@ export const MODIFIED: ReadonlyMap<string, string> = new Map(KEYS.map((key, inde
 
 export const [FIRST, SECOND, THIRD] = KEYS;
 
-/** What the first listing holds beside its fields. */
+/** The sub-resources of the first listing. */
 export const PARTS: Json = {
   Media: [
     floorPlan('F1', {
@@ -120,7 +120,7 @@ export function marketListing(key: string, fields: Json = {}): Json {
   });
 }
 
-/** Stores it all, one listing a minute from 2026-06-01 12:00 on; afterwards the clock stands at 13:00. */
+/** Stores the market, one listing a minute from 2026-06-01 12:00 on, and sets the clock to 13:00. */
 export async function fillMarket({ write, clock }: World): Promise<void> {
   clock.set('2026-06-01T12:00:00.500Z');
   await write('Office', ...OFFICES);

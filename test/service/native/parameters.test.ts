@@ -1,4 +1,4 @@
-/** The parameters of the native interface, where they are wrong (contract, Native interface; native-v1). */
+/** Invalid parameters of the native interface (contract, Native interface; native-v1). */
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import { startTestService } from '../../support/service.ts';
@@ -14,7 +14,7 @@ describe('a parameter', () => {
     1053,
     `The query option ${name} is not known. Did you mean ${nearest}?`,
   ];
-  it('that begins with _ and is not known: 400, 1053, with the nearest name', async () => {
+  it('that is unknown and begins with _ is refused with 1053 and the nearest name', async () => {
     for (const [name, nearest] of [
       ['_skiptokn', '_skiptoken'],
       ['_SkipToken', '_skiptoken'],
@@ -30,7 +30,7 @@ describe('a parameter', () => {
     }
   });
 
-  it('without _ is left alone', async () => {
+  it('without _ is ignored', async () => {
     for (const path of [
       'listings?page=2&$top=1&limit=3&x',
       `listings/${FIRST}?callback=f`,
@@ -40,15 +40,15 @@ describe('a parameter', () => {
     }
   });
 
-  it('that is sent twice: 400, 1053', async () => {
-    const told = [400, 1053, 'The query option _limit is given more than once.'];
-    assert.deepEqual(await feed.fault('listings?_limit=1&_limit=2'), told);
+  it('that is sent twice is refused with 1053', async () => {
+    const error = [400, 1053, 'The query option _limit is given more than once.'];
+    assert.deepEqual(await feed.fault('listings?_limit=1&_limit=2'), error);
     const skip = [400, 1053, 'The query option _skip is given more than once.'];
     assert.deepEqual(await feed.fault('listings?_skip=1&_$skip=2'), skip);
   });
 
-  it('that contradicts another: 400, 1053', async () => {
-    const told = (first: string, second: string, why: string): unknown => [
+  it('that cannot be combined with another is refused with 1053', async () => {
+    const error = (first: string, second: string, why: string): unknown => [
       400,
       1053,
       `${first} and ${second} cannot be combined: ${why}.`,
@@ -56,37 +56,37 @@ describe('a parameter', () => {
     const places = 'each says where the page begins';
     assert.deepEqual(
       await feed.fault('listings?_skiptoken=&_orderby=ListPrice'),
-      told('_skiptoken', '_orderby', 'a token continues the order by key'),
+      error('_skiptoken', '_orderby', 'a token continues the order by key'),
     );
-    assert.deepEqual(await feed.fault('listings?_skiptoken=a&_page=1'), told('_skiptoken', '_page', places));
-    assert.deepEqual(await feed.fault('listings?_skiptoken=a&_skip=1'), told('_skiptoken', '_skip', places));
-    assert.deepEqual(await feed.fault('listings?_page=1&_skip=1'), told('_page', '_skip', places));
+    assert.deepEqual(await feed.fault('listings?_skiptoken=a&_page=1'), error('_skiptoken', '_page', places));
+    assert.deepEqual(await feed.fault('listings?_skiptoken=a&_skip=1'), error('_skiptoken', '_skip', places));
+    assert.deepEqual(await feed.fault('listings?_page=1&_skip=1'), error('_page', '_skip', places));
   });
 
-  it('that has no meaning there: 400, 1053, with those that have', async () => {
-    const told = (name: string, resource: string, taken: string): unknown => [
+  it('that does not apply to the resource is refused with 1053 and those that do', async () => {
+    const error = (name: string, resource: string, taken: string): unknown => [
       400,
       1053,
       `${name} does not apply to ${resource}; its parameters are ${taken}.`,
     ];
     assert.deepEqual(
       await feed.fault(`listings/${FIRST}?_filter=x`),
-      told('_filter', 'listings', '_select, _expand, _limit'),
+      error('_filter', 'listings', '_select, _expand, _limit'),
     );
     assert.deepEqual(
       await feed.fault(`listings/${FIRST}/rooms?_filter=x`),
-      told('_filter', 'rooms', '_select, _limit, _skip, _page, _pagination'),
+      error('_filter', 'rooms', '_select, _limit, _skip, _page, _pagination'),
     );
     assert.deepEqual(
       await feed.fault(`listings/${FIRST}/rooms/R1?_limit=1`),
-      told('_limit', 'rooms', '_select'),
+      error('_limit', 'rooms', '_select'),
     );
-    assert.deepEqual(await feed.fault('system?_limit=1'), told('_limit', 'system', 'none'));
-    assert.deepEqual(await feed.fault('standardfields?_page=1'), told('_page', 'standardfields', 'none'));
-    assert.deepEqual(await feed.fault('customfields?_page=1'), told('_page', 'customfields', 'none'));
+    assert.deepEqual(await feed.fault('system?_limit=1'), error('_limit', 'system', 'none'));
+    assert.deepEqual(await feed.fault('standardfields?_page=1'), error('_page', 'standardfields', 'none'));
+    assert.deepEqual(await feed.fault('customfields?_page=1'), error('_page', 'customfields', 'none'));
   });
 
-  it('out of its bounds: 400, 1053', async () => {
+  it('with an invalid value is refused with 1053 and the valid values', async () => {
     for (const [parameter, value, expected] of [
       ['_page', '0', 'a whole number from 1 to 100000'],
       ['_page', '100001', 'a whole number from 1 to 100000'],
@@ -96,8 +96,8 @@ describe('a parameter', () => {
       ['_pagination', 'true', '0, 1 or count'],
       ['_select', 'City,,ListPrice', 'names with one comma between two of them'],
     ] as const) {
-      const told = `${parameter} is ${JSON.stringify(value)}, but takes ${expected}.`;
-      assert.deepEqual(await feed.fault(`listings?${parameter}=${value}`), [400, 1053, told]);
+      const error = `${parameter} is ${JSON.stringify(value)}, but takes ${expected}.`;
+      assert.deepEqual(await feed.fault(`listings?${parameter}=${value}`), [400, 1053, error]);
     }
     const known =
       'Photos, Videos, VirtualTours, Rooms, Units, OpenHouses, Documents, FloorPlans, CustomFields, PrimaryPhoto, Supplement';
@@ -108,29 +108,29 @@ describe('a parameter', () => {
     ]);
   });
 
-  it('that names a field which is not there: 400, 1040, with the nearest name', async () => {
-    const told = (option: string, name: string, nearest: string): unknown => [
+  it('that names an unknown field is refused with 1040 and the nearest name', async () => {
+    const error = (option: string, name: string, nearest: string): unknown => [
       400,
       1040,
       `${option}: listings has no field ${name} at position 1. Did you mean ${nearest}?`,
     ];
     assert.deepEqual(
       await feed.fault('listings?_select=ListPrise'),
-      told('_select', 'ListPrise', 'ListPrice'),
+      error('_select', 'ListPrise', 'ListPrice'),
     );
-    assert.deepEqual(await feed.fault('listings?_orderby=Citi'), told('_orderby', 'Citi', 'City'));
+    assert.deepEqual(await feed.fault('listings?_orderby=Citi'), error('_orderby', 'Citi', 'City'));
     assert.deepEqual(
       await feed.fault('listings?_select=ListAgentKey'),
-      told('_select', 'ListAgentKey', 'ListAgentId'),
+      error('_select', 'ListAgentKey', 'ListAgentId'),
     );
   });
 
-  it('that names what every object of the language inherits: 400, 1040', async () => {
+  it('that names a member of Object.prototype is refused with 1040 like any unknown field', async () => {
     for (const path of ['listings', 'accounts', 'accounts/1']) {
       const collection = path.split('/')[0];
       for (const name of ['constructor', 'toString', '__proto__']) {
-        const told = `_select: ${collection} has no field ${name} at position 1.`;
-        assert.deepEqual(await feed.fault(`${path}?_select=${name}`), [400, 1040, told]);
+        const error = `_select: ${collection} has no field ${name} at position 1.`;
+        assert.deepEqual(await feed.fault(`${path}?_select=${name}`), [400, 1040, error]);
       }
     }
   });

@@ -1,4 +1,4 @@
-/** The drawn photos of a market, as they are served: formats, renditions, tags, and who pays for making them. */
+/** Drawn photos of a demo market as they are served: formats, renditions, tags, and the budget that pays for drawing them. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { CUSTOM_FIELDS, CUSTOM_LOOKUPS, makeMarket } from 'plat-demo';
@@ -18,7 +18,7 @@ const service = await startTestService(
     settings: { declarations: { customFields: CUSTOM_FIELDS, lookups: CUSTOM_LOOKUPS }, market: MARKET },
     service: (store) => ({
       files: [marketFiles(store, rasterizer)],
-      // No more than one photo, of whatever size.
+      // Drawing one photo of any size uses up this budget.
       budget: { ...SERVICE_DEFAULTS.budget, searchSeconds: 0.001, windowSeconds: 60 },
     }),
     fill: async ({ write }) => {
@@ -30,7 +30,7 @@ const feed = nativeAsker(service, 'replication', await service.key('replication'
 const KEY = String(first?.ListingKey);
 const open = (url: unknown, headers = {}) => service.get('replication', String(url), { headers });
 
-test('a photo has an address for each rendition, the largest is the photo itself', async () => {
+test('a photo has a URL for each rendition; drawing one is charged to the key, a cached one or a 304 is not', async () => {
   const [photo] = (await feed.page(`listings/${KEY}/photos`)).rows;
   assert.ok(photo !== undefined);
   const { UriThumb, UriLarge } = photo;
@@ -44,7 +44,7 @@ test('a photo has an address for each rendition, the largest is the photo itself
   const selected = (await feed.page(`listings/${KEY}/photos?_select=Uri640,UriLarge`)).rows[0];
   assert.deepEqual([selected?.Uri640, selected?.UriLarge], [photo.Uri640, UriLarge]);
 
-  // This one uses up what a minute allows.
+  // Drawing this rendition uses up the budget of a minute.
   const began = performance.now();
   const thumbnail = await open(UriThumb);
   const type = String(UriLarge).endsWith('.jpg') ? 'image/jpeg' : 'image/webp';
@@ -52,7 +52,7 @@ test('a photo has an address for each rendition, the largest is the photo itself
   const magic = type === 'image/jpeg' ? [0xff, 0xd8, 0xff] : [...Buffer.from('RIFF')];
   assert.deepEqual([...thumbnail.bytes.subarray(0, magic.length)], magic);
 
-  // What is kept, or was seen, costs nothing; a width between two renditions is the next one.
+  // A cached rendition and a 304 cost nothing; a width between two renditions gets the next one.
   const again = await open(`${UriLarge}?width=149`);
   assert.ok(again.bytes.equals(thumbnail.bytes));
   const { etag = '' } = thumbnail.headers;
@@ -68,12 +68,12 @@ test('a photo has an address for each rendition, the largest is the photo itself
   assert.equal(document.status, 429, 'the tag of one rendition is not that of another');
 });
 
-test('a width that is none asks for the photo itself', async () => {
+test('an invalid width requests the full-size photo', async () => {
   const [photo] = (await feed.page(`listings/${second?.ListingKey}/photos`)).rows;
   for (const width of ['', '0', '99999', '1e3', '-5', '300px'])
     assert.equal(
       (await open(`${photo?.UriLarge}?width=${width}`)).status,
       429,
-      'the whole photo, which is dear',
+      'the full-size photo exceeds the budget',
     );
 });

@@ -1,4 +1,4 @@
-/** What clients of the native interface ask for beside listings and accounts (docs/native.md). */
+/** Paths of the native interface other than listings and accounts (docs/native.md). */
 import assert from 'node:assert/strict';
 import { after, describe, it, test } from 'node:test';
 import { CUSTOM_FIELDS, CUSTOM_LOOKUPS } from 'plat-demo';
@@ -18,7 +18,7 @@ import {
   THIRD,
 } from './market.ts';
 
-/** Degrees of latitude north of the point that is asked for; 0.01 are 0.69 miles. */
+/** Degrees of latitude north of the requested point; 0.01 degrees are 0.69 miles. */
 const PLACES: Readonly<Record<string, number>> = {
   [THIRD]: 0.01,
   [FIRST]: 0.02,
@@ -61,7 +61,7 @@ const idx = nativeAsker(service, 'api', await service.key('api', { role: 'idx' }
 const POINT = '_lat=46.8&_lon=-96.8';
 
 describe('/v1/listings/nearby', () => {
-  it('gives listings around a point, the nearest first, as far as the key sees where they are', async () => {
+  it('returns listings around a point, nearest first, if the key sees their location', async () => {
     assert.deepEqual(await idx.keys(`listings/nearby?${POINT}`), [THIRD, FIRST, SECOND]);
     assert.deepEqual(await all.keys(`listings/nearby?${POINT}`), [
       HIDDEN_KEYS[1],
@@ -80,7 +80,7 @@ describe('/v1/listings/nearby', () => {
     assert.deepEqual(await idx.keys('listings/nearby?_lat=-46.8&_lon=+96.8'), []);
   });
 
-  it('takes a filter, pages, counts and a selection', async () => {
+  it('accepts a filter, paging, counting and a selection', async () => {
     const path = `listings/nearby?${POINT}&_limit=1&_pagination=1&_select=City,PrimaryPhoto.Uri300`;
     const { keys, rows, pagination, token } = await idx.page(`${path}&_page=2&_filter=City Ne 'Moorhead'`);
     assert.deepEqual(
@@ -105,14 +105,14 @@ describe('/v1/listings/nearby', () => {
     );
   });
 
-  it('needs the point, and bounds what it takes', async () => {
+  it('requires the point, and refuses invalid parameters', async () => {
     assert.deepEqual(await idx.fault('listings/nearby'), [400, 1050, 'The parameter _lat is required.']);
     assert.deepEqual(await idx.fault('listings/nearby?_lat=1'), [
       400,
       1050,
       'The parameter _lon is required.',
     ]);
-    for (const [query, told] of [
+    for (const [query, message] of [
       [
         `${POINT}&_skiptoken=`,
         '_skiptoken does not apply to listings/nearby; its parameters are _lat, _lon, _distance, _filter, _select, _expand, _limit, _skip, _page, _pagination.',
@@ -124,18 +124,18 @@ describe('/v1/listings/nearby', () => {
       [`${POINT}&_limit=26`, '_limit is "26", but takes a whole number from 1 to 25.'],
       [`${POINT}&_radius=1`, 'The query option _radius is not known.'],
     ] as const) {
-      assert.deepEqual(await idx.fault(`listings/nearby?${query}`), [400, 1053, told]);
+      assert.deepEqual(await idx.fault(`listings/nearby?${query}`), [400, 1053, message]);
     }
     assert.equal((await idx.fault(`listings/nearby?${POINT}&_orderby=City`))[1], 1053);
     assert.equal((await idx.fault('listings?_lat=46.8'))[1], 1053);
   });
 
-  it('finds the same listings as a radius around the location of the listing', async () => {
+  it('in a filter: radius around a listing finds its neighbors, and nothing if its location is hidden', async () => {
     const around = (key: string, miles: number): string =>
       `listings?_filter=Location Eq radius('${key}',${miles})`;
     assert.deepEqual(await idx.keys(around(FIRST, 0.8)), [FIRST, THIRD]);
     assert.deepEqual(await all.keys(around(FIRST, 0.8)), [FIRST, THIRD, KEYS[4]]);
-    // Whoever does not see where a listing is finds nothing around it, as around one that is not there.
+    // A listing with a hidden location is indistinguishable from a missing one.
     for (const key of [KEYS[4], '9'.repeat(26)]) {
       assert.deepEqual(await idx.keys(around(key, 100)), []);
       assert.equal(
@@ -148,7 +148,7 @@ describe('/v1/listings/nearby', () => {
 });
 
 describe('/v1/accounts/by/office/<key>', () => {
-  it('gives the agents of the office that the key sees, like /v1/accounts', async () => {
+  it('returns the agents of the office that the key sees, with the parameters of /v1/accounts', async () => {
     assert.deepEqual(await idx.keys('accounts/by/office/O1'), ['B2', 'K1']);
     const { rows, pagination } = await idx.page(
       "accounts/by/office/O1?_filter=Name Eq 'J*'&_select=Name,OfficeId&_pagination=1",
@@ -163,7 +163,7 @@ describe('/v1/accounts/by/office/<key>', () => {
     assert.deepEqual(await idx.keys('accounts/by/office/O1?_orderby=-Id&_limit=1&_skip=1'), ['B2']);
   });
 
-  it('gives none of an office that has none, is hidden, or is not there', async () => {
+  it('returns an empty list for an office that is hidden, missing or without agents', async () => {
     for (const key of ['K1', 'O9', 'none']) {
       const { text } = await idx.get(`accounts/by/office/${key}`);
       assert.equal(text, '{"D":{"Success":true,"Results":[]}}');
@@ -172,10 +172,10 @@ describe('/v1/accounts/by/office/<key>', () => {
   });
 });
 
-test('the office of an agent has its new name at the next request, in accounts, their filter, order and tag', async () => {
+test('a renamed office shows in its agents at the next request: in accounts, filters, orders and tags', async () => {
   const of = async (key: string): Promise<unknown> => (await idx.one(`accounts/${key}`)).Office;
   const { etag = '' } = (await idx.get('accounts/K1')).headers;
-  // One agent says the name of the office, the other its key alone.
+  // One agent's record has the name of the office, the other only its key.
   assert.deepEqual([await of('K1'), await of('B2')], ['Lake Homes', 'Lake Homes']);
   await service.write('Office', office('O1', { ...OFFICES[0], OfficeName: 'Aspen Homes' }));
   assert.deepEqual([await of('K1'), await of('B2')], ['Aspen Homes', 'Aspen Homes']);
@@ -195,7 +195,7 @@ test('the office of an agent has its new name at the next request, in accounts, 
   ]);
   assert.deepEqual(await idx.keys("accounts?_filter=Office Eq 'Lake Homes'"), []);
   assert.deepEqual(await idx.keys('accounts?_orderby=-Office&_limit=1'), ['K1']);
-  // An office that the key does not see is none: what the agent's record says stays.
+  // If the key does not see the office, the value in the agent's own record is returned.
   await service.write(
     'Office',
     office('O1', { ...OFFICES[0], OfficeName: 'Aspen Homes', OfficeStatus: 'Inactive' }),
@@ -217,7 +217,7 @@ describe('/v1/openhouses', () => {
     ListingKey: FIRST,
   };
 
-  it('gives those of all listings that the key sees, each with the key of its listing', async () => {
+  it('returns the open houses of all listings that the key sees, each with its ListingKey', async () => {
     const { rows, pagination } = await idx.page('openhouses?_pagination=1');
     assert.deepEqual(pagination, { TotalRows: 2, PageSize: 10, TotalPages: 1, CurrentPage: 1 });
     assert.deepEqual(rows, [
@@ -233,7 +233,7 @@ describe('/v1/openhouses', () => {
     assert.deepEqual(await all.keys('openhouses'), ['H0', 'H1', 'H9']);
   });
 
-  it('filters and orders by its members and by the names of the dictionary', async () => {
+  it('filters and orders by native names and by dictionary names', async () => {
     assert.deepEqual(await all.keys('openhouses?_filter=Date Ge 2026-06-07&_orderby=-Id'), ['H9', 'H0']);
     assert.deepEqual(await all.keys("openhouses?_filter=OpenHouseRemarks Eq '*cake'"), ['H1']);
     assert.deepEqual(await all.keys('openhouses?_orderby=-StartTime,Date&_limit=2&_page=1'), ['H1', 'H0']);
@@ -242,7 +242,7 @@ describe('/v1/openhouses', () => {
     ]);
   });
 
-  it('refuses what it has no use for', async () => {
+  it('refuses unknown fields and parameters that do not apply', async () => {
     assert.deepEqual(await idx.fault('openhouses?_select=OpenHouseDate'), [
       400,
       1040,
@@ -258,7 +258,7 @@ describe('/v1/openhouses', () => {
   });
 });
 
-test('/v1/my/account is the account of the key, with a tag', async () => {
+test('/v1/my/account returns the account of the key, with an ETag', async () => {
   const mine = nativeAsker(
     service,
     'replication',
@@ -286,7 +286,7 @@ test('/v1/my/account is the account of the key, with a tag', async () => {
   for (const path of ['my', 'my/listings', 'my/account/1']) assert.equal((await idx.fault(path))[0], 404);
 });
 
-test('/v1/propertytypes names the types by what filters compare them with', async () => {
+test('/v1/propertytypes returns the property types by the values that filters use', async () => {
   for (const path of ['propertytypes', 'propertytypes/all']) {
     const { rows } = await idx.page(path);
     assert.deepEqual(rows[0], { MlsName: 'Business Opportunity', MlsCode: 'Business Opportunity' });
@@ -298,7 +298,7 @@ test('/v1/propertytypes names the types by what filters compare them with', asyn
   assert.equal((await idx.fault('propertytypes/A'))[0], 404);
 });
 
-test('/v1/customfields/<name> gives a field by its current name or its API name, of a property type all', async () => {
+test('/v1/customfields/<name> returns a field by current or API name; a property type returns all', async () => {
   const [snow] = (await idx.page('customfields/Snow%20Removal')).rows;
   const described = {
     ResourceUri: '/v1/customfields/Winter_SnowRemoval',
@@ -327,12 +327,12 @@ test('/v1/customfields/<name> gives a field by its current name or its API name,
   );
   assert.deepEqual((await idx.page('customfields/Residential')).rows, whole.rows);
   for (const name of ['Heating%20Cost', 'OfficeUse_KeySafe', 'Nothing']) {
-    const told = `There is nothing at /v1/customfields/${name}.`;
-    assert.deepEqual(await idx.fault(`customfields/${name}`), [404, 404, told]);
+    const message = `There is nothing at /v1/customfields/${name}.`;
+    assert.deepEqual(await idx.fault(`customfields/${name}`), [404, 404, message]);
   }
 });
 
-test('HEAD is answered as GET is, without a body', async () => {
+test('HEAD gets the response of GET without a body', async () => {
   for (const path of [
     `listings/nearby?${POINT}`,
     'openhouses',

@@ -13,7 +13,7 @@ const feed = nativeAsker(service, 'replication', feedToken);
 const own = (): Promise<string> => service.key('replication', { role: 'idx' });
 const modified = (index: number): string => MODIFIED.get(KEYS[index] ?? '') ?? '';
 
-/** Pages by the token of each response, the first one empty, until no record comes. */
+/** Reads all pages by the token of each response, beginning with an empty token. */
 async function walk(asks: NativeAsker, path: string): Promise<string[]> {
   return (await asks.walk(path, '')).flat();
 }
@@ -24,7 +24,7 @@ test('4.3.1 initial download: ?_limit=1000&_skiptoken=, then the token of each r
   assert.deepEqual(await walk(feed, 'listings?_limit=5&_select=ListingKey,ListPrice'), KEYS);
 });
 
-test('4.3.2 results are in the order of ListingKey, and stay so while listings come and go', async () => {
+test('4.3.2 results are in the order of ListingKey, even while listings are added and deleted', async () => {
   const place = await startTestService({ after }, { fill: fillMarket });
   const asks = nativeAsker(place, 'replication', await place.key('replication', { role: 'idx' }));
   const first = await asks.page('listings?_limit=4&_skiptoken=');
@@ -34,7 +34,7 @@ test('4.3.2 results are in the order of ListingKey, and stay so while listings c
   assert.deepEqual(
     [first.keys, second.keys],
     [KEYS.slice(0, 4), [KEYS[4], `${KEYS[4]}-between`, KEYS[5]]],
-    'no repeat, no gap, though the record of the token is gone',
+    'no repetition and no gap, although the record of the token was deleted',
   );
 });
 
@@ -47,7 +47,7 @@ test('4.3.3 an update window with Bt includes both ends, and equals one with Gt 
   assert.deepEqual(await walk(asks, inside), KEYS.slice(3, 5));
 });
 
-test('4.3.3 the purge asks for ListingKey alone and gets every accessible key, and nothing else', async () => {
+test('4.3.3 a purge requests only ListingKey and gets every accessible key', async () => {
   const { rows } = await feed.page('listings?_limit=1000&_select=ListingKey&_skiptoken=');
   assert.deepEqual(
     rows.map(({ StandardFields }) => StandardFields),
@@ -55,7 +55,7 @@ test('4.3.3 the purge asks for ListingKey alone and gets every accessible key, a
   );
 });
 
-test('4.3.4 custom fields come with _expand=CustomFields alone', async () => {
+test('4.3.4 custom fields are returned only with _expand=CustomFields', async () => {
   const [without, expanded] = [
     await feed.one(`listings/${FIRST}`),
     await feed.one(`listings/${FIRST}?_expand=CustomFields`),
@@ -64,7 +64,7 @@ test('4.3.4 custom fields come with _expand=CustomFields alone', async () => {
   assert.ok(Array.isArray(expanded.CustomFields));
 });
 
-test('4.3 _expand takes the eight expansions of the specification', async () => {
+test('4.3 _expand accepts the eight expansions of the specification', async () => {
   const names = ['Photos', 'Videos', 'VirtualTours', 'Rooms', 'Units', 'OpenHouses', 'Documents'];
   const { StandardFields, CustomFields } = await feed.one(
     `listings/${FIRST}?_expand=${[...names, 'CustomFields'].join(',')}`,
@@ -83,7 +83,7 @@ test('4.3 _expand takes the eight expansions of the specification', async () => 
   assert.equal(Array.isArray(CustomFields), true);
 });
 
-test('4.3 /listings/<ListingKey>/photos and its like give what the expansion holds', async () => {
+test('4.3 /listings/<ListingKey>/photos and the other sub-resources return the same as the expansion', async () => {
   const { StandardFields } = await feed.one(
     `listings/${FIRST}?_expand=Photos,Videos,VirtualTours,Rooms,Units,OpenHouses,Documents`,
   );
@@ -107,7 +107,7 @@ test('4.3 /listings/<ListingKey>/photos and its like give what the expansion hol
   assert.deepEqual([plan?.Id, plan?.MediaKey, plan?.GroupId, plan?.MediaType], ['F1', 'F1', '2355', 'svg']);
 });
 
-test('4.3 sub-resources of a listing that is not there or hidden: the same 404', async () => {
+test('4.3 sub-resources of a missing or hidden listing get the same 404', async () => {
   for (const part of ['photos', 'rooms', 'customfields', 'floorplans']) {
     const missing = await feed.fault(`listings/none/${part}`);
     assert.deepEqual(missing, [404, 404, 'There is no such listing record.']);
@@ -115,7 +115,7 @@ test('4.3 sub-resources of a listing that is not there or hidden: the same 404',
   }
 });
 
-test('4.3 /accounts holds agents and offices, and is replicated by _skip', async () => {
+test('4.3 /accounts returns agents and offices, and is walked by _skip', async () => {
   const found: string[] = [];
   for (let skip = 0; ; skip += 2) {
     const { rows } = await feed.page(`accounts?_limit=2&_skip=${skip}`);
@@ -124,7 +124,7 @@ test('4.3 /accounts holds agents and offices, and is replicated by _skip', async
   }
   assert.deepEqual(found, ['B2 Member', 'K1 Member', 'K1 Office', 'O1 Office']);
   const [status, code] = await feed.fault('accounts?_skiptoken=');
-  assert.deepEqual([status, code], [400, 1053], '_skiptoken is not for accounts');
+  assert.deepEqual([status, code], [400, 1053], '_skiptoken does not apply to accounts');
 });
 
 test('4.3 _$skip is another spelling of _skip', async () => {
@@ -133,7 +133,7 @@ test('4.3 _$skip is another spelling of _skip', async () => {
   assert.deepEqual((await feed.page('listings?_limit=3&_$skip=4')).keys, skipped);
 });
 
-test('4.3 /accounts/<key> gives one account, of a key that both have the Member', async () => {
+test('4.3 /accounts/<key> returns one account; if a Member and an Office have the key, the Member', async () => {
   const { Emails: _, ...account } = await feed.one('accounts/K1');
   assert.deepEqual(account, {
     Id: 'K1',
@@ -163,14 +163,14 @@ test('4.3 /accounts/<key> gives one account, of a key that both have the Member'
   }
 });
 
-test('4.3 accounts are filtered by what they show', async () => {
+test('4.3 accounts are filtered by their native members', async () => {
   const asks = nativeAsker(service, 'replication', await own());
   const keys = async (filter: string) => (await asks.page(`accounts?_filter=${filter}`)).keys;
   assert.deepEqual(await keys("UserType Eq 'Member' And Name Eq 'John*'"), ['K1']);
   assert.deepEqual(await keys("UserType Eq 'Office'"), ['K1', 'O1']);
 });
 
-test('2.4.1 a change of an agent shows in the very next request of a listing, which keeps its stamp', async () => {
+test('2.4.1 a change of an agent shows in the next response with its listing, whose timestamp does not move', async () => {
   const place = await startTestService({ after }, { fill: fillMarket });
   const asks = nativeAsker(place, 'replication', await place.key('replication', { role: 'idx' }));
   const read = async (): Promise<unknown[]> => {
@@ -218,7 +218,7 @@ test('4.4.3 a change of photos, videos, documents or open houses moves the corre
   );
 });
 
-test('4.4.4 the purge shows what is no longer accessible: a listing leaves the keys when its status changes', async () => {
+test('4.4.4 the purge shows what is no longer accessible: a withdrawn or deleted listing is not among the keys', async () => {
   const place = await startTestService({ after }, { fill: fillMarket });
   const token = await place.key('replication', { role: 'idx' });
   const native = nativeAsker(place, 'replication', token);
@@ -234,7 +234,7 @@ test('4.4.4 the purge shows what is no longer accessible: a listing leaves the k
   assert.deepEqual(await seen(), [left, left]);
 });
 
-test('4.4.5 agents and offices are read at /Member(key) and at /accounts/<key>, and say the same', async () => {
+test('4.4.5 agents and offices are the same at /Member(key) and at /accounts/<key>', async () => {
   const reso = asker(service, 'replication', feedToken);
   const { ListAgentKey } = await reso.record(`Property('${FIRST}')?$select=ListAgentKey`);
   const { ListAgentId } = await feed.fields(`listings/${FIRST}?_select=ListAgentId`);
@@ -246,7 +246,7 @@ test('4.4.5 agents and offices are read at /Member(key) and at /accounts/<key>, 
   assert.deepEqual((await reso.walk('Member?$top=1')).flat(), ['B2', 'K1']);
 });
 
-test('4.4.6 $select and _select give the named fields and no others', async () => {
+test('4.4.6 $select and _select return the named fields and no others', async () => {
   const reso = asker(service, 'replication', feedToken);
   const { rows } = await reso.page('Property?$top=3&$select=ListPrice,ListingKey');
   for (const row of rows) assert.deepEqual(Object.keys(row).toSorted(), ['ListPrice', 'ListingKey']);
@@ -256,7 +256,7 @@ test('4.4.6 $select and _select give the named fields and no others', async () =
   }
 });
 
-test('8 a filter that is sent twice walks the list of the first time, also by the native interface', async () => {
+test('8 the same filter sent again within 10 minutes walks the first list, in the native interface, too', async () => {
   const place = await startTestService({ after }, { fill: fillMarket });
   const asks = nativeAsker(place, 'replication', await place.key('replication', { role: 'idx' }));
   const other = nativeAsker(place, 'replication', await place.key('replication', { role: 'idx' }));
@@ -267,20 +267,20 @@ test('8 a filter that is sent twice walks the list of the first time, also by th
   assert.deepEqual(
     (await other.keys(path)).toSorted(),
     [...before, 'NEW'].toSorted(),
-    'each key has its own',
+    'each key has a list of its own',
   );
   place.clock.advance(10 * 60_000 + 1);
-  assert.deepEqual((await asks.keys(path)).toSorted(), [...before, 'NEW'].toSorted(), 'for ten minutes');
+  assert.deepEqual((await asks.keys(path)).toSorted(), [...before, 'NEW'].toSorted(), 'the list expires after ten minutes');
 });
 
-test('/standardfields, /customfields and /system describe what a key may use', async () => {
+test('/standardfields and /system describe the fields and limits of the key', async () => {
   const standard = await feed.one('standardfields');
   assert.ok('ListPrice' in standard && 'ListAgentId' in standard && !('PrivateRemarks' in standard));
   const { ListPrice } = await feed.one('standardfields/ListPrice');
   assert.deepEqual(ListPrice, standard.ListPrice);
   for (const name of ['PrivateRemarks', 'Nothing']) {
-    const told = `There is nothing at /v1/standardfields/${name}.`;
-    assert.deepEqual(await feed.fault(`standardfields/${name}`), [404, 404, told]);
+    const message = `There is nothing at /v1/standardfields/${name}.`;
+    assert.deepEqual(await feed.fault(`standardfields/${name}`), [404, 404, message]);
   }
   const system = await feed.one('system');
   assert.deepEqual(

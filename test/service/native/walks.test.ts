@@ -13,12 +13,12 @@ const feed = nativeAsker(service, 'replication', await service.key('replication'
 const api = nativeAsker(service, 'api', await service.key('api', { role: 'idx' }));
 
 describe('a walk', () => {
-  it('is in the order of the bytes of the keys', async () => {
+  it('is in bytewise order of the keys', async () => {
     assert.deepEqual(await feed.keys('listings?_limit=1000'), KEYS);
     assert.deepEqual(await all.keys('listings?_limit=1000'), [...KEYS, ...HIDDEN_KEYS].toSorted(byBytes));
   });
 
-  it('gives every listing once in pages of any size, with the token left off or empty at first', async () => {
+  it('returns every listing once with any page size, with an absent or empty first token', async () => {
     for (const size of [1, 2, 3, 5, KEYS.length - 1, KEYS.length, KEYS.length + 1, 1000]) {
       for (const first of [undefined, '']) {
         const pages = await feed.walk(`listings?_limit=${size}&_select=ListingKey`, first);
@@ -27,7 +27,7 @@ describe('a walk', () => {
     }
   });
 
-  it('has the token of its last record on every page with records, full or not', async () => {
+  it('has the key of its last record as the token on every page with records, full or not', async () => {
     const tokens = async (path: string): Promise<unknown> => (await feed.page(path)).token;
     assert.equal(await tokens('listings?_limit=5'), KEYS[4]);
     assert.equal(await tokens(`listings?_limit=5&_skiptoken=${KEYS[4]}`), KEYS[9]);
@@ -36,7 +36,7 @@ describe('a walk', () => {
     assert.equal(await tokens("listings?_filter=City Eq 'Fargo'&_limit=2"), KEYS[3]);
   });
 
-  it('has the token that was sent on a page without records', async () => {
+  it('returns the token that was sent on a page without records', async () => {
     for (const sent of ['日', '日x', '\u{10ffff}']) {
       const { keys, token } = await feed.page(`listings?_skiptoken=${sent}`);
       assert.deepEqual([keys, token], [[], sent]);
@@ -47,7 +47,7 @@ describe('a walk', () => {
     assert.deepEqual([unsent.keys, unsent.token], [[], undefined]);
   });
 
-  it('goes on behind any key, whether there is such a record or not', async () => {
+  it('continues after any key, whether its record exists or not', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.oneof(fc.constantFrom(...KEYS, ...HIDDEN_KEYS), fc.string({ unit: 'grapheme', minLength: 1 })),
@@ -68,7 +68,7 @@ describe('a walk', () => {
     }
   });
 
-  it('by _skip or _page gives every listing once while nothing changes', async () => {
+  it('by _skip or _page returns every listing once while nothing changes', async () => {
     const skipped = [];
     for (let skip = 0; skip < KEYS.length; skip += 5) {
       skipped.push(...(await feed.keys(`listings?_limit=5&_skip=${skip}`)));
@@ -83,34 +83,34 @@ describe('a walk', () => {
 });
 
 describe('_limit', () => {
-  it('is 10 if it is not sent, on both surfaces', async () => {
+  it('defaults to 10 on both surfaces', async () => {
     assert.equal((await api.keys('listings')).length, 10);
     assert.equal((await feed.keys('listings')).length, 10);
   });
 
-  it('goes to 25 on the regular host and to 1000 on the replication host; beyond: 400, 1053', async () => {
+  it('is at most 25 on the regular host and 1000 on the replication host; other values are refused with 1053', async () => {
     assert.equal((await api.get('listings?_limit=25')).status, 200);
     assert.equal((await feed.get('listings?_limit=1000')).status, 200);
-    const told = (value: string, most: number): unknown => [
+    const error = (value: string, most: number): unknown => [
       400,
       1053,
       `_limit is ${JSON.stringify(value)}, but takes a whole number from 1 to ${most}.`,
     ];
     for (const value of ['26', '0', '-1', '1000', '2.5', '', 'ten', '1e1', '99999999999']) {
-      assert.deepEqual(await api.fault(`listings?_limit=${value}`), told(value, 25));
+      assert.deepEqual(await api.fault(`listings?_limit=${value}`), error(value, 25));
     }
-    assert.deepEqual(await feed.fault('listings?_limit=1001'), told('1001', 1000));
+    assert.deepEqual(await feed.fault('listings?_limit=1001'), error('1001', 1000));
   });
 });
 
 describe('Pagination', () => {
-  it('is not there if it is not asked for', async () => {
+  it('is absent unless _pagination requests it', async () => {
     for (const path of ['listings', 'listings?_pagination=0']) {
       assert.equal((await feed.page(path)).pagination, undefined);
     }
   });
 
-  it('reports all four, with the rows or without them', async () => {
+  it('reports rows, page size, pages and current page, with the rows or without them', async () => {
     const expected = { TotalRows: 12, PageSize: 5, TotalPages: 3, CurrentPage: 1 };
     const rows = await feed.page('listings?_limit=5&_pagination=1');
     assert.deepEqual([rows.keys, rows.pagination, rows.token], [KEYS.slice(0, 5), expected, KEYS[4]]);
@@ -122,7 +122,7 @@ describe('Pagination', () => {
     assert.deepEqual(none.pagination, { TotalRows: 0, PageSize: 10, TotalPages: 0, CurrentPage: 1 });
   });
 
-  it('reports the page, or the offset in its place', async () => {
+  it('reports the current page, or with _skip the current offset', async () => {
     const of = async (more: string): Promise<unknown> => {
       const { pagination } = await feed.page(`listings?_limit=5&_pagination=1&${more}`);
       const { TotalRows, PageSize, TotalPages, ...place } = objectIn(pagination);
@@ -138,7 +138,7 @@ describe('Pagination', () => {
     assert.deepEqual(await of(`_skiptoken=${KEYS[9]}`), { CurrentPage: 3 });
   });
 
-  it('counts the matches of the filter, for any key', async () => {
+  it('counts the matches of the filter that the key sees', async () => {
     const total = async (asker: typeof feed, filter: string): Promise<unknown> => {
       const { pagination } = await asker.page(`listings?_pagination=count&_filter=${filter}`);
       return objectIn(pagination).TotalRows;
@@ -159,14 +159,14 @@ describe('_orderby', () => {
       .map(([key]) => key);
   };
 
-  it('orders by a field, upwards or downwards, null lowest, and by key among equals', async () => {
+  it('orders by a field, ascending or descending, null lowest, and by key among equals', async () => {
     for (const sign of ['', '+', '%2B', ' ']) {
       assert.deepEqual(await feed.keys(`listings?_limit=1000&_orderby=${sign}ListPrice`), prices(1));
     }
     assert.deepEqual(await feed.keys('listings?_limit=1000&_orderby=-ListPrice'), prices(-1));
   });
 
-  it('orders by several fields, spaces after commas or not', async () => {
+  it('orders by several fields, with or without spaces after commas', async () => {
     const expected = KEYS.toSorted((a, b) => {
       const [one, other] = [marketListing(a), marketListing(b)];
       const city = byBytes(String(other.City), String(one.City));
@@ -179,7 +179,7 @@ describe('_orderby', () => {
     assert.deepEqual(second, expected.slice(5, 10));
   });
 
-  it('orders what a filter finds', async () => {
+  it('orders the results of a filter', async () => {
     const expected = prices(-1).filter((key) => marketListing(key).City === 'Fargo');
     assert.deepEqual(await feed.keys("listings?_filter=City Eq 'Fargo'&_orderby=-ListPrice"), expected);
   });

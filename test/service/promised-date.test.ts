@@ -1,4 +1,4 @@
-/** I2: a client begins its next window at the `Date` of an answer, so no later timestamp falls before it. */
+/** I2: a client begins its next window at the `Date` of a response, so no later timestamp may be before it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PromisedDate } from '../../src/service/reply/promised-date.ts';
@@ -9,21 +9,22 @@ import { startTestService } from '../support/service.ts';
 import { operations } from '../support/world.ts';
 
 const MINUTE = 60 * SECOND;
-/** What clients leave between the moment that they are told and the end of their windows (specification 4.4). */
+/** The margin that clients leave between the `Date` of a response and the end of their windows (specification 4.4). */
 const SETTLE = 5 * SECOND;
 
-/** A service that is asked, and processes that import beside it, all on one clock. */
+/** A service, and processes that import next to it, all on one clock. */
 async function place(scope: Scope) {
   const service = await startTestService(scope);
   const token = await service.key('replication');
   let key = 0;
   return {
     ...service,
-    told: async (): Promise<number> => {
+    /** The `Date` of a response. */
+    date: async (): Promise<number> => {
       const { headers } = await service.get('replication', '/Reso/OData/Property?$top=1', { token });
       return Date.parse(String(headers.date));
     },
-    /** The timestamp of what a process stores that has just begun. */
+    /** The timestamp of a record that a new process writes. */
     stamped: async (): Promise<number> => {
       const process = operations(await service.again(), service.clock);
       const { stamp } = await process.write('Property', listing(String(++key)));
@@ -32,11 +33,11 @@ async function place(scope: Scope) {
   };
 }
 
-test('what is stored after a Date was sent has no earlier timestamp, even if the clock was set back', async (t) => {
-  const { clock, told, stamped } = await place(t);
+test('a record stored after a Date was sent has no earlier timestamp, even if the clock was set back', async (t) => {
+  const { clock, date: dateNow, stamped } = await place(t);
   for (const pause of [10 * MINUTE, 1500, 900, 1999, 2500, 2000, 61 * MINUTE]) {
     clock.advance(pause);
-    const date = await told();
+    const date = await dateNow();
     clock.advance(-7 * MINUTE);
     const stamp = await stamped();
     clock.advance(7 * MINUTE);
@@ -45,26 +46,26 @@ test('what is stored after a Date was sent has no earlier timestamp, even if the
 });
 
 test('a Date lags behind the clock while another process writes and no promise is valid, and is kept afterwards', async (t) => {
-  const { clock, hold, told, stamped } = await place(t);
-  await told();
+  const { clock, hold, date: dateNow, stamped } = await place(t);
+  await dateNow();
   const promised = clock.now();
   clock.advance(MINUTE);
   const release = await hold();
-  const lagging = await told();
+  const lagging = await dateNow();
   assert.equal(
     lagging,
     Math.floor((promised + SECOND) / SECOND) * SECOND,
-    'it is the end of the last promise',
+    'the Date is the end of the last promise',
   );
-  assert.ok(clock.now() < promised + MINUTE + 3 * SECOND, 'no answer waits for long');
+  assert.ok(clock.now() < promised + MINUTE + 3 * SECOND, 'the response does not wait long');
   await release();
-  const date = await told();
+  const date = await dateNow();
   assert.ok(date >= promised + MINUTE - SECOND);
   clock.advance(-MINUTE);
   assert.ok((await stamped()) >= date);
 });
 
-test('no Date is later than a valid promise; one that lags by seconds delays no response', async () => {
+test('a Date is never later than a valid promise, and waits only when it lags by more than a few seconds', async () => {
   const state = { now: 1_000_000, kept: 0, asked: 0, slept: 0, isBroken: true, isFree: true };
   const store = {
     now: async () => state.now,
@@ -81,33 +82,33 @@ test('no Date is later than a valid promise; one that lags by seconds delays no 
     },
   };
   const moment = new PromisedDate(store, clock);
-  const tell = async (): Promise<readonly [told: number, asked: number, slept: number]> => {
+  const look = async (): Promise<readonly [lag: number, asked: number, slept: number]> => {
     const { asked, slept } = state;
-    const told = await moment.now();
+    const date = await moment.now();
     await new Promise(setImmediate);
-    return [told - state.now, state.asked - asked, state.slept - slept];
+    return [date - state.now, state.asked - asked, state.slept - slept];
   };
   assert.deepEqual(
-    [await tell(), await tell()],
+    [await look(), await look()],
     [
       [0, 1, 0],
       [0, 1, 0],
     ],
-    'what cannot be kept is told',
+    'a store that cannot save promises does not delay responses',
   );
   state.isBroken = false;
   assert.deepEqual(
-    [await tell(), await tell()],
+    [await look(), await look()],
     [
       [0, 1, 0],
       [0, 0, 0],
     ],
   );
   state.now += 500;
-  assert.deepEqual(await tell(), [0, 0, 0]);
+  assert.deepEqual(await look(), [0, 0, 0]);
   state.now += 1;
   assert.deepEqual(
-    [await tell(), await tell()],
+    [await look(), await look()],
     [
       [0, 1, 0],
       [0, 0, 0],
@@ -117,24 +118,24 @@ test('no Date is later than a valid promise; one that lags by seconds delays no 
   state.isFree = false;
   state.now += 1001;
   assert.deepEqual(
-    [await tell(), await tell()],
+    [await look(), await look()],
     [
       [-1, 1, 0],
       [-1, 1, 0],
     ],
   );
   state.now += 5000;
-  assert.deepEqual(await tell(), [-5001, 401, 2000], 'one that lags by more waits for a while');
+  assert.deepEqual(await look(), [-5001, 401, 2000], 'a Date that lags by more waits for up to 2 s');
   state.isFree = true;
-  assert.deepEqual(await tell(), [0, 1, 0]);
+  assert.deepEqual(await look(), [0, 1, 0]);
   state.now -= MINUTE;
   assert.deepEqual(
-    [await tell(), await tell()],
+    [await look(), await look()],
     [
       [0, 1, 0],
       [0, 0, 0],
     ],
-    'it is kept anew in a new epoch',
+    'after the clock was set back, a new promise is made',
   );
 });
 

@@ -1,4 +1,4 @@
-/** A client that begins to search and is gone, and another request for the same list. */
+/** A request that fails while it builds a list that another request waits for. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { platError } from '../../../src/errors/index.ts';
@@ -7,21 +7,21 @@ import { LookChanged } from '../../../src/store/store.ts';
 import { testClock } from '../../support/clock.ts';
 
 for (const [why, error] of [
-  ['is gone', platError('clientGone', {})],
-  ['is answered anew', new LookChanged()],
+  ['is abandoned by its client', platError('clientGone', {})],
+  ['is repeated because the store has changed', new LookChanged()],
 ] as const) {
-  test(`a list whose request ${why} is made by the next one`, async () => {
+  test(`a list whose first request ${why} is built by the next one`, async () => {
     const cache = new FilterIndexCache({ milliseconds: 60_000, bytes: 1_000_000 }, testClock());
     const list = { key: 'a', text: 'f' };
-    const turn = Promise.withResolvers<void>();
-    const gone = cache.take(list, async () => {
-      await turn.promise;
+    const failure = Promise.withResolvers<void>();
+    const first = cache.take(list, async () => {
+      await failure.promise;
       throw error;
     });
     const ids = Uint32Array.of(1, 2);
     const retried = cache.take(list, async () => ({ ids, order: '', openWindow: false }));
-    turn.resolve();
-    await assert.rejects(gone, error);
+    failure.resolve();
+    await assert.rejects(first, error);
     const found = await retried;
     assert.deepEqual([found.index.ids, found.state], [ids, 'fresh']);
     cache.close();
