@@ -61,22 +61,25 @@ test('the console in a browser', { skip: withoutChromium }, async (t) => {
       await page.getByLabel(LOG_IN).waitFor();
     });
 
-    await t.test('a keyboard user can skip the navigation, and a link moves the focus to the page that it opens', async () => {
-      await logIn(page, admin, token, '/console/nowhere');
-      await page.getByRole('heading', { name: 'There is no such page' }).waitFor();
-      assert.deepEqual(await axe(page), []);
-      await page.reload();
-      await settled(page);
-      await page.keyboard.press('Tab');
-      assert.equal(await focused(page), 'Skip to the content');
-      await page.keyboard.press('Enter');
-      assert.equal(await focused(page), 'main');
-      await page.keyboard.press('Tab');
-      assert.equal(await focused(page), 'Explore the listings');
-      await page.keyboard.press('Enter');
-      await page.getByText('L2').first().waitFor();
-      assert.equal(await focused(page), 'main');
-    });
+    await t.test(
+      'a keyboard user can skip the navigation, and a link moves the focus to the page that it opens',
+      async () => {
+        await logIn(page, admin, token, '/console/nowhere');
+        await page.getByRole('heading', { name: 'There is no such page' }).waitFor();
+        assert.deepEqual(await axe(page), []);
+        await page.reload();
+        await settled(page);
+        await page.keyboard.press('Tab');
+        assert.equal(await focused(page), 'Skip to the content');
+        await page.keyboard.press('Enter');
+        assert.equal(await focused(page), 'main');
+        await page.keyboard.press('Tab');
+        assert.equal(await focused(page), 'Explore the listings');
+        await page.keyboard.press('Enter');
+        await page.getByText('L2').first().waitFor();
+        assert.equal(await focused(page), 'main');
+      },
+    );
 
     await t.test('on a phone the navigation is a menu that Escape closes', async () => {
       await page.setViewportSize({ width: 390, height: 844 });
@@ -103,17 +106,20 @@ test('the console in a browser', { skip: withoutChromium }, async (t) => {
       assert.equal(page.url(), view);
     };
 
-    await t.test('an open page reports that the service is unreachable, and continues after a new login', async () => {
-      await page.goto(view);
-      await page.getByText('L2').first().waitFor();
-      await service.close();
-      await page.getByText('The service cannot be reached. This page tries again by itself.').waitFor();
-      assert.deepEqual(await axe(page), []);
-      service = await start(Number(new URL(admin).port));
-      // Sessions live in the memory of the service that ended.
-      await returned();
-      assert.equal(await page.getByText('The service cannot be reached').count(), 0);
-    });
+    await t.test(
+      'an open page reports that the service is unreachable, and continues after a new login',
+      async () => {
+        await page.goto(view);
+        await page.getByText('L2').first().waitFor();
+        await service.close();
+        await page.getByText('The service cannot be reached. This page tries again by itself.').waitFor();
+        assert.deepEqual(await axe(page), []);
+        service = await start(Number(new URL(admin).port));
+        // Sessions live in the memory of the service that ended.
+        await returned();
+        assert.equal(await page.getByText('The service cannot be reached').count(), 0);
+      },
+    );
 
     await t.test('an open page asks for a new login when its key is revoked', async () => {
       const [key] = (await store.keys.list()).filter(({ kind }) => kind === 'admin');

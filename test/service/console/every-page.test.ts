@@ -74,56 +74,61 @@ async function* looks(page: Page): AsyncGenerator<{ look: string; rule?: string 
   yield isFull ? { look: 'enlarged, light' } : { look: 'enlarged, light', rule: 'target-size' };
 }
 
-test('every page is accessible, fits its window, keeps the policy, and offers its data as CSV, JSON and curl', { skip: withoutChromium }, async (t) => {
-  assert.ok(names.length > 0, 'no registered pages were found');
-  const service = await startTestService({ after }, demoMarket(12));
-  const { admin } = service.addresses;
-  const token = await service.key('admin');
-  const path = '/as/role/private/api/Reso/OData/Property?$top=1&$select=ListingKey';
-  const [, key = ''] = /"ListingKey":"(\w+)"/.exec((await service.get('admin', path, { token })).text) ?? [];
-  assert.notEqual(key, '');
-  const browser = await startBrowser();
-  try {
-    const context = await browser.newContext({ reducedMotion: 'reduce' });
-    const { page, faults } = await watchedPage(context, admin);
-    const check = async (): Promise<void> => {
-      const found: string[] = [];
-      for await (const { look, rule } of looks(page)) found.push(...(await faultsAt(page, look, rule)));
-      assert.deepEqual([...found, ...faults.splice(0)], []);
-    };
-    const asked = new Set<string>();
-    page.on('request', (request) => {
-      const { pathname } = new URL(request.url());
-      if (!pathname.startsWith('/console/')) asked.add(`${request.method()} ${pathname}`);
-    });
-    await page.goto(`${admin}/console/`);
-    await page.getByLabel('Token of an admin key').waitFor();
-    await t.test('the login', check);
-    await page.setViewportSize(DESK);
-    await logIn(page, admin, token);
-    for (const name of names) {
-      await t.test(name, async () => {
-        await page.setViewportSize(DESK);
-        await page.goto(`${admin}/console/${OF_A_RECORD[name]?.(key) ?? name}`);
-        await settled(page);
-        await check();
-        await page.setViewportSize(DESK);
-        assert.deepEqual(await sameAsFile(page, name), SAME_AS[name] ?? 'no page of this name is known');
-        const json = await page.getByRole('link', { name: /JSON/ }).last().getAttribute('href');
-        const { status, headers } = await service.get('admin', json ?? '', { token });
-        assert.deepEqual([status, /^application\/json/.test(headers['content-type'] ?? '')], [200, true]);
+test(
+  'every page is accessible, fits its window, keeps the policy, and offers its data as CSV, JSON and curl',
+  { skip: withoutChromium },
+  async (t) => {
+    assert.ok(names.length > 0, 'no registered pages were found');
+    const service = await startTestService({ after }, demoMarket(12));
+    const { admin } = service.addresses;
+    const token = await service.key('admin');
+    const path = '/as/role/private/api/Reso/OData/Property?$top=1&$select=ListingKey';
+    const [, key = ''] =
+      /"ListingKey":"(\w+)"/.exec((await service.get('admin', path, { token })).text) ?? [];
+    assert.notEqual(key, '');
+    const browser = await startBrowser();
+    try {
+      const context = await browser.newContext({ reducedMotion: 'reduce' });
+      const { page, faults } = await watchedPage(context, admin);
+      const check = async (): Promise<void> => {
+        const found: string[] = [];
+        for await (const { look, rule } of looks(page)) found.push(...(await faultsAt(page, look, rule)));
+        assert.deepEqual([...found, ...faults.splice(0)], []);
+      };
+      const asked = new Set<string>();
+      page.on('request', (request) => {
+        const { pathname } = new URL(request.url());
+        if (!pathname.startsWith('/console/')) asked.add(`${request.method()} ${pathname}`);
       });
+      await page.goto(`${admin}/console/`);
+      await page.getByLabel('Token of an admin key').waitFor();
+      await t.test('the login', check);
+      await page.setViewportSize(DESK);
+      await logIn(page, admin, token);
+      for (const name of names) {
+        await t.test(name, async () => {
+          await page.setViewportSize(DESK);
+          await page.goto(`${admin}/console/${OF_A_RECORD[name]?.(key) ?? name}`);
+          await settled(page);
+          await check();
+          await page.setViewportSize(DESK);
+          assert.deepEqual(await sameAsFile(page, name), SAME_AS[name] ?? 'no page of this name is known');
+          const json = await page.getByRole('link', { name: /JSON/ }).last().getAttribute('href');
+          const { status, headers } = await service.get('admin', json ?? '', { token });
+          assert.deepEqual([status, /^application\/json/.test(headers['content-type'] ?? '')], [200, true]);
+        });
+      }
+      await t.test(
+        'every request of the pages is in the OpenAPI description of the admin port, or of the surface that it reads',
+        async () => {
+          assert.deepEqual(await notDescribed([...asked, ...literalPaths()], service, token), []);
+        },
+      );
+    } finally {
+      await browser.close();
     }
-    await t.test(
-      'every request of the pages is in the OpenAPI description of the admin port, or of the surface that it reads',
-      async () => {
-        assert.deepEqual(await notDescribed([...asked, ...literalPaths()], service, token), []);
-      },
-    );
-  } finally {
-    await browser.close();
-  }
-});
+  },
+);
 
 /** The beginning of each page's CSV: its first columns, or nothing if the page has no rows in this market. */
 const SAME_AS: Readonly<Record<string, string>> = {

@@ -71,21 +71,24 @@ test('value counts and map of Explore', { skip: withoutChromium }, async (t) => 
   const counted = (text: string) =>
     page.locator('output.count', { hasText: new RegExp(`^${text}$`) }).waitFor();
 
-  await t.test('each value has its number of listings, and a click adds it to the filter or removes it', async () => {
-    await values('City').first().waitFor();
-    await shows(page, () => texts('City'), ['Ely 20', 'Zug 12', `${HOSTILE} 8`]);
-    await shows(page, () => texts('Standard Status'), ['Active 30', 'Closed 10']);
-    await shows(page, () => texts('Bedrooms Total'), ['0 14', '1 13', '2 13']);
-    await values('City').filter({ hasText: 'Zug' }).click();
-    await counted('12 listings');
-    assert.equal(new URL(page.url()).searchParams.get('filter'), "City eq 'Zug'");
-    await values('Standard Status').filter({ hasText: 'Active 9' }).click();
-    await counted('9 listings');
-    await page.getByRole('button', { name: 'Zug 9', pressed: true }).click();
-    await counted('30 listings');
-    await values('City').filter({ hasText: HOSTILE }).click();
-    await counted('6 listings');
-  });
+  await t.test(
+    'each value has its number of listings, and a click adds it to the filter or removes it',
+    async () => {
+      await values('City').first().waitFor();
+      await shows(page, () => texts('City'), ['Ely 20', 'Zug 12', `${HOSTILE} 8`]);
+      await shows(page, () => texts('Standard Status'), ['Active 30', 'Closed 10']);
+      await shows(page, () => texts('Bedrooms Total'), ['0 14', '1 13', '2 13']);
+      await values('City').filter({ hasText: 'Zug' }).click();
+      await counted('12 listings');
+      assert.equal(new URL(page.url()).searchParams.get('filter'), "City eq 'Zug'");
+      await values('Standard Status').filter({ hasText: 'Active 9' }).click();
+      await counted('9 listings');
+      await page.getByRole('button', { name: 'Zug 9', pressed: true }).click();
+      await counted('30 listings');
+      await values('City').filter({ hasText: HOSTILE }).click();
+      await counted('6 listings');
+    },
+  );
 
   await t.test('a click on a price range adds it to the filter', async () => {
     await page.goto(`${admin}/console/explore?as=role/private`);
@@ -108,31 +111,34 @@ test('value counts and map of Explore', { skip: withoutChromium }, async (t) => 
     assert.deepEqual(await axe(page), []);
   });
 
-  await t.test('the map shows the listings that have a location, and lists them as text and as a table', async () => {
-    await page.getByRole('button', { name: 'Map', exact: true }).click();
-    await page.getByRole('application', { name: 'Map of 36 listings' }).waitFor();
-    await page.getByText('4 listings have no location').waitFor();
-    await shows(page, () => page.locator('.point-map canvas').count(), 1);
-    await shows(page, places, [HOSTILE, 'Ely', 'Zug']);
-    await shows(page, () => page.locator('.in-view li').count(), 36);
-    await shows(
-      page,
-      () => page.locator('.in-view li').last().textContent(),
-      `${HOSTILE} · 490,000 · Active`,
-    );
-    await page.getByText('The places of the map as a table').click();
-    await shows(page, async () => (await page.locator('.map-part tbody tr').allTextContents()).toSorted(), [
-      `${HOSTILE}8455,000`,
-      'Ely18200,000',
-      'Zug10355,000',
-    ]);
-    for (let step = 0; step < 4; step++) await page.getByRole('button', { name: 'Zoom in' }).click();
-    await page.locator('.in-view li').nth(35).waitFor({ state: 'detached' });
-    assert.deepEqual(await axe(page), []);
-    await page.setViewportSize({ width: 320, height: 700 });
-    assert.equal(await overhang(page), 0);
-    await page.setViewportSize({ width: 1280, height: 900 });
-  });
+  await t.test(
+    'the map shows the listings that have a location, and lists them as text and as a table',
+    async () => {
+      await page.getByRole('button', { name: 'Map', exact: true }).click();
+      await page.getByRole('application', { name: 'Map of 36 listings' }).waitFor();
+      await page.getByText('4 listings have no location').waitFor();
+      await shows(page, () => page.locator('.point-map canvas').count(), 1);
+      await shows(page, places, [HOSTILE, 'Ely', 'Zug']);
+      await shows(page, () => page.locator('.in-view li').count(), 36);
+      await shows(
+        page,
+        () => page.locator('.in-view li').last().textContent(),
+        `${HOSTILE} · 490,000 · Active`,
+      );
+      await page.getByText('The places of the map as a table').click();
+      await shows(page, async () => (await page.locator('.map-part tbody tr').allTextContents()).toSorted(), [
+        `${HOSTILE}8455,000`,
+        'Ely18200,000',
+        'Zug10355,000',
+      ]);
+      for (let step = 0; step < 4; step++) await page.getByRole('button', { name: 'Zoom in' }).click();
+      await page.locator('.in-view li').nth(35).waitFor({ state: 'detached' });
+      assert.deepEqual(await axe(page), []);
+      await page.setViewportSize({ width: 320, height: 700 });
+      assert.equal(await overhang(page), 0);
+      await page.setViewportSize({ width: 1280, height: 900 });
+    },
+  );
 
   await t.test(
     'values of the native interface are counted, and a click adds a condition in its own language',
@@ -178,18 +184,15 @@ test('value counts and map of Explore', { skip: withoutChromium }, async (t) => 
     await page.getByRole('application', { name: 'Map of 36 listings' }).waitFor();
   });
 
-  await t.test(
-    'the map draws all outlines of the service, even those without a listing',
-    async () => {
-      await page.route('**/outlines', (route) =>
-        route.fulfill({ json: { type: 'FeatureCollection', features: OUTLINES } }),
-      );
-      await page.goto(`${admin}/console/explore?as=role/private&view=map`);
-      await page.getByText('The lines are the outlines of places.').waitFor();
-      await shows(page, places, [HOSTILE, 'Ely']);
-      await page.unroute('**/outlines');
-    },
-  );
+  await t.test('the map draws all outlines of the service, even those without a listing', async () => {
+    await page.route('**/outlines', (route) =>
+      route.fulfill({ json: { type: 'FeatureCollection', features: OUTLINES } }),
+    );
+    await page.goto(`${admin}/console/explore?as=role/private&view=map`);
+    await page.getByText('The lines are the outlines of places.').waitFor();
+    await shows(page, places, [HOSTILE, 'Ely']);
+    await page.unroute('**/outlines');
+  });
 
   await t.test('for a role that sees no locations, the map says so and City is not counted', async () => {
     await page.goto(`${admin}/console/explore?as=role/nowhere&view=map`);

@@ -156,7 +156,11 @@ test('an idle process writes no history, and a failed write is repeated', async 
   await busy.keeper.flush();
   await busy.keeper.flush();
   assert.equal(there.state.writes, 1);
-  assert.deepEqual((await busy.keeper.day()).key('k').requests, [1], 'steps that the process has written itself count once');
+  assert.deepEqual(
+    (await busy.keeper.day()).key('k').requests,
+    [1],
+    'steps that the process has written itself count once',
+  );
   assert.deepEqual((await idle.keeper.day()).key('k').requests, [1]);
   busy.history.note(ENDED, 0);
   await busy.keeper.close();

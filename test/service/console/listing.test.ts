@@ -259,20 +259,23 @@ test('a listing, its drawing and its record', { skip: withoutChromium }, async (
       await page.locator('.drawing-scale', { hasText: /^\s*200 %\s*$/ }).waitFor();
     });
 
-    await t.test('the record view hides what a role does not see, and can show the operator’s values next to it', async () => {
-      await show('listing/plain?view=record&as=role/idx&fields=hidden');
-      const row = page.getByRole('row', { name: /PrivateRemarks/ });
-      assert.deepEqual(await row.getByRole('cell').allTextContents(), ['hidden', '********']);
-      assert.equal(await page.getByText('under the mat').count(), 0);
-      await page.getByLabel('Beside what the operator sees').check();
-      await row.getByRole('cell', { name: 'the key is under the mat' }).waitFor();
-      assert.deepEqual(await axe(page), []);
-      await page.getByLabel('See as').selectOption('role/private');
-      await page.getByText('The operator sees every field.').waitFor();
-      await show('listing/none?as=role/idx');
-      await page.getByText('The role idx does not see this listing').waitFor();
-      assert.deepEqual(await axe(page), []);
-    });
+    await t.test(
+      'the record view hides what a role does not see, and can show the operator’s values next to it',
+      async () => {
+        await show('listing/plain?view=record&as=role/idx&fields=hidden');
+        const row = page.getByRole('row', { name: /PrivateRemarks/ });
+        assert.deepEqual(await row.getByRole('cell').allTextContents(), ['hidden', '********']);
+        assert.equal(await page.getByText('under the mat').count(), 0);
+        await page.getByLabel('Beside what the operator sees').check();
+        await row.getByRole('cell', { name: 'the key is under the mat' }).waitFor();
+        assert.deepEqual(await axe(page), []);
+        await page.getByLabel('See as').selectOption('role/private');
+        await page.getByText('The operator sees every field.').waitFor();
+        await show('listing/none?as=role/idx');
+        await page.getByText('The role idx does not see this listing').waitFor();
+        assert.deepEqual(await axe(page), []);
+      },
+    );
 
     await t.test('floor plans by system and listing open in the viewer', async () => {
       await page.getByRole('link', { name: 'Floor plans' }).click();
@@ -288,25 +291,28 @@ test('a listing, its drawing and its record', { skip: withoutChromium }, async (
       await page.getByText('There are no floor plans here').waitFor();
     });
 
-    await t.test('after a change of role, no frame shows a value that only the previous role sees', async () => {
-      for (const [path, secret] of SEEN_BY_THE_OPERATOR.slice(0, isFull ? undefined : 3)) {
-        await show(`${path}as=role/private`);
-        await page.getByText(secret).first().waitFor();
-        let release = (): void => undefined;
-        const held = new Promise<void>((resolve) => {
-          release = resolve;
-        });
-        await page.route('**/as/role/idx/**', async (route) => held.then(() => route.continue()));
-        await page.evaluate(watchFor(secret));
-        await page.getByLabel(/^Seen? as/).selectOption('role/idx');
-        // The responses are held back, so that frames are drawn before they arrive.
-        await page.evaluate('fewFrames');
-        release();
-        await settled(page);
-        assert.deepEqual([path, await page.evaluate('shown')], [path, []]);
-        await page.unroute('**/as/role/idx/**');
-      }
-    });
+    await t.test(
+      'after a change of role, no frame shows a value that only the previous role sees',
+      async () => {
+        for (const [path, secret] of SEEN_BY_THE_OPERATOR.slice(0, isFull ? undefined : 3)) {
+          await show(`${path}as=role/private`);
+          await page.getByText(secret).first().waitFor();
+          let release = (): void => undefined;
+          const held = new Promise<void>((resolve) => {
+            release = resolve;
+          });
+          await page.route('**/as/role/idx/**', async (route) => held.then(() => route.continue()));
+          await page.evaluate(watchFor(secret));
+          await page.getByLabel(/^Seen? as/).selectOption('role/idx');
+          // The responses are held back, so that frames are drawn before they arrive.
+          await page.evaluate('fewFrames');
+          release();
+          await settled(page);
+          assert.deepEqual([path, await page.evaluate('shown')], [path, []]);
+          await page.unroute('**/as/role/idx/**');
+        }
+      },
+    );
 
     await t.test('hostile texts are shown as text, and hostile drawings run no script', async () => {
       await show('listing/hostile?plan=F2');

@@ -59,21 +59,24 @@ test('the Explore page scrolls through 100,000 records', { skip: isLeftOut }, as
     assert.equal((await rowsAtRest(page)).at(-1)?.text, keyAt(LISTINGS - 1));
   });
 
-  await t.test('the page keeps a limited number of the most recently shown records in limited memory', async () => {
-    const before = await costs.heap();
-    // Each of the 250 places needs different pages.
-    for (let at = 0; at < 250; at++) {
-      await scrollTo(page, ((at * 89) % 250) / 250);
-      await rowsAtRest(page);
-    }
-    const [, kept = ''] =
-      /CSV of the ([\d,]+) records/.exec(
-        (await page.getByRole('button', { name: /^CSV of/ }).textContent()) ?? '',
-      ) ?? [];
-    assert.equal(Number(kept.replaceAll(',', '')), KEPT);
-    const grown = (await costs.heap()) - before;
-    assert.ok(grown < 40 * MB, `${Math.round(grown / MB)} MB more`);
-  });
+  await t.test(
+    'the page keeps a limited number of the most recently shown records in limited memory',
+    async () => {
+      const before = await costs.heap();
+      // Each of the 250 places needs different pages.
+      for (let at = 0; at < 250; at++) {
+        await scrollTo(page, ((at * 89) % 250) / 250);
+        await rowsAtRest(page);
+      }
+      const [, kept = ''] =
+        /CSV of the ([\d,]+) records/.exec(
+          (await page.getByRole('button', { name: /^CSV of/ }).textContent()) ?? '',
+        ) ?? [];
+      assert.equal(Number(kept.replaceAll(',', '')), KEPT);
+      const grown = (await costs.heap()) - before;
+      assert.ok(grown < 40 * MB, `${Math.round(grown / MB)} MB more`);
+    },
+  );
 
   assert.deepEqual(faults, []);
 });

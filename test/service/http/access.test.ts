@@ -1,4 +1,4 @@
-/** Who may use which surface (contract, Surfaces; specification 5; native-v1, error codes). */
+/** Which keys may use which surface (contract, Surfaces; specification 5; native-v1, error codes). */
 import assert from 'node:assert/strict';
 import { after, describe, it, test } from 'node:test';
 import { hashToken, KEY_KINDS, type KeyKind } from '../../../src/access/index.ts';
@@ -61,7 +61,7 @@ describe('keys of each kind on each surface', async () => {
       else assert.deepEqual(resoFault(answer), [403, 'keyNotForSurface', notFor('admin', kind)]);
     });
   }
-  it('the floor plan host has no native interface for any key', async () => {
+  it('the floor plan host has no native interface', async () => {
     const answer = await service.get('floorplans', NATIVE, { token: tokens.floorplans });
     assert.deepEqual(nativeFault(answer), [404, 404, 'There is nothing at /v1/listings.']);
   });
@@ -70,7 +70,7 @@ describe('keys of each kind on each surface', async () => {
 const MISSING = 'The request carries no token. Send it as "Authorization: Bearer <token>".';
 const UNKNOWN = 'The token is not known to this service.';
 
-/** The same answer on every path that needs a key, in the envelope of each. */
+/** Asserts the same 401 on every path that needs a key, in the envelope of its interface. */
 async function refused(
   code: string,
   native: number,
@@ -93,11 +93,11 @@ async function refused(
   }
 }
 
-test('no token: 401, 1000', async () => {
+test('a request without a token gets 401, 1000', async () => {
   await refused('tokenMissing', 1000, MISSING, {});
 });
 
-test('an Authorization header that holds no bearer token: 401, 1000', async () => {
+test('an Authorization header without a bearer token gets 401, 1000', async () => {
   for (const authorization of [
     '',
     'Bearer',
@@ -111,18 +111,18 @@ test('an Authorization header that holds no bearer token: 401, 1000', async () =
   }
 });
 
-test('an unknown token: 401, 1000', async () => {
+test('an unknown token gets 401, 1000', async () => {
   await refused('tokenUnknown', 1000, UNKNOWN, { authorization: 'Bearer plat_unknown' });
   await refused('tokenUnknown', 1000, UNKNOWN, { authorization: 'Basic cGxhdDpwbGF0' });
 });
 
-test('what is kept of a token is no token itself', async () => {
+test('the stored hash of a token is not accepted as a token', async () => {
   const hash = hashToken(await service.key('api'));
   const answer = await service.get('api', NATIVE, { token: hash });
   assert.deepEqual(nativeFault(answer), [401, 1000, UNKNOWN]);
 });
 
-test('Bearer and OAuth are both taken, in any case', async () => {
+test('the schemes Bearer and OAuth are accepted in any case', async () => {
   const token = await service.key('api');
   for (const scheme of ['Bearer', 'bearer', 'BEARER', 'OAuth', 'oauth']) {
     const answer = await service.get('api', NATIVE, { headers: { authorization: `${scheme} ${token}` } });
@@ -130,7 +130,7 @@ test('Bearer and OAuth are both taken, in any case', async () => {
   }
 });
 
-test('a token is the password of Basic, with any user or none', async () => {
+test('Basic accepts a token as the password, with any user name or none', async () => {
   const token = await service.key('api');
   const ask = (credentials: string) =>
     service.get('api', NATIVE, {
@@ -144,7 +144,7 @@ test('a token is the password of Basic, with any user or none', async () => {
   assert.equal(nativeFault(await ask(token))[0], 401);
 });
 
-test('Basic is taken on every surface, by keys that may use it alone', async () => {
+test('Basic works on every surface, for the keys of that surface', async () => {
   const paths = { api: NATIVE, replication: NATIVE, floorplans: '/Reso/Media', admin: '/status' } as const;
   for (const kind of SURFACES) {
     const token = await service.key(kind, { systems: ['M1'] });
@@ -156,7 +156,7 @@ test('Basic is taken on every surface, by keys that may use it alone', async () 
   }
 });
 
-test('an expired key: 401, 1020, from the moment on that it names', async () => {
+test('a key gets 401, 1020 from its expiry on', async () => {
   const token = await service.key('api', { expiresAt: '2026-06-01T12:00:10Z' });
   const status = async (): Promise<unknown> => {
     const answer = await service.get('api', NATIVE, { token });
@@ -173,7 +173,7 @@ test('an expired key: 401, 1020, from the moment on that it names', async () => 
 
 const idOf = async (token: string): Promise<string> => (await store.look(hashToken(token))).key?.id ?? '';
 
-test('a revoked key: 401, 1010, at the next request, whichever process revoked it', async () => {
+test('a revoked key gets 401, 1010 at the next request, even if another process revoked it', async () => {
   const token = await service.key('api');
   assert.equal((await service.get('api', NATIVE, { token })).status, 200);
   const elsewhere = await service.again();
@@ -185,11 +185,11 @@ test('a revoked key: 401, 1010, at the next request, whichever process revoked i
   assert.deepEqual(resoFault(reso), [401, 'tokenRevoked', 'The key of this token is disabled.']);
 });
 
-test('a key that was revoked a moment before a request, by a clock that the request brings: 401, 1010', async (t) => {
+test('a key revoked just before a request gets 401, 1010, even if the process learns the time with that request', async (t) => {
   const token = await service.key('api');
   const revoked = new Date(clock.now() + 5).toISOString();
   assert.equal(await store.keys.revoke(await idOf(token), revoked), true);
-  // As on a server that answers slowly: a process hears of its clock with the key.
+  // As with a slow database server: the process receives the current time together with the key.
   const look = store.look.bind(store);
   t.mock.method(store, 'look', async (tokenHash: string) => {
     clock.advance(Math.max(0, Date.parse(revoked) - clock.now()));
@@ -198,7 +198,7 @@ test('a key that was revoked a moment before a request, by a clock that the requ
   assert.deepEqual(nativeFault(await service.get('api', NATIVE, { token })).slice(0, 2), [401, 1010]);
 });
 
-test('the error for a key that is revoked and expired is that it is disabled', async () => {
+test('a key that is both revoked and expired is reported as disabled', async () => {
   const token = await service.key('api', { expiresAt: '2026-01-01T00:00:00Z' });
   await store.keys.revoke(await idOf(token), '2026-01-02T00:00:00Z');
   assert.deepEqual(nativeFault(await service.get('api', NATIVE, { token })).slice(0, 2), [401, 1010]);
@@ -230,33 +230,33 @@ const TOKEN_NAMES = [
   ...['user_key', 'plat-key', 'license_key', 'pass', 'session', 'SessionID'],
 ];
 
-/** Names that say nothing, under which a token of this service is none either. */
+/** Names that do not suggest a token; a token of this service is detected under them by its value. */
 const OTHER_NAMES = ['code', 'sig', 't', 'q', '$search', '@key', '_skiptoken'];
 
 test('a token in the query is refused before anything else, even with a valid header', async () => {
   const token = await service.key('api');
-  const tokenTold = (name: string): string =>
+  const tokenMessage = (name: string): string =>
     `A token must not be sent in the URL (parameter ${name}), where logs would keep it. Send it as "Authorization: Bearer <token>".`;
   for (const name of TOKEN_NAMES) {
     const path = `${NATIVE}?_limit=1&${name}=${token}`;
-    const told = tokenTold(decodeURIComponent(name));
-    assert.deepEqual(nativeFault(await service.get('api', path)), [400, 1053, told]);
-    assert.deepEqual(nativeFault(await service.get('api', path, { token })), [400, 1053, told]);
+    const message = tokenMessage(decodeURIComponent(name));
+    assert.deepEqual(nativeFault(await service.get('api', path)), [400, 1053, message]);
+    assert.deepEqual(nativeFault(await service.get('api', path, { token })), [400, 1053, message]);
     const reso = await service.get('api', `/Reso/OData/Property?${name}=${token}`, { token });
-    assert.deepEqual(resoFault(reso), [400, 'tokenInQuery', told]);
+    assert.deepEqual(resoFault(reso), [400, 'tokenInQuery', message]);
   }
   for (const name of OTHER_NAMES) {
     for (const value of [token, `Bearer%20${token}`, `'${token}'`]) {
       for (const root of [NATIVE, '/Reso/OData/Property']) {
         const { status, text } = await service.get('api', `${root}?${name}=${value}`, { token });
         assert.equal(status, 400, `${name}=${value}`);
-        assert.ok(text.includes(tokenTold(name).replaceAll('"', '\\"')), text);
+        assert.ok(text.includes(tokenMessage(name).replaceAll('"', '\\"')), text);
       }
     }
   }
   for (const path of [`${NATIVE}?${token}`, `${NATIVE}?_limit=1&${token}=`]) {
-    const told = tokenTold('without a name');
-    assert.deepEqual(nativeFault(await service.get('api', path, { token })), [400, 1053, told]);
+    const message = tokenMessage('without a name');
+    assert.deepEqual(nativeFault(await service.get('api', path, { token })), [400, 1053, message]);
   }
   for (const [surface, path] of [
     ['admin', '/status'],
@@ -265,11 +265,11 @@ test('a token in the query is refused before anything else, even with a valid he
     ['replication', '/nothing'],
   ] as const) {
     const answer = await service.get(surface, `${path}?token=${token}`);
-    assert.deepEqual(resoFault(answer), [400, 'tokenInQuery', tokenTold('token')], path);
+    assert.deepEqual(resoFault(answer), [400, 'tokenInQuery', tokenMessage('token')], path);
   }
 });
 
-test('names that only look like those of tokens are no tokens', async () => {
+test('parameters with names similar to those of tokens are accepted', async () => {
   const token = await service.key('replication');
   for (const path of [
     `${NATIVE}?_skiptoken=1`,
@@ -294,6 +294,6 @@ test('a key whose role is no longer configured gets 403, 1015', async () => {
   const token = await service.key('api', { role: 'board' });
   assert.equal((await service.get('api', NATIVE, { token })).status, 200);
   await store.configure((settings) => ({ ...settings, access: before }));
-  const told = 'The permissions of this key are unknown: its role board is no longer configured.';
-  assert.deepEqual(nativeFault(await service.get('api', NATIVE, { token })), [403, 1015, told]);
+  const message = 'The permissions of this key are unknown: its role board is no longer configured.';
+  assert.deepEqual(nativeFault(await service.get('api', NATIVE, { token })), [403, 1015, message]);
 });

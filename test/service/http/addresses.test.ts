@@ -1,4 +1,4 @@
-/** Where the service says it is (contract, Surfaces, Served files): listeners, hosts, proxies, TLS. */
+/** The URLs that the service builds (contract, Surfaces, Served files): listeners, hosts, proxies, TLS. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { request as requestSecurely } from 'node:https';
@@ -42,7 +42,7 @@ const [api, replication, floorplans] = [
   await world.key('floorplans', { systems: ['M1'] }),
 ];
 
-/** Addresses of this service in the answers of each interface. */
+/** The base of the service's URLs in the responses of each interface. */
 async function addressesIn(
   base: string,
   headers: Readonly<Record<string, string>> = {},
@@ -66,7 +66,7 @@ async function addressesIn(
 
 const same = (base: string): unknown => ({ context: base, again: base, photo: base });
 
-test('a surface is where it listens, whatever Host, Forwarded and X-Forwarded-* say', async () => {
+test('without a trusted proxy, URLs use the listener’s address and ignore Host, Forwarded and X-Forwarded-*', async () => {
   const base = world.addresses.api;
   const lies = {
     host: 'evil.example',
@@ -77,12 +77,12 @@ test('a surface is where it listens, whatever Host, Forwarded and X-Forwarded-* 
   };
   assert.deepEqual(await addressesIn(base), same(base));
   assert.deepEqual(await addressesIn(base, lies), same(base));
-  const told = await world.get('api', `${base}/v1/listings`, { token: replication, headers: lies });
+  const refused = await world.get('api', `${base}/v1/listings`, { token: replication, headers: lies });
   const message = `A replication key must use the replication host: ${world.addresses.replication}`;
-  assert.deepEqual(nativeFault(told), [403, 1021, message]);
+  assert.deepEqual(nativeFault(refused), [403, 1021, message]);
 });
 
-test('with a public URL it is there, whatever anybody says', async () => {
+test('a configured public URL is the address of its surface, even behind a trusted proxy', async () => {
   const publicUrls = { api: 'https://api.example/mls', replication: 'https://replication.example' };
   const { addresses } = await another({}, { publicUrls, trustProxy: true });
   assert.deepEqual(addresses, {
@@ -92,19 +92,19 @@ test('with a public URL it is there, whatever anybody says', async () => {
   });
 });
 
-test('every address contains the public URL', async () => {
+test('every URL in a response begins with the configured public URL', async () => {
   const publicUrls = { api: 'https://api.example/mls', replication: 'https://replication.example' };
   const port = await freePort();
   await another({ ports: { api: port, replication: 0, floorplans: 0, admin: 0 } }, { publicUrls });
   const base = `http://127.0.0.1:${port}`;
   const lies = { host: 'evil.example', 'x-forwarded-host': 'evil.example' };
   assert.deepEqual(await addressesIn(base, lies), same('https://api.example/mls'));
-  const told = await world.get('api', `${base}/v1/listings`, { token: replication });
+  const refused = await world.get('api', `${base}/v1/listings`, { token: replication });
   const message = 'A replication key must use the replication host: https://replication.example';
-  assert.deepEqual(nativeFault(told), [403, 1021, message]);
+  assert.deepEqual(nativeFault(refused), [403, 1021, message]);
 });
 
-test('a trusted proxy determines host and scheme', async () => {
+test('with a trusted proxy, the forwarded host and scheme form the URLs', async () => {
   const { addresses } = await another({}, { trustProxy: true });
   const forwarded = { 'x-forwarded-host': 'feed.example', 'x-forwarded-proto': 'https' };
   assert.deepEqual(await addressesIn(addresses.api, forwarded), same('https://feed.example'));
@@ -112,14 +112,14 @@ test('a trusted proxy determines host and scheme', async () => {
     await addressesIn(addresses.api, { host: 'feed.example:8443' }),
     same('http://feed.example:8443'),
   );
-  // Behind its own entry stands what the client may have made up.
+  // The proxy appends its own entry; the client may have forged the ones before it.
   const chain = { 'x-forwarded-host': 'a.example, b.example', 'x-forwarded-proto': 'http, https' };
   assert.deepEqual(await addressesIn(addresses.api, chain), same('https://b.example'));
   const standard = { forwarded: 'for="[2001:db8::1]:4711";host="feed.example:8443";proto=https' };
   assert.deepEqual(await addressesIn(addresses.api, standard), same('https://feed.example:8443'));
 });
 
-/** The base of links for a request that came through a proxy. */
+/** The base URL for a request through a proxy. */
 const through = (headers: Readonly<Record<string, string | undefined>>): string =>
   baseAddress({ host: '127.0.0.1', port: 8080, secure: false }, undefined, true, {
     arrival: '127.0.0.1',
@@ -127,7 +127,7 @@ const through = (headers: Readonly<Record<string, string | undefined>>): string 
   });
 const OWN = 'http://127.0.0.1:8080';
 
-test('what a proxy says is an address only if it looks like one', () => {
+test('a forwarded host or scheme is used only if it is valid', () => {
   for (const host of ['a/b', 'a b', 'a"b', '', 'ä.example', 'a@b', 'a?b', 'a#b', '::1', '[x]', 'a:', 'a:b']) {
     assert.equal(through({ 'x-forwarded-host': host, host: 'x' }), OWN, host);
     assert.equal(through({ forwarded: `host="${host.replaceAll('"', '\\"')}"`, host: 'x' }), OWN, host);
@@ -143,7 +143,7 @@ test('what a proxy says is an address only if it looks like one', () => {
   }
 });
 
-test('X-Forwarded-Port names the port that a host lacks', () => {
+test('X-Forwarded-Port applies if the host has no port, unless it is the default port or invalid', () => {
   const said = { 'x-forwarded-host': 'a.example', 'x-forwarded-proto': 'https' };
   const at = (port: string, more = {}): string => through({ ...said, 'x-forwarded-port': port, ...more });
   assert.equal(at('8443'), 'https://a.example:8443');
@@ -153,8 +153,8 @@ test('X-Forwarded-Port names the port that a host lacks', () => {
   for (const usual of ['443', '80', 'x', '', '8443/x']) assert.equal(at(usual), 'https://a.example', usual);
 });
 
-test('Forwarded is read as RFC 7239 has it, and of several hops the last', () => {
-  const told: readonly (readonly [header: string, host: string])[] = [
+test('Forwarded is parsed by RFC 7239; the last of several hops counts, and X-Forwarded-* comes first', () => {
+  const cases: readonly (readonly [header: string, host: string])[] = [
     ['host=a.example', 'http://a.example'],
     ['HOST="a.example";Proto=HTTPS', 'https://a.example'],
     ['for=_hidden;by=unknown;host=a.example;proto=https', 'https://a.example'],
@@ -175,8 +175,8 @@ test('Forwarded is read as RFC 7239 has it, and of several hops the last', () =>
     [';,;host=a.example;', 'http://a.example'],
     ['host=a.example,', 'http://inner'],
   ];
-  for (const [forwarded, base] of told) assert.equal(through({ forwarded, host: 'inner' }), base, forwarded);
-  // A proxy that writes X-Forwarded-* passes on what a client says in Forwarded.
+  for (const [forwarded, base] of cases) assert.equal(through({ forwarded, host: 'inner' }), base, forwarded);
+  // A proxy that sets X-Forwarded-* passes on a client's Forwarded header.
   const both = { forwarded: 'host=evil.example;proto=https', host: 'inner' };
   assert.equal(through({ ...both, 'x-forwarded-host': 'a.example' }), 'http://a.example');
   assert.equal(through({ ...both, 'x-forwarded-proto': 'http' }), 'http://inner');
@@ -186,21 +186,21 @@ test('Forwarded is read as RFC 7239 has it, and of several hops the last', () =>
   assert.ok(processorTime() - started < 2000);
 });
 
-test('a connection has the address at which it arrived, in the form of a URL', () => {
+test('on a wildcard listener, the URL has the local address of the connection', () => {
   const listener = { host: '::', port: 8080, secure: false };
-  const told = [
+  const cases = [
     ['192.0.2.7', 'http://192.0.2.7:8080'],
     ['::ffff:192.0.2.7', 'http://192.0.2.7:8080'],
     ['2001:db8::7', 'http://[2001:db8::7]:8080'],
     ['fe80::1%eth0', 'http://[fe80::1]:8080'],
     [undefined, 'http://localhost:8080'],
   ] as const;
-  for (const [arrival, base] of told) {
+  for (const [arrival, base] of cases) {
     assert.equal(baseAddress(listener, undefined, false, { arrival, headers: { host: 'x' } }), base);
   }
 });
 
-test('a service on all addresses: each client gets links to the one that it asked, also when they take turns', async () => {
+test('on a wildcard listener, each client gets links to the address that it used, even if clients alternate', async () => {
   const { addresses } = await another({ host: '::' });
   const { port } = new URL(addresses.api);
   assert.equal(addresses.api, `http://localhost:${port}`);
@@ -211,7 +211,7 @@ test('a service on all addresses: each client gets links to the one that it aske
   for (let round = 0; round < 3; round++) {
     for (const base of bases) {
       assert.deepEqual(await addressesIn(base), same(base));
-      // A filter's list and the place in it are the same for all; links are each one's own.
+      // The filter list and the position in it are shared; the links are not.
       const path = `/Reso/OData/Property?$filter=ListingKey ge '1'&$orderby=ListPrice&$top=1`;
       const { port: replicates } = new URL(addresses.replication);
       const walk = base.replace(port, replicates);
@@ -228,7 +228,7 @@ test('a service on all addresses: each client gets links to the one that it aske
       assert.deepEqual([refused, message], [403, `A replication key must use the replication host: ${walk}`]);
     }
   }
-  assert.equal(new Set(tags.values()).size, bases.length, 'what differs has tags that differ');
+  assert.equal(new Set(tags.values()).size, bases.length, 'different responses have different tags');
   for (const base of bases) {
     for (const [of, tag] of tags) {
       const { status } = await ask(`${base}/Reso/OData/Property('1')?$expand=Media`, api, {
@@ -239,7 +239,7 @@ test('a service on all addresses: each client gets links to the one that it aske
   }
 });
 
-test('the address of a listener on all interfaces, or of version 6, can be asked', () => {
+test('the address of a wildcard or IPv6 listener is a URL that can be requested', () => {
   const at = (host: string): string => listenerAddress({ host, port: 80, secure: true });
   assert.deepEqual(['0.0.0.0', '::', '::1'].map(at), [
     'https://localhost:80',
@@ -303,7 +303,7 @@ test('behind a trusted proxy with its own Host, surfaces are distinguished by th
   assert.equal((await ask({ host: 'upstream', 'x-forwarded-host': 'other.example' })).status, 404);
 });
 
-test('a surface that hosts do not name has its own listener; api must be named', async () => {
+test('a surface that hosts does not name has its own listener; api must be named', async () => {
   const { addresses } = await another({ hosts: { api: 'api.example', replication: 'r.example' } });
   assert.match(addresses.floorplans, /^http:\/\/127\.0\.0\.1:\d+$/);
   const answer = await world.get('floorplans', `${addresses.floorplans}/Reso/Media`, { token: floorplans });
@@ -314,7 +314,7 @@ test('a surface that hosts do not name has its own listener; api must be named',
   });
 });
 
-test('a port in use, and a host that is not here: what to do instead', async () => {
+test('the errors for a port in use and a foreign host say what is wrong', async () => {
   const port = Number(new URL(world.addresses.api).port);
   const ports = { api: 0, replication: port, floorplans: 0, admin: 0 };
   await assert.rejects(another({ ports }), {
@@ -327,7 +327,7 @@ test('a port in use, and a host that is not here: what to do instead', async () 
   });
 });
 
-test('with a certificate the public surfaces speak TLS, and bounds and errors are the same', async () => {
+test('with a certificate, all surfaces use TLS with the same limits; an invalid certificate is an error', async () => {
   const pem = (name: string): Buffer => readFileSync(new URL(`./tls/${name}.pem`, import.meta.url));
   const tls = { cert: pem('certificate'), key: pem('key') };
   const { addresses } = await another({ tls });

@@ -1,4 +1,4 @@
-/** A service that closes while its store has work: what is under way at the end is broken off, whatever it waits for. */
+/** A service that closes while its store is busy: work that does not end in time is aborted, whatever it waits for. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Client } from 'pg';
@@ -10,11 +10,11 @@ import { postgresServer } from '../../support/postgres-server.ts';
 import { makeKey, startTestService, type TestService } from '../../support/service.ts';
 import { sqliteEngine } from '../../support/sqlite-engine.ts';
 
-/** Milliseconds for requests, and then for the store. */
+/** Milliseconds that requests get to end, and then the store. */
 const PATIENCE = 100;
 
 interface Closing extends TestService {
-  /** Closes the service, and its store after it. */
+  /** Closes the service, and then its store. */
   close(): Promise<void>;
 }
 
@@ -36,31 +36,31 @@ async function closingService(scope: Scope, engine: Engine): Promise<Closing> {
   return { ...service, close };
 }
 
-/** What work ends with, where it is broken off. */
+/** The error of aborted work. */
 const errorOf = (work: Promise<unknown>): Promise<unknown> =>
   work.then(
-    (result) => assert.fail(`it ended with ${JSON.stringify(result)}`),
+    (result) => assert.fail(`not aborted: ${JSON.stringify(result)}`),
     (error: unknown) => error,
   );
 
-function assertAway(error: unknown): void {
+function assertUnavailable(error: unknown): void {
   assert.ok(error instanceof PlatError && error.code === 'storeUnavailable', String(error));
 }
 
 for (const engine of [sqliteEngine({ pageReaders: 1, searchReaders: 2 }), postgresEngine()]) {
-  test(`${engine.name}: it closes while another process writes, and what waits for that is broken off`, async (t) => {
+  test(`${engine.name}: a service closes while another process holds the write lock, and a write that waits for it is aborted`, async (t) => {
     const service = await closingService(t, engine);
     const token = await service.key('api');
     const release = await service.hold();
     assert.equal((await service.get('api', '/v1/listings', { token })).status, 200);
     const late = errorOf(makeKey(service.store, 'api'));
     await service.close();
-    assertAway(await late);
+    assertUnavailable(await late);
     await release();
   });
 }
 
-test('postgres: it closes while readings wait for a table', async (t) => {
+test('postgres: a service closes while reads wait for a table lock and for a connection', async (t) => {
   const service = await closingService(t, postgresEngine());
   const token = await service.key('api');
   const database = new URL(service.store.name).pathname.slice(1);
@@ -74,11 +74,12 @@ test('postgres: it closes while readings wait for a table', async (t) => {
   const asked = errorOf(service.get('api', "/Reso/OData/Property?$filter=contains(City,'x')", { token }));
   const waiting = 'SELECT count(*)::int AS n FROM pg_locks WHERE NOT granted AND relation IS NOT NULL';
   const waits = async (): Promise<boolean> => (await other.query<{ n: number }>(waiting)).rows[0]?.n === 1;
-  for (let looks = 0; !(await waits()); looks++) assert.ok(looks < 5000, 'the search waits for the table');
-  // It waits for the connection that the search has.
+  for (let looks = 0; !(await waits()); looks++)
+    assert.ok(looks < 5000, 'the search does not wait for the table');
+  // This read waits for the connection that the search uses.
   const scrubbed = errorOf(service.store.rowFaults('Property', { kind: 'keys', keys: ['1'] }));
   await service.close();
   const cut = await asked;
   assert.ok(cut instanceof Error && 'code' in cut && cut.code === 'ECONNRESET', String(cut));
-  assertAway(await scrubbed);
+  assertUnavailable(await scrubbed);
 });

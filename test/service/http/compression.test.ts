@@ -29,7 +29,7 @@ const plain = await ask();
 
 const DECODERS = { gzip: gunzipSync, br: brotliDecompressSync, zstd: zstdDecompressSync };
 
-test('gzip, br and zstd decode to the same bytes, and say how long they are', async () => {
+test('gzip, br and zstd decode to the same bytes, and have a Content-Length', async () => {
   assert.equal(plain.headers['content-encoding'], undefined);
   for (const [encoding, decode] of Object.entries(DECODERS)) {
     const answer = await ask(encoding);
@@ -40,7 +40,7 @@ test('gzip, br and zstd decode to the same bytes, and say how long they are', as
   }
 });
 
-test('gzip is one member, since some clients read no more', async () => {
+test('a gzip body is a single member, since some clients stop after the first', async () => {
   const { bytes } = await ask('gzip');
   const unpacked: Buffer[] = [];
   const gunzip = createGunzip();
@@ -50,11 +50,11 @@ test('gzip is one member, since some clients read no more', async () => {
     gunzip.end(bytes);
   });
   assert.equal(Buffer.concat(unpacked).length, plain.bytes.length);
-  // The last eight bytes are checksum and length of this very member: it is the only one.
+  // The length in the trailer is that of the whole body, so there is only one member.
   assert.equal(bytes.readUInt32LE(bytes.length - 4), plain.bytes.length);
 });
 
-test('the encoding is the one that the client likes best, none if it names none that is known', async () => {
+test('the encoding is the one that the client prefers, or none if it accepts no known one', async () => {
   const cases: readonly (readonly [string, string | undefined])[] = [
     ['gzip, deflate', 'gzip'],
     ['gzip;q=0.5, br;q=0.9', 'br'],
@@ -72,13 +72,13 @@ test('the encoding is the one that the client likes best, none if it names none 
   }
 });
 
-test('a small answer is sent as it is', async () => {
+test('a small response is not compressed', async () => {
   const { headers, text: body } = await ask('gzip', '/v1/listings/L1?_select=ListingKey');
   assert.equal(headers['content-encoding'], undefined);
   assert.match(body, /"ListingKey":"L1"/);
 });
 
-test('a tag is of the content, whatever its encoding', async () => {
+test('the ETag is the same for every encoding', async () => {
   const path = '/v1/listings/L1?_expand=Photos';
   const [one, other] = [await ask(undefined, path), await ask('br', path)];
   assert.equal(one.headers['content-encoding'], undefined);
@@ -86,7 +86,7 @@ test('a tag is of the content, whatever its encoding', async () => {
   assert.equal(one.headers.etag, other.headers.etag);
 });
 
-test('pages that are packed at the same time do not get into each other', async () => {
+test('pages that are compressed concurrently are not mixed up', async () => {
   const encodings = Array.from({ length: 30 }, (_, index) => ['gzip', 'br', 'zstd'][index % 3] ?? 'gzip');
   const answers = await Promise.all(
     encodings.map((encoding, index) => ask(encoding, `${PATH}&_skiptoken=L${index}`)),

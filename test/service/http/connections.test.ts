@@ -1,4 +1,4 @@
-/** Strangers who open connections and ask nothing, beside a key that wants to be answered. */
+/** Connections of strangers (without a request from a known key) that send nothing, next to requests of a key. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -14,9 +14,9 @@ import { startTestService, type TestService } from '../../support/service.ts';
 import { open, readAnswer, sendRaw } from './raw.ts';
 
 const PATH = "/Reso/OData/Property('1')";
-/** As `PLAT_FULL=1` has it: more strangers than the usual bound takes. */
+/** The full test run opens more connections than the default limit. */
 const isFull = process.env.PLAT_FULL === '1';
-const USUAL: ConnectionLimits = SERVICE_DEFAULTS.connections;
+const DEFAULTS: ConnectionLimits = SERVICE_DEFAULTS.connections;
 
 const pem = (name: string): Buffer => readFileSync(new URL(`./tls/${name}.pem`, import.meta.url));
 const tls = { cert: pem('certificate'), key: pem('key') };
@@ -28,20 +28,20 @@ const serve = (
 ): Promise<TestService> =>
   startTestService(t, {
     fill: async ({ write }) => void (await write('Property', listing('1'))),
-    service: { connections: { ...USUAL, ...connections } },
+    service: { connections: { ...DEFAULTS, ...connections } },
     listen,
   });
 
-/** The place of a surface over TLS, for bytes that are none of TLS. */
+/** The address of a TLS surface, for a connection that does not use TLS. */
 const plain = (address: string): string => address.replace('https', 'http');
 
-/** Connections that send nothing; each is gone from the set once it is closed. */
+/** Opens connections that send nothing; a connection leaves the set when it is closed. */
 async function strangers(t: TestContext, address: string, count: number): Promise<Set<Socket>> {
   const sockets = new Set<Socket>();
   t.after(() => {
     for (const socket of sockets) socket.destroy();
   });
-  // Some at a time: a system keeps few that wait to be taken.
+  // In batches, since the accept queue of the system is short.
   for (let at = 0; at < count; at += 100) {
     const some = Array.from({ length: Math.min(100, count - at) }, () => open(address));
     await Promise.all(
@@ -65,7 +65,7 @@ async function metric(service: TestService, line: string): Promise<number> {
   );
 }
 
-test('50 connections that send nothing do not keep others out', async (t) => {
+test('50 connections that send nothing do not prevent a request', async (t) => {
   const service = await serve(t, {});
   const token = await service.key('replication');
   await strangers(t, service.addresses.replication, 50);
@@ -74,9 +74,9 @@ test('50 connections that send nothing do not keep others out', async (t) => {
   assert.equal(await metric(service, 'plat_connections{of="keys"}'), 1);
 });
 
-test('strangers beyond the bounds close their own connections, and keys go on on theirs', async (t) => {
+test('connections of one address beyond its limit close others of that address, but no connection of a key', async (t) => {
   const count = isFull ? 10_000 : 1000;
-  const { total, perAddress } = isFull ? USUAL : { total: 300, perAddress: 100 };
+  const { total, perAddress } = isFull ? DEFAULTS : { total: 300, perAddress: 100 };
   const service = await serve(t, { total, perAddress });
   const token = await service.key('replication');
   const agent = new Agent({ keepAlive: true });
@@ -93,13 +93,17 @@ test('strangers beyond the bounds close their own connections, and keys go on on
   assert.equal(await ask(), false);
   const left = await strangers(t, service.addresses.replication, count);
   assert.equal(await ask(), true, 'the connection of the key was kept');
-  assert.equal((await service.get('replication', PATH, { token })).status, 200, 'a new one was taken');
+  assert.equal(
+    (await service.get('replication', PATH, { token })).status,
+    200,
+    'a new connection is accepted',
+  );
   assert.ok((await metric(service, 'plat_connections_closed_total{bound="address"}')) >= count - perAddress);
   assert.ok((await metric(service, 'plat_connections{of="strangers"}')) <= perAddress);
   while (left.size > perAddress) await new Promise(setImmediate);
 });
 
-test('where strangers of many addresses take all there is, a key gets in, and operators have their own', async (t) => {
+test('when strangers use all connections, a key can still connect, and the admin port is not affected', async (t) => {
   const service = await serve(t, { total: 20, perAddress: 1000 });
   const token = await service.key('replication');
   const left = await strangers(t, service.addresses.replication, 60);
@@ -109,7 +113,7 @@ test('where strangers of many addresses take all there is, a key gets in, and op
   while (left.size > 20) await new Promise(setImmediate);
 });
 
-test('a connection that sends nothing, or too slowly, gets 408 when its time is up; over TLS it is closed', async (t) => {
+test('a connection without a complete request in time gets 408; one without a TLS handshake is closed', async (t) => {
   const service = await serve(t, { requestSeconds: 0.2 });
   const silent = readAnswer(await sendRaw(service.addresses.replication, ''));
   assert.equal(silent.status, 408);
@@ -123,7 +127,7 @@ test('a connection that sends nothing, or too slowly, gets 408 when its time is 
   await once(unshaken, 'close');
 });
 
-test('a connection is closed that is silent between two requests', async (t) => {
+test('a connection that is idle after a request is closed', async (t) => {
   const service = await serve(t, { idleSeconds: 0.1 });
   const token = await service.key('replication');
   const wire = await sendRaw(
@@ -133,7 +137,7 @@ test('a connection is closed that is silent between two requests', async (t) => 
   assert.equal(readAnswer(wire).status, 200);
 });
 
-test('over TLS a connection is a key’s once it has asked on it', async (t) => {
+test('a TLS connection counts as a key’s after its first request, and strangers do not displace it', async (t) => {
   const service = await serve(t, { total: 4 }, { tls });
   const token = await service.key('replication');
   const { port } = new URL(service.addresses.replication);

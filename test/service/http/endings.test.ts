@@ -1,4 +1,4 @@
-/** Clients that go away, and the end of the service. */
+/** Clients that disconnect early, pipelined requests, and the shutdown of a service. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
@@ -38,7 +38,7 @@ const memory = async (): Promise<number> => {
   return arrayBuffers + external;
 };
 
-test('clients that go away in the middle of a page leave the service as it was', async () => {
+test('clients that disconnect in the middle of a page leak no memory', async () => {
   const head = `GET ${PATH} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n`;
   const { text } = await service.get('replication', PATH, { token });
   assert.ok(text.length > 1_500_000);
@@ -59,13 +59,13 @@ test('clients that go away in the middle of a page leave the service as it was',
   await leaveOften();
   const before = await memory();
   await leaveOften();
-  // 40 pages of 1.7 MB were asked for and not taken.
+  // 40 pages of 1.7 MB were requested and not read.
   const grown = (await memory()) - before;
   assert.ok(grown < 15_000_000, `${grown / 1e6} MB`);
   assert.equal(await metric(service, 'plat_requests_running'), 1);
 });
 
-test('a client that goes away before the answer is no error', async () => {
+test('a service survives clients that disconnect before the response', async () => {
   for (let round = 0; round < 20; round++) {
     await new Promise<void>((resolve) => {
       const socket = open(service.addresses.replication);
@@ -78,7 +78,7 @@ test('a client that goes away before the answer is no error', async () => {
   assert.equal((await service.get('replication', '/v1/listings', { token })).status, 200);
 });
 
-test('a connection that sends too far ahead is cut; what it sent is no longer answered', async () => {
+test('a connection with too many pipelined requests is closed before all are answered', async () => {
   const one = `GET /v1/listings?_limit=1 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`;
   const ask = async (times: number): Promise<number> => {
     const socket = open(service.addresses.replication);
@@ -98,7 +98,7 @@ test('a connection that sends too far ahead is cut; what it sent is no longer an
   assert.ok((await ask(2000)) < 2000);
 });
 
-test('requests that a connection sends at once do not come all before those of another', async () => {
+test('200 pipelined requests do not delay a request on another connection until all are answered', async () => {
   const one = `GET /Reso/OData/Property('1000')?$select=ListingKey HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`;
   const many = open(service.addresses.replication);
   const single = open(service.addresses.replication);
@@ -113,7 +113,7 @@ test('requests that a connection sends at once do not come all before those of a
   single.destroy();
 });
 
-test('requests on one connection are answered in their order', async () => {
+test('pipelined requests are answered in order', async () => {
   const one = (limit: number): string =>
     `GET /v1/listings?_limit=${limit}&_select=ListingKey HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n${limit === 3 ? 'Connection: close\r\n' : ''}\r\n`;
   const socket = open(service.addresses.replication);
@@ -138,14 +138,14 @@ async function metric({ addresses }: TestService, name: string): Promise<number>
 
 interface Gate {
   readonly service: TestService;
-  /** Starts requests that wait until the gate is opened. */
+  /** Starts requests that wait until the gate is open. */
   ask(count: number): Promise<readonly Promise<number>[]>;
   open(): void;
-  /** The store and what else is left of it. */
+  /** Closes the store and everything else that is still open. */
   end(): Promise<void>;
 }
 
-/** A service whose windows do not settle, since another process holds the write lock. */
+/** A service whose requests for a window wait, because another process holds the write lock. */
 async function gatedService(closingPatience: number): Promise<Gate> {
   const works: (() => Promise<void> | void)[] = [];
   const gate = Promise.withResolvers<void>();
@@ -171,7 +171,7 @@ async function gatedService(closingPatience: number): Promise<Gate> {
         const parts: Buffer[] = [];
         response.on('data', (part: Buffer) => parts.push(part)).on('error', reject);
         response.on('end', () => {
-          assert.equal(response.headers.connection, 'close', 'it asks nothing more on this connection');
+          assert.equal(response.headers.connection, 'close', 'no more requests on this connection');
           const { D } = JSON.parse(Buffer.concat(parts).toString());
           resolve(D.Results.length);
         });
@@ -183,7 +183,8 @@ async function gatedService(closingPatience: number): Promise<Gate> {
     async ask(count) {
       const asked = Array.from({ length: count }, one);
       for (const each of asked) each.catch(() => undefined);
-      while ((await metric(gated, 'plat_requests_running')) < count + 1) await setImmediate(); // itself is one, too
+      // The request for the metrics counts as running, too.
+      while ((await metric(gated, 'plat_requests_running')) < count + 1) await setImmediate();
       return asked;
     },
     open: () => {
@@ -196,7 +197,7 @@ async function gatedService(closingPatience: number): Promise<Gate> {
   };
 }
 
-test('the service ends when its requests have: they are answered whole, nothing new is taken', async () => {
+test('a closing service completes running requests and accepts no new connections', async () => {
   const gated = await gatedService(60_000);
   const running = await gated.ask(8);
   let closed = false;
@@ -213,11 +214,11 @@ test('the service ends when its requests have: they are answered whole, nothing 
     pages,
     pages.map(() => LISTINGS),
   );
-  await closing; // though the connections would be kept for more than a minute
+  await closing; // although the keep-alive time is more than a minute
   await gated.end();
 });
 
-test('requests that do not end are cut off, so that the service ends all the same', async () => {
+test('a closing service aborts requests that do not end in time', async () => {
   const gated = await gatedService(100);
   const running = await gated.ask(3);
   await gated.service.service.close();

@@ -1,9 +1,9 @@
-/** Errors as both envelopes have them. */
+/** Reads errors from the envelopes of both interfaces. */
 import assert from 'node:assert/strict';
 import type { Answer } from '../../support/service.ts';
 import type { Json } from '../../support/world.ts';
 
-/** Status, code and message of an error in the envelope of OData, which holds nothing else. */
+/** Status, code and message of an OData error, whose body must have no other top-level member. */
 export function resoFault(answer: Answer): [number, unknown, unknown] {
   assert.deepEqual(Object.keys(answer.json), ['error'], answer.text);
   const { code, message } = objectIn(answer.json.error);
@@ -17,7 +17,7 @@ export function nativeFault(answer: Answer): [number, unknown, unknown] {
   return [answer.status, Code, Message];
 }
 
-/** What stands in `D`, which is all that there is. */
+/** The content of `D`, which must be the only top-level member. */
 export function envelopeOf(answer: Answer): Json {
   assert.deepEqual(Object.keys(answer.json), ['D'], answer.text);
   return objectIn(answer.json.D);

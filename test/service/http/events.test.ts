@@ -1,4 +1,4 @@
-/** Server-sent events over real sockets: who is slow, who may no longer see them, silence, and the end of the service. */
+/** Server-sent events over real sockets: slow clients, keys that end, streams without events, and shutdown. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -14,15 +14,15 @@ import { startTestService } from '../../support/service.ts';
 import { open } from './raw.ts';
 
 interface Followed {
-  /** Opens a connection and asks. */
+  /** Opens a connection and requests the stream. */
   follow(): Socket;
-  /** How many bytes each answer had, in their order. */
+  /** The number of bytes of each response, in order. */
   readonly sent: Promise<number>[];
   readonly closing: AbortController;
-  /** Lets the time pass in which a client must take what waits for it, and looks at all. */
+  /** Advances the clock by the time in which a client must read, and checks the pace of all clients. */
   pass(): void;
-  /** How much waits in memory for clients, as it is charged to their key. */
-  held(): number;
+  /** The bytes that wait in memory for clients, as charged to their keys. */
+  waiting(): number;
 }
 
 const SECONDS = 30;
@@ -35,13 +35,13 @@ async function serve(
   const closing = new AbortController();
   const sent: Promise<number>[] = [];
   let now = 0;
-  let held = 0;
+  let waiting = 0;
   const pace = new Pace({ bytesPerSecond: 8192, seconds: SECONDS }, () => now);
   const server = createServer((_, response) => {
     const sender = pace.watch(() => response.destroy());
     let own = 0;
     const holds = (bytes: number): void => {
-      held += bytes - own;
+      waiting += bytes - own;
       own = bytes;
     };
     const whole = { status: 200, headers: {}, body: [], ...reply };
@@ -70,11 +70,11 @@ async function serve(
       now += SECONDS * 1000;
       pace.look();
     },
-    held: () => held,
+    waiting: () => waiting,
   };
 }
 
-/** Resolves with what came on a connection once it has some words, or has ended. */
+/** The text received on a connection, once it matches or the connection has ended. */
 function untilText(socket: Socket, words: RegExp): Promise<string> {
   return new Promise((resolve) => {
     let text = '';
@@ -86,7 +86,7 @@ function untilText(socket: Socket, words: RegExp): Promise<string> {
   });
 }
 
-/** Nothing, until the signal is aborted. */
+/** Yields nothing, and ends when the signal is aborted. */
 async function* silence(until: AbortSignal): AsyncGenerator<string> {
   await new Promise((resolve) => until.addEventListener('abort', resolve));
 }
@@ -96,7 +96,7 @@ const first = async (sent: readonly Promise<number>[]): Promise<number> => {
   return sent[0];
 };
 
-test('a client that takes nothing is asked for no more events and cut, while another gets its own', async (t) => {
+test('for a client that does not read, no more events are produced, and it is disconnected; others get theirs', async (t) => {
   const MEGABYTE = 'x'.repeat(1024 * 1024);
   let given = 0;
   let ends = 0;
@@ -114,7 +114,7 @@ test('a client that takes nothing is asked for no more events and cut, while ano
     },
   });
   const lazy = served.follow().pause();
-  while (served.held() === 0) await setImmediate();
+  while (served.waiting() === 0) await setImmediate();
   const before = given;
   const other = served.follow();
   let taken = 0;
@@ -124,17 +124,20 @@ test('a client that takes nothing is asked for no more events and cut, while ano
   while (taken < 20 * MEGABYTE.length) await setImmediate();
   other.destroy();
   await served.sent[1];
-  assert.ok(before < 20, `${before} events are with the system`);
-  assert.ok(served.held() <= MEGABYTE.length + 10, `one event waits in memory, not ${served.held()} bytes`);
+  assert.ok(before < 20, `${before} events are in the socket buffers`);
+  assert.ok(
+    served.waiting() <= MEGABYTE.length + 10,
+    `one event waits in memory, not ${served.waiting()} bytes`,
+  );
   served.pass();
   assert.ok((await first(served.sent)) <= before * (MEGABYTE.length + 8));
-  assert.equal(served.held(), 0);
+  assert.equal(served.waiting(), 0);
   while (ends < 2) await setImmediate();
   lazy.resume();
   await once(lazy, 'close');
 });
 
-test('a silent stream has its head at once, and a comment now and then', async (t) => {
+test('a stream without events has its head at once, and a comment at intervals', async (t) => {
   const served = await serve(t, { events: silence }, { beat: 5, look: 1000, trust: 1000 });
   const text = await untilText(served.follow(), /:\n\n.*:\n\n/s);
   const [head = '', body = ''] = text.split('\r\n\r\n', 2);
@@ -142,7 +145,7 @@ test('a silent stream has its head at once, and a comment now and then', async (
   assert.match(body, /^3\r\n:$/m);
 });
 
-test('a stream ends with its key: before the next event, and in silence', async (t) => {
+test('a stream ends when its key ends: before the next event, or between events', async (t) => {
   let standing: Standing = 'stands';
   const more = Promise.withResolvers<void>();
   const events = async function* (until: AbortSignal): AsyncGenerator<string> {
@@ -164,21 +167,21 @@ test('a stream ends with its key: before the next event, and in silence', async 
   await first(silent.sent);
 });
 
-test('while the standing of the key is unknown, something else is sent, or the stream ends and the client reconnects', async (t) => {
+test('while the state of the key cannot be checked, a stream sends its substitute event, or ends', async (t) => {
   const events = async function* (until: AbortSignal): AsyncGenerator<string> {
     yield 'data: one\n\n';
     yield* silence(until);
   };
-  const standing = () => Promise.reject(new Error('The store is away'));
+  const standing = () => Promise.reject(new Error('The store is unavailable'));
   const times = { beat: 100_000, look: 100_000, trust: 0 };
-  const told = await serve(t, { events, standing, away: 'event: away\n\n' }, times);
-  assert.doesNotMatch(await untilText(told.follow(), /away\n\n/), /one/);
-  const untold = await serve(t, { events, standing }, times);
-  untold.follow();
-  assert.equal(await first(untold.sent), 0);
+  const withSubstitute = await serve(t, { events, standing, away: 'event: away\n\n' }, times);
+  assert.doesNotMatch(await untilText(withSubstitute.follow(), /away\n\n/), /one/);
+  const without = await serve(t, { events, standing }, times);
+  without.follow();
+  assert.equal(await first(without.sent), 0);
 });
 
-test('a closing service waits for no stream: not for a slow client, and not for events that do not come', async (t) => {
+test('a closing service does not wait for slow clients of streams or for further events', async (t) => {
   const MEGABYTE = 'x'.repeat(1024 * 1024);
   const endless = await serve(t, {
     async *events() {
@@ -191,24 +194,24 @@ test('a closing service waits for no stream: not for a slow client, and not for 
   const slow = endless.follow().pause();
   const waiting = stuck.follow();
   const whole = untilText(waiting, /0\r\n\r\n$/);
-  while (endless.held() === 0 || stuck.sent.length === 0) await setImmediate();
+  while (endless.waiting() === 0 || stuck.sent.length === 0) await setImmediate();
   endless.closing.abort();
   stuck.closing.abort();
   await Promise.all([first(endless.sent), first(stuck.sent)]);
-  assert.match(await whole, /\r\n\r\n0\r\n\r\n$/, 'an end, so that the client knows');
+  assert.match(await whole, /\r\n\r\n0\r\n\r\n$/, 'the response ends regularly');
   slow.resume();
   await once(slow, 'close');
 });
 
-test('streams are counted, with their bytes, and no more are open than there may be', async (t) => {
+test('streams and their bytes are counted in the metrics, and the number of streams is limited', async (t) => {
   const service = await startTestService(t);
   const token = await service.key('admin');
   const MOST = 100;
-  const gone = new AbortController();
+  const stop = new AbortController();
   const follow = () =>
     fetch(`${service.addresses.admin}/stream`, {
       headers: { authorization: `Bearer ${token}` },
-      signal: gone.signal,
+      signal: stop.signal,
     });
   const answers = await Promise.all(Array.from({ length: MOST + 50 }, follow));
   const firsts = await Promise.all(
@@ -222,14 +225,14 @@ test('streams are counted, with their bytes, and no more are open than there may
   const figure = async (line: RegExp): Promise<number> =>
     Number(line.exec(await service.service.metrics.text())?.[1] ?? Number.NaN);
   assert.equal(await figure(/^plat_event_streams (\d+)$/m), MOST);
-  gone.abort();
+  stop.abort();
   while ((await figure(/^plat_event_streams (\d+)$/m)) > 0) await setImmediate();
   const requests = await figure(/^plat_requests_total\{surface="admin",status="200"\} (\d+)$/m);
-  assert.ok(requests >= MOST, `${requests} are counted`);
+  assert.ok(requests >= MOST, `${requests} requests are counted`);
   assert.ok((await figure(/^plat_bytes_total\{surface="admin"\} (\d+)$/m)) > MOST * 50);
 });
 
-test('a key that is revoked, and a session that is left, end the streams that they opened', async (t) => {
+test('revoking a key or logging out of a session ends its streams', async (t) => {
   const service = await startTestService(t, { service: { events: { beat: 10, look: 10, trust: 0 } } });
   const [operator, other] = [await service.key('admin', { role: 'idx' }), await service.key('admin')];
   const base = service.addresses.admin;

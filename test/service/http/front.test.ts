@@ -1,4 +1,4 @@
-/** What greets a person, and the description of each surface, held to the tables of its routes both ways. */
+/** The start page of each surface, and its OpenAPI description, compared with the tables of routes in both directions. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { after, test } from 'node:test';
@@ -76,7 +76,7 @@ const TOKENS: Readonly<Record<SurfaceName, string>> = {
   floorplans: await service.key('floorplans', { systems: ['M1'] }),
   admin: await service.key('admin'),
 };
-/** As `PLAT_FULL=1` has it: every parameter of every entity set. */
+/** The full test run sends every parameter to every entity set. */
 const isFull = process.env.PLAT_FULL === '1';
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 
@@ -110,7 +110,7 @@ async function describe(surface: SurfaceName, token?: string): Promise<Described
 const page = (surface: SurfaceName, accept = BROWSER): Promise<Answer> =>
   service.get(surface, '/', { headers: { accept } });
 
-test('a browser is greeted on every surface: a page without script, with nothing from elsewhere', async () => {
+test('a browser gets a start page on every surface, without scripts or external resources', async () => {
   for (const surface of SURFACES) {
     const { status, headers, text } = await page(surface);
     assert.deepEqual([status, headers['content-type']], [200, 'text/html; charset=utf-8']);
@@ -132,14 +132,14 @@ test('a browser is greeted on every surface: a page without script, with nothing
   }
 });
 
-test('the curl lines of the page work unchanged, with a token', async () => {
+test('the curl lines of the start page work unchanged with a token', async () => {
   for (const surface of SURFACES) {
     const { text } = await page(surface);
     const plain = text.replaceAll(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code)));
     const lines = plain.split('\n').flatMap((line) => /^curl .*'/.exec(line)?.[0] ?? []);
     assert.ok(lines.length >= 2);
     for (const line of lines) {
-      // The command runs in a process of its own, so the service in this one answers it.
+      // execFile is asynchronous, so the service in this process can respond.
       const [status] = await run(
         `${line.replace('curl', "curl -s -o /dev/null -w '%{http_code}'")}`,
         TOKENS[surface],
@@ -157,7 +157,7 @@ function run(line: string, token: string): Promise<[string]> {
   });
 }
 
-test('the base of the page is the address that it was asked at, and a public URL is escaped', async () => {
+test('the start page uses the address of the request, and escapes a public URL', async () => {
   const other = `http://127.0.0.2:${new URL(addresses.api).port}`;
   const all = await startTestService({ after }, { listen: { host: '0.0.0.0' } });
   const at = `http://127.0.0.2:${new URL(all.addresses.api).port}`;
@@ -169,7 +169,7 @@ test('the base of the page is the address that it was asked at, and a public URL
   assert.ok(body.join('').includes(' &#39;https://a.example/&#60;b&#62;&#39;\\&#39;&#39;&#34;&#38;/v1/'));
 });
 
-test('who is no browser finds at / what there was: nothing, and where the description is', async () => {
+test('other clients get 404 at /, with a Link header to the description', async () => {
   for (const accept of [
     '*/*',
     'application/json',
@@ -202,7 +202,7 @@ test('who is no browser finds at / what there was: nothing, and where the descri
 
 const validator = new Validator();
 
-test('each surface is described in OpenAPI 3.1, with a token and without', async () => {
+test('the description of each surface is valid OpenAPI 3.1, with and without a token', async () => {
   for (const surface of SURFACES) {
     for (const token of isFull || surface === 'api' ? [undefined, TOKENS[surface]] : [TOKENS[surface]]) {
       const described = await describe(surface, token);
@@ -255,7 +255,7 @@ function propertiesOf(schema: unknown): object {
   return schema.properties;
 }
 
-test('every route of the tables is described', async () => {
+test('every route in the tables is in the description', async () => {
   const pathsOf = async (surface: SurfaceName): Promise<string[]> =>
     Object.keys((await describe(surface, TOKENS[surface])).paths);
   const front = FRONT_PATHS.map(({ path }) => path);
@@ -270,7 +270,7 @@ test('every route of the tables is described', async () => {
     const sets = JSON.parse(JSON.stringify(json)).value.map(({ name }: { name: string }) => name);
     assert.ok(sets.length >= 9);
     for (const set of sets) {
-      // Entries of the sequence of changes are not compared: each store has its own.
+      // Entries of the sequence of changes have no digests: each store has its own.
       const isCompared = surface === 'replication' && set !== 'EntityEvent';
       for (const end of ['', '/$count', '/$query', ...(isCompared ? ['/$digests'] : [])]) {
         assert.ok(paths.has(`/Reso/OData/${set}${end}`), `${set}${end}`);
@@ -298,7 +298,7 @@ function propertiesAmong(types: unknown, name: string): Record<string, { $Kind?:
   return JSON.parse(JSON.stringify(types))[name];
 }
 
-/** Values of parameters where other names are known. */
+/** Parameter values for paths with field names of their own. */
 const OWN_VALUES: readonly (readonly [begin: string, values: Readonly<Record<string, string>>])[] = [
   ['/v1/accounts', { _filter: "Name Eq 'Ann'", _orderby: '+Name', _select: 'Name' }],
   ['/v1/listings/{key}/', { _select: 'Id' }],
@@ -307,7 +307,7 @@ const OWN_VALUES: readonly (readonly [begin: string, values: Readonly<Record<str
   ['/Reso/$metadata', { $format: 'xml' }],
 ];
 
-test('every path that is described answers, with every parameter that it names', async () => {
+test('every described path works with each of its parameters', async () => {
   const values: Readonly<Record<string, string>> = {
     $filter: 'true',
     $orderby: "length('a')",
@@ -347,12 +347,12 @@ test('every path that is described answers, with every parameter that it names',
     const described = await describe(surface, TOKENS[surface]);
     for (const [path, item] of Object.entries(described.paths)) {
       for (const [method, operation] of Object.entries(item)) {
-        // What changes something has tests of its own (test/service/console/).
+        // Requests that change something have tests of their own (test/service/console/).
         const isEndless = Object.keys(operation.responses['200']?.content ?? {}).includes(
           'text/event-stream',
         );
         if (surface === 'admin' && (method !== 'get' || isEndless)) continue;
-        // An answer without an end is asked for its head (test/service/events/).
+        // Of an endless response, only the head is requested (test/service/events/).
         const asks = isEndless ? 'HEAD' : method.toUpperCase();
         const parameters = (operation.parameters ?? []).flatMap(({ $ref, name, in: place }) => {
           if (name !== undefined) return place === 'query' ? [{ name, required: false }] : [];
@@ -361,7 +361,7 @@ test('every path that is described answers, with every parameter that it names',
         });
         const at = await placeOf(surface, path);
         const own = { ...values, ...OWN_VALUES.find(([begin]) => path.startsWith(begin))?.[1] };
-        // Of digests, collections alone: not every resource has one. A delta token is of one key and collection.
+        // $digests is tested without $expand, which not every resource has; a $deltatoken is of one key and collection.
         const compared = path.endsWith('$digests') ? ['$expand'] : ['$deltatoken'];
         const isTried = isFull || (surface !== 'replication' && !/OData\/(?!Property)|Media/.test(path));
         const taken = parameters.filter(({ name }) => isTried && !compared.includes(name));
@@ -401,7 +401,7 @@ test('every path that is described answers, with every parameter that it names',
   assert.ok(asked > (isFull ? 900 : 350), String(asked));
 });
 
-/** What stands in braces, so that there is something. */
+/** Replaces the parameters of a path by values of existing records. */
 async function placeOf(surface: SurfaceName, path: string): Promise<string> {
   if (path.startsWith('/media/')) {
     const { text } = await service.get('api', '/v1/listings/1/floorplans', { token: TOKENS.api });
@@ -443,7 +443,7 @@ async function partOf(part: string): Promise<string> {
   return JSON.parse(text).D.Results[0]?.Id ?? 'none';
 }
 
-test('a parameter that is not described for a path is not taken there', async () => {
+test('a path refuses parameters that its description does not list', async () => {
   for (const { path, takes } of NATIVE_ROUTES.filter(({ path: each }) => !each.includes('{'))) {
     for (const name of PARAMETERS.filter((each) => !takes.includes(each))) {
       const { status } = await service.get('api', `/v1/${path}?${name}=1`, { token: TOKENS.api });
@@ -463,7 +463,7 @@ test('a parameter that is not described for a path is not taken there', async ()
   }
 });
 
-test('a description is asked for as often as a key may ask, and by others without end', async () => {
+test('a request for the description counts against the limit of a key, and has no limit without a key', async () => {
   const limits = { ...SERVICE_DEFAULTS.limits, api: { requests: 1, seconds: 300 } };
   const bounded = await startTestService({ after }, { service: { limits } });
   const token = await bounded.key('api');

@@ -1,4 +1,4 @@
-/** Clients that mean harm: bytes out of turn, requests that pretend, and queries made at random. */
+/** Hostile clients: invalid bytes, request smuggling, random queries, huge responses, and clients that do not read. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import fc from 'fast-check';
@@ -44,7 +44,7 @@ function unlimited() {
   return { api: limit, replication: limit, floorplans: limit, admin: limit };
 }
 
-/** Each response on the wire, as its status and its body, by the lengths that the heads tell. */
+/** Splits the received bytes into responses (status and body) by their Content-Length. */
 function responses(wire: string): [status: number, body: string][] {
   const found: [number, string][] = [];
   for (let rest = wire; rest !== ''; ) {
@@ -58,12 +58,12 @@ function responses(wire: string): [status: number, body: string][] {
   return found;
 }
 
-test('bytes that are no request wait for the answers before them, and never get into one', async () => {
+test('invalid bytes after pipelined requests get 400 after the complete responses before them', async () => {
   const page = head('GET /v1/listings?_limit=200');
   const whole = (await service.get('replication', '/v1/listings?_limit=200', { token })).text;
   assert.ok(whole.length > 500_000);
-  const told = 'The request is malformed: it is not HTTP/1.1.';
-  const refused = JSON.stringify({ error: { code: 'requestMalformed', message: told } });
+  const message = 'The request is malformed: it is not HTTP/1.1.';
+  const refused = JSON.stringify({ error: { code: 'requestMalformed', message } });
   const wire = await sendRaw(address, `${page}${page}no request\r\n\r\n`);
   assert.deepEqual(responses(wire), [
     [200, whole],
@@ -85,21 +85,21 @@ test('bytes that are no request wait for the answers before them, and never get 
   ]);
 });
 
-test('CONNECT is a method like any other: 405', async () => {
+test('CONNECT gets 405 like any other method', async () => {
   const answer = readAnswer(await sendRaw(address, 'CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n'));
-  const told = 'CONNECT is not allowed. This service accepts GET and HEAD.';
-  assert.deepEqual(resoFault(answer), [405, 'methodNotAllowed', told]);
+  const message = 'CONNECT is not allowed. This service accepts GET and HEAD.';
+  assert.deepEqual(resoFault(answer), [405, 'methodNotAllowed', message]);
   assert.equal(answer.headers.allow, 'GET, HEAD, OPTIONS');
 });
 
-test('an Expect header is no reason to refuse a request', async () => {
+test('an unknown Expect header is ignored', async () => {
   const answer = readAnswer(
     await sendRaw(address, head('GET /v1/system', 'Expect: much', 'Connection: close')),
   );
   assert.equal(answer.status, 200);
 });
 
-test('two Host headers: 400; offers of other protocols are passed over', async () => {
+test('two Host headers get 400; offers to upgrade the protocol are ignored', async () => {
   const two = readAnswer(await sendRaw(address, head('GET /v1/system', 'Host: y', 'Connection: close')));
   assert.equal(two.status, 400);
   assert.match(two.text, /The request is malformed: it has two Host headers\./);
@@ -112,7 +112,7 @@ test('two Host headers: 400; offers of other protocols are passed over', async (
   }
 });
 
-test('a request inside another one is not answered', async () => {
+test('a smuggled request inside a body is not answered', async () => {
   const inner = 'GET /v1/system HTTP/1.1\r\nHost: x\r\n\r\n';
   const smuggled = head('POST /v1/system', `Content-Length: ${inner.length}`, 'Transfer-Encoding: chunked');
   assert.deepEqual(
@@ -121,7 +121,7 @@ test('a request inside another one is not answered', async () => {
   );
 });
 
-test('a body in whose place no HTTP comes is an error of its request, which has one answer', async () => {
+test('a malformed or late body is an error of its own request, which gets exactly one response', async () => {
   const chunked = ['Content-Type: text/plain', 'Transfer-Encoding: chunked'];
   const query = head('POST /Reso/OData/Property/$query', ...chunked);
   const broken = async (text: string) =>
@@ -134,15 +134,15 @@ test('a body in whose place no HTTP comes is an error of its request, which has 
   assert.deepEqual(await broken(`${query}4\r\n$top=1\r\n0\r\n\r\n`), [refused]);
   const before = head('GET /Reso/OData/Property/$count');
   assert.deepEqual(await broken(`${before}${query}ZZ\r\n`), [[200, ''], refused]);
-  // One that nobody reads changes nothing but the connection, which ends.
+  // A malformed body that is not read only ends the connection.
   const unread = head('GET /Reso/OData/Property/$count', ...chunked);
   assert.deepEqual(await broken(`${unread}ZZ\r\n${before}`), [[200, '']]);
-  // What comes too slowly is told of once, too.
+  // A body that arrives too slowly gets one response, too.
   const slow = head('POST /Reso/OData/Property/$query', 'Content-Type: text/plain', 'Content-Length: 10');
   assert.deepEqual(await broken(`${slow}$top`), [[408, 'The request did not arrive completely in time.']]);
 });
 
-test('headers as long as they may be are read in no time', async () => {
+test('headers of the maximum length are parsed within 1.5 s', async () => {
   const long: Readonly<Record<string, string>> = {
     accept: 'a/b;q=0.1,'.repeat(5000),
     'accept-encoding': 'a;q=0.1,'.repeat(6000),
@@ -163,7 +163,7 @@ test('headers as long as they may be are read in no time', async () => {
   }
 });
 
-test('names that every JavaScript object inherits are unknown names', async () => {
+test('names of members of Object.prototype are unknown names', async () => {
   for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
     const paths = [
       `/Reso/OData/${name}`,
@@ -260,7 +260,7 @@ const request = fc.oneof(
   text.map((path) => `/v1/listings/${path}`),
 );
 
-test('whatever is asked is answered, soon, and never by a fault of the service', async () => {
+test('random queries get a proper response within 3 s, never a 500', async () => {
   const runs = process.env.PLAT_FULL === '1' ? 20_000 : 700;
   await fc.assert(
     fc.asyncProperty(request, async (path) => {
@@ -268,27 +268,27 @@ test('whatever is asked is answered, soon, and never by a fault of the service',
       const { status, text: body } = await service.get('replication', path.replaceAll('#', '%23'), { token });
       assert.ok([200, 204, 400, 404, 406, 414, 501].includes(status), `${status} ${body}`);
       if (body !== '' && !path.includes('/$value')) JSON.parse(body);
-      assert.ok(performance.now() - started < 3000, 'it takes long');
+      assert.ok(performance.now() - started < 3000, 'the response takes too long');
     }),
     { seed: 20260607, numRuns: runs },
   );
 });
 
-test('an answer that would fill the memory is not made: 503, and the service goes on', async () => {
+test('a response above 256 MB is refused with 503, and the service continues', async () => {
   const twice = (name: string, as: string): string => `concat(${name},${name}) as ${as}`;
   const names = ['PublicRemarks', ...Array.from({ length: 10 }, (_, index) => `X${index}`)];
   const doubled = names.slice(1).map((as, index) => twice(names[index] ?? '', as));
   const path = `/Reso/OData/Property?$select=X9&$compute=${doubled.join()}`;
-  const told =
+  const message =
     'The response would be larger than 256 MB. Request fewer records at a time, or fewer expansions.';
   const ask = (top: number) => service.get('replication', `${path}&$top=${top}`, { token });
-  assert.deepEqual(resoFault(await ask(200)), [503, 'answerTooLarge', told]);
+  assert.deepEqual(resoFault(await ask(200)), [503, 'answerTooLarge', message]);
   const { status, bytes } = await ask(2);
   assert.equal(status, 200);
   assert.ok(bytes.length > 2 * 1024 * remarks.length);
 });
 
-test('clients that read nothing do not fill the memory: beyond a limit the others are told to retry', async (t) => {
+test('responses that clients do not read are limited in total: beyond it, requests get 503 with Retry-After', async (t) => {
   const bounded = await startTestService(t, {
     fill: fillListings,
     service: { budget: { ...SERVICE_DEFAULTS.budget, totalMegabytes: 6 } },
@@ -297,13 +297,13 @@ test('clients that read nothing do not fill the memory: beyond a limit the other
   const page = `GET /v1/listings?_limit=200 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`;
   const ask = () => bounded.get('replication', '/v1/system', { token: key });
   const idle = [];
-  // What the system's own buffers take counts as taken, so there have to be a few.
+  // Bytes in the socket buffers count as read, so several clients are needed.
   while ((await ask()).status === 200) {
     const socket = open(bounded.addresses.replication);
     socket.on('error', () => undefined).pause();
     socket.write(page.repeat(10));
     idle.push(socket);
-    assert.ok(idle.length < 500, 'no bound is met');
+    assert.ok(idle.length < 500, 'the limit is never reached');
   }
   const refused = await ask();
   assert.deepEqual([refused.status, refused.headers['retry-after']], [503, '5']);

@@ -1,4 +1,4 @@
-/** HTTP/2 on the service's own TLS: the same answers, and the same protection, over one connection. */
+/** HTTP/2 on the service's own TLS: the same responses and the same limits as with HTTP/1.1. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
@@ -83,7 +83,7 @@ function ask(
   return read(stream);
 }
 
-/** What HTTP/1.1 gives on the same port. */
+/** Sends a request over HTTP/1.1 to the same port. */
 function askOld(address: string, path: string, token: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${token}` };
@@ -97,13 +97,13 @@ function askOld(address: string, path: string, token: string): Promise<string> {
 
 const bearer = (token: string): OutgoingHttpHeaders => ({ authorization: `Bearer ${token}` });
 
-/** A line of the metrics. */
+/** The value of a metric. */
 async function metric({ service }: TestService, name: string): Promise<number> {
   const line = (await service.metrics.text()).split('\n').find((each) => each.startsWith(`${name} `));
   return Number(line?.slice(name.length + 1));
 }
 
-test('the answers are those of HTTP/1.1, many at once, and links are of the own address', async (t) => {
+test('60 concurrent streams get the responses of HTTP/1.1, with links to the same address', async (t) => {
   const service = await serve(t);
   const token = await service.key('api');
   const address = service.addresses.api;
@@ -140,7 +140,7 @@ test('the answers are those of HTTP/1.1, many at once, and links are of the own 
   assert.ok(String(objectOf(text)['@odata.nextLink']).startsWith(`${address}/Reso/`), text);
 });
 
-test('HEAD, 304, compression, methods, bodies and refusals are as ever', async (t) => {
+test('HEAD, 304, compression, methods, bodies and errors work as over HTTP/1.1', async (t) => {
   const service = await serve(t, { remarks: 2000 });
   const token = await service.key('api');
   const on = session(t, service.addresses.api);
@@ -204,7 +204,7 @@ test('curl uses HTTP/2 by default, and HTTP/1.1 on request', async (t) => {
   );
 });
 
-test('a client that gives up what it asks is ended, and others are answered', async (t) => {
+test('a client that keeps cancelling streams (rapid reset) is disconnected; others are answered', async (t) => {
   const service = await serve(t, { remarks: 500 });
   const token = await service.key('api');
   const on = session(t, service.addresses.api);
@@ -220,14 +220,14 @@ test('a client that gives up what it asks is ended, and others are answered', as
     await new Promise(setImmediate);
   }
   await ended;
-  assert.ok(asked < 5000, `${asked} requests were taken`);
+  assert.ok(asked < 5000, `${asked} requests were accepted`);
   const next = session(t, service.addresses.api);
   const { status } = await ask(next, PAGE, bearer(token));
   assert.ok(status === 200 || status === 429, String(status));
   while ((await metric(service, 'plat_requests_running')) > 0) await new Promise(setImmediate);
 });
 
-test('a stream whose answer is not taken breaks off with an error, and the others of its connection go on', async (t) => {
+test('a stream whose response is not read is reset with an error; other streams of the connection continue', async (t) => {
   const pace = { bytesPerSecond: 100_000, seconds: 0.2 };
   const service = await serve(t, { remarks: 4000, listings: 300, service: { pace } });
   const token = await service.key('replication');
@@ -250,7 +250,7 @@ test('a stream whose answer is not taken breaks off with an error, and the other
   }
 });
 
-test('what streams hold counts for their key, which is refused beyond its share', async (t) => {
+test('unread bytes of streams count against the budget of their key, and other keys are not refused', async (t) => {
   const budget = { ...SERVICE_DEFAULTS.budget, megabytes: 3 };
   const service = await serve(t, { remarks: 4000, listings: 300, service: { budget } });
   const [greedy, modest] = [await service.key('replication'), await service.key('replication')];
@@ -267,7 +267,7 @@ test('what streams hold counts for their key, which is refused beyond its share'
   on.destroy();
 });
 
-test('a connection on which nothing is asked ends, whatever else comes on it', async (t) => {
+test('a connection without requests is closed, even if it sends pings', async (t) => {
   const connections = { ...SERVICE_DEFAULTS.connections, requestSeconds: 0.2, idleSeconds: 0.3 };
   const service = await serve(t, { service: { connections } });
   const token = await service.key('api');
@@ -284,7 +284,7 @@ test('a connection on which nothing is asked ends, whatever else comes on it', a
   assert.ok(first !== undefined && second !== undefined && first < second);
 });
 
-test('a request that goes on after its answer is reset, and frames on it keep no connection', async (t) => {
+test('a request that continues after its response is reset, and further frames on it do not keep the connection open', async (t) => {
   const connections = { ...SERVICE_DEFAULTS.connections, requestSeconds: 0.2, idleSeconds: 0.2 };
   const service = await serve(t, { service: { connections } });
   const token = await service.key('api');
@@ -303,7 +303,7 @@ test('a request that goes on after its answer is reset, and frames on it keep no
     assert.ok(JSON.parse(text), path);
   });
   await Promise.all(ended);
-  // Whoever ignores that, and sends frame after frame, is ended with the connection, as one that asks nothing.
+  // If a client ignores the reset and continues to send frames, its connection is closed as idle.
   const options = { host: '127.0.0.1', port: Number(new URL(service.addresses.api).port), ca: tls.cert };
   const socket = connectTls({ ...options, servername: 'localhost', ALPNProtocols: ['h2'] });
   t.after(() => socket.destroy());
@@ -316,7 +316,7 @@ test('a request that goes on after its answer is reset, and frames on it keep no
   await once(socket, 'close');
 });
 
-test('a service that closes ends what is under way, and does not wait for the rest', async (t) => {
+test('a closing service completes running streams, and closes idle connections at once', async (t) => {
   const service = await serve(t, { remarks: 4000, listings: 300 });
   const token = await service.key('replication');
   const [idle, busy] = [session(t, service.addresses.replication), session(t, service.addresses.replication)];
@@ -342,12 +342,12 @@ function frame(type: number, flags: number, stream: number, payload: Buffer): Bu
   return Buffer.concat([head, payload]);
 }
 
-/** A request without a path in the table, which is enough for a stream: `GET https:/`. */
+/** The compressed headers of `GET https:/`, from the static table of HPACK. */
 const OPENED = Buffer.from([0x82, 0x87, 0x84]);
 const several = (count: number, make: (at: number) => Buffer): Buffer =>
   Buffer.concat(Array.from({ length: count }, (_, at) => make(at)));
 
-/** What each flood sends over and over; the number is that of the round. */
+/** The frames that each flood sends repeatedly, by the number of the round. */
 const FLOODS: Readonly<Record<string, (round: number) => Buffer>> = {
   'headers that never end': (round) =>
     round === 0
@@ -355,22 +355,22 @@ const FLOODS: Readonly<Record<string, (round: number) => Buffer>> = {
       : several(20, () =>
           frame(9, 0, 1, Buffer.concat([Buffer.from([0, 1, 0x78, 0x7f, 0x81, 0x7e]), Buffer.alloc(255, 97)])),
         ),
-  'pings whose answers are not read': () => several(200, () => frame(6, 0, 0, Buffer.alloc(8))),
-  'settings whose answers are not read': () =>
+  'pings whose acknowledgements are not read': () => several(200, () => frame(6, 0, 0, Buffer.alloc(8))),
+  'settings whose acknowledgements are not read': () =>
     several(200, () => frame(4, 0, 0, Buffer.from([0, 4, 0, 1, 0, 0]))),
   'streams that the service must reset': (round) =>
     several(50, (at) => {
       const stream = 1 + 2 * (50 * round + at);
       return Buffer.concat([frame(1, 5, stream, OPENED), frame(8, 0, stream, Buffer.alloc(4))]);
     }),
-  'more streams than there may be': (round) =>
+  'more streams than the limit': (round) =>
     several(50, (at) => frame(1, 5, 1 + 2 * (50 * round + at), OPENED)),
 };
 
-/** More than the buffers of both ends of a connection hold, behind which the service sees nothing of a flood (37 MB here). */
+/** More bytes than the buffers at both ends of a connection hold (37 MB here), since the service does not see those. */
 const FLOOD = 64_000_000;
 
-test('floods of frames end their own connection, and others are answered', async (t) => {
+test('a flood of frames closes its own connection; others are answered', async (t) => {
   const service = await serve(t);
   const token = await service.key('api');
   const on = session(t, service.addresses.api);
@@ -397,7 +397,7 @@ test('floods of frames end their own connection, and others are answered', async
       if (socket.write(part)) await new Promise(setImmediate);
       else await Promise.race([new Promise((resolve) => socket.once('drain', resolve)), closed]);
     }
-    assert.equal(isOpen, false, `${name}: ${sent} bytes were taken`);
+    assert.equal(isOpen, false, `${name}: ${sent} bytes were accepted`);
     assert.equal((await ask(on, PAGE, bearer(token))).status, 200, name);
   }
 });

@@ -1,10 +1,10 @@
-/** What has no bound does not hold up what has one (issue: queries that can be slow are not on the event loop's thread). */
+/** Unbounded reads do not delay bounded ones: slow queries run neither on the main thread nor in the lane of pages. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { listing, room } from '../../support/builders.ts';
 import { startTestService } from '../../support/service.ts';
 
-/** So many that what goes through them takes a third of a second, in the full run three times as long. */
+/** So many that a slow query takes a third of a second, in the full test run three times as long. */
 const ROOMS = process.env.PLAT_FULL === '1' ? 12 : 10;
 const rooms = (key: string) => Array.from({ length: ROOMS }, (_, index) => room(`${key}-${index}`));
 const service = await startTestService(
@@ -22,7 +22,7 @@ const service = await startTestService(
 );
 const token = await service.key('replication');
 
-/** The rooms of the listing of each room, and so on: as many times more with each level as a listing has rooms, and never found. */
+/** A condition that is never true, whose cost grows with each level by the number of rooms of a listing. */
 const conditionWithin = (levels: number): string =>
   levels === 0
     ? "RoomKey eq 'none'"
@@ -38,7 +38,7 @@ const slow = [
 ];
 
 for (const path of slow) {
-  test(`pages, records and children are given meanwhile: ${path.slice(0, 60)}`, async () => {
+  test(`pages, records and children are returned before a slow query ends: ${path.slice(0, 60)}`, async () => {
     const order: string[] = [];
     const ask = async (name: string, asked: string): Promise<void> => {
       const { status, text } = await service.get('replication', `/Reso/OData/${asked}`, { token });

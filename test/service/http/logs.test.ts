@@ -1,4 +1,4 @@
-/** What the service logs: enough to find a request again, and never a token (contract, Command line). */
+/** The log of the service: it identifies each request and never contains a token (contract, Command line). */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { pino } from 'pino';
@@ -49,7 +49,7 @@ test('each request is logged with its id, path and status, but without its query
   });
 });
 
-test('no token is ever logged, wherever a client puts it', async () => {
+test('a token is never logged, wherever a client puts it', async () => {
   const token = await service.key('api');
   lines.splice(0);
   const asks: readonly (readonly [string, Record<string, string>])[] = [
@@ -74,7 +74,7 @@ test('no token is ever logged, wherever a client puts it', async () => {
   assert.ok(!text.includes(hashToken(token)));
 });
 
-test('a fault of the service is logged in full, and its response has no stack, path or SQL', async () => {
+test('an internal error is logged in full, and its response has no stack, path or SQL', async () => {
   const token = await service.key('api');
   await service.write('Property', {
     ListingKey: '2',
@@ -86,14 +86,14 @@ test('a fault of the service is logged in full, and its response has no stack, p
   broken = true;
   lines.splice(0);
   const answer = await service.get('api', url, { headers: { 'x-request-id': 'find-me' } });
-  const told = 'The request failed inside the service. Its id is find-me.';
-  assert.deepEqual(resoFault(answer), [500, 'internal', told]);
+  const message = 'The request failed inside the service. Its id is find-me.';
+  assert.deepEqual(resoFault(answer), [500, 'internal', message]);
   const [line = {}] = logged();
-  assert.deepEqual([line.level, line.requestId, line.msg], [50, 'find-me', told]);
+  assert.deepEqual([line.level, line.requestId, line.msg], [50, 'find-me', message]);
   assert.match(JSON.stringify(line.err), /secret/);
 });
 
-test('what this service does not have is logged as a request, without a stack', async () => {
+test('an unsupported feature (501) is logged as a request, without a stack', async () => {
   const token = await service.key('api');
   lines.splice(0);
   const { status } = await service.get('api', '/Reso/OData/Property?$apply=x', { token });
@@ -105,7 +105,7 @@ test('what this service does not have is logged as a request, without a stack', 
   );
 });
 
-test('a refusal of the client is no error of the service', async () => {
+test('a refused request is logged as a request, not as an error', async () => {
   lines.splice(0);
   const answer = await service.get('api', '/v1/listings');
   assert.deepEqual(nativeFault(answer).slice(0, 2), [401, 1000]);

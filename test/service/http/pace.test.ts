@@ -1,4 +1,4 @@
-/** A body that is written at once is watched as it is taken: who is slow and steady gets all of it, who stops is cut. */
+/** The pace of a client is measured by what it reads, even if the body was written at once: slow is allowed, stopping is not. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
@@ -9,7 +9,7 @@ import { Pace, queueOf } from '../../../src/service/reply/pace.ts';
 import { send } from '../../../src/service/reply/send.ts';
 
 const MEGABYTE = 1024 * 1024;
-/** More than the system holds for a connection. */
+/** More than the socket buffers hold. */
 const BODY = Buffer.alloc(32 * MEGABYTE, 'x');
 const SECONDS = 600;
 
@@ -23,7 +23,7 @@ async function take(socket: Socket, bytes: number): Promise<number> {
   return taken;
 }
 
-it('a client that takes more than the least, a little at a time, is not cut; one that stops is', async (t) => {
+it('a client that reads slowly but above the minimum is not disconnected; one that stops reading is', async (t) => {
   let now = 0;
   let cuts = 0;
   const pace = new Pace({ bytesPerSecond: 1000, seconds: SECONDS }, () => now);
@@ -60,7 +60,7 @@ it('a client that takes more than the least, a little at a time, is not cut; one
   client.on('error', () => undefined).write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
   const { socket } = await asked.promise;
   const left = queueOf(socket);
-  assert.ok(left !== undefined, 'Node shows how much of what was written the system has not taken');
+  assert.ok(left !== undefined, 'Node reports how many written bytes the system has not yet accepted');
 
   let waits = left() ?? 0;
   assert.ok(waits > MEGABYTE, 'the body was written at once');
@@ -74,20 +74,20 @@ it('a client that takes more than the least, a little at a time, is not cut; one
     }
     now += SECONDS * 1000;
     pace.look();
-    assert.equal(cuts, 0, `${before - waits} bytes in a window are enough`);
+    assert.equal(cuts, 0, `disconnected after ${before - waits} bytes in a window`);
   }
-  // The system may still take a little of what it has room for; then nothing moves any more.
+  // The system may still accept a few bytes into its buffers; then nothing moves any more.
   for (let windows = 0; cuts === 0; windows++) {
-    assert.ok(windows < 100, 'a client that takes nothing is cut');
+    assert.ok(windows < 100, 'the client is never disconnected');
     await setImmediate();
     now += SECONDS * 1000;
     pace.look();
   }
   assert.equal(await sent.promise, BODY.length);
   assert.equal(cuts, 1);
-  // What it was promised does not come: its connection ends before.
+  // The connection ends before the whole body has arrived.
   const closed = once(client, 'close');
   client.on('data', (part: Buffer) => (taken += part.length));
   await closed;
-  assert.ok(taken < BODY.length, `${taken} bytes came`);
+  assert.ok(taken < BODY.length, `${taken} bytes arrived`);
 });

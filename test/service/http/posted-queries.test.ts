@@ -1,4 +1,4 @@
-/** Queries in the body of a POST (contract, Surfaces; OData 4.01 URL conventions, 4.17), and the links that go on. */
+/** Queries in the body of a POST (contract, Surfaces; OData 4.01 URL conventions, 4.17), and the links that continue them. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { deflateRawSync } from 'node:zlib';
@@ -33,7 +33,7 @@ const keysIn = ({ status, text }: Answer): string[] => {
   return value.map(({ ListingKey }) => ListingKey);
 };
 
-test('options in a body are answered as those of an address, and both belong together', async () => {
+test('options in a body work like those in a URL, and both can be combined', async () => {
   const filter = "$filter=City%20eq%20'Rome'%20and%20ListPrice%20gt%203";
   const options = '$orderby=ListPrice%20desc&$top=2&$select=ListingKey,City&$count=true';
   const asked = await service.get('api', `/Reso/OData/Property?${filter}&${options}`, { token: api });
@@ -42,7 +42,7 @@ test('options in a body are answered as those of an address, and both belong tog
     post(QUERY, `${filter}&${options}`),
     post(`${QUERY}?${options}`, filter),
     post(`/Reso/OData/Property/%24query/?${options}`, `${filter}\r\n`),
-    // As people write it, and as forms encode it.
+    // Unencoded, and encoded as a form.
     post(QUERY, `$filter=City eq 'Rome' and ListPrice gt 3&${options}`),
     post(QUERY, `filter=City+eq+%27Rome%27+and+ListPrice+gt+3&${options}`, {
       headers: { 'content-type': 'Application/X-WWW-Form-Urlencoded; charset="UTF-8"' },
@@ -54,11 +54,11 @@ test('options in a body are answered as those of an address, and both belong tog
   for (const way of ways) {
     const answer = await way;
     assert.equal(answer.text, asked.text);
-    assert.equal(answer.headers['x-plat-index'], 'cached', 'the same filter');
+    assert.equal(answer.headers['x-plat-index'], 'cached', 'the filter list is shared');
   }
 });
 
-test('a count, a record, a field, metadata and the native interface are asked in the same ways', async () => {
+test('counts, records, metadata and the native interface accept posted queries, too', async () => {
   const count = await post('/Reso/OData/Property/$count/$query', "$filter=City eq 'Utica'");
   assert.deepEqual([count.status, count.text], [200, '10']);
   const one = await post("/Reso/OData/Property('K1001')/$query", '$select=City');
@@ -75,7 +75,7 @@ test('a count, a record, a field, metadata and the native interface are asked in
   }
 });
 
-test('the next links of a long query are followed by GET, and every row comes once', async () => {
+test('the next links of a long query can be followed by GET, and return every row once', async () => {
   const keys = Array.from({ length: 1900 }, (_, at) => `'K${1000 + (at % 30)}${at < 30 ? '' : `-${at}`}'`);
   const filter = `$filter=ListingKey in (${keys.join(',')})`;
   for (const [surface, token] of [
@@ -111,7 +111,7 @@ test('the next links of a long query are followed by GET, and every row comes on
   );
 });
 
-test('where no link can hold the query, that is said before a row is given', async () => {
+test('a query that is too long for a link is refused if it needs one, before any row is sent', async () => {
   let seed = 1;
   const noise = (): string => {
     seed = (seed * 48_271) % 2_147_483_647;
@@ -130,7 +130,7 @@ test('where no link can hold the query, that is said before a row is given', asy
   );
 });
 
-test('an address of nearly 16 KB has next links that can be asked', async () => {
+test('the next link of a URL of almost 16 KB can be requested', async () => {
   const path = '/Reso/OData/Property?$filter=ListingKey%20ne%20%27';
   const url = `${path}${'x'.repeat(16_384 - path.length - 3)}%27`;
   const first = await service.get('api', url, { token: api, headers: { prefer: 'maxpagesize=20' } });
@@ -139,7 +139,7 @@ test('an address of nearly 16 KB has next links that can be asked', async () => 
   assert.equal(keysIn(second).length, 10);
 });
 
-test('a compressed query that the service did not create is refused, and expands to no more than a body', async () => {
+test('an invalid or oversized compressed query is refused, and its options are checked like any others', async () => {
   const packed = (text: string): string => deflateRawSync(text).toString('base64url');
   const ask = (value: string): Promise<Answer> =>
     service.get('api', `/Reso/OData/Property?plat.query=${value}`, { token: api });
@@ -159,11 +159,15 @@ test('a compressed query that the service did not create is refused, and expands
   assert.deepEqual(resoFault(await ask(twice)).slice(0, 2), [400, 'optionRepeated']);
   const posted = await post(QUERY, `plat.query=${twice}`);
   assert.deepEqual(resoFault(posted).slice(0, 2), [400, 'optionRepeated']);
-  assert.equal(keysIn(await ask(packed(`plat.query=${packed('$top=1')}`))).length, 30, 'packed once');
+  assert.equal(
+    keysIn(await ask(packed(`plat.query=${packed('$top=1')}`))).length,
+    30,
+    'a query is decompressed only once',
+  );
 });
 
-test('what is no query: its type, its encoding, its length, its options', async () => {
-  const told = (given: string): string =>
+test('a body with an unsupported type or encoding, an excessive length or invalid options is refused', async () => {
+  const message = (given: string): string =>
     `The body is ${given}. A query is read as text/plain or application/x-www-form-urlencoded, in UTF-8 and not compressed.`;
   for (const type of [
     'application/json',
@@ -172,12 +176,12 @@ test('what is no query: its type, its encoding, its length, its options', async 
     'multipart/form-data; boundary=x',
   ]) {
     const answer = await post(QUERY, '$top=1', { headers: { 'content-type': type } });
-    assert.deepEqual(resoFault(answer), [415, 'mediaTypeUnsupported', told(type)]);
+    assert.deepEqual(resoFault(answer), [415, 'mediaTypeUnsupported', message(type)]);
   }
   const zipped = await post(QUERY, '$top=1', { headers: { ...TEXT, 'content-encoding': 'gzip' } });
-  assert.deepEqual(resoFault(zipped), [415, 'mediaTypeUnsupported', told('the encoding gzip')]);
+  assert.deepEqual(resoFault(zipped), [415, 'mediaTypeUnsupported', message('the encoding gzip')]);
   const native = await post('/v1/listings/$query', '{}', { headers: { 'content-type': 'application/json' } });
-  assert.deepEqual(nativeFault(native), [415, 1053, told('application/json')]);
+  assert.deepEqual(nativeFault(native), [415, 1053, message('application/json')]);
   const most = 393_216;
   const head = '$filter=ListPrice gt 1&x=';
   assert.equal((await post(QUERY, head.padEnd(most, 'a'))).status, 200);
@@ -194,7 +198,7 @@ test('what is no query: its type, its encoding, its length, its options', async 
   assert.deepEqual(resoFault(await post(QUERY, '$filter=%zz')).slice(0, 2), [400, 'requestMalformed']);
 });
 
-test('POST is a question only so: 405 with Allow for anything else', async () => {
+test('POST is accepted only for queries: anything else gets 405 with Allow', async () => {
   const allowed = async (method: string, path: string, headers = {}): Promise<unknown[]> => {
     const { status, headers: given } = await service.get('api', path, { token: api, method, headers });
     return [status, given.allow];
@@ -213,26 +217,26 @@ test('POST is a question only so: 405 with Allow for anything else', async () =>
   for (const method of ['GET', 'HEAD', 'PUT', 'DELETE']) {
     assert.deepEqual(await allowed(method, QUERY), [405, 'POST, OPTIONS']);
   }
-  const told = 'GET is not allowed. This service accepts POST.';
+  const message = 'GET is not allowed. This service accepts POST.';
   assert.deepEqual(resoFault(await service.get('api', QUERY, { token: api })), [
     405,
     'methodNotAllowed',
-    told,
+    message,
   ]);
   assert.deepEqual(await allowed('OPTIONS', QUERY), [204, 'POST, OPTIONS']);
   const admin = { token: await service.key('admin'), method: 'POST', headers: OVERRIDE };
   assert.equal((await service.get('admin', '/status', admin)).status, 405);
-  // A GET that says so is one.
+  // The override applies to POST only.
   assert.deepEqual(await allowed('GET', '/v1/listings', { 'x-http-method-override': 'DELETE' }), [
     200,
     undefined,
   ]);
 });
 
-test('no body is read before the key is known', async () => {
+test('a request without a key or with too long a body is refused before the body arrives', async () => {
   const head = (length: number, more = ''): string =>
     `POST ${QUERY} HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: ${length}\r\n${more}\r\n`;
-  // The answer comes though no byte of the body has.
+  // The response arrives although no byte of the body was sent.
   const answer = readAnswer(await sendRaw(service.addresses.api, head(100)));
   assert.deepEqual(resoFault(answer).slice(0, 2), [401, 'tokenMissing']);
   const key = `Authorization: Bearer ${api}\r\n`;
@@ -244,12 +248,12 @@ test('no body is read before the key is known', async () => {
     'requestTimedOut',
     'The request did not arrive completely in time.',
   ]);
-  const gone = open(service.addresses.api);
-  gone.write(`${head(10, key)}$top`, () => gone.destroy());
+  const leaving = open(service.addresses.api);
+  leaving.write(`${head(10, key)}$top`, () => leaving.destroy());
   assert.equal((await post(QUERY, '$top=1')).status, 200);
 });
 
-test('a posted query is charged as one in an address', async () => {
+test('a posted query counts against the limit like one in a URL, even if it is refused', async () => {
   const limits = { ...SERVICE_DEFAULTS.limits, api: { requests: 2, seconds: 300 } };
   const bounded = await startTestService({ after }, { service: { limits } });
   const token = await bounded.key('api');

@@ -24,8 +24,8 @@ const service = await startTestService(
 
 const LIMIT = { requests: 2, seconds: 300 };
 
-describe('the limiter', () => {
-  it('counts each key by itself, in windows that begin with its first request', () => {
+describe('RateLimiter', () => {
+  it('counts each key separately, in windows that begin with its first request', () => {
     const limiter = new RateLimiter();
     const take = (key: string, second: number): unknown[] => {
       const { remaining, exceeded, reset } = limiter.take(key, LIMIT, second * 1000);
@@ -40,7 +40,7 @@ describe('the limiter', () => {
     assert.deepEqual(take('b', 1300), [0, false, 100]);
   });
 
-  it('reports its limit, what is left and when the window ends', () => {
+  it('reports the limit, the remaining requests and the end of the window in headers', () => {
     const allowance = new RateLimiter().take('a', { requests: 1500, seconds: 300 }, 0);
     assert.deepEqual(rateLimitHeaders(allowance), {
       'ratelimit-policy': '"requests";q=1500;w=300',
@@ -48,7 +48,7 @@ describe('the limiter', () => {
     });
   });
 
-  it('refuses with the seconds to wait', () => {
+  it('refuses with the number of seconds to wait', () => {
     const limiter = new RateLimiter();
     for (const second of [0, 0]) limiter.take('a', LIMIT, second);
     const { code, retryAfter, message } = rateLimited(limiter.take('a', LIMIT, 12_000));
@@ -56,7 +56,7 @@ describe('the limiter', () => {
     assert.equal(message, 'More than 2 requests in 300 s. Try again in 288 s.');
   });
 
-  it('usually lets api keys ask 1,500 times in 5 minutes, and replication keys 4,000 times', () => {
+  it('defaults to 1,500 requests in 5 minutes for api keys, and 4,000 for replication keys', () => {
     assert.deepEqual(SERVICE_DEFAULTS.limits.api, { requests: 1500, seconds: 300 });
     assert.deepEqual(SERVICE_DEFAULTS.limits.replication, { requests: 4000, seconds: 300 });
   });
@@ -87,7 +87,7 @@ test('every response to a known key reports its remaining limit, even an error',
   assert.deepEqual(allowanceOf(over), ['"requests";q=3;w=300', '"requests";r=0']);
 });
 
-test('above the limit: 429, 1550 and Retry-After, in both envelopes', async () => {
+test('a request above the limit gets 429, 1550 and Retry-After, in both envelopes', async () => {
   const token = await service.key('replication');
   for (const _ of [1, 2]) await service.get('replication', '/v1/listings', { token });
   const native = await service.get('replication', '/v1/listings', { token });
@@ -100,7 +100,7 @@ test('above the limit: 429, 1550 and Retry-After, in both envelopes', async () =
   assert.ok(Number(reso.headers['retry-after']) <= 600);
 });
 
-test('the other kinds of keys have limits of their own, and one key does not use up another', async () => {
+test('other kinds of keys have limits of their own, and keys of one kind do not share a limit', async () => {
   for (const [surface, path] of [
     ['floorplans', '/Reso/Media'],
     ['admin', '/status'],
@@ -112,7 +112,7 @@ test('the other kinds of keys have limits of their own, and one key does not use
   }
 });
 
-test('every refusal of a known key counts, and reports the remaining limit', async (t) => {
+test('every response to a known key counts, even a refusal, and reports the remaining limit', async (t) => {
   const limits = { ...SERVICE_DEFAULTS.limits, api: { requests: 100, seconds: 300 } };
   const own = await startTestService(t, {
     fill: async ({ write }) => void (await write('Property', listing('1'))),
@@ -153,7 +153,7 @@ test('every refusal of a known key counts, and reports the remaining limit', asy
   assert.deepEqual([expired.status, allowanceList(expired)[1]], [401, '"requests";r=99']);
 });
 
-test('refused requests use up the limit', async () => {
+test('invalid requests use up the limit', async () => {
   const token = await service.key('api');
   const statuses = [];
   for (const path of [
@@ -168,7 +168,7 @@ test('refused requests use up the limit', async () => {
   assert.deepEqual(statuses, [404, 400, 400, 429, 429]);
 });
 
-test('who has no key uses up nothing, and probes have no limit', async () => {
+test('requests without a key and probes are not limited', async () => {
   for (const _ of [1, 2, 3, 4]) {
     const answer = await service.get('api', '/v1/listings');
     assert.equal(answer.status, 401);

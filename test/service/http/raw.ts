@@ -1,4 +1,4 @@
-/** Requests as bytes, for those that no HTTP client would send. */
+/** Sends raw bytes, for requests that no HTTP client would send. */
 import { connect, type Socket } from 'node:net';
 import type { Answer } from '../../support/service.ts';
 import { objectOf } from '../../support/world.ts';
@@ -8,7 +8,7 @@ export function open(address: string): Socket {
   return connect({ host: hostname, port: Number(port) });
 }
 
-/** Sends bytes and gives all that comes back until the other side closes. */
+/** Sends bytes and returns everything that is received until the other side closes. */
 export function sendRaw(address: string, text: string): Promise<string> {
   const socket = open(address);
   const parts: Buffer[] = [];
@@ -25,7 +25,7 @@ export interface RawAnswer extends Answer {
   readonly reason: string;
 }
 
-/** The first response on the wire. */
+/** Parses the first response in the received bytes. */
 export function readAnswer(wire: string): RawAnswer {
   const end = wire.indexOf('\r\n\r\n');
   const [line = '', ...lines] = wire.slice(0, end).split('\r\n');

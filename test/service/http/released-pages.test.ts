@@ -1,4 +1,4 @@
-/** The memory of a page is given back once, however its answer ends, so that the next page has it. */
+/** The buffer of a page is released exactly once, however its response ends. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, test } from 'node:test';
@@ -14,7 +14,7 @@ import { open } from './raw.ts';
 let taken = 0;
 let released = 0;
 
-/** The store, whose pages are counted as they come and go. */
+/** A store that counts its pages and their releases. */
 const counted = (store: Store): Store =>
   new Proxy(store, {
     get(target, name) {
@@ -56,7 +56,7 @@ const service = await startTestService(
 const token = await service.key('replication');
 const PATH = '/Reso/OData/Property';
 
-/** How many pages were taken and released by the time that nothing is under way. */
+/** Runs `work` until no request is running. @returns the numbers of pages that were taken and released */
 async function during(work: () => Promise<void>): Promise<readonly [number, number]> {
   taken = 0;
   released = 0;
@@ -65,7 +65,7 @@ async function during(work: () => Promise<void>): Promise<readonly [number, numb
   return [taken, released];
 }
 
-test('of answers that are taken whole, as they are and packed, and of those without a body', async () => {
+test('a page is released once after a complete response, plain or compressed, and after HEAD', async () => {
   for (const encoding of ['identity', 'gzip', 'zstd']) {
     for (const method of ['GET', 'HEAD']) {
       const counts = await during(async () => {
@@ -78,7 +78,7 @@ test('of answers that are taken whole, as they are and packed, and of those with
   }
 });
 
-test('of an answer that its client leaves half-way', async () => {
+test('a page is released once if the client disconnects halfway', async () => {
   for (const encoding of ['identity', 'gzip']) {
     const counts = await during(async () => {
       const socket = open(service.addresses.replication);

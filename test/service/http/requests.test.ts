@@ -1,4 +1,4 @@
-/** What a request may look like (contract, Surfaces), and what every response has. */
+/** The requests that the service accepts (contract, Surfaces), and the headers of every response. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { SERVICE_DEFAULTS } from '../../../src/service/options.ts';
@@ -31,26 +31,26 @@ test('GET, HEAD and OPTIONS are all that is allowed: 405 with Allow for anything
   for (const [surface, path] of PLACES) {
     for (const method of methods) {
       const answer = await service.get(surface, path, { method, token });
-      const told = `${method} is not allowed. This service accepts GET and HEAD.`;
+      const message = `${method} is not allowed. This service accepts GET and HEAD.`;
       const code = path.startsWith('/v1') ? 405 : 'methodNotAllowed';
-      assert.deepEqual(fault(answer), [405, code, told], `${method} ${path}`);
+      assert.deepEqual(fault(answer), [405, code, message], `${method} ${path}`);
       assert.equal(answer.headers.allow, 'GET, HEAD, OPTIONS');
     }
   }
 });
 
-test('a method that no HTTP parser knows is answered the same', async () => {
+test('a method that the HTTP parser does not know gets 405, too', async () => {
   for (const [surface, path] of PLACES) {
     const wire = await sendRaw(addresses[surface], `FETCH ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
     const answer = readAnswer(wire);
-    const told = 'FETCH is not allowed. This service accepts GET and HEAD.';
+    const message = 'FETCH is not allowed. This service accepts GET and HEAD.';
     const code = path.startsWith('/v1') ? 405 : 'methodNotAllowed';
-    assert.deepEqual(fault(answer), [405, code, told], path);
+    assert.deepEqual(fault(answer), [405, code, message], path);
     assert.deepEqual([answer.reason, answer.headers.allow], ['Method Not Allowed', 'GET, HEAD, OPTIONS']);
   }
 });
 
-test('a body is not read, whatever its type and size', async () => {
+test('a body is ignored, whatever its type and size', async () => {
   const body = 'x'.repeat(3_000_000);
   for (const type of ['application/json', 'text/plain', 'multipart/form-data', '']) {
     const head = `POST /v1/listings HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${type === '' ? '' : `Content-Type: ${type}\r\n`}Content-Length: ${body.length}\r\n\r\n`;
@@ -60,7 +60,7 @@ test('a body is not read, whatever its type and size', async () => {
     token,
     headers: { 'content-type': 'application/json' },
   });
-  assert.equal(broken.status, 200); // as an official client asks
+  assert.equal(broken.status, 200); // an official client sends this header with GET
 });
 
 test('HEAD is GET without the body, errors and compressed pages included', async () => {
@@ -85,13 +85,13 @@ test('HEAD is GET without the body, errors and compressed pages included', async
   }
 });
 
-/** Headers that are the same for the same request. */
+/** The headers that do not differ between responses to the same request. */
 function lasting({ headers }: Answer): unknown {
   const changing = new Set(['x-request-id', 'server-timing', 'ratelimit']);
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !changing.has(name)));
 }
 
-test('pages of other origins may read: OPTIONS and every response say so', async () => {
+test('CORS: pages of other origins may read the public surfaces, but not the admin port', async () => {
   for (const [surface, path] of PLACES) {
     const answer = await service.get(surface, path, {
       method: 'OPTIONS',
@@ -103,7 +103,7 @@ test('pages of other origins may read: OPTIONS and every response say so', async
     });
     assert.deepEqual([answer.status, answer.text], [204, '']);
     if (surface === 'admin') {
-      // A session of the console is a cookie, so nobody else's page reads the admin port.
+      // The console's session is a cookie, so pages of other origins must not read the admin port.
       const given = Object.keys(answer.headers).filter((name) => name.startsWith('access-control'));
       assert.deepEqual([answer.headers.allow, given], ['GET, HEAD, OPTIONS', []]);
       continue;
@@ -126,7 +126,7 @@ test('pages of other origins may read: OPTIONS and every response say so', async
   }
 });
 
-test('a path that does not exist: 404 in the envelope of the interface that it seems to be of', async () => {
+test('an unknown path gets 404 in the envelope of the interface that its prefix suggests', async () => {
   const native = [
     '/v1',
     '/v1/',
@@ -162,7 +162,7 @@ test('a path that does not exist: 404 in the envelope of the interface that it s
   }
 });
 
-test('a slash too many, at the end or in the middle, says nothing', async () => {
+test('superfluous slashes, at the end or in the middle, are ignored', async () => {
   const ways = [
     ['/v1/listings', '/v1/listings/', '/v1//listings', '//v1/listings//'],
     ['/v1/listings/1/photos', '/v1/listings//1/photos/', '/v1//listings/1//photos'],
@@ -189,18 +189,18 @@ test('a slash too many, at the end or in the middle, says nothing', async () => 
   assert.equal(open.status, 401, open.text);
 });
 
-test('a URL of more than 16 KB: 414', async () => {
+test('a URL of more than 16 KB gets 414', async () => {
   const path = `/v1/listings?x=${'a'.repeat(16_384 - '/v1/listings?x='.length)}`;
   assert.equal((await service.get('api', path, { token })).status, 200);
-  const told = 'The URL is longer than 16384 bytes.';
-  assert.deepEqual(nativeFault(await service.get('api', `${path}a`, { token })), [414, 1053, told]);
+  const message = 'The URL is longer than 16384 bytes.';
+  assert.deepEqual(nativeFault(await service.get('api', `${path}a`, { token })), [414, 1053, message]);
   const reso = await service.get('api', `/Reso/OData/Property?x=${'a'.repeat(40_000)}`, { token });
-  assert.deepEqual(resoFault(reso), [414, 'uriTooLong', told]);
+  assert.deepEqual(resoFault(reso), [414, 'uriTooLong', message]);
   const long = await service.get('api', `/v1/listings/${'a'.repeat(20_000)}`, { token });
-  assert.deepEqual(nativeFault(long), [414, 1053, told]);
+  assert.deepEqual(nativeFault(long), [414, 1053, message]);
 });
 
-test('headers of more than 64 KB: 431', async () => {
+test('headers of more than 64 KB get 431', async () => {
   const wire = await sendRaw(
     addresses.api,
     `GET /v1/listings HTTP/1.1\r\nHost: x\r\nX-Long: ${'a'.repeat(70_000)}\r\n\r\n`,
@@ -212,19 +212,19 @@ test('headers of more than 64 KB: 431', async () => {
   assert.equal((await service.get('api', '/v1/listings', { token, headers })).status, 200);
 });
 
-test('percent-encoding that is broken: 400, in path and query', async () => {
+test('invalid percent-encoding in a path or query gets 400', async () => {
   const bad = ['/v1/listings/%', '/v1/listings/%zz', '/v1/listings/%ff', '/v1/%E0%A4%A'];
   for (const path of bad) {
-    const told = 'The request is malformed: the percent-encoding of the path is broken.';
-    assert.deepEqual(nativeFault(await service.get('api', path, { token })), [400, 1053, told], path);
+    const message = 'The request is malformed: the percent-encoding of the path is broken.';
+    assert.deepEqual(nativeFault(await service.get('api', path, { token })), [400, 1053, message], path);
   }
   for (const path of [
     '/v1/listings?_filter=%',
     '/v1/listings?_filter=%ff',
     '/v1/accounts?_filter=%E0%A4%A',
   ]) {
-    const told = 'The request is malformed: the percent-encoding of _filter is not valid UTF-8.';
-    assert.deepEqual(nativeFault(await service.get('api', path, { token })), [400, 1053, told], path);
+    const message = 'The request is malformed: the percent-encoding of _filter is not valid UTF-8.';
+    assert.deepEqual(nativeFault(await service.get('api', path, { token })), [400, 1053, message], path);
   }
   for (const path of ["/Reso/OData/Property('%')", "/Reso/OData/Property('%ff')", '/Reso/OData/%zz', '/%']) {
     const answer = await service.get('api', path, { token });
@@ -233,8 +233,8 @@ test('percent-encoding that is broken: 400, in path and query', async () => {
   }
 });
 
-test('what is no HTTP: 400, in JSON, and the connection ends', async () => {
-  const told = 'The request is malformed: it is not HTTP/1.1.';
+test('bytes that are not HTTP get 400 in JSON, and the connection is closed', async () => {
+  const message = 'The request is malformed: it is not HTTP/1.1.';
   const inputs = [
     'hello\r\n\r\n',
     'GET / HTTP/9.9\r\n\r\n',
@@ -245,7 +245,7 @@ test('what is no HTTP: 400, in JSON, and the connection ends', async () => {
   ];
   for (const input of inputs) {
     const answer = readAnswer(await sendRaw(addresses.api, input));
-    assert.deepEqual(resoFault(answer), [400, 'requestMalformed', told], JSON.stringify(input));
+    assert.deepEqual(resoFault(answer), [400, 'requestMalformed', message], JSON.stringify(input));
     assert.deepEqual([answer.reason, answer.headers.connection], ['Bad Request', 'close']);
     assert.equal(answer.headers.date, new Date(await store.now()).toUTCString());
     assert.match(answer.headers['x-request-id']?.toString() ?? '', /^[\da-f-]{36}$/);
@@ -254,26 +254,26 @@ test('what is no HTTP: 400, in JSON, and the connection ends', async () => {
   assert.equal((await service.get('api', '/v1/listings', { token })).status, 200);
 });
 
-test('HTTP/1.1 without Host: 400; HTTP/1.0 needs none', async () => {
+test('HTTP/1.1 without a Host header gets 400; HTTP/1.0 needs none', async () => {
   const authorization = `Authorization: Bearer ${token}\r\nConnection: close\r\n`;
-  const told = 'The request is malformed: it has no Host header.';
+  const message = 'The request is malformed: it has no Host header.';
   const native = await sendRaw(addresses.api, `GET /v1/listings HTTP/1.1\r\n${authorization}\r\n`);
-  assert.deepEqual(nativeFault(readAnswer(native)), [400, 1053, told]);
+  assert.deepEqual(nativeFault(readAnswer(native)), [400, 1053, message]);
   const reso = await sendRaw(addresses.api, `GET /Reso/OData/Property HTTP/1.1\r\n${authorization}\r\n`);
-  assert.deepEqual(resoFault(readAnswer(reso)), [400, 'requestMalformed', told]);
+  assert.deepEqual(resoFault(readAnswer(reso)), [400, 'requestMalformed', message]);
   const old = await sendRaw(addresses.api, `GET /v1/listings HTTP/1.0\r\n${authorization}\r\n`);
   assert.equal(readAnswer(old).status, 200);
 });
 
-test('a request for a whole address is one for its path', async () => {
+test('a request target in absolute form is treated as its path', async () => {
   const whole = `GET http://feed.example:99/v1/listings?_limit=1 HTTP/1.1\r\nHost: feed.example\r\nAuthorization: Bearer ${token}\r\nConnection: close\r\n\r\n`;
   const { status, json } = readAnswer(await sendRaw(addresses.api, whole));
   assert.equal(status, 200);
   assert.match(JSON.stringify(json), /"SkipToken":"1"/);
 });
 
-test('a request that does not arrive in time: 408', async () => {
-  const told = 'The request did not arrive completely in time.';
+test('a request that does not arrive in time gets 408', async () => {
+  const message = 'The request did not arrive completely in time.';
   for (const part of [
     'GET /v1/listings HTTP/1.1\r\nHost: x\r\n',
     'GET /v1/listi',
@@ -281,11 +281,11 @@ test('a request that does not arrive in time: 408', async () => {
   ]) {
     const wire = await sendRaw(addresses.api, part);
     if (part.startsWith('POST')) assert.equal(readAnswer(wire).status, 405);
-    else assert.deepEqual(resoFault(readAnswer(wire)), [408, 'requestTimedOut', told]);
+    else assert.deepEqual(resoFault(readAnswer(wire)), [408, 'requestTimedOut', message]);
   }
 });
 
-test('many slow clients do not hold up the others', async () => {
+test('200 slow clients do not delay a request of another', async () => {
   const slow = Array.from({ length: 200 }, () => open(addresses.api));
   const closed = slow.map((socket) => new Promise((resolve) => socket.on('close', resolve)));
   for (const socket of slow) {
@@ -297,7 +297,7 @@ test('many slow clients do not hold up the others', async () => {
   await Promise.all(closed);
 });
 
-test('every response has an id, which is the own one of a client if it is harmless', async () => {
+test('every response has an X-Request-Id: the client’s if it is valid, otherwise a new one', async () => {
   const idOf = async (given?: string): Promise<string> => {
     const headers: Record<string, string> = given === undefined ? {} : { 'x-request-id': given };
     const answer = await service.get('api', '/v1/listings', { token, headers });
@@ -335,7 +335,7 @@ test('Server-Timing lists the steps of a request', async () => {
   assert.equal(open.headers['server-timing'], undefined);
 });
 
-test('Date is read from the clock that stamps, which never runs back', async () => {
+test('Date is read from the clock that assigns timestamps, which never runs backwards', async () => {
   const dates = async (): Promise<unknown[]> => {
     const found = [];
     for (const path of ['/v1/listings', '/nothing', '/Reso/OData/Property']) {

@@ -1,4 +1,4 @@
-/** Files of this service (contract, Served files): signed for one file, one role and a day. */
+/** Files that the service serves (contract, Served files): a URL is signed for one file, one role and a day. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { fileSignature } from '../../../src/store/file-signature.ts';
@@ -47,7 +47,7 @@ const tokens = {
   plans: await service.key('floorplans', { systems: ['M1'] }),
 };
 
-/** The addresses of a listing's media, by their keys, as one key gets them. */
+/** The media URLs of a listing by media key, as a role gets them. */
 async function mediaOf(key: string, role: 'private' | 'idx'): Promise<ReadonlyMap<string, string>> {
   const path = `/Reso/OData/Property/${key}/Media?$select=MediaKey,MediaURL`;
   const { json } = await service.get('api', path, { token: tokens[role] });
@@ -58,13 +58,13 @@ async function mediaOf(key: string, role: 'private' | 'idx'): Promise<ReadonlyMa
 const get = (url: string | undefined, headers: Record<string, string> = {}): Promise<Answer> =>
   service.get('api', url ?? '', { headers });
 
-/** The answer for anything that is not given: it does not tell why. */
+/** Asserts the response for any refused file, which does not reveal the reason. */
 function missing(answer: Answer, path: string): void {
   assert.deepEqual(resoFault(answer), [404, 'pathNotFound', `There is nothing at ${path}.`]);
 }
 const pathOf = (url: string): string => url.slice(addresses.api.length);
 
-test('a file is given as it is, without token, by the address that its record has', async () => {
+test('the URL in a record returns the file unchanged, without a token', async () => {
   const media = await mediaOf('1', 'private');
   const plan = await get(media.get('F1'));
   assert.equal(plan.status, 200);
@@ -81,11 +81,11 @@ test('a file is given as it is, without token, by the address that its record ha
   assert.deepEqual([head.status, head.headers['content-length'], head.text], [200, '6', '']);
 });
 
-test('media that lie elsewhere keep their address', async () => {
+test('media with an absolute URL keep it', async () => {
   assert.equal((await mediaOf('1', 'idx')).get('P1'), 'https://images.example/elsewhere.jpg');
 });
 
-test('the signature is for 24 h at least, and the address the same for an hour', async () => {
+test('a signed URL is valid for at least 24 h, and stays the same for an hour', async () => {
   clock.set('2026-06-02T10:00:00Z');
   const url = (await mediaOf('1', 'private')).get('F1') ?? '';
   assert.match(pathOf(url), /^\/media\/private\.\d+\.[\da-f]{32}\/plans\/F1\.svg$/);
@@ -98,7 +98,7 @@ test('the signature is for 24 h at least, and the address the same for an hour',
   assert.notEqual((await mediaOf('1', 'private')).get('F1'), url);
 });
 
-test('the signature binds file, role and moment: anything else is nothing', async () => {
+test('a signature is valid only for its file, role and expiry', async () => {
   const media = await mediaOf('1', 'private');
   const url = pathOf(media.get('F1') ?? '');
   const [, signature = '', file = ''] = /^\/media\/([^/]+)\/(.+)$/.exec(url) ?? [];
@@ -124,7 +124,7 @@ test('the signature binds file, role and moment: anything else is nothing', asyn
   assert.equal((await get(`${addresses.api}${url}?x=1`)).status, 200);
 });
 
-test('a file is given only as long as the role sees a record that names it', async () => {
+test('a file is served only while the role sees a record that names it', async () => {
   const seconds = Math.floor(clock.now() / 1000) + DAY / 1000;
   const signed = (role: string, file: string): string =>
     `/media/${fileSignature(store.secret, role, seconds, file)}/${file}`;
@@ -146,7 +146,7 @@ test('a file is given only as long as the role sees a record that names it', asy
   assert.equal(await status('private', 'plans/F1.svg'), 404);
 });
 
-test('files are on all three public surfaces, each with its own address, and not on the admin port', async () => {
+test('files are served on all three public surfaces, with URLs of the surface, and not on the admin port', async () => {
   await service.write('Property', listing('1', { OriginatingSystemID: 'M1', Media: [floorPlan('F1')] }));
   const { json } = await service.get('floorplans', '/Reso/Media', { token: tokens.plans });
   assert.ok(Array.isArray(json.value));
@@ -160,7 +160,7 @@ test('files are on all three public surfaces, each with its own address, and not
   assert.equal(admin.status, 401);
 });
 
-test('a client that has the file already gets 304', async () => {
+test('If-None-Match with the ETag of a file gets 304', async () => {
   const url = (await mediaOf('1', 'private')).get('F1');
   const { headers } = await get(url);
   const again = await get(url, { 'if-none-match': headers.etag ?? '' });
@@ -168,7 +168,7 @@ test('a client that has the file already gets 304', async () => {
   assert.equal((await get(url, { 'if-none-match': 'W/"other"' })).status, 200);
 });
 
-test('a part of a file: 206 with its range, 416 beyond the end, the whole file if parts cannot be identified', async () => {
+test('a Range request gets 206, 416 beyond the end, or the whole file if the range or If-Range does not apply', async () => {
   const Media = [photo('P9', { MediaURL: 'docs/a b.pdf' }), photo('S9', { MediaURL: 'plans/F1.svg' })];
   await service.write('Property', listing('9', { Media }));
   const media = await mediaOf('9', 'private');
@@ -198,8 +198,8 @@ test('a part of a file: 206 with its range, 416 beyond the end, the whole file i
   }
   for (const range of [`bytes=${size}-`, 'bytes=999-1000', 'bytes=-0']) {
     const answer = await get(pdf, { range });
-    const told = `The range begins after the end of the file, which has ${size} bytes.`;
-    assert.deepEqual(resoFault(answer), [416, 'rangeOutside', told], range);
+    const message = `The range begins after the end of the file, which has ${size} bytes.`;
+    assert.deepEqual(resoFault(answer), [416, 'rangeOutside', message], range);
     assert.equal(answer.headers['content-range'], `bytes */${size}`);
   }
   for (const range of ['bytes=3-1', 'bytes=-', 'bytes=a-b', 'lines=0-1', 'bytes=0-1,3-4', 'bytes=1', '']) {
@@ -219,7 +219,7 @@ test('a part of a file: 206 with its range, 416 beyond the end, the whole file i
   assert.equal(known.status, 304);
   const head = await service.get('api', pdf ?? '', { method: 'HEAD', headers: { range: 'bytes=0-1' } });
   assert.deepEqual([head.status, head.headers['content-length']], [200, String(size)]);
-  // What is compressed on its way has no bytes that a client could go on from.
+  // A range is never compressed, since a client could not continue from compressed bytes.
   const drawn = await get(svg, { range: 'bytes=0-3', 'accept-encoding': 'gzip' });
   assert.deepEqual([drawn.status, drawn.text, drawn.headers['content-encoding']], [206, '<svg', undefined]);
   const weak = String(drawn.headers.etag);

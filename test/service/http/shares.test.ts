@@ -1,4 +1,4 @@
-/** Searches of one key hold up no search of another, and the time that a key searches is bounded. */
+/** Searches of one key do not delay those of another, and the search time of a key is limited. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { SERVICE_DEFAULTS } from '../../../src/service/options.ts';
@@ -13,20 +13,20 @@ async function fill({ write }: World): Promise<void> {
   await write('Property', listing('1', { Rooms: rooms('1') }), listing('2', { Rooms: rooms('2') }));
 }
 
-/** The rooms of the listing of each room, and so on: twelve times as many with each level, and never found. */
+/** A condition that is never true, whose cost grows twelvefold with each level. */
 const within = (levels: number, key: string): string =>
   levels === 0
     ? `RoomKey eq '${key}'`
     : `Listing/Rooms/any(r${levels}:r${levels}/${within(levels - 1, key)})`;
 
 const engines: readonly (readonly [string, TestServiceOptions])[] = [
-  ['a file', { readers: { pageReaders: 1, searchReaders: 2 } }],
-  ['a server', { engine: postgresEngine() }],
+  ['SQLite', { readers: { pageReaders: 1, searchReaders: 2 } }],
+  ['PostgreSQL', { engine: postgresEngine() }],
 ];
 
 for (const [name, options] of engines) {
   describe(`on ${name}`, () => {
-    it('a single search of a key does not wait behind all searches of another', async (t) => {
+    it('a search of one key does not wait for all queued searches of another', async (t) => {
       const world = await startTestService(t, { fill, ...options });
       const [greedy, modest] = [await world.key('replication'), await world.key('replication')];
       const ask = async (path: string, token: string, ended: () => void): Promise<void> => {
@@ -34,14 +34,14 @@ for (const [name, options] of engines) {
         assert.equal(status, 200, text);
         ended();
       };
-      /** How many of the searches that are left end before three of another key. */
+      /** The share of the remaining slow searches that end before three of another key. */
       const overtaken = async (part: number): Promise<number> => {
         let ended = 0;
         let before = 0;
         const slow = Array.from({ length: 14 }, (_, index) =>
           ask(`PropertyRooms/$count?$filter=${within(4, `none ${part} ${index}`)}`, greedy, () => ended++),
         );
-        // By then all others have arrived and wait.
+        // When the first one ends, all others have arrived and wait.
         await Promise.race(slow);
         const first = ended;
         const quick = [1, 2, 3].map((price) =>
@@ -52,14 +52,14 @@ for (const [name, options] of engines) {
         await Promise.all([...slow, ...quick]);
         return (before - first) / (slow.length - first);
       };
-      // One after the other, they would stand behind all but those that run. A busy machine may stop them for a while.
+      // In order of arrival, they would wait for all slow ones. On a busy machine, three attempts are allowed.
       const parts: number[] = [];
       while (parts.length < 3 && !parts.some((part) => part < 0.5))
         parts.push(await overtaken(parts.length + 1));
       assert.ok(Math.min(...parts) < 0.5, String(parts));
     });
 
-    it('beyond its time a key must wait with searches; records, pages and other keys are answered', async (t) => {
+    it('a key that has used its search time gets 429 for new searches; records, pages and other keys are served', async (t) => {
       const budget = { ...SERVICE_DEFAULTS.budget, searchSeconds: 0.0001, windowSeconds: 600 };
       const world = await startTestService(t, { fill, ...options, service: { budget } });
       const [greedy, modest] = [await world.key('replication'), await world.key('replication')];
@@ -68,10 +68,10 @@ for (const [name, options] of engines) {
       const reso = await get('/Reso/OData/Property?$filter=ListPrice eq 2', greedy);
       const wait = Number(reso.headers['retry-after']);
       assert.ok(wait > 500 && wait <= 600, String(wait));
-      const told = `The searches of this key took more than 0.0001 s in 600 s. The next search can run in ${wait} s; records and pages by key are served meanwhile.`;
-      assert.deepEqual(resoFault(reso), [429, 'searchedTooLong', told]);
+      const message = `The searches of this key took more than 0.0001 s in 600 s. The next search can run in ${wait} s; records and pages by key are served meanwhile.`;
+      assert.deepEqual(resoFault(reso), [429, 'searchedTooLong', message]);
       assert.match(String(reso.headers.ratelimit), /^"requests";r=\d+;t=\d+$/);
-      // What is not sent is found all the same.
+      // HEAD and conditional requests cost the same search.
       for (const asked of [{ method: 'HEAD' }, { headers: { 'if-none-match': '*' } }]) {
         const path = '/Reso/OData/Property?$filter=ListPrice eq 4';
         const { status } = await world.get('replication', path, { token: greedy, ...asked });

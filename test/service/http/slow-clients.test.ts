@@ -1,4 +1,4 @@
-/** Clients that ask for much and read nothing: they are refused, then cut, and no other key is kept waiting. */
+/** Clients that request large responses and do not read them: they are refused, then disconnected, and delay no other key. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
@@ -16,7 +16,7 @@ import { open } from './raw.ts';
 const FULL = process.env.PLAT_FULL === '1';
 const CONNECTIONS = FULL ? 50 : 8;
 const MEGABYTE = 1024 * 1024;
-/** Megabytes that wait for one key. */
+/** The maximum number of unread megabytes of a key. */
 const MOST = 8;
 
 const PublicRemarks = 'A house with a view, and more. '.repeat(120);
@@ -32,7 +32,7 @@ const LARGE = `/Reso/OData/Property?$top=24&$select=ListingKey,X6&$compute=${com
   ' ',
   '%20',
 );
-/** Some that together are more than what the system holds for a connection. */
+/** Several of these pages exceed the socket buffers. */
 const PAGES = '/v1/listings?_limit=300';
 
 const limits = {
@@ -55,9 +55,9 @@ const CUT = /^plat_clients_cut_total\{surface="replication"\} (\d+)$/gm;
 interface Attack {
   readonly options: TestServiceOptions;
   readonly path: string;
-  /** Requests that a connection sends at once. */
+  /** The number of requests that a connection pipelines. */
   readonly times: number;
-  /** Whether the bound of bytes is met before a client is cut. */
+  /** Whether the limit of unread bytes is reached before a client is disconnected. */
   readonly fills: boolean;
   readonly connect?: (address: string) => Socket;
 }
@@ -88,19 +88,19 @@ async function attacked(
   let most = 0;
   let refused = 0;
   for (let cut = 0; cut === 0; ) {
-    assert.equal(await ask(modest), 200, 'another key is answered all the time');
+    assert.equal(await ask(modest), 200, 'another key is answered meanwhile');
     if ((await ask(greedy)) === 429) refused++;
     most = Math.max(most, await metric(world, WAITING));
     cut = await metric(world, CUT);
   }
   if (fills) assert.ok(refused > 0, 'the greedy key is refused');
-  // What was begun before the bound was met comes on top: an answer on each thread or connection.
+  // Requests that began before the limit was reached add a response per thread or connection.
   assert.ok(most < (MOST + 4 * 12) * MEGABYTE, `${most / MEGABYTE} MB waited`);
-  // Cut clients take up nothing more. Others were told to come back, or what they asked for fits into the system.
+  // Disconnected clients use no more memory; others were refused, or their responses fit into the socket buffers.
   while ((await metric(world, WAITING)) > MOST * MEGABYTE) assert.equal(await ask(modest), 200);
   for (const socket of sockets) socket.destroy();
   while ((await metric(world, WAITING)) > 0) assert.equal(await ask(modest), 200);
-  assert.equal(await ask(greedy), 200, 'who takes what it asked for is answered again');
+  assert.equal(await ask(greedy), 200, 'the key is answered again once nothing is unread');
 }
 
 const readers = { pageReaders: 1, searchReaders: 2 };
@@ -115,22 +115,23 @@ describe('clients that read nothing', { concurrency: false }, () => {
   const onlyFull = { skip: FULL ? false : 'with PLAT_FULL=1' };
   const large = { path: LARGE, times: 1 };
   const pages = { path: PAGES, times: 20, fills: false };
-  it('of large answers, on a file', (t) => attacked(t, { ...large, fills: true, options: { readers } }));
-  it('of large answers, on a server', (t) =>
+  it('are disconnected: large responses, SQLite', (t) =>
+    attacked(t, { ...large, fills: true, options: { readers } }));
+  it('are disconnected: large responses, PostgreSQL', (t) =>
     attacked(t, { ...large, fills: true, options: { engine: postgresEngine() } }));
-  it('of many pages one after the other, on a file', onlyFull, (t) =>
+  it('are disconnected: pipelined pages, SQLite', onlyFull, (t) =>
     attacked(t, { ...pages, options: { readers } }),
   );
-  it('of pages on a server', onlyFull, (t) =>
+  it('are disconnected: pipelined pages, PostgreSQL', onlyFull, (t) =>
     attacked(t, { ...pages, options: { engine: postgresEngine() } }),
   );
-  it('over TLS', onlyFull, (t) =>
+  it('are disconnected: large responses over TLS', onlyFull, (t) =>
     attacked(t, { ...large, fills: true, options: { readers, listen: { tls } }, connect: secure }),
   );
 });
 
-describe('clients that are slow', () => {
-  it('are answered whole, when they are quick enough', async (t) => {
+describe('clients that read slowly', () => {
+  it('get the complete response if they keep the minimum pace', async (t) => {
     const world = await startTestService(t, { fill, service, readers });
     const token = await world.key('replication');
     const whole = await world.get('replication', LARGE, { token });

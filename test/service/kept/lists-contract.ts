@@ -373,7 +373,11 @@ export async function listsContract(
     assert.deepEqual(keysOf(first.given), ['P1', 'P2']);
     await few.keeping.write('Property', listing('P2', { ListPrice: 4 }));
     for (let time = 0; time < 3; time++) await few.both(priced, token);
-    assert.deepEqual(keysOf((await few.both(priced, token)).given), ['P1', 'P2'], 'the order of a list is frozen');
+    assert.deepEqual(
+      keysOf((await few.both(priced, token)).given),
+      ['P1', 'P2'],
+      'the order of a list is frozen',
+    );
     const byCity = priced.replace('ListPrice desc', 'City');
     for (let at = 0; at < 3; at++) {
       await few.both(byCity.replace('$top=2', `$top=${at + 3}`), token);

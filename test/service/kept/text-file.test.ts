@@ -139,17 +139,21 @@ const DAMAGE: Readonly<Record<string, (descriptor: number) => void>> = {
 };
 
 for (const [what, damage] of Object.entries(DAMAGE)) {
-  test(`a damaged file is detected, and its texts are written again: ${what}`, { skip: !canBeFound }, async (t) => {
-    const { keep, read, path, dropped, warnings } = textFile(t);
-    const kept = await keep(...texts);
-    assert.ok((await read(...kept)) === texts.join(','));
-    damage(descriptorOf(t, path));
-    assert.equal(await read(...kept), undefined);
-    assert.ok(dropped.size > 0);
-    assert.deepEqual(warnings, [`${path} was damaged: what was wrong is read from the store`]);
-    const again = await keep(...texts);
-    assert.ok((await read(...again)) === texts.join(','), 'the texts are written again');
-  });
+  test(
+    `a damaged file is detected, and its texts are written again: ${what}`,
+    { skip: !canBeFound },
+    async (t) => {
+      const { keep, read, path, dropped, warnings } = textFile(t);
+      const kept = await keep(...texts);
+      assert.ok((await read(...kept)) === texts.join(','));
+      damage(descriptorOf(t, path));
+      assert.equal(await read(...kept), undefined);
+      assert.ok(dropped.size > 0);
+      assert.deepEqual(warnings, [`${path} was damaged: what was wrong is read from the store`]);
+      const again = await keep(...texts);
+      assert.ok((await read(...again)) === texts.join(','), 'the texts are written again');
+    },
+  );
 }
 
 test('the content of another file of texts is rejected', { skip: !canBeFound }, async (t) => {
@@ -197,7 +201,10 @@ test('texts use at most three quarters of the limit, and a text that was read wi
   assert.equal(await read(fifth, second), `${'e'.repeat(MEGABYTE)},${'b'.repeat(MEGABYTE)}`);
   taken.bytes = 2.5 * MEGABYTE;
   file.bound();
-  assert.ok(dropped.has(third) && dropped.has(second) && !dropped.has(fifth), 'the file of blocks needs the space');
+  assert.ok(
+    dropped.has(third) && dropped.has(second) && !dropped.has(fifth),
+    'the file of blocks needs the space',
+  );
   assert.equal(await read(fifth), 'e'.repeat(MEGABYTE));
 });
 

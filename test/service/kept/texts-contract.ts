@@ -191,10 +191,7 @@ export function textsContract(engine: Engine): void {
       }));
     const few: readonly [string, () => Promise<unknown>][] = [
       ['a changed record', () => write('Property', house(50, { ListPrice: 5 }))],
-      [
-        'a record changed by another process',
-        () => elsewhere.write('Property', house(20, { ListPrice: 6 })),
-      ],
+      ['a record changed by another process', () => elsewhere.write('Property', house(20, { ListPrice: 6 }))],
       // Where the limits of pages move, each page reads parts of blocks.
       [
         'a record replaced by another',
@@ -243,30 +240,26 @@ export function textsContract(engine: Engine): void {
     },
   );
 
-  test(
-    `${engine.name}: the space of dropped texts is reused`,
-    { skip: !canBeFound },
-    async (t) => {
-      const { serve, write, store, path } = await market(t, engine);
-      const { walkUntilKept } = await serve();
-      assert.equal(await walkUntilKept(), LISTINGS);
-      const descriptor = descriptorOf(t, `${path}-text`);
-      const { size } = fstatSync(descriptor);
-      for (let round = 1; round <= 4; round++) {
-        const houses = Array.from({ length: LISTINGS }, (_, index) =>
-          house(index, { ListPrice: 1000 + round }),
-        );
-        await write('Property', ...houses);
-        assert.equal(await walkUntilKept(), LISTINGS);
-        await store.mend(undefined);
-        assert.equal(await walkUntilKept(), LISTINGS);
-      }
-      assert.ok(
-        fstatSync(descriptor).size < 1.5 * size,
-        `${fstatSync(descriptor).size} bytes, ${size} at first`,
+  test(`${engine.name}: the space of dropped texts is reused`, { skip: !canBeFound }, async (t) => {
+    const { serve, write, store, path } = await market(t, engine);
+    const { walkUntilKept } = await serve();
+    assert.equal(await walkUntilKept(), LISTINGS);
+    const descriptor = descriptorOf(t, `${path}-text`);
+    const { size } = fstatSync(descriptor);
+    for (let round = 1; round <= 4; round++) {
+      const houses = Array.from({ length: LISTINGS }, (_, index) =>
+        house(index, { ListPrice: 1000 + round }),
       );
-    },
-  );
+      await write('Property', ...houses);
+      assert.equal(await walkUntilKept(), LISTINGS);
+      await store.mend(undefined);
+      assert.equal(await walkUntilKept(), LISTINGS);
+    }
+    assert.ok(
+      fstatSync(descriptor).size < 1.5 * size,
+      `${fstatSync(descriptor).size} bytes, ${size} at first`,
+    );
+  });
 
   test(
     `${engine.name}: when the file of texts is full, further pages are read from the store`,

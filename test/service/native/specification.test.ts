@@ -270,7 +270,11 @@ test('8 the same filter sent again within 10 minutes walks the first list, in th
     'each key has a list of its own',
   );
   place.clock.advance(10 * 60_000 + 1);
-  assert.deepEqual((await asks.keys(path)).toSorted(), [...before, 'NEW'].toSorted(), 'the list expires after ten minutes');
+  assert.deepEqual(
+    (await asks.keys(path)).toSorted(),
+    [...before, 'NEW'].toSorted(),
+    'the list expires after ten minutes',
+  );
 });
 
 test('/standardfields and /system describe the fields and limits of the key', async () => {

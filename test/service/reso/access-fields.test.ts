@@ -1,4 +1,4 @@
-/** Contract, Access and RESO interface: which fields a role sees, and that a hidden one is as unknown (I4). */
+/** Contract, Access and RESO interface: the fields that a role sees; a hidden field is like an unknown one (I4). */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { listing, member, office, photo, room } from '../../support/builders.ts';
@@ -49,7 +49,7 @@ const idx = asker(service, 'replication', await service.key('replication', { rol
 
 const names = (record: Json): string[] => Object.keys(record).toSorted();
 
-test('a hidden field is left out of records, also when it is named in $select', async () => {
+test('a hidden field is left out of records, even if $select names it', async () => {
   const hidden = ['PrivateRemarks', 'ExpirationDate', 'ListAgentHomePhone', 'ListOfficeFax'];
   const whole = await all.record("Property('1')");
   const seen = await idx.record("Property('1')");
@@ -74,7 +74,7 @@ test('a hidden field is left out of records, also when it is named in $select', 
   assert.equal('MemberPassword' in (await idx.record("Property('1')?$expand=ListAgent")), false);
 });
 
-test('what idx sees of agents and offices: keys, names, preferred phones', async () => {
+test('idx sees the keys, names and preferred phones of agents and offices', async () => {
   assert.deepEqual(
     pick(
       await idx.record("Property('1')"),
@@ -99,7 +99,7 @@ for (const wish of [
   'include-annotations="Core.Permissions"',
   'odata.include-annotations="Core.*"',
 ]) {
-  test(`with Prefer: ${wish} an annotation replaces each hidden field`, async () => {
+  test(`with Prefer: ${wish}, an annotation replaces each hidden field`, async () => {
     const answer = await idx.get("Property('1')", { headers: { prefer: wish } });
     const { json: record } = answer;
     assert.equal(answer.headers['preference-applied'], 'odata.include-annotations="Core.Permissions"');
@@ -115,7 +115,7 @@ for (const wish of [
   });
 }
 
-test('annotations follow a selection, reach into expansions, and stay away when not asked for', async () => {
+test('annotations follow $select and apply in expansions, and are absent unless requested', async () => {
   const prefer = { prefer: 'odata.include-annotations="*"' };
   const selected = await idx.page('Property?$top=1&$select=ListPrice,PrivateRemarks', prefer);
   assert.deepEqual(selected.rows, [{ ListPrice: 5, 'PrivateRemarks@Core.Permissions': 'None' }]);
@@ -144,7 +144,7 @@ test('annotations follow a selection, reach into expansions, and stay away when 
   );
 });
 
-test('I4 a hidden field is unknown in $filter, $orderby and $compute: the error of a name that does not exist', async () => {
+test('I4 a hidden field in $filter, $orderby and $compute gets the error of an unknown name', async () => {
   const uses: readonly ((name: string) => string)[] = [
     (name) => `Property?$filter=${name} ne null`,
     (name) => `Property?$filter=contains(${name},'mat')`,
@@ -168,7 +168,7 @@ test('I4 a hidden field is unknown in $filter, $orderby and $compute: the error 
   }
 });
 
-test('I4 paths to hidden fields and navigations are as those to none', async () => {
+test('I4 paths to hidden fields and navigations get the errors of unknown names', async () => {
   const [status, code, message] = await idx.error("Property('1')/PrivateRemarks");
   assert.deepEqual(
     [status, code, message],
@@ -202,7 +202,7 @@ test('I4 no suggestion names a hidden field', async () => {
   ]);
 });
 
-test('where InternetAddressDisplayYN is false the address is null for idx, for the others it is there', async () => {
+test('if InternetAddressDisplayYN is false, idx gets a null address and other roles get the address', async () => {
   const address = async (key: string) =>
     pick(await idx.record(`Property('${key}')`), ...Object.keys(ADDRESS));
   assert.deepEqual(await address('1'), ADDRESS);
@@ -226,7 +226,7 @@ test('where InternetAddressDisplayYN is false the address is null for idx, for t
   );
 });
 
-test('I4 a withheld address is null in filter, order, search and computation alike', async () => {
+test('I4 a withheld address is null in $filter, $orderby and $compute, too', async () => {
   const filters: Readonly<Record<string, readonly string[]>> = {
     "City eq 'Zug'": ['1'],
     "City ne 'Zug'": ['2', '3'],
@@ -255,7 +255,7 @@ test('I4 a withheld address is null in filter, order, search and computation ali
   );
 });
 
-test('I4 no token of an order reveals a withheld value', async () => {
+test('I4 a skip token of an order does not contain a withheld value', async () => {
   const { next } = await idx.page('Property?$orderby=City&$top=1&$select=ListingKey');
   const token = /skiptoken=(.+)$/.exec(next ?? '')?.[1] ?? '';
   assert.equal(Buffer.from(token, 'base64url').toString(), '["2",[null]]');

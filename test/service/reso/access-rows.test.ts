@@ -1,4 +1,4 @@
-/** Specification 1 rule 5, 3 and 5 rule 4; contract, Access: which rows a role sees, and that others are as missing (I4). */
+/** Specification 1 rule 5, 3 and 5 rule 4; contract, Access: the rows that a role sees; a hidden row is like a missing one (I4). */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { listing, member, office, openHouse, photo, room } from '../../support/builders.ts';
@@ -85,7 +85,7 @@ test('5.4 idx sees listings on the market and those closed within three years, p
   assert.equal((await all.keys('Property')).length, 17);
 });
 
-test('5.4 the closed of three years ago leave with the day', async () => {
+test('5.4 a listing closed three years ago is hidden from idx when the day changes', async () => {
   const later = await startTestService(
     { after },
     {
@@ -108,7 +108,7 @@ test('5.4 the closed of three years ago leave with the day', async () => {
   assert.equal((await seen.get("Property('C1')")).status, 404);
 });
 
-test('I4 a row that is hidden shows in no result, count, filter, order or page', async () => {
+test('I4 a hidden row affects no result, count, filter, order or page', async () => {
   assert.equal((await idx.get('Property/$count')).text, '8');
   assert.equal((await idx.page('Property?$count=true&$top=1')).count, 8);
   assert.deepEqual(await idx.keys('Property?$filter=ListPrice ge 1000&$orderby=ListPrice desc'), [
@@ -125,12 +125,12 @@ test('I4 a row that is hidden shows in no result, count, filter, order or page',
   assert.deepEqual(
     await idx.keys('Property?$skiptoken=S02&$top=1'),
     ['S04'],
-    'a token of a hidden record is as any',
+    'the key of a hidden record works as a token',
   );
   assert.deepEqual(await idx.keys('Property?$skiptoken=S03&$top=1'), ['S04']);
 });
 
-test('I4 a child is seen only with its parent', async () => {
+test('I4 a child is visible only if its parent is', async () => {
   assert.deepEqual(await all.keys('Room'), ['D1-R', 'D2-R']);
   assert.deepEqual(await idx.keys('Room'), ['D2-R']);
   assert.deepEqual(await idx.keys('OpenHouse'), ['D2-H']);
@@ -139,7 +139,7 @@ test('I4 a child is seen only with its parent', async () => {
   assert.deepEqual(await idx.keys("Property?$filter=Rooms/any(r: r/RoomKey eq 'D1-R')"), []);
 });
 
-test('media are seen only if their Permission is empty, or names Public or the role', async () => {
+test('media are visible only if their Permission is empty, or contains Public or the role', async () => {
   const visible = ['M1-1', 'M1-2', 'M1-3', 'M1-6'];
   assert.deepEqual(await idx.keys('Property/M1/Media'), visible);
   assert.deepEqual(await idx.keys("Media?$filter=startswith(MediaKey,'M1')"), visible);
@@ -155,7 +155,7 @@ test('media are seen only if their Permission is empty, or names Public or the r
   assert.deepEqual(await all.keys("Property?$filter=Media/any(m: m/MediaKey eq 'M1-5')"), ['M1']);
 });
 
-test('idx sees Members and Offices with status null or Active; the fields of a listing are filled all the same', async () => {
+test('idx sees Members and Offices with status null or Active; the agent fields of listings are filled regardless', async () => {
   assert.deepEqual(await idx.keys('Member'), ['A1', 'A3']);
   assert.deepEqual(await idx.keys('Office'), ['O1', 'O3']);
   const listed = await idx.record("Property('D2')?$expand=ListAgent,ListOffice");
@@ -166,15 +166,15 @@ test('idx sees Members and Offices with status null or Active; the fields of a l
   assert.deepEqual(await idx.keys("Property?$filter=ListAgent/MemberPreferredPhone eq '555-0002'"), []);
 });
 
-/** What differs from one answer to the next whatever is asked. */
-const PASSING = ['date', 'x-request-id', 'server-timing', 'ratelimit'];
+/** Headers that differ between any two responses. */
+const VARYING = ['date', 'x-request-id', 'server-timing', 'ratelimit'];
 
 function lasting({ status, headers, text }: Answer): unknown[] {
-  const kept = Object.entries(headers).filter(([name]) => !PASSING.includes(name));
+  const kept = Object.entries(headers).filter(([name]) => !VARYING.includes(name));
   return [status, Object.fromEntries(kept), text];
 }
 
-test('I4 a hidden record is answered as a missing one: status, headers and body, byte for byte', async () => {
+test('I4 a hidden record gets the response of a missing one: status, headers and body, byte for byte', async () => {
   const pairs: readonly (readonly [string, string])[] = [
     ["Property('D1')", "Property('D9')"],
     ['Property/D1', 'Property/D9'],
@@ -205,10 +205,10 @@ test('I4 a hidden record is answered as a missing one: status, headers and body,
     const again = [await idx.get(hidden, tagged), await idx.get(missing, tagged)].map(lasting);
     assert.deepEqual(again[0], again[1], `${hidden} with If-None-Match`);
   }
-  assert.equal((await all.get("Property('D1')")).status, 200, 'it is there for those who may see it');
+  assert.equal((await all.get("Property('D1')")).status, 200, 'the record is visible to other roles');
 });
 
-test('3 a listing that stops being accessible leaves all of it, and comes back', async () => {
+test('3 a listing that becomes inaccessible disappears with its children, and reappears with them', async () => {
   const seen = async () => [
     (await idx.get("Property('D2')")).status,
     (await idx.get("Room('D2-R')")).status,

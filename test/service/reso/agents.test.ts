@@ -14,7 +14,7 @@ const joinedFields = [...property.fields.values()].filter((field) => field.joine
 const LINKS = ['ListAgentKey', 'CoListAgentKey', 'BuyerAgentKey', 'CoBuyerAgentKey'];
 const OFFICE_LINKS = ['ListOfficeKey', 'CoListOfficeKey', 'BuyerOfficeKey', 'CoBuyerOfficeKey'];
 
-/** A value for each field that listings read from a Member or an Office, different for each field and record. */
+/** A value for a field that listings read from a Member or an Office, different for each field and record. */
 function sampleOf(field: Field, owner: string): unknown {
   if (field.lookup !== undefined) {
     const [value = ''] = dictionary.lookups.get(field.lookup)?.values.keys() ?? [];
@@ -63,7 +63,7 @@ const service = await startTestService(
 );
 const feed = asker(service, 'replication', await service.key('replication'));
 
-test('2.4.1 every agent and office field of a listing is that of the record which its key names', async () => {
+test('2.4.1 every agent and office field of a listing has the value in the record that its key names', async () => {
   const record = await feed.record("Property('1')");
   const owners = new Map([
     ...LINKS.map((link, at) => [link, PEOPLE[at]] as const),
@@ -86,7 +86,7 @@ test('2.4.1 a field without a counterpart in Member or Office is stored with the
   assert.equal((await feed.record("Property('1')")).ListAgentURL, 'https://agent.example/');
 });
 
-test('2.4.1 a key that names no record gives nulls, as does no key, in every representation', async () => {
+test('2.4.1 a dangling or absent key yields nulls in every representation', async () => {
   const names = ['ListAgentPreferredPhone', 'ListAgentFullName', 'ListOfficeName', 'ListAgentDesignation'];
   const nothing = {
     ListAgentPreferredPhone: null,
@@ -108,7 +108,7 @@ test('2.4.1 a key that names no record gives nulls, as does no key, in every rep
   assert.deepEqual(await feed.keys('Property?$filter=ListAgentFullName ne null'), ['1', '2']);
 });
 
-test('2.4.1 values that an imported listing carries for them are dropped', async () => {
+test('2.4.1 imported values of these fields are dropped', async () => {
   await service.write(
     'Property',
     listing('5', { ListAgentKey: 'A3', ListAgentPreferredPhone: 'from the payload' }),
@@ -117,7 +117,7 @@ test('2.4.1 values that an imported listing carries for them are dropped', async
   await service.store.remove('Property', ['5']);
 });
 
-test('2.4.1 they filter and order like any field', async () => {
+test('2.4.1 these fields can be filtered and ordered by', async () => {
   assert.deepEqual(await feed.keys("Property?$filter=ListAgentPreferredPhone eq 'A2 PreferredPhon'"), ['2']);
   assert.deepEqual(
     await feed.keys("Property?$filter=startswith(ListOfficeName,'O') and ListOfficeName ne 'O1 Name'"),
@@ -132,7 +132,7 @@ test('2.4.1 they filter and order like any field', async () => {
   ]);
 });
 
-/** What each representation shows of the phone of a listing's agent. */
+/** The phone of a listing's agent in each representation. */
 async function phones(): Promise<Json> {
   const listed = await feed.page('Property?$top=1000');
   const selected = await feed.page('Property?$top=1000&$select=ListAgentPreferredPhone');
@@ -163,7 +163,7 @@ const all = (phone: string): Json => ({
   way: phone,
 });
 
-test('2.4.1 a change of a Member shows in the very next request, in all representations', async () => {
+test('2.4.1 a change of a Member shows in the next response, in all representations', async () => {
   assert.deepEqual(await phones(), all('A2 PreferredPhon'));
   const stamps = 'Property?$select=ListingKey,ModificationTimestamp';
   const before = await feed.page(stamps);
@@ -173,10 +173,10 @@ test('2.4.1 a change of a Member shows in the very next request, in all represen
     assert.deepEqual(await phones(), all(phone));
     assert.deepEqual(await feed.keys(`Property?$filter=ListAgentPreferredPhone eq '${phone}'`), ['2']);
   }
-  assert.deepEqual((await feed.page(stamps)).rows, before.rows, 'no listing moves');
+  assert.deepEqual((await feed.page(stamps)).rows, before.rows, 'no timestamp of a listing moves');
 });
 
-test('2.4.1 a change of a Member or Office moves no listing and enters no update window of listings', async () => {
+test('2.4.1 a change of a Member or Office moves no listing’s timestamp, so no update window contains a listing', async () => {
   const from = service.clock.text();
   service.clock.advance(1000);
   await service.write('Member', member('A1', { MemberPreferredPhone: '555-3' }));
@@ -189,7 +189,7 @@ test('2.4.1 a change of a Member or Office moves no listing and enters no update
   assert.equal((await feed.record("Property('1')")).ListOfficeName, 'A new name');
 });
 
-test("a listing's tag covers the agent and office data in it", async () => {
+test("a listing's ETag changes with the agent and office data in it", async () => {
   const first = await feed.get("Property('2')");
   const tag = first.headers.etag ?? '';
   assert.match(tag, /^W\/"[\w-]{22}"$/);
@@ -202,7 +202,7 @@ test("a listing's tag covers the agent and office data in it", async () => {
   assert.notEqual(changed.headers.etag, tag);
 });
 
-test('4.4.5 the Member record for a ListAgentKey is read at /Member(key)', async () => {
+test('4.4.5 the Member record of a ListAgentKey is at /Member(key)', async () => {
   const { ListAgentKey } = await feed.record("Property('1')?$select=ListAgentKey");
   const record = await feed.record(`Member('${ListAgentKey}')`);
   assert.deepEqual(pick(record, 'MemberKey', 'MemberPreferredPhone'), {
@@ -211,7 +211,7 @@ test('4.4.5 the Member record for a ListAgentKey is read at /Member(key)', async
   });
 });
 
-test('a Member that goes leaves nulls, one that comes back fills them again', async () => {
+test('deleting a Member sets its fields in listings to null, writing it again fills them', async () => {
   await service.store.remove('Member', ['A2']);
   assert.equal((await feed.record("Property('2')")).ListAgentFullName, null);
   assert.equal((await feed.get("Property('2')/ListAgent")).status, 204);

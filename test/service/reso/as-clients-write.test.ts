@@ -1,4 +1,4 @@
-/** Paths and tokens as clients write them: with slashes that say nothing, and with quotes that would. */
+/** Variants of paths and tokens that clients send: superfluous slashes are ignored, a quoted token is refused. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { listing } from '../../support/builders.ts';
@@ -7,7 +7,7 @@ import { resoFault } from '../http/envelopes.ts';
 
 const ROOT = '/Reso/OData';
 
-test('empty segments of a path say nothing', async (t) => {
+test('empty path segments are ignored', async (t) => {
   const service = await startTestService(t);
   await service.write('Property', listing('A', { City: 'Springfield' }), listing('B'), listing('C'));
   const token = await service.key('replication');
@@ -29,7 +29,7 @@ test('empty segments of a path say nothing', async (t) => {
     const [asked] = written.split('?');
     assert.equal(other.text.replaceAll(`${asked}?`, `${path}?`), one.text, written);
   }
-  // A link leads on from the address that was asked.
+  // The next link of such a path works.
   const next = String((await ask(`${ROOT}/Property/?$top=2`)).json['@odata.nextLink']);
   const last = await ask(next.slice(next.indexOf('/Reso')));
   assert.deepEqual(
@@ -38,7 +38,7 @@ test('empty segments of a path say nothing', async (t) => {
   );
 });
 
-test('a token in quotes is refused, rather than taken for a key before all others', async (t) => {
+test('a quoted token is refused instead of being used as a key', async (t) => {
   const service = await startTestService(t);
   await service.write('Property', listing('A'), listing("'B'"), listing('"B"'), listing('C'));
   const token = await service.key('replication');
@@ -53,7 +53,7 @@ test('a token in quotes is refused, rather than taken for a key before all other
     'optionInvalid',
     '$skiptoken is "\\"A\\"", but takes a token as it was returned, without quotes.',
   ]);
-  // Every key is led on from, also one in quotes.
+  // A walk continues after any key, even one that contains quotes.
   const keys: string[] = [];
   for (let path: string | undefined = `${ROOT}/Property?$top=1&$select=ListingKey`; path !== undefined; ) {
     const { json } = await ask(path);
@@ -62,7 +62,7 @@ test('a token in quotes is refused, rather than taken for a key before all other
     path = typeof next === 'string' ? next.slice(next.indexOf('/Reso')) : undefined;
   }
   assert.deepEqual(keys, ['"B"', "'B'", 'A', 'C']);
-  // The native interface gives tokens, and refuses quotes, in the same way.
+  // The native interface does the same.
   const native: string[] = [];
   for (let after = ''; ; ) {
     const { json } = await ask(

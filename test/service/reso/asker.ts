@@ -1,10 +1,11 @@
-/** Short ways to ask one surface with one key, and to say what is expected of the answer. */
+/** Sends requests of one key to the RESO interface of a surface, and checks and unpacks the responses. */
 import assert from 'node:assert/strict';
 import type { SurfaceName } from '../../../src/service/surface.ts';
 import type { Answer, AskOptions, TestService } from '../../support/service.ts';
 import type { Json } from '../../support/world.ts';
+import { objectIn } from '../http/envelopes.ts';
 
-/** A collection as it came. */
+/** A page of a collection. */
 export interface Page {
   readonly rows: readonly Json[];
   readonly context: string;
@@ -14,18 +15,18 @@ export interface Page {
 }
 
 export interface Asker {
-  /** Address of the service root, with a slash at the end. */
+  /** URL of the service root, with a slash at the end. */
   readonly root: string;
-  /** Whatever comes. @param path below the service root, or an absolute address */
+  /** The response, whatever its status. @param path below the service root, or an absolute URL */
   get(path: string, options?: AskOptions): Promise<Answer>;
   page(path: string, headers?: AskOptions['headers']): Promise<Page>;
-  /** The keys of a page, which must be one of records with the key of their resource. */
+  /** The keys of a page, whose records must contain the key of their resource. */
   keys(path: string, headers?: AskOptions['headers']): Promise<string[]>;
-  /** One record, without its annotations' context. */
+  /** One record, without its context URL. */
   record(path: string, headers?: AskOptions['headers']): Promise<Json>;
-  /** All pages, each as its keys, by the links that the service gives. */
+  /** The keys of each page, following the next links. */
   walk(path: string, headers?: AskOptions['headers']): Promise<string[][]>;
-  /** The error that a request must have: status, code and message. */
+  /** Status, code and message of the expected error. */
   error(path: string, headers?: AskOptions['headers']): Promise<[number, string, string]>;
 }
 
@@ -41,7 +42,7 @@ export function asker(service: TestService, surface: SurfaceName, token: string)
     assert.equal(answer.status, 200, answer.text);
     const { value, '@odata.context': context, '@odata.count': count, '@odata.nextLink': next } = answer.json;
     assert.ok(Array.isArray(value), answer.text);
-    const rows = value.map((row: unknown): Json => objectOf(row));
+    const rows = value.map((row: unknown): Json => objectIn(row));
     return {
       rows,
       context: String(context),
@@ -70,13 +71,13 @@ export function asker(service: TestService, surface: SurfaceName, token: string)
         const found: Page = await page(next, headers);
         pages.push(found.rows.map(keyOf));
         next = found.next;
-        assert.ok(pages.length < 1000, 'the walk does not end');
+        assert.ok(pages.length < 1000, 'the walk ends');
       }
       return pages;
     },
     async error(path, headers = {}) {
       const answer = await get(path, { headers });
-      const error = objectOf(answer.json.error);
+      const error = objectIn(answer.json.error);
       return [answer.status, String(error.code), String(error.message)];
     },
   };
@@ -85,14 +86,9 @@ export function asker(service: TestService, surface: SurfaceName, token: string)
 const KEY_NAMES = ['ListingKey', 'MediaKey', 'MemberKey', 'OfficeKey', 'LookupKey', 'FieldKey'];
 const PART_KEYS = ['RoomKey', 'UnitTypeKey', 'OpenHouseKey'];
 
-/** The key of a record; rooms and their like name their listing, too. */
+/** The key of a record. Records of sub-resources contain the key of their listing, too. */
 function keyOf(record: Json): string {
   const name = [...PART_KEYS, ...KEY_NAMES].find((each) => each in record);
   assert.ok(name, `no key in ${JSON.stringify(record)}`);
   return String(record[name]);
-}
-
-function objectOf(value: unknown): Json {
-  assert.ok(typeof value === 'object' && value !== null && !Array.isArray(value), JSON.stringify(value));
-  return Object.fromEntries(Object.entries(value));
 }

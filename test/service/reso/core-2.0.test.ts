@@ -1,6 +1,6 @@
 /**
- * The scenarios of RESO Web API Core 2.0.0, each under the tag that its runner gives it. The runner asks whether the
- * data fit the filter; here the exact rows are expected.
+ * The scenarios of RESO Web API Core 2.0.0, each under the tag of RESO's runner. The runner only checks that the data match the
+ * filter; these tests compare the exact rows.
  */
 import assert from 'node:assert/strict';
 import { after, suite, test } from 'node:test';
@@ -13,7 +13,7 @@ import { fillMarket, MARKET, type MarketRow } from './market.ts';
 const service = await startTestService({ after }, { fill: fillMarket });
 const api = asker(service, 'api', await service.key('api'));
 
-/** The names that the runner is configured with, and the members of a row that they stand for. */
+/** The fields in the configuration of the runner, and the corresponding members of a row. */
 const FIELDS = {
   ListingKey: 'key',
   BedroomsTotal: 'bedrooms',
@@ -32,7 +32,7 @@ const isField = (name: string): name is FieldName => FIELD_NAMES.includes(name);
 const NOW = '2026-06-01T13:00:00Z';
 const ENUMS = 'org.reso.metadata.enums';
 
-/** Milliseconds are given when they are not zero. */
+/** Timestamps are returned without milliseconds if those are zero. */
 const shown = (row: MarketRow, name: FieldName): MarketRow[keyof MarketRow] => {
   const value = row[FIELDS[name]];
   return typeof value === 'string' ? value.replace('.000Z', 'Z') : value;
@@ -43,7 +43,7 @@ const given = (rows: readonly MarketRow[], names: readonly string[]): Json[] =>
     Object.fromEntries(names.filter(isField).map((name) => [name, shown(row, name)] as const)),
   );
 
-/** What every answer with data has, and that it is these rows. */
+/** Asserts the headers that every response with data has, and its rows. */
 async function answers(feed: Asker, path: string, rows: readonly MarketRow[]): Promise<void> {
   const { rows: found, answer } = await feed.page(path);
   assert.equal(answer.headers['odata-version'], '4.01');
@@ -58,7 +58,7 @@ async function answers(feed: Asker, path: string, rows: readonly MarketRow[]): P
   );
 }
 
-/** One scenario: `$top=5`, the key and one field, and the filter. */
+/** One scenario: a filter with `$top=5`, selecting the key and one field. */
 function scenario(tag: string, field: FieldName, filter: string, holds: (row: MarketRow) => boolean): void {
   test(tag, () =>
     answers(
@@ -135,7 +135,7 @@ suite('integers', () => {
     'BedroomsTotal lt 2 or BedroomsTotal gt 3',
     some((value) => value < 2 || value > 3),
   );
-  // Null is not at most 1, so it is among those that are not.
+  // "null le 1" is false, so its negation matches null.
   int('filter-int-not', 'not (BedroomsTotal le 1)', (value) => value === null || value > 1);
   int('filter-int-not (without a space)', 'not(BedroomsTotal le -1)', () => true);
   int(
@@ -244,7 +244,7 @@ suite('enumerations', () => {
   const [doors, kitchen] = ['Accessible Doors', 'Accessible Kitchen'];
   const one = 'StandardStatus';
   const many = 'AccessibilityFeatures';
-  // One runner writes literals with their type, the other plain ones.
+  // One version of the runner writes qualified literals, the other plain ones.
   for (const [form, write] of [
     ['', (literal: string) => literal],
     [' (plain)', (literal: string) => literal.replace(/^[\w.]+/, '')],

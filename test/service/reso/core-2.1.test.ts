@@ -1,4 +1,4 @@
-/** What RESO Web API Core 2.1.0 adds: expansions, paging by the server, top-level resources, string functions, `in`. */
+/** The additions of RESO Web API Core 2.1.0: expansions, server-driven paging, top-level resources, string functions, `in`. */
 import assert from 'node:assert/strict';
 import { after, suite, test } from 'node:test';
 import { startTestService } from '../../support/service.ts';
@@ -12,7 +12,7 @@ const api = asker(service, 'api', await service.key('api'));
 const replication = asker(service, 'replication', await service.key('replication'));
 
 suite('expansions', () => {
-  test('every declared collection: $expand gives arrays of the declared type, the path gives the same', async () => {
+  test('for every declared collection, $expand returns arrays of the declared type, and the path returns the same', async () => {
     const types = await entityTypes(api);
     const collections = [...(types.get('Property')?.collections ?? [])];
     for (const name of ['Media', 'Rooms', 'UnitTypes', 'OpenHouses']) {
@@ -49,13 +49,13 @@ suite('expansions', () => {
   });
 });
 
-suite('paging by the server', () => {
+suite('server-driven paging', () => {
   test('$top=1 has no nextLink', async () => {
     const { rows, next } = await api.page('Property?$top=1');
     assert.deepEqual([rows.length, next], [1, undefined]);
   });
 
-  test('$top=2 on the replication surface walks to the end, and the last page has no link', async () => {
+  test('$top=2 on the replication surface walks all records, and the last page has no nextLink', async () => {
     const pages = await replication.walk('Property?$top=2&$select=ListingKey');
     assert.deepEqual(
       pages,
@@ -67,7 +67,7 @@ suite('paging by the server', () => {
     ['gt', 'asc'],
     ['lt', 'desc'],
   ] as const) {
-    test(`${operator} with an order, maxpagesize and a $top beyond it, over more than ten pages`, async () => {
+    test(`${operator} with an order, maxpagesize and a larger $top pages correctly over more than ten pages`, async () => {
       const bound = operator === 'gt' ? '2026-06-01T12:01:00.900Z' : '2026-06-01T12:28:00.900Z';
       const path = `Property?$filter=ModificationTimestamp ${operator} ${bound}&$orderby=ModificationTimestamp ${direction}&$select=ListingKey,ModificationTimestamp&$top=25`;
       const rows = MARKET.filter(({ modified }) => (operator === 'gt' ? modified > bound : modified < bound));
@@ -86,7 +86,7 @@ suite('paging by the server', () => {
     });
   }
 
-  test('the whole advertised count is retrievable', async () => {
+  test('a walk returns as many records as $count advertises', async () => {
     for (const resource of ['Property', 'Lookup', 'Field']) {
       const { count } = await api.page(`${resource}?$count=true&$top=1`);
       const pages = await api.walk(`${resource}`);
@@ -95,7 +95,7 @@ suite('paging by the server', () => {
   });
 });
 
-test('Property, Member, Office, Field and Lookup are at the top level, with their keys', async () => {
+test('Property, Member, Office, Field and Lookup are top-level resources with keys', async () => {
   for (const [resource, key] of [
     ['Property', 'ListingKey'],
     ['Member', 'MemberKey'],
@@ -110,30 +110,30 @@ test('Property, Member, Office, Field and Lookup are at the top level, with thei
 });
 
 suite('filters', () => {
-  const gives = async (filter: string, keys: readonly string[]): Promise<void> =>
+  const returnsKeys = async (filter: string, keys: readonly string[]): Promise<void> =>
     assert.deepEqual(await api.keys(`Property?$filter=${filter}`), keys, filter);
 
   test('contains, startswith, endswith', async () => {
-    await gives(
+    await returnsKeys(
       "contains(City,'lan')",
       keysWhere(({ city }) => city === 'Åland'),
     );
-    await gives(
+    await returnsKeys(
       "startswith(City,'Coeur d''')",
       keysWhere(({ city }) => city.startsWith('Coeur')),
     );
-    await gives(
+    await returnsKeys(
       "endswith(City,'ug')",
       keysWhere(({ city }) => city === 'Zug'),
     );
   });
 
   test('in', async () => {
-    await gives(
+    await returnsKeys(
       "StandardStatus in ('Pending','Closed')",
       keysWhere(({ status }) => status === 'Pending' || status === 'Closed'),
     );
-    await gives(
+    await returnsKeys(
       "StandardStatus in (org.reso.metadata.enums.StandardStatus'ComingSoon')",
       keysWhere(({ status }) => status === 'Coming Soon'),
     );
@@ -141,54 +141,54 @@ suite('filters', () => {
 
   test('any and all over a list of strings; all holds for an empty list', async () => {
     const whole = MARKET.find(({ features }) => features.length === 3)?.features ?? [];
-    await gives(`AccessibilityFeatures/all(a:a in (${whole.map((each) => `'${each}'`).join()}))`, KEYS);
-    await gives(
+    await returnsKeys(`AccessibilityFeatures/all(a:a in (${whole.map((each) => `'${each}'`).join()}))`, KEYS);
+    await returnsKeys(
       "AccessibilityFeatures/all(a:a eq 'Accessible Kitchen')",
       keysWhere(({ features }) => features.every((each) => each === 'Accessible Kitchen')),
     );
     assert.ok(MARKET.some(({ features }) => features.length === 0));
-    await gives(
+    await returnsKeys(
       "AccessibilityFeatures/any(a:a eq 'Accessible Kitchen' or a eq 'Accessible Entrance')",
       keysWhere(({ features }) => features.some((each) => each !== 'Accessible Doors')),
     );
   });
 
-  test('the bounds of what the data hold match the record that holds them', async () => {
+  test('comparisons with the minimum and maximum of the data match exactly the records that have them', async () => {
     const prices = MARKET.map(({ price }) => price);
     const [least, most] = [Math.min(...prices), Math.max(...prices)];
-    await gives(
+    await returnsKeys(
       `ListPrice le ${least}`,
       keysWhere(({ price }) => price === least),
     );
-    await gives(
+    await returnsKeys(
       `ListPrice ge ${most}`,
       keysWhere(({ price }) => price === most),
     );
-    await gives(
+    await returnsKeys(
       `not (ListPrice le ${least})`,
       keysWhere(({ price }) => price !== least),
     );
-    await gives(
+    await returnsKeys(
       `not (ListPrice ge ${most})`,
       keysWhere(({ price }) => price !== most),
     );
   });
 
-  test('null: equality asks for it, an order never holds', async () => {
-    await gives(
+  test('eq and ne compare with null; gt, ge, lt and le with null are never true', async () => {
+    await returnsKeys(
       'BedroomsTotal eq null',
       keysWhere(({ bedrooms }) => bedrooms === null),
     );
-    await gives(
+    await returnsKeys(
       'BedroomsTotal ne null',
       keysWhere(({ bedrooms }) => bedrooms !== null),
     );
-    for (const operator of ['gt', 'ge', 'lt', 'le']) await gives(`BedroomsTotal ${operator} null`, []);
+    for (const operator of ['gt', 'ge', 'lt', 'le']) await returnsKeys(`BedroomsTotal ${operator} null`, []);
   });
 });
 
 suite('the protocol', () => {
-  test('OData-Version: the current one, an older one that is asked for, and 400 for an unknown one', async () => {
+  test('OData-Version is 4.01, or 4.0 on request; an unknown one gets 400', async () => {
     const versionFor = async (headers: Record<string, string>) => {
       const { status, headers: given } = await api.get('Property?$top=1', { headers });
       return [status, given['odata-version']];
@@ -200,14 +200,14 @@ suite('the protocol', () => {
     assert.deepEqual(await versionFor({ 'odata-version': '5.0' }), [400, '4.01']);
   });
 
-  test('nulls are left out on request', async () => {
+  test('Prefer: omit-values=nulls leaves nulls out', async () => {
     const prefer = { prefer: 'omit-values=nulls' };
     const [row]: readonly Json[] = (await api.page("Property?$filter=ListingKey eq '1006'", prefer)).rows;
     assert.ok(row !== undefined && !('BedroomsTotal' in row) && row.ListPrice !== undefined);
     assert.ok(!Object.values(row).includes(null));
   });
 
-  test('an error has a code, a message and the target', async () => {
+  test('an error has code, message and target', async () => {
     const { json } = await api.get("Property?$filter=INVALIDFIELD eq 'bad'");
     assert.deepEqual(json, {
       error: {
@@ -218,7 +218,7 @@ suite('the protocol', () => {
     });
   });
 
-  test('no key is 401 with the way to have one', async () => {
+  test('a request without a key gets 401 with WWW-Authenticate', async () => {
     const { status, headers } = await service.get('api', '/Reso/OData/Property');
     assert.equal(status, 401);
     assert.match(headers['www-authenticate'] ?? '', /^Bearer/);

@@ -1,4 +1,4 @@
-/** `$expand=CustomFields`: the custom fields of a record by themselves, beside its own members. */
+/** `$expand=CustomFields`: the custom fields of a record in an expansion of their own. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { listing, member } from '../../support/builders.ts';
@@ -46,7 +46,7 @@ const service = await startTestService(
 const all = asker(service, 'api', await service.key('api'));
 const idx = asker(service, 'api', await service.key('api', { role: 'idx' }));
 
-test('gives the custom fields that the key may see, with the key of the record', async () => {
+test('returns the custom fields that the key may see, with the key of the record', async () => {
   const path = 'Property?$select=ListingKey&$expand=CustomFields';
   assert.deepEqual((await all.page(path)).rows, [
     {
@@ -66,7 +66,7 @@ test('gives the custom fields that the key may see, with the key of the record',
   }
 });
 
-test('takes $select, in parentheses and from outside, and can be combined with other expansions', async () => {
+test('supports $select inside and outside, paths, full metadata, and other expansions next to it', async () => {
   const one = { ListingKey: 'A', Lake_Dues: 120.5 };
   const ask = (options: string) => idx.record(`Property('A')?${options}`);
   assert.deepEqual(await ask('$select=City&$expand=CustomFields($select=Lake_Dues)'), {
@@ -105,7 +105,7 @@ test('takes $select, in parentheses and from outside, and can be combined with o
   assert.deepEqual(alone.value, [typed]);
 });
 
-test('is empty where there are none, and refuses what it cannot give', async () => {
+test('is empty for a resource without custom fields, and refuses other fields and options', async () => {
   assert.deepEqual(await idx.record("Member('M')?$select=MemberKey&$expand=CustomFields"), {
     MemberKey: 'M',
     CustomFields: [],
@@ -136,7 +136,7 @@ test('is empty where there are none, and refuses what it cannot give', async () 
   }
 });
 
-test('a path to it takes what a list of one can be asked, and refuses the rest by name', async () => {
+test('the path to it accepts $select, $count, $top and $skip, and refuses other options by name', async () => {
   const path = "Property('A')/CustomFields";
   const one = { ListingKey: 'A', Lake_Dues: 120.5 };
   const given: Record<string, unknown> = {
@@ -166,12 +166,12 @@ test('a path to it takes what a list of one can be asked, and refuses the rest b
   for (const option of refused) {
     const [status, code, message] = await idx.error(`${path}?${option}`);
     const [name] = option.split('=');
-    const told = `The request is malformed: ${name} does not apply to CustomFields, a list of one.`;
-    assert.deepEqual([status, code, message], [400, 'requestMalformed', told]);
+    const expected = `The request is malformed: ${name} does not apply to CustomFields, a list of one.`;
+    assert.deepEqual([status, code, message], [400, 'requestMalformed', expected]);
   }
 });
 
-test('$metadata declares it as a part of the record, of its type, so that every type has an entity set', async () => {
+test('$metadata declares it as a contained collection of the record’s own type, so that every type has an entity set', async () => {
   const { text } = await idx.get('$metadata');
   assert.ok(
     text.includes(

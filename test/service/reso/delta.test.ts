@@ -1,4 +1,4 @@
-/** Delta links: what has changed in a collection since a walk through it (OData 4.01 protocol, 11.3; JSON format 4.01, 15). */
+/** Delta links: the changes in a collection since a walk through it (OData 4.01 protocol, 11.3; JSON format 4.01, 15). */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -38,7 +38,7 @@ function house(key: string, fields: Json = {}): Json {
 
 const put = (...records: readonly Json[]) => write('Property', ...records);
 
-/** Puts the market back, and says nothing of it. */
+/** Restores the initial market. */
 async function market(): Promise<void> {
   await put(...Array.from({ length: 7 }, (_, index) => house(`L${index + 1}`)));
   await write('Member', member('A1', { OfficeKey: 'O1' }), member('A2', { OfficeKey: 'O1' }));
@@ -56,7 +56,7 @@ async function ask(by: Asker, path: string, headers: Headers = {}): Promise<Answ
   return answer;
 }
 
-/** Walks a collection, and gives its delta link. */
+/** Walks a collection with change tracking. @returns its delta link */
 async function track(by: Asker, path: string, headers: Headers = {}): Promise<string> {
   let answer = await ask(by, path, { ...TRACK, ...headers });
   assert.match(String(answer.headers['preference-applied']), /odata\.track-changes/);
@@ -84,16 +84,16 @@ async function follow(by: Asker, link: string, headers: Headers = {}) {
   }
 }
 
-const gone = (key: string, reason: 'changed' | 'deleted'): Json => ({
+const removed = (key: string, reason: 'changed' | 'deleted'): Json => ({
   '@removed': { reason },
   ListingKey: key,
 });
-/** Keys that are not named after their resource. */
+/** Key fields whose name does not follow from the name of the resource. */
 const KEYS: Readonly<Record<string, string>> = {
   Property: 'ListingKey',
   PropertyRooms: 'RoomKey',
 };
-/** A record without nulls: a field that comes into use is one more null in those that have not changed. */
+/** A record without nulls and empty lists, since a field that comes into use adds a null to unchanged records. */
 const valuesIn = (row: Json): string =>
   JSON.stringify(
     Object.entries(row)
@@ -104,7 +104,7 @@ const rowsIn = ({ json: { value } }: Answer): Json[] =>
   Array.isArray(value) ? value : assert.fail('no rows');
 const keysIn = (values: readonly Json[]): unknown[] => values.map(({ ListingKey }) => ListingKey);
 
-test('changed records are given whole, others are removed, and where nothing is new the list is empty', async () => {
+test('a delta contains changed records completely, removed ones with a reason, and nothing if nothing has changed', async () => {
   await market();
   const link = await track(
     api,
@@ -117,11 +117,11 @@ test('changed records are given whole, others are removed, and where nothing is 
   const some = await follow(api, none.link);
   assert.equal(some.context, `${api.root}$metadata#Property(ListPrice,City,ListingKey)/$delta`);
   assert.deepEqual(some.values, [
-    gone('L2', 'changed'),
-    gone('L3', 'deleted'),
+    removed('L2', 'changed'),
+    removed('L3', 'deleted'),
     { ListPrice: 250_000, City: null, ListingKey: 'L1' },
   ]);
-  // A link holds until it expires: whoever lost the answer asks again.
+  // A delta link can be followed again, for example if the response was lost.
   assert.deepEqual((await follow(api, link)).values, some.values);
   assert.deepEqual((await follow(api, some.link)).values, []);
   await put(house('L2'));
@@ -130,7 +130,7 @@ test('changed records are given whole, others are removed, and where nothing is 
   ]);
 });
 
-test('the whole body, in both versions', async () => {
+test('the body of a delta is exact, in OData 4.01 and 4.0', async () => {
   await market();
   const link = await track(api, 'Property?$select=ListingKey&$filter=ListPrice ge 150000');
   await put(house('L1', { City: 'Rome' }), house('L2', { ListPrice: 1 }));
@@ -152,7 +152,7 @@ test('the whole body, in both versions', async () => {
   );
 });
 
-test('a walk of several pages misses nothing that is written while it goes on', async () => {
+test('the delta after a walk of several pages contains everything that was written during the walk', async () => {
   await market();
   for (const path of [
     'Property?$select=City',
@@ -170,7 +170,7 @@ test('a walk of several pages misses nothing that is written while it goes on', 
   }
 });
 
-test('a tracked filter is not answered from a list that is older than its walk', async () => {
+test('a request with change tracking does not use an older filter list', async () => {
   await market();
   const filter = "Property?$select=ListingKey&$filter=City eq 'Bern'";
   assert.deepEqual(await api.keys(filter), []);
@@ -179,7 +179,7 @@ test('a tracked filter is not answered from a list that is older than its walk',
   assert.deepEqual(answer.json.value, [{ ListingKey: 'L4' }]);
 });
 
-test('a delta comes page by page, as large as the client prefers, with each record at most once in a page', async () => {
+test('a delta is paged by maxpagesize, with each record at most once in a page', async () => {
   await market();
   const link = await track(api, 'Property?$select=City', {
     prefer: 'odata.track-changes,odata.maxpagesize=2',
@@ -198,7 +198,7 @@ test('a delta comes page by page, as large as the client prefers, with each reco
   assert.deepEqual(keysIn(whole.values), ['L1', 'L2', 'L3', 'L4', 'L5']);
 });
 
-test('$top=0 begins from now, without a walk', async () => {
+test('$top=0 returns a delta link from now on, without a walk', async () => {
   await market();
   const answer = await ask(api, 'Property?$top=0', TRACK);
   assert.deepEqual(answer.json.value, []);
@@ -207,7 +207,7 @@ test('$top=0 begins from now, without a walk', async () => {
   assert.deepEqual(keysIn(values), ['L2']);
 });
 
-test('a change of an agent counts for the listings that show it, and of a part for its listing', async () => {
+test('a change of an agent is a change of the listings that show it, and a change of a child one of its listing', async () => {
   await market();
   const shown = await track(idx, 'Property?$select=ListAgentFullName');
   const expanded = await track(
@@ -229,7 +229,7 @@ test('a change of an agent counts for the listings that show it, and of a part f
   });
   assert.deepEqual(
     (await follow(idx, matched)).values,
-    ['L1', ...rest].map((key) => gone(key, 'changed')),
+    ['L1', ...rest].map((key) => removed(key, 'changed')),
   );
   assert.deepEqual(keysIn((await follow(idx, plain)).values), ['L1']);
   await write('Media', photo('M1', { ResourceName: 'Property', ResourceRecordKey: 'L3' }));
@@ -250,13 +250,13 @@ test('a change of an agent counts for the listings that show it, and of a part f
   );
 });
 
-test('a record that leaves the view of a role is removed like one that is deleted', async () => {
+test('a record that a role no longer sees is reported as deleted', async () => {
   await market();
   const link = await track(idx, 'Property?$select=City');
   await put(house('L1', { StandardStatus: 'Incomplete' }));
   await store.remove('Property', ['L2']);
   const first = await follow(idx, link);
-  assert.deepEqual(first.values, [gone('L1', 'deleted'), gone('L2', 'deleted')]);
+  assert.deepEqual(first.values, [removed('L1', 'deleted'), removed('L2', 'deleted')]);
   await put(
     house('L1', { StandardStatus: 'Incomplete', City: 'Rome' }),
     house('L8', { StandardStatus: 'Incomplete' }),
@@ -267,7 +267,7 @@ test('a record that leaves the view of a role is removed like one that is delete
   await store.remove('Property', ['L8']);
 });
 
-test('the preference is not applied where changes cannot be followed', async () => {
+test('track-changes is not applied to requests whose changes cannot be tracked', async () => {
   await market();
   await put(house('L3', { Media: [photo('M1')] }));
   for (const path of [
@@ -288,7 +288,7 @@ test('the preference is not applied where changes cannot be followed', async () 
   assert.equal(refused.status, 501, refused.text);
 });
 
-test('a token holds for its key, its options and its collection alone, and not one bit of it may change', async () => {
+test('a delta token is valid only for its key, options and collection, and with every bit unchanged', async () => {
   await market();
   const link = await track(api, "Property?$select=City&$filter=City eq 'Zug'");
   const [address = '', token = ''] = link.split('$deltatoken=');
@@ -334,11 +334,11 @@ test('a token holds for its key, its options and its collection alone, and not o
     await refused(`${address}$deltatoken=${changed.toString('base64url')}`);
   }
   assert.equal((await api.get(`Property('L1')/Media?$deltatoken=${token}`)).status, 400);
-  // Other spellings of the same options are the same.
+  // Other spellings of the same options are accepted.
   await follow(api, `Property?filter=City%20eq%20%27Zug%27&$deltatoken=${token}&$select=City`);
 });
 
-test('a token says nothing of the sequence to its holder, not even whether it has moved', async () => {
+test('a delta token reveals nothing of the sequence of changes, not even whether it has advanced', async () => {
   const first = await track(api, 'Property?$select=City');
   assert.notEqual(await track(api, 'Property?$select=City'), first);
   assert.equal((await track(api, 'Property?$select=City')).length, first.length);
@@ -348,7 +348,7 @@ test('a token says nothing of the sequence to its holder, not even whether it ha
   for (const part of positionText(position).split('.')) assert.equal(token.includes(part), false);
 });
 
-test('POST with a long query, HEAD, gzip, metadata levels and nulls', async () => {
+test('deltas work with posted queries, HEAD, gzip, metadata levels and omit-values', async () => {
   await market();
   const names = Array.from({ length: 400 }, (_, index) => `'Town number ${index}'`).join(',');
   const body = `$select=City&$filter=City in ('Zug',${names})`;
@@ -367,7 +367,10 @@ test('POST with a long query, HEAD, gzip, metadata levels and nulls', async () =
   const link = linkOf(first, 'delta');
   await put(house('L1', { City: 'Town number 7' }), house('L2', { City: 'Rome' }));
   const answer = await ask(api, link);
-  assert.deepEqual(answer.json.value, [gone('L2', 'changed'), { City: 'Town number 7', ListingKey: 'L1' }]);
+  assert.deepEqual(answer.json.value, [
+    removed('L2', 'changed'),
+    { City: 'Town number 7', ListingKey: 'L1' },
+  ]);
   const head = await api.get(link, { method: 'HEAD' });
   assert.deepEqual(
     [head.status, head.text, head.headers['content-length']],
@@ -388,7 +391,7 @@ test('POST with a long query, HEAD, gzip, metadata levels and nulls', async () =
   assert.deepEqual(Object.keys(none.json), ['value', '@odata.deltaLink']);
 });
 
-test('a link that cannot be followed any more is 410 with the address of the whole collection', async () => {
+test('a link that can no longer be followed gets 410 with the Location of the collection', async () => {
   await market();
   const path = "Property?$select=City&$filter=City eq 'Zug'";
   const expired = async (by: Asker, link: string): Promise<void> => {
@@ -422,7 +425,7 @@ test('a link that cannot be followed any more is 410 with the address of the who
   await expired(api, old);
   await follow(api, await track(api, path));
 
-  // Compacted: what is kept begins after the position of the link.
+  // Compaction removes the entries after the position of the link.
   const early = await track(api, path);
   for (let round = 0; round < 5; round++) await put(house('L1', { ListPrice: round }));
   await store.configure((settings) => ({ ...settings, changesKept: { entries: 1 } }));
@@ -433,7 +436,7 @@ test('a link that cannot be followed any more is 410 with the address of the who
   await expired(api, early);
 });
 
-test('every entity set is followed: what a delta makes of a copy is what a fresh walk gives', async () => {
+test('for every entity set, a copy updated by a delta equals a fresh walk', async () => {
   await market();
   const sets = ['Property', 'Member', 'Office', 'Media', 'OpenHouse', 'PropertyRooms', 'Lookup', 'Field'];
   const keyed = sets.map((name) => ({ name, key: KEYS[name] ?? `${name}Key` }));
@@ -479,7 +482,7 @@ test('every entity set is followed: what a delta makes of a copy is what a fresh
   await store.remove('Property', ['L9']);
 });
 
-test('a link outlives the process that gave it, between any two pages', async () => {
+test('another process can continue a delta at any page', async () => {
   await market();
   const link = await track(api, 'Property?$select=City', {
     prefer: 'odata.track-changes,odata.maxpagesize=2',
@@ -514,10 +517,10 @@ test('the curl lines of docs/changes.md work unchanged', async () => {
   };
   const link = String((await run(walk))['@odata.deltaLink']);
   await put(house('L1', { ListPrice: 1 }));
-  assert.deepEqual((await run(next, { DELTA_LINK: link })).value, [gone('L1', 'changed')]);
+  assert.deepEqual((await run(next, { DELTA_LINK: link })).value, [removed('L1', 'changed')]);
 });
 
-test('$metadata says of each entity set whether its changes can be followed', async () => {
+test('$metadata declares for each entity set whether its changes can be tracked', async () => {
   const trackedBy = async (by: Asker, path = '$metadata'): Promise<Record<string, boolean>> => {
     const { text } = await by.get(path);
     const sets = text.matchAll(/<EntitySet Name="(\w+)".*?<\/EntitySet>/gs);

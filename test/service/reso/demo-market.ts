@@ -1,4 +1,4 @@
-/** The demonstration's market in a store, with its own fields, and its files. */
+/** Options of a test service with a demo market, its custom fields and its files. */
 
 import { CUSTOM_FIELDS, CUSTOM_LOOKUPS, makeMarket, marketRecords } from 'plat-demo';
 import { marketFiles, Rasterizer } from '../../../src/cli/photos/market-files.ts';

@@ -1,4 +1,4 @@
-/** The Field and Lookup resources (reference: DD and Lookup metadata rules): what a client learns of the data from them. */
+/** The Field and Lookup resources, which describe the data to clients (reference: DD and Lookup metadata rules). */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { standardDictionary } from '../../../src/dictionary/index.ts';
@@ -51,7 +51,7 @@ const idx = asker(service, 'replication', await service.key('replication', { rol
 test('Field lists every field in use of every published resource, as the metadata does', async () => {
   const { text } = await all.get('$metadata');
   const declared = [...text.matchAll(/<EntityType Name="(\w+)">(.*?)<\/EntityType>/gs)].flatMap(
-    // What only gives the custom fields of a record once more is no resource.
+    // The types of custom fields are no resources.
     ([, resource = '', body = '']) =>
       resource.endsWith('CustomFields')
         ? []
@@ -74,7 +74,7 @@ test('a Field record names its resource and field', async () => {
   ]);
 });
 
-test('Lookup gives key, name, value, standard value and stamp, and the whole advertised count', async () => {
+test('Lookup records have key, name, value, standard value and timestamp, and a walk returns the advertised count', async () => {
   const closed = [...(standardDictionary().lookups.get('StandardStatus')?.values.values() ?? [])];
   const { rows, count } = await all.page("Lookup?$filter=LookupName eq 'StandardStatus'&$count=true");
   assert.equal(count, closed.length);
@@ -102,7 +102,7 @@ test('Lookup gives key, name, value, standard value and stamp, and the whole adv
   assert.equal(new Set(walked).size, walked.length);
 });
 
-test("values of an operator's own have no standard value", async () => {
+test("an operator's own lookup values have no standard value", async () => {
   const { rows } = await all.page(
     "Lookup?$filter=LookupName eq 'Pier'&$select=LookupValue,StandardLookupValue,LegacyODataValue",
   );
@@ -112,7 +112,7 @@ test("values of an operator's own have no standard value", async () => {
   ]);
 });
 
-test('Lookup takes $top, $skip, $count and ModificationTimestamp windows; a new lookup is in the next window', async () => {
+test('Lookup supports $top, $skip and windows of ModificationTimestamp; a new lookup is in the next window', async () => {
   const from = service.clock.text();
   service.clock.advance(60_000);
   await service.write('Property', listing('2', { View: ['Ocean'] }));
@@ -127,7 +127,7 @@ test('Lookup takes $top, $skip, $count and ModificationTimestamp windows; a new 
   assert.deepEqual(await all.keys(`Field?$filter=${window}`), ['Property.View']);
 });
 
-test('I4 a role learns neither of fields that it may not see, nor of lookups that only those have', async () => {
+test('I4 Field and Lookup reveal neither hidden fields nor lookups that only hidden fields use', async () => {
   const names = async (feed: typeof all): Promise<Set<unknown>> => {
     const { rows } = await feed.page('Lookup?$top=1000&$select=LookupName');
     return new Set(rows.map(({ LookupName }) => LookupName));

@@ -1,4 +1,4 @@
-/** Digests of ranges, by which a replica proves itself equal: bounded, and made of what the key may see alone. */
+/** Digests of key ranges, by which a replica is compared with its source: bounded, and computed from what the key may see. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SERVICE_DEFAULTS } from '../../../src/service/options.ts';
@@ -18,7 +18,7 @@ const of = (key: string, fields: Json = {}): Json =>
     ...fields,
   });
 
-test('ranges of what the key sees, with their counts, page by page', async (t) => {
+test('$digests returns ranges of the records that the key sees, with counts, page by page', async (t) => {
   const service = await startTestService(t);
   await service.write('Property', of('A'), of('B'), of('C', { StandardStatus: 'Withdrawn' }), of('D'));
   const idx = { token: await service.key('replication', { role: 'idx' }) };
@@ -34,7 +34,7 @@ test('ranges of what the key sees, with their counts, page by page', async (t) =
   const rest = await service.get('replication', `${PATH}&$skiptoken=B`, idx);
   assert.deepEqual(ranges(rest), ranges(first).slice(1));
 
-  // What the key does not see moves nothing; what it sees moves the range that it is in.
+  // A change that the key does not see changes no digest; one that it sees changes the digest of its range.
   const digests = async (): Promise<unknown[]> =>
     ranges(await service.get('replication', PATH, idx)).map(({ Digest }) => Digest);
   const before = await digests();
@@ -47,7 +47,7 @@ test('ranges of what the key sees, with their counts, page by page', async (t) =
   assert.equal(after[1], before[1]);
 });
 
-test('the addresses of served files are no part of a digest, in whatever name they are asked for', async (t) => {
+test('signed URLs of served files are not part of a digest; all other URLs and texts are', async (t) => {
   const service = await startTestService(t);
   await service.write('Property', of('A'));
   const token = await service.key('replication');
@@ -55,20 +55,20 @@ test('the addresses of served files are no part of a digest, in whatever name th
   const before = await digest();
   service.clock.advance(5 * 3_600_000);
   assert.equal(await digest(), before);
-  // An address elsewhere that looks like one is no such file, and a text is no address.
+  // Neither a foreign URL that looks like one nor a text is a signed URL.
   const signed = `media/a.1.${'0123456789abcdef'.repeat(2)}/x.jpg`;
-  const told = async (roof: string, host: string): Promise<string> => {
+  const digestWith = async (roof: string, host: string): Promise<string> => {
     const Media = [photo('Ap', { MediaURL: `https://${host}/${signed}` })];
     await service.write('Property', of('A', { PublicRemarks: `A ${roof} roof: see /${signed}`, Media }));
     return digest();
   };
-  const sound = await told('sound', 'one.example');
-  assert.notEqual(await told('broken', 'one.example'), sound);
-  assert.notEqual(await told('sound', 'two.example'), sound);
+  const sound = await digestWith('sound', 'one.example');
+  assert.notEqual(await digestWith('broken', 'one.example'), sound);
+  assert.notEqual(await digestWith('sound', 'two.example'), sound);
 });
 
 for (const engine of [sqliteEngine({ pageReaders: 1, searchReaders: 1 }), postgresEngine()]) {
-  test(`${engine.name}: a record that is no JSON is another one by its digest, and is not sent`, async (t) => {
+  test(`${engine.name}: a stored text that is not valid JSON changes the digest, and its page is refused with 503`, async (t) => {
     const service = await startTestService(t, { engine });
     await service.write('Property', of('A'), of('B'), of('D'));
     const token = await service.key('replication');
@@ -89,7 +89,7 @@ for (const engine of [sqliteEngine({ pageReaders: 1, searchReaders: 1 }), postgr
   });
 }
 
-test('on the replication surface alone, with the options that it takes', async (t) => {
+test('$digests exists on the replication surface only, and refuses other options', async (t) => {
   const service = await startTestService(t);
   await service.write('Property', of('A'));
   const token = await service.key('replication');
@@ -118,7 +118,7 @@ test('on the replication surface alone, with the options that it takes', async (
   ]);
 });
 
-test('their work is charged to the key like its searches, and ranges that are finished are returned', async (t) => {
+test('digests are charged to the search time of the key, and finished ranges are returned', async (t) => {
   const budget = { ...SERVICE_DEFAULTS.budget, searchSeconds: 1e-9, windowSeconds: 600 };
   const service = await startTestService(t, { service: { budget } });
   await service.write('Property', of('A'), of('B'), of('C'));

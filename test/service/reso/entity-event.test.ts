@@ -1,4 +1,4 @@
-/** EntityEvent (RESO RCP-27) on the public surfaces: what RESO's runner asks in its observe mode, and what a follower asks. */
+/** EntityEvent (RESO RCP-27) on the public surfaces: the requests of RESO's runner when it observes, and those of a follower. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
@@ -27,7 +27,7 @@ const replication = asker(service, 'replication', await service.key('replication
 const idx = asker(service, 'replication', await service.key('replication', { role: 'idx' }));
 
 const numberOf = (row: Json | undefined): number => Number(row?.EntityEventSequence);
-/** What the operator is told. */
+/** All events, as the operator sees them. */
 async function everyEvent(): Promise<Json[]> {
   const page = await store.feed({ since: START, limit: 100_000 });
   assert.ok(page.kind === 'changes');
@@ -70,7 +70,7 @@ test('events are read-only', async () => {
   }
 });
 
-test('a thousand events are in ascending order, and the same on both surfaces', async () => {
+test('a page of a thousand events is in ascending order on both surfaces', async () => {
   for (const surface of [api, replication]) {
     const { rows, answer } = await surface.page('EntityEvent?$top=1000&$orderby=EntityEventSequence asc');
     assert.equal(answer.headers['odata-version'], '4.01');
@@ -89,7 +89,7 @@ test('a thousand events are in ascending order, and the same on both surfaces', 
   }
 });
 
-test('events are filtered by resource, ordered, cut and counted', async () => {
+test('events can be filtered, ordered, limited and counted', async () => {
   const { rows } = await api.page("EntityEvent?$filter=ResourceName eq 'Property'");
   assert.deepEqual(
     rows.map(({ ResourceName, ResourceRecordKey }) => `${ResourceName} ${ResourceRecordKey}`),
@@ -112,7 +112,7 @@ test('events are filtered by resource, ordered, cut and counted', async () => {
   );
 });
 
-test('a walk goes on by number, in every order and with both meanings of $top', async () => {
+test('a walk returns every event once, in every order and with both meanings of $top', async () => {
   const all = (await everyEvent()).map(numberOf);
   const walk = async (surface: typeof api, path: string): Promise<number[][]> => {
     const pages: number[][] = [];
@@ -149,7 +149,7 @@ test('a walk goes on by number, in every order and with both meanings of $top', 
   );
 });
 
-test('an event is read by its number, with and without quotes, and one that a role does not see is not there', async () => {
+test('an event is read by its number, with or without quotes; an event hidden from the role is like a missing one', async () => {
   const [event] = (await api.page("EntityEvent?$filter=ResourceRecordKey eq 'Hidden'")).rows;
   const number = numberOf(event);
   for (const path of [`EntityEvent(${number})`, `EntityEvent('${number}')`, `EntityEvent/${number}`]) {
@@ -166,7 +166,7 @@ test('an event is read by its number, with and without quotes, and one that a ro
   assert.equal((await idx.page("EntityEvent?$filter=ResourceRecordKey eq 'Hidden'&$count=true")).count, 0);
 });
 
-test('a change is an event at once, under the number after the last', async () => {
+test('a change is an event at once, with a number above the last one', async () => {
   const before = numberOf((await api.page(LAST)).rows[0]);
   const follow = `EntityEvent?$filter=EntityEventSequence gt ${before}`;
   assert.deepEqual((await api.page(follow)).rows, []);
@@ -182,10 +182,10 @@ test('a change is an event at once, under the number after the last', async () =
   assert.equal((await api.page(follow)).rows.length, 2);
   const one = `EntityEvent(${numberOf(rows[0])})`;
   assert.equal((await api.get(one)).status, 200);
-  assert.equal((await api.get(one)).status, 200, 'also the second time');
+  assert.equal((await api.get(one)).status, 200, 'the second time, too');
 });
 
-test('what events do not have is refused', async () => {
+test('options that do not apply to events are refused', async () => {
   const message = (option: string) => `The request is malformed: ${option} does not apply to EntityEvent.`;
   for (const [query, expected] of [
     ['$search=lake', [400, 'requestMalformed', message('$search')]],
@@ -224,11 +224,11 @@ test('a client behind the oldest entry learns where it can continue', async () =
   await write('Property', listing('A', { ListPrice: 77 }));
   clock.set('2026-07-05T12:00:00Z');
   await write('Property', listing('A', { ListPrice: 78 }));
-  // A new day compacts what is old.
+  // Opening the store on a new day compacts old entries.
   await again();
   const { last, since } = await store.changesKnown();
   assert.ok(first < since, 'entries were compacted');
-  const gone = [
+  const expected = [
     410,
     'eventsGone',
     `The changes since this number are no longer known. Download everything, then continue with EntityEventSequence gt ${last}.`,
@@ -243,7 +243,7 @@ test('a client behind the oldest entry learns where it can continue', async () =
     'gt 1.5',
     `gt ${first} and ResourceName eq 'Property'`,
   ]) {
-    assert.deepEqual(await api.error(`EntityEvent?$filter=EntityEventSequence ${filter}`), gone, filter);
+    assert.deepEqual(await api.error(`EntityEvent?$filter=EntityEventSequence ${filter}`), expected, filter);
     for (const path of ['EntityEvent', 'EntityEvent/$count']) {
       const { status, headers } = await api.get(`${path}?$filter=EntityEventSequence ${filter}`);
       assert.deepEqual([status, headers['x-plat-position']], [410, position], filter);
@@ -269,7 +269,7 @@ test('a client behind the oldest entry learns where it can continue', async () =
   assert.deepEqual(
     keysOf(old).toSorted(),
     ['A', 'B', 'Hidden', 'New'],
-    'the last entry of each record is left',
+    'the last entry of each record is kept',
   );
   assert.deepEqual(keysOf(rows.slice(old.length)), ['A']);
 });

@@ -1,11 +1,11 @@
-/** The entity types of `$metadata`, as far as the scenarios ask for them. */
+/** Reads the entity types of `$metadata`, as far as the scenarios need them. */
 import { XMLParser } from 'fast-xml-parser';
 import type { Asker } from './asker.ts';
 
 export interface EntityType {
   readonly keys: readonly string[];
   readonly properties: readonly string[];
-  /** The collections of other records, by name, and the types that they lead to. */
+  /** The navigations to collections, by name, with their target types. */
   readonly collections: ReadonlyMap<string, string>;
 }
 

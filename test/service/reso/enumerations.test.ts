@@ -1,4 +1,4 @@
-/** Lookups as enumeration types, where a service is configured so: what is declared, given and asked for. */
+/** Lookups as enumeration types (an option of the service): their declaration, values and filters. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { XMLParser } from 'fast-xml-parser';
@@ -42,9 +42,9 @@ const parser = new XMLParser({
 });
 
 interface Declared {
-  /** By entity type and property. */
+  /** The type of each property, by `EntityType.Property`. */
   readonly types: ReadonlyMap<string, string>;
-  /** By qualified name: members, and what they stand for. */
+  /** By qualified name: the members and their lookup values. */
   readonly enumerations: ReadonlyMap<string, ReadonlyMap<string, string>>;
 }
 
@@ -68,7 +68,7 @@ function declared(xml: string): Declared {
   return { types: new Map(types), enumerations: new Map(enumerations) };
 }
 
-test('$metadata has a type for each lookup with values, valid by the OASIS schemas, the same in both formats', async () => {
+test('$metadata declares a type for each lookup with values, is valid by the OASIS schemas, and equal in both formats', async () => {
   const { text: xml } = await feed.get('$metadata');
   assert.deepEqual(await xmlFaults(xml), []);
   const { text: json } = await feed.get('$metadata?$format=json');
@@ -95,12 +95,12 @@ test('$metadata has a type for each lookup with values, valid by the OASIS schem
     enumerations.get('org.reso.metadata.enums.Appliances')?.get('Samovar_x0020__x0022_S_x0022_'),
     'Samovar "S"',
   );
-  // A lookup without values is no type, and its field a string.
+  // A lookup without values has no type, and its field is a string.
   assert.equal(types.get('Media.MediaStatus') ?? 'Edm.String', 'Edm.String');
   assert.equal(enumerations.has('org.reso.metadata.enums.MediaStatus'), false);
 });
 
-test('I4 a role learns of no member that it may not know, and of each that comes into use', async () => {
+test('I4 a role sees only the members that its records use, and each as soon as it comes into use', async () => {
   const cities = async (): Promise<string[]> => [
     ...(declared((await idx.get('$metadata')).text)
       .enumerations.get('org.reso.metadata.enums.City')
@@ -116,7 +116,7 @@ test('I4 a role learns of no member that it may not know, and of each that comes
   assert.equal((await idx.get('$metadata', { headers: since })).status, 304);
 });
 
-test('every value that is given is a member of the declared type, in pages, records, expansions and fields', async () => {
+test('every returned value is a member of the declared type, in pages, records, expansions and fields', async () => {
   const { types, enumerations } = declared((await feed.get('$metadata')).text);
   let members = 0;
   const check = (resource: string, record: Json): void => {
@@ -187,7 +187,7 @@ test('every value that is given is a member of the declared type, in pages, reco
   assert.equal((await feed.get("Property('A')/StandardStatus/$value")).text, 'ActiveUnderContract');
 });
 
-test('filters take members of the types, and values as they are', async () => {
+test('filters accept members of the types as well as the lookup values themselves', async () => {
   const E = 'org.reso.metadata.enums';
   const found: Record<string, string> = {
     [`StandardStatus eq ${E}.StandardStatus'ActiveUnderContract'`]: 'A',
@@ -204,7 +204,7 @@ test('filters take members of the types, and values as they are', async () => {
     [`Appliances/all(e:e eq ${E}.Appliances'Dishwasher')`]: 'B,C',
     [`Appliances has ${E}.Appliances'RangeHood' and Appliances has ${E}.Appliances'Dishwasher'`]: 'A',
     "Media/any(m:m/ImageSizeDescription eq 'Very_x0020_Large')": 'A',
-    // A text that is no member of a lookup is itself.
+    // A literal for a field without a lookup is not converted.
     "contains(PublicRemarks,'Saint_x0020_Louis')": '',
   };
   for (const [filter, keys] of Object.entries(found)) {
@@ -212,7 +212,7 @@ test('filters take members of the types, and values as they are', async () => {
   }
 });
 
-test('the native interface and strings are as they were', async () => {
+test('the native interface returns lookup values, and a service without the option uses strings', async () => {
   const token = await service.key('replication');
   const { json } = await service.get('replication', '/v1/listings/A', { token });
   const { StandardFields } = Object(json).D.Results[0];

@@ -1,4 +1,4 @@
-/** Contract, Surfaces: tags of single records and of `$metadata`. */
+/** Contract, Surfaces: ETags of single records and of `$metadata`. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { listing, photo } from '../../support/builders.ts';
@@ -19,7 +19,7 @@ const tagOf = async (path: string): Promise<string> => String((await feed.get(pa
 const statusFor = async (path: string, tag: string): Promise<number> =>
   (await feed.get(path, { headers: { 'if-none-match': tag } })).status;
 
-test('a record has a weak tag; If-None-Match with it gives 304 without a body', async () => {
+test('a record has a weak ETag; If-None-Match with it gets 304 without a body', async () => {
   const tag = await tagOf("Property('1')");
   assert.match(tag, /^W\/"[\w-]+"$/);
   const answer = await feed.get("Property('1')", { headers: { 'if-none-match': tag } });
@@ -28,7 +28,7 @@ test('a record has a weak tag; If-None-Match with it gives 304 without a body', 
   assert.equal(answer.headers['content-length'], undefined);
 });
 
-test('If-None-Match takes lists, a star and strong tags, and nothing else', async () => {
+test('If-None-Match accepts lists, a star and the strong form of the tag', async () => {
   const tag = await tagOf("Property('1')");
   assert.equal(await statusFor("Property('1')", `"x", ${tag}, "y"`), 304);
   assert.equal(await statusFor("Property('1')", '*'), 304);
@@ -38,14 +38,14 @@ test('If-None-Match takes lists, a star and strong tags, and nothing else', asyn
   assert.equal(await statusFor("Property('2')", tag), 200);
 });
 
-test('the tag is of what is shown: selection and expansion have their own', async () => {
+test('the ETag depends on selection and expansion', async () => {
   const paths = ["Property('1')", "Property('1')?$select=ListPrice", "Property('1')?$expand=Media"];
   const tags = [];
   for (const path of paths) tags.push(await tagOf(path));
   assert.equal(new Set(tags).size, 3);
 });
 
-test('a change moves the tag, of the record and of what expands it; another record moves none', async () => {
+test('a change of a child changes the ETags of the child and its listing, but not of other listings', async () => {
   const paths = ["Property('1')", "Property('1')?$expand=Media", "Media('P1')", "Property('2')"];
   const before = await Promise.all(paths.map(tagOf));
   service.clock.advance(1000);
@@ -57,7 +57,7 @@ test('a change moves the tag, of the record and of what expands it; another reco
   );
 });
 
-test('$metadata has a tag for each format, which moves when a field comes into use', async () => {
+test('$metadata has an ETag for each format, which changes when a field comes into use', async () => {
   const [xml, json] = [await tagOf('$metadata'), await tagOf('$metadata?$format=json')];
   assert.notEqual(xml, json);
   assert.equal(await statusFor('$metadata', xml), 304);
@@ -70,6 +70,6 @@ test('$metadata has a tag for each format, which moves when a field comes into u
   assert.match((await feed.get('$metadata')).text, /Name="YearBuilt"/);
 });
 
-test('collections have no tag', async () => {
+test('collections have no ETag', async () => {
   assert.equal((await feed.get('Property')).headers.etag, undefined);
 });

@@ -1,4 +1,4 @@
-/** `$expand` over the service: names, nested options, and what is not there (specification 4.2; C21 2.5.10). */
+/** `$expand`: names, nested options, and expansions without records (specification 4.2; C21 2.5.10). */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { startTestService } from '../../support/service.ts';
@@ -8,7 +8,7 @@ import { fillMarket, MARKET, marketListing } from './market.ts';
 const service = await startTestService({ after }, { fill: fillMarket });
 const feed = asker(service, 'api', await service.key('api'));
 
-/** What listing 1001 gives for an expansion, its own key aside. */
+/** The expanded members of listing 1001. */
 async function expanded(expand: string): Promise<unknown> {
   const { ListingKey: _, ...rest } = await feed.record(
     `Property('1001')?$select=ListingKey&$expand=${expand}`,
@@ -16,7 +16,7 @@ async function expanded(expand: string): Promise<unknown> {
   return rest;
 }
 
-test("an expansion has the name that was asked, the dictionary's or another one", async () => {
+test('an expansion is returned under the requested name, standard or alternative', async () => {
   assert.deepEqual(await expanded('Rooms($select=RoomKey)'), {
     Rooms: [{ RoomKey: '1001-R1' }, { RoomKey: '1001-R2' }],
   });
@@ -35,7 +35,7 @@ test("an expansion has the name that was asked, the dictionary's or another one"
   });
 });
 
-test('an expanded record is the whole record, as its own resource gives it', async () => {
+test('an expanded record equals the record read from its own resource', async () => {
   const { Media, ListAgent, ListOffice } = await feed.record(
     "Property('1001')?$expand=Media,ListAgent,ListOffice",
   );
@@ -45,12 +45,12 @@ test('an expanded record is the whole record, as its own resource gives it', asy
   assert.deepEqual(ListOffice, await feed.record("Office('O2')"));
 });
 
-test('what is not there is an empty list or null', async () => {
+test('an expansion without records is an empty list or null', async () => {
   const record = await feed.record("Property('1002')?$expand=Media,Rooms,BuyerAgent&$select=ListingKey");
   assert.deepEqual(record, { ListingKey: '1002', Media: [], Rooms: [], BuyerAgent: null });
 });
 
-test('options of an expansion: $filter, $orderby, $top, $skip, $count, $select', async () => {
+test('an expansion supports $filter, $orderby, $top, $skip, $count, $select and $compute', async () => {
   const keys = (...list: readonly string[]) => list.map((key) => ({ MediaKey: key }));
   const expected: Readonly<Record<string, unknown>> = {
     "Media($select=MediaKey;$filter=MediaCategory eq 'Photo')": { Media: keys('1001-P1', '1001-P2') },
@@ -70,7 +70,7 @@ test('options of an expansion: $filter, $orderby, $top, $skip, $count, $select',
     assert.deepEqual(await expanded(expand), result, expand);
 });
 
-test('expansions of expansions', async () => {
+test('expansions can be nested, with $levels, too', async () => {
   assert.deepEqual(
     await expanded(
       'ListAgent($select=MemberKey;$expand=Office($select=OfficeKey;$expand=MainOffice($select=OfficeName)))',
@@ -89,7 +89,7 @@ test('expansions of expansions', async () => {
   assert.deepEqual(office, { OfficeKey: 'O2', MainOffice: { OfficeKey: 'O1', MainOffice: null } });
 });
 
-test('$ref gives addresses, which lead to the records', async () => {
+test('$ref returns URLs, which lead to the records', async () => {
   const found = await expanded('Rooms/$ref');
   assert.deepEqual(found, {
     Rooms: ['1001-R1', '1001-R2'].map((key) => ({ '@odata.id': `${feed.root}PropertyRooms('${key}')` })),
@@ -100,7 +100,7 @@ test('$ref gives addresses, which lead to the records', async () => {
   });
 });
 
-test('* is every expansion', async () => {
+test('$expand=* returns every declared expansion', async () => {
   const record = await feed.record("Property('1001')?$select=ListingKey&$expand=*");
   const { text } = await feed.get('$metadata');
   const [, body = ''] = /<EntityType Name="Property">(.*?)<\/EntityType>/s.exec(text) ?? [];
@@ -113,12 +113,12 @@ test('* is every expansion', async () => {
   );
 });
 
-test('$select of fields inside an expansion', async () => {
+test('$select with a path selects fields of an expansion', async () => {
   const record = await feed.record("Property('1001')?$select=City,ListAgent/MemberKey&$expand=ListAgent");
   assert.deepEqual(record, { City: 'Bremen', ListAgent: { MemberKey: 'A3' } });
 });
 
-test('an expansion works in every way a record is reached: by filter, order, token, child and key', async () => {
+test('an expansion works with a filter, order, token, search, key and navigation', async () => {
   const wanted = '$select=ListingKey&$expand=Room($select=RoomKey)';
   const first = { ListingKey: '1001', Room: [{ RoomKey: '1001-R1' }, { RoomKey: '1001-R2' }] };
   const paths = [
@@ -133,7 +133,7 @@ test('an expansion works in every way a record is reached: by filter, order, tok
   assert.deepEqual(await feed.record(`Room/1001-R1/Listing?${wanted}`), first);
 });
 
-test('what cannot be expanded is refused with the nearest name', async () => {
+test('an unknown expansion is refused with the nearest name; repeated and inapplicable options are refused', async () => {
   assert.deepEqual(await feed.error('Property?$expand=Medai'), [
     400,
     'fieldUnknown',
@@ -146,7 +146,7 @@ test('what cannot be expanded is refused with the nearest name', async () => {
   ]);
 });
 
-test('the context URL lists what is selected and expanded', async () => {
+test('the context URL lists selected fields and expansions', async () => {
   const context = async (path: string) => (await feed.page(path)).context.slice(feed.root.length);
   assert.equal(await context('Property'), '$metadata#Property');
   assert.equal(await context('Property?$select=City,ListPrice'), '$metadata#Property(City,ListPrice)');
@@ -164,7 +164,7 @@ test('the context URL lists what is selected and expanded', async () => {
   );
 });
 
-test('an expansion that holds nothing yet is empty, with whatever options, and is not declared', async () => {
+test('an expansion of a resource without any records is empty with any options, and is not declared', async () => {
   const path = "Property('1001')?$select=ListingKey&$expand=";
   for (const [asked, members] of [
     ['GreenBuildingVerifications', { GreenBuildingVerifications: [] }],
@@ -223,7 +223,7 @@ test('an expansion that holds nothing yet is empty, with whatever options, and i
   const wrong = 'Property?$expand=GreenBuildingVerifications($filter=Nothing eq 1)';
   assert.deepEqual((await feed.error(wrong)).slice(0, 2), [400, 'fieldUnknown']);
   assert.equal((await feed.get('$metadata')).text.includes('GreenBuildingVerifications'), false);
-  // What the role may not read at all does not exist.
+  // A resource that the role may not read does not exist for it.
   const history = { ListingKey: '1001', HistoryTransactional: [] };
   assert.deepEqual(await feed.record(`${path}HistoryTransactional`), history);
   const idx = asker(service, 'api', await service.key('api', { role: 'idx' }));
@@ -235,7 +235,7 @@ test('an expansion that holds nothing yet is empty, with whatever options, and i
   assert.equal((await idx.error("Property('1001')/HistoryTransactional"))[1], 'pathNotFound');
 });
 
-test('a resource that holds no record yet is expanded with its first one', async () => {
+test('the expansion of a resource works as soon as its first record is written', async () => {
   const row = MARKET[1];
   assert.ok(row);
   const proof = {

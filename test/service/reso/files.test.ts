@@ -1,4 +1,4 @@
-/** Contract, Served files: how the RESO interface gives the addresses of media. */
+/** Contract, Served files: the media URLs in the RESO interface. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { FileSource } from '../../../src/service/options.ts';
@@ -31,7 +31,7 @@ const feed = asker(service, 'replication', await service.key('replication'));
 const idx = asker(service, 'api', await service.key('api', { role: 'idx' }));
 const open = (url: unknown) => service.get('replication', String(url));
 
-test('the MediaURL of a served file is absolute, of this surface, and opens without a token', async () => {
+test('the MediaURL of a served file is absolute, has the address of its surface, and works without a token', async () => {
   const { MediaURL } = await feed.record("Media('F1')");
   assert.match(
     String(MediaURL),
@@ -50,7 +50,7 @@ test('the MediaURL of a served file is absolute, of this surface, and opens with
   assert.equal((await open(ofApi)).status, 200);
 });
 
-test('the address is the same in every representation', async () => {
+test('the MediaURL is the same in every representation', async () => {
   const { MediaURL } = await feed.record("Media('F1')");
   assert.equal((await feed.record("Media('F1')?$select=MediaURL")).MediaURL, MediaURL);
   assert.equal((await feed.get("Media('F1')/MediaURL/$value")).text, MediaURL);
@@ -64,17 +64,17 @@ test('the address is the same in every representation', async () => {
   assert.deepEqual(selected, [{ MediaURL }]);
 });
 
-test('a path with spaces and letters of any language is encoded, and opens', async () => {
+test('a path with spaces and non-ASCII letters is percent-encoded and works', async () => {
   const { MediaURL } = await feed.record("Media('F%202%2F%C3%BC')");
   assert.match(String(MediaURL), /\/plans\/F%202\/%C3%BC\.svg$/);
   assert.equal((await open(MediaURL)).text, '<svg id="plans/F 2/ü.svg"/>');
 });
 
-test('media with an absolute address elsewhere keep it', async () => {
+test('media with an absolute URL keep it', async () => {
   assert.equal((await feed.record("Media('P1')")).MediaURL, 'https://images.example/P1.jpg');
 });
 
-test('an address lasts 24 hours at least, and not much longer', async () => {
+test('a MediaURL is valid for 24 to 25 hours', async () => {
   const { MediaURL } = await feed.record("Media('F1')");
   service.clock.advance(24 * HOUR - 1000);
   assert.equal((await open(MediaURL)).status, 200);
@@ -85,24 +85,24 @@ test('an address lasts 24 hours at least, and not much longer', async () => {
   assert.equal((await open(renewed)).status, 200);
 });
 
-test('an address stays the same for a while, so that caches and tags hold', async () => {
+test('a MediaURL stays the same for a while, so that caches and ETags remain valid', async () => {
   const first = await feed.get("Media('F1')");
   service.clock.advance(60_000);
   const second = await feed.get("Media('F1')", { headers: { 'if-none-match': String(first.headers.etag) } });
   assert.equal(second.status, 304);
 });
 
-test('the address of a file that the role may not see opens nothing', async () => {
+test('a forged MediaURL, or one whose record was deleted, gets 404', async () => {
   const { MediaURL } = await feed.record("Media('F3')");
   assert.equal((await open(MediaURL)).status, 200);
   const forged = String(MediaURL).replace('/private.', '/idx.');
   assert.equal((await open(forged)).status, 404);
   assert.equal((await open(String(MediaURL).replace('F3.svg', 'F1.svg'))).status, 404);
   await service.write('Property', listing('2', { Media: [] }));
-  assert.equal((await open(MediaURL)).status, 404, 'nor once the record is gone');
+  assert.equal((await open(MediaURL)).status, 404, 'the record was deleted');
 });
 
-test('behind a trusted proxy, addresses and links are as the proxy reports', async () => {
+test('behind a trusted proxy, media URLs and links have the forwarded host and scheme', async () => {
   const behind = await startTestService(
     { after },
     {

@@ -40,7 +40,11 @@ test('8 the same filter sent twice within 10 minutes walks the list that the fir
   service.clock.advance(10 * MINUTE - 1);
   const again = await feed.page(`${FILTER}&$count=true`);
   assert.deepEqual(stateOf(again), ['cached', '599']);
-  assert.deepEqual(keysOf(again), KEYS, 'nothing has come in, and what no longer matches stays');
+  assert.deepEqual(
+    keysOf(again),
+    KEYS,
+    'the list is frozen: new matches are not in it, former ones still are',
+  );
   assert.equal(again.count, 8);
   assert.deepEqual(again.rows[0], { ListingKey: '11', ListPrice: 77 }, 'the record itself is live');
 });
@@ -66,7 +70,7 @@ test('8 each key has its own list', async () => {
   assert.deepEqual(keysOf(await feed.page(FILTER)), KEYS);
 });
 
-test('8 the same means the same resource and parsed filter; all else is no part of it', async () => {
+test('8 a list is identified by resource and parsed filter; other options do not matter', async () => {
   const { feed } = await world();
   await feed.page(FILTER);
   const same = [
@@ -93,14 +97,14 @@ test('8 the same means the same resource and parsed filter; all else is no part 
   }
 });
 
-test('8 a collection without a filter of the client has no list', async () => {
+test('8 a request without a filter uses no list', async () => {
   const { feed } = await world();
   for (const path of ['Property', 'Property?$orderby=ListPrice', 'Property/11/Media', 'Property?$skip=2']) {
     assert.deepEqual(stateOf(await feed.page(path)), ['none', undefined], path);
   }
 });
 
-test('I5 a deleted record is left out, its place in the walk is not lost', async () => {
+test('I5 a deleted record is left out, and the walk continues after it', async () => {
   const { service, feed } = await world();
   const first = await feed.page(`${FILTER}&$top=3&$count=true`);
   assert.deepEqual(keysOf(first), ['11', '12', '13']);
@@ -118,7 +122,7 @@ test('I5 a deleted record is left out, its place in the walk is not lost', async
   ]);
 });
 
-test('I5 a record that is no longer visible is left out, one that is visible again is back', async () => {
+test('I5 a record that becomes invisible is left out, and reappears when it is visible again', async () => {
   const { service } = await world();
   const idx = asker(service, 'api', await service.key('api', { role: 'idx' }));
   assert.deepEqual(keysOf(await idx.page(FILTER)), KEYS);
@@ -133,7 +137,7 @@ test('I5 a record that is no longer visible is left out, one that is visible aga
   assert.deepEqual(keysOf(await idx.page(FILTER)), KEYS);
 });
 
-test('I5 the list is the same for every order; a page after deletions neither repeats nor skips', async () => {
+test('I5 an ordered walk keeps its order, and after deletions neither repeats nor skips records', async () => {
   const { service, feed } = await world();
   const path = `${FILTER}&$orderby=ListPrice desc&$top=3`;
   const first = await feed.page(path);
@@ -143,7 +147,7 @@ test('I5 the list is the same for every order; a page after deletions neither re
   assert.deepEqual(await feed.walk(first.next ?? ''), [['14', '13', '12'], ['11']]);
 });
 
-test('I5 $skip counts places of the list, so that stepping repeats at most as many records as were deleted', async () => {
+test('I5 $skip counts positions in the list, so stepping repeats at most as many records as were deleted', async () => {
   const { service, feed } = await world();
   assert.deepEqual(await feed.keys(`${FILTER}&$top=2&$skip=0`), ['11', '12']);
   await service.store.remove('Property', ['12', '14']);
@@ -153,7 +157,7 @@ test('I5 $skip counts places of the list, so that stepping repeats at most as ma
   assert.deepEqual(await feed.keys(`${FILTER}&$top=2&$skip=8`), []);
 });
 
-test('7.3 a window with a lower bound alone, sent again, misses what changed between; one with both bounds does not', async () => {
+test('7.3 a repeated window with only a lower bound misses changes in between; one with both bounds does not', async () => {
   const { service, feed } = await world();
   const from = service.clock.text();
   service.clock.advance(MINUTE);
@@ -168,7 +172,7 @@ test('7.3 a window with a lower bound alone, sent again, misses what changed bet
   assert.deepEqual(await feed.keys(both), ['13', '15']);
 });
 
-test('0 minutes: nothing is kept', async () => {
+test('with filterIndex.minutes 0, no list is kept', async () => {
   const { service, feed } = await world(0);
   const first = await feed.page(`${FILTER}&$top=3`);
   assert.deepEqual(stateOf(first), ['fresh', '0']);
@@ -183,8 +187,8 @@ test('0 minutes: nothing is kept', async () => {
 
 const BYTES = 1 / (1024 * 1024);
 
-test('a list larger than the bound of memory is not kept', async () => {
-  const { feed } = await world(10, (LIST_OVERHEAD + 31) * BYTES); // eight ids of four bytes take 32
+test('a list larger than the memory limit is not kept', async () => {
+  const { feed } = await world(10, (LIST_OVERHEAD + 31) * BYTES); // eight ids of four bytes need 32
   assert.deepEqual(stateOf(await feed.page(FILTER)), ['fresh', '0']);
   assert.deepEqual(stateOf(await feed.page(FILTER)), ['fresh', '0']);
   const few = 'Property?$filter=ListPrice lt 14';
@@ -192,7 +196,7 @@ test('a list larger than the bound of memory is not kept', async () => {
   assert.deepEqual(stateOf(await feed.page(few)), ['cached', '0']);
 });
 
-test('when memory is short, the least recently used list is removed, and found again', async () => {
+test('when memory is full, the least recently used list is removed, and built again on request', async () => {
   const { feed } = await world(10, (3 * LIST_OVERHEAD + 30) * BYTES);
   const lists = ['ListPrice le 13', 'ListPrice le 12', 'ListPrice ge 17'].map(
     (filter) => `Property?$filter=${filter}`,
@@ -203,25 +207,25 @@ test('when memory is short, the least recently used list is removed, and found a
     return found;
   };
   assert.deepEqual(await states(0, 1, 0, 2), ['fresh', 'fresh', 'cached', 'fresh']); // 12 + 8 + 8 bytes
-  await feed.page('Property?$filter=ListPrice eq 14'); // 4 more: list 1 goes
+  await feed.page('Property?$filter=ListPrice eq 14'); // 4 more bytes: list 1 is removed
   assert.deepEqual(await states(0, 2), ['cached', 'cached']);
   assert.deepEqual(await states(1), ['fresh']);
 });
 
-test('two requests at once share one search', async () => {
+test('two concurrent requests share one search', async () => {
   const { feed } = await world();
   const states = (await Promise.all([feed.page(FILTER), feed.page(FILTER)])).map((page) => stateOf(page)[0]);
   assert.deepEqual(states.toSorted(), ['cached', 'fresh']);
 });
 
-test('a clock that is set back does not make a list last longer', async () => {
+test('when the clock is set back, a list is built again', async () => {
   const { service, feed } = await world();
   await feed.page(FILTER);
   service.clock.advance(-MINUTE);
   assert.deepEqual(stateOf(await feed.page(FILTER)), ['fresh', '0']);
 });
 
-test('children of one parent are a list of their own', async () => {
+test('the same filter on the children of different parents uses different lists', async () => {
   const { service, feed } = await world();
   await service.write(
     'Property',

@@ -1,4 +1,4 @@
-/** A small market made by hand: 25 listings of one system, all for everyone's eyes, and five of another. */
+/** A small handmade market: 25 listings of one system and five of another, all visible to every role. */
 import { floorPlan, listing, member, office, openHouse, photo, room, unit } from '../../support/builders.ts';
 import type { Json, World } from '../../support/world.ts';
 
@@ -19,7 +19,7 @@ export interface MarketRow {
   readonly entered: string;
   readonly features: readonly string[];
   readonly city: string;
-  /** When it was stored. */
+  /** The time when the listing is stored. */
   readonly modified: string;
 }
 
@@ -41,12 +41,12 @@ function marketRow(index: number): MarketRow {
   };
 }
 
-/** In the order of their keys, which compare as bytes: 1001 … 1025, then 2 … 6. */
+/** In bytewise order of the keys: 1001 … 1025, then 2 … 6. */
 export const MARKET: readonly MarketRow[] = Array.from({ length: 30 }, (_, index) => marketRow(index));
 
 export const KEYS: readonly string[] = MARKET.map(({ key }) => key);
 
-/** The keys of the rows that hold. */
+/** The keys of the rows for which `holds` is true. */
 export const keysWhere = (holds: (row: MarketRow) => boolean): string[] =>
   MARKET.filter(holds).map(({ key }) => key);
 
@@ -78,7 +78,7 @@ export const OFFICES: readonly Json[] = [
   office('O2', { OfficePhone: '555-0202', MainOfficeKey: 'O1' }),
 ];
 
-/** What listing 1001 holds beside its fields. */
+/** The sub-resources of listing 1001. */
 export const PARTS: Json = {
   Media: [
     photo('1001-P2', { Order: 2 }),
@@ -93,7 +93,7 @@ export const PARTS: Json = {
   OpenHouses: [openHouse('1001-H1', { OpenHouseDate: '2026-06-06' })],
 };
 
-/** Stores it all, one listing a minute from 2026-06-01 12:00 on; afterwards the clock stands at 13:00. */
+/** Stores the market, one listing a minute from 2026-06-01 12:00 on, and sets the clock to 13:00. */
 export async function fillMarket({ write, clock }: World): Promise<void> {
   clock.set('2026-06-01T11:59:00Z');
   await write('Office', ...OFFICES);

@@ -1,4 +1,4 @@
-/** How much control information an answer has: `odata.metadata` none, minimal and full (OData JSON format 4.01, 3.1). */
+/** Control information by level: `odata.metadata` none, minimal and full (OData JSON format 4.01, 3.1). */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { listing, member, office, photo, room } from '../../support/builders.ts';
@@ -45,7 +45,7 @@ async function json(path: string, headers: Record<string, string>): Promise<Json
   return answer.json;
 }
 
-test('none leaves out all but counts, links to go on, and addresses that were asked for', async () => {
+test('none omits all control information but counts, next links and requested references', async () => {
   const path =
     'Property?$select=ListingKey,City&$expand=Media($select=Order;$count=true),Rooms/$ref&$count=true&$top=1';
   const minimal = await json(path, {});
@@ -73,7 +73,7 @@ test('none leaves out all but counts, links to go on, and addresses that were as
   assert.deepEqual(await json("Property('1')", NONE), record);
 });
 
-test('full has the address and type of each record, and the types of its values', async () => {
+test('full adds the URL and type of each record, and the types of its values', async () => {
   const at = `${root}Property('1')`;
   const path =
     "Property('1')?$select=City,ListPrice,View,CloseDate,ModificationTimestamp&$expand=Media($select=Order),ListAgent($select=MemberKey)";
@@ -131,7 +131,7 @@ test('full has the address and type of each record, and the types of its values'
 
 const byOrder = (one: Json, other: Json): number => Number(one.Order) - Number(other.Order);
 
-test('full is minimal plus control information, on pages and records, with nulls and without', async () => {
+test('full equals minimal plus control information, on pages and records, with or without nulls', async () => {
   const plain = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(plain);
     if (typeof value !== 'object' || value === null) return value;
@@ -154,7 +154,7 @@ test('full is minimal plus control information, on pages and records, with nulls
   }
 });
 
-test('the type of a value directly precedes it, in records of every kind', async () => {
+test('the type annotation of a value directly precedes it', async () => {
   let types = 0;
   const check = (value: unknown): void => {
     if (typeof value !== 'object' || value === null) return;
@@ -174,7 +174,7 @@ test('the type of a value directly precedes it, in records of every kind', async
   assert.ok(types > 40, String(types));
 });
 
-test('a single field has its type if its JSON form does not show it, and no other control information', async () => {
+test('a single field has a type annotation if JSON does not imply the type, and no other control information', async () => {
   const typed: Record<string, string | undefined> = {
     ListPrice: 'Decimal',
     View: 'Collection(String)',
@@ -216,13 +216,13 @@ test('a single field has its type if its JSON form does not show it, and no othe
     '?$top=1': [400, '$top does not apply to the service document.'],
     '$metadata?$select=City': [400, '$select does not apply to $metadata.'],
   };
-  for (const [path, [status, told]] of Object.entries(refused)) {
+  for (const [path, [status, expected]] of Object.entries(refused)) {
     const [found, , message] = await feed.error(path);
-    assert.deepEqual([found, message.replace('The request is malformed: ', '')], [status, told], path);
+    assert.deepEqual([found, message.replace('The request is malformed: ', '')], [status, expected], path);
   }
 });
 
-test('every address of a full answer leads to what it says', async () => {
+test('every URL in a full response leads to the record that it names', async () => {
   const { value } = await json('Property?$expand=Media,ListAgent', full());
   const found = new Map<string, unknown>();
   const collect = (each: unknown): void => {
@@ -244,7 +244,7 @@ test('every address of a full answer leads to what it says', async () => {
   }
 });
 
-test('the level is taken from Accept or $format, by both names; the content type says which it is', async () => {
+test('the level comes from Accept or $format, with or without the prefix odata., and is stated in Content-Type', async () => {
   const levelOf = async (path: string, accept?: string): Promise<unknown> => {
     const { headers, text } = await feed.get(path, { headers: accept === undefined ? {} : { accept } });
     const [, level] =

@@ -1,4 +1,4 @@
-/** Specification 2.4 rules 2 and 3; contract: `$metadata` says what the records hold, to each role its own. */
+/** Specification 2.4 rules 2 and 3; contract: `$metadata` describes the records as each role sees them. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { XMLParser } from 'fast-xml-parser';
@@ -62,7 +62,7 @@ function memberOf(node: Node): Member {
   };
 }
 
-/** What the document says, read by a parser that is not ours. */
+/** Parses the document with a third-party XML parser. */
 function describe(xml: string): Described {
   const schemas = parser.parse(xml)['edmx:Edmx']['edmx:DataServices'].Schema;
   const schema: Node = Array.isArray(schemas) ? schemas.find((each: Node) => 'EntityType' in each) : schemas;
@@ -99,7 +99,7 @@ for (const role of ROLES) {
     assert.deepEqual(convert(xml).messages, []);
   });
 
-  test(`2.4.3 for ${role}, every field of a full record is declared and every declared one is in the record`, async () => {
+  test(`2.4.3 for ${role}, a full record has exactly the declared fields`, async () => {
     const { feed, described } = await metadataOf(role);
     const { value } = (await feed.get('')).json;
     assert.ok(Array.isArray(value));
@@ -114,7 +114,7 @@ for (const role of ROLES) {
     }
   });
 
-  test(`2.4.3 for ${role}, every value is of its declared type, length and lookup`, async () => {
+  test(`2.4.3 for ${role}, every value conforms to its declared type, length and lookup`, async () => {
     const { feed, described } = await metadataOf(role);
     const lookups = await lookupValues(feed);
     for (const [set, type] of described.sets) {
@@ -167,7 +167,7 @@ function checkValue(
   }
 }
 
-test('every navigation can be expanded and followed, and gives what is declared', async () => {
+test('every declared navigation can be expanded, to a list or a single record as declared', async () => {
   for (const role of ROLES) {
     const { feed, described } = await metadataOf(role);
     for (const [set, type] of described.sets) {
@@ -182,7 +182,7 @@ test('every navigation can be expanded and followed, and gives what is declared'
   }
 });
 
-test('a role learns of no field that it may not see', async () => {
+test('$metadata does not reveal fields that the role may not see', async () => {
   const fields = async (role: string): Promise<string[]> =>
     (await metadataOf(role)).described.properties.get('Property')?.map(({ name }) => name) ?? [];
   const all = await fields('private');
@@ -244,7 +244,7 @@ test('2.4.2 when the two differ, LocalName is the current name: renaming keeps t
   assert.deepEqual(await values(), before);
 });
 
-test('the version of the document follows the negotiated version', async () => {
+test('the document has the negotiated OData version', async () => {
   const { feed } = await metadataOf('private');
   assert.match((await feed.get('$metadata')).text, /<edmx:Edmx [^>]*Version="4.01"/);
   const older = await feed.get('$metadata', { headers: { 'odata-maxversion': '4.0' } });
@@ -252,7 +252,7 @@ test('the version of the document follows the negotiated version', async () => {
   assert.deepEqual(await xmlFaults(older.text), []);
 });
 
-test('every lookup that a field names has values in the Lookup resource', async () => {
+test('every lookup of a field has values in the Lookup resource', async () => {
   const { feed, described } = await metadataOf('private');
   const lookups = await lookupValues(feed);
   for (const members of described.properties.values()) {

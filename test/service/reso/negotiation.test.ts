@@ -30,7 +30,7 @@ const versionOf = async (
   return [answer.status, answer.headers['odata-version']];
 };
 
-test('OData-Version is 4.01, or 4.0 when the request says so', async () => {
+test('OData-Version is 4.01, or 4.0 on request', async () => {
   const cases: readonly (readonly [Readonly<Record<string, string>>, string])[] = [
     [{}, '4.01'],
     [{ 'odata-version': '4.0' }, '4.0'],
@@ -56,7 +56,7 @@ test('OData-Version is 4.01, or 4.0 when the request says so', async () => {
   }
 });
 
-test('an unknown or newer OData-Version is 400, and so is an OData-MaxVersion below 4.0', async () => {
+test('an unknown OData-Version or an OData-MaxVersion below 4.0 gets 400', async () => {
   for (const version of ['4.02', '5.0', '3.0', '1.0', 'x', '']) {
     const answer = await feed.get('Property', { headers: { 'odata-version': version } });
     assert.deepEqual([answer.status, answer.headers['odata-version']], [400, '4.01']);
@@ -73,7 +73,7 @@ test('an unknown or newer OData-Version is 400, and so is an OData-MaxVersion be
   }
 });
 
-test('every response has OData-Version: errors, 204, 304, 404 and methods that are not allowed', async () => {
+test('every response has OData-Version: errors, 204, 304, HEAD and OPTIONS, too', async () => {
   const etag = String((await feed.get("Property('1')")).headers.etag);
   const answers: readonly (readonly [number, string, Parameters<typeof feed.get>[1]])[] = [
     [401, 'Property', { token: undefined }],
@@ -99,7 +99,7 @@ test('every response has OData-Version: errors, 204, 304, 404 and methods that a
   assert.deepEqual([elsewhere.status, elsewhere.headers['odata-version']], [404, '4.01']);
 });
 
-test('responses to requests that are refused before they reach an interface have OData-Version, too', async () => {
+test('requests that are refused before routing get OData-Version unless the path is native', async () => {
   const version = async (surface: SurfaceName, request: string): Promise<[number, unknown]> => {
     const { status, headers } = readAnswer(await sendRaw(service.addresses[surface], request));
     return [status, headers['odata-version']];
@@ -122,7 +122,7 @@ test('responses to requests that are refused before they reach an interface have
   }
 });
 
-test('collections and records are JSON, by $format and by Accept', async () => {
+test('collections and records are JSON for every Accept and $format that allows it', async () => {
   const type = 'application/json;odata.metadata=minimal;charset=utf-8';
   for (const path of ['', 'Property', "Property('1')", "Property('1')/ListPrice"]) {
     const query = path.includes('?') ? '&' : '?';
@@ -144,12 +144,12 @@ test('collections and records are JSON, by $format and by Accept', async () => {
       const answer = await feed.get(`${path}${query}$format=${format}`, {
         headers: { accept: 'application/xml' },
       });
-      assert.equal(answer.status, 200, `${path} ${format}: $format goes before Accept`);
+      assert.equal(answer.status, 200, `${path} ${format}: $format takes precedence over Accept`);
     }
   }
 });
 
-test('what cannot be given is 406, and the message says by what', async () => {
+test('an unavailable format gets 406 with a message that names the excluding header or option', async () => {
   for (const accept of ['application/xml', 'text/html', 'application/json;q=0', 'image/*']) {
     assert.deepEqual(await feed.error('Property', { accept }), [
       406,
@@ -170,7 +170,7 @@ test('what cannot be given is 406, and the message says by what', async () => {
   }
 });
 
-test('$metadata is XML by default and JSON on demand', async () => {
+test('$metadata is XML by default, and JSON by Accept or $format', async () => {
   const typeOf = async (query: string, accept?: string): Promise<unknown> =>
     (await feed.get(`$metadata${query}`, accept === undefined ? {} : { headers: { accept } })).headers[
       'content-type'
@@ -195,7 +195,7 @@ test('$metadata is XML by default and JSON on demand', async () => {
   ]);
 });
 
-test('a client of 4.0 gets $metadata as XML, whatever it accepts, and as JSON by $format alone', async () => {
+test('a 4.0 client gets $metadata as XML even if it accepts only JSON, and as JSON only by $format', async () => {
   for (const header of ['odata-maxversion', 'odata-version']) {
     const typeOf = async (accept: string, query = ''): Promise<unknown> => {
       const { status, headers } = await feed.get(`$metadata${query}`, {
@@ -214,7 +214,7 @@ test('a client of 4.0 gets $metadata as XML, whatever it accepts, and as JSON by
 
 const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
 
-test('Prefer: omit-values=nulls leaves nulls and lists without values out', async () => {
+test('Prefer: omit-values=nulls omits nulls and empty lists', async () => {
   const whole = await feed.record("Property('2')");
   assert.deepEqual([whole.ListPrice, whole.View], [null, []]);
   const filled = Object.entries(whole).filter(([, value]) => value !== null && !isEmptyList(value));
@@ -251,7 +251,7 @@ test('Prefer: omit-values=nulls leaves nulls and lists without values out', asyn
   );
 });
 
-test('several preferences: the first of a name counts, parameters and quoted texts are no preferences', async () => {
+test('of repeated preferences the first counts; parameters and quoted texts are not preferences', async () => {
   const applied = async (prefer: string): Promise<unknown> =>
     (await feed.page('Property', { prefer })).answer.headers['preference-applied'];
   assert.equal(
@@ -272,7 +272,7 @@ test('several preferences: the first of a name counts, parameters and quoted tex
   }
 });
 
-test('an error is {"error":{code,message,target}} and shows neither a stack, a path nor SQL', async () => {
+test('an error is {"error":{code,message,target}} without other members', async () => {
   const answer = await feed.get('Property?$filter=Lisprice eq 1');
   assert.equal(answer.status, 400);
   assert.equal(answer.headers['content-type'], 'application/json; charset=utf-8');
@@ -288,7 +288,7 @@ test('an error is {"error":{code,message,target}} and shows neither a stack, a p
   assert.match(syntax[2], /^\$filter: found the end at position 13, expected /);
 });
 
-test('HEAD gives the headers of GET without its body', async () => {
+test('HEAD returns the headers of GET without the body', async () => {
   for (const path of ['Property?$top=1', "Property('1')", '$metadata', 'Property/$count']) {
     const [get, head] = [await feed.get(path), await feed.get(path, { method: 'HEAD' })];
     assert.deepEqual([head.status, head.text], [get.status, '']);

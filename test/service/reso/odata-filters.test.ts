@@ -1,4 +1,4 @@
-/** Everything that `$filter` and `$orderby` may say, asked of the service, with the exact rows (docs/odata.md). */
+/** Every feature of `$filter` and `$orderby`, with the exact rows that the service returns (docs/odata.md). */
 import assert from 'node:assert/strict';
 import { after, suite, test } from 'node:test';
 import { startTestService } from '../../support/service.ts';
@@ -8,10 +8,10 @@ import { fillListings } from './odata-listings.ts';
 const service = await startTestService({ after }, { fill: fillListings });
 const feed = asker(service, 'api', await service.key('api'));
 
-/** The keys that a filter gives; further options stand behind it. */
+/** The keys that each filter returns; further options may follow the filter. */
 type Table = Readonly<Record<string, readonly string[]>>;
 
-function gives(title: string, table: Table): void {
+function returnsKeys(title: string, table: Table): void {
   test(title, async () => {
     for (const [filter, keys] of Object.entries(table)) {
       assert.deepEqual(await feed.keys(`Property?$filter=${filter}`), keys, filter);
@@ -20,7 +20,7 @@ function gives(title: string, table: Table): void {
 }
 
 suite('comparisons', () => {
-  gives('of numbers, texts, dates, moments and booleans', {
+  returnsKeys('of numbers, texts, dates, timestamps and booleans', {
     'ListPrice eq 250000': ['1'],
     'ListPrice eq 250000.00': ['1'],
     'ListPrice ne 250000': ['2', '3', '4', '5'],
@@ -41,7 +41,7 @@ suite('comparisons', () => {
     "ListingKey in ('1','5','7')": ['1', '5'],
     'BedroomsTotal in (2,3,null)': ['1', '3', '4'],
   });
-  gives('with null, a value by itself', {
+  returnsKeys('with null, and of a boolean field alone', {
     'City eq null': ['4'],
     'City ne null': ['1', '2', '3', '5'],
     'ListPrice gt null': [],
@@ -53,7 +53,7 @@ suite('comparisons', () => {
     "not (WaterfrontYN and City eq 'Bremen')": ['2', '3', '4', '5'],
     '-BedroomsTotal lt -3': ['2', '5'],
   });
-  gives('with precedence by the grammar, in any case of the operators', {
+  returnsKeys('with the precedence of the grammar, and operators in any case', {
     "City eq 'Zug' or City eq 'Bremen' and BedroomsTotal gt 3": ['5'],
     "(City eq 'Zug' or City eq 'Bremen') and BedroomsTotal lt 4": ['1'],
     '2 add 3 mul 2 eq 8 and BedroomsTotal gt 4': ['5'],
@@ -65,7 +65,7 @@ suite('comparisons', () => {
 });
 
 suite('functions', () => {
-  gives('of texts, in characters', {
+  returnsKeys('of texts, counting characters', {
     "contains(PublicRemarks,'pool')": ['1'],
     "startswith(City,'Å')": ['2'],
     "endswith(City,'men')": ['1'],
@@ -82,7 +82,7 @@ suite('functions', () => {
     "matchespattern(ParcelNumber,'^[0-9]{3}-')": ['1'],
     "matchespattern(City,'^z','i')": ['5'],
   });
-  gives('of dates and times, in UTC', {
+  returnsKeys('of dates and times, in UTC', {
     'year(ListingContractDate) eq 2024': ['3'],
     'month(ListingContractDate) eq 12': ['2'],
     'day(ListingContractDate) eq 29': ['3'],
@@ -99,7 +99,7 @@ suite('functions', () => {
     "ListingContractDate add duration'P1D' eq 2026-01-01": ['2'],
     "OnMarketTimestamp sub 2025-12-31T00:00:00Z lt duration'PT24H'": ['2', '3'],
   });
-  gives('of numbers, and arithmetic', {
+  returnsKeys('of numbers, and arithmetic', {
     'ListPrice div LivingArea gt 2050': ['1'],
     'BedroomsTotal div 3 eq 1': ['1', '2'],
     'BedroomsTotal divby 4 eq 0.75': ['1'],
@@ -112,7 +112,7 @@ suite('functions', () => {
     'ceiling(LivingArea divby 7) eq 18': ['1'],
     'LivingArea div 0 eq null': ['1', '2', '3', '4', '5'],
   });
-  gives('of types, and case', {
+  returnsKeys('cast, isof and case', {
     "cast(BedroomsTotal,Edm.String) eq '10'": ['5'],
     'cast(ParcelNumber,Edm.Int32) eq 9999': ['2'],
     'cast(ListPrice,Edm.Int32) eq 99999': ['3'],
@@ -121,7 +121,7 @@ suite('functions', () => {
     "case(BedroomsTotal ge 4:'large',BedroomsTotal ge 3:'medium',true:'small') eq 'small'": ['3', '4'],
     'case(WaterfrontYN:BedroomsTotal) eq 3': ['1'],
   });
-  gives('of places', {
+  returnsKeys('of geography', {
     "geo.distance(Coordinates,geography'SRID=4326;POINT(-85.62 44.76)') lt 1000": ['1'],
     "geo.distance(Coordinates,geography'POINT(-85.62 44.76)') lt 3000": ['1', '2'],
     "geo.distance(geography'POINT(-85.62 44.76)',Coordinates) ge 3000": ['5'],
@@ -130,8 +130,8 @@ suite('functions', () => {
   });
 });
 
-suite('other records, and lists', () => {
-  gives('by paths, where a missing record is null', {
+suite('related records and lists', () => {
+  returnsKeys('paths, where a missing record is null', {
     "ListAgent/MemberCity eq 'Bremen'": ['1'],
     "ListAgent/Office/OfficeCity eq 'Zug'": ['1'],
     'ListAgent eq null': ['3', '4', '5'],
@@ -140,7 +140,7 @@ suite('other records, and lists', () => {
     "ListOfficeName eq 'Office O1'": ['1'],
     "ListAgentFullName eq 'Agent A2'": ['2'],
   });
-  gives('any and all over values', {
+  returnsKeys('any and all over values', {
     "Appliances/any(a:a eq 'Dishwasher')": ['1', '5'],
     "Appliances/all(a:a eq 'Dishwasher')": ['3', '4', '5'],
     'Appliances/any()': ['1', '2', '5'],
@@ -150,7 +150,7 @@ suite('other records, and lists', () => {
     "Appliances has 'Dishwasher,Oven'": ['1'],
     'Appliances/$count ge 2': ['1'],
   });
-  gives('any and all over records, inside each other too', {
+  returnsKeys('any and all over records, nested, too', {
     'Media/any(m:m/Order eq 2)': ['1'],
     "Media/all(m:m/MediaCategory eq 'Photo')": ['2', '3', '4', '5'],
     'OpenHouses/any(o:o/OpenHouseDate ge 2026-06-01)': ['1'],
@@ -161,7 +161,7 @@ suite('other records, and lists', () => {
     'Rooms/any(r:r/Listing/Media/any(m:m/Order eq 2))': ['1'],
     "Media/any(City:City/Order eq 1 and $it/City eq 'Bremen')": ['1'],
   });
-  gives('counts, with and without a filter', {
+  returnsKeys('counts, with and without a filter', {
     'Media/$count gt 1': ['1'],
     'Media/$count eq 0': ['3', '4', '5'],
     "Media/$count($filter=MediaCategory eq 'Photo') eq 2": ['1'],
@@ -169,11 +169,11 @@ suite('other records, and lists', () => {
     "Rooms/$filter(RoomLevel eq 'First')/any()": ['1'],
     'Media/$count add OpenHouses/$count eq 4': ['1'],
   });
-  gives('$it', { "$it/City eq 'Zug'": ['5'], '$it/Media/$count gt 2': ['1'] });
+  returnsKeys('$it', { "$it/City eq 'Zug'": ['5'], '$it/Media/$count gt 2': ['1'] });
 });
 
 suite('literals', () => {
-  gives('of enumerations, plain, qualified and in the older spelling', {
+  returnsKeys('of enumerations: plain, qualified and legacy', {
     "StandardStatus eq 'Active Under Contract'": ['2'],
     "StandardStatus eq 'ActiveUnderContract'": ['2'],
     "StandardStatus eq org.reso.metadata.enums.StandardStatus'ActiveUnderContract'": ['2'],
@@ -182,7 +182,7 @@ suite('literals', () => {
     "StandardStatus in ('Closed','Pending')": ['3', '5'],
     "Appliances/any(a:a eq org.reso.metadata.enums.Appliances'Cooktop')": ['2'],
   });
-  gives('given as aliases', {
+  returnsKeys('as parameter aliases', {
     'ListPrice gt @p and City in @c&@p=300000&@c=[\'Zug\',"Åland"]': ['2', '5'],
     'ListPrice gt @p&@p=@q&@q=400000': ['5'],
     "@x and BedroomsTotal gt 3&@x=not (City eq 'Zug')": ['2'],
@@ -190,7 +190,7 @@ suite('literals', () => {
   });
 });
 
-test('$orderby by fields and expressions; null is lowest, the key decides between equals', async () => {
+test('$orderby orders by fields and expressions, null lowest, and by key among equals', async () => {
   const orders: Table = {
     'ListPrice desc,City': ['5', '2', '1', '3', '4'],
     City: ['4', '1', '3', '5', '2'],
@@ -205,11 +205,11 @@ test('$orderby by fields and expressions; null is lowest, the key decides betwee
   for (const [order, keys] of Object.entries(orders)) {
     assert.deepEqual(await feed.keys(`Property?$orderby=${order}`), keys, order);
     const pages = await feed.walk(`Property?$orderby=${order}`, { prefer: 'odata.maxpagesize=2' });
-    assert.deepEqual(pages.flat(), keys, `page by page: ${order}`);
+    assert.deepEqual(pages.flat(), keys, `paged: ${order}`);
   }
 });
 
-test('$compute gives values that filter, order and $select use', async () => {
+test('values of $compute can be used in $filter, $orderby and $select', async () => {
   const rows = async (options: string) => (await feed.page(`Property?${options}`)).rows;
   assert.deepEqual(
     await rows(

@@ -1,4 +1,4 @@
-/** Five listings that differ in all that a filter may ask for; the fourth has nothing. */
+/** Five listings that differ in everything that the filters of the tests use; the fourth has no values. */
 import { listing, member, office, openHouse, photo, room } from '../../support/builders.ts';
 import type { World } from '../../support/world.ts';
 

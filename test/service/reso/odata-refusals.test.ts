@@ -1,4 +1,4 @@
-/** What `$filter` and its like refuse, as a client sees it: status, code, and where and what would be right. */
+/** Refused query options: status, code and message with the position and what is expected. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { startTestService } from '../../support/service.ts';
@@ -8,8 +8,8 @@ import { fillMarket } from './market.ts';
 const service = await startTestService({ after }, { fill: fillMarket });
 const feed = asker(service, 'api', await service.key('api'));
 
-/** What the grammar allows and this service does not do, and how the message names it. */
-const NOT_PROVIDED = {
+/** Valid OData that this service does not implement, by request, with the name in the message. */
+const NOT_IMPLEMENTED = {
   'Property?$filter=ListPrice gt INF': '$filter: the number INF at position 14',
   'Property?$filter=ListPrice eq NaN': '$filter: the number NaN at position 14',
   "Property?$filter=City eq binary'AA=='": '$filter: binary data at position 9',
@@ -49,14 +49,14 @@ const NOT_PROVIDED = {
   "Property('1001')/$value": 'path: $value',
 };
 
-test('what the grammar allows and this service does not do is answered 501 and named', async () => {
-  for (const [request, what] of Object.entries(NOT_PROVIDED)) {
+test('valid OData that this service does not implement gets 501 and is named', async () => {
+  for (const [request, what] of Object.entries(NOT_IMPLEMENTED)) {
     const message = `${what} is not provided by this service.`;
     assert.deepEqual(await feed.error(request), [501, 'notImplemented', message], request);
   }
 });
 
-/** Messages by status and code. */
+/** Messages by status and code, and by request. */
 const REFUSED = {
   '400 syntax': {
     'Property?$filter=$search(x)': '$filter: found $search at position 1, expected a field, $it or $this.',
@@ -147,7 +147,7 @@ const REFUSED = {
   },
 };
 
-test('what the grammar does not allow is answered with the position, what was expected, the nearest name', async () => {
+test('invalid options get an error with the position, what is expected, or the nearest name', async () => {
   for (const [kind, messages] of Object.entries(REFUSED)) {
     for (const [request, expected] of Object.entries(messages)) {
       const [status, code, message] = await feed.error(request);

@@ -1,4 +1,4 @@
-/** Contract, Paging: walks in an order of the client's own never overlap and never skip. */
+/** Contract, Paging: an ordered walk neither repeats nor skips records. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import fc from 'fast-check';
@@ -12,7 +12,7 @@ const feed = asker(service, 'replication', token);
 
 type Value = string | number | null;
 
-/** What can be ordered by, and its value in each row. */
+/** The terms to order by, with their value in a row. */
 const TERMS: Readonly<Record<string, (row: MarketRow) => Value>> = {
   BedroomsTotal: (row) => row.bedrooms,
   ListPrice: (row) => row.price,
@@ -61,7 +61,7 @@ const arbitraryTerms = fc.uniqueArray(
   { minLength: 1, maxLength: 3, selector: ({ name }) => name },
 );
 
-test('any order gives every record once, the key as its last term, with pages of any size', async () => {
+test('a walk in any order returns every record once, with any page size, ordered by key last', async () => {
   await fc.assert(
     fc.asyncProperty(arbitraryTerms, fc.integer({ min: 4, max: 31 }), async (terms, size) => {
       const path = `Property?$orderby=${text(terms)}&$top=${size}&$select=ListingKey`;
@@ -73,7 +73,7 @@ test('any order gives every record once, the key as its last term, with pages of
   );
 });
 
-test('any order of a filtered walk, by link and by $skip', async () => {
+test('a filtered walk in any order returns every match once, by nextLink and by $skip', async () => {
   const rows = MARKET.filter(({ price }) => price > 180_000);
   await fc.assert(
     fc.asyncProperty(arbitraryTerms, fc.integer({ min: 1, max: 20 }), async (terms, size) => {
@@ -86,7 +86,7 @@ test('any order of a filtered walk, by link and by $skip', async () => {
   );
 });
 
-test('an order without direction is ascending, and null is lowest', async () => {
+test('the default direction of $orderby is ascending, and null is lowest', async () => {
   const path = 'Property?$select=ListingKey,BedroomsTotal&$top=1000&$orderby=BedroomsTotal';
   const nulls = ['1006', '1012', '1018', '1024', '6'];
   assert.deepEqual((await feed.keys(path)).slice(0, 5), nulls);
@@ -94,8 +94,8 @@ test('an order without direction is ascending, and null is lowest', async () => 
 });
 
 for (const filter of ['', '&$filter=ListPrice gt 0']) {
-  const way = filter === '' ? 'live' : 'filtered';
-  test(`4.4 while records come, go and change under a ${way} walk, those that stay as they are come once`, async () => {
+  const kind = filter === '' ? 'unfiltered' : 'filtered';
+  test(`4.4 an ordered ${kind} walk returns unchanged records once while others are added, deleted and changed`, async () => {
     const world = await startTestService({ after }, { fill: fillMarket });
     const walker = asker(world, 'replication', await world.key('replication'));
     const touched = new Set<string>();
@@ -110,7 +110,7 @@ for (const filter of ['', '&$filter=ListPrice gt 0']) {
       const row = MARKET.find(({ key }) => key === first);
       touched.add(step % 2 === 0 || row === undefined ? last : first);
       if (step % 2 === 0 || row === undefined) {
-        await world.store.remove('Property', [last]); // the record that the token is of
+        await world.store.remove('Property', [last]); // the record of the token
       } else {
         await world.write('Property', marketListing({ ...row, price: 1 + step })); // to the end of the order
         await world.write('Property', marketListing({ ...row, key: `new${step}`, price: 250_000 }));
@@ -122,7 +122,7 @@ for (const filter of ['', '&$filter=ListPrice gt 0']) {
   });
 }
 
-test('the token of an order is opaque, and one that was not made for the order is refused', async () => {
+test('the skip token of an order is opaque, and a token of another order or filter is refused', async () => {
   const { next } = await feed.page('Property?$orderby=ListPrice&$top=2');
   const made = /skiptoken=([^&]+)$/.exec(next ?? '')?.[1] ?? '';
   assert.match(made, /^[\w-]+$/);
@@ -139,7 +139,7 @@ test('the token of an order is opaque, and one that was not made for the order i
   assert.equal((await feed.keys('Property?$orderby=ListPrice&$skiptoken=')).length, 30);
 });
 
-test('a filtered walk goes on where it was when its list is no longer kept', async () => {
+test('an ordered filtered walk continues correctly after its list has expired', async () => {
   const world = await startTestService({ after }, { fill: fillMarket });
   const walker = asker(world, 'replication', await world.key('replication'));
   const path = 'Property?$orderby=City desc,ListPrice&$filter=ListPrice gt 0&$top=7&$select=ListingKey';

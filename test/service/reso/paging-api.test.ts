@@ -1,4 +1,4 @@
-/** Contract, Paging, on the api surface: `$top` is the total, as OData has it. */
+/** Contract, Paging, on the api surface: `$top` is the total number of rows, as in OData. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { listing } from '../../support/builders.ts';
@@ -19,7 +19,7 @@ const service = await startTestService(
 const api = asker(service, 'api', await service.key('api'));
 const sizes = (pages: readonly (readonly string[])[]): number[] => pages.map((page) => page.length);
 
-test('without $top a page is 200, and the walk gives every record once', async () => {
+test('without $top a page has 200 rows, and a walk returns every record once', async () => {
   const { next } = await api.page('Property?$select=ListingKey');
   assert.equal(next, `${api.root}Property?$select=ListingKey&$skiptoken=20199`);
   const pages = await api.walk('Property?$select=ListingKey');
@@ -27,7 +27,7 @@ test('without $top a page is 200, and the walk gives every record once', async (
   assert.deepEqual(pages.flat(), KEYS);
 });
 
-test('$top is the total: up to 1000 rows in one page, what is left follows by nextLink', async () => {
+test('$top is the total: a page has up to 1000 rows, and nextLink leads to the rest', async () => {
   for (const [top, expected] of [
     [1, [1]],
     [200, [200]],
@@ -43,7 +43,7 @@ test('$top is the total: up to 1000 rows in one page, what is left follows by ne
   }
 });
 
-test('nextLink carries the rows that are left in $top', async () => {
+test('$top in nextLink is the number of remaining rows', async () => {
   const first = await api.page('Property?$select=ListingKey&$top=2100&$count=true');
   assert.equal(first.next, `${api.root}Property?$select=ListingKey&$count=true&$top=1100&$skiptoken=20999`);
   const second = await api.page(first.next ?? '');
@@ -51,7 +51,7 @@ test('nextLink carries the rows that are left in $top', async () => {
   assert.deepEqual([first.count, second.count], [LISTINGS, LISTINGS]);
 });
 
-test('$top=1 has no nextLink, $top=0 neither rows nor link', async () => {
+test('$top=1 returns no nextLink, $top=0 neither rows nor a nextLink', async () => {
   assert.equal((await api.page('Property?$top=1')).next, undefined);
   assert.equal((await api.page('Property?$top=1&$filter=BedroomsTotal eq 1')).next, undefined);
   assert.equal((await api.page('Property?$top=1&$orderby=BedroomsTotal')).next, undefined);
@@ -59,7 +59,7 @@ test('$top=1 has no nextLink, $top=0 neither rows nor link', async () => {
   assert.deepEqual([rows, next, count], [[], undefined, LISTINGS]);
 });
 
-test('$skip combines with $top as OData says: $top=5&$skip=15 is rows 16 to 20, without link', async () => {
+test('$top=5&$skip=15 returns rows 16 to 20 without a nextLink', async () => {
   const { rows, next } = await api.page('Property?$top=5&$skip=15&$select=ListingKey');
   assert.deepEqual(
     rows.map(({ ListingKey }) => ListingKey),
@@ -70,19 +70,19 @@ test('$skip combines with $top as OData says: $top=5&$skip=15 is rows 16 to 20, 
   assert.deepEqual(beyond.flat(), KEYS.slice(100, 1600));
 });
 
-test('$top above 1000 with $skip is no error here: the total is kept', async () => {
+test('$top above 1000 may be combined with $skip, and remains the total', async () => {
   const pages = await api.walk('Property?$top=1200&$skip=1100&$select=ListingKey');
   assert.deepEqual(sizes(pages), [1000, 110]);
   assert.deepEqual(pages.flat(), KEYS.slice(1100));
 });
 
-test('Prefer: odata.maxpagesize lowers a page, never raises it, and holds for the whole walk', async () => {
+test('Prefer: odata.maxpagesize lowers the page size for the whole walk, but never raises it', async () => {
   const lowered = { prefer: 'odata.maxpagesize=90' };
   const first = await api.page('Property?$select=ListingKey&$top=250', lowered);
   assert.equal(first.answer.headers['preference-applied'], 'odata.maxpagesize=90');
   const pages: number[] = [first.rows.length];
   for (let next = first.next; next !== undefined; ) {
-    const page = await api.page(next); // the link alone goes on
+    const page = await api.page(next); // without the header
     pages.push(page.rows.length);
     next = page.next;
   }
@@ -93,7 +93,7 @@ test('Prefer: odata.maxpagesize lowers a page, never raises it, and holds for th
   assert.equal(page.answer.headers['preference-applied'], undefined);
 });
 
-test('the walk of a filter: pages are disjoint and complete, and $count is the same on all', async () => {
+test('a filtered walk returns every match once, with the same $count on every page', async () => {
   const expected = KEYS.filter((_, index) => index % 3 === 1);
   const path = 'Property?$filter=BedroomsTotal eq 1&$select=ListingKey';
   assert.deepEqual((await api.walk(path)).flat(), expected);
@@ -103,7 +103,7 @@ test('the walk of a filter: pages are disjoint and complete, and $count is the s
   assert.deepEqual([first.count, second.count], [expected.length, expected.length]);
 });
 
-test('a child collection pages in the same way', async () => {
+test('a child collection is paged in the same way', async () => {
   const photos = Array.from({ length: 205 }, (_, index) => ({
     MediaKey: `P${String(index).padStart(3, '0')}`,
     MediaCategory: 'Photo',

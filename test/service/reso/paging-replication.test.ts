@@ -6,7 +6,7 @@ import { startTestService } from '../../support/service.ts';
 import { asker } from './asker.ts';
 
 const LISTINGS = 2003;
-/** In byte order, since all are of one length. */
+/** In bytewise order, since all have the same length. */
 const KEYS = Array.from({ length: LISTINGS }, (_, index) => String(20_000 + index));
 
 const service = await startTestService(
@@ -29,7 +29,7 @@ test('4.2 $top is the page size: 1000 by default and at most', async () => {
   assert.equal((await feed.page('Property?$top=1000')).answer.headers['preference-applied'], undefined);
 });
 
-test('4.2 initial download ?$top=1000&$count=true: every record once, in key order, by nextLink', async () => {
+test('4.2 the initial download ?$top=1000&$count=true returns every record once, in key order, by nextLink', async () => {
   const pages = await feed.walk('Property?$top=1000&$count=true&$select=ListingKey');
   assert.deepEqual(sizes(pages), [1000, 1000, 3]);
   assert.deepEqual(pages.flat(), KEYS);
@@ -37,7 +37,7 @@ test('4.2 initial download ?$top=1000&$count=true: every record once, in key ord
   assert.equal(count, LISTINGS);
 });
 
-test('4.2 nextLink carries $skiptoken and $top on until the end, also when the request had no $top', async () => {
+test('4.2 every nextLink has $skiptoken and $top, even if the request had no $top', async () => {
   const first = await feed.page('Property?$select=ListingKey&$count=true');
   const link = (token: string): string =>
     `${feed.root}Property?$select=ListingKey&$count=true&$top=1000&$skiptoken=${token}`;
@@ -49,7 +49,7 @@ test('4.2 nextLink carries $skiptoken and $top on until the end, also when the r
   assert.deepEqual([first.count, second.count, third.count], [LISTINGS, LISTINGS, LISTINGS]);
 });
 
-test('4.2 $skip incremented by the $top value per page gives every record once', async () => {
+test('4.2 incrementing $skip by $top per page returns every record once', async () => {
   const found: string[] = [];
   for (let skip = 0; ; skip += 700) {
     const page = await feed.keys(`Property?$select=ListingKey&$top=700&$skip=${skip}`);
@@ -59,21 +59,21 @@ test('4.2 $skip incremented by the $top value per page gives every record once',
   assert.deepEqual(found, KEYS);
 });
 
-test('4.2 $top=5&$skip=15 is rows 16 to 20', async () => {
+test('4.2 $top=5&$skip=15 returns rows 16 to 20', async () => {
   assert.deepEqual(await feed.keys('Property?$top=5&$skip=15'), KEYS.slice(15, 20));
 });
 
-test('4.2 $skip beyond the end is an empty page without link', async () => {
+test('4.2 $skip beyond the end returns an empty page without a nextLink', async () => {
   const { rows, next } = await feed.page(`Property?$top=5&$skip=${LISTINGS}`);
   assert.deepEqual([rows, next], [[], undefined]);
 });
 
-test('4.2 a page that began with $skip goes on by token, without the $skip', async () => {
+test('4.2 after a page with $skip, nextLink continues by $skiptoken without $skip', async () => {
   const { next } = await feed.page('Property?$select=ListingKey&$skip=10&$top=5');
   assert.equal(next, `${feed.root}Property?$select=ListingKey&$top=5&$skiptoken=20014`);
 });
 
-test('$top above 1000 together with $skip is refused, since stepping by it would lose rows', async () => {
+test('$top above 1000 together with $skip is refused, since stepping by $top would lose rows', async () => {
   for (const skip of [0, 1000]) {
     assert.deepEqual(await feed.error(`Property?$top=1001&$skip=${skip}`), [
       400,
@@ -91,12 +91,12 @@ test('4.2 $skiptoken skips every record up to that key, whether its record exist
   assert.deepEqual(await feed.keys('Property?$top=2&$skiptoken=9'), []);
 });
 
-test('4.2 $skiptoken= (empty) is the first page, with and without $skip', async () => {
+test('4.2 an empty $skiptoken returns the first page, and can be combined with $skip', async () => {
   assert.deepEqual(await feed.keys('Property?$top=2&$skiptoken='), ['20000', '20001']);
   assert.deepEqual(await feed.keys('Property?$top=2&$skiptoken=&$skip=3'), ['20003', '20004']);
 });
 
-test('$skiptoken and $skip do not go together', async () => {
+test('$skiptoken and $skip cannot be combined', async () => {
   assert.deepEqual(await feed.error('Property?$skiptoken=20009&$skip=5'), [
     400,
     'optionsConflict',
@@ -104,7 +104,7 @@ test('$skiptoken and $skip do not go together', async () => {
   ]);
 });
 
-test('$top=1 steps through one record at a time; $top=0 gives no rows and no link', async () => {
+test('$top=1 pages record by record; $top=0 returns neither rows nor a nextLink', async () => {
   const { rows, next } = await feed.page('Property?$top=1&$select=ListingKey');
   assert.deepEqual(rows, [{ ListingKey: '20000' }]);
   assert.equal(next, `${feed.root}Property?$select=ListingKey&$top=1&$skiptoken=20000`);
@@ -114,7 +114,7 @@ test('$top=1 steps through one record at a time; $top=0 gives no rows and no lin
   assert.deepEqual([filtered.rows, filtered.next, filtered.count], [[], undefined, 668]);
 });
 
-test('Prefer: odata.maxpagesize may lower a page, never raise it, and holds for the walk', async () => {
+test('Prefer: odata.maxpagesize lowers the page size for the whole walk, but never raises it', async () => {
   const lowered = { prefer: 'odata.maxpagesize=600' };
   const first = await feed.page('Property?$select=ListingKey&$top=900', lowered);
   assert.equal(first.rows.length, 600);
@@ -126,7 +126,7 @@ test('Prefer: odata.maxpagesize may lower a page, never raise it, and holds for 
   assert.equal((await feed.keys('Property?$select=ListingKey&$top=10', raised)).length, 10);
 });
 
-test('7.2 a page that fails at $top=1000 can be had with a lower $top from the same place', async () => {
+test('7.2 a page can be requested with a lower $top from the same position', async () => {
   const path = 'Property?$select=ListingKey&$skiptoken=20999';
   const whole = await feed.keys(`${path}&$top=1000`);
   const lower = await feed.walk(`${path}&$top=250`);
@@ -134,7 +134,7 @@ test('7.2 a page that fails at $top=1000 can be had with a lower $top from the s
   assert.deepEqual(sizes(lower), [250, 250, 250, 250, 3]);
 });
 
-test('a filtered walk pages by the same tokens, with the filter carried on as it was written', async () => {
+test('a filtered walk is paged by key, and nextLink repeats the filter as it was written', async () => {
   const expected = KEYS.filter((_, index) => index % 3 === 2);
   const filter = '$filter=BedroomsTotal+eq%202';
   const first = await feed.page(`Property?${filter}&$select=ListingKey&$top=300`);
@@ -147,7 +147,7 @@ test('a filtered walk pages by the same tokens, with the filter carried on as it
   assert.deepEqual(sizes(pages), [300, 300, 67]);
 });
 
-test('a filtered walk by $skip and by $skiptoken of a key that does not match', async () => {
+test('a filtered walk supports $skip, and $skiptoken with a key that does not match the filter', async () => {
   const expected = KEYS.filter((_, index) => index % 3 === 2);
   const path = 'Property?$filter=BedroomsTotal eq 2&$select=ListingKey&$top=5';
   assert.deepEqual(await feed.keys(`${path}&$skip=15`), expected.slice(15, 20));
@@ -155,13 +155,13 @@ test('a filtered walk by $skip and by $skiptoken of a key that does not match', 
   assert.deepEqual(await feed.keys(`${path}&$skiptoken=zz`), []);
 });
 
-test('options are case-insensitive and may lack the dollar sign (OData 4.01), and next links keep them so', async () => {
+test('options are case-insensitive and may omit the dollar sign (OData 4.01), and nextLink repeats them as written', async () => {
   const { rows, next } = await feed.page('Property?top=2&SELECT=ListingKey&skip=1');
   assert.deepEqual(rows, [{ ListingKey: '20001' }, { ListingKey: '20002' }]);
   assert.equal(next, `${feed.root}Property?SELECT=ListingKey&$top=2&$skiptoken=20002`);
 });
 
-test('options that are malformed, unknown or repeated are refused and named', async () => {
+test('invalid, unknown and repeated options are refused by name', async () => {
   const expected: readonly [string, string, string][] = [
     ['$top=-1', 'optionInvalid', '$top is "-1", but takes a whole number, 0 or more.'],
     ['$top=abc', 'optionInvalid', '$top is "abc", but takes a whole number, 0 or more.'],
@@ -177,7 +177,7 @@ test('options that are malformed, unknown or repeated are refused and named', as
   }
 });
 
-test('a custom option is passed over and carried on', async () => {
+test('a custom option is ignored and repeated in nextLink', async () => {
   const { next } = await feed.page('Property?$top=1&trace=a%20b&$select=ListingKey');
   assert.equal(next, `${feed.root}Property?trace=a%20b&$select=ListingKey&$top=1&$skiptoken=20000`);
 });

@@ -8,7 +8,7 @@ import { fillMarket, KEYS, MARKET, marketListing } from './market.ts';
 const service = await startTestService({ after }, { fill: fillMarket });
 const feed = asker(service, 'replication', await service.key('replication'));
 
-test('{root}/ is the service document, with and without the last slash', async () => {
+test('{root}/ returns the service document, with or without the trailing slash', async () => {
   const names =
     'Property Member Office Media PropertyRooms PropertyUnitTypes OpenHouse Lookup Field EntityEvent';
   const expected = {
@@ -26,7 +26,7 @@ test('every entity set of the service document can be read', async () => {
   for (const { url } of value) assert.ok((await feed.page(`${url}?$top=1000`)).rows.length > 0, url);
 });
 
-test("Resource('key') and Resource/key are the same record, without value around it", async () => {
+test("Resource('key') and Resource/key are the same record, not wrapped in value", async () => {
   const byParentheses = await feed.get("Property('1003')");
   const bySegment = await feed.get('Property/1003');
   assert.equal(byParentheses.status, 200);
@@ -39,7 +39,7 @@ test("Resource('key') and Resource/key are the same record, without value around
   assert.equal((await feed.get("Property(@k)?@k='1003'")).text, byParentheses.text);
 });
 
-test('keys are percent-decoded, and a quote in one is doubled', async () => {
+test('keys are percent-decoded, and a quote in a literal is doubled', async () => {
   const row = MARKET[0];
   assert.ok(row);
   for (const key of ["O'Neil 1", 'a/b', 'Å%'])
@@ -57,7 +57,7 @@ test('keys are percent-decoded, and a quote in one is doubled', async () => {
   await service.store.remove('Property', ["O'Neil 1", 'a/b', 'Å%']);
 });
 
-test("Resource('key')/Child and Resource/key/Child give the children, under all their names", async () => {
+test("Resource('key')/Child and Resource/key/Child return the children, under all their names", async () => {
   const names = {
     Media: ['1001-F1', '1001-P1', '1001-P2'],
     Rooms: ['1001-R1', '1001-R2'],
@@ -74,7 +74,7 @@ test("Resource('key')/Child and Resource/key/Child give the children, under all 
   }
 });
 
-test('a child collection takes all options of a collection', async () => {
+test('a child collection supports all options of a collection', async () => {
   const path = 'Property/1001/Media';
   assert.deepEqual(await feed.keys(`${path}?$filter=MediaCategory eq 'Photo'&$orderby=Order desc`), [
     '1001-P2',
@@ -89,7 +89,7 @@ test('a child collection takes all options of a collection', async () => {
   assert.deepEqual(rooms.rows[1], { RoomKey: '1001-R2', Listing: { City: 'Bremen' } });
 });
 
-test('children without records are an empty list, those of no record a 404', async () => {
+test('the children of a record may be an empty list; those of a missing record are 404', async () => {
   assert.deepEqual((await feed.page("Property('1002')/Media")).rows, []);
   assert.deepEqual(await feed.error("Property('nobody')/Media"), [
     404,
@@ -98,7 +98,7 @@ test('children without records are an empty list, those of no record a 404', asy
   ]);
 });
 
-test('one record of a child collection is found under its parent alone', async () => {
+test('a child is found by key only under its own parent', async () => {
   const name = "Property('1001')/Media('1001-P1')";
   assert.equal((await feed.record(`${name}?$select=MediaKey`)).MediaKey, '1001-P1');
   assert.equal((await feed.record('Property/1001/Media/1001-P1')).MediaKey, '1001-P1');
@@ -109,7 +109,7 @@ test('one record of a child collection is found under its parent alone', async (
   ]);
 });
 
-test('a way to one record gives it, and 204 when it leads nowhere', async () => {
+test('a navigation to a single record returns it, or 204 if there is none', async () => {
   assert.equal((await feed.record("Property('1001')/ListAgent")).MemberKey, 'A3');
   assert.equal((await feed.record("Property('1001')/ListAgent/Office/MainOffice")).OfficeKey, 'O1');
   assert.equal((await feed.record('Room/1001-R1/Listing?$select=ListingKey')).ListingKey, '1001');
@@ -118,7 +118,7 @@ test('a way to one record gives it, and 204 when it leads nowhere', async () => 
   assert.equal((await feed.error("Property('1001')/BuyerAgent/Office"))[0], 404);
 });
 
-test("Resource('key')/Field gives one value, /$value its text, null is 204", async () => {
+test("Resource('key')/Field returns the value, /$value its text, and null is 204", async () => {
   const price = await feed.get("Property('1002')/ListPrice");
   assert.equal(
     price.text,
@@ -140,7 +140,7 @@ test("Resource('key')/Field gives one value, /$value its text, null is 204", asy
   assert.deepEqual((await feed.get('Property/1001/AccessibilityFeatures')).json.value, []);
 });
 
-test('Resource/$count is a bare number, with $filter and $search taken into account', async () => {
+test('Resource/$count is a plain number, and supports $filter and $search', async () => {
   const all = await feed.get('Property/$count');
   assert.deepEqual([all.text, all.headers['content-type']], ['30', 'text/plain; charset=utf-8']);
   assert.equal((await feed.get("Property/$count?$filter=City eq 'Zug'")).text, '7');
@@ -148,7 +148,7 @@ test('Resource/$count is a bare number, with $filter and $search taken into acco
   assert.deepEqual((await feed.error('Property/$count?$top=2')).slice(0, 2), [400, 'requestMalformed']);
 });
 
-test('other names of an entity set give the same records, and are no sets of their own', async () => {
+test('alternative names of an entity set return the same records, but are not in the service document', async () => {
   const { value: rooms } = (await feed.get('PropertyRooms')).json;
   assert.deepEqual((await feed.get('Room')).json.value, rooms);
   assert.equal((await feed.record("Unit('1001-U1')")).UnitTypeKey, '1001-U1');
@@ -170,7 +170,7 @@ test('+ and %20 are both a space in a query, %2B is a plus', async () => {
   assert.deepEqual(await feed.keys("Property?$filter=concat(City,'%2B')+eq+'Zug+'"), []);
 });
 
-test('what is not there is 404 with a message that names it, and the nearest name', async () => {
+test('an unknown path gets 404 with a message that names it, and the nearest name', async () => {
   const missing: readonly [string, string, string][] = [
     ['Proprety', 'resourceUnknown', 'There is no resource Proprety. Did you mean Property?'],
     ["Property('nobody')", 'recordNotFound', 'There is no such Property record.'],
@@ -182,7 +182,7 @@ test('what is not there is 404 with a message that names it, and the nearest nam
   for (const [path, code, message] of missing) assert.deepEqual(await feed.error(path), [404, code, message]);
 });
 
-test('what OData has and this service has not is 501', async () => {
+test('paths and options of OData that this service does not implement get 501', async () => {
   for (const path of [
     '$batch',
     '$all',
@@ -194,7 +194,7 @@ test('what OData has and this service has not is 501', async () => {
   }
 });
 
-test('a field or a count takes no options of a collection', async () => {
+test('a field or a record refuses the options of a collection', async () => {
   for (const path of [
     'Property/1001/City?$top=1',
     "Property/1001/City?$filter=City eq 'Zug'",

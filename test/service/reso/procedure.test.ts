@@ -1,6 +1,6 @@
 /**
- * Specification 4.4, followed to the letter by a consumer that knows no more than it says: initial download, update
- * windows, purge. After each round its copy equals what the key may see, whatever changed meanwhile.
+ * Specification 4.4, followed to the letter by a minimal consumer: initial download, update windows, purge. After each round its
+ * copy equals the records that the key may see, whatever has changed in between.
  */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
@@ -12,7 +12,7 @@ import { startTestService, type TestService } from '../../support/service.ts';
 import type { Json } from '../../support/world.ts';
 import { type Asker, asker } from './asker.ts';
 
-/** A change at the source while the consumer is at work. */
+/** A change at the source while the consumer works. */
 type Change =
   | {
       readonly kind: 'put';
@@ -45,7 +45,7 @@ const change: fc.Arbitrary<Change> = fc.oneof(
   },
 );
 
-/** What happens between one request of the consumer and the next. */
+/** The changes between consecutive requests of the consumer. */
 const between = fc.array(fc.array(change, { maxLength: 3 }), { minLength: 30, maxLength: 30 });
 
 async function apply(service: TestService, changes: readonly Change[]): Promise<void> {
@@ -77,7 +77,7 @@ const JOINED = new Set(
     .map(({ name }) => name),
 );
 
-/** A listing without what is the agents' and the offices', which rule 5 takes from the Member and Office records. */
+/** A listing without its agent and office fields, which rule 5 reads from the Member and Office records. */
 const ownPart = (row: Json): Json =>
   Object.fromEntries(Object.entries(row).filter(([name]) => !JOINED.has(name)));
 
@@ -96,7 +96,7 @@ class Consumer {
     this.#until = this.#now();
   }
 
-  /** A moment at which no record is stamped, since both bounds of a window are exclusive. */
+  /** A time that is no record's timestamp, since both bounds of a window are exclusive. */
   #now(): string {
     this.#clock.advance(7);
     const text = this.#clock.text();
@@ -123,13 +123,13 @@ class Consumer {
     for (const row of rows) this.copy.set(String(row.ListingKey), ownPart(row));
   }
 
-  /** Rule 1. The first window begins where the download began. */
+  /** Rule 1. The first window begins at the start of the download. */
   async download(bySkip = 0): Promise<void> {
     this.#until = this.#now();
     await this.#walk('Property?$count=true', (rows) => this.#store(rows), bySkip);
   }
 
-  /** Rule 3. Media are fetched again when PhotosChangeTimestamp moved. */
+  /** Rule 3. Media are fetched again with each changed listing. */
   async update(): Promise<void> {
     const [from, to] = [this.#until, this.#now()];
     const window = `(ModificationTimestamp gt ${from} and ModificationTimestamp lt ${to})`;
@@ -152,7 +152,7 @@ async function seenNow(feed: Asker): Promise<Json[]> {
   return rows.map(ownPart);
 }
 
-test('4.4 initial download, update and purge keep a copy equal to the source, while it changes all the time', async () => {
+test('4.4 initial download, update and purge make a copy equal to its source, which changes all the time', async () => {
   await fc.assert(
     fc.asyncProperty(between, fc.constantFrom('idx', 'private'), async (script, role) => {
       const works: (() => Promise<void> | void)[] = [];
@@ -193,7 +193,7 @@ test('4.4 initial download, update and purge keep a copy equal to the source, wh
   );
 });
 
-test('4.4.2 paging by $skip gives a listing twice when one is added before it, and loses none', async () => {
+test('4.4.2 paging by $skip repeats a listing if another is added before it, and loses none', async () => {
   const service = await startTestService({ after });
   await service.write('Property', ...Array.from({ length: 10 }, (_, at) => listing(String(20 + at))));
   const feed = asker(service, 'replication', await service.key('replication'));
@@ -209,7 +209,7 @@ test('4.4.2 paging by $skip gives a listing twice when one is added before it, a
   );
 });
 
-test('4.4.1 following nextLink gives no listing twice, whatever is added', async () => {
+test('4.4.1 following nextLink repeats no listing, whatever is added or deleted', async () => {
   const service = await startTestService({ after });
   await service.write('Property', ...Array.from({ length: 10 }, (_, at) => listing(String(20 + at))));
   const feed = asker(service, 'replication', await service.key('replication'));

@@ -1,4 +1,4 @@
-/** Specification 2.1, 2.3 and 4.2: the resources, the fields that are named, and the paths to them. */
+/** Specification 2.1, 2.3 and 4.2: the resources, the named fields, and the paths to them. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { startTestService } from '../../support/service.ts';
@@ -9,7 +9,7 @@ import { fillMarket, KEYS, MARKET, OTHER_SYSTEM, SYSTEM } from './market.ts';
 const service = await startTestService({ after }, { fill: fillMarket });
 const feed = asker(service, 'replication', await service.key('replication'));
 
-test('2.1 Media is tied to its listing by OriginatingSystemResourceRecordKey and …SystemID', async () => {
+test('2.1 Media refers to its listing by OriginatingSystemResourceRecordKey and …SystemID', async () => {
   const names = ['MediaKey', 'OriginatingSystemResourceRecordKey', 'OriginatingSystemResourceRecordSystemID'];
   const { rows } = await feed.page(`Media?$select=${names.join(',')}`);
   assert.deepEqual(
@@ -22,7 +22,7 @@ test('2.1 Media is tied to its listing by OriginatingSystemResourceRecordKey and
   );
 });
 
-test('2.1 Property has the fields that are named, in every full record', async () => {
+test('2.1 every full Property record has the fields that the specification names', async () => {
   const { rows } = await feed.page('Property');
   const named = [
     'ListingKey',
@@ -50,7 +50,7 @@ test('2.1 Property has the fields that are named, in every full record', async (
   });
 });
 
-test('2.1 every full record of a resource has the same fields, and nulls are given', async () => {
+test('2.1 every full record of a resource has the same fields, including those that are null', async () => {
   for (const resource of ['Property', 'Member', 'Office', 'Media', 'PropertyRooms', 'Lookup', 'Field']) {
     const { rows } = await feed.page(`${resource}?$top=1000`);
     const names = rows.map((row) => Object.keys(row).toSorted().join());
@@ -58,7 +58,7 @@ test('2.1 every full record of a resource has the same fields, and nulls are giv
   }
 });
 
-test('2.1 a record has the values that were stored, numbers as numbers and timestamps in UTC', async () => {
+test('2.1 a record has the stored values, numbers as numbers and timestamps in UTC', async () => {
   const record = await feed.record("Property('1012')");
   const row = MARKET[11];
   assert.ok(row);
@@ -88,7 +88,7 @@ test('2.1 a record has the values that were stored, numbers as numbers and times
   });
 });
 
-test('2.1 Member and Office are addressed by key; keys compare as bytes', async () => {
+test('2.1 Member and Office are read by key; keys compare bytewise', async () => {
   assert.deepEqual(await feed.keys('Member'), ['A1', 'A2', 'A3']);
   assert.deepEqual(await feed.keys('Office'), ['O1', 'O2']);
   assert.equal((await feed.record("Member('A2')")).MemberPreferredPhone, '555-0102');
@@ -105,7 +105,7 @@ test('2.1 Room, Unit and OpenHouse are sub-resources of Property and resources o
   }
 });
 
-test('2.3 @odata.count is there with $count=true alone, and counts what matches, whatever the page', async () => {
+test('2.3 @odata.count is present only with $count=true, and is the number of matches on every page', async () => {
   assert.equal((await feed.page('Property')).count, undefined);
   assert.equal((await feed.page('Property?$count=false')).count, undefined);
   assert.equal((await feed.page('Property?$count=true&$top=3')).count, 30);
@@ -115,7 +115,7 @@ test('2.3 @odata.count is there with $count=true alone, and counts what matches,
   assert.deepEqual(await feed.page(filtered).then(({ rows, count }) => [rows.length, count]), [0, 6]);
 });
 
-test('2.3 @odata.nextLink carries $skiptoken (key of the last record of the page) and $top', async () => {
+test('2.3 @odata.nextLink has $skiptoken (the key of the last record of the page) and $top', async () => {
   const first = await feed.page('Property?$top=4&$select=ListingKey');
   assert.equal(first.next, `${feed.root}Property?$select=ListingKey&$top=4&$skiptoken=1004`);
   const second = await feed.page(first.next ?? '');
@@ -126,7 +126,7 @@ test('2.3 @odata.nextLink carries $skiptoken (key of the last record of the page
   assert.equal(second.next, `${feed.root}Property?$select=ListingKey&$top=4&$skiptoken=1008`);
 });
 
-test('2.3 @odata.nextLink is absent on the last page, also when that is full', async () => {
+test('2.3 @odata.nextLink is absent on the last page, even if that page is full', async () => {
   assert.equal((await feed.page('Property?$top=30')).next, undefined);
   assert.equal((await feed.page('Property?$top=10&$skiptoken=1020')).next, undefined);
   assert.match((await feed.page('Property?$top=29')).next ?? '', /skiptoken=5$/);
@@ -142,7 +142,7 @@ test('2.3 the order of members is @odata.context, @odata.count, value, @odata.ne
   );
 });
 
-test('4.2 $expand gives Media, Unit, Room and OpenHouse under the names that were asked', async () => {
+test('4.2 $expand returns Media, Unit, Room and OpenHouse under the requested names', async () => {
   const { rows, context } = await feed.page('Property?$top=1000&$expand=Media,Unit,Room,OpenHouse');
   assert.equal(context, `${feed.root}$metadata#Property(Media(),Unit(),Room(),OpenHouse())`);
   assert.equal(rows.length, 30);
@@ -152,7 +152,7 @@ test('4.2 $expand gives Media, Unit, Room and OpenHouse under the names that wer
   assert.deepEqual(parts, [[3, 1, 2, 1], ...Array.from({ length: 29 }, () => [0, 0, 0, 0])]);
 });
 
-test('4.2 $select limits the fields that are returned', async () => {
+test('4.2 $select limits the returned fields', async () => {
   const { rows } = await feed.page('Property?$top=2&$select=ListingKey,City');
   assert.deepEqual(rows, [
     { ListingKey: '1001', City: 'Bremen' },
@@ -160,7 +160,7 @@ test('4.2 $select limits the fields that are returned', async () => {
   ]);
 });
 
-test('4.2 $filter supports eq, gt, lt and and, with parentheses around further terms', async () => {
+test('4.2 $filter supports eq, gt, lt and and, and parentheses', async () => {
   const window =
     '(ModificationTimestamp gt 2026-06-01T12:05:00.900Z and ModificationTimestamp lt 2026-06-01T12:09:00Z)';
   assert.deepEqual(await feed.keys(`Property?$top=1000&$filter=${window}`), ['1007', '1008', '1009']);

@@ -1,4 +1,4 @@
-/** `$search` (OData 4.01 protocol, 11.2.6.6): what it finds, and that it finds nothing that the key may not see (I4). */
+/** `$search` (OData 4.01 protocol, 11.2.6.6): its matches, which never come from values that the key may not see (I4). */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { listing, member, photo } from '../../support/builders.ts';
@@ -36,7 +36,7 @@ const service = await startTestService(
 const feed = asker(service, 'replication', await service.key('replication'));
 const idx = asker(service, 'api', await service.key('api', { role: 'idx' }));
 
-test('$search finds words, phrases and their combinations in any text, whatever their case', async () => {
+test('$search finds words, phrases and combinations of them in any text field, ignoring case', async () => {
   const expected: Readonly<Record<string, readonly string[]>> = {
     pool: ['1', '2', '3'],
     'POOL sea': ['1', '3'],
@@ -59,7 +59,7 @@ test('$search finds words, phrases and their combinations in any text, whatever 
   }
 });
 
-test('$search goes with $filter, $orderby, $count, paging and an expansion', async () => {
+test('$search can be combined with $filter, $orderby, $count and paging, and used in an expansion', async () => {
   const path = 'Property?$search=pool&$orderby=City&$count=true&$select=ListingKey&$top=1';
   const { rows, count } = await feed.page(path);
   assert.deepEqual([rows, count], [[{ ListingKey: '2' }], 3]);
@@ -73,14 +73,14 @@ test('$search goes with $filter, $orderby, $count, paging and an expansion', asy
   assert.deepEqual(await feed.keys('Property/1/Media?$search=kitchen'), ['M2']);
 });
 
-test('I4 $search looks neither into hidden fields nor into withheld values', async () => {
+test('I4 $search does not search hidden fields or withheld values', async () => {
   assert.deepEqual(await feed.keys('Property?$search="hidden lane"'), ['4']);
   assert.deepEqual(await idx.keys('Property?$search="hidden lane"'), []);
   assert.deepEqual(await idx.keys('Property?$search=pool'), ['1', '2']);
   assert.deepEqual(await idx.keys('Property?$search=NOT pool'), ['3', '4']);
 });
 
-test('$search does not look into fields of the agent', async () => {
+test('$search does not search the agent fields of a listing', async () => {
   assert.deepEqual(await feed.keys('Property?$search=walker'), []);
   assert.deepEqual(await feed.keys("Property?$filter=contains(ListAgentFullName,'Walker')"), ['2']);
 });

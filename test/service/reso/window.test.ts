@@ -1,4 +1,4 @@
-/** Specification 4.4 rule 3; contract and I2: a window that was answered gains no record later. */
+/** Specification 4.4 rule 3; contract and I2: an answered window never gains a record later. */
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { after, test } from 'node:test';
@@ -29,7 +29,7 @@ async function place(clock?: TestClock): Promise<Place> {
   return { service, feed: asker(service, 'replication', await service.key('replication')) };
 }
 
-/** A writer of another process that holds the lock, until it lets go. */
+/** Takes the write lock as another process would. @returns releases it */
 function lock({ store }: TestService): () => void {
   const writer = new DatabaseSync(store.name);
   writer.exec('BEGIN IMMEDIATE');
@@ -42,7 +42,7 @@ function lock({ store }: TestService): () => void {
 const window = (from: string, to: string): string =>
   `Property?$select=ListingKey&$filter=(ModificationTimestamp gt ${from} and ModificationTimestamp lt ${to})`;
 
-test('4.4.3 windows with both bounds, the upper one of each the lower one of the next, give every change once', async () => {
+test('4.4.3 consecutive windows with both bounds return every change once', async () => {
   const { service, feed } = await place();
   assert.deepEqual(await feed.keys(window('2026-06-01T11:59:30Z', '2026-06-01T12:00:30Z')), ['1']);
   assert.deepEqual(await feed.keys(window('2026-06-01T12:00:30Z', '2026-06-01T12:01:30Z')), ['2']);
@@ -51,7 +51,7 @@ test('4.4.3 windows with both bounds, the upper one of each the lower one of the
   assert.deepEqual(await feed.keys(window('2026-06-01T12:01:30Z', service.clock.text())), ['1']);
 });
 
-test('a window that ends in the past or now is not marked, one that ends later is marked as open', async () => {
+test('a window that ends in the future is marked as open, and no other one', async () => {
   const { service, feed } = await place();
   const now = service.clock.text();
   const later = '2026-06-01T12:10:00Z';
@@ -92,11 +92,11 @@ test('a window stays marked as open as long as its list is kept', async () => {
   assert.deepEqual(
     [second.answer.headers['x-plat-index'], second.answer.headers['x-plat-window']],
     ['cached', 'open'],
-    'records may have entered since',
+    'records may have been added to the window since',
   );
 });
 
-test('a window waits while a writer holds the lock, and is then refused with Retry-After', async () => {
+test('a window waits 5 s while a writer holds the lock, and is then refused with Retry-After', async () => {
   const { service, feed } = await place();
   await feed.get('');
   service.clock.advance(900);
@@ -112,13 +112,13 @@ test('a window waits while a writer holds the lock, and is then refused with Ret
       message: 'Records inside this window are being written at this moment. Try again in 5 s.',
     },
   });
-  assert.equal(service.clock.now() - before, 5000, 'it waited for 5 s');
+  assert.equal(service.clock.now() - before, 5000, 'the request waited 5 s');
   unlock();
   const { answer, rows } = await feed.page(asked);
   assert.deepEqual([rows, answer.headers['x-plat-index']], [[{ ListingKey: '2' }], 'fresh']);
 });
 
-test('a window that ends at the last promise or before needs no waiting, nor does any other request', async () => {
+test('a window that ends at the last promise or before does not wait for a writer, nor does any other request', async () => {
   const { service, feed } = await place();
   await feed.get('');
   const unlock = lock(service);
@@ -129,7 +129,11 @@ test('a window that ends at the last promise or before needs no waiting, nor doe
   assert.deepEqual(await feed.keys('Property?$filter=BedroomsTotal eq 1'), ['1', '2']);
   assert.equal((await feed.get("Property('1')")).status, 200);
   const later = await feed.page(window('2026-06-01T11:00:00Z', '2026-06-02T00:00:00Z'));
-  assert.equal(later.answer.headers['x-plat-window'], 'open', 'one in the future is answered as it is');
+  assert.equal(
+    later.answer.headers['x-plat-window'],
+    'open',
+    'a window that ends in the future is answered at once',
+  );
   assert.equal(service.clock.now(), before);
   unlock();
 });
@@ -153,7 +157,7 @@ test('a window is answered as soon as the writer has finished', async () => {
   assert.equal(waits, 3);
 });
 
-test('I2 what was answered gains no record later, also when the clock is set back', async () => {
+test('I2 an answered window gains no record later, even if the clock is set back', async () => {
   const { service, feed } = await place();
   service.clock.advance(10_000);
   const date = new Date(String((await feed.get('')).headers.date)).toISOString();
@@ -167,7 +171,7 @@ test('I2 what was answered gains no record later, also when the clock is set bac
   assert.ok(Date.parse(String(ModificationTimestamp)) >= Date.parse(date), String(ModificationTimestamp));
 });
 
-test('the Date of every response is read from the clock that stamps', async () => {
+test('the Date of every response is read from the clock that assigns timestamps', async () => {
   const { service, feed } = await place();
   const { headers } = await feed.get("Property('1')");
   assert.equal(headers.date, 'Mon, 01 Jun 2026 12:02:00 GMT');
@@ -176,7 +180,7 @@ test('the Date of every response is read from the clock that stamps', async () =
   assert.deepEqual(dates, ['Mon, 01 Jun 2026 12:02:00 GMT', 'Mon, 01 Jun 2026 12:02:00 GMT']);
 });
 
-/** A client whose clock is ahead by so much, and that takes the end of its window as the beginning of the next. */
+/** The current time of a client whose clock is ahead. Its next window begins where the last one ended. */
 const ahead = ({ clock }: TestService, milliseconds: number): string =>
   new Date(clock.now() + milliseconds).toISOString();
 
@@ -192,10 +196,10 @@ test('a window that ends up to 5 s ahead of the clock waits for its end, in both
   await service.write('Property', listing('3'));
   assert.ok(Date.parse(String((await feed.record("Property('3')")).ModificationTimestamp)) >= Date.parse(to));
   const page = await native.page(`listings?_filter=ModificationTimestamp bt ${to},${later}&_limit=10`);
-  assert.deepEqual(page.keys, ['3'], 'the next window has what was written since');
+  assert.deepEqual(page.keys, ['3'], 'the next window contains what was written since');
 });
 
-test('a window that ends up to a minute ahead is answered up to now, with a link for what is left', async () => {
+test('a window that ends up to a minute ahead is answered up to now, with a nextLink for the rest', async () => {
   const { service, feed } = await place();
   const to = '2026-06-01T12:02:20Z';
   const asked = `${window('2026-06-01T11:59:30Z', to)}&$top=1`;
@@ -209,22 +213,22 @@ test('a window that ends up to a minute ahead is answered up to now, with a link
     waits.push(service.clock.now() - began);
     marks.push(page.answer.headers['x-plat-window']);
     seen.push(...page.rows.map(({ ListingKey }) => ListingKey));
-    // Somebody writes all the time, under keys that the walk has passed.
+    // Records are written during the walk, with keys that it has already passed.
     if (written < 4) await service.write('Property', listing(`0${written++}`));
     url = page.next;
   }
-  assert.deepEqual(seen.toSorted(), ['00', '01', '02', '03', '1', '2'], 'each of them once');
-  assert.ok(service.clock.now() >= Date.parse(to), 'it ended when its end had come');
-  assert.equal(waits[0], 0, 'what is there is answered at once');
+  assert.deepEqual(seen.toSorted(), ['00', '01', '02', '03', '1', '2'], 'every record is returned once');
+  assert.ok(service.clock.now() >= Date.parse(to), 'the walk ends after the end of the window');
+  assert.equal(waits[0], 0, 'existing records are returned at once');
   assert.ok(waits.length <= 12 && Math.max(...waits) <= 5000, `${waits}`);
   assert.deepEqual([marks[0], marks.at(-1)], ['partial', undefined]);
-  // Its own end is where it begins next.
+  // The next window begins at the end of this one.
   await service.write('Property', listing('4'));
   service.clock.advance(1000);
   assert.deepEqual(await feed.keys(window(to, service.clock.text())), ['4']);
 });
 
-test('where no link can be given, a window that ends ahead is refused until it is there', async () => {
+test('a window that ends ahead and cannot have a nextLink is refused until its end has passed', async () => {
   const { service, feed } = await place();
   const native = nativeAsker(service, 'replication', await service.key('replication'));
   const to = ahead(service, 20_000);
@@ -243,7 +247,7 @@ test('where no link can be given, a window that ends ahead is refused until it i
   }
   const refused = await native.get(`listings?_filter=ModificationTimestamp bt 2026-06-01T11:59:30Z,${to}`);
   assert.deepEqual([refused.status, refused.headers['retry-after']], [503, '21']);
-  assert.equal(service.clock.now(), began, 'at once');
+  assert.equal(service.clock.now(), began, 'the refusals do not wait');
   service.clock.advance(20_000);
   assert.deepEqual(await feed.keys(`${window('2026-06-01T11:59:30Z', to)}&$skip=1`), ['2']);
 });
