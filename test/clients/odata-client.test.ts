@@ -1,4 +1,4 @@
-/** The npm package `@odata/client`, as it is, in its mode for version 4, against the live service. */
+/** The unmodified npm package `@odata/client`, in its mode for OData 4, against a live service. */
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { after, test } from 'node:test';
@@ -7,7 +7,7 @@ import { fillMarket, KEYS, keysWhere, MARKET } from '../service/reso/market.ts';
 import { startTestService } from '../support/service.ts';
 
 const require = createRequire(import.meta.url);
-/** Its types are those of the form that is required. */
+/** The package's types describe its CommonJS form. */
 const { OData, EdmV4 }: typeof packageOf = require('@odata/client');
 
 interface Property {
@@ -28,7 +28,7 @@ const properties = client.getEntitySet<Property>('Property');
 
 const keysOf = (rows: readonly Property[]): string[] => rows.map(({ ListingKey }) => ListingKey);
 
-test('records by key, by filter and by what they are like', async () => {
+test('@odata/client reads records by key, filter and example', async () => {
   const { ListingKey, ListPrice } = await properties.retrieve('1003');
   assert.deepEqual([ListingKey, ListPrice], ['1003', MARKET[2]?.price]);
   const filter = client.newFilter().property('City').eq('Zug').property('ListPrice').gt(200_000);
@@ -47,7 +47,7 @@ test('records by key, by filter and by what they are like', async () => {
   );
 });
 
-test('a page with order, selection and expansion; counts', async () => {
+test('@odata/client reads a page with order, selection and expansion, and counts', async () => {
   const options = client
     .newOptions()
     .orderby([{ field: 'ListPrice', order: 'desc' }])
@@ -55,16 +55,16 @@ test('a page with order, selection and expansion; counts', async () => {
     .expand('Media')
     .top(2)
     .skip(1);
-  const dear = MARKET.toSorted((one, other) => other.price - one.price).slice(1, 3);
+  const expensive = MARKET.toSorted((one, other) => other.price - one.price).slice(1, 3);
   assert.deepEqual(
     keysOf(await properties.query(options)),
-    dear.map(({ key }) => key),
+    expensive.map(({ key }) => key),
   );
   assert.equal(await properties.count(), KEYS.length);
   assert.equal(await properties.count({ City: 'Zug' }), keysWhere(({ city }) => city === 'Zug').length);
 });
 
-test('what is wrong is thrown with the message of the service', async () => {
+test('@odata/client throws an error with the message of the service', async () => {
   await assert.rejects(properties.query(client.newFilter().property('Cty').eq('Zug')), {
     message: '$filter: Property has no field Cty at position 1. Did you mean City?',
   });

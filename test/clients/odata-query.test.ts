@@ -1,4 +1,4 @@
-/** The npm package `odata-query`, as it is: what it writes is asked of the live service. */
+/** The unmodified npm package `odata-query`: the queries that it builds are sent to a live service. */
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { after, test } from 'node:test';
@@ -9,7 +9,7 @@ import { fillMarket, KEYS, keysWhere, MARKET } from '../service/reso/market.ts';
 import { startTestService } from '../support/service.ts';
 import type { Json } from '../support/world.ts';
 
-/** Its types are those of the form that is required. */
+/** The package's types describe its CommonJS form. */
 const library: typeof packageOf = createRequire(import.meta.url)('odata-query');
 const { default: buildQuery, duration, raw } = library;
 
@@ -20,7 +20,7 @@ const replication = asker(service, 'replication', await service.key('replication
 const ask = (options: Partial<QueryOptions<Json>>): string => `Property${buildQuery(options)}`;
 const found = (filter: QueryOptions<Json>['filter']): Promise<string[]> => api.keys(ask({ filter }));
 
-test('walks by the links, with any order', async () => {
+test('odata-query: walks by nextLink, with and without an order', async () => {
   assert.deepEqual(await replication.walk(ask({ top: 9, select: ['ListingKey'] })), [
     KEYS.slice(0, 9),
     KEYS.slice(9, 18),
@@ -35,7 +35,7 @@ test('walks by the links, with any order', async () => {
   );
 });
 
-test('comparisons, lists, ranges and null', async () => {
+test('odata-query: comparisons, lists, ranges and null', async () => {
   assert.deepEqual(
     await found({ ListPrice: { ge: 200_000, lt: 300_000 } }),
     keysWhere(({ price }) => price >= 200_000 && price < 300_000),
@@ -63,7 +63,7 @@ test('comparisons, lists, ranges and null', async () => {
   );
 });
 
-test('and, or, not, functions, arithmetic of durations', async () => {
+test('odata-query: and, or, not, functions, arithmetic of durations', async () => {
   assert.deepEqual(
     await found({ or: [{ City: 'Zug' }, { and: [{ BedroomsTotal: 3 }, { ListPrice: { gt: 200_000 } }] }] }),
     keysWhere(({ city, bedrooms, price }) => city === 'Zug' || (bedrooms === 3 && price > 200_000)),
@@ -90,7 +90,7 @@ test('and, or, not, functions, arithmetic of durations', async () => {
   );
 });
 
-test('lambdas over lists of values and of records, and paths', async () => {
+test('odata-query: any and all over values and records, and paths', async () => {
   assert.deepEqual(await found({ Media: { any: { Order: { ge: 3 } } } }), ['1001']);
   assert.deepEqual(
     await found({ AccessibilityFeatures: { any: { '': { eq: 'Accessible Kitchen' } } } }),
@@ -106,7 +106,7 @@ test('lambdas over lists of values and of records, and paths', async () => {
   );
 });
 
-test('expansions with options, counts, search, keys, aliases', async () => {
+test('odata-query: expansions with options, counts, search, keys, aliases', async () => {
   const expand = {
     Media: { select: ['MediaKey'], filter: { Order: { lt: 3 } }, orderBy: ['Order'], top: 1 },
   };

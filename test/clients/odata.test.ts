@@ -1,4 +1,4 @@
-/** The npm package `odata` (o.js), as it is, against the live service. It reads one page of a collection, and no links. */
+/** The unmodified npm package `odata` (o.js) against a live service. It reads one page of a collection and ignores nextLink. */
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { after, test } from 'node:test';
@@ -6,7 +6,7 @@ import type packageOf from 'odata';
 import { fillMarket, KEYS, keysWhere, MARKET } from '../service/reso/market.ts';
 import { startTestService } from '../support/service.ts';
 
-/** Its types are those of the form that is required. */
+/** The package's types describe its CommonJS form. */
 const { o }: typeof packageOf = createRequire(import.meta.url)('odata');
 
 const service = await startTestService({ after }, { fill: fillMarket });
@@ -16,15 +16,15 @@ const client = () => o(`${service.addresses.api}/Reso/OData/`, { headers });
 const keysOf = (rows: readonly { readonly ListingKey: string }[]): string[] =>
   rows.map(({ ListingKey }) => ListingKey);
 
-test('a collection, by the options that it passes on', async () => {
+test('o.js reads a collection with query options', async () => {
   assert.deepEqual(keysOf(await client().get('Property').query({ $select: 'ListingKey' })), KEYS);
-  const dear = MARKET.toSorted((one, other) => other.price - one.price).slice(0, 3);
+  const expensive = MARKET.toSorted((one, other) => other.price - one.price).slice(0, 3);
   const found = await client()
     .get('Property')
     .query({ $orderby: 'ListPrice desc', $top: 3, $expand: 'Media' });
   assert.deepEqual(
     keysOf(found),
-    dear.map(({ key }) => key),
+    expensive.map(({ key }) => key),
   );
   assert.deepEqual(
     keysOf(await client().get('Property').query({ $filter: "City eq 'Zug' and ListPrice gt 200000" })),
@@ -32,7 +32,7 @@ test('a collection, by the options that it passes on', async () => {
   );
 });
 
-test('a record, a member of it, a count, and several requests in a row', async () => {
+test('o.js reads a record, a count, and several requests in a chain', async () => {
   const record = await client().get("Property('1003')").query();
   assert.deepEqual([record.ListingKey, record.ListPrice], ['1003', MARKET[2]?.price]);
   const [listing, members] = await client().get("Property('1001')").get('Member').query();
@@ -42,7 +42,7 @@ test('a record, a member of it, a count, and several requests in a row', async (
   assert.equal(await counted.text(), String(KEYS.length));
 });
 
-test('what is wrong comes as the response itself', async () => {
+test('o.js rejects with the error response of the service', async () => {
   const rejected = await client()
     .get('Property')
     .query({ $filter: "Cty eq 'Zug'" })

@@ -1,6 +1,6 @@
 /**
- * A typed client that `@odata2ts/odata2ts` makes from the live service's `$metadata`, and a program that uses it:
- * generated, compiled with strict types, and run, all in a temporary folder.
+ * A typed client that `@odata2ts/odata2ts` generates from the `$metadata` of a live service, and a program that uses it: both are
+ * compiled with strict types and run in a temporary folder.
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -31,7 +31,7 @@ const service = await startTestService({ after }, { fill: fillMarket });
 const token = await service.key('api');
 const root = `${service.addresses.api}/Reso/OData`;
 
-/** A folder in which the generated client and the program stand as sources. */
+/** Creates a folder with the sources of the generated client and the program. */
 async function generated(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'plat-odata2ts-'));
   after(() => rm(folder, { recursive: true }));
@@ -50,7 +50,7 @@ async function generated(): Promise<string> {
   return folder;
 }
 
-/** What the program found. */
+/** Compiles and runs the program. @returns its output */
 async function results() {
   const folder = await generated();
   const compiled = run(process.execPath, [join(MODULES, 'typescript/bin/tsc'), '-p', 'tsconfig.json'], {
@@ -61,8 +61,8 @@ async function results() {
   return objectOf(stdout);
 }
 
-test('the generated client compiles, walks and queries', async () => {
-  const dear = MARKET.toSorted((one, other) => other.price - one.price).slice(1, 3);
+test('the client that odata2ts generates compiles, walks and queries', async () => {
+  const expensive = MARKET.toSorted((one, other) => other.price - one.price).slice(1, 3);
   const { walk, conditions, records } = await results();
   assert.deepEqual(walk, [KEYS.slice(0, 8), KEYS.slice(8, 16), KEYS.slice(16, 24), KEYS.slice(24)]);
   assert.deepEqual(conditions, {
@@ -88,7 +88,7 @@ test('the generated client compiles, walks and queries', async () => {
     ],
     agent: 'A3',
     count: KEYS.length,
-    page: dear.map(({ key, price }) => ({
+    page: expensive.map(({ key, price }) => ({
       ListingKey: key,
       ListPrice: price,
       media: [],

@@ -1,7 +1,7 @@
 /**
- * Clients in other languages, or too large to be installed here: what each sends, recorded while it ran (`recorded/`, one
- * file each, with its source and version), is sent to a live service over the same market, and what the client reads of each
- * answer is what it got then. docs/clients.md tells how each was run, and is held to these files.
+ * Clients in other languages, or too large to install here. The requests of each were recorded while it ran (`recorded/`, one
+ * file each, with its source and version). They are sent to a live service with the same market, and the parts of each response
+ * that the client reads must be the recorded ones. docs/clients.md describes how each was run, and is compared with these files.
  */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
@@ -14,26 +14,26 @@ import { fill, SETTINGS } from './world.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
-/** A request as the client sent it, and what it reads of the answer. */
+/** A request as the client sent it, and the parts of the response that it reads. */
 interface Recorded {
   /** The call of the client. */
   readonly does: string;
   readonly method?: string;
   readonly path: string;
-  /** Beside those of all its requests. */
+  /** In addition to the headers of all requests of the client. */
   readonly headers?: Headers;
-  /** 200 if it is not said. */
+  /** Absent: 200. */
   readonly status?: number;
-  /** Values by their places: `/value/*` is each row. */
+  /** Values by path, in which `/value/*` is each row. */
   readonly reads?: Readonly<Record<string, unknown>>;
-  /** The client goes on by `@odata.nextLink`: what it reads of each page. */
+  /** The client follows `@odata.nextLink`: the values that it reads of each page. */
   readonly follows?: { readonly rows: string; readonly pages: readonly unknown[] };
-  /** Texts that it looks for. */
+  /** Texts that the client searches for. */
   readonly holds?: readonly string[];
-  /** The media type and version that it insists on. */
+  /** The media type and OData version that the client requires. */
   readonly type?: string;
   readonly version?: string;
-  /** The header that a browser asks to be allowed. */
+  /** The header that a CORS preflight request asks for. */
   readonly allows?: string;
 }
 
@@ -58,7 +58,7 @@ const tokens = new Map([
   ['replication', await service.key('replication')],
 ]);
 
-/** What lies at a place; with `*` in it a list of what lies at each. */
+/** The value at a path; for a path with `*`, the list of all values. */
 function valueAt(value: unknown, place: string): unknown {
   let found: unknown[] = [value];
   for (const step of place.split('/').slice(1)) {
@@ -70,7 +70,7 @@ function valueAt(value: unknown, place: string): unknown {
 const memberOf = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 
-/** The body as the client unpacks it; none of them takes more than these. */
+/** The decompressed body; the recorded clients accept no other encodings. */
 function textOf({ headers, bytes }: Answer): string {
   switch (headers['content-encoding']) {
     case undefined:
@@ -80,14 +80,14 @@ function textOf({ headers, bytes }: Answer): string {
     case 'deflate':
       return inflateSync(bytes).toString();
     default:
-      return assert.fail(`${headers['content-encoding']} was not asked for`);
+      return assert.fail(`${headers['content-encoding']} was not requested`);
   }
 }
 
 async function send(client: Client, request: Recorded, path: string): Promise<Answer> {
   const token = tokens.get(client.surface) ?? '';
   const basic = Buffer.from(`any:${token}`).toString('base64');
-  // A browser asks without the headers that it asks for.
+  // A preflight request does not have the headers that it asks for.
   const common = request.allows === undefined ? client.headers : {};
   const headers = Object.entries({ ...common, ...request.headers }).map(([name, value]) => [
     name,
@@ -133,13 +133,13 @@ async function replay(client: Client, request: Recorded): Promise<void> {
 }
 
 for (const client of clients) {
-  test(`${client.client} ${client.version}`, async () => {
+  test(`${client.client} ${client.version} reads the recorded values`, async () => {
     assert.ok(client.requests.length > 1);
     for (const request of client.requests) await replay(client, request);
   });
 }
 
-test('docs/clients.md has each of them, with its version, and names no file that is not there', () => {
+test('docs/clients.md lists each recorded client and each installed package with its version', () => {
   const document = readFileSync(new URL('../../docs/clients.md', import.meta.url), 'utf8');
   for (const { client, version, source } of clients) {
     const row = document.split('\n').find((line) => line.startsWith('|') && line.includes(source));

@@ -1,9 +1,9 @@
 /**
- * RESO's own replicator (reso-certification-utils, `replicate`) with its four strategies, as it was read at commit c2c15bd:
- * by timestamp it orders every request, begins ascending at 1970 with `ge` and descending at its own clock with `lt`, takes
- * the largest or smallest timestamp of each page, cut to milliseconds, as the bound of the next, asks no request twice, and
- * ends with a page without rows. A page that is all of one millisecond ends the ascending one with an error of its own. It
- * must get every record of a market that was imported into an empty store.
+ * RESO's own replicator (reso-certification-utils, `replicate`) with its four strategies, as of commit c2c15bd. By timestamp it
+ * orders every request, begins ascending at 1970 with `ge` or descending at its own clock with `lt`, uses the largest or smallest
+ * timestamp of each page, truncated to milliseconds, as the bound of the next, sends no request twice, and ends with an empty
+ * page. A page with a single timestamp ends the ascending strategy with an error. The replicator must get every record of a
+ * market that was imported into an empty store.
  */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
@@ -14,7 +14,7 @@ import { startTestService } from '../support/service.ts';
 import type { Json, World } from '../support/world.ts';
 
 const FULL = process.env.PLAT_FULL === '1';
-/** Records of one call, as an import has it. */
+/** Records per write, as in an import. */
 const BATCH = FULL ? 1000 : 250;
 const LISTINGS = FULL ? 10_000 : 1000;
 const PHOTOS = 3;
@@ -34,7 +34,7 @@ function* listings(): Iterable<Json> {
     return;
   }
   for (const { resource, record } of marketRecords({ seed: 4, listings: LISTINGS })) {
-    // Of their fields what makes pages no larger, and four of their media.
+    // Only a few fields, to keep pages small, and four media.
     const { ListingKey, ListPrice, Media } = record;
     const few = Array.isArray(Media) ? Media.slice(0, 4) : [];
     if (resource === 'Property') yield listing(String(ListingKey), { ListPrice, Media: few });
@@ -52,7 +52,7 @@ async function importAll({ write }: World): Promise<void> {
   if (batch.length > 0) await write('Property', ...batch);
 }
 
-/** What the replicator takes along from one answer to the next request. */
+/** The state of the replicator between two requests. */
 interface State {
   readonly url: string;
   readonly fetched: number;
@@ -60,7 +60,7 @@ interface State {
   readonly next: string | undefined;
 }
 
-/** Its first descending request ends at its own clock. */
+/** The next request. The first descending one begins at the replicator's clock. */
 function requestOf(strategy: Strategy, root: string, size: number, { bound, fetched, next }: State): string {
   switch (strategy) {
     case 'TopAndSkip':
@@ -74,7 +74,7 @@ function requestOf(strategy: Strategy, root: string, size: number, { bound, fetc
   }
 }
 
-/** The bound of the next request, or that it has none: a page of one millisecond ends the ascending walk. */
+/** The bound of the next request, or `ends`: a page with a single timestamp ends the ascending walk. */
 function boundAfter(strategy: Strategy, rows: readonly Json[], bound: string | undefined): string | 'ends' {
   const moments = rows.map(({ ModificationTimestamp }) => Date.parse(String(ModificationTimestamp)));
   const isAscending = strategy === 'TimestampAsc';
@@ -84,7 +84,7 @@ function boundAfter(strategy: Strategy, rows: readonly Json[], bound: string | u
   return isAscending ? 'ends' : new Date(edge - 1).toISOString();
 }
 
-/** The keys that the replicator gets, with the number of its requests. */
+/** Runs the replicator. @returns the keys that it gets, and the number of its requests */
 async function replicate(
   surface: 'api' | 'replication',
   token: string,
@@ -106,7 +106,7 @@ async function replicate(
     if (rows.length === 0) return { keys, requests };
     const isByTime = strategy === 'TimestampAsc' || strategy === 'TimestampDesc';
     const bound = isByTime ? boundAfter(strategy, rows, state.bound) : undefined;
-    // Of the page with which it ends it keeps nothing.
+    // The replicator discards the page that ends it.
     if (bound === 'ends') return { keys, requests };
     for (const row of rows) keys.add(String(row[KEYS[resource] ?? '']));
     const next = typeof link === 'string' ? link : undefined;
@@ -122,7 +122,7 @@ const service = await startTestService(
 service.clock.advance(SECOND);
 const started = new Date(service.clock.now()).toISOString();
 
-test('each record has a millisecond of its own, none a whole second, and none of the future', async () => {
+test('imported records have distinct timestamps in milliseconds, none a whole second or in the future', async () => {
   for (const resource of Object.keys(KEYS)) {
     const rows = await service.exported(resource);
     const moments = rows.map(({ ModificationTimestamp }) => String(ModificationTimestamp));
@@ -135,7 +135,7 @@ test('each record has a millisecond of its own, none a whole second, and none of
 
 for (const resource of Object.keys(KEYS)) {
   for (const strategy of STRATEGIES) {
-    test(`${strategy} of ${resource}, at pages of ${PAGES.join(', ')}`, async () => {
+    test(`RESO's replicator gets every ${resource} record by ${strategy}, with pages of ${PAGES.join(', ')}`, async () => {
       const exported = await service.exported(resource);
       const expected = new Set(exported.map((record) => String(record[KEYS[resource] ?? ''])));
       for (const surface of ['replication', 'api'] as const) {

@@ -1,15 +1,15 @@
-/** The npm package `ts-odata-client`, as it is, against the live service. A quote in a text has to be doubled for it. */
+/** The unmodified npm package `ts-odata-client` against a live service. A program must double quotes in texts itself. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { ODataQuery } from 'ts-odata-client';
 import { fillMarket, KEYS, keysWhere, MARKET } from '../service/reso/market.ts';
 import { startTestService } from '../support/service.ts';
 
-/** What a program that uses the client declares of the records that it reads. */
+/** The records as a program that uses the client declares them. */
 interface Property {
   readonly ListingKey: string;
   readonly ListPrice: number;
-  /** A mistake of the program: there is no such field. */
+  /** A misspelled field. */
   readonly ListPrize: number;
   readonly BedroomsTotal: number;
   readonly City: string;
@@ -45,7 +45,7 @@ before(async () => {
 const keysOf = (rows: readonly { readonly ListingKey: string }[]): string[] =>
   rows.map(({ ListingKey }) => ListingKey);
 
-test('iterating follows the links from page to page', async () => {
+test('ts-odata-client: iterating follows nextLink', async () => {
   const iterated: string[] = [];
   for await (const { ListingKey } of query({ prefer: 'odata.maxpagesize=7' })) iterated.push(ListingKey);
   assert.deepEqual(iterated, KEYS);
@@ -54,7 +54,7 @@ test('iterating follows the links from page to page', async () => {
   assert.deepEqual(walked, KEYS);
 });
 
-test('next() returns page after page, and is undefined on the last', async () => {
+test('ts-odata-client: next() returns the next page, and is undefined on the last one', async () => {
   let page = await replicated().top(11).getManyAsync();
   const pages = [keysOf(page.value)];
   while (page.next !== undefined) {
@@ -64,12 +64,12 @@ test('next() returns page after page, and is undefined on the last', async () =>
   assert.deepEqual(pages, [KEYS.slice(0, 11), KEYS.slice(11, 22), KEYS.slice(22)]);
 });
 
-test('one record by its key', async () => {
+test('ts-odata-client reads a record by key', async () => {
   const { ListingKey, ListPrice } = await query().getAsync('1003');
   assert.deepEqual({ ListingKey, ListPrice }, { ListingKey: '1003', ListPrice: MARKET[2]?.price });
 });
 
-test('the number of all matches comes with the page', async () => {
+test('ts-odata-client reads a page with the number of all matches', async () => {
   const found = await query()
     .filter((each) => each.StandardStatus.$equals('Active'))
     .top(2)
@@ -78,7 +78,7 @@ test('the number of all matches comes with the page', async () => {
   assert.deepEqual([found['@odata.count'], keysOf(found.value)], [active.length, active.slice(0, 2)]);
 });
 
-test('conditions of every kind that the client writes', async () => {
+test('ts-odata-client: conditions of every kind', async () => {
   const found = async (asked: ODataQuery<Property>) => keysOf((await asked.getManyAsync()).value);
   assert.deepEqual(
     await found(
@@ -121,7 +121,7 @@ test('conditions of every kind that the client writes', async () => {
   );
 });
 
-test('conditions on lists and on other records', async () => {
+test('ts-odata-client: conditions on lists and related records', async () => {
   const found = async (asked: ODataQuery<Property>) => keysOf((await asked.getManyAsync()).value);
   assert.deepEqual(await found(query().filter((each) => each.Media.$any((one) => one.Order.$equals(1)))), [
     '1001',
@@ -132,7 +132,7 @@ test('conditions on lists and on other records', async () => {
   );
 });
 
-test('order, selection, skip and expansion', async () => {
+test('ts-odata-client: order, selection, skip and expansion', async () => {
   const byPrice = MARKET.toSorted((one, other) => other.price - one.price || (one.key < other.key ? -1 : 1));
   const sorted = await query()
     .orderByDescending((each) => [each.ListPrice])
@@ -160,7 +160,7 @@ test('order, selection, skip and expansion', async () => {
   );
 });
 
-test('a refusal reaches the program with the words of the service', async () => {
+test('ts-odata-client throws an error with the message of the service', async () => {
   await assert.rejects(
     query()
       .filter((each) => each.ListPrize.$greaterThan(1))

@@ -1,9 +1,9 @@
-/** The market that the recorded clients were run against, and that their requests are replayed against. */
+/** The market with which the recorded clients were run and are replayed. */
 
 import { MARKET, MEMBERS, marketListing, OFFICES, PARTS } from '../service/reso/market.ts';
 import type { World } from '../support/world.ts';
 
-/** A field that one of the clients filters by; it is its feed's own. */
+/** A custom field that one of the clients filters by. */
 export const SETTINGS = {
   declarations: {
     customFields: [
@@ -19,7 +19,7 @@ export const SETTINGS = {
   },
 } as const;
 
-/** The market with a name of its system and that field, stored in the same order. */
+/** Stores the market, with the name of its system and the custom field, in the same order. */
 export async function fill({ write, clock }: World): Promise<void> {
   clock.set('2026-06-01T11:59:00Z');
   await write('Office', ...OFFICES);

@@ -1,4 +1,4 @@
-/** The image and `compose.yaml` of `deploy/`: held to the commands and files that they name, and the image's steps taken. */
+/** The image and `compose.yaml` of `deploy/`: the commands, options and files that they name exist, and the image's steps work. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import {
@@ -18,8 +18,9 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { DOCUMENTS } from '../../src/service/front/paths.ts';
+import { freePort } from '../support/free-port.ts';
 import { type Line, wrongWith } from './options.ts';
-import { DEPLOY, deployed, freePort } from './tools.ts';
+import { DEPLOY, deployed } from './tools.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -52,12 +53,12 @@ const [build, image] = stages;
 if (build === undefined || image === undefined || stages.length !== 2)
   throw new Error('two stages are expected');
 
-/** What an instruction that may stand once says, or each one of many. */
-const said = (steps: readonly Instruction[], name: string): string[] =>
+/** The texts of all instructions with a name. */
+const textsOf = (steps: readonly Instruction[], name: string): string[] =>
   steps.filter((step) => step.name === name).map(({ text }) => text);
 const listed = (text: string | undefined): string[] => JSON.parse(text ?? '[]');
 
-/** The sources of a COPY and where they go. */
+/** The sources and the target of a COPY. */
 function copied(text: string): {
   readonly from: string | undefined;
   readonly sources: string[];
@@ -71,21 +72,21 @@ function copied(text: string): {
 
 const environmentOf = (steps: readonly Instruction[]): Record<string, string> =>
   Object.fromEntries(
-    said(steps, 'ENV').flatMap((text) => text.split(' ').map((pair) => pair.split(/=(.*)/s, 2))),
+    textsOf(steps, 'ENV').flatMap((text) => text.split(' ').map((pair) => pair.split(/=(.*)/s, 2))),
   );
 
-test('the image: what it copies is there and let in, its user is not root, what it starts is a command', () => {
+test('the image copies existing files that .dockerignore allows, has a non-root user, and starts a valid command', () => {
   const rules = deployed('Dockerfile.dockerignore')
     .split('\n')
     .filter((line) => /^[!*\w]/.test(line));
   assert.equal(rules[0], '*');
   const allowed = rules.slice(1).map((line) => line.replace(/^!/, ''));
-  const wanted = stages.flatMap(({ steps }) =>
-    said(steps, 'COPY')
+  const sources = stages.flatMap(({ steps }) =>
+    textsOf(steps, 'COPY')
       .map(copied)
       .flatMap(({ from, sources }) => (from === undefined ? sources : [])),
   );
-  // Packages that npm ci links, and what the build runs.
+  // The workspaces that npm ci links, and the scripts that the build runs.
   const { workspaces }: { workspaces: string[] } = JSON.parse(
     readFileSync(join(ROOT, 'package.json'), 'utf8'),
   );
@@ -93,30 +94,30 @@ test('the image: what it copies is there and let in, its user is not root, what 
   const scripts = [...build.matchAll(/'(scripts\/[\w.-]+)'/g)].map(([, script = '']) => script);
   for (const path of [...workspaces, ...scripts]) {
     assert.ok(
-      wanted.some((source) => path === source || matchesGlob(path, `${source}/**`)),
+      sources.some((source) => path === source || matchesGlob(path, `${source}/**`)),
       `the image is built without ${path}`,
     );
   }
-  for (const path of wanted) {
+  for (const path of sources) {
     assert.ok(existsSync(join(ROOT, path)), path);
-    assert.ok(allowed.includes(path), `${path} is left out by .dockerignore`);
+    assert.ok(allowed.includes(path), `${path} is excluded by .dockerignore`);
   }
   assert.deepEqual(
     allowed.toSorted(),
-    [...new Set(wanted)].toSorted(),
-    'nothing is let in that is not needed',
+    [...new Set(sources)].toSorted(),
+    '.dockerignore allows only what is needed',
   );
-  const given = said(image.steps, 'COPY').flatMap((text) => copied(text).sources);
+  const given = textsOf(image.steps, 'COPY').flatMap((text) => copied(text).sources);
   for (const each of DOCUMENTS) {
     assert.ok(
       given.some((path) => matchesGlob(`docs/${each}`, `${path}/**`)),
       `the image lacks docs/${each}, which the service shows`,
     );
   }
-  const users = said(image.steps, 'USER');
+  const users = textsOf(image.steps, 'USER');
   assert.deepEqual(users, ['node']);
   const environment = environmentOf(image.steps);
-  const command = listed(said(image.steps, 'CMD')[0]);
+  const command = listed(textsOf(image.steps, 'CMD')[0]);
   assert.deepEqual(wrongWith({ args: command, environment }), []);
   const [, needed] = /const NEEDED = (\d+);/.exec(readFileSync(join(ROOT, 'bin/plat.js'), 'utf8')) ?? [];
   assert.equal(image.base.replace(/^node:(\d+)-.*/, '$1'), needed);
@@ -137,7 +138,7 @@ interface Compose {
   readonly volumes: Readonly<Record<string, unknown>>;
 }
 
-test('compose.yaml: commands, options, files, volumes, ports and hosts are those that there are', () => {
+test('compose.yaml names existing commands, options, files, volumes, ports and hosts', () => {
   const compose: Compose = parse(deployed('compose.yaml'), { merge: true });
   const services = Object.entries(compose.services);
   const own = services.filter(([, { image: name }]) => name === 'plat');
@@ -149,7 +150,7 @@ test('compose.yaml: commands, options, files, volumes, ports and hosts are those
     const line: Line = { args: command, environment: { ...environmentOfCommand(command), ...environment } };
     assert.deepEqual(wrongWith(line), [], name);
     assert.ok(existsSync(join(DEPLOY, built?.context ?? '', built?.dockerfile ?? '')));
-    // The admin port is for Prometheus alone.
+    // The admin port is not published: only Prometheus uses it.
     for (const port of ports) assert.match(port, /^127\.0\.0\.1:\d+:808[012]$/);
   }
   for (const [name, { volumes = [], depends_on: needs = {}, healthcheck }] of services) {
@@ -186,7 +187,7 @@ test('compose.yaml: commands, options, files, volumes, ports and hosts are those
   assert.deepEqual([...variables].toSorted(), examples.toSorted());
 });
 
-/** What the image itself sets counts where the command has such an option. */
+/** The environment of the image, limited to the options of a command. */
 const environmentOfCommand = (command: readonly string[]): Record<string, string> => {
   const own = environmentOf(image.steps);
   return Object.fromEntries(
@@ -198,7 +199,7 @@ const environmentOfCommand = (command: readonly string[]): Record<string, string
   );
 };
 
-test('the environments of deploy/ are options of their commands', () => {
+test('the environment files of deploy/ contain valid options of their commands', () => {
   const environment = (name: string): Record<string, string> =>
     Object.fromEntries(
       [...deployed(name).matchAll(/^(?:# )?(PLAT_\w+)=(.*)$/gm)].map(([, variable = '', value = '']) => [
@@ -217,7 +218,7 @@ test('the environments of deploy/ are options of their commands', () => {
   );
 });
 
-test('the commands of docs/deploy.md are commands, and its table has every alert', () => {
+test('the command lines in docs/deploy.md are valid, and its table lists every alert', () => {
   const document = readFileSync(join(ROOT, 'docs/deploy.md'), 'utf8');
   const blocks = [...document.matchAll(/```sh\n(.*?)```/gs)].map(([, block = '']) => block);
   const lines = [
@@ -229,7 +230,7 @@ test('the commands of docs/deploy.md are commands, and its table has every alert
       .replaceAll(/"[^"]*"/g, 'text')
       .trim()
       .split(/\s+/);
-    // In a container the image says which store.
+    // In a container, the image sets the store.
     const environment = { PLAT_STORE: 'x' };
     assert.deepEqual(wrongWith({ args, environment }), [], line);
   }
@@ -242,99 +243,95 @@ test('the commands of docs/deploy.md are commands, and its table has every alert
 
 const skip = process.env.PLAT_FULL === '1' ? false : 'installs packages; npm run test:full';
 
-test(
-  'the steps of the image, taken in a clean folder, give a service that is healthy',
-  { skip },
-  async (t) => {
-    const folder = mkdtempSync(join(tmpdir(), 'plat-image-'));
-    t.after(() => rmSync(folder, { recursive: true, force: true }));
-    const node = process.execPath;
-    // As on the base image: one Node, and nothing of this checkout.
-    const paths = (process.env.PATH ?? '').split(delimiter).filter((each) => !each.includes('node_modules'));
-    const kept = Object.entries(process.env).filter(([name]) => !/^(npm_|PLAT_)|^NODE_(?!EXTRA)/.test(name));
-    const clean = { ...Object.fromEntries(kept), PATH: [dirname(node), ...paths].join(delimiter) };
-    const context = join(folder, 'context');
-    // What a clone has, and of it what .dockerignore lets in.
-    const files = execFileSync('git', ['ls-files'], { cwd: ROOT, encoding: 'utf8' }).trimEnd().split('\n');
-    const allowed = deployed('Dockerfile.dockerignore')
-      .split('\n')
-      .filter((line) => line.startsWith('!'))
-      .map((line) => line.slice(1));
-    for (const file of files.filter((each) =>
-      allowed.some((path) => each === path || matchesGlob(each, `${path}/**`)),
-    )) {
-      cpSync(join(ROOT, file), join(context, file));
-    }
-    let place = '/';
-    const at = (stage: string, path: string): string =>
-      join(folder, stage === '' ? 'image' : stage, path.startsWith('/') ? path : join(place, path));
-    for (const { name: stage, steps } of stages) {
-      place = '/';
-      for (const { name, text } of steps) {
-        if (name === 'WORKDIR') {
-          place = text;
-          mkdirSync(at(stage, place), { recursive: true });
-        } else if (name === 'COPY') {
-          const { from, sources, to } = copied(text);
-          for (const source of sources) {
-            const path = from === undefined ? join(context, source) : join(folder, from, source);
-            const target = to.endsWith('/') ? join(at(stage, to), basename(source)) : at(stage, to);
-            cpSync(path, target, { recursive: true, verbatimSymlinks: true });
-          }
-        } else if (name === 'RUN' && !text.startsWith('mkdir -p /data')) {
-          execFileSync('sh', ['-c', text], { cwd: at(stage, place), env: clean, stdio: 'pipe' });
+test('the steps of the image, run in a clean folder, produce a healthy service', { skip }, async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'plat-image-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const node = process.execPath;
+  // As on the base image: one Node.js, and nothing of this checkout.
+  const paths = (process.env.PATH ?? '').split(delimiter).filter((each) => !each.includes('node_modules'));
+  const kept = Object.entries(process.env).filter(([name]) => !/^(npm_|PLAT_)|^NODE_(?!EXTRA)/.test(name));
+  const clean = { ...Object.fromEntries(kept), PATH: [dirname(node), ...paths].join(delimiter) };
+  const context = join(folder, 'context');
+  // The files of a clone that .dockerignore allows.
+  const files = execFileSync('git', ['ls-files'], { cwd: ROOT, encoding: 'utf8' }).trimEnd().split('\n');
+  const allowed = deployed('Dockerfile.dockerignore')
+    .split('\n')
+    .filter((line) => line.startsWith('!'))
+    .map((line) => line.slice(1));
+  for (const file of files.filter((each) =>
+    allowed.some((path) => each === path || matchesGlob(each, `${path}/**`)),
+  )) {
+    cpSync(join(ROOT, file), join(context, file));
+  }
+  let place = '/';
+  const at = (stage: string, path: string): string =>
+    join(folder, stage === '' ? 'image' : stage, path.startsWith('/') ? path : join(place, path));
+  for (const { name: stage, steps } of stages) {
+    place = '/';
+    for (const { name, text } of steps) {
+      if (name === 'WORKDIR') {
+        place = text;
+        mkdirSync(at(stage, place), { recursive: true });
+      } else if (name === 'COPY') {
+        const { from, sources, to } = copied(text);
+        for (const source of sources) {
+          const path = from === undefined ? join(context, source) : join(folder, from, source);
+          const target = to.endsWith('/') ? join(at(stage, to), basename(source)) : at(stage, to);
+          cpSync(path, target, { recursive: true, verbatimSymlinks: true });
         }
+      } else if (name === 'RUN' && !text.startsWith('mkdir -p /data')) {
+        execFileSync('sh', ['-c', text], { cwd: at(stage, place), env: clean, stdio: 'pipe' });
       }
     }
-    const root = join(folder, 'image/opt/plat');
-    assert.deepEqual(readdirSync(root).toSorted(), [
-      'LICENSE',
-      'bin',
-      'dist',
-      'docs',
-      'health.js',
-      'node_modules',
-      'package.json',
-      'plat.config.schema.json',
-    ]);
-    assert.ok(existsSync(join(root, 'dist/console/index.html')), 'the console');
-    const binaries = globSync('node_modules/**/*', { cwd: root }).filter(
-      (each) => statSync(join(root, each)).size > 20_000_000,
-    );
-    assert.deepEqual(binaries, [], 'no second Node');
+  }
+  const root = join(folder, 'image/opt/plat');
+  assert.deepEqual(readdirSync(root).toSorted(), [
+    'LICENSE',
+    'bin',
+    'dist',
+    'docs',
+    'health.js',
+    'node_modules',
+    'package.json',
+    'plat.config.schema.json',
+  ]);
+  assert.ok(existsSync(join(root, 'dist/console/index.html')), 'the image lacks the console');
+  const binaries = globSync('node_modules/**/*', { cwd: root }).filter(
+    (each) => statSync(join(root, each)).size > 20_000_000,
+  );
+  assert.deepEqual(binaries, [], 'the image contains a second Node.js');
 
-    const [program = '', ...entry] = listed(said(image.steps, 'ENTRYPOINT')[0]).map((word) =>
-      word.replace('/opt/plat', root),
-    );
-    assert.equal(program, 'node');
-    const environment = { ...environmentOf(image.steps), PLAT_STORE: join(folder, 'market.db'), ...clean };
-    execFileSync(node, [...entry, 'import', '-'], { env: environment, input: '' });
-    const ports = await Promise.all(
-      ['API', 'REPLICATION', 'FLOORPLANS', 'ADMIN'].map(async (name) => [
-        `PLAT_${name}_PORT`,
-        String(await freePort()),
-      ]),
-    );
-    const env = { ...environment, PLAT_HOST: '127.0.0.1', ...Object.fromEntries(ports) };
-    const serving = spawn(node, [...entry, ...listed(said(image.steps, 'CMD')[0])], {
-      env,
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    t.after(() => serving.kill('SIGKILL'));
-    await new Promise((resolve) =>
-      serving.stdout.on('data', (part: Buffer) => String(part).includes('admin') && resolve(undefined)),
-    );
-    const [health = ''] = said(image.steps, 'HEALTHCHECK');
-    const [, script = '', ...args] = listed(health.replace(/^.*CMD /, '')).map((word) =>
-      word.replace('/opt/plat', root),
-    );
-    assert.equal(execFileSync(node, [script, ...args], { env, encoding: 'utf8' }), '{"live":true}');
-    assert.equal(execFileSync(node, [script, '/ready'], { env, encoding: 'utf8' }), '{"ready":true}');
-    const document = await fetch(`http://127.0.0.1:${env.PLAT_API_PORT}/documents/${DOCUMENTS[0]}`);
-    assert.equal(document.status, 200);
-    const ended = new Promise((resolve) => serving.on('exit', resolve));
-    serving.kill(said(image.steps, 'STOPSIGNAL')[0] === 'SIGTERM' ? 'SIGTERM' : 'SIGKILL');
-    assert.equal(await ended, 0);
-    assert.throws(() => execFileSync(node, [script, ...args], { env, stdio: 'pipe' }));
-  },
-);
+  const [program = '', ...entry] = listed(textsOf(image.steps, 'ENTRYPOINT')[0]).map((word) =>
+    word.replace('/opt/plat', root),
+  );
+  assert.equal(program, 'node');
+  const environment = { ...environmentOf(image.steps), PLAT_STORE: join(folder, 'market.db'), ...clean };
+  execFileSync(node, [...entry, 'import', '-'], { env: environment, input: '' });
+  const ports = await Promise.all(
+    ['API', 'REPLICATION', 'FLOORPLANS', 'ADMIN'].map(async (name) => [
+      `PLAT_${name}_PORT`,
+      String(await freePort()),
+    ]),
+  );
+  const env = { ...environment, PLAT_HOST: '127.0.0.1', ...Object.fromEntries(ports) };
+  const serving = spawn(node, [...entry, ...listed(textsOf(image.steps, 'CMD')[0])], {
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  t.after(() => serving.kill('SIGKILL'));
+  await new Promise((resolve) =>
+    serving.stdout.on('data', (part: Buffer) => String(part).includes('admin') && resolve(undefined)),
+  );
+  const [health = ''] = textsOf(image.steps, 'HEALTHCHECK');
+  const [, script = '', ...args] = listed(health.replace(/^.*CMD /, '')).map((word) =>
+    word.replace('/opt/plat', root),
+  );
+  assert.equal(execFileSync(node, [script, ...args], { env, encoding: 'utf8' }), '{"live":true}');
+  assert.equal(execFileSync(node, [script, '/ready'], { env, encoding: 'utf8' }), '{"ready":true}');
+  const document = await fetch(`http://127.0.0.1:${env.PLAT_API_PORT}/documents/${DOCUMENTS[0]}`);
+  assert.equal(document.status, 200);
+  const ended = new Promise((resolve) => serving.on('exit', resolve));
+  serving.kill(textsOf(image.steps, 'STOPSIGNAL')[0] === 'SIGTERM' ? 'SIGTERM' : 'SIGKILL');
+  assert.equal(await ended, 0);
+  assert.throws(() => execFileSync(node, [script, ...args], { env, stdio: 'pipe' }));
+});

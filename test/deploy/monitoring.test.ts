@@ -1,4 +1,4 @@
-/** The dashboard and the alerts of `deploy/` ask for what `/metrics` really gives. */
+/** The dashboard and the alerts of `deploy/` use metrics and labels that `/metrics` exposes. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -12,9 +12,10 @@ import { addReadStoreGauges } from '../../src/service/service.ts';
 import { place } from '../cli/run.ts';
 import { ANY_PORT, addressesOf } from '../cli/serving.ts';
 import { listing } from '../support/builders.ts';
+import { freePort } from '../support/free-port.ts';
 import { startTestService } from '../support/service.ts';
 import { temporaryFile } from '../support/temporary.ts';
-import { DEPLOY, deployed, freePort, replaced, unlessHere, whereIs } from './tools.ts';
+import { DEPLOY, deployed, replaced, unlessHere, whereIs } from './tools.ts';
 
 interface Query {
   readonly title: string;
@@ -39,7 +40,7 @@ const dashboard: { readonly panels: readonly Panel[] } = JSON.parse(deployed('gr
 const rules: { readonly groups: readonly { readonly rules: readonly Rule[] }[] } = parse(
   deployed('alerts.yml'),
 );
-/** What Grafana puts in for its variables. */
+/** Replaces Grafana's variables. */
 const filledIn = (expr: string): string => expr.replaceAll('$__rate_interval', '1m').replaceAll('$job', '.*');
 const panels: readonly Query[] = dashboard.panels.flatMap(({ title, targets = [] }) =>
   targets.map(({ expr, legendFormat }) => ({ title, expr: filledIn(expr), legend: legendFormat })),
@@ -53,7 +54,7 @@ const alerts: readonly Query[] = rules.groups.flatMap((group) =>
 );
 const queries = [...panels, ...alerts];
 
-/** Names and labels of all that a text of metrics declares or holds. */
+/** The names of all metrics in a text, and the labels of their samples. */
 function readMetrics(text: string) {
   const names = new Set<string>();
   for (const [, name = '', type] of text.matchAll(/^# TYPE (\S+) (\S+)$/gm)) {
@@ -86,7 +87,7 @@ async function allMetrics(): Promise<string> {
   return `${own.text}${await replica.text()}${await standbys.text()}`;
 }
 
-test('every metric and label that they name is one that the service or the replicator gives', async () => {
+test('the service or the replicator exposes every metric and label of the dashboard and the alerts', async () => {
   const { names, labels } = readMetrics(await allMetrics());
   assert.ok(panels.length > 30 && alerts.length === 11);
   const ofPrometheus = new Set(['job', 'instance', 'le', 'value']);
@@ -106,7 +107,7 @@ test('every metric and label that they name is one that the service or the repli
       else for (const label of asked) assert.ok(given.has(label), `${title}: ${name} has no ${label}`);
     }
   }
-  // Nothing of it has happened here, and so no labels are seen.
+  // These have no samples here, so their labels cannot be checked.
   assert.deepEqual([...unseen].toSorted(), [
     'plat_budget_refusals_total',
     'plat_clients_cut_total',
@@ -120,7 +121,7 @@ test('every metric and label that they name is one that the service or the repli
 });
 
 test(
-  'promtool takes the configuration, the alerts, and each query',
+  'promtool accepts the configuration, the alerts and every query, and the alerts fire as expected',
   {
     skip: unlessHere('promtool', 'prometheus'),
   },
@@ -128,7 +129,7 @@ test(
     const folder = temporaryFile('');
     mkdirSync(folder);
     const record = panels.map(({ expr }, index) => ({ record: `query_${index}`, expr }));
-    // YAML takes JSON.
+    // JSON is valid YAML.
     writeFileSync(
       join(folder, 'queries.yml'),
       JSON.stringify({ groups: [{ name: 'panels', rules: record }] }),
@@ -140,7 +141,7 @@ test(
       run('check', 'rules', join(folder, 'queries.yml')),
       new RegExp(`SUCCESS: ${panels.length} rules found`),
     );
-    // What fires when: two services, one of which fails one request in ten, and a copy that stands still.
+    // Two services, one of which goes down while the other fails one request in ten, and a replica that falls behind.
     const tests = {
       rule_files: [join(DEPLOY, 'alerts.yml')],
       evaluation_interval: '1m',
@@ -217,7 +218,7 @@ const skipLive =
   process.env.PLAT_FULL === '1' ? unlessHere('prometheus') : 'takes half a minute; npm run test:full';
 
 test(
-  'a real Prometheus with the configuration finds an answer to each query',
+  'a real Prometheus with the configuration returns data for every query of the dashboard, and no alert fires',
   { skip: skipLive },
   async (t) => {
     const at = place(t);
@@ -263,12 +264,12 @@ test(
       assert.equal(status, 'success', expr);
       return data.result.length;
     };
-    // What has not happened has no answer: nobody was refused or cut, nothing was deleted, and there is no standby.
+    // Queries without data: no client was refused or disconnected, no record was deleted, and there is no standby.
     const nothingOf = /refusals|_cut_|_closed_|read_stores|replica_deleted/;
     let missing: readonly Query[] = panels.filter(({ expr }) => !nothingOf.test(expr));
     assert.ok(missing.length > 25);
     for (let tries = 0; missing.length > 0; tries++) {
-      assert.ok(tries < 40, `without an answer: ${missing.map(({ expr }) => expr).join('\n')}`);
+      assert.ok(tries < 40, `without data: ${missing.map(({ expr }) => expr).join('\n')}`);
       const headers = { authorization: `Bearer ${token}` };
       await fetch(`${replication}/v1/listings`, { headers });
       await fetch(`${replication}/v1/wrong`, { headers });

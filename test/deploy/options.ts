@@ -1,9 +1,9 @@
-/** Holds command lines and environments that stand in `deploy/` to the commands as they are. */
+/** Checks command lines and environments in `deploy/` against the options of the commands. */
 import type { Command } from 'commander';
 import { isRequired } from '../../src/cli/options.ts';
 import { loadProgram } from '../../src/cli/program.ts';
 
-/** A command as a file of `deploy/` has it run. */
+/** A command line and its environment in a file of `deploy/`. */
 export interface Line {
   readonly args: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
@@ -11,7 +11,7 @@ export interface Line {
 
 const program = await loadProgram();
 
-/** What is wrong with a line: an unknown command, option or variable, a value that is none of the choices, or something that the command needs and is not given. */
+/** The errors of a line: an unknown command, option or variable, an invalid choice, or a missing required option. */
 export function wrongWith({ args, environment }: Line): string[] {
   let command: Command = program;
   let rest = args;
@@ -20,7 +20,7 @@ export function wrongWith({ args, environment }: Line): string[] {
     if (next === undefined) break;
     [command, rest] = [next, rest.slice(1)];
   }
-  if (command.commands.length > 0) return [`${args.join(' ')} is no command`];
+  if (command.commands.length > 0) return [`${args.join(' ')} is not a command`];
   const options = command.options;
   const wrong: string[] = [];
   const given = new Set<string>();

@@ -1,4 +1,4 @@
-/** nginx and Caddy with the configurations of `deploy/`, ports and certificates replaced, before a real `plat serve --trust-proxy`. */
+/** nginx and Caddy, configured as in `deploy/` (with other ports and certificates), in front of `plat serve --trust-proxy`. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -13,14 +13,15 @@ import { gunzipSync } from 'node:zlib';
 import { place, type Running } from '../cli/run.ts';
 import { addressesOf } from '../cli/serving.ts';
 import type { Scope } from '../support/engine.ts';
+import { freePort } from '../support/free-port.ts';
 import { temporaryFile } from '../support/temporary.ts';
 import { type Json, objectOf } from '../support/world.ts';
-import { deployed, freePort, replaced, unlessHere, whereIs } from './tools.ts';
+import { deployed, replaced, unlessHere, whereIs } from './tools.ts';
 
 type Surface = 'api' | 'replication' | 'floorplans';
 const PORTS = { api: '8080', replication: '8081', floorplans: '8082' } as const;
 const SURFACES = ['api', 'replication', 'floorplans'] as const;
-const NOT_HERE = { nginx: unlessHere('nginx', 'nginx-light'), caddy: unlessHere('caddy') };
+const MISSING = { nginx: unlessHere('nginx', 'nginx-light'), caddy: unlessHere('caddy') };
 const PEM = fileURLToPath(new URL('../service/http/tls/', import.meta.url));
 
 const REMARKS = 'Sunny, with a view of the lake. '.repeat(100);
@@ -46,11 +47,11 @@ interface Behind {
   readonly tokens: Readonly<Record<Surface, string>>;
 }
 
-/** A proxy that listens. */
+/** A running proxy. */
 interface Proxy {
   readonly https: number;
   readonly http: number;
-  /** What it wrote of faults. */
+  /** Its error log, and the files to which it has buffered responses. */
   faults(): string;
 }
 
@@ -145,7 +146,7 @@ async function startNginx(scope: Scope, { ports }: Behind): Promise<Proxy> {
     events {}
     http { access_log off; ${paths.map((name) => `${name}_temp_path ${folder}/${name};`).join(' ')} include plat.conf; }`;
   writeFileSync(join(folder, 'nginx.conf'), main);
-  // It comes back when its ports are open, and a process of its own goes on.
+  // The command returns when the ports are open, and leaves a daemon running.
   execFileSync(whereIs('nginx') ?? '', [
     '-p',
     folder,
@@ -183,7 +184,7 @@ async function startCaddy(scope: Scope, { ports }: Behind): Promise<Proxy> {
   writeFileSync(join(folder, 'Caddyfile'), global + replaced(deployed('Caddyfile'), changes));
   const env = { ...process.env, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };
   const args = ['start', '--config', 'Caddyfile', '--adapter', 'caddyfile', '--pidfile', `${folder}/pid`];
-  // It comes back when it serves, and a process of its own goes on.
+  // The command returns when Caddy serves, and leaves a daemon running.
   execFileSync(whereIs('caddy') ?? '', args, { cwd: folder, env, stdio: 'ignore' });
   killLater(scope, join(folder, 'pid'));
   return { https, http, faults: () => '' };
@@ -191,27 +192,28 @@ async function startCaddy(scope: Scope, { ports }: Behind): Promise<Proxy> {
 
 const STARTS = { nginx: startNginx, caddy: startCaddy };
 
-const skip = Object.values(NOT_HERE).every((why) => why !== false)
+const skip = Object.values(MISSING).every((why) => why !== false)
   ? 'there is neither nginx nor caddy'
   : false;
 
-test('proxies before one service', { skip }, async (t) => {
+test('proxies in front of one service', { skip }, async (t) => {
   const scope: Scope = { after: (work) => t.after(work) };
   const behind = await startService(scope);
-  const away: ((t: TestContext) => Promise<void>)[] = [];
+  const whileDown: ((t: TestContext) => Promise<void>)[] = [];
   for (const name of ['nginx', 'caddy'] as const) {
-    await t.test(name, { skip: NOT_HERE[name] }, async (inner) => {
+    await t.test(name, { skip: MISSING[name] }, async (inner) => {
       const proxy = await STARTS[name](scope, behind);
-      await asFromTheService(inner, name, proxy, behind);
-      away.push(async () => tellsToComeBack(proxy, behind));
+      await passesThrough(inner, name, proxy, behind);
+      whileDown.push(async () => refusesWhileDown(proxy, behind));
     });
   }
   behind.running.child.kill('SIGTERM');
   await behind.running.ended;
-  for (const test of away) await t.test('while the service is away: 503, and when to come back', test);
+  for (const test of whileDown)
+    await t.test('while the service is down, a proxy returns 503 with Retry-After', test);
 });
 
-async function tellsToComeBack({ https: port }: Proxy, { tokens }: Behind): Promise<void> {
+async function refusesWhileDown({ https: port }: Proxy, { tokens }: Behind): Promise<void> {
   const headers = { authorization: `Bearer ${tokens.api}` };
   const at = { secure: true, host: 'api.example.org', port };
   const { status, headers: given, json } = await ask(at, '/v1/listings', { headers });
@@ -219,26 +221,26 @@ async function tellsToComeBack({ https: port }: Proxy, { tokens }: Behind): Prom
   assert.deepEqual(json, { error: { code: '503', message: 'The service is away for a moment.' } });
 }
 
-async function asFromTheService(t: TestContext, name: string, proxy: Proxy, behind: Behind): Promise<void> {
+async function passesThrough(t: TestContext, name: string, proxy: Proxy, behind: Behind): Promise<void> {
   const hostOf = (surface: Surface): string => `${surface}.example.org`;
   const withToken = (surface: Surface, asked: Asked): Asked => {
     return { ...asked, headers: { authorization: `Bearer ${behind.tokens[surface]}`, ...asked.headers } };
   };
   const through = (surface: Surface, path: string, asked: Asked = {}): Promise<Answer> =>
     ask({ secure: true, host: hostOf(surface), port: proxy.https }, path, withToken(surface, asked));
-  /** The same without the proxy. */
+  /** Sends the same request without the proxy. */
   const direct = (surface: Surface, path: string, asked: Asked = {}): Promise<Answer> =>
     ask({ secure: false, host: '127.0.0.1', port: behind.ports[surface] }, path, withToken(surface, asked));
   const own = (surface: Surface): string => `https://${hostOf(surface)}:${proxy.https}`;
-  /** What the proxy gives is what the service gives, but for the addresses in it. */
+  /** Asserts that the proxy returns the response of the service, with its own URLs. */
   const alike = async (surface: Surface, path: string, asked: Asked = {}): Promise<Answer> => {
     const [one, other] = [await through(surface, path, asked), await direct(surface, path, asked)];
-    const told = other.text.replaceAll(`http://127.0.0.1:${behind.ports[surface]}`, own(surface));
-    assert.deepEqual([one.status, one.text], [other.status, told], path);
+    const expected = other.text.replaceAll(`http://127.0.0.1:${behind.ports[surface]}`, own(surface));
+    assert.deepEqual([one.status, one.text], [other.status, expected], path);
     return one;
   };
 
-  await t.test('links name the host that the client asked, whatever it says of proxies', async () => {
+  await t.test('links contain the requested host, even if the client forges forwarded headers', async () => {
     const forged = {
       forwarded: 'host=evil.example;proto=http',
       'x-forwarded-host': 'evil.example',
@@ -267,7 +269,7 @@ async function asFromTheService(t: TestContext, name: string, proxy: Proxy, behi
     }
   });
 
-  await t.test('a large answer comes whole, as it was compressed by the service or not at all', async () => {
+  await t.test('a large response passes unchanged, compressed by the service or not at all', async () => {
     const path = '/Reso/OData/Property?$top=1000';
     const whole = await alike('replication', path);
     assert.ok(whole.bytes.length > 1_600_000);
@@ -280,7 +282,7 @@ async function asFromTheService(t: TestContext, name: string, proxy: Proxy, behi
     assert.match(String(packed.headers['cache-control']), /private/);
   });
 
-  await t.test('tags, HEAD, slashes, wrong requests and queries in a body', async () => {
+  await t.test('ETags, HEAD, superfluous slashes, errors and posted queries pass unchanged', async () => {
     const { headers } = await alike('api', "/Reso/OData/Property('1001')");
     const tag = String(headers.etag);
     assert.match(tag, /^W\//);
@@ -300,7 +302,7 @@ async function asFromTheService(t: TestContext, name: string, proxy: Proxy, behi
     assert.match(String(stranger.headers['www-authenticate']), /^Bearer/);
   });
 
-  await t.test('an address of nearly 16 KB, a longer one, long headers', async () => {
+  await t.test('long URLs and long headers reach the service', async () => {
     const list = Array.from({ length: 1950 }, (_, at) => `'${1001 + at}'`).join();
     const path = `/Reso/OData/Property?$select=ListingKey&$top=1000&$filter=ListingKey%20in%20(${list})`;
     assert.ok(path.length > 13_000);
@@ -314,7 +316,7 @@ async function asFromTheService(t: TestContext, name: string, proxy: Proxy, behi
     );
   });
 
-  await t.test('HTTP/2', async () => {
+  await t.test('the proxy supports HTTP/2', async () => {
     const socket = connectTls({
       host: '127.0.0.1',
       port: proxy.https,
@@ -342,7 +344,7 @@ async function asFromTheService(t: TestContext, name: string, proxy: Proxy, behi
     );
   });
 
-  await t.test('without TLS nothing is answered', async () => {
+  await t.test('without TLS, a request is redirected or refused', async () => {
     const plainly = (path: string): Promise<Answer> =>
       ask({ secure: false, host: 'api.example.org', port: proxy.http }, path);
     const root = await plainly('/');

@@ -1,4 +1,4 @@
-/** The systemd units of `deploy/`: what systemd says of them, with the paths of this checkout. */
+/** The systemd units of `deploy/`, checked by systemd-analyze with the paths of this checkout. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ const analyze = (...args: readonly string[]): { status: number | null; text: str
   return { status, text: `${stdout}${stderr}` };
 };
 
-test('the units name files of the package, and an environment that deploy/ has an example of', () => {
+test('the units refer to existing files of the package and to environment files of deploy/', () => {
   assert.deepEqual(UNITS, [
     'plat-backup.service',
     'plat-backup.timer',
@@ -35,7 +35,7 @@ test('the units name files of the package, and an environment that deploy/ has a
   }
 });
 
-test('systemd finds nothing wrong with them, and little that they leave open', { skip }, () => {
+test('systemd-analyze finds no errors in the units, and a low exposure level', { skip }, () => {
   const folder = temporaryFile('');
   mkdirSync(folder);
   for (const unit of UNITS) {

@@ -1,4 +1,4 @@
-/** Mutated requests to a live service: each gets a proper response, soon, with bounded memory. */
+/** Mutated requests to a live service: each gets a proper response in time, and memory stays bounded. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { makeRandom, type Random } from '../oracle/random.ts';
@@ -28,7 +28,7 @@ const HEADERS: readonly Readonly<Record<string, string>>[] = [
   { 'if-none-match': 'W/"x", "' },
 ];
 
-/** All other statuses are faults: above all 500, and 503, which would be a statement without end. */
+/** All other statuses are faults: above all 500, and 503, which means that a statement exceeded its time limit. */
 const STATUSES = new Set([200, 204, 304, 400, 404, 406, 414, 501]);
 
 interface Outcome {
@@ -41,15 +41,15 @@ function fault({ answer }: Outcome): string | undefined {
   const { status, headers, text } = answer;
   if (!STATUSES.has(status)) return `status ${status}: ${text.slice(0, 300)}`;
   if (/\b(SQLITE|SELECT |pg_|plat_[a-z]|node:|\.ts:\d)/.test(status === 200 ? '' : text))
-    return `tells too much: ${text}`;
+    return `reveals internals: ${text}`;
   const type = headers['content-type'] ?? '';
-  if (status >= 400 && !type.startsWith('application/json')) return `an error as ${type}`;
+  if (status >= 400 && !type.startsWith('application/json')) return `an error of type ${type}`;
   if (!type.startsWith('application/json') || headers['content-encoding'] !== undefined) return undefined;
   try {
     JSON.parse(text);
     return undefined;
   } catch {
-    return `no JSON: ${text.slice(0, 300)}`;
+    return `not JSON: ${text.slice(0, 300)}`;
   }
 }
 
@@ -79,7 +79,7 @@ export async function fuzzSuite(engine: Engine, usual: number): Promise<void> {
     };
   }
 
-  test(`${engine.name}: ${requests} mutated requests get proper responses, soon, in bounded memory`, async () => {
+  test(`${engine.name}: ${requests} mutated requests get proper responses in time, in bounded memory`, async () => {
     const seeds = ONLY === undefined ? Array.from({ length: requests }, (_, at) => at + 1) : [Number(ONLY)];
     const faults: string[] = [];
     const statuses = new Map<number, number>();

@@ -1,4 +1,4 @@
-/** Values of every type in every place of a request: none makes the service fail, and both engines respond alike. */
+/** Values of every type in every position of a request: the service never fails, and both engines give the same response. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { fillMarket } from '../service/reso/market.ts';
@@ -34,7 +34,7 @@ const mayDiffer = ({ place, value }: Placed): boolean =>
   (place.includes('matchespattern') && value.includes('\0'));
 
 /** The content of a response, without the parts that differ between services. */
-function saidBy({ status, text }: Answer, address: string): unknown {
+function contentOf({ status, text }: Answer, address: string): unknown {
   const plain = text
     .replaceAll(address, '')
     .replaceAll(/"[^"]*\/media\/[^"]*"/g, '"file"')
@@ -43,7 +43,7 @@ function saidBy({ status, text }: Answer, address: string): unknown {
   return [status, status === 200 ? JSON.parse(plain) : plain];
 }
 
-test('a value of any type in any place gets a proper response, the same from both engines', async () => {
+test('a value of any type in any position gets a proper response, the same from both engines', async () => {
   const asked = PLACED.filter((_, index) => index % EVERY === FIRST);
   const wrong: string[] = [];
   const rest = asked.values();
@@ -51,11 +51,13 @@ test('a value of any type in any place gets a proper response, the same from bot
     for (const placed of rest) {
       const { request } = placed;
       const answers = await Promise.all(services.map((each) => each.get('api', request, each)));
-      const said = answers.map((answer, index) => saidBy(answer, services[index]?.addresses.api ?? ''));
+      const contents = answers.map((answer, index) =>
+        contentOf(answer, services[index]?.addresses.api ?? ''),
+      );
       for (const [index, { status, text }] of answers.entries()) {
         if (!STATUSES.has(status)) wrong.push(`${services[index]?.name}: ${request}\n  ${status} ${text}`);
       }
-      const [one, other] = said.map((each) => JSON.stringify(each));
+      const [one, other] = contents.map((each) => JSON.stringify(each));
       if (one !== other && !mayDiffer(placed)) wrong.push(`${request}\n  ${one}\n  ${other}`);
     }
   };

@@ -1,4 +1,4 @@
-/** Values of every type, and every place of a request where a value can occur: each value is put into each place. */
+/** Requests with every value of a list (all types) in every position of a request where a value can occur. */
 
 /** The placeholder for the value. */
 const VALUE = '?';
@@ -7,13 +7,13 @@ interface Language {
   readonly root: string;
   readonly values: readonly string[];
   readonly places: readonly string[];
-  /** The part that all requests have in common. */
-  readonly beside: string;
+  /** The options that all requests have. */
+  readonly suffix: string;
 }
 
 const ODATA: Language = {
   root: '/Reso/OData/Property?',
-  beside: '&$top=5',
+  suffix: '&$top=5',
   values: [
     'null',
     'true',
@@ -213,7 +213,7 @@ const ODATA: Language = {
 
 const NATIVE: Language = {
   root: '/v1/listings?',
-  beside: '',
+  suffix: '',
   values: [
     'NULL',
     'TRUE',
@@ -331,13 +331,13 @@ export interface Placed {
 const escaped = (text: string): string =>
   text.replaceAll(/[%+#\0]/g, (character) => encodeURIComponent(character));
 
-/** Every value in every place, in both languages. */
-export const PLACED: readonly Placed[] = [ODATA, NATIVE].flatMap(({ root, values, places, beside }) =>
+/** Every value in every position, in both languages. */
+export const PLACED: readonly Placed[] = [ODATA, NATIVE].flatMap(({ root, values, places, suffix }) =>
   places.flatMap((place) =>
     values.map((value) => ({
       place,
       value,
-      request: `${root}${escaped(place.replaceAll(VALUE, () => value))}${beside}`,
+      request: `${root}${escaped(place.replaceAll(VALUE, () => value))}${suffix}`,
     })),
   ),
 );

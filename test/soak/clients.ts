@@ -52,7 +52,7 @@ async function ask(client: Client, kind: string, surface: string, path: string):
     return { status: response.status, json };
   } catch (error) {
     const why = error instanceof Error ? `${error.message} ${String(error.cause ?? '')}` : String(error);
-    if (target.mayBreak && !(error instanceof SyntaxError)) tally.count(`${kind}: cut by a kill`);
+    if (target.mayBreak && !(error instanceof SyntaxError)) tally.count(`${kind}: interrupted by a kill`);
     else tally.fail(`${kind} ${path}: ${why}`);
     await pause(PAUSE, signal);
     return undefined;
@@ -84,8 +84,8 @@ export async function walk(client: Client, surface: string, path: string): Promi
       const link: unknown = answer.json['@odata.nextLink'];
       next = typeof link === 'string' ? link.replace(/^http:\/\/[^/]+/, '') : undefined;
     }
-    if (seen.size !== rows) client.tally.fail(`a walk gave ${rows - seen.size} keys twice`);
-    client.tally.count('whole walks');
+    if (seen.size !== rows) client.tally.fail(`a walk returned ${rows - seen.size} keys twice`);
+    client.tally.count('complete walks');
   }
 }
 

@@ -1,8 +1,8 @@
 /**
- * The soak: a store is served, walked, searched, written to and replicated for 20 minutes, while slow readers hold
- * connections and one of two services and the replicator are killed again and again. At the end the replica must be
- * equal to its source, the memory of the service that was never killed flat, and no client may have met an error but 429
- * and 503 with Retry-After.
+ * The soak test: a store is served, walked, searched, written to and replicated for 20 minutes, while slow readers keep
+ * connections open, and one of two services and the replicator are killed repeatedly. At the end the replica must equal its
+ * source, the memory of the service that was not killed must be stable, and no client may have received an error other than 429
+ * or 503 with Retry-After.
  *
  *     npm run soak -- [--minutes 20] [--listings 3000] [--store postgres://…] [--seed 1]
  */
@@ -15,7 +15,7 @@ import { parseArgs } from 'node:util';
 import { makeRandom, type Random } from 'plat-demo';
 import { type Client, readByKey, readSlowly, search, type Target, walk } from './clients.ts';
 import { addressesIn, done, killAll, type Lasting, lasting, memoryOf, run } from './processes.ts';
-import { type Held, Tally } from './tally.ts';
+import { type Memory, Tally } from './tally.ts';
 
 const { values: given } = parseArgs({
   options: {
@@ -57,7 +57,7 @@ const makeKey = async ({ kind, role }: Key, name: string): Promise<string> => {
   return (await done(folder, args)).trim();
 };
 
-/** Creates a market with the demonstration, which is stopped as soon as it serves. */
+/** Creates a market with `plat demo`, which is stopped as soon as it serves. */
 async function makeMarket(): Promise<void> {
   const demo = lasting(folder, ['demo', '--store', store, '--listings', given.listings, ...PORTS]);
   await demo.until(/^admin .*\n/m);
@@ -160,7 +160,7 @@ async function command(what: string, args: readonly string[]): Promise<void> {
 }
 
 /** The heap of the service, from its metrics. */
-async function heapOf({ addresses }: Serving): Promise<Omit<Held, 'bytes'>> {
+async function heapOf({ addresses }: Serving): Promise<Omit<Memory, 'bytes'>> {
   const text = await (await fetch(`${addresses.admin}/metrics`)).text();
   const gauge = (name: string): number => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1] ?? 0);
   return {
@@ -176,11 +176,11 @@ async function measure(serving: Serving): Promise<void> {
     try {
       tally.memory(elapsed(), { bytes: memoryOf(pid), ...(await heapOf(serving)) });
     } catch {
-      tally.fail('the service that nobody kills is gone');
+      tally.fail('the service that is never killed has ended');
       return;
     }
     const ready = await fetch(`${serving.addresses.admin}/ready`).catch(() => undefined);
-    if (ready?.status !== 200) tally.fail(`/ready gave ${ready?.status}: ${await ready?.text()}`);
+    if (ready?.status !== 200) tally.fail(`/ready returned ${ready?.status}: ${await ready?.text()}`);
     await pause(SAMPLE_EVERY);
   }
 }
@@ -241,7 +241,7 @@ async function soak(): Promise<void> {
   await Promise.race([sleep(minutes * 60_000), all]);
   over.abort();
   await all;
-  tally.judgeMemory(minutes);
+  tally.checkMemory(minutes);
   await command('replicate --once', ['replicate', ...replica, '--once']);
   // Only a sweep finds records that were deleted in the last minute, and none is due yet.
   await command('replicate --step purge', ['replicate', ...replica, '--step', 'purge', '--force']);
@@ -254,7 +254,7 @@ async function soak(): Promise<void> {
   for (const each of [store, 'replica.db']) await command(`check of ${each}`, ['check', '--store', each]);
 }
 
-/** The commit that is measured, for the report. */
+/** The tested commit, for the report. */
 function commit(): string {
   try {
     return execFileSync('git', ['describe', '--always', '--dirty'], { encoding: 'utf8' }).trim();
@@ -272,6 +272,6 @@ over.abort();
 killAll();
 say(`commit ${commit()}, ${Math.round(elapsed())} minutes in all`);
 for (const line of tally.lines()) say(line);
-say(tally.failed === 0 ? 'the soak held' : 'the soak failed');
+say(tally.failed === 0 ? 'the soak test passed' : 'the soak test failed');
 rmSync(folder, { recursive: true, force: true });
 process.exit(tally.failed === 0 ? 0 : 1);

@@ -1,21 +1,21 @@
-/** The observations of a soak: responses by kind and status, failures in full, memory over time. */
+/** The results of a soak test: responses by kind and status, failures, memory over time. */
 
 /** The first minutes, in which memory may still grow: caches fill, code is compiled. */
-const WARMING = 5;
+const WARM_UP = 5;
 /** The proportion by which memory may grow afterwards. */
 const GROWTH = 0.1;
-/** The number of failures that are reported in full. */
-const TOLD = 20;
+/** The maximum number of failures in the report. */
+const REPORTED = 20;
 
 /** The memory of a process at a moment, in bytes: that of the process, and the parts that the JavaScript engine reports. */
-export interface Held {
+export interface Memory {
   readonly bytes: number;
   readonly heap: number;
   readonly heapUsed: number;
   readonly external: number;
 }
 
-interface Sample extends Held {
+interface Sample extends Memory {
   readonly minute: number;
 }
 
@@ -41,8 +41,8 @@ export class Tally {
     this.#failures.push(what);
   }
 
-  memory(minute: number, held: Held): void {
-    this.#memory.push({ minute, ...held });
+  memory(minute: number, memory: Memory): void {
+    this.#memory.push({ minute, ...memory });
   }
 
   get failed(): number {
@@ -50,25 +50,25 @@ export class Tally {
   }
 
   /** Compares the medians of single minutes with that of the first minute after warm-up. */
-  judgeMemory(minutes: number): void {
-    const warming = Math.min(WARMING, minutes / 4);
-    const after = this.#memory.filter(({ minute }) => minute >= warming);
-    const byMinute = Map.groupBy(after, ({ minute }) => Math.floor(minute - warming));
+  checkMemory(minutes: number): void {
+    const warmUp = Math.min(WARM_UP, minutes / 4);
+    const after = this.#memory.filter(({ minute }) => minute >= warmUp);
+    const byMinute = Map.groupBy(after, ({ minute }) => Math.floor(minute - warmUp));
     const medians = [...byMinute.values()].map((samples) => median(samples.map(({ bytes }) => bytes)));
     const [first = 0, ...later] = medians;
     const most = Math.max(first, ...later);
-    const text = `memory ${megabytes(first)} after ${warming} min, at most ${megabytes(most)} in any minute since`;
+    const text = `memory ${megabytes(first)} after ${warmUp} min, at most ${megabytes(most)} in any minute since`;
     this.#counts.set(text, later.length);
-    if (later.length > 0 && most > first * (1 + GROWTH)) this.fail(`${text}: more than 10 % of growth`);
-    if (minutes > WARMING && later.length < minutes - warming - 2)
-      this.fail('the service was not there to be measured');
+    if (later.length > 0 && most > first * (1 + GROWTH)) this.fail(`${text}: it grew by more than 10 %`);
+    if (minutes > WARM_UP && later.length < minutes - warmUp - 2)
+      this.fail('the memory of the service could not be measured');
   }
 
   /** The memory in each minute: total, heap, used heap, outside of the heap. */
   #course(): string[] {
     const byMinute = Map.groupBy(this.#memory, ({ minute }) => Math.floor(minute));
     return [...byMinute].map(([minute, samples]) => {
-      const of = (pick: (held: Held) => number): string => megabytes(median(samples.map(pick)));
+      const of = (pick: (memory: Memory) => number): string => megabytes(median(samples.map(pick)));
       const parts = [of((each) => each.heap), of((each) => each.heapUsed), of((each) => each.external)];
       return `  minute ${minute}: ${of((each) => each.bytes)} (heap ${parts[0]}, used ${parts[1]}, external ${parts[2]})`;
     });
@@ -84,10 +84,10 @@ export class Tally {
       ...this.#course(),
       'answers:',
       ...table(this.#answers),
-      'besides:',
+      'other counts:',
       ...table(this.#counts),
       `failures: ${this.#failures.length}`,
-      ...this.#failures.slice(0, TOLD).map((each) => `  ${each}`),
+      ...this.#failures.slice(0, REPORTED).map((each) => `  ${each}`),
     ];
   }
 }

@@ -1,5 +1,5 @@
 /**
- * What a role may not see makes no difference in any response: requests go to two stores that differ only in hidden content (I4).
+ * Hidden content makes no difference in any response (I4): the same requests go to two stores that differ only in hidden content.
  */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
@@ -43,12 +43,13 @@ export async function visibilitySuite(engine: Engine): Promise<void> {
     }
     const get = ({ surface, path, method, headers }: Probe, role: string): Promise<Answer> =>
       service.get(surface, path, { token: tokens.get(`${surface} ${role}`), method, headers });
-    const told = (answer: Answer, { surface, path }: Pick<Probe, 'surface' | 'path'>): string => {
+    const comparable = (answer: Answer, { surface, path }: Pick<Probe, 'surface' | 'path'>): string => {
       // The entity tag of a key's own account covers the id of the key.
       const own = path === '/v1/my/account' ? ['etag'] : [];
-      return said(answer, service.addresses[surface], own);
+      return comparableText(answer, service.addresses[surface], own);
     };
-    const ask = async (asked: Probe, role: string): Promise<string> => told(await get(asked, role), asked);
+    const ask = async (asked: Probe, role: string): Promise<string> =>
+      comparable(await get(asked, role), asked);
     const change = (round: number): Promise<void> => changeTwin(service, twin, round);
     const follow = async (role: string, query: string) => {
       const { replication } = service.addresses;
@@ -62,7 +63,7 @@ export async function visibilitySuite(engine: Engine): Promise<void> {
       return { until };
     };
     const end = async (): Promise<number> => (await service.store.changesKnown()).last;
-    return { ask, get, told, change, follow, end };
+    return { ask, get, comparable, change, follow, end };
   }
 
   const differs = async (asked: Probe, role: string): Promise<readonly string[] | undefined> => {
@@ -70,7 +71,7 @@ export async function visibilitySuite(engine: Engine): Promise<void> {
     return answers[0] === answers[1] ? undefined : answers;
   };
 
-  test(`${engine.name}: ${probes} probes show a role nothing of what it does not see`, async () => {
+  test(`${engine.name}: ${probes} probes do not distinguish stores that differ only in what the role does not see`, async () => {
     const seeds = ONLY === undefined ? Array.from({ length: probes }, (_, at) => at + 1) : [Number(ONLY)];
     const leaks: string[] = [];
     const rest = seeds.values();
@@ -90,14 +91,14 @@ export async function visibilitySuite(engine: Engine): Promise<void> {
     assert.equal(leaks.length, 0, `${leaks.length} leaks:\n${leaks.slice(0, 10).join('\n')}`);
   });
 
-  test(`${engine.name}: deltas show a role nothing of what it does not see`, async () => {
+  test(`${engine.name}: deltas do not distinguish stores that differ only in what the role does not see`, async () => {
     const walks = ROLES.flatMap((role, shift) =>
       FOLLOWED.map((path, index) => {
         const surface: ProbeSurface = (index + shift) % 2 === 0 ? 'api' : 'replication';
-        const isDear = (Math.floor(index / 2) + shift) % 2 === 1;
-        return { role, surface, path, size: [1, 3, 100][index % 3] ?? 1, isDear };
+        const isOptional = (Math.floor(index / 2) + shift) % 2 === 1;
+        return { role, surface, path, size: [1, 3, 100][index % 3] ?? 1, isOptional };
       }),
-    ).filter(({ isDear }) => !isDear || isWhole(engine));
+    ).filter(({ isOptional }) => !isOptional || isWhole(engine));
     const links = new Map<(typeof walks)[number], string[]>();
     const headers = { prefer: 'odata.track-changes,odata.maxpagesize=1000' };
     for (const walk of walks) {
@@ -116,7 +117,7 @@ export async function visibilitySuite(engine: Engine): Promise<void> {
           const answers = await Promise.all(
             twins.map(({ get }, index) => get(probeOf(index === 0 ? first : second), walk.role)),
           );
-          const texts = answers.map((answer, index) => twins[index]?.told(answer, walk) ?? '');
+          const texts = answers.map((answer, index) => twins[index]?.comparable(answer, walk) ?? '');
           if (texts[0] !== texts[1]) leaks.push(`${walk.role} ${walk.path}\n${firstDifference(texts)}`);
           links.set(walk, answers.map(linkOf));
           isLast = answers.some(({ json }) => '@odata.deltaLink' in json);
@@ -126,7 +127,7 @@ export async function visibilitySuite(engine: Engine): Promise<void> {
     assert.equal(leaks.length, 0, `${leaks.length} leaks:\n${leaks.slice(0, 10).join('\n')}`);
   });
 
-  test(`${engine.name}: the stream of changes shows a role nothing of what it does not see`, async () => {
+  test(`${engine.name}: the stream of changes does not distinguish stores that differ only in what the role does not see`, async () => {
     const asked = [...ROLES, 'private'].flatMap((role) =>
       ['?since=start&records=true', '?since=start&resources=Property,Media,Member,Office,Lookup'].map(
         (query) => ({ role, query }),
@@ -158,17 +159,17 @@ export async function visibilitySuite(engine: Engine): Promise<void> {
       }
     }
     assert.equal(leaks.length, 0, `${leaks.length} leaks:\n${leaks.slice(0, 10).join('\n')}`);
-    assert.ok(differences > 1, 'a key that sees everything is told of the difference');
+    assert.ok(differences > 1, 'a key that sees everything receives different changes');
   });
 
-  test(`${engine.name}: the same probes show the difference to a key that sees everything`, async () => {
-    let told = 0;
+  test(`${engine.name}: the same probes distinguish the stores for a key that sees everything`, async () => {
+    let different = 0;
     for (let seed = 1; seed <= 100; seed++) {
       const random = makeRandom(seed);
       random.pick(ROLES);
-      if ((await differs(probe(random), 'private')) !== undefined) told++;
+      if ((await differs(probe(random), 'private')) !== undefined) different++;
     }
-    assert.ok(told > 25, `only ${told} of 100 probes differ`);
+    assert.ok(different > 25, `only ${different} of 100 probes differ`);
   });
 }
 
@@ -180,7 +181,7 @@ const withoutNumbers = (text: string): string =>
   JSON.stringify(
     JSON.parse(text)
       .filter(({ event }: ServerEvent) => event === 'change')
-      .map(({ data: { sequence: _, ...told } }: ServerEvent) => told),
+      .map(({ data: { sequence: _, ...data } }: ServerEvent) => data),
   );
 
 /** Collections whose changes are followed. */
@@ -197,14 +198,14 @@ const FOLLOWED = [
   'Lookup',
 ] as const;
 
-/** The link of a page to the next one, or to later changes. */
+/** The nextLink or deltaLink of a page. */
 function linkOf({ status, text, json }: Answer): string {
   assert.equal(status, 200, text);
   return String(json['@odata.nextLink'] ?? json['@odata.deltaLink'] ?? assert.fail(text));
 }
 
 /** The complete response, without what identifies its request, its store and its address. */
-function said({ status, headers, text }: Answer, address: string, own: readonly string[]): string {
+function comparableText({ status, headers, text }: Answer, address: string, own: readonly string[]): string {
   const named = Object.entries(headers).filter(([name]) => !OWN_HEADERS.has(name) && !own.includes(name));
   const plain = `${JSON.stringify(named)}\n${text}`
     .replaceAll(address, 'ADDRESS')

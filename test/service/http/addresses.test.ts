@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { request as requestSecurely } from 'node:https';
-import { createServer } from 'node:net';
 import { after, test } from 'node:test';
 import { pino } from 'pino';
 import { baseAddress, listenerAddress } from '../../../src/service/http/base-address.ts';
 import { SERVICE_DEFAULTS } from '../../../src/service/options.ts';
 import { type ListenOptions, type Service, startService } from '../../../src/service/service.ts';
 import { floorPlan, listing } from '../../support/builders.ts';
+import { freePort } from '../../support/free-port.ts';
 import { processorTime } from '../../support/processor-time.ts';
 import { type Answer, startTestService, type TestServiceOptions } from '../../support/service.ts';
 import type { World } from '../../support/world.ts';
@@ -350,12 +350,3 @@ test('with a certificate, all surfaces use TLS with the same limits; an invalid 
     message: 'The TLS certificate and key cannot be used: they are not in PEM format, or do not match.',
   });
 });
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' ? (address?.port ?? 0) : 0));
-    });
-  });
-}
