@@ -198,7 +198,7 @@ async function withWholeQuery(
 /** Seconds after which a client may retry if the store cannot be used. */
 const STORE_PATIENCE = 30;
 
-/** Clients are not told where the store is or what is wrong with it; that goes to the log. */
+/** The response does not reveal where the store is or what is wrong with it; the log does. */
 function withoutPlace(error: PlatError): PlatError {
   if (!error.code.startsWith('store') || error.code === 'storeUnavailable') return error;
   return platError('storeUnavailable', {}, { cause: error, retryAfter: error.retryAfter ?? STORE_PATIENCE });
@@ -226,7 +226,7 @@ function explain(
   return refusal(exchange, shown, extra);
 }
 
-/** Tells a client whose position in the sequence of changes has expired where it can start again. */
+/** The header by which a client whose position in the sequence of changes has expired learns where to start again. */
 function goingOn(goOn: GoOn | undefined): Readonly<Record<string, string>> {
   switch (goOn?.kind) {
     case undefined:

@@ -96,7 +96,7 @@ export const START: FeedPosition = { sequence: 0 };
 const OWN_RESOURCES: ReadonlySet<string> = new Set(['Field', 'Lookup']);
 
 /** The resources whose changes a reader receives if it names none. */
-export const toldBy = (view: View, { dictionary }: StoreModel): string[] =>
+export const defaultResources = (view: View, { dictionary }: StoreModel): string[] =>
   [...dictionary.resources.values()]
     .filter((resource) => view.publishes(resource) && !OWN_RESOURCES.has(resource.name))
     .map(({ name }) => name);

@@ -5,12 +5,12 @@ import { platError } from '../errors/index.ts';
 import {
   type Change,
   type ChangesWish,
+  defaultResources,
   type FeedPosition,
   positionIn,
   positionText,
   type RecordChange,
   START,
-  toldBy,
 } from './change-feed.ts';
 import { changedRecords, type RecordTexts, recordNamed } from './changed-records.ts';
 import type { Store } from './store.ts';
@@ -64,7 +64,7 @@ export async function* changePages(store: Source, wish: ChangesWish): AsyncGener
     const model = await store.model();
     const view = roleView(model, { role: role ?? OPERATOR, systems: [] });
     const scope = role === undefined ? undefined : view.scope;
-    const resources = wish.resources ?? toldBy(view, model);
+    const resources = wish.resources ?? defaultResources(view, model);
     const page = await store.feed({ since: position, scope, resources, limit });
     if (page.kind === 'gone') throw platError('positionGone', { position: positionText(page.position) });
     const { changes } = page;

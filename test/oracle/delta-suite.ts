@@ -108,7 +108,7 @@ async function writeSome(
 }
 
 export function deltaOracle(engine: Engine): void {
-  test('a client that follows the delta links of a query has the result of a fresh walk, and learns nothing hidden', async (t) => {
+  test('a copy that follows the delta links of random queries equals a fresh walk, and receives no hidden key', async (t) => {
     const records = small(makeRecords());
     const world = makeWorld(records.dictionary, dateText(NOW), records.byResource);
     const catalogueOf = makeCatalogues(world);

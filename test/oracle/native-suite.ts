@@ -54,7 +54,7 @@ function* smaller(query: NativeQuery): Generator<NativeQuery> {
 /** Tests random native queries against the definition of the language. */
 export function nativeOracle(engine: Engine): void {
   const bench = useBench(engine);
-  test('random native queries give what the language says', async () => {
+  test('random native queries return the rows that the definition of the language implies', async () => {
     const { world, now, catalogueOf } = bench();
     const [tally, coverage] = [emptyTally(), new Coverage()];
     for (const seed of seeds(engine)) {

@@ -90,7 +90,7 @@ function* smaller(query: Query): Generator<Query> {
 /** Tests random OData queries against the standard. */
 export function odataOracle(engine: Engine): void {
   const bench = useBench(engine);
-  test('random OData queries give what the standard says', async () => {
+  test('random OData queries return the rows that the standard implies', async () => {
     const { world, now, catalogueOf } = bench();
     const [tally, coverage] = [emptyTally(), new Coverage()];
     for (const seed of seeds(engine)) {

@@ -94,9 +94,9 @@ export class Budgets implements Reported {
   /**
    * Opens the account of a request whose key is not known yet.
    * @param address of the client
-   * @param isGone whether the client has disconnected: no work is begun for it then
+   * @param isDisconnected whether the client has disconnected: no work is begun for it then
    */
-  open(address: string, isGone: () => boolean = () => false): RequestAccount {
+  open(address: string, isDisconnected: () => boolean = () => false): RequestAccount {
     let name = `address ${address}`;
     let key: string | undefined;
     let owner = this.#of(name);
@@ -139,7 +139,7 @@ export class Budgets implements Reported {
       },
       begin: (lane) => {
         // Nobody would read the response, but a search would keep others waiting.
-        if (isGone()) throw platError('clientGone', {});
+        if (isDisconnected()) throw platError('clientGone', {});
         check();
         if (lane === 'searches' && !isExempt) this.#checkSearches(owner);
       },

@@ -77,7 +77,7 @@ export class Walks {
       reached: step.reached,
       moments: [...(before?.moments ?? []), now].filter((at) => at > now - MINUTE).slice(-MOST_MOMENTS),
     };
-    // The latest stands last.
+    // The latest is last.
     walks.current.delete(name);
     if (step.ended) this.#end(walks, walk, 'done');
     else walks.current.set(name, walk);
@@ -88,7 +88,7 @@ export class Walks {
   #of(key: string): OfKey {
     const known = this.#keys.get(key);
     const walks = known ?? { current: new Map<string, Current>(), ended: [] };
-    // The key that walked last stands last.
+    // The key that walked last is last.
     this.#keys.delete(key);
     this.#keys.set(key, walks);
     const [longest] = this.#keys.keys();

@@ -27,7 +27,7 @@ const OPTION: Partial<Readonly<Record<SystemOption, readonly [schema: Json, take
   expand: [TEXT, 'Names of related records, such as Media.'],
   compute: [TEXT, 'Values to compute, such as ListPrice div LivingArea as Price.'],
   search: [TEXT, 'Words to look for.'],
-  count: [{ type: 'boolean' }, 'Whether the answer tells how many match.'],
+  count: [{ type: 'boolean' }, 'Whether the response contains the number of matches.'],
   top: [COUNTED, 'On the replication surface the size of a page, elsewhere how many records in all.'],
   skip: [COUNTED, 'How many records are left out.'],
   skiptoken: [TEXT, 'Where a page begins, as a link gave it.'],

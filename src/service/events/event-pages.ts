@@ -7,7 +7,7 @@ import type { StoreModel } from '../../compile/model.ts';
 import type { FileSigning } from '../../compile/read.ts';
 import { type Resource, timestampFrom } from '../../dictionary/index.ts';
 import { BoundedCache } from '../../shared/bounded-cache.ts';
-import { type FeedPage, type FeedPosition, positionText, toldBy } from '../../store/change-feed.ts';
+import { defaultResources, type FeedPage, type FeedPosition, positionText } from '../../store/change-feed.ts';
 import { changedRecords, type RecordTexts, recordNamed } from '../../store/changed-records.ts';
 import type { ReadOptions, Store } from '../../store/store.ts';
 import { changeEvent, positionEvent } from './event-text.ts';
@@ -115,7 +115,7 @@ export class EventPages {
     const model = await this.#store.model();
     const view = following.viewBy(model);
     const { records } = following;
-    const resources = following.resources ?? toldBy(view, model);
+    const resources = following.resources ?? defaultResources(view, model);
     const limit = records === undefined ? MOST : MOST_WITH_RECORDS;
     const page = await this.#store.feed({ since, scope: view.scope, resources, limit });
     if (page.kind === 'gone') return page;

@@ -70,7 +70,7 @@ export function makeListener(options: ListenerOptions): HttpServer {
     const carrier = carrierOf(request, response);
     if (order.waiting(carrier.connection) >= MOST_AHEAD) {
       // Only closing the connection keeps the client from sending more requests.
-      if (!carrier.isGone())
+      if (!carrier.isDisconnected())
         log.warn({ requests: MOST_AHEAD }, 'disconnected a client that has too many unanswered requests');
       carrier.cut();
       return;
@@ -81,7 +81,8 @@ export function makeListener(options: ListenerOptions): HttpServer {
     const ended = connection?.begin();
     let key: string | undefined;
     await order.enter(carrier, async () => {
-      if (!carrier.isGone()) key = await handle(options, request, response, carrier, connection, coming);
+      if (!carrier.isDisconnected())
+        key = await handle(options, request, response, carrier, connection, coming);
     });
     endRequest(request, response);
     if (coming?.isBroken === true) carrier.socket?.end();
@@ -236,7 +237,7 @@ async function handle(
   const headers = headersOf(request);
   const given = headers['x-request-id'];
   const id = given !== undefined && REQUEST_ID.test(given) ? given : randomUUID();
-  const account = options.budgets.open(carrier.socket?.remoteAddress ?? '', () => carrier.isGone());
+  const account = options.budgets.open(carrier.socket?.remoteAddress ?? '', () => carrier.isDisconnected());
   try {
     await answerRequest(options, { account, request, response, carrier, connection, coming, headers, id });
   } catch (error) {

@@ -167,7 +167,7 @@ export interface Carrier {
   /** Whether its requests are answered concurrently, rather than one after the other. */
   readonly isMultiplexed: boolean;
   /** Whether the client has disconnected. */
-  isGone(): boolean;
+  isDisconnected(): boolean;
   /** Destroys the connection, with all its requests. */
   cut(): void;
 }
@@ -180,7 +180,7 @@ export function carrierOf(request: HttpRequest, response: HttpResponse): Carrier
       connection: session ?? stream,
       socket: session?.destroyed === false ? session.socket : undefined,
       isMultiplexed: true,
-      isGone: () => stream.destroyed,
+      isDisconnected: () => stream.destroyed,
       cut: () => session?.destroy(),
     };
   }
@@ -189,7 +189,7 @@ export function carrierOf(request: HttpRequest, response: HttpResponse): Carrier
     connection: socket,
     socket,
     isMultiplexed: false,
-    isGone: () => socket.destroyed || !socket.writable,
+    isDisconnected: () => socket.destroyed || !socket.writable,
     cut: () => void socket.destroy(),
   };
 }

@@ -165,7 +165,7 @@ export class KeptBlocks {
       return state === 'changed' ? state : undefined;
     }
     const page = new TextPage();
-    // A list that was dropped in the meantime is not told what changes.
+    // A list that was dropped in the meantime no longer follows changes.
     const isNew = this.#isNew(found) && this.#lists.get(name.id)?.list === list;
     for (const part of found.parts) {
       const block = typeof part === 'number' ? blocks[part] : this.#textBlockOf(part, texts);

@@ -177,7 +177,7 @@ export class KeptFile {
     if (this.#waiting.length > MOST_WAITING) this.#waiting.shift();
   }
 
-  /** Discards everything that waits, because it has another stamp than what follows. */
+  /** Discards the queued blocks, whose stamp differs from that of the blocks that follow. */
   forget(): void {
     this.#waiting = [];
     this.#pending = undefined;

@@ -30,12 +30,12 @@ interface TextFileOptions {
 export interface KeptText {
   readonly length: number;
   /** Called when the file no longer has the text. */
-  readonly onGone: () => void;
+  readonly onDrop: () => void;
   /** Its position; absent until space is allocated. */
   at?: number;
   tag: bigint;
   isWritten: boolean;
-  isGone: boolean;
+  isDropped: boolean;
   /** The number of reads and writes in progress: until they end, its space is not reused. */
   users: number;
   usedAt: number;
@@ -101,13 +101,13 @@ export class TextFile {
   }
 
   /** A text that will be written. */
-  text(length: number, onGone: () => void): KeptText {
+  text(length: number, onDrop: () => void): KeptText {
     const text = {
       length,
-      onGone,
+      onDrop,
       tag: 0n,
       isWritten: false,
-      isGone: false,
+      isDropped: false,
       users: 0,
       usedAt: this.#options.now(),
     };
@@ -115,7 +115,7 @@ export class TextFile {
     return text;
   }
 
-  /** Writes texts of a body, then releases the body. Never fails: a text that could not be written is gone. */
+  /** Writes texts of a body, then releases the body. Never fails: a text that could not be written is dropped. */
   async keep({ body, release }: OwnedBody, placed: readonly PlacedText[]): Promise<void> {
     if (placed.length === 0 || this.#isOff || this.#waiting + body.length > MOST_WAITING) {
       for (const { text } of placed) this.#end(text);
@@ -136,7 +136,7 @@ export class TextFile {
 
   async #write(body: Uint8Array, placed: readonly PlacedText[]): Promise<void> {
     const file = this.#opened();
-    const runs = runsOf(placed.filter(({ text }) => !text.isGone));
+    const runs = runsOf(placed.filter(({ text }) => !text.isDropped));
     const limit = this.#limit();
     const written = runs.flatMap((run) => this.#placed(run, limit));
     for (const { text } of written) text.users++;
@@ -188,12 +188,12 @@ export class TextFile {
 
   /**
    * Reads texts into a body, with a comma behind each of them that does not end it.
-   * @returns whether all of them are as they were written; one that is not is gone
+   * @returns whether all of them are intact; a damaged one is dropped
    */
   async read(body: Uint8Array, placed: readonly PlacedText[]): Promise<boolean> {
     const file = this.#file;
     // Some may have been invalidated since the caller found them.
-    if (file === undefined || this.#isOff || placed.some(({ text }) => text.isGone)) return false;
+    if (file === undefined || this.#isOff || placed.some(({ text }) => text.isDropped)) return false;
     const now = this.#options.now();
     for (const { text } of placed) {
       text.users++;
@@ -239,10 +239,10 @@ export class TextFile {
     return mac.getAuthTag().readBigUInt64LE();
   }
 
-  /** Frees the space of a text, without calling `onGone`. */
+  /** Frees the space of a text, without calling `onDrop`. */
   free(text: KeptText): void {
-    if (text.isGone) return;
-    text.isGone = true;
+    if (text.isDropped) return;
+    text.isDropped = true;
     this.#texts.delete(text);
     this.#giveBack(text);
   }
@@ -297,9 +297,9 @@ export class TextFile {
   }
 
   #end(text: KeptText): void {
-    if (text.isGone) return;
+    if (text.isDropped) return;
     this.free(text);
-    text.onGone();
+    text.onDrop();
   }
 
   #leave(text: KeptText): void {
@@ -308,7 +308,7 @@ export class TextFile {
   }
 
   #giveBack(text: KeptText): void {
-    if (!text.isGone || text.users > 0 || text.at === undefined) return;
+    if (!text.isDropped || text.users > 0 || text.at === undefined) return;
     this.#space.give(text.at, roomOf(text));
     this.#fullSince = Number.NEGATIVE_INFINITY;
     delete text.at;

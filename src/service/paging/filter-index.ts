@@ -140,7 +140,7 @@ export class FilterIndexCache implements Reported {
         break;
       }
       this.#touch(list.key, name, known);
-      const shared = await known.making.catch(unlessGone);
+      const shared = await known.making.catch(ignoreAbandonment);
       if (shared === undefined) continue;
       const { index, made } = shared;
       return { index, state: 'cached', age: this.#age(made), used: { key: list.key, name, id: index.id } };
@@ -300,9 +300,9 @@ export class FilterIndexCache implements Reported {
  * Ignores that a client disconnected while its list was being made, or that the request is answered again: the next request makes
  * the list.
  */
-function unlessGone(error: unknown): undefined {
-  const isGone = error instanceof PlatError && error.code === 'clientGone';
-  if (!isGone && !(error instanceof LookChanged)) throw error;
+function ignoreAbandonment(error: unknown): undefined {
+  const isDisconnected = error instanceof PlatError && error.code === 'clientGone';
+  if (!isDisconnected && !(error instanceof LookChanged)) throw error;
 }
 
 /**

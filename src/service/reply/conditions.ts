@@ -54,8 +54,8 @@ export function rangeOf(headers: Asked, size: number, tag: string): RangeWish {
 }
 
 /**
- * Whether `If-Range` holds. A client joins a part to what it has only if both are identical byte by byte, which a weak tag does not
- * assert.
+ * Whether `If-Range` is satisfied. A client joins a part to what it has only if both are identical byte by byte, which a weak tag
+ * does not assert.
  */
 const isSame = (condition: string | undefined, tag: string): boolean =>
   condition === undefined || (condition.trim() === tag && !tag.startsWith('W/'));

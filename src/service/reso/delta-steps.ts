@@ -32,7 +32,7 @@ interface Step {
 }
 
 /** The error for a position whose later changes are no longer all stored; it names the address of the whole collection. */
-export const gone = ({ exchange }: ResoRequest): PlatError =>
+export const deltaGone = ({ exchange }: ResoRequest): PlatError =>
   platError('deltaGone', {}, { goOn: { kind: 'address', address: deltaLink(exchange) } });
 
 /**
@@ -117,7 +117,7 @@ async function feed(
     shown: [...new Set(of(true))],
     limit,
   });
-  if (page.kind === 'gone') throw gone(request);
+  if (page.kind === 'gone') throw deltaGone(request);
   return page;
 }
 

@@ -9,7 +9,7 @@ import { MAX_RELATED, relatedRecords } from '../../query/related-records.ts';
 import type { CollectionQuery } from '../../query/request.ts';
 import type { Reply } from '../exchange.ts';
 import { changedRecords } from './delta-records.ts';
-import { type Following, gone, nextStep } from './delta-steps.ts';
+import { deltaGone, type Following, nextStep } from './delta-steps.ts';
 import { openDelta, sealDelta } from './delta-token.ts';
 import { deltaLink } from './next-page.ts';
 import {
@@ -39,7 +39,7 @@ export async function delta(request: ResoRequest, path: CollectionPath): Promise
   const query = boundAsBefore(request, path);
   const dependences = query && dependencesIn(session, query);
   if (query === undefined || dependences === undefined || viewName(session, query) !== state.view) {
-    throw gone(request);
+    throw deltaGone(request);
   }
   if (isNestedForm(request, query)) {
     throw platError('notImplemented', { option: 'OData-Version', what: '4.0 with $expand in a delta' });

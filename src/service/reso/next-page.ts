@@ -12,7 +12,7 @@ const WINDOW_END = 'windowend';
 /** The delta token of a walk whose changes are tracked; the last page returns it. */
 const TRACKED_SINCE = 'trackedsince';
 
-/** Options of the request that a next link sets anew, or omits. */
+/** Options of the request that a next link replaces or omits. */
 const REPLACED = new Set(['skip', 'skiptoken', 'top', 'maxpagesize', WINDOW_END, TRACKED_SINCE]);
 
 /** Options that end with the walk: a delta link has none of them (OData 4.01 protocol, 11.3). */
