@@ -53,9 +53,9 @@ export class LinkedBody {
     }
   }
 
-  /** What must be read before the body can be filled. */
+  /** What must be read before the body can be filled, in the order of the keys, so that neighbors share pages of the engine. */
   get lacking(): readonly Lacking[] {
-    return [...this.#lacking].flatMap(([link, keys]) => [...keys].map((key) => ({ link, key })));
+    return [...this.#lacking].flatMap(([link, keys]) => [...keys].toSorted().map((key) => ({ link, key })));
   }
 
   /** @param rows the fragments that were missing; those that are not among the rows do not exist */
