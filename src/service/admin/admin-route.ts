@@ -60,8 +60,8 @@ export interface DescribedRoute {
   /** With its variable parts in braces. */
   readonly path: string;
   readonly method: 'GET' | 'POST' | 'DELETE';
-  /** What it returns or does, in words. */
-  readonly gives: string;
+  /** What it does, in words. */
+  readonly summary: string;
   readonly type: string;
   /** The JSON object that it accepts (JSON Schema). */
   readonly body?: BodySchema;

@@ -27,7 +27,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   {
     path: '/live',
     method: 'GET',
-    gives: 'that the process runs',
+    summary: 'Check whether the process is running',
     type: JSON_NAME,
     isOpen: true,
     answer: PROBES['/live'],
@@ -35,7 +35,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   {
     path: '/ready',
     method: 'GET',
-    gives: 'whether it can answer, and if not (503), why',
+    summary: 'Check whether the process can serve requests; 503 with the reasons if it cannot',
     type: JSON_NAME,
     isOpen: true,
     answer: (context) => PROBES['/ready'](probed(context)),
@@ -43,7 +43,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   {
     path: '/metrics',
     method: 'GET',
-    gives: 'figures for Prometheus',
+    summary: 'Retrieve metrics in the Prometheus text format',
     type: 'text/plain',
     isOpen: true,
     answer: (context) => PROBES['/metrics'](probed(context)),
@@ -51,7 +51,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   {
     path: '/session',
     method: 'POST',
-    gives: 'a session of the console, for the token in the body',
+    summary: 'Log in to the console with the token in the body',
     type: JSON_NAME,
     body: { required: ['token'], properties: { token: TEXT } },
     isOpen: true,
@@ -60,7 +60,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   {
     path: '/session',
     method: 'DELETE',
-    gives: 'the end of a session of the console',
+    summary: 'Log out of the console',
     type: JSON_NAME,
     isOpen: true,
     answer: ({ logIn }, { exchange }) => logIn.end(exchange),
@@ -68,7 +68,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   {
     path: '/about',
     method: 'GET',
-    gives: 'where the interfaces are, and which roles there are',
+    summary: 'Retrieve the addresses of the interfaces and the names of the roles',
     type: JSON_NAME,
     isOpen: false,
     answer: async ({ store, addressOf }, { exchange }) => json(await about(store, addressOf, exchange)),
@@ -76,7 +76,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   {
     path: '/status',
     method: 'GET',
-    gives: 'counts, lag and settings of the store',
+    summary: 'Retrieve the counts, lag and settings of the store',
     type: JSON_NAME,
     isOpen: false,
     answer: async ({ store }) => json(await store.status()),
@@ -84,7 +84,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   {
     path: '/roles',
     method: 'GET',
-    gives: 'the roles in force, and the fields of each resource by the class that decides who sees them',
+    summary: 'List the roles in force, and the fields of each resource by access class',
     type: JSON_NAME,
     isOpen: false,
     answer: async ({ store }) => json(rolesInForce(await store.model())),
@@ -92,8 +92,8 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   {
     path: '/outlines',
     method: 'GET',
-    gives:
-      'what the map of the console draws beneath its points, as GeoJSON: outlines of places with their names',
+    summary:
+      'Retrieve the background of the map of the console as GeoJSON: outlines of places with their names',
     type: JSON_NAME,
     isOpen: false,
     answer: ({ outlines }) => json(outlines),
@@ -101,7 +101,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   {
     path: '/keys',
     method: 'GET',
-    gives: 'every key with what it has used, in all and in the last day, and the limits of each kind',
+    summary: 'List keys with their usage, in total and in the last day, and the limits of each kind of key',
     type: JSON_NAME,
     isOpen: false,
     answer: async (context) => {
@@ -112,7 +112,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   {
     path: '/keys',
     method: 'POST',
-    gives: 'a new key, with its token, which is shown this once',
+    summary: 'Create a key; only this response contains its token',
     type: JSON_NAME,
     body: {
       required: ['name', 'kind', 'role'],
@@ -130,7 +130,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   {
     path: '/keys/{id}',
     method: 'DELETE',
-    gives: 'the end of a key, at once, in every process',
+    summary: 'Revoke a key, effective immediately in every process',
     type: JSON_NAME,
     isOpen: false,
     answer: ({ store }, { names }) => endKey(store, names.id ?? ''),
@@ -138,8 +138,8 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   {
     path: '/keys/{id}/history',
     method: 'GET',
-    gives:
-      'what a key used in each minute of the last day, in all processes, and null where none is known to have counted',
+    summary:
+      'Retrieve the usage of a key per minute of the last day, over all processes; null for minutes without data',
     type: JSON_NAME,
     isOpen: false,
     answer: async ({ days }, { names }) => json((await days.day()).key(names.id ?? '')),
@@ -147,8 +147,8 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   {
     path: '/history',
     method: 'GET',
-    gives:
-      'requests, refusals, failures and times of each surface in each minute of the last day, in all processes, and null where none is known to have counted',
+    summary:
+      'Retrieve the requests, refusals, failures and times of each surface per minute of the last day, over all processes; null for minutes without data',
     type: JSON_NAME,
     isOpen: false,
     answer: async ({ days }) => json((await days.day()).surfaces()),
@@ -156,7 +156,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   {
     path: '/figures',
     method: 'GET',
-    gives: 'the figures of /metrics as JSON',
+    summary: 'Retrieve the metrics of /metrics as JSON',
     type: JSON_NAME,
     isOpen: false,
     answer: async ({ metrics }) => json({ figures: await metrics.figures() }),
@@ -164,8 +164,8 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   {
     path: '/replication',
     method: 'GET',
-    gives:
-      'of a replica what its copies do and did in the last day; of every key what it walks through, as far as this process saw it',
+    summary:
+      'Retrieve the state of the copies of a replica and their history of the last day, and the collections that each key is walking through, as seen by this process',
     type: JSON_NAME,
     isOpen: false,
     answer: async (context) => json(await replicationAt(context, context.clock.now())),
@@ -173,7 +173,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   {
     path: '/replication/quarantine',
     method: 'GET',
-    gives: 'records that a replica could not store, with their payloads and the reasons',
+    summary: 'List records that a replica could not store, with their payloads and the reasons',
     type: JSON_NAME,
     query: QUARANTINE_OPTIONS,
     isOpen: false,
@@ -182,8 +182,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   {
     path: '/replication/quarantine/retry',
     method: 'POST',
-    gives:
-      'what became of a retry of a source, or of one of its quarantined records: the next update asks for them again',
+    summary: 'Retry the quarantined records of a source, or one of them: the next update requests them again',
     type: JSON_NAME,
     body: { required: ['source'], properties: { source: TEXT, resource: TEXT, key: TEXT } },
     isOpen: false,
@@ -192,7 +191,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   {
     path: '/webhooks',
     method: 'GET',
-    gives: 'every webhook, how far its deliveries are, and what went wrong',
+    summary: 'List webhooks with the positions and errors of their deliveries',
     type: JSON_NAME,
     isOpen: false,
     answer: async ({ store }) => json({ webhooks: (await store.webhooks.list()).map(shown) }),
@@ -200,7 +199,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   {
     path: '/webhooks',
     method: 'POST',
-    gives: 'a new webhook on the public internet, with its secret, which is shown this once',
+    summary: 'Create a webhook for a receiver on the public internet; only this response contains its secret',
     type: JSON_NAME,
     body: {
       required: ['url', 'role'],
@@ -218,7 +217,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   {
     path: '/webhooks/{id}',
     method: 'DELETE',
-    gives: 'the end of a webhook',
+    summary: 'Delete a webhook',
     type: JSON_NAME,
     isOpen: false,
     answer: ({ store }, { names }) => done(deleteWebhook(store, names.id ?? '')),
@@ -226,7 +225,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   {
     path: '/webhooks/{id}/test',
     method: 'POST',
-    gives: 'what the receiver answers to a message without events',
+    summary: 'Send the receiver a message without events and return its response',
     type: JSON_NAME,
     isOpen: false,
     answer: async ({ webhooks }, { names }) => {
@@ -237,7 +236,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   {
     path: '/webhooks/{id}/pause',
     method: 'POST',
-    gives: 'that nothing more is sent until it is resumed',
+    summary: 'Pause the deliveries of a webhook',
     type: JSON_NAME,
     isOpen: false,
     answer: ({ store }, { names }) => done(pauseWebhook(store, names.id ?? '')),
@@ -245,7 +244,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   {
     path: '/webhooks/{id}/resume',
     method: 'POST',
-    gives: 'that deliveries go on where they stopped, at once',
+    summary: 'Resume the deliveries of a webhook where they stopped',
     type: JSON_NAME,
     isOpen: false,
     answer: ({ store }, { names }) => done(resumeWebhook(store, names.id ?? '')),
@@ -253,7 +252,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   {
     path: '/webhooks/{id}/replay',
     method: 'POST',
-    gives: 'that changes since a position (a number, start or end) are delivered again',
+    summary: 'Deliver the changes since a position (a number, start or end) again',
     type: JSON_NAME,
     body: { required: ['since'], properties: { since: TEXT } },
     isOpen: false,
@@ -262,7 +261,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   {
     path: '/webhooks/{id}/rotate',
     method: 'POST',
-    gives: 'a new secret, which is shown this once; for a day the one before signs, too',
+    summary: 'Replace the secret of a webhook; for 24 hours, the old secret also signs',
     type: JSON_NAME,
     isOpen: false,
     answer: async ({ store }, { names }) => json({ secret: await rotateWebhook(store, names.id ?? '') }),
@@ -270,7 +269,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   {
     path: '/stream',
     method: 'GET',
-    gives: 'figures of the present every two seconds, as server-sent events',
+    summary: 'Stream current figures every two seconds as server-sent events',
     type: 'text/event-stream',
     query: {
       with: 'replication: the stream also sends the content of GET /replication whenever it changes.',

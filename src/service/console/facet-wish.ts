@@ -29,9 +29,9 @@ const LONGEST_TEXT = 255;
 
 /** The options of both interfaces besides the filter, in words. */
 export const FACET_OPTIONS = {
-  fields: `The fields whose values are counted, at most ${MOST_FIELDS}, separated by commas.`,
-  histogram: 'A number that is spread over ranges.',
-  edges: `Where its ranges end: at most ${MOST_EDGES} ascending numbers, separated by commas.`,
+  fields: `The names of the fields whose values are counted, at most ${MOST_FIELDS}, separated by commas.`,
+  histogram: 'The name of a numeric field whose values are counted by range.',
+  edges: `The boundaries of the ranges: at most ${MOST_EDGES} ascending numbers, separated by commas.`,
 } as const;
 
 /** What a name stands for: a field, or a text that all records of a part share; an empty text is no value. */
@@ -237,6 +237,6 @@ function edgesIn(text: string | null): readonly number[] | undefined {
     (edge, index) => Number.isFinite(edge) && edge > (edges[index - 1] ?? -Infinity),
   );
   if (ascend && edges.length <= MOST_EDGES) return edges;
-  const expected = `at most ${MOST_EDGES} ascending numbers with commas between them`;
+  const expected = `at most ${MOST_EDGES} ascending numbers, separated by commas`;
   throw platError('optionInvalid', { name: 'edges', value: shown(text), expected });
 }

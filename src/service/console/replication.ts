@@ -50,9 +50,9 @@ const LONGEST_BODY = 64 * 1024;
 
 /** The parameters of the quarantine's URL, in words. */
 export const QUARANTINE_OPTIONS = {
-  source: 'The name of a source; absent: all.',
-  skip: 'How many entries are left out.',
-  limit: `How many entries are given, at most ${MOST}; ${PAGE} unless it is said.`,
+  source: 'The name of a source; the default is all sources.',
+  skip: 'The number of entries to skip.',
+  limit: `The maximum number of entries to return, at most ${MOST}; the default is ${PAGE}.`,
 } as const;
 
 /** A part of the quarantine. @throws PlatError `requestMalformed` */

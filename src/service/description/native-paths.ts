@@ -9,12 +9,15 @@ const COUNTED: Json = { type: 'integer', minimum: 0 };
 
 const PARAMETER: Readonly<Record<ParameterName, { readonly schema: Json; readonly takes: string }>> = {
   _filter: { schema: TEXT, takes: "A condition, such as StandardStatus Eq 'Active'." },
-  _orderby: { schema: TEXT, takes: 'Fields, each with a sign in front: +ListPrice, -City.' },
+  _orderby: {
+    schema: TEXT,
+    takes: 'Names of fields, separated by commas, each with - in front for descending: ListPrice,-City.',
+  },
   _select: { schema: TEXT, takes: 'Names of fields, separated by commas.' },
   _expand: { schema: TEXT, takes: 'Names of sub-resources, such as Photos.' },
-  _limit: { schema: COUNTED, takes: 'How many records a page has.' },
-  _skip: { schema: COUNTED, takes: 'How many records are left out.' },
-  _skiptoken: { schema: TEXT, takes: 'The SkipToken of the page before.' },
+  _limit: { schema: COUNTED, takes: 'The maximum number of records per page.' },
+  _skip: { schema: COUNTED, takes: 'The number of records to skip.' },
+  _skiptoken: { schema: TEXT, takes: 'The SkipToken of the previous page.' },
   _page: { schema: { type: 'integer', minimum: 1 }, takes: 'The number of the page.' },
   _lat: {
     schema: { type: 'number', minimum: -90, maximum: 90 },
@@ -26,9 +29,12 @@ const PARAMETER: Readonly<Record<ParameterName, { readonly schema: Json; readonl
   },
   _distance: {
     schema: { type: 'number', exclusiveMinimum: 0, maximum: 100 },
-    takes: 'How many miles around the point count as near; 10 if not given.',
+    takes: 'The radius in miles around the point; the default is 10.',
   },
-  _pagination: { schema: { enum: [0, 1, 'count'] }, takes: 'Whether the answer counts all that match.' },
+  _pagination: {
+    schema: { enum: [0, 1, 'count'] },
+    takes: 'Whether the response contains the number of matches: 1 with the records, count without them.',
+  },
 };
 
 /** Parameters that the paths which take them require. */
@@ -90,10 +96,10 @@ function idOf(path: string): string {
 /** @param root with slashes on both sides */
 export function nativePaths(root: string): Paths {
   const paths = NATIVE_ROUTES.map((route) => {
-    const { path, gives, takes } = route;
+    const { path, summary, takes } = route;
     const described = operation({
       id: idOf(path),
-      summary: gives,
+      summary,
       tag: 'Native',
       parameters: [...namedIn(path), ...takes.map((name) => ref('parameters', parameterName(name)))],
       answer: content(

@@ -81,7 +81,7 @@ function documentOf(surface: Surface, resources: readonly DescribedResource[]): 
       title: TITLES[name],
       version: '1',
       description:
-        'With a token this describes what its key may see. Every path also takes HEAD and OPTIONS; those of RESO and of the native interface also POST with X-HTTP-Method-Override: GET, with parameters in the body as a form has them. Related records are reached from related records as well.',
+        'A request with a token returns a description of what its key may see. Every path also accepts HEAD and OPTIONS; those of RESO and of the native interface also accept POST with X-HTTP-Method-Override: GET and the parameters in the body, form-encoded. Paths may continue from related records to their own related records.',
     },
     security: [{ bearer: [] }, { basic: [] }],
     tags: [...new Set(Object.values(paths).flatMap(tagsOf))].map((tag) => ({ name: tag })),
@@ -113,7 +113,7 @@ function documentOf(surface: Surface, resources: readonly DescribedResource[]): 
 
 /** @param envelope the name of the only member of the body */
 const fault = (envelope: string, required: readonly string[], properties: Json): Json => ({
-  description: 'What was wrong, where, and what would be right',
+  description: 'The error: its cause, its place in the request, and how to correct it',
   content: content('application/json', {
     type: 'object',
     required: [envelope],
@@ -140,10 +140,10 @@ const tagsOf = (item: Json): string[] =>
 
 /** What needs no token: the front, and files with a signature in their URL. */
 function openPaths({ name }: Surface): Paths {
-  const front = FRONT_PATHS.map(({ path, gives, type }) => {
+  const front = FRONT_PATHS.map(({ path, summary, type }) => {
     const described = operation({
       id: path === '/' ? 'greeting' : path.replaceAll(/\W+/g, ' ').trim().replaceAll(' ', '_'),
-      summary: gives,
+      summary,
       tag: 'Front',
       parameters: namedIn(path),
       answer: content(type, type === 'application/json' ? { type: 'object' } : TEXT),
@@ -155,11 +155,11 @@ function openPaths({ name }: Surface): Paths {
   if (name === 'admin') return Object.fromEntries(front);
   const file = operation({
     id: 'file',
-    summary: 'A file, by the address that a record of Media gives',
+    summary: 'Retrieve a file by the URL in a record of Media',
     tag: 'Front',
     parameters: [
-      inPath('signature', TEXT, 'As the address has it'),
-      inPath('file', TEXT, 'As the address has it'),
+      inPath('signature', TEXT, 'As in the URL of the record'),
+      inPath('file', TEXT, 'As in the URL of the record'),
     ],
     answer: content('*/*', {}),
     fault: 'ResoFault',
@@ -172,14 +172,15 @@ function openPaths({ name }: Surface): Paths {
 function eventPaths(): Paths {
   const described = operation({
     id: 'events',
-    summary: 'The changes of the records that the key sees, as server-sent events, as they are committed',
+    summary:
+      'Stream the changes of the records that the key may see as server-sent events, as they are committed',
     tag: 'Changes',
     parameters: [
       ...Object.entries(EVENT_OPTIONS).map(([name, takes]) => inQuery(name, takes)),
       {
         name: 'Last-Event-ID',
         in: 'header',
-        description: 'The last position that the client was given, behind which the events begin.',
+        description: 'The last position that the client received; the events after it follow.',
         schema: TEXT,
       },
     ],
@@ -198,10 +199,10 @@ const adminId = (method: string, path: string): string => {
 
 function adminPaths(): Paths {
   const paths: Record<string, Record<string, Json>> = {};
-  for (const { path, method, gives, type, body, query = {}, isOpen } of DESCRIBED_ROUTES) {
+  for (const { path, method, summary, type, body, query = {}, isOpen } of DESCRIBED_ROUTES) {
     const described = operation({
       id: adminId(method, path),
-      summary: gives,
+      summary,
       tag: 'Admin',
       parameters: [...namedIn(path), ...Object.entries(query).map(([name, takes]) => inQuery(name, takes))],
       ...(body === undefined

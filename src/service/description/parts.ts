@@ -42,7 +42,7 @@ export function operation({
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined ? {} : { requestBody: body }),
     ...(isOpen === true ? { security: [] } : {}),
-    responses: { 200: { description: summary, content: answer }, default: ref('responses', fault) },
+    responses: { 200: { description: 'OK', content: answer }, default: ref('responses', fault) },
   };
 }
 
@@ -65,4 +65,4 @@ export const inQuery = (name: string, description: string): Json => ({
 
 /** The parameters of a path that has their names in braces. */
 export const namedIn = (path: string): Json[] =>
-  [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => inPath(name, TEXT, `Its ${name}`));
+  [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => inPath(name, TEXT, `The ${name}`));

@@ -22,17 +22,20 @@ const COUNTED: Json = { type: 'integer', minimum: 0 };
 /** What each option accepts, in words. */
 const OPTION: Partial<Readonly<Record<SystemOption, readonly [schema: Json, takes: string]>>> = {
   filter: [TEXT, "A condition, such as StandardStatus eq 'Active'."],
-  orderby: [TEXT, 'Fields, each with asc or desc.'],
+  orderby: [TEXT, 'Names of fields, each optionally followed by asc or desc, separated by commas.'],
   select: [TEXT, 'Names of fields, separated by commas.'],
   expand: [TEXT, 'Names of related records, such as Media.'],
   compute: [TEXT, 'Values to compute, such as ListPrice div LivingArea as Price.'],
-  search: [TEXT, 'Words to look for.'],
+  search: [TEXT, 'The words to search for.'],
   count: [{ type: 'boolean' }, 'Whether the response contains the number of matches.'],
-  top: [COUNTED, 'On the replication surface the size of a page, elsewhere how many records in all.'],
-  skip: [COUNTED, 'How many records are left out.'],
-  skiptoken: [TEXT, 'Where a page begins, as a link gave it.'],
-  deltatoken: [TEXT, 'Since when changes are given, as a delta link gave it.'],
-  format: [TEXT, 'The media type of the answer.'],
+  top: [
+    COUNTED,
+    'On the replication surface the size of a page, elsewhere the maximum number of records in total.',
+  ],
+  skip: [COUNTED, 'The number of records to skip.'],
+  skiptoken: [TEXT, 'The position at which a page begins, copied from a next link.'],
+  deltatoken: [TEXT, 'The position after which changes are returned, copied from a delta link.'],
+  format: [TEXT, 'The media type of the response.'],
 };
 
 /** The system query options, among the components. */
@@ -135,15 +138,19 @@ const KINDS: Readonly<
   collection({ resource: { name, fromChanges } }, { root }) {
     const answer = pageOf(ref('schemas', name));
     const options = fromChanges === true ? OPTIONS_OF_EVENTS : OPTIONS_OF.collection;
-    const page = { id: ['list', name], summary: `A page of ${name}`, options, answer };
-    const posted = { id: ['query', name], summary: `A page of ${name}, by options in the body`, answer };
+    const page = { id: ['list', name], summary: `List records of ${name}`, options, answer };
+    const posted = {
+      id: ['query', name],
+      summary: `List records of ${name}, with the query options in the body`,
+      answer,
+    };
     return {
       [`${root}${name}`]: get(page),
       [`${root}${name}/$query`]: { post: described(posted, POSTED) },
     };
   },
   count({ resource: { name } }, { root }) {
-    const summary = `How many records of ${name} match`;
+    const summary = `Count records of ${name}`;
     return {
       [`${root}${name}/$count`]: get({
         id: ['count', name],
@@ -158,7 +165,7 @@ const KINDS: Readonly<
     const { path, key } = recordPath(set, root);
     const one = get({
       id: ['get', name],
-      summary: `One record of ${name}`,
+      summary: `Retrieve a record of ${name}`,
       parameters: [key],
       options: OPTIONS_OF.record,
       answer: content(JSON_NAME, ref('schemas', name)),
@@ -167,7 +174,7 @@ const KINDS: Readonly<
       const record = ref('schemas', target);
       const given = get({
         id: ['get', name, navigation],
-        summary: `${navigation} of one record of ${name}`,
+        summary: `Retrieve ${navigation} of a record of ${name}`,
         parameters: [key],
         options: collection ? OPTIONS_OF.children : OPTIONS_OF.record,
         answer: collection ? pageOf(record) : content(JSON_NAME, record),
@@ -184,14 +191,14 @@ const KINDS: Readonly<
     return {
       [`${path}/{field}`]: get({
         id: ['field', name],
-        summary: `One field of one record of ${name}; 204 where it is null`,
+        summary: `Retrieve a field of a record of ${name}; 204 if it is null`,
         parameters,
         options: OPTIONS_OF.field,
         answer: content(JSON_NAME, { type: 'object', properties: { value: {} } }),
       }),
       [`${path}/{field}/$value`]: get({
         id: ['text', name],
-        summary: `One field of one record of ${name}, as bare text`,
+        summary: `Retrieve a field of a record of ${name} as plain text`,
         parameters,
         answer: PLAIN,
       }),
@@ -205,14 +212,14 @@ const KINDS: Readonly<
     return {
       [`${path}/${CUSTOM_FIELDS}`]: get({
         id: ['get', name, CUSTOM_FIELDS],
-        summary: `The custom fields of one record of ${name}, with its key, as a list of one`,
+        summary: `Retrieve the custom fields of a record of ${name}, with its key, as a list of one element`,
         parameters: [key],
         options: OPTIONS_OF.custom,
         answer: pageOf(recordSchema(own, keyField, (field) => field.name, set.members)),
       }),
       [`${path}/${CUSTOM_FIELDS}/$count`]: get({
         id: ['count', name, CUSTOM_FIELDS],
-        summary: `How many records of custom fields one record of ${name} has: one`,
+        summary: `Count the records of custom fields of a record of ${name}: always 1`,
         parameters: [key],
         answer: PLAIN,
       }),
@@ -223,7 +230,7 @@ const KINDS: Readonly<
     return {
       [`${root}${name}/$digests`]: get({
         id: ['digests', name],
-        summary: `Digests of ranges of ${name}, by which a replica is compared`,
+        summary: `Retrieve digests of ranges of ${name}, to compare a replica`,
         options: DIGEST_OPTIONS,
         answer: content(JSON_NAME, { type: 'object' }),
       }),
@@ -244,13 +251,13 @@ export function resoPaths(
   return {
     [root]: get({
       id: ['service'],
-      summary: 'The entity sets that the key may read',
+      summary: 'List the entity sets that the key may read',
       options,
       answer: object,
     }),
     [`${root}$metadata`]: get({
       id: ['metadata'],
-      summary: 'What the key may see, as CSDL',
+      summary: 'Retrieve the metadata that the key may see as CSDL',
       options,
       answer: { ...xml, ...(surface === 'floorplans' ? {} : object) },
     }),

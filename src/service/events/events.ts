@@ -23,9 +23,9 @@ export const EVENT_STREAM = 'text/event-stream';
 
 /** The parameters of the URL, in words. */
 export const EVENT_OPTIONS = {
-  resources: 'The names of resources, with commas between them; absent: all that the key may read.',
+  resources: 'The names of resources, separated by commas; the default is all that the key may read.',
   since:
-    'The position behind which the events begin: `start`, `end` (as without it), or one that the stream has given. The header `Last-Event-ID` takes precedence.',
+    'The position after which the events begin: `start`, `end` (the default), or a position that the stream returned. The header `Last-Event-ID` takes precedence.',
   records: '`true`: each change contains its complete record, as the key sees it at the time it is read.',
 } as const;
 
@@ -84,7 +84,7 @@ function positionAsked(last: string | undefined, since: string | undefined): Fee
   if (value === 'start') return START;
   const position = positionIn(value);
   if (position !== undefined) return position;
-  const expected = 'start, end, or a position that the stream has given';
+  const expected = 'start, end, or a position that the stream returned';
   throw platError('optionInvalid', { name, value: value.slice(0, 100), expected }, { target: name });
 }
 
@@ -131,7 +131,7 @@ function resourcesAsked({ view }: Session, text: string | undefined): string[] |
   const found = named.map((name) => {
     const resource = view.schema.find(name)?.resource;
     if (resource !== undefined) return resource.name;
-    const expected = 'names of resources that the key may read, with commas between them';
+    const expected = 'names of resources that the key may read, separated by commas';
     throw platError(
       'optionInvalid',
       { name: 'resources', value: name.slice(0, 100), expected },

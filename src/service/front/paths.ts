@@ -10,14 +10,22 @@ import { hasTag, weakTag } from '../reply/conditions.ts';
 interface FrontPath {
   readonly path: string;
   /** A description for people. */
-  readonly gives: string;
+  readonly summary: string;
   readonly type: string;
 }
 
 export const FRONT_PATHS: readonly FrontPath[] = [
-  { path: '/', gives: 'a page for people; other clients get 404', type: 'text/html' },
-  { path: '/openapi.json', gives: 'this description', type: 'application/json' },
-  { path: '/documents/{name}', gives: 'a document that explains an interface', type: 'text/plain' },
+  {
+    path: '/',
+    summary: 'Retrieve the home page as HTML; 404 for clients that do not accept HTML',
+    type: 'text/html',
+  },
+  { path: '/openapi.json', summary: 'Retrieve this description', type: 'application/json' },
+  {
+    path: '/documents/{name}',
+    summary: 'Retrieve a document that explains an interface',
+    type: 'text/plain',
+  },
 ];
 
 const FOLDER_PATH = '/documents/';

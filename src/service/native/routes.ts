@@ -32,7 +32,7 @@ export interface NativeRoute {
   /** Below the root, with placeholders in braces. If two rows match a path, the first is tried first. */
   readonly path: string;
   /** A description for people. */
-  readonly gives: string;
+  readonly summary: string;
   readonly takes: readonly ParameterName[];
   readonly answer: Handler;
 }
@@ -54,36 +54,54 @@ const NEARBY = ['_lat', '_lon', '_distance', '_filter', '_select', '_expand', ..
 
 const route = (
   path: string,
-  gives: string,
+  summary: string,
   takes: readonly ParameterName[],
   answer: Handler,
-): NativeRoute => ({ path, gives, takes, answer });
+): NativeRoute => ({ path, summary, takes, answer });
 
 export const NATIVE_ROUTES: readonly NativeRoute[] = [
-  route('listings', 'listings, by key', LISTINGS, listings),
-  route('listings/nearby', 'listings around a point, the nearest first', NEARBY, nearby),
-  route('listings/{key}', 'one listing', ['_select', '_expand', '_limit'], listing),
-  route('listings/{key}/customfields', 'the custom fields of a listing', [], customFields),
+  route('listings', 'List listings in the order of their keys', LISTINGS, listings),
+  route('listings/nearby', 'List listings around a point, nearest first', NEARBY, nearby),
+  route('listings/{key}', 'Retrieve a listing', ['_select', '_expand', '_limit'], listing),
+  route('listings/{key}/customfields', 'Retrieve the custom fields of a listing', [], customFields),
   ...NATIVE_PARTS.flatMap((name) => [
-    route(`listings/{key}/${name}`, `the ${name} of a listing`, ['_select', ...PAGES], (request, key) =>
+    route(`listings/{key}/${name}`, `List the ${name} of a listing`, ['_select', ...PAGES], (request, key) =>
       parts(request, key, name),
     ),
-    route(`listings/{key}/${name}/{id}`, `one of the ${name} of a listing`, ['_select'], (request, key, id) =>
-      part(request, key, name, id),
+    route(
+      `listings/{key}/${name}/{id}`,
+      `Retrieve one of the ${name} of a listing`,
+      ['_select'],
+      (request, key, id) => part(request, key, name, id),
     ),
   ]),
-  route('accounts', 'agents and offices, by key', COLLECTION, accounts),
-  route('accounts/by/office/{key}', 'the agents of an office, by key', COLLECTION, accountsOfOffice),
-  route('my/account', 'the account of the key itself', ['_select'], myAccount),
-  route('openhouses', 'the open houses of all listings, by key', COLLECTION, openHouses),
-  route('accounts/{key}', 'one agent or office', ['_select'], account),
-  route('standardfields', 'the standard fields of a listing', [], (request) => standardFields(request)),
-  route('standardfields/{name}', 'one of them, with its values', [], standardFields),
-  route('customfields', 'the custom fields, by group and name', [], customFieldList),
-  route('customfields/{name}', 'those of a name, with their values, or of a property type', [], customField),
-  route('propertytypes', 'the property types', [], propertyTypes),
-  route('propertytypes/all', 'the same', [], propertyTypes),
-  route('system', 'who the key is, and its bounds', [], system),
+  route('accounts', 'List agents and offices in the order of their keys', COLLECTION, accounts),
+  route(
+    'accounts/by/office/{key}',
+    'List the agents of an office in the order of their keys',
+    COLLECTION,
+    accountsOfOffice,
+  ),
+  route('my/account', 'Retrieve the account of the API key', ['_select'], myAccount),
+  route(
+    'openhouses',
+    'List the open houses of all listings in the order of their keys',
+    COLLECTION,
+    openHouses,
+  ),
+  route('accounts/{key}', 'Retrieve an agent or office', ['_select'], account),
+  route('standardfields', 'List the standard fields of a listing', [], (request) => standardFields(request)),
+  route('standardfields/{name}', 'Retrieve a standard field with its values', [], standardFields),
+  route('customfields', 'List the custom fields by group and name', [], customFieldList),
+  route(
+    'customfields/{name}',
+    'Retrieve the custom fields of a name, with their values, or of a property type',
+    [],
+    customField,
+  ),
+  route('propertytypes', 'List the property types', [], propertyTypes),
+  route('propertytypes/all', 'List the property types', [], propertyTypes),
+  route('system', 'Retrieve the identity and the limits of the API key', [], system),
 ];
 
 /** Answers a request of the native interface. @param path below its root, percent-encoded */
