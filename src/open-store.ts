@@ -51,7 +51,7 @@ export interface OpenStoreOptions extends Omit<EngineOptions, 'create' | 'limits
   readonly create?: Owner | StoreSettings;
   /** The partition key of the large tables. An existing store must have been created with the same one. */
   readonly partitions?: PartitionField;
-  /** Whether reads run on threads, as in a service. */
+  /** Whether reads run on threads, as in a service; of a store on a server, whether each lane has a connection from the start. */
   readonly threads?: boolean;
   /** Whether an embedded store checks its rows on threads, as `verify` of a whole copy does. */
   readonly checks?: boolean;
@@ -91,6 +91,7 @@ export async function openStore(address: string, options: OpenStoreOptions = {})
       return openPostgresStore({
         address: found.url,
         ...settings,
+        warm: threads,
         ...(partitions === undefined ? {} : { partitions }),
         ...(readStores === undefined ? {} : { readStores }),
         writeBackup: async (...to) => (await import('./engines/sqlite/backup.ts')).writeBackup(...to),

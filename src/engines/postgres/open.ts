@@ -18,6 +18,8 @@ export interface PostgresStoreOptions extends EngineOptions {
   readonly address: string;
   /** The partition key of a new store; an existing store must already have it. */
   readonly partitions?: PartitionField;
+  /** Whether each lane opens its first connection up front, as a service needs; a command opens what it uses. */
+  readonly warm?: boolean;
   /** Standbys of this server, which serve reads in its place. */
   readonly readStores?: ReadStoreOptions;
   /** Timeouts for the server; each has a default. */
@@ -55,7 +57,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     const readServers = ended(new ReadServers(addresses.map(postgresAddress), lag, secret, patience));
     await readServers.open();
     const lanes = ended(connectLanes(address, patience));
-    await lanes.warm();
+    if (options.warm === true) await lanes.warm();
     const engine = postgresEngine({
       ...{ address, secret, isPartitioned, clock, writing, writer, lanes, readServers, writeBackup },
     });

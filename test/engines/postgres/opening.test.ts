@@ -1,6 +1,7 @@
 /** How a store on a server is made, found, and refused. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { Client } from 'pg';
 import { type ErrorCode, PlatError } from '../../../src/errors/index.ts';
 import { openStore, openTables } from '../../../src/open-store.ts';
 import { listing } from '../../support/builders.ts';
@@ -68,6 +69,26 @@ test('schemas of one database hold stores of their own', async (t) => {
   assert.deepEqual(await operations(there, testClock()).keys('Property'), []);
   assert.equal(here.name, `${shown(address)}?schema=here`);
   assert.notEqual(here.secret, there.secret);
+});
+
+test('a service has a connection for each lane from the start, and a command opens those that it uses', async (t) => {
+  const address = await database(t);
+  await (await openStore(address, { create: 'authority' })).close();
+  const connections = async (threads: boolean): Promise<number> => {
+    const store = await openStore(address, { threads });
+    const server = new Client({ connectionString: address });
+    await server.connect();
+    const { rowCount } = await server.query(
+      "SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'plat'",
+    );
+    await server.end();
+    await store.close();
+    return rowCount ?? 0;
+  };
+  // One writes, and one reads the settings.
+  assert.equal(await connections(false), 2);
+  // The same, and one each for records, pages and searches.
+  assert.equal(await connections(true), 5);
 });
 
 test('a schema with other tables is not touched', async (t) => {
