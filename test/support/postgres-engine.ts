@@ -119,7 +119,10 @@ export function postgresEngine(partitions?: PartitionField): Engine {
     share: 0.08,
     async open(scope, { settings, clock, limits, machine }) {
       const { address, drop } = await emptyDatabase(settings, partitions);
-      scope.after(drop);
+      // A database is dropped at once if nobody is connected to it; the server waits for those that it disconnects.
+      const taken = new AsyncDisposableStack();
+      scope.after(() => taken.disposeAsync());
+      taken.defer(drop);
       const open = async (on = clock, trust: ClockTrust = {}) => {
         const store = await openPostgresStore({
           address: `${address}&connections=3`,
@@ -129,7 +132,7 @@ export function postgresEngine(partitions?: PartitionField): Engine {
           writeBackup,
           ...(limits === undefined ? {} : { limits }),
         });
-        scope.after(() => store.close());
+        taken.defer(() => store.close());
         return store;
       };
       const copy = async (path: string) => {

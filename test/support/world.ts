@@ -1,5 +1,6 @@
 /** A store with helpers to write to it and to read from it, for tests. */
 import assert from 'node:assert/strict';
+import { after } from 'node:test';
 import type { StoreModel } from '../../src/compile/model.ts';
 import type {
   FileSigning,
@@ -91,6 +92,28 @@ export async function makeWorld(engine: Engine, scope: Scope, options: WorldOpti
     ...(options.machine === undefined ? {} : { machine: options.machine }),
   });
   return { ...opened, clock, ...operations(opened.store, clock) };
+}
+
+/**
+ * A world for the tests of a suite that only read, called in the suite: the first of them creates and fills it, and it is removed
+ * after the last test of the suite.
+ */
+export function sharedWorld(
+  engine: Engine,
+  fill: (world: World) => Promise<void>,
+  options: WorldOptions = {},
+): () => Promise<World> {
+  const endings: (() => Promise<void> | void)[] = [];
+  after(async () => {
+    for (const end of endings) await end();
+  });
+  const make = async (): Promise<World> => {
+    const world = await makeWorld(engine, { after: (end) => void endings.push(end) }, options);
+    await fill(world);
+    return world;
+  };
+  let made: Promise<World> | undefined;
+  return () => (made ??= make());
 }
 
 /** The same helpers for another store, such as a second one on the same data. */

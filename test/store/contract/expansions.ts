@@ -5,7 +5,15 @@ import type { ErrorCode } from '../../../src/errors/index.ts';
 import { listing, member, office, openHouse, photo, room } from '../../support/builders.ts';
 import type { Engine } from '../../support/engine.ts';
 import { IDX } from '../../support/views.ts';
-import { type Json, makeWorld, type ReadWish, ROOT, TIME, type World } from '../../support/world.ts';
+import {
+  type Json,
+  makeWorld,
+  type ReadWish,
+  ROOT,
+  sharedWorld,
+  TIME,
+  type World,
+} from '../../support/world.ts';
 
 async function populate(world: World): Promise<void> {
   await world.write('OUID', {
@@ -49,10 +57,10 @@ async function populate(world: World): Promise<void> {
 }
 
 export function expansionContract(engine: Engine): void {
+  const populated = sharedWorld(engine, populate);
   const cases = (name: string, table: readonly (readonly [string, Json, ReadWish?])[], key = 'A'): void => {
-    test(name, async (t) => {
-      const world = await makeWorld(engine, t);
-      await populate(world);
+    test(name, async () => {
+      const world = await populated();
       for (const [expand, expected, wish] of table) {
         const options = `$select=ListingKey&$expand=${encodeURIComponent(expand)}`;
         const record = await world.record('Property', key, options, wish);
@@ -191,9 +199,8 @@ export function expansionContract(engine: Engine): void {
     );
   });
 
-  test('nulls are left out inside of expansions, too, when that is asked for', async (t) => {
-    const world = await makeWorld(engine, t);
-    await populate(world);
+  test('nulls are left out inside of expansions, too, when that is asked for', async () => {
+    const world = await populated();
     const options = "$select=ListingKey&$expand=Media($filter=MediaKey eq 'M3')";
     const record = await world.record('Property', 'A', options, { omitNulls: true });
     assert.deepEqual(record, {

@@ -5,7 +5,7 @@ import type { MergedSource } from '../../../src/compile/read.ts';
 import { floorPlan, member, office, photo } from '../../support/builders.ts';
 import type { Engine } from '../../support/engine.ts';
 import { IDX, PRIVATE, type Viewer } from '../../support/views.ts';
-import { FILES, type Json, makeWorld, objectOf, TIME, type World } from '../../support/world.ts';
+import { FILES, type Json, objectOf, sharedWorld, TIME, type World } from '../../support/world.ts';
 
 async function source(
   world: World,
@@ -62,9 +62,10 @@ async function populate(world: World): Promise<void> {
 }
 
 export function mergedContract(engine: Engine): void {
-  test('rows come by key, then by the name of the resource', async (t) => {
-    const world = await makeWorld(engine, t);
-    await populate(world);
+  const populated = sharedWorld(engine, populate);
+
+  test('rows come by key, then by the name of the resource', async () => {
+    const world = await populated();
     const rows = await merged(world);
     assert.deepEqual(
       rows.map((row) => [row['@resource'], row.Name, row.Office]),
@@ -89,9 +90,8 @@ export function mergedContract(engine: Engine): void {
     assert.equal(rows[1] && 'Images' in rows[1], false);
   });
 
-  test('they are skipped, limited and ordered together', async (t) => {
-    const world = await makeWorld(engine, t);
-    await populate(world);
+  test('they are skipped, limited and ordered together', async () => {
+    const world = await populated();
     const names = async (wish: Wish) => (await merged(world, wish)).map(({ Name }) => Name);
     assert.deepEqual(await names({ skip: 1, limit: 2 }), ['Zed', 'Agent 2']);
     assert.deepEqual(await names({ skip: 4 }), []);
@@ -104,9 +104,8 @@ export function mergedContract(engine: Engine): void {
     ]);
   });
 
-  test('a role sees its own of each, also on the way from one to the other', async (t) => {
-    const world = await makeWorld(engine, t);
-    await populate(world);
+  test('a role sees its own of each, also on the way from one to the other', async () => {
+    const world = await populated();
     const rows = await merged(world, { viewer: IDX });
     assert.deepEqual(
       rows.map((row) => [row.Name, row.Office]),

@@ -7,7 +7,16 @@ import { fileSignature } from '../../../src/store/file-signature.ts';
 import { floorPlan, listing, openHouse, photo, room, unit } from '../../support/builders.ts';
 import type { Engine } from '../../support/engine.ts';
 import { IDX, PRIVATE, type Viewer } from '../../support/views.ts';
-import { FILES, type Json, makeWorld, pick, readPage, TIME, type World } from '../../support/world.ts';
+import {
+  FILES,
+  type Json,
+  makeWorld,
+  pick,
+  readPage,
+  sharedWorld,
+  TIME,
+  type World,
+} from '../../support/world.ts';
 
 const KEY = 'A/1';
 const HEAD = '/v1/listings/A%2F1';
@@ -306,9 +315,10 @@ const RESOURCE_OF: Readonly<Record<NativePart, string>> = {
 const parts = Object.keys(PARTS).filter((name): name is NativePart => name in PARTS);
 
 export function nativeContract(engine: Engine): void {
-  test('each part of a listing, expanded and by itself, in the order of the part', async (t) => {
-    const world = await makeWorld(engine, t, { settings });
-    await populate(world);
+  const populated = sharedWorld(engine, populate, { settings });
+
+  test('each part of a listing, expanded and by itself, in the order of the part', async () => {
+    const world = await populated();
     for (const part of parts) {
       const expected = PARTS[part].map(({ Id, ...members }) => ({
         Id,
@@ -362,9 +372,8 @@ export function nativeContract(engine: Engine): void {
     });
   });
 
-  test('custom fields are in their sections and groups, masked for roles that may not see them', async (t) => {
-    const world = await makeWorld(engine, t, { settings });
-    await populate(world);
+  test('custom fields are in their sections and groups, masked for roles that may not see them', async () => {
+    const world = await populated();
     const shown = async (viewer: Viewer) =>
       (await world.listing(KEY, { viewer, select: ['ListingKey'], expansions: ['CustomFields'] }))
         ?.CustomFields;
@@ -455,9 +464,8 @@ export function nativeContract(engine: Engine): void {
     }
   });
 
-  test('selected members of parts are added to Id and ResourceUri', async (t) => {
-    const world = await makeWorld(engine, t, { settings });
-    await populate(world);
+  test('selected members of parts are added to Id and ResourceUri', async () => {
+    const world = await populated();
     const members = {
       Photos: ['Uri300', 'Primary', 'Id'],
       PrimaryPhoto: ['Caption'],
@@ -518,9 +526,8 @@ export function nativeContract(engine: Engine): void {
     );
   });
 
-  test('a page of listings is in key order, selected fields in the order asked for', async (t) => {
-    const world = await makeWorld(engine, t, { settings });
-    await populate(world);
+  test('a page of listings is in key order, selected fields in the order asked for', async () => {
+    const world = await populated();
     const { query, files } = await world.request('Property', '');
     const view = query.view.schema.of('Property');
     const fields = ['StandardStatus', 'ListAgentId'].flatMap((name) => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { listing, member, office, openHouse, photo, room, unit } from '../../support/builders.ts';
 import type { Engine } from '../../support/engine.ts';
-import { type Json, makeWorld, pick, type World } from '../../support/world.ts';
+import { type Json, pick, sharedWorld, type World } from '../../support/world.ts';
 
 const ROLES = ['private', 'idx', 'public', 'portal', 'vow'];
 
@@ -80,10 +80,11 @@ async function populate(world: World): Promise<void> {
 }
 
 export function roleContract(engine: Engine): void {
+  const populated = sharedWorld(engine, populate);
+
   for (const role of ROLES) {
-    test(`${role}: rows of every resource, however they are asked for`, async (t) => {
-      const world = await makeWorld(engine, t);
-      await populate(world);
+    test(`${role}: rows of every resource, however they are asked for`, async () => {
+      const world = await populated();
       const viewer = { role };
       const seen = SEEN[role] ?? [];
       const people = role === 'private' || role === 'vow' ? ['none', 'off', 'on'] : ['none', 'on'];
@@ -115,9 +116,8 @@ export function roleContract(engine: Engine): void {
       if (role !== 'private') assert.deepEqual(await world.keys('Contacts', '', { viewer }), []);
     });
 
-    test(`${role}: nothing hidden in expansions, lambdas, counts and ways to other records`, async (t) => {
-      const world = await makeWorld(engine, t);
-      await populate(world);
+    test(`${role}: nothing hidden in expansions, lambdas, counts and ways to other records`, async () => {
+      const world = await populated();
       const viewer = { role };
       const media = MEDIA_SEEN[role] ?? [];
       const act = await world.record(
@@ -165,9 +165,8 @@ export function roleContract(engine: Engine): void {
     });
   }
 
-  test('a role sees the fields of its classes alone, in both interfaces', async (t) => {
-    const world = await makeWorld(engine, t);
-    await populate(world);
+  test('a role sees the fields of its classes alone, in both interfaces', async () => {
+    const world = await populated();
     const resource = (await world.store.model()).resource('Property');
     const classes: Readonly<Record<string, readonly string[]>> = {
       idx: ['open', 'idx', 'address'],
@@ -190,9 +189,8 @@ export function roleContract(engine: Engine): void {
     }
   });
 
-  test('a hidden field that is requested is left out, or annotated on request', async (t) => {
-    const world = await makeWorld(engine, t);
-    await populate(world);
+  test('a hidden field that is requested is left out, or annotated on request', async () => {
+    const world = await populated();
     const viewer = { role: 'idx' };
     const select = '$select=ListPrice,PrivateRemarks';
     assert.deepEqual(await world.record('Property', 'Act', select, { viewer }), { ListPrice: 100 });
@@ -215,9 +213,8 @@ export function roleContract(engine: Engine): void {
     });
   });
 
-  test('the store publishes to a role the fields and lookups that it may know', async (t) => {
-    const world = await makeWorld(engine, t);
-    await populate(world);
+  test('the store publishes to a role the fields and lookups that it may know', async () => {
+    const world = await populated();
     const fields = (role: string) =>
       world.keys('Field', "$filter=ResourceName eq 'Property'", { viewer: { role } });
     const all = await fields('private');
