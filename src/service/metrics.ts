@@ -104,14 +104,14 @@ export function makeMetrics(): Metrics {
   const histogramOf = (name: string, help: string, ...labelNames: string[]): Histogram =>
     new Histogram({ name, help, labelNames, buckets: BUCKETS, registers });
   const requests = counterOf('plat_requests_total', 'Requests by surface and status', 'surface', 'status');
-  const rows = counterOf('plat_rows_total', 'Records given', 'surface');
-  const bytes = counterOf('plat_bytes_total', 'Bytes of bodies', 'surface');
+  const rows = counterOf('plat_rows_total', 'Records returned', 'surface');
+  const bytes = counterOf('plat_bytes_total', 'Bytes of response bodies sent', 'surface');
   const found =
-    'Pages by the list of what their filter finds: made (fresh), kept (cached), or without one (none)';
+    'Pages by the filter index that they were read from: built for this request (fresh), from the cache (cached), or none';
   const pages = counterOf('plat_filter_index_pages_total', found, 'index');
-  const took = 'Time from a request to the end of its answer';
+  const took = 'Time from the start of a request to the end of its response';
   const seconds = histogramOf('plat_request_seconds', took, 'surface');
-  const steps = histogramOf('plat_step_seconds', 'Time of each step of a request', 'step');
+  const steps = histogramOf('plat_step_seconds', 'Duration of each step of a request', 'step');
   return {
     observe({ surface, status, rows: given, bytes: sent, seconds: taken, timings, index }) {
       requests.inc({ surface, status: String(status) });

@@ -125,19 +125,21 @@ export async function startService(
   const { gauge } = metrics;
   gauge('plat_requests_waiting', 'Requests that wait in the queue of their key', () => queue.waiting);
   gauge('plat_requests_running', 'Requests in progress', () => budgets.requests);
-  gauge('plat_event_streams', 'Clients that follow events', () => streams.open);
+  gauge('plat_event_streams', 'Open streams of events', () => streams.open);
   gauge(
     'plat_answer_bytes_waiting',
     'Bytes of responses that clients have not read yet',
     () => budgets.bytes,
   );
   gauge('plat_filter_index_bytes', 'Memory of the filter-index cache', () => indexes.bytes);
-  gauge('plat_filter_indexes', 'Filters whose results are kept', () => indexes.size);
-  gauge('plat_visibility_overdue', 'Whether the stored visibility is that of an earlier day', () =>
-    Number(store.overdue?.() !== undefined),
+  gauge('plat_filter_indexes', 'Filters in the filter-index cache', () => indexes.size);
+  gauge(
+    'plat_visibility_overdue',
+    'Whether the stored visibility is outdated: computed for an earlier day',
+    () => Number(store.overdue?.() !== undefined),
   );
-  gauge('plat_ready', 'Whether /ready says that the service is ready', isReady);
-  metrics.gauges('plat_webhooks', 'Webhooks that are sent to, fail, or are paused', 'state', () =>
+  gauge('plat_ready', 'Whether the service is ready, as /ready reports', isReady);
+  metrics.gauges('plat_webhooks', 'Webhooks by the state of their deliveries', 'state', () =>
     Object.entries(options.webhooks?.states() ?? {}),
   );
   addCacheGauges(metrics, store);
@@ -335,7 +337,7 @@ export function addReadStoreGauges(metrics: Metrics, store: Pick<Store, 'readSto
   const used = (): number => states().filter((each) => each.used).length;
   const reads = (): number => states().reduce((sum, each) => sum + each.reads, 0);
   metrics.gauge('plat_read_stores_used', 'Read stores that can be reached and are up to date', used);
-  metrics.gauge('plat_read_store_reads', 'Reads that read stores have answered', reads);
+  metrics.gauge('plat_read_store_reads', 'Reads served by read stores', reads);
 }
 
 interface PlannedListener {

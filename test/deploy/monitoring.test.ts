@@ -169,8 +169,8 @@ test(
                 {
                   exp_labels: { severity: 'critical', job: 'plat', instance: 'b' },
                   exp_annotations: {
-                    summary: 'b gives no metrics',
-                    description: 'The process is away, or its admin port cannot be reached.',
+                    summary: 'b has no metrics',
+                    description: 'The process is down, or its admin port cannot be reached.',
                   },
                 },
               ],
@@ -185,7 +185,7 @@ test(
                   exp_annotations: {
                     summary: 'api answers 10% of its requests with 5xx',
                     description:
-                      '503 with Retry-After means that the store is away or behind; the log has a line for each 500.',
+                      '503 with Retry-After means that the store is unreachable or lags; each 500 is logged.',
                   },
                 },
               ],
@@ -200,7 +200,7 @@ test(
                   exp_annotations: {
                     summary: 'the copy of Property is 2h 26m 40s old',
                     description:
-                      'The source is away or slow, or its answers cannot be read; "plat status" says which step failed.',
+                      'The source is unreachable or slow, or its responses cannot be read; "plat status" shows which step failed.',
                   },
                 },
               ],

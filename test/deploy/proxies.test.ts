@@ -218,7 +218,7 @@ async function refusesWhileDown({ https: port }: Proxy, { tokens }: Behind): Pro
   const at = { secure: true, host: 'api.example.org', port };
   const { status, headers: given, json } = await ask(at, '/v1/listings', { headers });
   assert.deepEqual([status, given['retry-after']], [503, '5']);
-  assert.deepEqual(json, { error: { code: '503', message: 'The service is away for a moment.' } });
+  assert.deepEqual(json, { error: { code: '503', message: 'The service is temporarily unavailable.' } });
 }
 
 async function passesThrough(t: TestContext, name: string, proxy: Proxy, behind: Behind): Promise<void> {

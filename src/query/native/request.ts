@@ -82,9 +82,9 @@ function readPagination(value: string | undefined): NativeRequest['pagination'] 
 
 const CONFLICTS: readonly (readonly [ParameterName, ParameterName, string])[] = [
   ['_skiptoken', '_orderby', 'a token continues the order by key'],
-  ['_skiptoken', '_page', 'each says where the page begins'],
-  ['_skiptoken', '_skip', 'each says where the page begins'],
-  ['_page', '_skip', 'each says where the page begins'],
+  ['_skiptoken', '_page', 'both set where the page begins'],
+  ['_skiptoken', '_skip', 'both set where the page begins'],
+  ['_page', '_skip', 'both set where the page begins'],
 ];
 
 function checkTogether(given: NativeParameters['given']): void {

@@ -14,7 +14,7 @@ export interface ReadinessCheck {
 async function clockProblem(store: Store): Promise<string | undefined> {
   const jump = await store.clockJump();
   if (jump > 0) {
-    return `the clock was set ahead by ${spanText(jump)} since the store was last written to; nothing is written until it is right, or, if it was behind before and is right now, until a command with --allow-clock-jump says so`;
+    return `the clock was set ahead by ${spanText(jump)} since the store was last written to; writes are refused until the clock is corrected or, if it is correct now and was behind before, until it is confirmed with --allow-clock-jump`;
   }
   const ahead = await store.ahead();
   return ahead === undefined ? undefined : aheadText(ahead);

@@ -60,10 +60,10 @@ function resourcesOf(
 }
 
 const TITLES: Readonly<Record<Surface['name'], string>> = {
-  api: 'plat: listings',
-  replication: 'plat: listings, for replicas',
-  floorplans: 'plat: floor plans',
-  admin: 'plat: its operator',
+  api: 'plat: Listings',
+  replication: 'plat: Listings, for replicas',
+  floorplans: 'plat: Floor plans',
+  admin: 'plat: Administration',
 };
 
 function documentOf(surface: Surface, resources: readonly DescribedResource[]): Json {

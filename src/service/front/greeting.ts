@@ -29,7 +29,7 @@ const NAMES: Readonly<Record<SurfaceName, string>> = {
   api: 'Listings',
   replication: 'Listings, for replicas',
   floorplans: 'Floor plans',
-  admin: 'For its operator',
+  admin: 'Administration',
 };
 
 /** Example requests that work with a token, by surface: path and query. */
@@ -62,7 +62,7 @@ function rootsOf({ resoRoot, nativeRoot }: Surface, base: string): string {
 }
 
 const createdBy = ({ keyKind }: Surface): string =>
-  `plat key create --store STORE --name "Who it is for" --kind ${keyKind}${keyKind === 'floorplans' ? ' --system SYSTEM' : ''}`;
+  `plat key create --store STORE --name "Name of its owner" --kind ${keyKind}${keyKind === 'floorplans' ? ' --system SYSTEM' : ''}`;
 
 export function greeting({ base, surface }: Pick<Exchange, 'base' | 'surface'>): Reply {
   const name = `plat: ${NAMES[surface.name]}`;
@@ -83,19 +83,19 @@ export function greeting({ base, surface }: Pick<Exchange, 'base' | 'surface'>):
 <body>
 <main>
 <h1>${escaped(name)}</h1>
-${roots === '' ? '' : `<h2>Roots</h2>\n<dl>\n${roots}\n</dl>`}
-${surface.name === 'admin' ? `<p>${link(`${base}${CONSOLE_ROOT}/`, 'Open the console')}, which shows the content and the health of the feed.</p>` : ''}
+${roots === '' ? '' : `<h2>Service roots</h2>\n<dl>\n${roots}\n</dl>`}
+${surface.name === 'admin' ? `<p>${link(`${base}${CONSOLE_ROOT}/`, 'Open the console')}, which shows the content and the health of the service.</p>` : ''}
 <h2>Token</h2>
-<p>Every question needs a token. Whoever runs this service makes one, and it is shown once:</p>
+<p>Every request needs a token. The operator of this service creates it with this command, which prints it only once:</p>
 <pre>${escaped(createdBy(surface))}</pre>
 <p>Send it as <code>Authorization: Bearer</code>, or as the password of <code>Basic</code> with any user name.</p>
-<h2>Ask</h2>
+<h2>Example requests</h2>
 <pre>TOKEN=…
 ${curls.map(escaped).join('\n')}</pre>
-<h2>Read on</h2>
+<h2>Documentation</h2>
 <ul>
-<li>${link(`${base}/openapi.json`, 'openapi.json')} describes every path; with a token, the fields that its key sees</li>
-${metadata === undefined ? '' : `<li>${link(metadata, '$metadata')} says the same of the RESO interface; it needs the token</li>`}
+<li>${link(`${base}/openapi.json`, 'openapi.json')} describes every path; requested with a token, it contains the fields that the key may see</li>
+${metadata === undefined ? '' : `<li>${link(metadata, '$metadata')} describes the RESO interface; it requires a token</li>`}
 ${documents.join('\n')}
 </ul>
 </main>

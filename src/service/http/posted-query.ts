@@ -70,7 +70,7 @@ function unpacked(pair: string): string {
     const bytes = Buffer.from(value, 'base64url');
     return inUrlForm(textOf(inflateRawSync(bytes, { maxOutputLength: LONGEST_QUERY })));
   } catch (cause) {
-    const facts = { name: PACKED, value: value.slice(0, 40), expected: 'what a link gave, as it is' };
+    const facts = { name: PACKED, value: value.slice(0, 40), expected: 'the value from a link, unchanged' };
     throw platError('optionInvalid', facts, { target: PACKED, cause });
   }
 }

@@ -272,7 +272,7 @@ export class KeptFile {
     const { size, uid } = statSync(this.#path);
     if (uid !== (process.getuid?.() ?? uid)) throw new Refused('it belongs to another user');
     if (size === 0) return undefined;
-    if (!isKeptFile(this.#path)) throw new Refused('it is another file: move it away');
+    if (!isKeptFile(this.#path)) throw new Refused('it is not a file of kept pages: move it away');
     if (size > this.#bytes * SPARE + SPARE_BYTES) {
       this.#remove();
       return undefined;

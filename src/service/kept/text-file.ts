@@ -181,7 +181,7 @@ export class TextFile {
       const length = Math.min(PIECE, end - from);
       const at = first.text.at + from - first.start;
       const { bytesWritten } = await this.#during(() => writeTo(file, body, from, length, at));
-      if (bytesWritten === 0) throw new Error('the file takes nothing more');
+      if (bytesWritten === 0) throw new Error('the file system accepts no more data');
       from += bytesWritten;
     }
   }
@@ -204,7 +204,7 @@ export class TextFile {
     try {
       await settleAll(runsOf(placed).map((run) => this.#readRun(file, body, run)));
       const wrong = placed.filter(({ text, start }) => !this.#isRight(body, text, start));
-      if (wrong.length > 0) this.#fault(wrong, new Error('a text is not as it was written'));
+      if (wrong.length > 0) this.#fault(wrong, new Error('a text differs from what was written'));
       return wrong.length === 0;
     } catch (error) {
       this.#fault(placed, error);
@@ -221,7 +221,7 @@ export class TextFile {
     const { at } = first.text;
     const length = last.start + last.text.length - start;
     const { bytesRead } = await this.#during(() => readFrom(file, body, start, length, at));
-    if (bytesRead < length) throw new Error('it ends too early');
+    if (bytesRead < length) throw new Error('the file is too short');
     for (const { text, start: begin } of run) {
       if (begin + text.length < body.length) body[begin + text.length] = COMMA;
     }
@@ -337,7 +337,10 @@ export class TextFile {
     this.#faults++;
     if (this.#faults >= MOST_FAULTS) this.#turnOff(error);
     else if (this.#faults === 1) {
-      this.#options.warn(`${this.#options.path} was damaged: what was wrong is read from the store`, error);
+      this.#options.warn(
+        `${this.#options.path} was damaged: the damaged texts are read from the store`,
+        error,
+      );
     }
   }
 

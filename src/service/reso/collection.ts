@@ -212,7 +212,7 @@ function readingAt(
 
 function refuseTokenWithSkip({ skipToken, skip }: CollectionQuery): void {
   if (skipToken !== undefined && skipToken !== '' && skip !== undefined) {
-    const reason = 'each says where the page begins';
+    const reason = 'both set where the page begins';
     throw platError('optionsConflict', { first: '$skiptoken', second: '$skip', reason }, { target: '$skip' });
   }
 }

@@ -131,7 +131,7 @@ export function pageSize(
   const { largestSize, defaultSize } = paging;
   if (paging.top === 'page') {
     if (top !== undefined && top > largestSize && skip !== undefined) {
-      const reason = `a page has at most ${largestSize} rows, so a step of ${top} would lose rows`;
+      const reason = `a page has at most ${largestSize} rows, so steps of ${top} would skip rows`;
       throw platError('optionsConflict', { first: '$top', second: '$skip', reason }, { target: '$top' });
     }
     const rows = Math.min(top ?? defaultSize, largestSize, preferred ?? largestSize);

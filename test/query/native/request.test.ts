@@ -118,9 +118,9 @@ describe('a native request', () => {
       '_skiptoken=&_orderby=City',
       '_skiptoken and _orderby cannot be combined: a token continues the order by key.',
     ],
-    ['_skiptoken=&_page=1', '_skiptoken and _page cannot be combined: each says where the page begins.'],
-    ['_skip=0&_skiptoken=', '_skiptoken and _skip cannot be combined: each says where the page begins.'],
-    ['_skip=0&_page=1', '_page and _skip cannot be combined: each says where the page begins.'],
+    ['_skiptoken=&_page=1', '_skiptoken and _page cannot be combined: both set where the page begins.'],
+    ['_skip=0&_skiptoken=', '_skiptoken and _skip cannot be combined: both set where the page begins.'],
+    ['_skip=0&_page=1', '_page and _skip cannot be combined: both set where the page begins.'],
   ];
   for (const [query, message] of conflicts) {
     it(`refuses ${query}`, () =>

@@ -128,7 +128,7 @@ test('/figures returns the metrics of /metrics as JSON', async () => {
   const named = (name: string) => figures.map(objectIn).find((each) => each.name === name);
   assert.deepEqual(named('plat_filter_indexes'), {
     name: 'plat_filter_indexes',
-    help: 'Filters whose results are kept',
+    help: 'Filters in the filter-index cache',
     type: 'gauge',
     values: [{ name: 'plat_filter_indexes', labels: {}, value: 0 }],
   });

@@ -149,7 +149,7 @@ for (const [what, damage] of Object.entries(DAMAGE)) {
       damage(descriptorOf(t, path));
       assert.equal(await read(...kept), undefined);
       assert.ok(dropped.size > 0);
-      assert.deepEqual(warnings, [`${path} was damaged: what was wrong is read from the store`]);
+      assert.deepEqual(warnings, [`${path} was damaged: the damaged texts are read from the store`]);
       const again = await keep(...texts);
       assert.ok((await read(...again)) === texts.join(','), 'the texts are written again');
     },
@@ -175,7 +175,7 @@ test('a file that is damaged repeatedly is no longer used', { skip: !canBeFound 
   }
   assert.ok(file.isOff);
   assert.deepEqual(warnings, [
-    `${path} was damaged: what was wrong is read from the store`,
+    `${path} was damaged: the damaged texts are read from the store`,
     `${path} cannot be used: pages without gzip are read from the store`,
   ]);
 });

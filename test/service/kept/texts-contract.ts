@@ -236,7 +236,7 @@ export function textsContract(engine: Engine): void {
       writeSync(descriptor, Buffer.alloc(40_000, ' '), 0, 40_000, middle);
       assert.notEqual((await walk()).records, 0);
       assert.equal((await walkUntilKept()) <= LISTINGS, true);
-      assert.deepEqual(warnings, [`${path}-text was damaged: what was wrong is read from the store`]);
+      assert.deepEqual(warnings, [`${path}-text was damaged: the damaged texts are read from the store`]);
     },
   );
 

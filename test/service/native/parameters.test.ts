@@ -53,7 +53,7 @@ describe('a parameter', () => {
       1053,
       `${first} and ${second} cannot be combined: ${why}.`,
     ];
-    const places = 'each says where the page begins';
+    const places = 'both set where the page begins';
     assert.deepEqual(
       await feed.fault('listings?_skiptoken=&_orderby=ListPrice'),
       error('_skiptoken', '_orderby', 'a token continues the order by key'),

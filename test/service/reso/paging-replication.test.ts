@@ -73,12 +73,12 @@ test('4.2 after a page with $skip, nextLink continues by $skiptoken without $ski
   assert.equal(next, `${feed.root}Property?$select=ListingKey&$top=5&$skiptoken=20014`);
 });
 
-test('$top above 1000 together with $skip is refused, since stepping by $top would lose rows', async () => {
+test('$top above 1000 together with $skip is refused, since stepping by $top would skip rows', async () => {
   for (const skip of [0, 1000]) {
     assert.deepEqual(await feed.error(`Property?$top=1001&$skip=${skip}`), [
       400,
       'optionsConflict',
-      '$top and $skip cannot be combined: a page has at most 1000 rows, so a step of 1001 would lose rows.',
+      '$top and $skip cannot be combined: a page has at most 1000 rows, so steps of 1001 would skip rows.',
     ]);
   }
   assert.equal((await feed.keys('Property?$top=1000&$skip=1000&$select=ListingKey')).length, 1000);
@@ -100,7 +100,7 @@ test('$skiptoken and $skip cannot be combined', async () => {
   assert.deepEqual(await feed.error('Property?$skiptoken=20009&$skip=5'), [
     400,
     'optionsConflict',
-    '$skiptoken and $skip cannot be combined: each says where the page begins.',
+    '$skiptoken and $skip cannot be combined: both set where the page begins.',
   ]);
 });
 

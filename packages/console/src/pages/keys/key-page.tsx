@@ -213,7 +213,7 @@ function LastDay({ of, limit }: { readonly of: KeyHistory; readonly limit: Limit
       )}
       <div class="card">
         <Chart
-          title="Records given, minute by minute"
+          title="Records returned per minute"
           summary={`${counted(rows, 'record')} in all`}
           times={times}
           lines={[{ name: 'Records', tone: 'accent', values: of.rows, ofHour: 'sum' }]}
