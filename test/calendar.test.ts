@@ -1,6 +1,6 @@
 /**
- * The other tests, run when days, months and years end: each file by itself, and each begins ten seconds from a midnight
- * that somebody may have forgotten. It takes long, so `PLAT_FULL=1` asks for it. One file at one moment:
+ * The other tests at ends of days, months and years: each file by itself, beginning ten seconds before or after a midnight that code
+ * might mishandle. It takes long, so that only `PLAT_FULL=1` runs it. To run one file at one time:
  * `PLAT_TEST_DATE=2028-02-29T00:00:10Z NODE_OPTIONS=--import=$PWD/test/support/other-date.js node --test FILE`.
  */
 import assert from 'node:assert/strict';
@@ -14,7 +14,7 @@ import { fakeTime } from './support/other-clock.ts';
 import { startServer } from './support/postgres-server.ts';
 import { TOGETHER } from './support/together.ts';
 
-/** Both sides of a midnight, the day that most years lack from both its ends, and the last of a year. */
+/** Both sides of a midnight, a leap day from both ends, and the end of a year. */
 const MOMENTS = [
   ['at the beginning of 29 February', '2028-02-29T00:00:10Z'],
   ['at the end of 29 February', '2028-02-29T23:59:50Z'],
@@ -22,13 +22,13 @@ const MOMENTS = [
 ] as const;
 
 const PLACE = fileURLToPath(new URL('..', import.meta.url));
-/** The environment of a process whose clock is off by so many milliseconds. */
+/** The environment of a process whose clock is off by that many milliseconds. */
 const clockOff = (milliseconds: number): Readonly<Record<string, string>> => ({
   NODE_OPTIONS: `--import=${new URL('support/other-date.js', import.meta.url)}`,
   PLAT_TEST_DATE_OFFSET: String(milliseconds),
 });
 
-/** What runs others, and the simulation, which has clocks of its own. */
+/** Files that run others, and the simulation, which has its own clocks. */
 const isLeftOut = (file: string): boolean =>
   file === 'test/calendar.test.ts' ||
   file.startsWith('test/replica/simulation/') ||
@@ -38,14 +38,14 @@ const FILES = globSync('test/**/*.test.ts', { cwd: PLACE })
   .filter((file) => !isLeftOut(file))
   .toSorted();
 
-/** A server of another time takes a library that not every machine has; without it the tests of servers are left out. */
+/** A server at another time needs a library that not every machine has; without it the tests of servers are skipped. */
 const needsServer = (file: string): boolean => /postgres/i.test(readFileSync(`${PLACE}${file}`, 'utf8'));
 const chosen = FILES.filter((file) => fakeTime() !== undefined || !needsServer(file));
 
-/** How long one file may take, beside all others, on a slow machine: one that waits without end is a failure. */
+/** The time limit of a file, next to all others on a slow machine: one that waits without end is a failure. */
 const LONGEST = 600_000;
 
-/** Runs one file, in a process that is at the moment; says how it ended, and what it said. */
+/** Runs one file in a process at the given time. @returns how it ended, and its output */
 async function runAt(moment: string, file: string): Promise<{ readonly end: string; readonly said: string }> {
   const { PLAT_FULL: _, NODE_TEST_CONTEXT: __, ...environment } = process.env;
   const child = spawn(process.execPath, [file], {
@@ -85,7 +85,7 @@ for (const [name, moment] of process.env.PLAT_FULL === '1' ? MOMENTS : [])
 const OFFSET = Date.parse('2028-02-29T23:59:50Z') - Date.now();
 const skip = fakeTime() === undefined ? 'there is no libfaketime here' : false;
 
-test('a process is at the other time, and its server, whose timeouts end', { skip }, async () => {
+test('a process runs at the other time, and so does its server, whose timeouts work', { skip }, async () => {
   const isThere = (moment: unknown): void => {
     const wrong = Math.abs(Number(moment) - Date.now() - OFFSET);
     assert.ok(wrong < 60_000, `${moment}`);
@@ -102,7 +102,7 @@ test('a process is at the other time, and its server, whose timeouts end', { ski
   try {
     const { rows } = await client.query('SELECT extract(epoch FROM clock_timestamp()) * 1000 AS moment');
     isThere(rows[0].moment);
-    // It looks at the clock in a signal handler, while it waits.
+    // The server reads the clock in a signal handler while it waits.
     await assert.rejects(client.query('SET statement_timeout = 20; SELECT pg_sleep(3600)'), {
       code: '57014',
     });

@@ -1,4 +1,4 @@
-/** Clients of others, as they are, in one process (support/together.ts). */
+/** Unmodified third-party clients, in one process (support/together.ts). */
 import { runTogether } from './support/together.ts';
 
 await runTogether('clients');

@@ -1,4 +1,4 @@
-/** The tests of what every request has, in one process (support/together.ts). */
+/** The tests of what all requests have in common, in one process (support/together.ts). */
 import { runTogether } from './support/together.ts';
 
 await runTogether('connections');

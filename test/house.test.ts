@@ -45,7 +45,7 @@ interface Import {
   readonly to: string;
 }
 
-/** What a file refers to: imports of every form, and the programs of its threads. */
+/** The files that a file refers to: imports of every form, and the programs of its threads. */
 const SPECIFIER = /(?:from\s+|import\s+|import\(\s*|new URL\(\s*)'([^']+)'/g;
 
 const specifiersOf = (text: string): string[] =>
@@ -81,14 +81,14 @@ it('knows an engine only inside of it', () => {
   assert.deepEqual(wrong, []);
 });
 
-it('holds every room of the sources in the arrows', () => {
+it('has an entry in the arrows for every room of the sources', () => {
   const rooms = new Set(
     files.map((file) => roomOf(relative(SOURCES, file))).filter((room) => !room.endsWith('.ts')),
   );
   assert.deepEqual([...rooms].toSorted(), Object.keys(ARROWS).toSorted());
 });
 
-/** Groups of files that lead to one another through imports, of types, too (Tarjan). */
+/** Groups of files that import each other in a cycle, also for types only (Tarjan). */
 function circles(): string[][] {
   const targets = new Map<string, string[]>();
   for (const { from, to } of imports) targets.set(from, [...(targets.get(from) ?? []), to]);
@@ -114,11 +114,11 @@ function circles(): string[][] {
   return found;
 }
 
-it('has no circles between files', () => {
+it('has no cycles between files', () => {
   assert.deepEqual(circles(), []);
 });
 
-/** Wings of one house, which share what lies above both and never each other's rooms. */
+/** Rooms next to each other, which share what is above both and never import from each other. */
 const WINGS: readonly (readonly [string, string])[] = [
   ['service/native', 'service/reso'],
   ['query/native', 'query/odata'],
@@ -126,7 +126,7 @@ const WINGS: readonly (readonly [string, string])[] = [
   ['replica/source/native', 'replica/source/reso'],
 ];
 
-it('imports nothing from wing to wing', () => {
+it('imports nothing from one of these rooms into another', () => {
   const between = (from: string, to: string): Import[] =>
     imports.filter((each) => each.from.startsWith(`${from}/`) && each.to.startsWith(`${to}/`));
   assert.deepEqual(
@@ -151,7 +151,7 @@ const programs = ['src', 'packages/demo/src', 'test', 'bench', 'scripts'].flatMa
 );
 const textOf = new Map(programs.map((path) => [path, readFileSync(join(ROOT, path), 'utf8')]));
 
-/** What others than this repository's files import: the entry points of the packages. */
+/** The entry points of the packages, which other programs import. */
 const ENTRY_POINTS = new Set([
   'src/index.ts',
   'packages/demo/src/index.ts',
@@ -163,14 +163,14 @@ const DECLARED =
 const LISTED = /^export\s+(?:type\s+)?(\{[^}]*\})/gm;
 const NAMED = /(?:import|export)\s+(?:type\s+)?(\{[^}]*\}|\*(?: as \w+)?)\s+from\s+'(\.[^']+)'/g;
 const LOADED = /(?:import\(|new URL\()\s*'(\.[^']+)'/g;
-/** Exports without a name, or with several, which this test could not follow. */
+/** Exports without a name, or of several, which this test could not follow. */
 const NAMELESS = /^export (?:default\b|(?:const|let) [{[])/m;
 
-/** What a name is imported as counts nothing: `{ type A as B }` imports A. */
+/** The name under which something is imported does not matter: `{ type A as B }` imports A. */
 const importedNames = (list: string): string[] =>
   [...list.matchAll(/(?:^|[{,])\s*(?:type\s+)?(\w+)/g)].map(([, name = '']) => name);
 
-/** What a file exports, under the names that others import: `{ A as B }` exports B. */
+/** The names that a file exports: `{ A as B }` exports B. */
 const exportedNames = (text: string): string[] => [
   ...[...text.matchAll(DECLARED)].map(([, name = '']) => name),
   ...[...text.matchAll(LISTED)].flatMap(([, list = '']) =>
@@ -231,7 +231,7 @@ it('leads from $filter to SQL in the files that the code map lists', () => {
   );
 });
 
-it('writes to stdout and stderr through one module, which escapes what a terminal would obey', () => {
+it('writes to stdout and stderr through one module, which escapes what a terminal would interpret', () => {
   const writers = files.filter((file) =>
     /process\.(stdout|stderr|stdin\.fd)|[{,]\s*(stdout|stderr)\b[^}]*\}\s*=\s*process\b|console\.|destination\(|from 'node:(console|tty|readline)/.test(
       readFileSync(file, 'utf8').replace(/^\s*(\*|\/\/|\/\*).*$/gm, ''),

@@ -1,4 +1,4 @@
-/** The tests of what each interface answers, in one process (support/together.ts). */
+/** The tests of the responses of each interface, in one process (support/together.ts). */
 import { runTogether } from './support/together.ts';
 
 await runTogether('interfaces');

@@ -1,4 +1,4 @@
-/** Commands that go on until they are ended, in one process (support/together.ts). */
+/** Commands that run until they are stopped, in one process (support/together.ts). */
 import { runTogether } from './support/together.ts';
 
 await runTogether('processes');

@@ -1,4 +1,4 @@
-/** The tests of whole replicas, in one process (support/together.ts). */
+/** The tests of complete replicas, in one process (support/together.ts). */
 import { runTogether } from './support/together.ts';
 
 await runTogether('replicas');

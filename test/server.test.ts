@@ -1,4 +1,4 @@
-/** The tests of the engine of a server in one process (support/together.ts). */
+/** The tests of PostgreSQL in one process (support/together.ts). */
 import { runTogether } from './support/together.ts';
 
 await runTogether('server');

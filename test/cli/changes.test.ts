@@ -18,7 +18,7 @@ async function imported(at: Place, ...records: readonly object[]): Promise<void>
   await at.done(['import', '--store', 'm.db', 'l.ndjson']);
 }
 
-const told = (out: string): string[] =>
+const linesOf = (out: string): string[] =>
   out
     .split('\n')
     .filter(Boolean)
@@ -28,23 +28,23 @@ const told = (out: string): string[] =>
       return `${kind} ${resource} ${key}${price}`;
     });
 
-test('the sequence is written from the start or a number, with records, as a role sees them', async (t) => {
+test('the sequence is written from the start or from a number, with records, as a role sees them', async (t) => {
   const at = place(t);
   await imported(at, listing('1', 5), { ...listing('2', 6), InternetEntireListingDisplayYN: false });
   await imported(at, listing('1', 7));
   const changes = (...more: string[]) => at.done(['changes', '--store', 'm.db', ...more]);
   const all = await changes();
-  assert.deepEqual(told(all), ['created Property 1', 'created Property 2', 'changed Property 1']);
+  assert.deepEqual(linesOf(all), ['created Property 1', 'created Property 2', 'changed Property 1']);
   const [, second = ''] = all.split('\n');
   const { sequence, at: moment } = JSON.parse(second);
   assert.match(moment, /^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
-  assert.deepEqual(told(await changes('--since', String(sequence))), ['changed Property 1']);
-  assert.deepEqual(told(await changes('--since', 'end')), []);
-  assert.deepEqual(told(await changes('--records', '--role', 'idx')), [
+  assert.deepEqual(linesOf(await changes('--since', String(sequence))), ['changed Property 1']);
+  assert.deepEqual(linesOf(await changes('--since', 'end')), []);
+  assert.deepEqual(linesOf(await changes('--records', '--role', 'idx')), [
     'created Property 1 7',
     'changed Property 1 7',
   ]);
-  assert.deepEqual(told(await changes('--resources', 'Member,Office')), []);
+  assert.deepEqual(linesOf(await changes('--resources', 'Member,Office')), []);
   const wrong = (...more: string[]) => at.run(['changes', '--store', 'm.db', ...more]);
   assert.deepEqual(await wrong('--resources', 'Propperty'), {
     code: 2,
@@ -65,14 +65,14 @@ test('the sequence is written from the start or a number, with records, as a rol
   );
 });
 
-test('a checkpoint goes on where the lines before it ended, and one of something else is refused', async (t) => {
+test('a checkpoint continues after the lines already written, and a file without a position is rejected', async (t) => {
   const at = place(t);
   await imported(at, listing('1', 5));
   const changes = () => at.run(['changes', '--store', 'm.db', '--checkpoint', 'p.txt']);
-  assert.deepEqual(told((await changes()).out), ['created Property 1']);
-  assert.deepEqual(told((await changes()).out), []);
+  assert.deepEqual(linesOf((await changes()).out), ['created Property 1']);
+  assert.deepEqual(linesOf((await changes()).out), []);
   await imported(at, listing('1', 6), listing('2', 6));
-  assert.deepEqual(told((await changes()).out), ['changed Property 1', 'created Property 2']);
+  assert.deepEqual(linesOf((await changes()).out), ['changed Property 1', 'created Property 2']);
   const kept = readFileSync(at.path('p.txt'), 'utf8');
   assert.match(kept, /^\d+\.[\w-]+\n$/);
   at.file('p.txt', 'something else');
@@ -84,7 +84,7 @@ test('a checkpoint goes on where the lines before it ended, and one of something
   );
 });
 
-test('--follow writes what other processes commit, and a signal ends it well', async (t) => {
+test('--follow writes what other processes commit, and a signal ends it with exit code 0', async (t) => {
   const at = place(t);
   await imported(at, listing('1', 5));
   const following = at.start(['changes', '--store', 'm.db', '--follow', '--checkpoint', 'p.txt']);
@@ -94,12 +94,12 @@ test('--follow writes what other processes commit, and a signal ends it well', a
   following.child.kill('SIGINT');
   const { code, out } = await following.ended;
   assert.equal(code, 0);
-  assert.deepEqual(told(out), ['created Property 1', 'created Property 2']);
+  assert.deepEqual(linesOf(out), ['created Property 1', 'created Property 2']);
   const next = await at.done(['changes', '--store', 'm.db', '--checkpoint', 'p.txt']);
-  assert.deepEqual(told(next), []);
+  assert.deepEqual(linesOf(next), []);
 });
 
-/** Records whose lines fill a pipe several times, of one commit and one page: a reader that stops keeps the writer in the middle of a page. */
+/** Records whose lines fill a pipe several times, in one commit and one page: a reader that stops blocks the writer within the page. */
 const LONG = 'K'.repeat(240);
 const many = (count: number) => Array.from({ length: count }, (_, index) => listing(`${LONG}${index}`, 5));
 
@@ -113,11 +113,11 @@ async function stopsReading(at: Place) {
   return { ...process, stdout };
 }
 
-test('who is killed in the middle of a page, or loses its reader, has kept no more than it had written', async (t) => {
+test('a process that is killed within a page, or loses its reader, does not move its checkpoint beyond the written lines', async (t) => {
   const at = place(t);
   await imported(at, listing('1', 5));
   const rest = () => at.done(['changes', '--store', 'm.db', '--checkpoint', 'p.txt']);
-  assert.deepEqual(told(await rest()), ['created Property 1']);
+  assert.deepEqual(linesOf(await rest()), ['created Property 1']);
   const kept = readFileSync(at.path('p.txt'), 'utf8');
   await imported(at, ...many(900));
 
@@ -134,11 +134,11 @@ test('who is killed in the middle of a page, or loses its reader, has kept no mo
   assert.deepEqual({ code, err }, { code: 1, err: '' });
   assert.equal(readFileSync(at.path('p.txt'), 'utf8'), kept);
 
-  assert.equal(told(await rest()).length, 900);
-  assert.deepEqual(told(await rest()), []);
+  assert.equal(linesOf(await rest()).length, 900);
+  assert.deepEqual(linesOf(await rest()), []);
 });
 
-test('a follower that is killed at any moment and resumes gets every change, the last ones perhaps twice', async (t) => {
+test('a follower that is killed at any time and resumes writes every change, the last ones possibly twice', async (t) => {
   const at = place(t);
   const [commits, kills] = process.env.PLAT_FULL === '1' ? [60, 30] : [6, 2];
   const seen: string[] = [];
@@ -155,7 +155,7 @@ test('a follower that is killed at any moment and resumes gets every change, the
     const kept = existsSync(at.path('p.txt'))
       ? Number.parseInt(readFileSync(at.path('p.txt'), 'utf8'), 10)
       : 0;
-    // A position lies behind the entry that names the commit.
+    // A position is one after the number of the entry.
     assert.ok(kept <= Math.max(...seen.map(sequenceIn)) + 1, `${kept} is ahead of ${seen.at(-1)}`);
   }
   seen.push(
@@ -163,12 +163,12 @@ test('a follower that is killed at any moment and resumes gets every change, the
   );
   const first = [...new Set(seen)];
   assert.deepEqual(
-    told(first.join('\n')),
+    linesOf(first.join('\n')),
     Array.from({ length: commits + 1 }, (_, commit) => `created Property ${commit}`),
   );
 });
 
-test('a checkpoint that two processes keep, or that cannot be written, is reported and left as it was', (t) => {
+test('a checkpoint that another process has changed, or that cannot be written, is reported and left unchanged', (t) => {
   const at = place(t);
   const path = at.path('p.txt');
   const read = () => readFileSync(path, 'utf8');

@@ -1,4 +1,4 @@
-/** plat check and its repair as a user runs them; backups that are made of a damaged store, and services of one. */
+/** plat check and --repair from the command line; backups of a damaged store, and a service on one. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
@@ -26,7 +26,7 @@ function damage(at: Place, ...statements: readonly string[]): void {
   database.close();
 }
 
-/** Changes what no statement of the engine would: bytes of the file. */
+/** Changes bytes of the file, which no SQL statement would. */
 function overwrite(at: Place, from: string, to: string): void {
   const bytes = readFileSync(at.path('m.db'));
   const place = bytes.indexOf(from);
@@ -35,7 +35,7 @@ function overwrite(at: Place, from: string, to: string): void {
   writeFileSync(at.path('m.db'), bytes);
 }
 
-test('a sound store passes; each fault is a line, and --repair mends it', async (t) => {
+test('a sound store passes; each fault is one line, and --repair repairs it', async (t) => {
   const at = place(t);
   await market(at);
   const sound = await at.run(['check', '--store', 'm.db']);
@@ -76,7 +76,7 @@ test('a sound store passes; each fault is a line, and --repair mends it', async 
   assert.deepEqual(await at.exported('m.db', 'Property'), before);
 });
 
-test('flipped bytes: check exits with 3, backup with 1 and without a file, and import mends what is unsure', async (t) => {
+test('changed bytes: check exits with 3, backup with 1 and without a file, and after --repair a backup succeeds', async (t) => {
   const at = place(t);
   await market(at);
   overwrite(at, 'A house B', 'A mouse B');
@@ -100,7 +100,7 @@ test('flipped bytes: check exits with 3, backup with 1 and without a file, and i
   );
 });
 
-test('a copy of a damaged store is the same, and said to be damaged; an export is whole or not there', async (t) => {
+test('a copy of a damaged store is identical and reported as damaged; an export is complete or not written', async (t) => {
   const at = place(t);
   await market(at);
   await at.done(['copy', '--from', 'm.db', '--to', 'sound.db']);
@@ -125,7 +125,7 @@ test('a copy of a damaged store is the same, and said to be damaged; an export i
   assert.equal(existsSync(at.path('p.ndjson.partial')), false);
 });
 
-test('a damaged page, a broken setting: one line, and never a stack', async (t) => {
+test('damaged settings: every command prints one line without a stack trace', async (t) => {
   const at = place(t);
   await market(at);
   damage(at, "UPDATE plat_meta SET value = '{' WHERE name = 'settings'");
@@ -161,7 +161,7 @@ test('a damaged page, a broken setting: one line, and never a stack', async (t) 
   );
 });
 
-test('check names unreadable notes on a source, and --refresh recreates them', async (t) => {
+test('check names invalid notes on a source, and --refresh recreates them', async (t) => {
   const at = place(t);
   await market(at);
   const created = await at.done(['key', 'create', '--store', 'm.db', '--name', 'k', '--role', 'private']);
@@ -199,7 +199,7 @@ test('check names unreadable notes on a source, and --refresh recreates them', a
   await feed.process.ended;
 });
 
-test('a service finds by itself what no read of a page does, and says so', async (t) => {
+test('a service detects damage that no read of a page shows, logs it, and is not ready', async (t) => {
   const at = place(t);
   await market(at);
   overwrite(at, 'Town B"', 'Gown B"');

@@ -1,4 +1,4 @@
-/** Commands on a machine whose clock is wrong for a while, beside a service that goes on. */
+/** Commands on a machine whose clock is wrong for a while, beside a service that keeps running. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { test } from 'node:test';
@@ -7,12 +7,12 @@ import { DAY } from '../support/clock.ts';
 import { clockOff, place } from './run.ts';
 import { ANY_PORT, addressesOf } from './serving.ts';
 
-/** Where a system does not tell its starts apart, a process notices no jump that came before it. */
+/** On a system without an identifier of its boot, a process cannot detect an earlier jump. */
 const tellsStarts = existsSync('/proc/sys/kernel/random/boot_id');
 const AHEAD = { env: clockOff(2 * DAY) };
 const STORE = ['--store', 'm.db'];
 
-test('a clock that jumped ahead is refused unless it is confirmed, in every command that takes timestamps', async (t) => {
+test('a clock that jumped ahead is rejected by every command that assigns timestamps, unless it is confirmed', async (t) => {
   if (!tellsStarts) return t.skip('this system does not tell its starts apart');
   const at = place(t);
   for (const key of ['A', 'B', 'C']) at.file(`${key}.ndjson`, [listing(key)]);
@@ -31,11 +31,11 @@ test('a clock that jumped ahead is refused unless it is confirmed, in every comm
     (await at.exported('m.db', 'Property')).map(({ ListingKey }) => ListingKey),
     ['A'],
   );
-  // It is right after all, and said so once: the next command knows.
+  // The clock is right after all; one confirmation is enough for the next commands.
   await at.done(['import', ...STORE, '--allow-clock-jump', 'B.ndjson'], AHEAD);
   await at.done(['import', ...STORE, 'C.ndjson'], AHEAD);
   assert.equal((await at.exported('m.db', 'Property')).length, 3);
-  // Also where whoever says it finds nothing to write.
+  // A confirmation is stored even if nothing else is written.
   const further = { env: clockOff(4 * DAY) };
   const { out } = await at.run(['restamp', ...STORE, '--allow-clock-jump'], further);
   assert.equal(out, 'no timestamp is ahead of the clock\n');
@@ -47,7 +47,7 @@ test('a clock that was behind and is corrected stops no writer, and no timestamp
   if (!tellsStarts) return t.skip('this system does not tell its starts apart');
   const at = place(t);
   for (const key of ['A', 'B', 'C', 'Z']) at.file(`${key}.ndjson`, [listing(key)]);
-  // The store has lived for a while.
+  // The store was also written to in the past.
   await at.done(['import', ...STORE, 'Z.ndjson'], { env: clockOff(-10 * DAY) });
   await at.done(['import', ...STORE, '--allow-clock-jump', 'A.ndjson']);
   const behind = { env: clockOff(-2 * DAY) };
@@ -63,7 +63,7 @@ test('a clock that was behind and is corrected stops no writer, and no timestamp
   assert.equal((await at.exported('m.db', 'Property')).length, 4);
 });
 
-test('a store that was made under a clock that was ahead is brought back once it is right', async (t) => {
+test('a store that was created under a clock that was ahead is restamped once the clock is right', async (t) => {
   const at = place(t);
   at.file('a.ndjson', [listing('A')]);
   await at.done(['import', ...STORE, 'a.ndjson'], AHEAD);
@@ -81,7 +81,7 @@ test('a store that was made under a clock that was ahead is brought back once it
   await at.done(['import', ...STORE, 'b.ndjson']);
 });
 
-test('a store that a wrong clock has frozen says so everywhere, and is repaired while it is served', async (t) => {
+test('a store that a wrong clock has frozen is reported by every command, and restamped while it is served', async (t) => {
   const at = place(t);
   at.file('a.ndjson', [listing('A')]);
   at.file('b.ndjson', [listing('B')]);
@@ -92,15 +92,15 @@ test('a store that a wrong clock has frozen says so everywhere, and is repaired 
   assert.deepEqual(await ready(), { ready: true });
 
   await at.done(['import', ...STORE, '--allow-clock-jump', 'b.ndjson'], AHEAD);
-  const told =
+  const frozen =
     /the last timestamp, \S+Z, lies 2\.0 days ahead of the clock: windows up to it stay empty; "plat restamp" brings it back/;
   const { problems } = Object(await ready());
-  assert.match(problems.clock, told);
+  assert.match(problems.clock, frozen);
   const status = await at.run(['status', ...STORE, '--json']);
-  assert.match(status.err, told);
+  assert.match(status.err, frozen);
   assert.equal(JSON.parse(status.out).ahead.isRestamping, false);
   const imported = await at.run(['import', ...STORE, 'a.ndjson']);
-  assert.deepEqual([imported.code, told.test(imported.err)], [0, true]);
+  assert.deepEqual([imported.code, frozen.test(imported.err)], [0, true]);
 
   const repaired = await at.done(['restamp', ...STORE]);
   assert.match(

@@ -1,4 +1,4 @@
-/** Services of files in which one bit is another, as processes of their own: no page that is no JSON has status 200. */
+/** Services on files with one changed bit, as separate processes: no page with status 200 is invalid JSON. */
 import assert from 'node:assert/strict';
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -14,7 +14,7 @@ const LISTINGS = KEYS.map((ListingKey) => ({
   PublicRemarks: `${'A house with a view. '.repeat(100)}Built for ${ListingKey} in May`,
 }));
 
-/** Large pages, of which all but the last hold the record. */
+/** Large pages; all but the last contain the record. */
 const PAGES = [
   '/Reso/OData/Property?$top=1000',
   '/v1/listings?_limit=1000',
@@ -22,7 +22,7 @@ const PAGES = [
   '/Reso/OData/Property?$top=1000&$skiptoken=K1200',
 ] as const;
 
-/** Flips the lowest bit of a byte, also where the file holds what was there before. @param after the text before it */
+/** Flips the lowest bit of a byte, also in old copies that the file contains. @param after the text before the byte */
 function flip(at: Place, file: string, after: string): void {
   const bytes = readFileSync(at.path(file));
   let flips = 0;
@@ -35,14 +35,14 @@ function flip(at: Place, file: string, after: string): void {
   writeFileSync(at.path(file), bytes);
 }
 
-/** @param words that the log will have */
+/** @param words that the log must contain */
 async function serve(at: Place, file: string, token: string, words?: string) {
   const service = at.start(['serve', '--store', file, ...ANY_PORT]);
   const line = words === undefined ? undefined : lineWith(service, words);
   const { replication, admin } = await addressesOf(service);
   return {
     line,
-    /** Statuses of the pages, as they are and packed; what has 200 is JSON. */
+    /** Statuses of the pages, with and without gzip; a page with status 200 must be JSON. */
     async statuses(): Promise<number[][]> {
       const given: number[][] = [];
       for (const path of PAGES) {
@@ -63,14 +63,14 @@ async function serve(at: Place, file: string, token: string, words?: string) {
   };
 }
 
-test('a file with a flipped quote, and one with a flipped letter', async (t) => {
+test('no page with a flipped quote is sent, nor one with a flipped letter', async (t) => {
   const at = place(t);
   at.file('a.ndjson', LISTINGS);
   await at.done(['import', '--store', 'sound.db', 'a.ndjson']);
   const key = await at.done(['key', 'create', '--store', 'sound.db', '--name', 'k', '--role', 'private']);
   const token = key.trim();
   for (const file of ['quote.db', 'letter.db']) copyFileSync(at.path('sound.db'), at.path(file));
-  // A column has neither the name of its field nor a quote.
+  // A typed column has neither the name of its field nor a quote.
   const text = `"PublicRemarks":"${LISTINGS[200]?.PublicRemarks}`;
   flip(at, 'quote.db', text);
   flip(at, 'letter.db', text.slice(0, -'May'.length));

@@ -1,4 +1,4 @@
-/** Deleting, writing out and copying what a store holds. */
+/** Commands that delete, export, back up and count what a store contains. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -42,21 +42,24 @@ test('delete removes records with everything that belongs to them, and reports k
   assert.deepEqual(await keysIn(at, 'Media', 'MediaKey'), []);
 });
 
-test('a replica refuses imports, and deletes without --force', async (t) => {
+test('a replica rejects imports, and deletes without --force', async (t) => {
   const at = place(t);
   const { store, write } = await makeWorld(sqliteEngine(), t, { settings: { owner: 'replica' } });
   await write('Property', { ListingKey: '1' }, { ListingKey: '2' });
   await store.backup(at.path('r.db'));
   at.file('l.ndjson', LISTINGS);
-  const told = (reason: string) => ({ code: 2, out: '', err: `plat: ${reason}\n` });
+  const rejection = (reason: string) => ({ code: 2, out: '', err: `plat: ${reason}\n` });
   const [imported, refused] = await Promise.all([
     at.run(['import', '--store', 'r.db', 'l.ndjson']),
     at.run(['delete', '--store', 'r.db', '--resource', 'Property', '1']),
   ]);
-  assert.deepEqual(imported, told('r.db is a replica: plat replicate fetches its records from its source.'));
+  assert.deepEqual(
+    imported,
+    rejection('r.db is a replica: plat replicate fetches its records from its source.'),
+  );
   assert.deepEqual(
     refused,
-    told('This store is a replica; its records are deleted at their source. --force deletes them here.'),
+    rejection('This store is a replica; its records are deleted at their source. --force deletes them here.'),
   );
   assert.equal(
     await at.done(['delete', '--store', 'r.db', '--resource', 'Property', '--force', '1']),
@@ -64,7 +67,7 @@ test('a replica refuses imports, and deletes without --force', async (t) => {
   );
 });
 
-test('export gives what import takes: a new store made of it holds the same', async (t) => {
+test('a new store that is imported from an export has the same content', async (t) => {
   const at = place(t);
   await filled(at);
   const out = await at.done(['export', '--store', 'm.db', '--resource', 'Property']);
@@ -108,7 +111,7 @@ test('backup writes a complete store next to the live one, and never overwrites 
   });
 });
 
-test('status counts what is stored', async (t) => {
+test('status counts the stored records', async (t) => {
   const at = place(t);
   await filled(at);
   const status = JSON.parse(await at.done(['status', '--store', 'm.db', '--json']));
@@ -129,7 +132,7 @@ test('status counts what is stored', async (t) => {
   assert.match(text, /^Property +2 +0 +0 +20\d\d-/m);
 });
 
-/** A key that was made for a time that is over by now. */
+/** A key that has expired. */
 async function endedKey(path: string): Promise<void> {
   const store = await openStore(path);
   const wanted = { name: 'ended', kind: 'replication', role: 'idx', systems: [] } as const;
@@ -137,7 +140,7 @@ async function endedKey(path: string): Promise<void> {
   await store.close();
 }
 
-test('keys are valid until they end: an expired one and a revoked one are not, one that is rotated still is', async (t) => {
+test('an expired key and a revoked one are invalid, one that was rotated is valid until its end', async (t) => {
   const at = place(t);
   const create = async (name: string, ...more: readonly string[]): Promise<string> =>
     JSON.parse(await at.done(['key', 'create', '--store', 'm.db', '--name', name, '--json', ...more])).id;
@@ -160,7 +163,7 @@ test('keys are valid until they end: an expired one and a revoked one are not, o
   assert.deepEqual(stateOf('rotated').sort(), ['until at', 'valid']);
 });
 
-test('a reader that goes away ends the export without a word of a stack', async (t) => {
+test('an export whose reader goes away ends without a stack trace', async (t) => {
   const at = place(t);
   at.file(
     'many.ndjson',

@@ -1,4 +1,4 @@
-/** `plat demo` as a new user meets it, and what works against it. */
+/** `plat demo` as a new user meets it, and the commands that work with it. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -37,7 +37,7 @@ async function startDemo(at: Place, ...more: readonly string[]): Promise<Demo> {
 const statusOf = async ({ address, token }: { address: string; token: string }, path: string) =>
   (await fetch(`${address}${path}`, { headers: { authorization: `Bearer ${token}` } })).status;
 
-test('demo makes a market, prints addresses, tokens and curl lines that work, and renews its keys', async (t) => {
+test('demo creates a market, prints addresses, tokens and curl lines that work, and renews its keys', async (t) => {
   const at = place(t);
   const first = await startDemo(at, '--listings', '60');
   const { api, replication, floorplans, admin } = first.at;
@@ -56,7 +56,7 @@ test('demo makes a market, prints addresses, tokens and curl lines that work, an
     assert.match(picture, /^<svg /, 'its MediaURL opens');
   });
 
-  await t.test('the console opens at its line, with the token that the line names', async () => {
+  await t.test('the console opens at the printed address, with the printed token', async () => {
     const [, page = ''] = /with the admin token at the log-in:\n {2}(http:.*)\n/.exec(first.text) ?? [];
     assert.equal(page, `${admin.address}/console/`);
     assert.match(first.text, new RegExp(`^console +${page} `, 'm'));
@@ -77,7 +77,7 @@ test('demo makes a market, prints addresses, tokens and curl lines that work, an
       try {
         const page = await (await browser.newContext({ viewport: { width: 1280, height: 800 } })).newPage();
         await page.goto(/^console +(\S+)/m.exec(first.text)?.[1] ?? '');
-        // What is not on the screen yet, a person would have to look for.
+        // Below the visible part, a user would have to scroll to it.
         const see = async (name: string | RegExp, role: 'button' | 'link') => {
           const seen = page.getByRole(role, { name }).first();
           await seen.waitFor();
@@ -94,7 +94,7 @@ test('demo makes a market, prints addresses, tokens and curl lines that work, an
         await (await see(/Floor Plan/, 'link')).click();
         await page.locator('.drawing-area img').waitFor();
         await page.getByRole('table').getByText('Kitchen').first().waitFor();
-        // The other way: by a listing, and from it to its plan.
+        // In the other direction: from a listing to its plan.
         await (await see('Explore', 'link')).click();
         await (await see(/ \w\w \d{5}$/, 'link')).click();
         const toPlan = page.getByRole('button', { name: /^See the (?:\d+ )?floor plan/ });
@@ -127,7 +127,7 @@ test('demo makes a market, prints addresses, tokens and curl lines that work, an
     assert.deepEqual(await answer.json(), marketOutlines());
   });
 
-  await t.test('plat floorplans gets the records of a listing or a system, and the images', async () => {
+  await t.test('plat floorplans fetches the records of a listing or a system, and the images', async () => {
     const from = ['floorplans', '--from', `${floorplans.address}/Reso`, '--token', floorplans.token];
     const out = await at.done(['export', '--store', 'd.db', '--resource', 'Media']);
     const plans = out
@@ -190,7 +190,7 @@ test('demo makes a market, prints addresses, tokens and curl lines that work, an
     keys.map(({ name, kind, revokedAt }: KeyRecord) => `${name} ${kind} ${revokedAt !== null}`).toSorted(),
     KEY_KINDS.flatMap((kind) => [false, true].map((revoked) => `demo ${kind} ${revoked}`)).toSorted(),
   );
-  assert.equal((await at.exported('d.db', 'Property')).length, 60, 'a market that is there stays');
+  assert.equal((await at.exported('d.db', 'Property')).length, 60, 'an existing market is kept');
 });
 
 test('demo --live does not touch records that it did not create', async (t) => {
@@ -212,7 +212,7 @@ test('demo --live does not touch records that it did not create', async (t) => {
 
 const slow = process.env.PLAT_FULL === '1' ? false : 'makes a market of 3,000; npm run test:full';
 
-test('a market that was broken off is completed at the next start', { skip: slow }, async (t) => {
+test('a market whose creation was interrupted is completed at the next start', { skip: slow }, async (t) => {
   const at = place(t);
   const broken = at.start([
     'demo',

@@ -1,4 +1,4 @@
-/** The lines of docs/first-hour.md and of the README, typed on a real terminal as they stand, one after the other. */
+/** The lines of docs/first-hour.md and of the README, typed unchanged on a real terminal, one after the other. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
@@ -18,7 +18,7 @@ const skip =
   noTerminal ||
   (spawnSync('curl', ['--version']).status === 0 ? false : 'there is no curl here, which the lines use');
 
-/** The lines in the blocks of a document that a shell takes. @param until the heading at which to stop */
+/** The shell commands in the blocks of a document. @param until the heading at which to stop */
 function linesOf(document: string, until?: string): string[] {
   const whole = readFileSync(join(ROOT, document), 'utf8');
   const text = until === undefined ? whole : whole.slice(0, whole.indexOf(`\n## ${until}\n`));
@@ -30,16 +30,16 @@ function linesOf(document: string, until?: string): string[] {
   );
 }
 
-/** What goes on until it is told to end, and how it is known to be at work. */
+/** Commands that run until they are ended, and the output that shows that they are ready. */
 const LASTING: readonly (readonly [line: RegExp, ready: RegExp])[] = [
   [/\bdemo\b/, /\$top=1'\n/],
   [/plat serve\b/, /^admin .*\n/m],
-  // A store without a copy is downloaded first; one that is current has nothing to do yet.
+  // A store without a copy is downloaded first; with a current one there is nothing to do.
   [/--watch$/, /resource=Property step=update state=done/],
   [/--watch\b/, /^admin .*\n/m],
 ];
 
-/** A port for each that the documents name, which nobody has now. */
+/** A free port for each one that the documents name. */
 async function freePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer());
   const ports = await Promise.all(
@@ -58,11 +58,11 @@ async function freePorts(count: number): Promise<number[]> {
 }
 
 interface Shell extends OnTerminal {
-  /** Types a line, and waits until it has ended. @returns what it wrote, and its exit code */
+  /** Types a line, and waits until its command has ended. @returns its output and exit code */
   run(line: string): Promise<{ readonly code: number; readonly text: string }>;
 }
 
-/** What npm draws on a terminal by itself is no part of what a line says. */
+/** What npm itself writes to a terminal is not part of the output. */
 const QUIET_NPM = {
   NO_COLOR: '1',
   npm_config_loglevel: 'error',
@@ -72,7 +72,7 @@ const QUIET_NPM = {
 
 const PROMPT = /<<(\d+)>> $/;
 
-/** A shell on a terminal, in which plat is what `npx` finds. @param own whether it is found by npx itself */
+/** A shell on a terminal in which `npx` finds plat. @param own whether npx finds it by itself */
 async function shell(t: Scope, at: Place, node: OtherNode, own: boolean): Promise<Shell> {
   const path = [dirname(node.path), userPath()].join(':');
   const kept = Object.entries(environment({ TERM: 'xterm' })).filter(([name]) => !name.startsWith('npm_'));
@@ -104,10 +104,10 @@ function withPlat(t: Scope): Place {
   return at;
 }
 
-/** Sets variables of the environment for the lines of one terminal. */
+/** Sets environment variables for the lines of one terminal. */
 type Preparing = (line: string) => readonly string[];
 
-/** Types all lines, and ends what lasts with Ctrl-C. @returns what each line wrote */
+/** Types all lines, and ends running commands with Ctrl-C. @returns the output of each line */
 async function typed(
   t: Scope,
   at: Place,
@@ -124,14 +124,14 @@ async function typed(
       const { code, text } = await main.run(line);
       assert.equal(code, 0, `${line}: ${text}`);
       said.set(line, text);
-      // What was shown once is kept by whoever needs it.
+      // A value that is shown only once is kept for later lines.
       const [token] = /^plat_\S{40,}$/m.exec(text) ?? [];
       if (token !== undefined) await main.run(`TOKEN=${token}`);
       continue;
     }
     const own = await shell(t, at, node, isWhole);
     for (const each of prepare(line)) await own.run(each);
-    // A token that another terminal was given is pasted there.
+    // A token that was printed in another terminal is pasted.
     for (const [, name = ''] of line.matchAll(/\$(\w+)/g)) {
       const { text } = await main.run(`echo "$${name}"`);
       await own.run(`${name}=${/^plat_\S+/m.exec(text)?.[0]}`);
@@ -143,13 +143,13 @@ async function typed(
   for (const each of lasting) {
     each.type(CTRL_C);
     const code = Number(PROMPT.exec(await each.until(PROMPT))?.[1]);
-    // The shell that npx starts says 130 itself (docs/commands.md).
+    // The shell that npx starts exits with 130 itself (docs/commands.md).
     assert.ok(code === 0 || (isWhole && code === 130), `${code}`);
   }
   return said;
 }
 
-/** Names of ports for a surface each, as the environment has them. */
+/** Names of a port for each surface, as environment variables. */
 const exported = (ports: readonly number[]): string[] =>
   ['API', 'REPLICATION', 'FLOORPLANS', 'ADMIN'].map(
     (name, index) => `export PLAT_${name}_PORT=${ports[index]}`,
@@ -158,7 +158,7 @@ const exported = (ports: readonly number[]): string[] =>
 const { nodes, lacking } = nodesHere();
 for (const why of lacking) test(why, { skip: why }, () => undefined);
 
-/** What `npm test` runs: up to the records of one's own. The rest takes some seconds. */
+/** `npm test` runs the lines up to the user's own records. The rest takes some seconds. */
 const SHARE = 'A replica';
 
 for (const node of isWhole ? nodes : nodes.slice(0, 1)) {
@@ -176,22 +176,22 @@ for (const node of isWhole ? nodes : nodes.slice(0, 1)) {
     const lines = linesOf('docs/first-hour.md', isWhole ? undefined : SHARE);
     assert.equal(lines[0], 'npm ci');
     const said = await typed(t, at, node, lines.slice(1).map(here), prepare);
-    const told = (part: string): string => [...said].find(([line]) => line.includes(part))?.[1] ?? '';
-    assert.match(told('--version'), /^\d+\.\d+\.\d+$/m);
-    assert.match(told("Property('mine-1')"), /"City":"Fargo","ListPrice":310000/);
-    assert.match(told('plat status'), /^Property +52 /m);
+    const outputOf = (part: string): string => [...said].find(([line]) => line.includes(part))?.[1] ?? '';
+    assert.match(outputOf('--version'), /^\d+\.\d+\.\d+$/m);
+    assert.match(outputOf("Property('mine-1')"), /"City":"Fargo","ListPrice":310000/);
+    assert.match(outputOf('plat status'), /^Property +52 /m);
     if (!isWhole) return;
-    assert.match(told('plat verify'), /^Property +52 +52 +52 +0 +0$/m);
-    assert.match(told('$count=true'), /"@odata\.count":\d+/);
-    assert.match(told('/ready'), /"ready":true/);
-    assert.match(told('grep mine-1'), /"ListingKey":"mine-1"/);
-    assert.match(told('plat check'), /nothing is wrong/);
+    assert.match(outputOf('plat verify'), /^Property +52 +52 +52 +0 +0$/m);
+    assert.match(outputOf('$count=true'), /"@odata\.count":\d+/);
+    assert.match(outputOf('/ready'), /"ready":true/);
+    assert.match(outputOf('grep mine-1'), /"ListingKey":"mine-1"/);
+    assert.match(outputOf('plat check'), /nothing is wrong/);
   });
 
   const readme = isWhole ? skip : 'npm run test:full';
   test(`the lines of the README on Node ${node.version}`, { skip: readme, timeout: 250_000 }, async (t) => {
     const at = withPlat(t);
-    // Without the name and the program of a package, which npx would install here from the address of this folder.
+    // Without its name and program in package.json, npx would install a package of that name here.
     const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
     at.file('package.json', JSON.stringify({ private: true, scripts }));
     symlinkSync(join(ROOT, 'bin'), at.path('bin'));
@@ -203,7 +203,7 @@ for (const node of isWhole ? nodes : nodes.slice(0, 1)) {
       return exported(line.includes('demo') ? ports : ports.slice(4));
     };
     const lines = linesOf('README.md').filter((line) => !line.startsWith('npm ci'));
-    // The feed is the service above, whose token is for its port of the api.
+    // The feed is the service above; its token is for its api port.
     const here = (line: string) => line.replace('https://feed.example.com', `http://127.0.0.1:${ports[4]}`);
     const said = await typed(t, at, node, lines.map(here), prepare);
     assert.ok(said.size >= 6, [...said.keys()].join('\n'));
@@ -211,7 +211,7 @@ for (const node of isWhole ? nodes : nodes.slice(0, 1)) {
   });
 }
 
-test('every line of docs/first-hour.md that npm test does not run is one that plat takes', async () => {
+test('every line of docs/first-hour.md that npm test does not run has a valid command and options', async () => {
   for (const line of linesOf('docs/first-hour.md')) {
     const [, words] = /npx plat ((?:[^")]|"[^"]*")+)/.exec(line) ?? [];
     if (words === undefined || words.startsWith('-')) continue;

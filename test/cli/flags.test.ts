@@ -1,4 +1,4 @@
-/** Flags in the environment, and files as editors write them: what a person means by them. */
+/** Flags in the environment, and configuration files as editors write them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openSqliteStore } from '../../src/engines/sqlite/store.ts';
@@ -6,13 +6,13 @@ import { DEFAULT_SETTINGS } from '../../src/records/settings.ts';
 import { place } from './run.ts';
 import { ANY_PORT, addressesOf } from './serving.ts';
 
-test('a flag in the environment is on or off as it says, and anything else is wrong use', async (t) => {
+test('a flag in the environment is true or false, and anything else is wrong usage', async (t) => {
   const at = place(t);
   const create = ['key', 'create', '--store', 'm.db', '--name', 'X'];
-  const told = async (text: string) => at.run(create, { env: { PLAT_JSON: text } });
-  for (const yes of ['true', '1', 'yes', 'ON']) assert.match((await told(yes)).out, /^\{"id":/, yes);
-  for (const no of ['false', '0', 'no', 'Off', '']) assert.match((await told(no)).out, /^plat_\S+\n$/, no);
-  const maybe = await told('maybe');
+  const created = async (text: string) => at.run(create, { env: { PLAT_JSON: text } });
+  for (const yes of ['true', '1', 'yes', 'ON']) assert.match((await created(yes)).out, /^\{"id":/, yes);
+  for (const no of ['false', '0', 'no', 'Off', '']) assert.match((await created(no)).out, /^plat_\S+\n$/, no);
+  const maybe = await created('maybe');
   assert.deepEqual(maybe, {
     code: 2,
     out: '',
@@ -20,7 +20,7 @@ test('a flag in the environment is on or off as it says, and anything else is wr
   });
 });
 
-test('so is one that says no by itself; a command without it does not look', async (t) => {
+test('a negative flag such as PLAT_NO_CREATE works the same, and commands without it ignore it', async (t) => {
   const at = place(t);
   const created = (text: string) =>
     at.run(['key', 'create', '--store', 'none.db', '--name', 'X'], { env: { PLAT_NO_CREATE: text } });
@@ -33,14 +33,14 @@ test('so is one that says no by itself; a command without it does not look', asy
   assert.equal((await created('whatever')).code, 0, 'it has no such flag');
 });
 
-test('a byte order mark at the beginning of the configuration is nothing', async (t) => {
+test('a byte order mark at the beginning of the configuration is ignored', async (t) => {
   const at = place(t);
   at.file('plat.config.json', `\uFEFF${JSON.stringify({ name: 'from the file' })}`);
   const made = JSON.parse(await at.done(['key', 'create', '--store', 'm.db', '--json']));
   assert.equal(made.name, 'from the file');
 });
 
-test('one that says no leaves a guard where it is', async (t) => {
+test('PLAT_FORCE=0 does not force anything', async (t) => {
   const at = place(t);
   const replica = await openSqliteStore({
     path: at.path('r.db'),

@@ -1,4 +1,4 @@
-/** What a person is told before the first command runs: examples that work, and words that complete themselves. */
+/** Help before the first command runs: examples that work, and completion. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
@@ -11,19 +11,19 @@ import { place } from './run.ts';
 const leavesOf = (program: Command): Command[] =>
   [...everyCommand(program)].filter(({ commands }) => commands.length === 0);
 
-/** The words of one line, as a shell parts them; what stands before `plat` and behind its command is the shell's. */
+/** The words of a line as a shell divides them; what comes before `plat` and after its command belongs to the shell. */
 function wordsOf(line: string): string[] {
   const [, own = ''] = /(?:^|[ (])plat (.*?)(?:\)| [|>] ?.*)?$/.exec(line) ?? [];
   return [...own.matchAll(/"([^"]*)"|(\S+)/g)].map(([, inQuotes, plain]) => inQuotes ?? plain ?? '');
 }
 
-/** The value of a variable that stands before the command. */
+/** The value of a variable that is set before the command. */
 const variablesOf = (line: string): Record<string, string> =>
   Object.fromEntries(
     [...line.matchAll(/^(PLAT_\w+)=(\S+) /g)].map(([, name = '', value = '']) => [name, value]),
   );
 
-test('each command has two examples or more, which name all that it needs', async () => {
+test('each command has at least two examples, which have all required options', async () => {
   const names = leavesOf(await loadProgram()).map(nameOf);
   assert.deepEqual(Object.keys(EXAMPLES).toSorted(), names.toSorted());
   for (const [name, examples] of Object.entries(EXAMPLES)) {
@@ -54,7 +54,7 @@ test('each command has two examples or more, which name all that it needs', asyn
   }
 });
 
-test('--help shows the examples, what is required first, and options by what they are about', async (t) => {
+test('--help shows examples, required options first, and options grouped by topic', async (t) => {
   const at = place(t);
   const help = await at.done(['replicate', '--help']);
   const headings = [...help.matchAll(/^(\S.*:)$/gm)].map(([, heading]) => heading);
@@ -77,7 +77,7 @@ test('--help shows the examples, what is required first, and options by what the
     assert.ok(help.includes(`  # ${does}\n  ${line}\n`), line);
 });
 
-test('no command leaves an option out of its groups', async () => {
+test('every option of every command is in a group', async () => {
   for (const command of leavesOf(await loadProgram())) {
     const loose = command.options.filter(({ helpGroupHeading }) => helpGroupHeading === undefined);
     assert.deepEqual(
@@ -88,7 +88,7 @@ test('no command leaves an option out of its groups', async () => {
   }
 });
 
-/** What Tab offers at the end of each line. */
+/** The completions at the end of each line. */
 const OFFERED: readonly (readonly [line: string, offered: readonly string[]])[] = [
   ['plat re', ['replicate', 'restamp', 'restore']],
   ['plat key ', ['create', 'list', 'revoke', 'rotate']],
@@ -144,7 +144,7 @@ for (const shell of ['bash', 'zsh', 'fish']) {
   });
 }
 
-/** Calls what bash would call, with the words as it would part them. */
+/** Calls the completion function as bash does, with the words as bash divides them. */
 const BASH_TAB = `
 source ./script
 read -ra COMP_WORDS <<< "$1"
@@ -167,7 +167,7 @@ test(
   },
 );
 
-test('a shell that plat does not know is wrong use', async (t) => {
+test('an unknown shell is wrong usage', async (t) => {
   const { code, err } = await place(t).run(['completion', 'tcsh']);
   assert.equal(code, 2);
   assert.match(err, /Allowed choices are bash, zsh, fish/);

@@ -1,4 +1,4 @@
-/** Issue of bad input: a clear reason for each record, the rest stored, nothing lost. */
+/** Invalid input: each rejected record has a clear reason, the rest is stored, and nothing is lost. */
 import assert from 'node:assert/strict';
 import { appendFileSync, mkdirSync, readFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
@@ -6,7 +6,7 @@ import { constants, gunzipSync, gzipSync } from 'node:zlib';
 import { rejectedFile } from '../../src/cli/import/rejected-file.ts';
 import { type Ended, linesOf, type Place, place, type RunOptions } from './run.ts';
 
-/** What is said of the input: not that it is the first of a new store. */
+/** The messages about the input, without the notice of a new store. */
 async function run(at: Place, args: readonly string[], options?: RunOptions): Promise<Ended> {
   const ended = await at.run(args, options);
   return { ...ended, err: ended.err.replace(/^\S+ is a new store: none existed here\n/m, '') };
@@ -17,22 +17,23 @@ interface Rejected {
   readonly reason: string;
 }
 
-/** What the rejected file says, line by line, and the records in it as they stand there. */
+/** The lines of the rejected file, with the text of their records. */
 function rejected(at: Place, file: string): { why: readonly Rejected[]; texts: readonly string[] } {
   const texts = readFileSync(at.path(`${file}.rejected.ndjson`), 'utf8')
     .trimEnd()
     .split('\n');
   const why = texts.map((text): Rejected => {
-    const { '@plat.rejected': told }: { '@plat.rejected': Rejected & { file: string } } = JSON.parse(text);
-    assert.equal(told.file, file);
-    return { line: told.line, reason: told.reason };
+    const { '@plat.rejected': rejected }: { '@plat.rejected': Rejected & { file: string } } =
+      JSON.parse(text);
+    assert.equal(rejected.file, file);
+    return { line: rejected.line, reason: rejected.reason };
   });
   return { why, texts };
 }
 
 const MEGABYTES_10 = 10_000_000;
 
-/** A line of the file, and the reason for which it is refused; none: it is stored. */
+/** A line of the file, and the reason for which it is rejected; none: it is stored. */
 const LINES: readonly (readonly [line: string, reason?: string])[] = [
   ['{"ListingKey":"1","StandardStatus":"Active","ListPrice":100,"City":"Ütrecht"}'],
   ['{"ListingKey":"2","ListPrice":"a lot"}', 'ListPrice is "a lot", but takes a number'],
@@ -99,9 +100,9 @@ test('each bad line is reported with file, line and reason and goes to the rejec
   );
   const { why, texts } = rejected(at, 'bad.ndjson');
   assert.deepEqual(why, expected);
-  const told = expected.slice(0, 20).map(({ line, reason }) => `bad.ndjson:${line}: ${reason}`);
+  const first = expected.slice(0, 20).map(({ line, reason }) => `bad.ndjson:${line}: ${reason}`);
   assert.deepEqual(err.trimEnd().split('\n'), [
-    ...told,
+    ...first,
     `bad.ndjson: ${expected.length - 20} more records were rejected`,
     'bad.ndjson: rejected records are in bad.ndjson.rejected.ndjson',
   ]);
@@ -121,7 +122,7 @@ test('each bad line is reported with file, line and reason and goes to the rejec
   );
 });
 
-test('what can be read without loss is taken and counted by kind and field; --strict rejects it', async (t) => {
+test('values that can be converted without loss are accepted and counted by kind and field; --strict rejects them', async (t) => {
   const at = place(t);
   const lenient: readonly (readonly [json: string, field: string, value: unknown, kind: string])[] = [
     ['"Appliances":"Oven, Range,,Dishwasher"', 'Appliances', ['Oven', 'Range', 'Dishwasher'], 'listAsText'],
@@ -155,7 +156,7 @@ test('what can be read without loss is taken and counted by kind and field; --st
   const strict = await run(at, ['import', '--store', 's.db', '--strict', 'a.ndjson']);
   assert.equal(strict.code, 1);
   assert.match(strict.err, /Latitude is 41\.123456789, but takes at most 8 digits after the point/);
-  // What would lose something is no other form.
+  // A conversion that would lose something is an error.
   const lost = [
     '"ListPrice":"1,5"',
     '"ListPrice":"12345678901234567.5"',
@@ -178,14 +179,14 @@ test('fields that the dictionary does not have are rejected with the remedy, or 
   at.file('a.ndjson', [{ ListingKey: '1', Local: 1, Media: [{ MediaKey: 'M', Odd: 2 }] }]);
   const reason =
     'Property has no field Local; Media has no field Media[0].Odd. Add --infer to declare fields that the dictionary does not have, or --extra-fields ignore to leave them out';
-  const told = await run(at, ['import', '--store', 'm.db', 'a.ndjson']);
-  assert.match(told.err, new RegExp(`^a.ndjson:1: ${reason.replaceAll(/[[\].]/g, '\\$&')}$`, 'm'));
+  const imported = await run(at, ['import', '--store', 'm.db', 'a.ndjson']);
+  assert.match(imported.err, new RegExp(`^a.ndjson:1: ${reason.replaceAll(/[[\].]/g, '\\$&')}$`, 'm'));
   const left = await run(at, ['import', '--store', 'm.db', '--extra-fields', 'ignore', '--json', 'a.ndjson']);
   const [{ inserted, ignored }] = JSON.parse(left.out);
   assert.deepEqual([left.code, inserted, ignored], [0, 1, { unknown: { Local: 1, Odd: 1 } }]);
 });
 
-test('the rejected file, put right, is imported as it is; what is still wrong has its new reason alone', async (t) => {
+test('after its records are corrected, the rejected file can be imported; what is still invalid is reported with its new reason only', async (t) => {
   const at = place(t);
   at.file(
     'a.ndjson',
@@ -211,7 +212,7 @@ test('the rejected file, put right, is imported as it is; what is still wrong ha
   );
 });
 
-test('the rejected records of several resources are imported from one file, each as what it is', async (t) => {
+test('rejected records of several resources are imported from one file, each as its own resource', async (t) => {
   const at = place(t);
   const page = (resource: string, ...value: object[]) => ({
     '@reso.context': `urn:reso:metadata:2.0:resource:${resource}`,
@@ -223,7 +224,7 @@ test('the rejected records of several resources are imported from one file, each
     page('member', { MemberKey: 'm2', Local: 3 }),
   ]);
   assert.equal((await run(at, ['import', '--store', 'm.db', 'a.json'])).code, 1);
-  // Again, with what still stands there from the first time.
+  // Imported again, with entries that remain from the first time.
   const rejected = (times: number): string => `a.json${'.rejected.ndjson'.repeat(times)}`;
   assert.equal((await run(at, ['import', '--store', 'm.db', rejected(1)])).code, 1);
   await at.done(['import', '--store', 'm.db', '--extra-fields', 'ignore', rejected(2)]);
@@ -233,7 +234,7 @@ test('the rejected records of several resources are imported from one file, each
   assert.deepEqual((await keys('Property', 'ListingKey')).toSorted(), ['1', '2']);
 });
 
-test('bytes that are no UTF-8 reject their line, which is kept byte for byte', async (t) => {
+test('a line that is not valid UTF-8 is rejected, and goes to the rejected file byte for byte', async (t) => {
   const at = place(t);
   at.file(
     'latin.ndjson',
@@ -254,7 +255,7 @@ test('bytes that are no UTF-8 reject their line, which is kept byte for byte', a
   );
 });
 
-test('a truncated gzip: what could be read is stored, the end is reported', async (t) => {
+test('a truncated gzip: its complete records are stored, and the missing end is reported', async (t) => {
   const at = place(t);
   const records = Array.from({ length: 3000 }, (_, index) => ({
     ListingKey: `K${index}`,
@@ -269,7 +270,7 @@ test('a truncated gzip: what could be read is stored, the end is reported', asyn
   assert.deepEqual(first.reasons, [
     { line: 0, reason: 'The file cannot be read to its end: unexpected end of file' },
   ]);
-  // As many as stand whole in what the packed bytes hold, whatever the pace of the one who takes them.
+  // As many records as the compressed bytes contain completely, whatever the speed of the reader.
   const held = gunzipSync(whole.subarray(0, whole.length / 2), { finishFlush: constants.Z_SYNC_FLUSH });
   assert.equal(first.inserted, held.toString().split('\n').length - 1);
   assert.deepEqual(second.reasons, [
@@ -283,7 +284,7 @@ test('a truncated gzip: what could be read is stored, the end is reported', asyn
   );
 });
 
-test('an array that does not end: its whole records are stored, the broken one and the end are reported', async (t) => {
+test('an array without an end: its complete records are stored, the incomplete one and the missing end are reported', async (t) => {
   const at = place(t);
   at.file('cut.json', '[{"ListingKey":"1"},{"ListingKey":"2",\n "City":"B"},\n{"ListingKey":"3","Ci');
   const { code, out, err } = await run(at, ['import', '--store', 'm.db', 'cut.json']);
@@ -326,11 +327,11 @@ test('if a key occurs more than once, the last record wins, and that is reported
   assert.deepEqual(
     (await at.exported('m.db', 'Media')).map(({ MediaKey }) => MediaKey),
     ['M1'],
-    'a collection that the last one leaves out stays',
+    'a collection that the last record omits stays',
   );
 });
 
-test('a child without its parent is kept and reported, and found when the parent comes', async (t) => {
+test('a child without its parent is stored and reported, and becomes visible with the parent', async (t) => {
   const at = place(t);
   at.file('rooms.ndjson', [{ RoomKey: 'R1', ListingKey: 'L1', RoomType: 'Kitchen' }]);
   at.file('listing.ndjson', [{ ListingKey: 'L1' }]);
@@ -355,7 +356,7 @@ test('a child without its parent is kept and reported, and found when the parent
   assert.equal(await orphans(), 0);
 });
 
-test('stamps, agent and office values of the input are ignored and reported once a file', async (t) => {
+test('timestamps and agent and office values of the input are ignored, and reported once per file', async (t) => {
   const at = place(t);
   const record = (key: string) => ({
     ListingKey: key,
@@ -375,7 +376,7 @@ test('stamps, agent and office values of the input are ignored and reported once
   assert.ok(String(stored?.ModificationTimestamp) > '2026');
   at.file('b.ndjson', [{ ...record('1'), ModificationTimestamp: '2002-02-02T00:00:00Z' }]);
   assert.match(await at.done(['import', '--store', 'm.db', 'b.ndjson']), /0 changed, 1 unchanged/);
-  assert.deepEqual((await at.exported('m.db', 'Property'))[0], stored, 'they are no part of the content');
+  assert.deepEqual((await at.exported('m.db', 'Property'))[0], stored, 'they are not part of the content');
   assert.match(
     await at.done(['status', '--store', 'm.db']),
     /^ListAgentKey: 1 keys in 2 listings name no record$/m,
@@ -387,7 +388,7 @@ const FIVE_THOUSAND = Array.from({ length: 5000 }, (_, at) => ({
   City: `City ${(at * 7919) % 5003}`,
 }));
 
-test('a gzip with something behind its end, or a flipped byte: all records before it are stored', async (t) => {
+test('a gzip with data after its end, or with a flipped byte: all records before that are stored', async (t) => {
   const at = place(t);
   const whole = gzipSync(linesOf(FIVE_THOUSAND));
   at.file('garbage.ndjson.gz', Buffer.concat([whole, Buffer.from('garbage')]));
@@ -400,7 +401,7 @@ test('a gzip with something behind its end, or a flipped byte: all records befor
       'garbage.ndjson.gz: rejected records are in garbage.ndjson.gz.rejected.ndjson\n',
     ].join('\n'),
   });
-  // Beyond the first bytes that are read at once, and with a sum that does not agree with the records before it.
+  // Beyond the first bytes that are read at once, and with a checksum that does not match.
   const first = gzipSync(linesOf(FIVE_THOUSAND.slice(0, 4000)), { level: 0 });
   const second = gzipSync(linesOf(FIVE_THOUSAND.slice(4000)));
   second[second.length - 8] = 255 - (second.at(-8) ?? 0);
@@ -426,10 +427,10 @@ test('if the rejected file cannot be written, the lines are reported, and everyt
   const fault = 'Path is a directory: rm returned EISDIR (is a directory) f.ndjson.rejected.ndjson';
   const reason = 'ListPrice is "much", but takes a number';
   const lines = [1, ...Array.from({ length: 22 }, (_, line) => line + 3)];
-  const told = lines.map((line) => `f.ndjson:${line}: ${reason}`);
+  const messages = lines.map((line) => `f.ndjson:${line}: ${reason}`);
   assert.deepEqual(err.split('\n'), [
-    ...told.slice(20),
-    ...told.slice(0, 20),
+    ...messages.slice(20),
+    ...messages.slice(0, 20),
     `f.ndjson: f.ndjson.rejected.ndjson cannot be written (${fault}): 23 rejected records are missing from it, of line 1, 3-24`,
     '',
   ]);
@@ -471,7 +472,7 @@ test(
   },
 );
 
-test('a disk that is full takes whole lines, and not the beginning of one', (t) => {
+test('a full disk: the rejected file ends with a complete line', (t) => {
   const path = place(t).path('r.ndjson');
   let room = 2;
   using rejects = rejectedFile(path, (descriptor, text) => {

@@ -1,4 +1,4 @@
-/** One line, one list and one record of a file have bounds; what stands behind them is read. */
+/** The size of a line, a list and a record in a file is limited; what comes after one that is too large is read. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -34,7 +34,7 @@ for (const [form, wrap] of Object.entries({
   'Common Format': (records: readonly string[]) =>
     `{"@reso.context":"urn:reso:metadata:2.0:resource:property","value":[${records.join(',\n')}]}`,
 })) {
-  test(`${form}: a record that is too large is refused by its line, and all others are read`, async () => {
+  test(`${form}: a record that is too large is rejected with its line, and all others are read`, async () => {
     const text = wrap([small('A'), large(500), small('C'), large(40), small('E')]);
     for (const size of [1, 7, 64, 100, 101, 1000]) {
       const { records, fault } = await read(text, size);
@@ -57,7 +57,7 @@ for (const [form, wrap] of Object.entries({
     }
   });
 
-  test(`${form}: a record without an end gives the file up, after a bound`, async () => {
+  test(`${form}: a record without an end is reported at a limit, and the file is not read further`, async () => {
     let taken = 0;
     async function* endless(): AsyncIterable<Buffer> {
       yield Buffer.from(wrap([small('A'), '{"ListingKey":"B","City":"']).replace(/["\]}]+$/, '"'));
@@ -82,7 +82,7 @@ for (const [form, wrap] of Object.entries({
   });
 }
 
-test('space before the first record is not held, and its lines count', async () => {
+test('white space before the first record is not kept in memory, and its lines are counted', async () => {
   const { records } = await read(`${SPACE}${small('A')}\n${small('B')}`, 64);
   assert.deepEqual(records, [
     { line: 901, text: small('A') },
@@ -90,7 +90,7 @@ test('space before the first record is not held, and its lines count', async () 
   ]);
 });
 
-test('a file that holds nothing but blanks any more is given up, after a bound, with what came before', async () => {
+test('a file with nothing but white space left is not read further after a limit; records before that are read', async () => {
   const only = 'More than';
   for (const [text, keys, line] of [
     [SPACE.repeat(2), [], 1],
@@ -107,7 +107,7 @@ test('a file that holds nothing but blanks any more is given up, after a bound, 
   }
 });
 
-test('blanks between records and in their texts: however a file comes in pieces, its records are the same', async () => {
+test('white space between and inside records: the records do not depend on how the file is divided into chunks', async () => {
   const blanks = ' \n\t \r\n'.repeat(30);
   const inner = `{"ListingKey":"I","City":"a${' '.repeat(70)}b"}`;
   const spread = `{\n"ListingKey":\n\n\n"S"}`;
@@ -125,7 +125,7 @@ test('blanks between records and in their texts: however a file comes in pieces,
   }
 });
 
-test('records that are wrong in 100,000 places, nested 100,000 levels deep, or of odd numbers are refused alone, each with a short reason', async (t) => {
+test('records with 100,000 errors, 100,000 levels or odd numbers are rejected alone, each with a short reason', async (t) => {
   const at = place(t);
   const deep = (key: string, open: string, close: string, levels: number): string =>
     `{"ListingKey":"${key}","${key}":${open.repeat(levels)}1${close.repeat(levels)}}`;
@@ -169,9 +169,9 @@ test('records that are wrong in 100,000 places, nested 100,000 levels deep, or o
   assert.deepEqual([inserted, rejected], [2, lines.length - 2]);
   for (const [index, [, reason]] of lines.entries()) {
     if (reason === undefined) continue;
-    const told = reasons.find((each: { line: number }) => each.line === index + 1);
-    assert.match(told.reason, reason);
-    assert.ok(told.reason.length < 7000);
+    const found = reasons.find((each: { line: number }) => each.line === index + 1);
+    assert.match(found.reason, reason);
+    assert.ok(found.reason.length < 7000);
   }
   const kept = readFileSync(at.path('odd.ndjson.rejected.ndjson'), 'utf8').trimEnd().split('\n');
   assert.equal(kept.length, lines.length - 2);
@@ -182,7 +182,7 @@ test('records that are wrong in 100,000 places, nested 100,000 levels deep, or o
 });
 
 const FULL = process.env.PLAT_FULL === '1';
-for (const [what, fill, told] of [
+for (const [what, fill, error] of [
   [
     'one line',
     'x',
@@ -194,7 +194,7 @@ for (const [what, fill, told] of [
     /bomb\.ndjson\.gz:\d+: More than 1024 MB contain nothing but whitespace; plat does not read/,
   ],
 ] as const)
-  test(`a gzip of ${what}, of 3 GB, is refused in bounded memory and time`, { skip: !FULL }, async (t) => {
+  test(`a gzip of ${what}, of 3 GB, is rejected in bounded memory and time`, { skip: !FULL }, async (t) => {
     const at = place(t);
     const piece = gzipSync(Buffer.alloc(64 << 20, fill), { level: 1 });
     const packed = [gzipSync(linesOf([{ ListingKey: 'A' }])), ...Array<Buffer>(48).fill(piece)];
@@ -206,14 +206,14 @@ for (const [what, fill, told] of [
         const status = readFileSync(`/proc/${running.child.pid}/status`, 'utf8');
         most = Math.max(most, Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0));
       } catch {
-        // It has ended, or this is no Linux.
+        // The process has ended, or this is not Linux.
       }
     }, 50);
     const begun = performance.now();
     const { code, err } = await running.ended;
     clearInterval(look);
     assert.equal(code, 1);
-    assert.match(err, told);
+    assert.match(err, error);
     assert.ok(performance.now() - begun < 60_000);
     assert.ok(most < 700_000, `${most} kB`);
     assert.equal(RECORD_LIMITS.skipped, 1 << 30);

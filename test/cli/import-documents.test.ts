@@ -1,4 +1,4 @@
-/** What a file may hold behind each other, and how what is wrong there is told. */
+/** The documents that a file may contain one after the other, and how errors in them are reported. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
@@ -13,7 +13,7 @@ interface Read {
   readonly faults: readonly (readonly [line: number, reason: string, text: string])[];
 }
 
-/** What is read of a text that comes in pieces of so many bytes. */
+/** The records and reports for a text that arrives in chunks of that many bytes. */
 async function read(text: string, size = 1 << 20): Promise<Read> {
   async function* chunks(): AsyncIterable<Buffer> {
     const bytes = Buffer.from(text);
@@ -33,7 +33,7 @@ const blanks = fc
   .array(fc.constantFrom(' ', '\n', '\r\n', '\t', '', '\n\n'), { maxLength: 4 })
   .map((each) => each.join(''));
 
-/** Texts that look like what stands around records. */
+/** Texts that look like the syntax around records. */
 const text = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 12 }),
   fc.constantFrom(
@@ -50,7 +50,7 @@ const text = fc.oneof(
     'ü\u2028',
   ),
 );
-/** V8 (Node 26.10) takes the member "\"" for one named "\\" where an object with that one was made before. */
+/** V8 (Node 26.10) reads the member "\"" as one named "\\" if an object with that member was created before. */
 const name = text.map((each) => each.replaceAll('\\', '/'));
 const value = fc.letrec<{ value: unknown }>((tie) => ({
   value: fc.oneof(
@@ -61,7 +61,7 @@ const value = fc.letrec<{ value: unknown }>((tie) => ({
     fc.dictionary(name, tie('value'), { maxKeys: 3 }),
   ),
 })).value;
-/** A record is known by its key; one of a page may have annotations. */
+/** Records are identified by their key; those of a page may have annotations. */
 const record = fc
   .tuple(fc.nat(), fc.dictionary(name, value, { maxKeys: 4 }), fc.boolean())
   .map(([key, members, isAnnotated]) => ({
@@ -70,7 +70,7 @@ const record = fc
     ...members,
   }));
 
-/** The text of a value with blanks wherever they may be. */
+/** The text of a value with white space in all places where it may be. */
 const spread = (json: unknown, blank: () => string): string => {
   if (typeof json !== 'object' || json === null) return JSON.stringify(json);
   const around = (each: string): string => `${blank()}${each}${blank()}`;
@@ -83,7 +83,7 @@ const spread = (json: unknown, blank: () => string): string => {
 
 const FORMS = ['record', 'list', 'odata', 'reso', 'odata4', 'lists', 'pages'] as const;
 
-/** A document of a form that holds records, as a value; pages have their records between other members. */
+/** A document that contains records in some form; a page has other members around them. */
 function documentOf(form: (typeof FORMS)[number], records: readonly object[]): unknown[] {
   const page = (head: object, tail: object): object => ({ ...head, value: records, ...tail });
   const odata = page({ '@odata.context': 'https://a.example/$metadata#Property', '@odata.count': 3 }, {});
@@ -110,7 +110,7 @@ const recordsIn = (form: (typeof FORMS)[number], records: readonly object[]): re
   return form === 'pages' ? [...records, ...records] : records;
 };
 
-test('any documents behind each other, with any blanks, in any pieces, hold exactly their records', async () => {
+test('documents one after the other, with any white space, in any chunks, have exactly their records', async () => {
   const documents = fc.array(fc.tuple(fc.constantFrom(...FORMS), fc.array(record, { maxLength: 4 })), {
     maxLength: 5,
   });
@@ -128,7 +128,7 @@ test('any documents behind each other, with any blanks, in any pieces, hold exac
           .map((each) => `${marks ? '\uFEFF' : ''}${blank()}${spread(each, blank)}`)
           .join('');
         const expected = given.flatMap(([form, records]) => recordsIn(form, records));
-        // As a parser gives them: numbers as their text says.
+        // As a parser returns them: numbers with their text.
         const { records, faults } = await read(`${whole}${blank()}`, size);
         assert.deepEqual(faults, []);
         assert.deepEqual(records, JSON.parse(JSON.stringify(expected)));
@@ -143,7 +143,7 @@ const B = '{"ListingKey":"B"}';
 const C = '{"ListingKey":"C"}';
 const NO_RECORD = 'There is a comma before the end of a list, where a record should be';
 
-/** A text, the keys that are read of it, and what is told of it. */
+/** A text, the keys of the records in it, and the reports about it. */
 const BROKEN: readonly (readonly [text: string, keys: string, faults: Read['faults']])[] = [
   [
     `${A}\n${B}x\n${C}`,
@@ -213,7 +213,7 @@ const BROKEN: readonly (readonly [text: string, keys: string, faults: Read['faul
       ],
     ],
   ],
-  // A line that is cut off takes no other with it, wherever it is cut.
+  // A truncated line does not affect the others, wherever it ends.
   [
     `{"ListingKey":"X","City":\n${A}\n${B}`,
     'AB',
@@ -230,7 +230,7 @@ const BROKEN: readonly (readonly [text: string, keys: string, faults: Read['faul
       ],
     ],
   ],
-  // A record over many lines is told of once.
+  // A record over many lines is reported once.
   [
     `{\n  "ListingKey": "X,\n  "Rooms": [\n    {\n      "RoomKey": "1"\n    }\n  ]\n}\n${A}`,
     'A',
@@ -242,7 +242,7 @@ const BROKEN: readonly (readonly [text: string, keys: string, faults: Read['faul
       ],
     ],
   ],
-  // In a list, too; and a bracket that is missing ends with its record.
+  // In a list as well; a missing bracket ends with its record.
   [
     `[\n  ${A},\n  {"ListingKey":"X,\n"City":"x"},\n  {"ListingKey":"Y","Rooms":[{"RoomKey":"1"}},\n  ${B}\n]${C}`,
     'ABC',
@@ -263,7 +263,7 @@ const BROKEN: readonly (readonly [text: string, keys: string, faults: Read['faul
     '["a", 1, null]',
     '',
     [
-      // They are JSON; that they are no records is told when they are checked.
+      // Valid JSON that is not a record is reported when records are checked.
     ],
   ],
 ];
@@ -281,7 +281,7 @@ test('text between, after or twice within documents is reported with its line; t
   }
 });
 
-test('pages of several resources in one file, gzipped under any name: each page says of what it is', async (t) => {
+test('pages of several resources in one file, gzipped under any name: each page names its resource', async (t) => {
   const at = place(t);
   const page = (name: string, value: readonly object[]): string =>
     JSON.stringify({ '@odata.context': `https://a.example/odata/$metadata#${name}(ListingKey,City)`, value });
@@ -314,7 +314,7 @@ test('pages of several resources in one file, gzipped under any name: each page 
   );
 });
 
-test('a file is what its bytes say; what holds no records is called by its name, and nothing is stored', async (t) => {
+test('the format of a file is detected from its bytes; a file without records is named by its type, and nothing is stored', async (t) => {
   const at = place(t);
   const records = `${A}\n{"ListingKey":"Ü"}\n`;
   const files: readonly (readonly [name: string, content: string | Buffer])[] = [
@@ -337,7 +337,7 @@ test('a file is what its bytes say; what holds no records is called by its name,
     out: 'empty.json: Property 0 new, 0 changed, 0 unchanged, 0 children stored, 0 rejected\n',
     err: 'empty.json: The file is empty\n',
   });
-  const foreign: readonly (readonly [name: string, content: string | Buffer, told: string])[] = [
+  const foreign: readonly (readonly [name: string, content: string | Buffer, error: string])[] = [
     [
       'a.zip',
       'PK\x03\x04\x14 records.json',
@@ -374,14 +374,14 @@ test('a file is what its bytes say; what holds no records is called by its name,
       'm2.db is an SQLite database; if it is a store, "plat export" or "plat copy" with --store m2.db extracts its records.',
     ],
   ];
-  for (const [name, content, told] of foreign) {
+  for (const [name, content, error] of foreign) {
     at.file(name, content);
     const ended = await at.run(['import', '--store', 'n.db', 'packed.json', name]);
-    assert.deepEqual(ended, { code: 2, out: '', err: `plat: ${told}\n` });
+    assert.deepEqual(ended, { code: 2, out: '', err: `plat: ${error}\n` });
   }
 });
 
-test('whatever a text was mutated to, the records and reports do not depend on how it is split into chunks', async () => {
+test('however a text is mutated, the records and reports do not depend on how it is divided into chunks', async () => {
   const cut = fc.tuple(
     fc.nat(400),
     fc.nat(3),

@@ -1,4 +1,4 @@
-/** Fields that the dictionary does not have: drafted, kept, left out, and taken along by an export. */
+/** Fields that the dictionary does not have: drafted, kept, left out, and exported with their declarations. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -104,7 +104,7 @@ test('--infer drafts the fields that the dictionary does not have into the confi
   );
 });
 
-test('a second run adds to the existing configuration, which is otherwise unchanged; without a file nothing is written', async (t) => {
+test('a second run adds to the existing configuration, which otherwise stays the same; without a file nothing is written', async (t) => {
   const at = place(t);
   const before = {
     host: '0.0.0.0',
@@ -153,7 +153,7 @@ test('a second run adds to the existing configuration, which is otherwise unchan
   assert.equal(readFileSync(at.path('own.json'), 'utf8'), text);
 });
 
-test('--extra-fields keep declares in the store alone; a name that is another one is settled before anything is written', async (t) => {
+test('--extra-fields keep declares fields in the store only; names that mean another field are resolved before anything is written', async (t) => {
   const at = place(t);
   at.file('a.ndjson', [
     { ListingKey: '1', Local: 'x' },
@@ -209,7 +209,7 @@ test('--extra-fields keep declares in the store alone; a name that is another on
   );
 });
 
-test('a name that no field can have is the label of one that is drafted for it, in tables and JSON, at every depth', async (t) => {
+test('a name that is not valid for a field becomes the label of a drafted field, in tables and JSON, at every depth', async (t) => {
   const at = place(t);
   at.file('a.csv', 'ListingKey,Lot Size,2nd Bath\n1,3,yes\n');
   at.file('a.ndjson', [{ ListingKey: '2', 'Lot Size': 4, Media: [{ MediaKey: 'M', 'Shot by': 'Ann' }] }]);
@@ -237,7 +237,7 @@ test('a name that no field can have is the label of one that is drafted for it, 
   );
 });
 
-test('whatever ends --infer between the configuration and the store, the same command finishes it', async (t) => {
+test('if --infer is interrupted between configuration and store, running it again completes it', async (t) => {
   const at = place(t);
   at.file('a.ndjson', [{ ListingKey: '1', Local: true }]);
   const store = await openStore(at.path('m.db'), { create: 'authority' });
@@ -264,7 +264,7 @@ test('whatever ends --infer between the configuration and the store, the same co
   );
 });
 
-test('numbers of any size are drafted with a type that holds them, digit by digit', async (t) => {
+test('numbers of any size are drafted with a type that stores them exactly', async (t) => {
   const at = place(t);
   const numbers = {
     Huge: ['1e300', '1'],
@@ -333,7 +333,7 @@ test('numbers of any size are drafted with a type that holds them, digit by digi
       [3, '1', '1e300', '7'],
     ],
   );
-  // A field that takes numbers takes none that it would change.
+  // A numeric field rejects numbers that it would change.
   at.file('b.ndjson', '{"ListingKey":"5","Tiny":1e-400}\n{"ListingKey":"6","Tiny":12345678901234567890}\n');
   const { err } = await at.run(['import', '--store', 'm.db', 'b.ndjson']);
   assert.deepEqual(err.split('\n').slice(0, 2), [
@@ -342,7 +342,7 @@ test('numbers of any size are drafted with a type that holds them, digit by digi
   ]);
 });
 
-test('names that every object inherits are counted like others; a reason that many fields share is reported once', async (t) => {
+test('names of properties of every JavaScript object are counted like others; a reason that many fields share is reported once', async (t) => {
   const at = place(t);
   const objects = Array.from({ length: 30 }, (_, index) => `"Obj${index}":{}`).join(',');
   at.file('a.ndjson', `{"ListingKey":"1","__proto__":"a","constructor":"b","toString":1,${objects}}\n`);
@@ -394,7 +394,7 @@ test('a column that cannot be declared, and two of the same name, are reported w
   ]);
 });
 
-test('a study says whether there may be more fields than it looked at', () => {
+test('a study says whether there may be more fields than it read', () => {
   const dictionary = standardDictionary();
   const study = new Study(dictionary);
   const property = dictionary.resources.get('Property');
@@ -406,7 +406,7 @@ test('a study says whether there may be more fields than it looked at', () => {
   assert.deepEqual([study.isFull, study.drafts().length], [true, MOST_NAMES]);
 });
 
-test('--infer makes the configuration that --config names; where it cannot be written nothing is declared or stored', async (t) => {
+test('--infer creates the configuration that --config names; if it cannot be written, nothing is declared or stored', async (t) => {
   const at = place(t);
   at.file('a.ndjson', [{ ListingKey: '1', Local: true }]);
   const args = ['import', '--store', 'm.db', '--infer', 'a.ndjson', '--config'];
@@ -429,7 +429,7 @@ test('--infer makes the configuration that --config names; where it cannot be wr
   );
 });
 
-/** A store as `plat demo` makes it, of a small market. */
+/** A store like that of `plat demo`, with a small market. */
 async function demo(path: string): Promise<void> {
   const store = await openStore(path, {
     create: { ...DEFAULT_SETTINGS, declarations: { customFields: CUSTOM_FIELDS, lookups: CUSTOM_LOOKUPS } },
@@ -456,7 +456,7 @@ const STAMP = /^(?:ModificationTimestamp|.*ChangeTimestamp)$/;
 const plain = (records: readonly Json[]): Json[] =>
   records.map((record) => Object.fromEntries(Object.entries(record).filter(([name]) => !STAMP.test(name))));
 
-test('what is exported with its declarations makes the same store: every record of every resource, children and custom fields', async (t) => {
+test('an export with its declarations makes the same store: every record of every resource, children and custom fields', async (t) => {
   const at = place(t);
   await demo(at.path('demo.db'));
   const status = JSON.parse(await at.done(['status', '--store', 'demo.db', '--json']));
@@ -479,7 +479,7 @@ test('what is exported with its declarations makes the same store: every record 
     assert.ok(before.length > 0);
     assert.deepEqual(plain(after), plain(before), resource);
   }
-  // Of one resource, on stdout; without the declarations the same file is inferred.
+  // One resource to stdout; without the declarations the same file is inferred.
   const media = JSON.parse(
     await at.done(['export', '--store', 'demo.db', '--declarations', '--resource', 'Media']),
   );

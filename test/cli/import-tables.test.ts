@@ -1,4 +1,4 @@
-/** CSV and TSV as spreadsheets write them, and names that mean others. */
+/** CSV and TSV files of spreadsheets, and columns with other names. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -10,7 +10,7 @@ import { type Place, place } from './run.ts';
 
 const HEADER =
   'ListingKey,City,ListPrice,BedroomsTotal,InternetAddressDisplayYN,CloseDate,Appliances,PublicRemarks';
-/** As LibreOffice writes a sheet: all quoted where it must be, empty rows at the end. */
+/** As LibreOffice writes a sheet: quoted where necessary, with empty rows at the end. */
 const SHEET = [
   HEADER,
   '1,Ütrecht,450000.25,3,TRUE,2024-05-01,"Oven, Range","Two lines,',
@@ -39,7 +39,7 @@ const stored = async (at: Place, store: string): Promise<Json[]> =>
     Object.fromEntries(FIELDS.flatMap((name) => (name in record ? [[name, record[name]]] : []))),
   );
 
-test('a table with a header row is imported: quotes, line ends in them, marks, semicolons, tabs, UTF-16, gzip', async (t) => {
+test('a table with a header row is imported: quotes, line breaks in them, byte order marks, semicolons, tabs, UTF-16, gzip', async (t) => {
   const at = place(t);
   const semicolons = SHEET.replaceAll(',', ';')
     .replaceAll('"Oven; Range"', '"Oven, Range"')
@@ -68,7 +68,7 @@ test('a table with a header row is imported: quotes, line ends in them, marks, s
   assert.match(piped, /^stdin: Property 0 new, 0 changed, 2 unchanged/);
 });
 
-test('a broken row is rejected by its line, and goes to the rejected file; its neighbors are stored', async (t) => {
+test('an invalid row is rejected with its line, and goes to the rejected file; the other rows are stored', async (t) => {
   const at = place(t);
   const rows = [
     'ListingKey,City,ListPrice',
@@ -124,7 +124,7 @@ test('a broken row is rejected by its line, and goes to the rejected file; its n
   assert.match(await at.done(['import', '--store', 'm.db', 'right.ndjson']), /1 new/);
 });
 
-test('--map says what columns and members mean, by pairs or a file; what cannot be a table says so, with the remedy', async (t) => {
+test('--map gives columns and members their fields, by pairs or a file; a file that is not a table is reported with the remedy', async (t) => {
   const at = place(t);
   at.file('a.csv', 'MLS #,List Price,Junk\n1,5,x\n');
   at.file('a.ndjson', [{ 'MLS #': '2', 'List Price': 6, Junk: 1, City: 'a' }]);
@@ -227,7 +227,7 @@ test('--infer finds the types of a table in its texts', async (t) => {
   assert.deepEqual([first?.L_Code, first?.L_YN, first?.L_Amount], ['01000', true, 0]);
 });
 
-test('whatever texts a table holds, and however it comes in pieces, its rows are the same', async () => {
+test('the rows of a table do not depend on how it is divided into chunks, whatever texts it contains', async () => {
   const cell = fc.oneof(
     fc.string({ maxLength: 6 }),
     fc.constantFrom('"', '""', ',', ';', '\t', 'a\nb', 'a\r\nb', 'ü', ' x ', '[1]', '{'),

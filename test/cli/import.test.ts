@@ -1,4 +1,4 @@
-/** What `plat import` takes. */
+/** The input that `plat import` accepts. */
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import { test } from 'node:test';
@@ -7,7 +7,7 @@ import { linesOf, place } from './run.ts';
 
 const CONTEXT = 'urn:reso:metadata:2.0:resource:member';
 
-test('NDJSON, a JSON array, RESO Common Format, gzip and stdin hold the same records', async (t) => {
+test('NDJSON, a JSON array, RESO Common Format, gzip and stdin give the same records', async (t) => {
   const at = place(t);
   const records = [
     { MemberKey: 'A1', MemberFullName: 'Ann "The" O’Neil {x}' },
@@ -17,22 +17,22 @@ test('NDJSON, a JSON array, RESO Common Format, gzip and stdin hold the same rec
   at.file('list.json', JSON.stringify(records, undefined, 2));
   at.file('common.json', JSON.stringify({ '@reso.context': CONTEXT, value: records }));
   at.file('lines.ndjson.gz', gzipSync(linesOf(records)));
-  const told = (file: string, counts: string): string =>
+  const summary = (file: string, counts: string): string =>
     `${file}: Member ${counts}, 0 children stored, 0 rejected\n`;
   const same = '0 new, 0 changed, 2 unchanged';
   const files = ['lines.ndjson', 'list.json', 'lines.ndjson.gz', 'common.json'];
   assert.equal(
     await at.done(['import', '--store', 'm.db', '--resource', 'Member', ...files]),
-    files.map((file, index) => told(file, index === 0 ? '2 new, 0 changed, 0 unchanged' : same)).join(''),
+    files.map((file, index) => summary(file, index === 0 ? '2 new, 0 changed, 0 unchanged' : same)).join(''),
   );
-  assert.equal(await at.done(['import', '--store', 'm.db', 'common.json']), told('common.json', same));
+  assert.equal(await at.done(['import', '--store', 'm.db', 'common.json']), summary('common.json', same));
   assert.equal(
     await at.done(['import', '--store', 'm.db', '--resource', 'Member', '-'], { input: linesOf(records) }),
-    told('stdin', same),
+    summary('stdin', same),
   );
 });
 
-test('a record replaces the stored one whole; a collection that is present replaces all of its kind', async (t) => {
+test('a record replaces the stored one completely; a collection that is present replaces all of its kind', async (t) => {
   const at = place(t);
   const photo = (key: string) => ({
     MediaKey: key,
@@ -66,7 +66,7 @@ test('a record replaces the stored one whole; a collection that is present repla
 const FILLED =
   'The store fills EntityEvent itself, from its sequence of changes. Its records cannot be imported or copied.';
 
-test('what is used wrongly is refused before anything is stored: 2', async (t) => {
+test('wrong usage is reported before anything is stored: exit code 2', async (t) => {
   const at = place(t);
   at.file('good.ndjson', [{ ListingKey: '1' }]);
   at.file('common.json', JSON.stringify({ '@reso.context': CONTEXT, value: [{ MemberKey: '1' }] }));
@@ -113,7 +113,7 @@ test('what is used wrongly is refused before anything is stored: 2', async (t) =
   }
 });
 
-test('an address of what is no store is called by its name, with what would be right, and no file is made', async (t) => {
+test('an address that is not a store is named as what it is, with the right form, and no file is created', async (t) => {
   const at = place(t);
   at.file('a.ndjson', [{ ListingKey: '1' }]);
   const engines =

@@ -1,4 +1,4 @@
-/** Where a service keeps blocks of pages in a file. */
+/** Where a service stores blocks of pages in a file. */
 import assert from 'node:assert/strict';
 import { chmodSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';

@@ -1,4 +1,4 @@
-/** An import that is killed at any moment and run again ends with every record once, in a sound store. */
+/** An import that is killed at any time and run again ends with every record once, in a sound store. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
@@ -10,7 +10,7 @@ import { type Place, place } from './run.ts';
 const FULL = process.env.PLAT_FULL === '1';
 const [RECORDS, KILLS] = FULL ? [50_000, 20] : [5000, 2];
 
-/** Within how many milliseconds an import is killed, where a new store lies, and what shows that it is sound. */
+/** The range of milliseconds after which an import is killed, the address of a new store, and a check that it is sound. */
 const ENGINES = {
   sqlite: {
     reach: FULL ? 6000 : 700,
@@ -26,7 +26,7 @@ const ENGINES = {
       t.after(drop);
       return address;
     },
-    // Counters, columns and texts are of the same transactions.
+    // Counters, columns and texts come from the same transactions.
     sound: async (at: Place, store: string): Promise<void> => {
       const { code } = await at.run(['status', '--store', store]);
       if (code !== 0) return; // killed before it made a store
@@ -45,7 +45,7 @@ const record = (key: number, price: number): unknown => ({
 });
 const market = (price: number): unknown[] => Array.from({ length: RECORDS }, (_, key) => record(key, price));
 
-/** Evenly spread numbers from 0 to 1, the same at every run. */
+/** Evenly spread numbers from 0 to 1, the same in every run. */
 function* fractions(): Generator<number, never> {
   for (let state = 20_260_601; ; ) {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
@@ -53,7 +53,7 @@ function* fractions(): Generator<number, never> {
   }
 }
 
-/** Starts an import and kills it after a while. @returns whether it was still at work */
+/** Starts an import and kills it after a while. @returns whether it was still running */
 async function kill(at: Place, store: string, file: string, milliseconds: number): Promise<boolean> {
   const { child, ended } = at.start(['import', '--store', store, file]);
   await setTimeout(milliseconds);
@@ -83,7 +83,7 @@ for (const [engine, { reach, address, sound }] of Object.entries(ENGINES)) {
     const moments = fractions();
     let hits = 0;
     for (let tries = 0; hits < KILLS; tries++) {
-      assert.ok(tries < 10 * KILLS, 'the imports are over before they are killed');
+      assert.ok(tries < 10 * KILLS, 'the imports end before they are killed');
       const file = hits < KILLS / 2 ? 'new.ndjson' : 'changed.ndjson';
       if (!(await kill(at, store, file, 300 + moments.next().value * reach))) continue;
       hits++;
@@ -117,7 +117,7 @@ for (const [signal, exit] of [
   ['SIGINT', 130],
   ['SIGHUP', 143],
 ] as const) {
-  test(`${signal} ends an import cleanly: what it tells is what is stored`, async (t) => {
+  test(`${signal} ends an import cleanly: the counts that it reports are stored`, async (t) => {
     const at = place(t);
     at.file('new.ndjson', market(1));
     const { child, ended } = at.start(['import', '--store', 'm.db', '--json', 'new.ndjson']);
@@ -125,7 +125,7 @@ for (const [signal, exit] of [
     child.kill(signal);
     const { code, out } = await ended;
     const [{ inserted }] = JSON.parse(out);
-    assert.equal(code, exit, 'it is not done');
+    assert.equal(code, exit, 'the import is not complete');
     assert.ok(inserted > 0 && inserted < RECORDS, out);
     assert.equal(listings(at), inserted);
   });

@@ -1,4 +1,4 @@
-/** plat started by an older Node, which brings the right one: signals by every path, and what it ends with. */
+/** plat started by an older Node, which starts the right one: signals on every path, and exit codes. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ const isWhole = process.env.PLAT_FULL === '1';
 const TIMES = isWhole ? 20 : 1;
 const SERVE = ['serve', '--store', 's.db', '--log-level', 'silent', ...ANY_PORT];
 
-/** As a shell of a user has it, where no npm says who started what. */
+/** The environment of a user's shell, without the variables of npm. */
 const env = (): Record<string, string | undefined> => {
   const kept = Object.entries(environment({ TERM: 'xterm' })).filter(([name]) => !name.startsWith('npm_'));
   return { ...Object.fromEntries(kept), PATH: userPath() };
@@ -21,7 +21,7 @@ const env = (): Record<string, string | undefined> => {
 const { nodes, lacking } = nodesHere();
 for (const why of lacking) test(why, { skip: why }, () => undefined);
 
-// This process's own is what every other test of a command starts.
+// With the Node of this process, every other test of a command starts plat.
 const launchers = isWhole ? nodes : nodes.filter(({ path }) => path !== process.execPath);
 if (launchers.length === 0) {
   const why = 'there is no other Node in the path here; npm run test:full gets some from npm';
@@ -67,8 +67,8 @@ for (const { version, path } of launchers) {
     );
 
     const npm = isWhole ? noTerminal : 'starts npm; npm run test:full';
-    await t.test(`so does Ctrl-C where npm passes it on, ${TIMES} times`, { skip: npm }, async () => {
-      // A shell between them would end with 130, whatever plat ends with; plat's own scripts have none either.
+    await t.test(`Ctrl-C works as well where npm passes it on, ${TIMES} times`, { skip: npm }, async () => {
+      // A shell between them would exit with 130, whatever plat exits with; plat's own scripts have none either.
       at.file(
         'package.json',
         JSON.stringify({ scripts: { serve: `exec ${shellLine([path, PLAT, ...SERVE])}` } }),
@@ -87,7 +87,7 @@ for (const { version, path } of launchers) {
       );
     });
 
-    await t.test('what kill sends reaches the program, and says how it ended', async () => {
+    await t.test('a signal from kill reaches the program, and the exit status shows it', async () => {
       const share = [
         [SERVE, 'SIGTERM', 0],
         [['import', '--store', 'i.db', '-'], 'SIGINT', 130],
@@ -106,7 +106,7 @@ for (const { version, path } of launchers) {
       }
     });
 
-    // One that becomes plat has no child.
+    // A launcher that replaced itself by plat has no child.
     const isInner = existsSync('/proc/self/task') && version.startsWith('v20.');
     const inner = !isInner ? 'it is plat itself' : isWhole ? false : 'npm run test:full';
     await t.test(
@@ -122,7 +122,7 @@ for (const { version, path } of launchers) {
         const second = start(...SERVE);
         await second.until;
         second.child.kill('SIGKILL');
-        // Its output ends when the program has, too.
+        // Its output ends when the program has ended as well.
         await second.ended;
       },
     );

@@ -1,4 +1,4 @@
-/** I7: of every line of a file it is told what became of it, and what was not stored is kept. */
+/** I7: the outcome of every line of a file is reported, and what was not stored goes to the rejected file. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -45,7 +45,7 @@ const STRICT = {
   remedy: '',
 };
 
-test('I7 lines in = stored + unchanged + given again + rejected, and each rejected one is in the rejected file', async (t) => {
+test('I7 lines in = stored + unchanged + repeated + rejected, and each rejected line is in the rejected file', async (t) => {
   const { store, keys } = await makeWorld(sqliteEngine(), t);
   const file = temporaryFile('.ndjson');
   const rejectedFile = `${file}.rejected.ndjson`;

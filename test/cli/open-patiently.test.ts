@@ -1,4 +1,4 @@
-/** A watch whose store is away at the start waits for it; one that is no store ends it. */
+/** A watch whose store is unavailable at the start waits for it; an address that is not a store ends it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openPatiently } from '../../src/cli/open-patiently.ts';
@@ -20,7 +20,7 @@ function patience(signal = new AbortController().signal) {
   return { waits, clock: { now: () => 0, sleep }, random: () => 1, signal, onFailure };
 }
 
-test('a store that is away is tried again, after longer and longer rests', async (t) => {
+test('opening an unavailable store is tried again, after longer and longer waits', async (t) => {
   const { store } = await makeWorld(sqliteEngine(), t);
   const given = patience();
   let tries = 0;
@@ -32,7 +32,7 @@ test('a store that is away is tried again, after longer and longer rests', async
   assert.deepEqual(given.waits, [1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]);
 });
 
-test('what is no store ends it at once, and so does the signal', async () => {
+test('an address that is not a store ends the attempts at once, and so does the signal', async () => {
   const reason = 'it is another database';
   const wrong = openPatiently(async () => {
     throw platError('storeNotOurs', { store: 's', reason });
@@ -46,7 +46,7 @@ test('what is no store ends it at once, and so does the signal', async () => {
   assert.equal(await stopped, undefined);
 });
 
-test('plat replicate --watch on a server that is away says so, its probes too, and ends with 0 when it is told to', async (t) => {
+test('plat replicate --watch on an unavailable server reports that, also by its probes, and exits with 0 after a signal', async (t) => {
   const at = place(t);
   const options = [
     '--from',
@@ -65,14 +65,14 @@ test('plat replicate --watch on a server that is away says so, its probes too, a
     '--store',
     'postgres://127.0.0.1:9/none',
   ]);
-  let told = '';
+  let output = '';
   const failed = Promise.withResolvers<void>();
   child.stderr?.on('data', (part: string) => {
-    told += part;
-    if (told.includes('"failed"')) failed.resolve();
+    output += part;
+    if (output.includes('"failed"')) failed.resolve();
   });
   await Promise.race([failed.promise, ended]);
-  const admin = /^admin +(http:\S+)\/$/m.exec(told)?.[1];
+  const admin = /^admin +(http:\S+)\/$/m.exec(output)?.[1];
   const ask = async (path: string) => {
     const response = await fetch(`${admin}${path}`);
     return [response.status, await response.json()];

@@ -1,4 +1,4 @@
-/** Which outlines the console's map gets: a file of the operator's, those of a demo market, or none. */
+/** Outlines for the map of the console: from a file of the operator, from a demo market, or none. */
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -35,7 +35,7 @@ function configOf(content: string | undefined, file = temporaryFile('.geojson'))
   return { file, config: { console: { outlines: file } } };
 }
 
-test('a file of the operator comes before the towns of a demo market, which other stores do not have', async (t) => {
+test("the operator's file takes precedence over the towns of a demo market; other stores have no outlines", async (t) => {
   const { store } = await makeWorld(sqliteEngine(), t);
   assert.deepEqual(await consoleOutlines(store, {}), { type: 'FeatureCollection', features: [] });
   await store.configure((settings) => ({ ...settings, market: { seed: 1, listings: 10 } }));
@@ -44,7 +44,7 @@ test('a file of the operator comes before the towns of a demo market, which othe
   assert.deepEqual(await consoleOutlines(store, config), own);
 });
 
-test('a file that cannot be drawn is wrong use', async (t) => {
+test('a file that cannot be drawn is wrong usage', async (t) => {
   const { store } = await makeWorld(sqliteEngine(), t);
   const folder = temporaryFile('');
   mkdirSync(folder);

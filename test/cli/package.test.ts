@@ -14,7 +14,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const skip = process.env.PLAT_FULL === '1' ? false : 'installs packages; npm run test:full';
 const PORTS = ['--api-port', '0', '--replication-port', '0', '--floorplans-port', '0', '--admin-port', '0'];
 
-/** The user's own environment: without what npm added to run this test, so with the Node of the machine. */
+/** The user's own environment, without what npm added to run this test, and so with the Node of the machine. */
 function ownEnvironment(): Record<string, string | undefined> {
   const kept = Object.entries(process.env).filter(([name]) => !/^(npm_|PLAT_|NODE_)/.test(name));
   const paths = (process.env.PATH ?? '').split(delimiter).filter((each) => !each.includes('node_modules'));
@@ -24,7 +24,7 @@ function ownEnvironment(): Record<string, string | undefined> {
 const run = (folder: string, program: string, ...args: readonly string[]): string =>
   execFileSync(program, args, { cwd: folder, env: ownEnvironment(), encoding: 'utf8', stdio: 'pipe' });
 
-/** Starts a demonstration, runs the lines that it prints as they stand, and ends it. */
+/** Starts a demonstration, runs the lines that it prints unchanged, and ends it. */
 async function tryDemo(
   scope: Scope,
   folder: string,
@@ -92,7 +92,7 @@ test(
     ])
       assert.equal(run(empty, own, '-e', script), 'true\n');
 
-    // Whoever compiles against it has what the package brings, and a compiler of their own.
+    // A program that uses the types needs only the package and a compiler.
     writeFileSync(join(empty, 'use.mts'), CONSUMER);
     const compilerOptions = {
       strict: true,
@@ -108,12 +108,12 @@ test(
     writeFileSync(join(empty, 'tsconfig.json'), JSON.stringify(settings));
     for (const compiler of COMPILERS) run(empty, own, compiler, '-p', '.');
 
-    // Without the tools of the build, nothing is built, and nothing fails.
+    // Without the build tools nothing is built, and nothing fails.
     run(clone, 'npm', 'ci', '--omit=dev');
   },
 );
 
-/** The compiler of this checkout, and one of the line before. */
+/** The compiler of this checkout, and one of the previous major version. */
 const COMPILERS = ['typescript', '@odata2ts/odata2ts/node_modules/typescript'].map((name) =>
   join(ROOT, 'node_modules', name, 'bin', 'tsc'),
 );
@@ -126,13 +126,13 @@ if (!parsed.ok) throw new Error(parsed.invalid.reasons.join('; '));
 await store.write('Property', [parsed.record]);
 export const start: (...given: Parameters<typeof startService>) => Promise<Service> = startService;
 export const used = [replicate, SERVICE_DEFAULTS, systemClock.now()];
-// @ts-expect-error There is no such member: the types are read, and not any.
+// @ts-expect-error There is no such member: the types are read, and are not any.
 store.nonsense;
 `;
 
 const LIBRARY = join(ROOT, 'bin', 'library.cjs');
 
-test('the library has the same names as its sources, and its types and its programs need what is installed', async () => {
+test('the library exports the same names as its sources, and its types and programs import only installed packages', async () => {
   const text = readFileSync(LIBRARY, 'utf8');
   const lists = [...text.matchAll(/\{\n([\w\s,]+)\}/g)].map(([, names = '']) => names.match(/\w+/g));
   const names = Object.keys(await import('../../src/index.ts'));
@@ -144,7 +144,7 @@ test('the library has the same names as its sources, and its types and its progr
     assert.match(readFileSync(file, 'utf8'), new RegExp(`^const NEEDED = ${needed};$`, 'm'));
 });
 
-test('the library says in one line that a Node is too old for it', () => {
+test('importing the library with a Node that is too old gives one line', () => {
   for (const { version, path } of nodesHere().nodes) {
     if (version.startsWith('v26.')) continue;
     const script = `import(${JSON.stringify(LIBRARY)}).catch((error) => console.log(error.stack))`;

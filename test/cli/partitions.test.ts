@@ -1,4 +1,4 @@
-/** A store that is laid apart as the configuration says, from the command that makes it on. */
+/** A store that is partitioned as the configuration says, by the command that creates it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { listing } from '../support/builders.ts';
@@ -17,8 +17,8 @@ test('import and copy create a partitioned store if the configuration says so, a
   await at.done(['import', '--store', first.address, '--config', config, 'l.ndjson']);
   await at.done(['copy', '--from', first.address, '--to', second.address, '--config', config]);
   for (const { address } of [first, second]) {
-    const told = await at.done(['status', '--store', address]);
-    assert.match(told, /^in partitions by OriginatingSystemID, of 2 originating systems$/m);
+    const status = await at.done(['status', '--store', address]);
+    assert.match(status, /^in partitions by OriginatingSystemID, of 2 originating systems$/m);
   }
   assert.deepEqual(
     (await at.exported(second.address, 'Property')).map(({ ListingKey }) => ListingKey),

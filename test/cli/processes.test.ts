@@ -1,4 +1,4 @@
-/** Three processes that serve one store on a server are as one service. */
+/** Three processes that serve one store on a server behave like one service. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { hashToken } from '../../src/access/index.ts';
@@ -32,7 +32,7 @@ async function writing(...records: readonly Json[]): Promise<void> {
 const keyOf = (number: number): string => `L${String(number).padStart(3, '0')}`;
 const dear = (number: number): Json => listing(keyOf(number), { ListPrice: 1000 - number, BedroomsTotal: 3 });
 
-/** When a key last walked over all listings, by the accounts of all processes. */
+/** The time of a key's last walk over all listings, from the use that all processes report. */
 async function lastSweepOf(token: string): Promise<string | null | undefined> {
   const operator = await makeKey(store, 'admin');
   for (const admin of admins) assert.equal((await get(`${admin}/keys`, operator)).status, 200);
@@ -64,7 +64,7 @@ after(async () => {
 
 const root = '/Reso/OData/Property';
 
-test('a walk that is begun on one is continued on the others, to the same rows', async () => {
+test('a walk that begins on one process continues on the others, with the same rows', async () => {
   const [token, other] = [await makeKey(store, 'replication'), await makeKey(store, 'replication')];
   const alone = await walk(`${root}?$top=1000`, other, feeds.slice(0, 1));
   assert.equal(alone.rows.length, LISTINGS);
@@ -77,7 +77,7 @@ test('a walk that is begun on one is continued on the others, to the same rows',
   assert.deepEqual(
     swept.map((moment) => moment !== null),
     [true, false],
-    'a sweep is known as one',
+    'the walk counts as a sweep',
   );
   const skipped: unknown[] = [];
   for (let page = 0, after = ''; ; page++) {
@@ -92,11 +92,11 @@ test('a walk that is begun on one is continued on the others, to the same rows',
 });
 
 for (const order of ['', '&$orderby=ListPrice', '&$orderby=ListPrice desc']) {
-  test(`a filter walks one frozen list of live records in all of them${order}`, async () => {
+  test(`a filter walks one frozen list of live records in all processes${order}`, async () => {
     const path = `${root}?$top=7&$select=ListingKey,ListPrice&$filter=ListPrice lt 962${order}`;
     const [one, all] = [await makeKey(store, 'replication'), await makeKey(store, 'replication')];
     const found = Array.from({ length: 51 }, (_, index) => keyOf(39 + index));
-    // Prices that leave the filter, enter it, and turn its order round.
+    // Prices that leave the filter, enter it, and reverse its order.
     const change = async (page: number): Promise<void> => {
       if (page !== 0) return;
       await writing(
@@ -121,7 +121,7 @@ for (const order of ['', '&$orderby=ListPrice', '&$orderby=ListPrice desc']) {
   });
 }
 
-test('when all are asked at once, one finds the list and all walk it, whatever is written meanwhile', async () => {
+test('if all processes are asked at once, one finds the list and all of them walk it, whatever is written meanwhile', async () => {
   const token = await makeKey(store, 'replication');
   let writes = true;
   const writer = (async () => {
@@ -148,7 +148,7 @@ test('when all are asked at once, one finds the list and all walk it, whatever i
   await writing(dear(1));
 });
 
-test('a limit of a key is one for all of them, by turns and at once', async () => {
+test('the limit of a key applies to all processes together, one after the other and at once', async () => {
   const path = '/v1/listings?_limit=1';
   const turns = await makeKey(store, 'api');
   const answers: Asked[] = [];
@@ -198,7 +198,7 @@ test('a revoked key and a redefined role take effect in all processes at once', 
   assert.deepEqual(await counts(second), [6, 6, 6]);
 });
 
-test('a walk goes on when the process that began it is killed', async () => {
+test('a walk continues after the process that began it was killed', async () => {
   const token = await makeKey(store, 'replication');
   const path = `${root}?$top=7&$select=ListingKey&$filter=ListPrice lt 962&$orderby=ListPrice`;
   const lowest = Array.from({ length: 51 }, (_, index) => keyOf(89 - index));

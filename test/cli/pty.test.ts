@@ -1,6 +1,6 @@
 /**
- * Every command on a real pseudo-terminal, as a person has it: what is seen in the end, and what Ctrl-C in the middle
- * leaves, on terminals of several widths and kinds.
+ * Every command on a real pseudo-terminal: what the screen shows at the end, and after Ctrl-C in the middle, on terminals of several
+ * widths and kinds.
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -31,23 +31,23 @@ import { ANY_PORT } from './serving.ts';
 interface Look {
   readonly columns?: number;
   readonly env?: Readonly<Record<string, string>>;
-  /** Behind the command, for the shell. */
+  /** Shell syntax after the command. */
   readonly redirected?: string;
 }
 
 interface World {
   readonly at: Place;
   readonly from: readonly string[];
-  /** What the source answers in place of what it holds. */
+  /** The response of the source that replaces its own. */
   answer: Reply | undefined;
   /** Resolves with the next request. */
   asked(): Promise<void>;
   start(args: readonly string[], look?: Look): OnTerminal;
-  /** Runs to the end with nobody at the keys. @returns what is seen then */
+  /** Runs a command to its end without any key. @returns the screen at the end */
   seen(args: readonly string[], look?: Look): Promise<string>;
 }
 
-/** A folder with a store of three listings and what belongs to it, and a source of three more. */
+/** A folder with a store of three listings and related files, and a source with three more. */
 async function world(t: Scope): Promise<World> {
   const at = place(t);
   const clock = testClock(new Date().toISOString());
@@ -85,7 +85,7 @@ const skip = noTerminal;
 const STORE = ['--store', 's.db'];
 const STALLED: Reply = { headers: { 'content-type': 'application/json' }, body: '{', stalls: true };
 
-/** Runs a command until it is in the middle of its work, types Ctrl-C, and gives what is seen in the end. */
+/** Runs a command, types Ctrl-C in the middle of its work, and returns the screen at the end. */
 async function cutShort(running: OnTerminal, middle: Promise<unknown>, code: number): Promise<string> {
   await Promise.race([middle, running.ended]);
   running.type(CTRL_C);
@@ -95,7 +95,7 @@ async function cutShort(running: OnTerminal, middle: Promise<unknown>, code: num
   return ended.screen;
 }
 
-/** Has the source answer otherwise for a while. */
+/** Lets the source send another response for a while. */
 async function answering<T>(w: World, reply: Reply, work: () => Promise<T>): Promise<T> {
   w.answer = reply;
   try {
@@ -105,11 +105,11 @@ async function answering<T>(w: World, reply: Reply, work: () => Promise<T>): Pro
   }
 }
 
-/** The same with a command that waits for a source, which never ends its answer. */
+/** The same with a command that waits for a source whose response never ends. */
 const cutShortAsking = (w: World, args: readonly string[], code: number): Promise<string> =>
   answering(w, STALLED, () => cutShort(w.start(args), w.asked(), code));
 
-/** A webhook whose receiver is not there. */
+/** A webhook whose receiver does not exist. */
 const WEBHOOK = ['webhook', 'create', ...STORE, '--url', 'http://127.0.0.1:9/', '--private-hosts'];
 
 const webhook = async ({ at }: World): Promise<string> =>
@@ -117,7 +117,7 @@ const webhook = async ({ at }: World): Promise<string> =>
 
 type Case = (world: World) => Promise<void>;
 
-/** Every command, by its name; those that take a while are ended in their middle, too. */
+/** Every command by its name; those that take a while are also interrupted. */
 const CASES: Readonly<Record<string, Case>> = {
   demo: async ({ start }) => {
     const args = ['demo', '--store', 'd.db', '--log-level', 'silent', ...ANY_PORT];
@@ -276,12 +276,12 @@ const CASES: Readonly<Record<string, Case>> = {
 };
 
 const isWhole = process.env.PLAT_FULL === '1';
-test('every command has its case on a terminal', async () => {
+test('every command has a case on a terminal', async () => {
   const leaves = [...everyCommand(await loadProgram())].filter(({ commands }) => commands.length === 0);
   assert.deepEqual(Object.keys(CASES).toSorted(), leaves.map(nameOf).toSorted());
 });
 
-// What `npm test` has on one is below, and in first-hour.test.ts: these take forty processes.
+// The cases below and first-hour.test.ts run in `npm test`: the others take forty processes.
 test(
   'every command on a terminal',
   { skip: isWhole ? skip : 'npm run test:full', timeout: 250_000 },
@@ -296,7 +296,7 @@ test('terminals of several kinds', { skip, timeout: 120_000 }, async (t) => {
   const { at, start, seen } = shared;
   const demo = ['demo', '--listings', '100000', '--log-level', 'silent', ...ANY_PORT];
 
-  await t.test('a line of progress fits a narrow one, and one that is made narrower', async () => {
+  await t.test('a line of progress fits a narrow terminal, and one that becomes narrower', async () => {
     const running = start([...demo, '--store', 'narrow.db'], { columns: 72 });
     await running.until(/Making the market \[[█░]{8}\] \d+ % \d+ records \d+\/s \d+:\d\d left/);
     running.resize(40);
@@ -312,7 +312,7 @@ test('terminals of several kinds', { skip, timeout: 120_000 }, async (t) => {
     await cutShort(broken, broken.until(/Importing stdin/), 130);
   });
 
-  await t.test('one that cannot write over a line gets none of it', async () => {
+  await t.test('a terminal that cannot overwrite a line gets no progress', async () => {
     const ended = await start(['check', ...STORE], { env: { TERM: 'dumb' } }).ended;
     assert.match(ended.text, /^s\.db: nothing is wrong, \d+ rows read\r\n$/);
   });
@@ -348,7 +348,7 @@ test(
         const token = (await at.done(['key', 'create', ...STORE, '--name', 'n', '--kind', 'api'])).trim();
         const serving = start(serve);
         const [, port] = /^api +http:..127\.0\.0\.1:(\d+)/m.exec(await serving.until(/^admin .*\n/m)) ?? [];
-        // A request that does not end keeps the service for a while.
+        // A request that does not end keeps the service running for a while.
         const socket = connect(Number(port), '127.0.0.1');
         t.after(() => socket.destroy());
         socket.on('error', () => undefined);
@@ -364,9 +364,9 @@ test(
       },
     );
 
-    await t.test('a window that is closed ends a service well', async () => {
+    await t.test('closing the window ends a service cleanly', async () => {
       execFileSync('mkfifo', [at.path('code')]);
-      // As a shell does that has a job: it passes on that its terminal is gone.
+      // As an interactive shell does: it reports to its jobs that the terminal is gone.
       const job = `${shellLine([process.execPath, PLAT, ...serve])} & job=$!; trap 'kill -HUP $job' HUP`;
       const line = `${job}; wait $job; wait $job; echo $? > code`;
       const serving = onTerminal(t, line, { folder: at.folder, env: environment({ TERM: 'xterm' }) });
@@ -378,7 +378,7 @@ test(
   },
 );
 
-test('one press is counted once, through whatever it comes', () => {
+test('one press of Ctrl-C counts once, whichever processes pass it on', () => {
   const direct = new Presses(0);
   assert.deepEqual(
     [
@@ -388,13 +388,13 @@ test('one press is counted once, through whatever it comes', () => {
       direct.isNew('launcher', 901),
     ],
     [true, false, true, false],
-    'a terminal gives it to both',
+    'a terminal sends it to both',
   );
   const killed = new Presses(0);
   assert.deepEqual(
     [killed.isNew('launcher', 0), killed.isNew('launcher', 1)],
     [true, true],
-    'kill gives it to one',
+    'kill sends it to one',
   );
   const byNpm = new Presses(300);
   assert.deepEqual(

@@ -1,4 +1,4 @@
-/** Two processes that serve a store and read from its standby, while that falls behind and catches up. */
+/** Two processes that serve a store and read from its standby while that lags and catches up. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { openStore } from '../../src/open-store.ts';
@@ -49,7 +49,7 @@ after(async () => {
 
 const feeds = (): string[] => services.map(({ replication = '' }) => replication);
 
-/** What each process tells of its read stores. */
+/** What each process reports of its read stores. */
 async function gauges(name: string): Promise<number[]> {
   const texts = await Promise.all(
     services.map(async ({ admin = '' }) => (await fetch(`${admin}/metrics`)).text()),
@@ -61,10 +61,10 @@ const root = '/Reso/OData/Property';
 const replay = (what: 'pause' | 'resume') =>
   runOn(standby.address('market'), `SELECT pg_wal_replay_${what}()`);
 
-test('no page of a walk is older than the one before, and none of its rows is missing', async () => {
+test('no page of a walk is older than the one before, and no row is missing', async () => {
   const token = await makeKey(store, 'replication');
   const prices: unknown[] = [];
-  // Each page is asked for after a change that it must show, while the standby stands still or runs.
+  // Each page is requested after a change that it must include, while the standby is paused or running.
   const meanwhile = async (page: number): Promise<void> => {
     if (page === 3) await replay('pause');
     if (page === 9) await replay('resume');
@@ -84,7 +84,7 @@ test('no page of a walk is older than the one before, and none of its rows is mi
   for (const reads of await gauges('plat_read_store_reads')) assert.ok(reads >= 2, `${reads} reads`);
 });
 
-test('a settled window is complete, and its list is walked completely, while the standby makes no progress', async () => {
+test('a settled window is complete, and a walk of its list as well, while the standby is paused', async () => {
   const token = await makeKey(store, 'replication');
   await replay('pause');
   await writing(...round(77));
@@ -99,7 +99,7 @@ test('a settled window is complete, and its list is walked completely, while the
   assert.deepEqual(states, ['fresh', ...Array(8).fill('cached')]);
 });
 
-test('a missing standby is not needed, and is read from when it is back', async () => {
+test('an unavailable standby is not necessary, and is used again when it is back', async () => {
   const token = await makeKey(store, 'replication');
   await standby.stop('crash');
   for (const feed of feeds()) {
@@ -114,7 +114,7 @@ test('a missing standby is not needed, and is read from when it is back', async 
     for (const feed of feeds()) assert.equal(rowsOf(await get(`${feed}${root}?$top=1`, token)).length, 1);
     const now = await gauges('plat_read_store_reads');
     if (now.every((reads, index) => reads > (before[index] ?? 0))) break;
-    assert.ok(Date.now() < deadline, 'both read from it again');
+    assert.ok(Date.now() < deadline, 'both processes use it again');
   }
   assert.deepEqual(await gauges('plat_read_stores_used'), [1, 1]);
 });

@@ -1,6 +1,6 @@
 /**
  * The other side of `resident.ts`: a process that runs one command line after the other, each in its folder and with its
- * environment, and answers with what it wrote. It knows nothing of what the commands do.
+ * environment, and responds with its output. It knows nothing of what the commands do.
  */
 import { runCli } from '../../src/cli/program.ts';
 import { setOff } from '../support/other-date.js';
@@ -10,7 +10,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 const written = { out: '', err: '' };
 
-/** What takes the place of writing to a stream. */
+/** Replaces writing to a stream. */
 function into(stream: keyof typeof written) {
   return (
     part: string | Uint8Array,
@@ -18,8 +18,8 @@ function into(stream: keyof typeof written) {
     done?: (error?: Error | null) => void,
   ): boolean => {
     written[stream] += typeof part === 'string' ? part : Buffer.from(part).toString();
-    const told = typeof encoding === 'function' ? encoding : done;
-    if (told !== undefined) process.nextTick(told);
+    const callback = typeof encoding === 'function' ? encoding : done;
+    if (callback !== undefined) process.nextTick(callback);
     return true;
   };
 }

@@ -1,6 +1,6 @@
 /**
- * One process for many commands, one after the other: to start one for each takes ten times as long as most of them do.
- * What matters of a process (signals, terminals, stdin, options of Node, two at once) takes one of its own.
+ * One process for many commands, one after the other: starting one for each takes ten times as long as most commands do. Tests of
+ * what a process itself does (signals, terminals, stdin, options of Node, two at once) start one of their own.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -17,17 +17,17 @@ const PROGRAM = fileURLToPath(new URL('resident-process.ts', import.meta.url));
 let resident: ChildProcess | undefined;
 process.once('exit', () => resident?.kill('SIGKILL'));
 
-/** The last of those that wait for the process. */
+/** The last of the commands that wait for the process. */
 let last: Promise<unknown> = Promise.resolve();
 
-/** Runs a command when those before it have ended. */
+/** Runs a command after those before it have ended. */
 export function runResident(command: Command): Promise<Ended> {
   const ended = last.then(() => next(command));
   last = ended.catch(() => undefined);
   return ended;
 }
 
-/** Ends the process and with it the command that it runs; the next command starts another. */
+/** Ends the process with the command that it runs; the next command starts another one. */
 export function endResident(): void {
   resident?.kill('SIGKILL');
   resident = undefined;
@@ -39,7 +39,7 @@ function next(command: Command): Promise<Ended> {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   const child = resident;
-  // Between commands it keeps nobody waiting.
+  // Between commands it does not keep this process alive.
   child.ref();
   child.channel?.ref();
   return new Promise<Ended>((resolve, reject) => {

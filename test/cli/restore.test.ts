@@ -1,4 +1,4 @@
-/** `plat backup` and `plat restore`: a store goes back in time, says so, and replicas follow it. */
+/** `plat backup` and `plat restore`: a store goes back to an earlier state, reports that, and replicas follow it. */
 import assert from 'node:assert/strict';
 import {
   copyFileSync,
@@ -38,7 +38,7 @@ const prices = async (at: Place, store: string): Promise<Record<string, unknown>
     ]),
   );
 
-/** A store, its backup, and what came after that: a change, a new listing, a key that is revoked and one that is made. */
+/** A store, its backup, and later changes: a changed and a new listing, a revoked and a new key. */
 async function scene(at: Place) {
   at.file('one.ndjson', [listing('1', { ListPrice: 1 }), listing('2', { ListPrice: 2 })]);
   at.file('two.ndjson', [listing('1', { ListPrice: 10 }), listing('3', { ListPrice: 3 })]);
@@ -52,7 +52,7 @@ async function scene(at: Place) {
   return { key };
 }
 
-test('a store is brought back, says what that means, and gives no timestamp twice', async (t) => {
+test('restore brings a store back, reports the consequences, and no timestamp is assigned twice', async (t) => {
   const at = place(t);
   const { key } = await scene(at);
   const before = await epochOf(at.path('s.db'));
@@ -70,11 +70,11 @@ test('a store is brought back, says what that means, and gives no timestamp twic
   assert.match(gone ?? '', /^keys that were made since the backup are gone: later \(\w+\)$/);
   assert.deepEqual(rest, []);
   const beside = readdirSync(at.folder).filter((name) => name.startsWith('b.db'));
-  assert.deepEqual(beside, ['b.db'], 'nothing is written beside a backup');
+  assert.deepEqual(beside, ['b.db'], 'no file is written next to the backup');
   assert.deepEqual(await prices(at, 's.db'), { 1: 1, 2: 2 });
-  assert.deepEqual(await prices(at, file), { 1: 10, 2: 2, 3: 3 }, 'what was there is whole');
+  assert.deepEqual(await prices(at, file), { 1: 10, 2: 2, 3: 3 }, 'the earlier store is complete');
   assert.notEqual(await epochOf(at.path('s.db')), before);
-  assert.equal(await epochOf(at.path('b.db')), before, 'the backup stays as it was');
+  assert.equal(await epochOf(at.path('b.db')), before, 'the backup is unchanged');
   assert.equal(statSync(at.path('s.db')).mode & 0o777, 0o600);
   assert.deepEqual(
     readdirSync(at.folder).filter((name) => /restoring|-journal/.test(name)),
@@ -88,7 +88,7 @@ test('a store is brought back, says what that means, and gives no timestamp twic
   assert.deepEqual([report.kept, report.validAgain, report.gone, report.remarks], [undefined, [], [], []]);
   assert.deepEqual(await prices(at, 'new.db'), { 1: 1, 2: 2 });
 
-  // On a file system without second names the store is renamed away; any other refusal changes nothing.
+  // On a file system without hard links the store is renamed; any other error changes nothing.
   const restoring = (code: string) => {
     const link = (): never => {
       throw Object.assign(new Error('refused'), { code });
@@ -102,7 +102,7 @@ test('a store is brought back, says what that means, and gives no timestamp twic
   assert.deepEqual(await prices(at, moved), { 1: 10, 2: 2, 3: 3 });
 });
 
-test('a store that is open, a damaged backup and what is no backup change nothing', async (t) => {
+test('an open store, a damaged backup and a file that is not a backup change nothing', async (t) => {
   const at = place(t);
   await scene(at);
   const open = new DatabaseSync(at.path('s.db'));
@@ -153,19 +153,19 @@ test('a store behind a symbolic link is restored at its target, and the old one 
   const [kept = '', ...others] = readdirSync(at.path('volume')).filter((name) => /replaced/.test(name));
   assert.deepEqual(others, []);
   assert.deepEqual(await prices(at, join('volume', kept)), { 1: 10, 2: 2, 3: 3 });
-  // What it leads to may be missing.
+  // The target of the link may be missing.
   rmSync(at.path('volume/real.db'));
   await at.done(['restore', 'b.db', '--store', 's.db']);
   assert.deepEqual(await prices(at, 'volume/real.db'), { 1: 1, 2: 2 });
 });
 
-test('a store that cannot be read any more is brought back, and kept', async (t) => {
+test('a store that can no longer be read is restored, and kept as a file', async (t) => {
   const at = place(t);
   await scene(at);
   writeFileSync(at.path('s.db'), Buffer.alloc(100_000, 0x5a));
   writeFileSync(at.path('s.db-wal'), 'left behind');
   const report = JSON.parse(await at.done(['restore', 'b.db', '--store', 's.db', '--json']));
-  assert.equal(existsSync(at.path('s.db-wal')), false, 'it would be taken for the log of the new one');
+  assert.equal(existsSync(at.path('s.db-wal')), false, 'SQLite would read it as the log of the new file');
   assert.deepEqual(readFileSync(at.path(report.kept)), Buffer.alloc(100_000, 0x5a));
   assert.deepEqual(report.remarks, [
     'the store that was there cannot be read, so it is not known whether a process had it open',
@@ -223,9 +223,9 @@ test('--new-epoch begins a new epoch in a store that was restored by other means
   await scene(at);
   copyFileSync(at.path('b.db'), at.path('s.db'));
   const before = await epochOf(at.path('b.db'));
-  const told = await at.done(['restore', '--store', 's.db', '--new-epoch']);
+  const report = await at.done(['restore', '--store', 's.db', '--new-epoch']);
   const [, epoch] =
-    /^s\.db is in the new epoch ([\w-]{12}); its replicas read everything again\n$/.exec(told) ?? [];
+    /^s\.db is in the new epoch ([\w-]{12}); its replicas read everything again\n$/.exec(report) ?? [];
   assert.equal(await epochOf(at.path('s.db')), epoch);
   assert.notEqual(epoch, before);
 });

@@ -1,6 +1,6 @@
 /**
- * The program as a user runs it, with arguments, an environment and a folder of its own: as a process of its own, or
- * where nothing of that matters in one that runs many commands (all in their own with `PLAT_FULL=1`).
+ * The program as a user runs it, with arguments, an environment and a folder: in a process of its own, or in one that runs many
+ * commands if nothing of that matters (each in its own with `PLAT_FULL=1`).
  */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -15,10 +15,10 @@ import { endResident, runResident } from './resident.ts';
 
 export const PLAT = fileURLToPath(new URL('../../bin/plat.js', import.meta.url));
 
-/** Lines that tell of progress, of which a slow machine has more. */
+/** Lines of progress, of which a slow machine writes more. */
 const PROGRESS = /^\{"time":.*"task":.*\}\n/gm;
 
-/** What a process ended with; progress is left out. */
+/** The exit code and output of a process, without progress. */
 export interface Ended {
   readonly code: number | null;
   readonly out: string;
@@ -28,9 +28,9 @@ export interface Ended {
 export interface RunOptions {
   readonly input?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Whether plat is to find the flags of its command by itself, and begins anew with them. */
+  /** Whether plat finds the Node flags of its command itself, and restarts with them. */
   readonly isUnprepared?: boolean;
-  /** Of Node, in a process of its own; they come after those of the command. */
+  /** Options of Node for a process of its own; they follow those of the command. */
   readonly flags?: readonly string[];
 }
 
@@ -38,7 +38,7 @@ export interface RunOptions {
 export interface Running {
   readonly child: ChildProcess;
   readonly ended: Promise<Ended>;
-  /** Resolves with all of stdout as soon as it matches. @throws when the process ends before */
+  /** Resolves with all of stdout as soon as it matches. @throws when the process ends before that */
   until(pattern: RegExp): Promise<string>;
 }
 
@@ -50,11 +50,11 @@ export interface Place {
   path(name: string): string;
   /** Starts a process of its own. */
   start(args: readonly string[], options?: RunOptions): Running;
-  /** Runs a command to its end; those that are run at once run one after the other. */
+  /** Runs a command to its end; commands that are run at the same time run one after the other. */
   run(args: readonly string[], options?: RunOptions): Promise<Ended>;
-  /** Runs what must end well, and gives its stdout. */
+  /** Runs a command that must succeed, and returns its stdout. */
   done(args: readonly string[], options?: RunOptions): Promise<string>;
-  /** What a store, in the folder or on a server, holds of a resource, as `plat export` would tell it. */
+  /** The records of a resource in a store, in the folder or on a server, as `plat export` writes them. */
   exported(store: string, resource: string): Promise<Json[]>;
 }
 
@@ -141,13 +141,13 @@ export function place(scope: Scope): Place {
 
 const isFull = process.env.PLAT_FULL === '1';
 
-/** What a command is started with so that it need not begin anew, which would take the time of one more start of Node. */
+/** The Node flags with which a command does not restart, which would take another start of Node. */
 function memoryOf(command = ''): { readonly flags?: readonly string[]; readonly arenas?: string } {
   const memory = Object(JSON.parse(readFileSync(new URL('../../bin/memory.json', import.meta.url), 'utf8')));
   return memory[command] ?? {};
 }
 
-/** Whether a command is more than what it reads and writes: it reads stdin, has its own Node, or logs as a service does. */
+/** Whether a command needs a process of its own: it reads stdin, has options of Node, or logs like a service. */
 const needsOwnProcess = (args: readonly string[], { input, env = {} }: RunOptions): boolean =>
   isFull ||
   input !== undefined ||
@@ -155,10 +155,10 @@ const needsOwnProcess = (args: readonly string[], { input, env = {} }: RunOption
   args[0] === 'serve' ||
   Object.entries(env).some(([name, value]) => name.startsWith('NODE_') && value !== OFF);
 
-/** What gives a process a clock that is off; one that runs many commands sets it anew for each. */
+/** Gives a process a clock that is off; a process that runs many commands sets it for each. */
 const OFF = `--import=${new URL('../support/other-date.js', import.meta.url)}`;
 
-/** What gives a process a clock that is off by so many milliseconds from that of this one. */
+/** The environment of a process whose clock is off by that many milliseconds. */
 export function clockOff(milliseconds: number): Readonly<Record<string, string>> {
   const { PLAT_TEST_DATE_OFFSET = '0' } = process.env;
   return {
@@ -171,8 +171,8 @@ export const linesOf = (records: readonly unknown[]): string =>
   records.map((record) => `${JSON.stringify(record)}\n`).join('');
 
 /**
- * The environment of this process without what would stand in for options; a run at another time stays there, and what
- * was compiled is shared.
+ * The environment of this process without variables that would set options. A run with another clock keeps it, and the compile cache
+ * is shared.
  */
 export function environment(own: Readonly<Record<string, string>>): Record<string, string | undefined> {
   const atOtherDate = process.env.PLAT_TEST_DATE_OFFSET !== undefined;

@@ -11,7 +11,7 @@ import { place, type Running } from './run.ts';
 
 const PORTS = ['--api-port', '0', '--replication-port', '0', '--floorplans-port', '0', '--admin-port', '0'];
 
-/** The address of each surface, as the lines on stdout give it. */
+/** The address of each surface, as written to stdout. */
 async function addresses(running: Running): Promise<Record<string, string>> {
   const text = await running.until(/^admin .*\n/m);
   const lines = text.matchAll(/^(\w+) +(http:\/\/[^/]+)\//gm);
@@ -23,7 +23,7 @@ const ask = async (url: string, token: string): Promise<[number, string]> => {
   return [response.status, await response.text()];
 };
 
-test('one line a surface; keys are made, listed with their use, rotated and revoked while the store is served', async (t) => {
+test('stdout has one line per surface; keys are created, listed with their use, rotated and revoked while the store is served', async (t) => {
   const at = place(t);
   at.file('l.ndjson', [{ ListingKey: '1', StandardStatus: 'Active' }]);
   await at.done(['import', '--store', 'm.db', 'l.ndjson']);
@@ -83,7 +83,7 @@ test('one line a surface; keys are made, listed with their use, rotated and revo
   const listed = JSON.parse(await at.done(['key', 'list', '--store', 'm.db', '--json']));
   const broker = listed.find(({ name }: { name: string }) => name === 'A broker');
   assert.deepEqual([broker.kind, broker.role, broker.systems], ['replication', 'idx', []]);
-  assert.equal(JSON.stringify(listed).includes(usual), false, 'no token is kept');
+  assert.equal(JSON.stringify(listed).includes(usual), false, 'no token is stored');
 
   const renewed = (
     await at.done(['key', 'rotate', '--store', 'm.db', '--overlap', '24h', broker.id])
@@ -96,7 +96,7 @@ test('one line a surface; keys are made, listed with their use, rotated and revo
   assert.match((await ask(listings, usual))[1], /"Code":1010/);
   assert.equal((await ask(listings, renewed))[0], 200);
   const revived = await at.run(['key', 'rotate', '--store', 'm.db', broker.id]);
-  assert.equal(revived.code, 1, 'a revoked key is not brought back');
+  assert.equal(revived.code, 1, 'a revoked key stays revoked');
   assert.match(revived.err, new RegExp(`^plat: The key ${broker.id} ends or ended at 20`));
 
   serving.child.kill('SIGTERM');
@@ -115,7 +115,7 @@ test('one line a surface; keys are made, listed with their use, rotated and revo
   );
 });
 
-test('SIGTERM ends a service at once while its store is opened; a second one while a request is under way', async (t) => {
+test('SIGTERM ends a service at once while its store is being opened; a second one does so while a request is running', async (t) => {
   const at = place(t);
   const silent = createServer().listen(0, '127.0.0.1');
   t.after(() => void silent.close());
@@ -137,9 +137,9 @@ test('SIGTERM ends a service at once while its store is opened; a second one whi
   posting.write(head);
   while (!/^plat_requests_running 2$/m.test(await metrics(serving))) await setImmediate();
   serving.child.kill('SIGTERM');
-  // It has taken the first signal when it takes no more connections.
+  // After the first signal it accepts no more connections.
   while (await takesConnections(api));
-  // Under npm, the first one that comes within 300 ms is taken for the same.
+  // npm repeats a signal: a second one within 300 ms counts as the same.
   while (serving.child.exitCode === null) {
     serving.child.kill('SIGTERM');
     await takesConnections(api);
@@ -159,7 +159,7 @@ const takesConnections = (address: string): Promise<boolean> =>
     socket.on('error', () => resolve(false)).on('connect', () => socket.destroy());
   });
 
-test('what cannot be served: no store, a port in use, half of a certificate, a wrong address', async (t) => {
+test('errors at the start: no store, a port in use, half of a certificate, a wrong address', async (t) => {
   const at = place(t);
   at.file('l.ndjson', [{ ListingKey: '1' }]);
   await at.done(['import', '--store', 'm.db', 'l.ndjson']);
@@ -194,7 +194,7 @@ test('what cannot be served: no store, a port in use, half of a certificate, a w
   ]);
 });
 
-test('a start says what links will look like where that may not be what clients ask', () => {
+test('serve prints what links will begin with, if that may not be the address that clients use', () => {
   const at = (address: string, internal = false): NetworkInterfaceInfo => {
     const family = address.includes(':')
       ? ({ family: 'IPv6', scopeid: 0 } as const)
@@ -227,11 +227,11 @@ test('a start says what links will look like where that may not be what clients 
   assert.deepEqual(linkLines({ ...own, address: 'https://localhost:8080', certificate }), []);
 });
 
-test('what is no key is refused', async (t) => {
+test('invalid keys are rejected', async (t) => {
   const at = place(t);
   const create = (...args: readonly string[]) =>
     at.run(['key', 'create', '--store', 'm.db', '--name', 'X', ...args]);
-  // The store is made before the key is refused, and that is said.
+  // The store is created before the key is rejected, and that is reported.
   const { err: made, ...king } = await create('--role', 'king');
   const [notice, ...said] = made.split('\n');
   assert.equal(notice, 'm.db is a new store: none existed here');

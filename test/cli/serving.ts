@@ -1,4 +1,4 @@
-/** Services as processes of their own, and walks over them. */
+/** Services in processes of their own, and walks over them. */
 import assert from 'node:assert/strict';
 import type { Json } from '../support/world.ts';
 import type { Running } from './run.ts';
@@ -8,14 +8,14 @@ export const ANY_PORT = [
   ...['--floorplans-port', '0', '--admin-port', '0'],
 ] as const;
 
-/** The address of each surface, as the lines on stdout give it. */
+/** The address of each surface, as written to stdout. */
 export async function addressesOf(running: Running): Promise<Record<string, string>> {
   const text = await running.until(/^admin .*\n/m);
   const lines = text.matchAll(/^(\w+) +(http:\/\/[^/]+)\//gm);
   return Object.fromEntries([...lines].map(([, name = '', address = '']) => [name, address]));
 }
 
-/** The first line of a service's log that has some words. */
+/** The first line of a service's log with these words. */
 export const lineWith = ({ child, ended }: Running, words: string): Promise<string> =>
   new Promise((resolve, reject) => {
     let text = '';
@@ -47,7 +47,7 @@ export const rowsOf = ({ json }: Asked): unknown[] => (Array.isArray(json.value)
 export const keysOf = (rows: readonly unknown[]): unknown[] =>
   rows.map((row) => (typeof row === 'object' && row !== null && 'ListingKey' in row ? row.ListingKey : row));
 
-/** Where the next page lies, on whichever process. */
+/** The path of the next page, on any process. */
 export function nextOf({ json }: Asked): string | undefined {
   const link = json['@odata.nextLink'];
   return typeof link === 'string' ? link.replace(/^http:\/\/[^/]+/, '') : undefined;

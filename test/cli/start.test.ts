@@ -1,4 +1,4 @@
-/** What it costs to start plat: a command loads what it needs, and what was compiled is kept where only its user writes. */
+/** The cost of starting plat: a command loads only what it needs, and compiled code is cached where only its user can write. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
@@ -14,7 +14,7 @@ function loadedBy(at: Place, ...args: readonly string[]): Promise<readonly strin
   return loadedUntil(at, async () => undefined, ...args);
 }
 
-/** The same of a command that goes on until it is ended. */
+/** The same for a command that runs until it is ended. */
 async function loadedUntil(
   at: Place,
   end: (running: Running) => Promise<unknown>,
@@ -34,7 +34,7 @@ async function loadedUntil(
   return [...new Set(parts.filter((part) => part !== undefined))].toSorted();
 }
 
-test('help and version load no room of the product', async (t) => {
+test('help and version load no room of the sources', async (t) => {
   const at = place(t);
   for (const args of [['--help'], ['--version']]) {
     const loaded = await loadedBy(at, ...args);
@@ -97,7 +97,7 @@ test('a service loads no HTTP client before it needs one', async (t) => {
 const cached = (at: Place, folder: string, ...args: readonly string[]) =>
   at.run(args, { env: { NODE_COMPILE_CACHE: '', XDG_CACHE_HOME: folder } });
 
-test('what was compiled is kept for its user alone', async (t) => {
+test('compiled code is cached for its user only', async (t) => {
   const at = place(t);
   const { code } = await cached(at, at.path('caches'), '--version');
   assert.equal(code, 0);
@@ -106,23 +106,23 @@ test('what was compiled is kept for its user alone', async (t) => {
   const [version = ''] = readdirSync(folder);
   const kept = readdirSync(`${folder}/${version}`).length;
   assert.ok(kept > 10);
-  // A consumer begins anew with other flags, for which all is compiled otherwise.
+  // A consumer restarts with other flags, for which everything is compiled again.
   assert.equal((await cached(at, at.path('caches'), 'replicate', '--help')).code, 0);
   const others = readdirSync(folder).flatMap((name) => readdirSync(`${folder}/${name}`));
   assert.ok(others.length > kept + 10, `${others.length} files, and ${kept} before`);
 });
 
-/** Where the system tells of another process what it was started with. */
+/** Where the system shows the command line of another process. */
 const tellsEnvironments = existsSync('/proc/self/environ');
 
-/** Preloaded: notes in the file that PLAT_TEST_HEAP names how large the heap of a process's first thread may become. */
+/** Preloaded: writes the heap limit of a process's first thread to the file in PLAT_TEST_HEAP. */
 const NOTES_HEAP = `data:text/javascript,${encodeURIComponent(
   `import { writeFileSync } from 'node:fs'; import { getHeapStatistics } from 'node:v8';
   import { isMainThread } from 'node:worker_threads';
   if (isMainThread) writeFileSync(process.env.PLAT_TEST_HEAP, String(getHeapStatistics().heap_size_limit));`,
 )}`;
 
-/** How large the heap of a process may become that is started with these flags. */
+/** The heap limit of a process that is started with these flags. */
 const heapWith = (flags: readonly string[]): string =>
   execFileSync(process.execPath, [...flags, '-p', 'require("node:v8").getHeapStatistics().heap_size_limit'], {
     encoding: 'utf8',
@@ -160,7 +160,7 @@ test(
   },
 );
 
-test('what others may have written is not run, and without a place nothing is kept', async (t) => {
+test('compiled code that others can write to is not run, and without a safe folder nothing is cached', async (t) => {
   const at = place(t);
   const shared = at.path('shared');
   mkdirSync(`${shared}/plat`, { recursive: true });

@@ -1,4 +1,4 @@
-/** The file of a store: who may read it, that it is not made by mistake, and what is said when it is not there any more. */
+/** The file of a store: who may read it, that none is created by mistake, and what happens when it is deleted. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
@@ -19,11 +19,11 @@ import { ANY_PORT, addressesOf } from './serving.ts';
 
 const modeOf = (at: Place, name: string): string => (statSync(at.path(name)).mode & 0o777).toString(8);
 
-/** The loosest and the strictest of all; with `PLAT_FULL=1` also one that leaves something. */
+/** The loosest and the strictest umask; with `PLAT_FULL=1` also one between them. */
 const MASKS = process.env.PLAT_FULL === '1' ? ['0', '0777', '0277'] : ['0', '0777'];
 
 for (const mask of MASKS) {
-  test(`what holds records is for its owner alone, whatever the umask is: ${mask}`, async (t) => {
+  test(`files with records are readable by their owner only, whatever the umask: ${mask}`, async (t) => {
     const at = place(t);
     at.file('a.ndjson', [{ ListingKey: '1', ListPrice: 'much' }, { ListingKey: '2' }]);
     const script = [
@@ -46,7 +46,7 @@ for (const mask of MASKS) {
   });
 }
 
-test('a store that was opened to others stays so, and is reported', async (t) => {
+test('a store that was made readable for others stays so, and is reported', async (t) => {
   const at = place(t);
   at.file('a.ndjson', [{ ListingKey: '1' }]);
   await at.done(['import', '--store', 'm.db', 'a.ndjson']);
@@ -59,7 +59,7 @@ test('a store that was opened to others stays so, and is reported', async (t) =>
   assert.equal(modeOf(at, 'm.db'), '644');
 });
 
-test('import says that a store is new, and --no-create makes none', async (t) => {
+test('import reports a new store, and with --no-create creates none', async (t) => {
   const at = place(t);
   at.file('a.ndjson', [{ ListingKey: '1' }]);
   const refused = await at.run(['import', '--store', 'm.db', '--no-create', 'a.ndjson']);
@@ -79,7 +79,7 @@ test('import says that a store is new, and --no-create makes none', async (t) =>
   assert.deepEqual([second.code, second.err], [0, '']);
 });
 
-test('a store whose file is deleted or replaced under a service is not ready, and takes no write of it', async (t) => {
+test('a store whose file is deleted or replaced under a service is not ready, and the service no longer writes to it', async (t) => {
   const at = place(t);
   at.file('a.ndjson', [{ ListingKey: '1' }]);
   await at.done(['import', '--store', 'm.db', 'a.ndjson']);
@@ -93,7 +93,7 @@ test('a store whose file is deleted or replaced under a service is not ready, an
   const unfit = (store: string) => ({ status: 503, body: { ready: false, problems: { store } } });
   assert.deepEqual(await ready(), { status: 200, body: { ready: true } });
   renameSync(at.path('m.db-wal'), at.path('away-wal'));
-  // A reader of the service that opens the store only now makes a new log.
+  // A connection of the service that opens the store only now creates a new log.
   const withoutLog = JSON.stringify(await ready());
   assert.match(
     withoutLog,
@@ -109,10 +109,10 @@ test('a store whose file is deleted or replaced under a service is not ready, an
   assert.equal((await service.ended).code, 0);
 });
 
-/** What Linux tells of the locks of processes. */
+/** The locks of processes, as Linux lists them. */
 const seesLocks = existsSync('/proc/locks');
 
-test('a store is not recreated while a process has the deleted one open, nor from the log that it left', async (t) => {
+test('a store is not created again while a process has the deleted one open, nor from a log that remains', async (t) => {
   const at = place(t);
   at.file('a.ndjson', [{ ListingKey: '1' }, { ListingKey: '2' }]);
   at.file('b.ndjson', [{ ListingKey: '3' }]);
@@ -188,7 +188,7 @@ test('a backup that is copied over a served store is detected, and no process wr
   service.child.kill('SIGTERM');
   assert.equal((await service.ended).code, 0);
   assert.deepEqual(await at.run(['status', '--store', 'm.db']), refused);
-  assert.ok(readFileSync(at.path('m.db')).equals(backup), 'the file is the backup');
+  assert.ok(readFileSync(at.path('m.db')).equals(backup), 'the file equals the backup');
   for (const end of ['-wal', '-shm']) rmSync(at.path(`m.db${end}`));
   await at.done(['restore', '--store', 'm.db', '--new-epoch']);
   const stored = await at.exported('m.db', 'Property');
@@ -198,7 +198,7 @@ test('a backup that is copied over a served store is detected, and no process wr
   );
 });
 
-test('a copy that SQLite made without a write-ahead log gets one', async (t) => {
+test('a copy without a write-ahead log gets one', async (t) => {
   const at = place(t);
   at.file('a.ndjson', [{ ListingKey: '1' }]);
   await at.done(['import', '--store', 'm.db', 'a.ndjson']);
@@ -213,7 +213,7 @@ test('a copy that SQLite made without a write-ahead log gets one', async (t) => 
   assert.equal(modeOfLog('copy.db'), 'wal');
 });
 
-test('what is no file, and what is empty, is said to be so', async (t) => {
+test('a path that is not a file, and an empty file, are reported as such', async (t) => {
   const at = place(t);
   mkdirSync(at.path('folder.db'));
   at.file('empty.db', '');
@@ -232,7 +232,7 @@ test('what is no file, and what is empty, is said to be so', async (t) => {
   );
 });
 
-/** Whether this process may mount a file system of its own, which takes Linux and user namespaces. */
+/** Whether this process may mount a file system of its own, which needs Linux and user namespaces. */
 const mayMount = spawnSync('unshare', ['--map-root-user', '--mount', 'true']).status === 0;
 
 test(

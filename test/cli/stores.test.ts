@@ -1,4 +1,4 @@
-/** Stores that cannot be used: what a command says then, and what is left behind. */
+/** Stores that cannot be used: the error of each command, and the files that remain. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
@@ -98,7 +98,7 @@ test('while another process writes, import waits for it', async (t) => {
 async function lockIsAskedFor(store: string): Promise<'asked'> {
   for (;;) {
     const holders = spawnSync('sh', ['-c', `ls -l /proc/*/fd 2>/dev/null | grep -c ' ${store}$'`]);
-    // This process holds it once, the writer more often.
+    // This process has it open once, the writer more often.
     if (Number(holders.stdout) > 1) return 'asked';
   }
 }
@@ -120,7 +120,7 @@ test('a store that stays locked is an error after 30 s', { skip: slow }, async (
   other.close();
 });
 
-/** Whether this process may mount a file system of its own, which takes Linux and user namespaces. */
+/** Whether this process may mount a file system of its own, which needs Linux and user namespaces. */
 const mayMount = spawnSync('unshare', ['--map-root-user', '--mount', 'true']).status === 0;
 const noMount = mayMount ? false : 'a small disk cannot be mounted here (unshare)';
 

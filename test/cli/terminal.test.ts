@@ -1,4 +1,4 @@
-/** Names and texts of strangers reach the terminal and the log with everything escaped that a terminal would obey. */
+/** Untrusted names and texts reach the terminal and the log with everything escaped that a terminal would interpret. */
 import assert from 'node:assert/strict';
 import { renameSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
@@ -10,15 +10,15 @@ import { odataServer } from '../replica/support/odata-server.ts';
 import { testClock } from '../support/clock.ts';
 import { linesOf, place } from './run.ts';
 
-/** Clears the screen, forges a line, sets the title by C1, deletes, and turns the direction of the text. */
+/** Clears the screen, forges a line, sets the title by C1, deletes, and reverses the direction of the text. */
 const ODD = '\u001b[2J\r\nplat: done\t\u009b31m\u007f\u202eexe\u2069\u2028';
 const SHOWN = '\\u001b[2J\\r\\nplat: done\\t\\u009b31m\\u007f\\u202eexe\\u2069\\u2028';
 const OBEYED = /(?!\n)[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
 
-/** Whether nothing of this is obeyed; where lines end is looked at by whoever asks. */
+/** Whether nothing in a text is interpreted; line breaks are checked by the caller. */
 const harmless = (text: string): void => assert.doesNotMatch(text, OBEYED);
 
-test('a line escapes control characters, line ends included, and directions, and nothing else', () => {
+test('a line escapes control characters, line breaks and directional formatting, and nothing else', () => {
   assert.equal(escaped(ODD), SHOWN);
   assert.equal(escaped('Ünï 日本 😀 \\ "x" é\u0301'), 'Ünï 日本 😀 \\ "x" é\u0301');
   for (let at = 0; at < 0x10000; at++) {
@@ -27,13 +27,13 @@ test('a line escapes control characters, line ends included, and directions, and
   }
 });
 
-test('JSON stays the same JSON', () => {
+test('escaping leaves the value of a JSON text the same', () => {
   const text = JSON.stringify({ [ODD]: [ODD, '\\u0080', 1] });
   harmless(escapedJson(text));
   assert.deepEqual(JSON.parse(escapedJson(text)), JSON.parse(text));
 });
 
-test('import: a file with such a name, keys, fields and values', async (t) => {
+test('import escapes the name, keys, fields and values of a file', async (t) => {
   const at = place(t);
   at.file(
     'plain',
@@ -53,14 +53,14 @@ test('import: a file with such a name, keys, fields and values', async (t) => {
   assert.ok(err.includes(`Property has no field ${SHOWN}`), err);
 });
 
-test('key create, key list and errors: names of keys, of systems and of stores', async (t) => {
+test('key create, key list and errors escape names of keys, systems and stores', async (t) => {
   const at = place(t);
   const create = ['key', 'create', '--store', 's.db', '--role', 'idx', '--system', ODD];
   await at.done([...create, '--name', 'A site']);
   const refused = await at.run([...create, '--name', ODD]);
   harmless(refused.out + refused.err);
   assert.match(refused.err, /^plat: The name has a control character/m);
-  // As plat named it before names were checked.
+  // A name from before names were checked.
   const file = new DatabaseSync(at.path('s.db'));
   file.prepare('UPDATE plat_keys SET name = ?').run(ODD);
   file.close();
@@ -76,7 +76,7 @@ test('key create, key list and errors: names of keys, of systems and of stores',
   assert.notEqual(unknown.code, 0);
 });
 
-test('replicate, quarantine and verify: what a source sends in records, errors and headers', async (t) => {
+test('replicate, quarantine and verify escape what a source sends in records, errors and headers', async (t) => {
   const clock = testClock(new Date().toISOString());
   const records = listings(3, clock).map((record, index) =>
     index === 1 ? { ...record, ListPrice: { [ODD]: ODD } } : record,

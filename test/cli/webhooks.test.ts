@@ -1,4 +1,4 @@
-/** Webhooks as an operator makes them, on the command line and through the admin port, and a service that delivers. */
+/** Webhooks that an operator creates, on the command line and through the admin port, and a service that delivers them. */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { test } from 'node:test';
@@ -6,7 +6,7 @@ import { listing } from '../support/builders.ts';
 import { place } from './run.ts';
 import { ANY_PORT, addressesOf } from './serving.ts';
 
-test('a service delivers to webhooks that another process makes, tests, pauses, replays and deletes', async (t) => {
+test('a service delivers to webhooks that another process creates, tests, pauses, replays and deletes', async (t) => {
   const bodies: string[] = [];
   const waiting: (() => void)[] = [];
   const receiver = createServer((request, response) => {
@@ -25,7 +25,7 @@ test('a service delivers to webhooks that another process makes, tests, pauses, 
   const bound = receiver.address();
   assert.ok(bound !== null && typeof bound === 'object');
   const url = `http://127.0.0.1:${bound.port}`;
-  /** Waits for so many messages. */
+  /** Waits for that many messages. */
   const received = async (count: number): Promise<string[]> => {
     while (bodies.length < count) await new Promise<void>((resolve) => void waiting.push(resolve));
     return bodies.map((body) =>

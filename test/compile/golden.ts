@@ -1,6 +1,6 @@
 /**
- * The exact statements of an engine for a set of requests. They stand in a file beside this one, the request above
- * each; `PLAT_GOLDEN=write` writes the file anew, for its changes to be read.
+ * The exact statements of an engine for a set of requests. They stand in a file next to this one, each after its request;
+ * `PLAT_GOLDEN=write` writes the file again, so that its changes can be reviewed.
  */
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -112,7 +112,7 @@ async function statements(world: World, dialect: Dialect, wish: Wish): Promise<r
     return filter === undefined ? {} : { filter };
   }
 
-  /** The short way of the tests to make a request leaves out the search. */
+  /** The helper of the tests that creates requests does not include the search. */
   function searched() {
     const { search } = wish;
     return search === undefined ? {} : { search };

@@ -1,4 +1,4 @@
-/** What follows from settings is made once for all that read the same. */
+/** The parts of a model that follow from the settings are built once for equal settings. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { makeModel } from '../../src/compile/model.ts';
@@ -10,7 +10,7 @@ const modelOf = (text: string, day: string) =>
 
 const LISTED = JSON.stringify(DEFAULT_SETTINGS);
 
-test('models of the same settings share dictionary and rules; other settings and other days have their own', () => {
+test('models of equal settings share dictionary and rules; with other settings or on another day they have their own', () => {
   const one = modelOf(LISTED, '2026-01-01');
   const same = modelOf(LISTED, '2026-01-01');
   assert.equal(same.dictionary, one.dictionary);
@@ -23,7 +23,7 @@ test('models of the same settings share dictionary and rules; other settings and
   assert.notEqual(replica.settings, one.settings);
 });
 
-test('the day of a model determines {today}, whichever model was asked before', () => {
+test('the day of a model determines {today}, whichever model was used before', () => {
   const access = {
     roles: [{ name: 'late', classes: 'all', resources: { Property: 'OnMarketDate lt {today}' } }],
     withheld: [],

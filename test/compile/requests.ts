@@ -1,4 +1,4 @@
-/** Requests whose statements are kept: each kind of expression, plan, position and restriction once. */
+/** Requests for the golden statements: each kind of expression, plan, position and restriction once. */
 
 import type { Position } from '../../src/compile/read.ts';
 import type { Search } from '../../src/query/tree.ts';
@@ -107,7 +107,7 @@ export const REQUESTS: readonly Wish[] = [
   { plan: 'page', query: '$select=ListingKey&$orderby=City', position: { kind: 'offset', skip: 4711 } },
   { plan: 'list', role: 'idx', query: '$select=ListingKey,City&$orderby=City' },
   { plan: 'blocks', resource: 'Office', role: 'idx', query: '' },
-  // An address is signed only for a file that is served.
+  // Only the URL of a file that the service stores is signed.
   { plan: 'list', resource: 'Media', role: 'idx', query: '$select=MediaKey,MediaURL' },
   { plan: 'page', resource: 'EntityEvent', role: 'idx', query: '$filter=EntityEventSequence gt 4711' },
   {

@@ -59,7 +59,7 @@ describe('the market as a whole', () => {
     between(counts[SIZE - SIZE / 20] ?? 0, 120, 155, 'the number of fields of the fuller ones');
   });
 
-  it('uses both originating systems and nearly all neighbourhoods', () => {
+  it('uses both originating systems and nearly all neighborhoods', () => {
     between(
       share((listing) => listing.OriginatingSystemID === 'M00000412'),
       0.45,
@@ -79,7 +79,7 @@ describe('the market as a whole', () => {
   });
 });
 
-describe('the people of a listing', () => {
+describe('the agents and offices of a listing', () => {
   it('exist, work in the named offices, and belong to the same system', () => {
     for (const listing of listings) {
       for (const [agentField, officeField] of [
@@ -109,7 +109,7 @@ describe('the people of a listing', () => {
     assert.ok(listings.some((listing) => 'CoBuyerAgentKey' in listing));
   });
 
-  it('have offices with a broker, and names that their offices have', () => {
+  it('have offices with a broker, and the names of their offices', () => {
     for (const member of members.values()) {
       const office = offices.get(String(member.OfficeKey));
       assert.equal(member.OfficeName, office?.OfficeName);
@@ -121,7 +121,7 @@ describe('the people of a listing', () => {
     }
   });
 
-  it('can be reached only at numbers and addresses kept free for fiction', () => {
+  it('have only phone numbers and addresses that are reserved for fiction', () => {
     for (const person of [...members.values(), ...offices.values()]) {
       for (const [field, value] of Object.entries(person)) {
         if (/(Phone|Fax)$/.test(field)) assert.match(String(value), /^\d{3}-555-01\d\d$/);
@@ -132,7 +132,7 @@ describe('the people of a listing', () => {
 });
 
 describe('the dates and prices of a listing', () => {
-  it('follow one another and fit the status', () => {
+  it('are in order and fit the status', () => {
     for (const listing of listings) {
       const day = (field: string): string => textOf(listing, field) ?? '';
       const state = status(listing);
@@ -159,7 +159,7 @@ describe('the dates and prices of a listing', () => {
     }
   });
 
-  it('are prices that people ask and pay', () => {
+  it('have realistic prices', () => {
     for (const listing of listings) {
       const price = numberOf(listing, 'ListPrice') ?? 0;
       const lease = textOf(listing, 'PropertyType') === 'Residential Lease';

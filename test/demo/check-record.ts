@@ -70,7 +70,7 @@ function isRecord(value: unknown): value is ImportRecord {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Everything that the dictionary does not allow in a record and its children; empty when all is well. */
+/** Everything in a record and its children that the dictionary does not allow; empty for a valid record. */
 export function faultsOf(resourceName: string, record: ImportRecord): string[] {
   const resource: Resource | undefined = dictionary.resources.get(resourceName);
   if (resource === undefined) return [`there is no resource ${resourceName}`];

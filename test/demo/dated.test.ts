@@ -9,7 +9,7 @@ const OPTIONS = { seed: 11, listings: 700 } as const;
 const NOW = REFERENCE_DATE.getTime();
 const batches = [...datedBatches(OPTIONS)];
 
-describe('a market in the order in which it came to be', () => {
+describe('a market in chronological order', () => {
   it('has the same records as in the order of their keys', () => {
     const texts = (records: Iterable<object>): string[] =>
       [...records].map((each) => JSON.stringify(each)).sort();
@@ -37,7 +37,7 @@ describe('a market in the order in which it came to be', () => {
     assert.ok((listings.at(-1)?.over.to ?? 0) > NOW - 2 * DAY);
   });
 
-  it('gives no listing a moment before what happened to it, nor one that is much later', () => {
+  it('gives no listing a time before its events, nor one much later', () => {
     let most = 0;
     for (const { resource, records, over } of batches) {
       if (resource !== 'Property') continue;

@@ -29,12 +29,12 @@ const paths = listings.flatMap((listing) =>
   childrenOf(listing, 'Media').map(({ MediaURL }) => String(MediaURL)),
 );
 
-/** What is drawn, of a photo its vectors. */
+/** The drawing: of a photo, its vectors. */
 const drawn = (file: DrawnFile | undefined): string =>
   file === undefined ? '' : file.kind === 'photo' ? file.svg : file.body;
 
 describe('the files of the market', () => {
-  it('are all there and well-formed, each with its type', async () => {
+  it('exist and are well-formed, each with its type', async () => {
     for (const path of paths) {
       const file = await drawFile(path, source);
       assert.ok(file !== undefined, `${path} is missing`);
@@ -48,7 +48,7 @@ describe('the files of the market', () => {
     }
   });
 
-  it('use no id twice and refer to none that is missing', async () => {
+  it('use no id twice, and refer to no missing one', async () => {
     for (const path of paths.slice(0, 800)) {
       const file = await drawFile(path, source);
       if (file === undefined || path.endsWith('.pdf')) continue;
@@ -71,7 +71,7 @@ describe('the files of the market', () => {
     assert.deepEqual([...scenes].sort(), [...SCENES].sort());
   });
 
-  it('stay the same when status and price change, and differ from listing to listing', async () => {
+  it('stay the same when status and price change, and differ between listings', async () => {
     const [path = ''] = paths;
     const first = await drawFile(path, source);
     const sold: MediaSource = {
@@ -90,13 +90,13 @@ describe('the files of the market', () => {
     assert.equal(new Set(fronts.map(drawn)).size, fronts.length);
   });
 
-  it('are vectors where a record of an older market names them so', async () => {
+  it('are vectors if a record of an older market names them so', async () => {
     const [path = ''] = paths;
     const file = await drawFile(path.replace(/\w+$/, 'svg'), source);
     assert.ok(file?.kind === 'whole' && file.body.startsWith('<svg '));
   });
 
-  it('are one-page PDF documents whose table of objects is right', async () => {
+  it('are one-page PDF documents with a correct cross-reference table', async () => {
     const documents = paths.filter((path) => path.startsWith('document/'));
     assert.ok(documents.length > 20);
     for (const path of documents) {
@@ -130,7 +130,7 @@ describe('the files of the market', () => {
     assert.doesNotMatch(drawn(await drawFile(plain, named)), /Presented by/);
   });
 
-  it('show nothing of where a listing is or who owns it', async () => {
+  it('reveal neither the address nor the owner of a listing', async () => {
     for (const path of paths.filter((each) => !each.startsWith('photo/')).slice(0, 150)) {
       const file = await drawFile(path, source);
       const listing = listings.find((each) => path.includes(textOf(each, 'ListingKey') ?? 'none'));
@@ -141,7 +141,7 @@ describe('the files of the market', () => {
     }
   });
 
-  it('are none for a path, listing or plan that is not there', async () => {
+  it('do not exist for a path, listing or plan of another market', async () => {
     const plan = paths.find((path) => path.startsWith('plan/')) ?? '';
     const [photo = ''] = paths;
     const land = listings.find((listing) => listing.PropertyType === 'Land');

@@ -22,7 +22,7 @@ describe('keys', () => {
     assert.equal(key.slice(0, 14), '20260304050607');
   });
 
-  it('differ for every serial within one second, and lead back to it', () => {
+  it('differ for every serial number within one second, and can be converted back to it', () => {
     const keys = new Set<string>();
     for (let serial = 0; serial < 200_000; serial++) {
       const key = makeKey('listing', TIME, serial);
@@ -32,7 +32,7 @@ describe('keys', () => {
     assert.equal(keys.size, 200_000);
   });
 
-  it('lead back to serials beyond a million', () => {
+  it('convert back to serial numbers beyond a million', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 99_999_999_999 }),
@@ -42,7 +42,7 @@ describe('keys', () => {
     );
   });
 
-  it('of one kind are none of another', () => {
+  it('of one kind are not valid for another', () => {
     assert.equal(serialOf('office', makeKey('member', TIME, 3)), undefined);
     assert.equal(serialOf('member', 'not a key'), undefined);
   });
@@ -89,7 +89,7 @@ describe('media keys', () => {
     );
   });
 
-  it('are read back as they were made', () => {
+  it('can be parsed', () => {
     fc.assert(
       fc.property(names, (name) => {
         assert.deepEqual(parseMediaKey(mediaKey(name)), name);
@@ -114,7 +114,7 @@ describe('media keys', () => {
     `plan/2355.M00000412.123.svg`,
     `plan/02355.M00000412.${LISTING}.svg`,
   ]) {
-    it(`${JSON.stringify(path)} is no path of this market`, () =>
+    it(`${JSON.stringify(path)} is not a path of this market`, () =>
       assert.equal(parseMediaPath(path), undefined));
   }
 });

@@ -15,11 +15,11 @@ function digest(options: { seed: number; listings: number; now?: Date }): string
 }
 
 describe('a market', () => {
-  it('is the same to the byte for the same seed, size and moment', () => {
+  it('is identical in every byte for the same seed, size and date', () => {
     assert.equal(digest({ seed: 1, listings: 120 }), digest({ seed: 1, listings: 120, now: REFERENCE_DATE }));
   });
 
-  it('differs for another seed and another moment', () => {
+  it('differs for another seed and another date', () => {
     const all = [
       digest({ seed: 1, listings: 20 }),
       digest({ seed: 2, listings: 20 }),
@@ -28,7 +28,7 @@ describe('a market', () => {
     assert.equal(new Set(all).size, 3);
   });
 
-  it('makes every record alone as in the run', () => {
+  it('generates each record independently of the others', () => {
     const market = makeMarket(OPTIONS);
     const listings = records.filter(({ resource }) => resource === 'Property').map(({ record }) => record);
     const order = market.serialsByKey();
@@ -46,7 +46,7 @@ describe('a market', () => {
       assert.deepEqual(market.member(serial), members[serial]);
   });
 
-  it('gives systems, offices, agents and listings in this order, as many as its size asks for', () => {
+  it('generates systems, offices, agents and listings in this order, as many as its size requires', () => {
     const order = records
       .map(({ resource }) => resource)
       .filter((resource, index, all) => resource !== all[index - 1]);
@@ -57,12 +57,12 @@ describe('a market', () => {
     assert.deepEqual([small.offices, small.members, small.listings], [6, 15, 5]);
   });
 
-  it('has only what the dictionary allows', () => {
+  it('contains only what the dictionary allows', () => {
     const faults = records.flatMap(({ resource, record }) => faultsOf(resource, record));
     assert.deepEqual([...new Set(faults)].slice(0, 5), []);
   });
 
-  it('would not pass the check with a wrong record', () => {
+  it('is checked by a function that finds wrong records', () => {
     const wrong = {
       RoomKey: 'R',
       ListingKey: 'L',
@@ -114,7 +114,7 @@ describe('a market', () => {
     }
   });
 
-  it('finds an agent by key, and nothing by any other key', () => {
+  it('finds an agent by its key only', () => {
     const market = makeMarket(OPTIONS);
     const member = market.member(33);
     assert.deepEqual(market.memberOf(String(member.MemberKey)), member);

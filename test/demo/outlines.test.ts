@@ -1,4 +1,4 @@
-/** The outlines of the invented towns: where a listing of any market lies, its city is drawn. */
+/** The outlines of the invented towns contain every listing of the town, in any market. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { TOWNS } from '../../packages/demo/src/data/places.ts';
@@ -11,7 +11,7 @@ import { listings } from './sample.ts';
 
 const { features } = marketOutlines();
 
-/** The towns whose outline a point lies in: a ray from it to the east crosses the border an odd number of times. */
+/** The towns whose outline contains a point: a ray to the east crosses the border an odd number of times. */
 const townsAt = (longitude: number, latitude: number): string[] =>
   features
     .filter(({ geometry: { coordinates } }) => {
@@ -25,7 +25,7 @@ const townsAt = (longitude: number, latitude: number): string[] =>
     })
     .map(({ properties: { name } }) => name);
 
-/** The listings that lie anywhere but in the outline of their city alone. */
+/** The listings that are not inside the outline of their city, or also inside another one. */
 const astray = (records: readonly ImportRecord[]): unknown[] =>
   records
     .map(({ City, Longitude, Latitude }) => ({
@@ -44,7 +44,7 @@ describe('the outlines of a market', () => {
     );
   });
 
-  it('hold every listing of their city, of any seed, and those that come later', () => {
+  it('contain every listing of their city, for any seed, and later listings', () => {
     assert.deepEqual(astray(listings), []);
     for (const seed of [1, 7, 2 ** 31 - 1]) {
       const market = makeMarket({ seed, listings: 200 });
@@ -53,7 +53,7 @@ describe('the outlines of a market', () => {
     }
   });
 
-  it('hold the whole ground on which a neighborhood can have listings', () => {
+  it('contain the whole area in which a neighborhood can have listings', () => {
     for (const { name, neighborhoods } of TOWNS) {
       for (const { name: neighborhood, setting, longitude, latitude } of neighborhoods) {
         const spread = spreadOf(setting);

@@ -4,11 +4,11 @@ import { childrenOf, type ImportRecord, numberOf, textOf } from '../../packages/
 import type { FieldValues } from '../../src/dictionary/index.ts';
 import { between, listings, SIZE, share, status, TODAY } from './sample.ts';
 
-describe('the parts of a listing', () => {
+describe('the sub-resources of a listing', () => {
   const count = (listing: ImportRecord, category: string): number =>
     childrenOf(listing, 'Media').filter(({ MediaCategory }) => MediaCategory === category).length;
 
-  it('are 6 to 14 photos in order, the first one preferred, and as many as it says', () => {
+  it('include 6 to 14 photos in order, the first one preferred, and as many as PhotosCount says', () => {
     for (const listing of listings) {
       const photos = childrenOf(listing, 'Media').filter(({ MediaCategory }) => MediaCategory === 'Photo');
       between(photos.length, 6, 14, 'the number of photos');
@@ -26,7 +26,7 @@ describe('the parts of a listing', () => {
     }
   });
 
-  it('are a floor plan on every fourth listing, keyed as the floor plan interface has it', () => {
+  it('include a floor plan for every fourth listing, with the keys of the floor plan interface', () => {
     for (const [serial, listing] of listings.entries()) {
       const plans = childrenOf(listing, 'Media').filter(
         ({ MediaCategory }) => MediaCategory === 'Floor Plan',
@@ -44,7 +44,7 @@ describe('the parts of a listing', () => {
     }
   });
 
-  it('are tours of both kinds, videos and documents on some, none with an address elsewhere', () => {
+  it('include tours of both kinds, videos and documents for some, none with an external URL', () => {
     for (const category of ['Branded Virtual Tour', 'Unbranded Virtual Tour', 'Video', 'Document']) {
       between(
         share((listing) => count(listing, category) > 0),
@@ -65,14 +65,14 @@ describe('the parts of a listing', () => {
     );
   });
 
-  it('are media of which a few are not for everyone', () => {
+  it('include a few media that are not public', () => {
     const permissions = new Set(
       listings.flatMap((listing) => childrenOf(listing, 'Media').map(({ Permission }) => String(Permission))),
     );
     assert.deepEqual([...permissions].sort(), ['Agent Only', 'IDX', 'Private', 'Public', 'undefined']);
   });
 
-  it('are 5 to 11 rooms with the bedrooms that it says, and none on bare land', () => {
+  it('include 5 to 11 rooms with the listed number of bedrooms, and none for land', () => {
     for (const listing of listings) {
       const rooms = childrenOf(listing, 'Rooms');
       if (textOf(listing, 'PropertyType') === 'Land') {
@@ -87,7 +87,7 @@ describe('the parts of a listing', () => {
     }
   });
 
-  it('are unit types that add up, where a building is let by the unit', () => {
+  it('include unit types that add up, for a building with rental units', () => {
     const sum = (units: readonly FieldValues[], field: string): number =>
       units.reduce((total, unit) => total + Number(unit[field]), 0);
     for (const listing of listings) {
@@ -99,7 +99,7 @@ describe('the parts of a listing', () => {
     }
   });
 
-  it('are coming open houses of some active listings', () => {
+  it('include coming open houses of some active listings', () => {
     const open = listings.filter((listing) => childrenOf(listing, 'OpenHouses').length > 0);
     between(open.length / SIZE, 0.05, 0.2, 'the share with open houses');
     for (const listing of open) {

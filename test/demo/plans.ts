@@ -2,7 +2,7 @@ import type { ListedRoom } from '../../packages/demo/src/draw/plan/sheet.ts';
 import { childrenOf, filled, type ImportRecord } from '../../packages/demo/src/records.ts';
 import type { FieldValues } from '../../src/dictionary/index.ts';
 
-/** The rooms of a listing as its plan is drawn from them. */
+/** The rooms of a listing from which its plan is drawn. */
 export function listedRooms(listing: ImportRecord): ListedRoom[] {
   return childrenOf(listing, 'Rooms').map((room) => ({
     key: String(room.RoomKey),
@@ -13,7 +13,7 @@ export function listedRooms(listing: ImportRecord): ListedRoom[] {
   }));
 }
 
-/** The own fields of a listing, without its children. */
+/** The listing's own fields, without its children. */
 export function ownFacts({ Media, Rooms, UnitTypes, OpenHouses, ...facts }: ImportRecord): FieldValues {
   return filled(
     Object.fromEntries(

@@ -23,7 +23,7 @@ describe('random streams', () => {
     assert.equal(new Set(streams.map((stream) => stream.join())).size, streams.length);
   });
 
-  it('never share their first numbers among 100,000 neighbouring indexes', () => {
+  it('never begin with the same numbers within 100,000 neighboring indexes', () => {
     const seen = new Set<string>();
     for (let index = 0; index < 100_000; index++) {
       const random = makeRandom(1, 'listing', index);
@@ -32,7 +32,7 @@ describe('random streams', () => {
     assert.equal(seen.size, 100_000);
   });
 
-  it('are even: tenths of the range are met alike, also as the first number of neighbouring streams', () => {
+  it('are uniform: each tenth of the range occurs equally often, also as the first number of neighboring streams', () => {
     const within = makeRandom(3);
     const [inside, across] = [new Array<number>(10).fill(0), new Array<number>(10).fill(0)];
     for (let index = 0; index < 20_000; index++) {
@@ -47,7 +47,7 @@ describe('random streams', () => {
 describe('choices', () => {
   const options = { seed: 20260601, numRuns: 300 } as const;
 
-  it('integer keeps to both ends and meets them', () => {
+  it('integer() includes both ends', () => {
     const random = makeRandom(5);
     const seen = new Set(Array.from({ length: 400 }, () => random.integer(-2, 3)));
     assert.deepEqual(
@@ -56,7 +56,7 @@ describe('choices', () => {
     );
   });
 
-  it('near stays within its reach', () => {
+  it('near() stays within its range', () => {
     fc.assert(
       fc.property(
         fc.integer(),
@@ -71,7 +71,7 @@ describe('choices', () => {
     );
   });
 
-  it('some takes as many as asked, each once, in the order of the list', () => {
+  it('some() returns the requested number of elements, each once, in the order of the list', () => {
     fc.assert(
       fc.property(
         fc.integer(),
@@ -90,7 +90,7 @@ describe('choices', () => {
     );
   });
 
-  it('weighted follows the weights and leaves out what weighs nothing', () => {
+  it('weighted() follows the weights and never returns an element of weight zero', () => {
     const random = makeRandom(11);
     const counts = { a: 0, b: 0, c: 0 };
     for (let draw = 0; draw < 10_000; draw++) {

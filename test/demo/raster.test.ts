@@ -32,7 +32,7 @@ async function picture(format: 'jpeg' | 'webp', body: Uint8Array<ArrayBuffer>): 
   return format === 'jpeg' ? await decodeJpeg(body.slice().buffer) : await decodeWebp(body.slice().buffer);
 }
 
-/** The mean color of a part of a picture: the upper or the lower third. */
+/** The mean color of the upper or the lower third of a picture. */
 function meanColor({ data, width, height }: Picture, lower: boolean): number[] {
   const from = lower ? Math.floor((height * 2) / 3) : 0;
   const sums = [0, 0, 0];
@@ -42,7 +42,7 @@ function meanColor({ data, width, height }: Picture, lower: boolean): number[] {
   return sums.map((sum) => sum / count);
 }
 
-/** The photo of a scene of the first listing that has one and fits. */
+/** The photo of a scene of the first listing that has one and matches. */
 async function drawingOf(scene: string, format: 'jpeg' | 'webp') {
   for (const listing of listings) {
     if (photoShape(textOf(listing, 'ListingKey') ?? '').format !== format) continue;
@@ -60,7 +60,7 @@ async function drawingOf(scene: string, format: 'jpeg' | 'webp') {
 
 describe('a photo', () => {
   for (const format of ['jpeg', 'webp'] as const) {
-    it(`${format}: is a file of its format, as large as its record says, or as a rendition is, always the same`, async () => {
+    it(`${format}: is a file of its format, with the size of its record or rendition, always the same`, async () => {
       const { file, media } = await drawingOf('garden', format);
       assert.deepEqual(
         [media.MediaType, media.ImageWidth, media.ImageHeight],
@@ -78,7 +78,7 @@ describe('a photo', () => {
     });
   }
 
-  it('shows what it says: a garden has a sky above grass, a kitchen neither', async () => {
+  it('shows its scene: a garden has a sky above grass, a kitchen neither', async () => {
     const colors = async (scene: string) => {
       const { file } = await drawingOf(scene, 'jpeg');
       const seen = await picture('jpeg', await rasterize({ ...file, width: 150 }));
@@ -90,7 +90,7 @@ describe('a photo', () => {
     assert.ok(Math.abs(ceiling) < 15 && floor < sky, `${ceiling} ${floor}`);
   });
 
-  it('is alike within a listing, and of several formats and sizes in a market', () => {
+  it('has one format and size within a listing, and several in a market', () => {
     const shapes = new Set<string>();
     for (const listing of listings) {
       const own = childrenOf(listing, 'Media')
@@ -106,7 +106,7 @@ describe('a photo', () => {
   });
 });
 
-describe('the thread that makes photos', () => {
+describe('the thread that draws photos', () => {
   const rasterizer = new Rasterizer();
   after(() => rasterizer.close());
   const drawing = (color: string) => ({
@@ -140,7 +140,7 @@ describe('the thread that makes photos', () => {
     assert.ok((one.spent[0] ?? 0) > 0);
   });
 
-  it('delays only the caller that requests much', async () => {
+  it('delays only the caller with many requests', async () => {
     const order: string[] = [];
     const asked = Array.from({ length: 12 }, (_, index) =>
       rasterizer.rasterize(drawing(`#0000${(16 + index).toString(16)}`), callerOf('many', order).caller),
@@ -150,12 +150,12 @@ describe('the thread that makes photos', () => {
     assert.ok(order.indexOf('one') <= 2, order.join());
   });
 
-  it('refuses a caller that has used up its time before anything is drawn, and reports an invalid drawing', async () => {
+  it('rejects a caller that has used up its time before anything is drawn, and reports an invalid drawing', async () => {
     const { caller } = callerOf('spent', [], true);
     await assert.rejects(rasterizer.rasterize(drawing('#fedcba'), caller), { code: 'searchedTooLong' });
     await assert.rejects(rasterizer.rasterize({ ...drawing('#fedcba'), svg: '<svg' }), {
       message: /^A photo could not be made: /,
     });
-    assert.ok((await rasterizer.rasterize(drawing('#fedcba'))).length > 0, 'the next one is made');
+    assert.ok((await rasterizer.rasterize(drawing('#fedcba'))).length > 0, 'the next picture is drawn');
   });
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { makeMarket, REFERENCE_DATE } from '../../packages/demo/src/market.ts';
 import { type ImportRecord, textOf } from '../../packages/demo/src/records.ts';
 
-/** One market that several tests look at. */
+/** One market for several tests. */
 export const SIZE = 2000;
 const market = makeMarket({ seed: 20260601, listings: SIZE });
 export const listings = Array.from({ length: SIZE }, (_, serial) => market.listing(serial));

@@ -16,7 +16,7 @@ const moments = fc.integer({ min: FIRST, max: LAST });
 
 const digits = (value: number, length: number): string => String(value).padStart(length, '0');
 
-/** What the calendar of the language says of a day: it turns a day that there is not into another one. */
+/** What JavaScript's calendar says about a day: it converts a day that does not exist to another one. */
 function isCalendarDay(year: number, month: number, day: number): boolean {
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
@@ -24,13 +24,13 @@ function isCalendarDay(year: number, month: number, day: number): boolean {
 }
 
 describe('canonicalDate', () => {
-  it('takes the days of the calendar, as they are', () => {
+  it('accepts the days of the calendar unchanged', () => {
     for (const text of ['2024-02-29', '2000-02-29', '0001-01-01', '9999-12-31']) {
       assert.equal(canonicalDate(text), text);
     }
   });
 
-  it('takes nothing else', () => {
+  it('rejects everything else', () => {
     const others = [
       '2023-02-29',
       '1900-02-29',
@@ -43,7 +43,7 @@ describe('canonicalDate', () => {
     for (const text of others) assert.equal(canonicalDate(text), undefined, text);
   });
 
-  it('agrees with the calendar on every day that can be written', () => {
+  it("agrees with JavaScript's calendar on every day that can be written", () => {
     const parts = fc.tuple(
       fc.integer({ min: 1, max: 9999 }),
       fc.integer({ min: 0, max: 13 }),
@@ -75,7 +75,7 @@ describe('canonicalTimestamp', () => {
     '2024-05-31T10:20:30-00:00': '2024-05-31T10:20:30Z',
     '0001-01-01T00:00:00Z': '0001-01-01T00:00:00Z',
     '9999-12-31T23:59:59.999Z': '9999-12-31T23:59:59.999Z',
-    // No zone, no time, no such day or time, another form.
+    // No time zone, no time, no such day or time, another form.
     '2024-05-31T10:20:30': undefined,
     '2024-05-31': undefined,
     '2023-02-29T00:00:00Z': undefined,
@@ -90,7 +90,7 @@ describe('canonicalTimestamp', () => {
     '2024-05-31t10:20:30z': undefined,
     '2024-05-31 10:20:30Z': undefined,
     '2024-05-31T10:20:30Z\n': undefined,
-    // Outside the years 1 to 9999, before or after the offset.
+    // Outside the years 1 to 9999, before or after the offset is applied.
     '0000-12-31T23:59:59Z': undefined,
     '0001-01-01T00:00:00+00:01': undefined,
     '9999-12-31T23:59:59-00:01': undefined,
@@ -100,7 +100,7 @@ describe('canonicalTimestamp', () => {
       assert.equal(canonicalTimestamp(text), canonical));
   }
 
-  it('agrees with Date on every moment, whatever the offset and the digits', () => {
+  it('agrees with Date on every moment, whatever the offset and the number of digits', () => {
     const offsets = fc.integer({ min: -14 * 60, max: 14 * 60 });
     const finer = fc.stringMatching(/^\d{0,9}$/);
     fc.assert(
@@ -119,7 +119,7 @@ describe('canonicalTimestamp', () => {
     );
   });
 
-  it('leaves a canonical timestamp as it is', () => {
+  it('leaves a canonical timestamp unchanged', () => {
     fc.assert(
       fc.property(moments, (moment) => {
         assert.equal(canonicalTimestamp(timestampFrom(moment)), timestampFrom(moment));
@@ -128,7 +128,7 @@ describe('canonicalTimestamp', () => {
     );
   });
 
-  it('takes no text that only looks like one', () => {
+  it('rejects texts that only look like a timestamp', () => {
     const near = fc.stringMatching(/^\d{3,5}-\d\d-\d\dT\d\d:\d\d(:\d\d)?(\.\d{0,4})?(Z|[+-]\d\d:\d\d)?$/);
     fc.assert(
       fc.property(near, (text) => {
@@ -142,7 +142,7 @@ describe('canonicalTimestamp', () => {
 });
 
 describe('timestampFrom and dayFrom', () => {
-  it('write a moment with milliseconds only where there are some', () => {
+  it('write milliseconds only if they are not zero', () => {
     assert.equal(timestampFrom(0), '1970-01-01T00:00:00Z');
     assert.equal(timestampFrom(1), '1970-01-01T00:00:00.001Z');
     assert.equal(timestampFrom(Date.UTC(2024, 4, 31, 10, 20, 30, 40)), '2024-05-31T10:20:30.040Z');
@@ -150,7 +150,7 @@ describe('timestampFrom and dayFrom', () => {
     assert.equal(dayFrom(-1), '1969-12-31');
   });
 
-  it('keep the order of time without the Z', () => {
+  it('keep the order of time, without the Z', () => {
     fc.assert(
       fc.property(moments, fc.integer({ min: 1, max: 5000 }), (moment, later) => {
         fc.pre(moment + later <= LAST);
@@ -161,7 +161,7 @@ describe('timestampFrom and dayFrom', () => {
     );
   });
 
-  it('write microseconds with as many digits as they have, and read them back', () => {
+  it('write microseconds with as many digits as necessary, and parse them', () => {
     assert.equal(timestampFromMicroseconds(0), '1970-01-01T00:00:00Z');
     assert.equal(timestampFromMicroseconds(1), '1970-01-01T00:00:00.000001Z');
     assert.equal(timestampFromMicroseconds(1_120_000), '1970-01-01T00:00:01.120Z');
@@ -177,7 +177,7 @@ describe('timestampFrom and dayFrom', () => {
     );
   });
 
-  it('read back as the same moment', () => {
+  it('parse to the same moment', () => {
     fc.assert(
       fc.property(moments, (moment) => {
         assert.equal(Date.parse(timestampFrom(moment)), moment);

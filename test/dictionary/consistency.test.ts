@@ -20,7 +20,7 @@ function resourceOf(name: string): Resource {
 describe('the standard dictionary', () => {
   it('is read once', () => assert.equal(standardDictionary(), standardDictionary()));
 
-  it('has for each resource a key that everyone sees', () => {
+  it('has a key for each resource, which every role sees', () => {
     for (const { name, key } of resources.values()) {
       const field = fieldOf(name, key);
       assert.equal(field.class, 'open', name);
@@ -29,7 +29,7 @@ describe('the standard dictionary', () => {
     }
   });
 
-  it('covers in its indexes fields of the resource, whose initials differ since they name the index', () => {
+  it('has indexes only on fields of the resource, with different initials, since these name the index', () => {
     const covering = [...resources.values()].flatMap(({ name, searchedBy }) =>
       searchedBy.filter(({ covers }) => covers.length > 0).map((index) => ({ name, ...index })),
     );
@@ -44,7 +44,7 @@ describe('the standard dictionary', () => {
     }
   });
 
-  it('publishes at all times what the service is asked for first', () => {
+  it('always publishes the fields that clients request first', () => {
     const always = [...resources.values()].filter((resource) => resource.always).map(({ name }) => name);
     assert.deepEqual(always, [
       'Property',
@@ -60,7 +60,7 @@ describe('the standard dictionary', () => {
     ]);
   });
 
-  it('knows rooms and units by the names of the specification', () => {
+  it("has the specification's names of rooms and units", () => {
     const others = [...resources.values()].flatMap(({ name, otherNames }) =>
       otherNames.map((other) => `${other} = ${name}`),
     );
@@ -75,7 +75,7 @@ describe('the standard dictionary', () => {
     }
   });
 
-  it('leads by every navigation from one field to another of its kind', () => {
+  it('has navigations only between fields of the same kind', () => {
     for (const { name, key, navigations } of resources.values()) {
       for (const way of navigations.values()) {
         const local = fieldOf(name, way.local);
@@ -88,7 +88,7 @@ describe('the standard dictionary', () => {
     }
   });
 
-  it('has parts that name what they are part of', () => {
+  it('has children that name their parent', () => {
     const parents = [...resources.values()].flatMap(({ name, parent }) => (parent ? [{ name, parent }] : []));
     assert.deepEqual(parents.map(({ name }) => name).sort(), [
       'HistoryTransactional',
@@ -108,7 +108,7 @@ describe('the standard dictionary', () => {
     }
   });
 
-  it('has lists of texts only', () => {
+  it('has lists of strings only', () => {
     const lists = [...resources.values()].flatMap(({ fields }) =>
       [...fields.values()].filter((field) => field.collection),
     );
@@ -116,7 +116,7 @@ describe('the standard dictionary', () => {
     for (const field of lists) assert.equal(field.type.kind, 'string', field.name);
   });
 
-  it('gives every spelling of a value, and none that means two', () => {
+  it('maps every spelling of a value, and none to two values', () => {
     for (const { name, values, spellings } of lookups.values()) {
       for (const { value, legacy } of values.values()) {
         assert.equal(spellings.get(value), value, `${name}: ${value}`);
@@ -150,7 +150,7 @@ describe('agent and office fields of a listing', () => {
     }
   });
 
-  it('are all of them that have a counterpart', () => {
+  it('include every field that has a counterpart', () => {
     const expected = [...resourceOf('Property').fields.keys()].flatMap((name) => {
       const side = [...SIDES, ...OFFICE_SIDES].find((prefix) => name.startsWith(prefix));
       if (side === undefined || name === `${side}Key`) return [];
@@ -185,14 +185,14 @@ describe('native names', () => {
     ]);
   });
 
-  it('are no name of another field', () => {
+  it('do not equal the name of another field', () => {
     const { fields } = resourceOf('Property');
     for (const field of fields.values()) {
       if (field.nativeName !== field.name) assert.equal(fields.has(field.nativeName), false, field.name);
     }
   });
 
-  it('are the same in every other resource', () => {
+  it('equal the RESO names in every other resource', () => {
     for (const { name, fields } of resources.values()) {
       if (name === 'Property') continue;
       for (const field of fields.values()) assert.equal(field.nativeName, field.name);

@@ -1,4 +1,4 @@
-/** Whole resources of an operator's own, by configuration. */
+/** Resources that an operator declares in the configuration. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { declare, type ResourceDeclaration, standardDictionary } from '../../src/dictionary/index.ts';
@@ -25,7 +25,7 @@ const refused = (declaration: Partial<ResourceDeclaration>, message: string): vo
   );
 };
 
-test('a declared resource has its key, its stamp and its fields', () => {
+test('a declared resource has its key, its timestamp and its fields', () => {
   const resource = declare(standardDictionary(), settings.declarations).resources.get('Feedback');
   assert.deepEqual(
     [...(resource?.fields.values() ?? [])].map(({ name, type, collection, class: seenBy }) => [
@@ -45,7 +45,7 @@ test('a declared resource has its key, its stamp and its fields', () => {
   );
 });
 
-test('what cannot be a resource is refused with its reason', () => {
+test('an invalid resource is rejected with the reason', () => {
   refused(
     { name: 'member' },
     'The resource member: its name must begin with a capital and consist of at most 64 letters and digits.',
@@ -79,7 +79,7 @@ test('what cannot be a resource is refused with its reason', () => {
   );
 });
 
-test('its records are stored, stamped, filtered and shown like any other, to roles that may read it', async (t) => {
+test('records of a declared resource are stored, timestamped, filtered and returned like any other, to roles that may read it', async (t) => {
   const service = await startTestService(t, { settings });
   await service.write(
     'Feedback',
@@ -106,7 +106,7 @@ test('its records are stored, stamped, filtered and shown like any other, to rol
   });
 });
 
-test('a resource that has held records stays declared', async (t) => {
+test('a resource that has held records cannot be removed from the declarations', async (t) => {
   const service = await startTestService(t, { settings });
   await service.write('Feedback', { FeedbackKey: 'f1' });
   await assert.rejects(

@@ -18,7 +18,7 @@ const SNOW: CustomFieldDeclaration = {
   type: 'string(50)',
 };
 
-/** The message of the error that a declaration meets. */
+/** The message of the error for a declaration. */
 function refusal(declarations: Declarations): string {
   try {
     declare(standard, declarations);
@@ -34,7 +34,7 @@ const refusalOf = (field: Partial<CustomFieldDeclaration>): string =>
   refusal({ customFields: [{ ...SNOW, ...field }] });
 
 describe('declared custom fields', () => {
-  it('come after the fields of their resource', () => {
+  it('follow the fields of their resource', () => {
     const declared = declare(standard, {
       customFields: [
         SNOW,
@@ -79,7 +79,7 @@ describe('declared custom fields', () => {
     assert.equal(declared.resources.get('Member'), standard.resources.get('Member'));
   });
 
-  it('of the same local name may exist in two resources, or in two groups of one', () => {
+  it('may have the same local name in two resources, or in two groups of one', () => {
     const customFields = [SNOW, { ...SNOW, resource: 'Member' }, { ...SNOW, name: 'Other', group: 'Other' }];
     const declared = declare(standard, { customFields });
     for (const { resource, name } of customFields) {
@@ -87,7 +87,7 @@ describe('declared custom fields', () => {
     }
   });
 
-  it('are refused for what is wrong with them', () => {
+  it('are rejected with the reason', () => {
     const named = 'The custom field Property.Winter_SnowRemoval: ';
     assert.equal(
       refusalOf({ resource: 'Proprety' }),
@@ -130,7 +130,7 @@ describe('declared custom fields', () => {
     assert.equal(refusalOf({ type: 'date', lookup: 'AreaUnits' }), `${named}only a string has a lookup.`);
   });
 
-  it('are refused when two have one name', () => {
+  it('are rejected when two have the same name', () => {
     assert.equal(
       refusal({ customFields: [SNOW, { ...SNOW, name: 'winter_snowremoval', label: 'Other' }] }),
       'The custom field Property.winter_snowremoval: the name is taken.',
@@ -143,7 +143,7 @@ describe('declared custom fields', () => {
 });
 
 describe('declared lookups', () => {
-  it('add values to a lookup, once, with every spelling of the others kept', () => {
+  it('add values to a lookup, once, and keep every spelling of the others', () => {
     const { lookups } = declare(standard, {
       lookups: [{ lookup: 'AreaUnits', values: ['Tatami', 'Square Feet', 'Tatami'] }],
     });
@@ -157,7 +157,7 @@ describe('declared lookups', () => {
     assert.equal(before.values.has('Tatami'), false);
   });
 
-  it('make a new lookup, also without values', () => {
+  it('create a new lookup, even without values', () => {
     const { lookups } = declare(standard, {
       lookups: [
         { lookup: 'WaterUse', values: ['Sailing'] },
@@ -169,14 +169,14 @@ describe('declared lookups', () => {
     assert.equal(lookups.get('City')?.values.size, 0);
   });
 
-  it('are refused where the lookup is closed', () => {
+  it('are rejected for a closed lookup', () => {
     assert.equal(
       refusal({ lookups: [{ lookup: 'StandardStatus', values: ['Sold'] }] }),
       'The lookup StandardStatus is closed and accepts no further values.',
     );
   });
 
-  it('are refused where a name or value could not be written', () => {
+  it('are rejected when a name or value cannot be written', () => {
     const refused: [string, string[], string][] = [
       ['', ['a'], 'The lookup : "" is blank or contains control characters.'],
       ['WaterUse', ['Sailing', ''], 'The lookup WaterUse: "" is blank or contains control characters.'],
@@ -188,6 +188,6 @@ describe('declared lookups', () => {
   });
 });
 
-it('nothing declared is the standard dictionary', () => {
+it('nothing declared gives the standard dictionary', () => {
   assert.deepEqual(declare(standard, {}), standard);
 });

@@ -10,7 +10,7 @@ const read = (path: string): string => readFileSync(new URL(`../../${path}`, imp
 const page = read('docs/dictionary.md');
 const standard = standardDictionary();
 
-/** The body of the only block of a kind. */
+/** The content of the only block with this language. */
 function block(kind: string): string {
   const found = [...page.matchAll(new RegExp(`^\`\`\`${kind}\n([^]*?)^\`\`\`$`, 'gm'))];
   assert.equal(found.length, 1, `blocks of ${kind}`);
@@ -25,7 +25,7 @@ describe('docs/dictionary.md', () => {
   const declarations: Declarations = JSON.parse(block('json'));
   const declared = declare(standard, declarations);
 
-  it('declares fields that are taken', () => {
+  it('has a valid example of declared fields', () => {
     for (const path of declarations.fieldsInUse ?? []) {
       const [resource = '', field = ''] = path.split('.');
       assert.ok(standard.resources.get(resource)?.fields.has(field), path);
@@ -35,7 +35,7 @@ describe('docs/dictionary.md', () => {
     assert.equal(declared.resources.get('Feedback')?.key, 'FeedbackKey');
   });
 
-  it('shows what $metadata then says', () => {
+  it('has the $metadata that the example gives', () => {
     const xml = withoutIndent(xmlOf(wholeDictionary(declared)));
     const shown = block('xml').split(/\n(?=<[^/])/);
     assert.equal(shown.length, 7);
@@ -65,7 +65,7 @@ describe('docs/dictionary.md', () => {
     }
   });
 
-  it('quotes lines of the tables', () => {
+  it("quotes lines of the dictionary's tables", () => {
     const tables = new Set(
       ['Property', 'Media'].flatMap((name) => read(`src/dictionary/data/fields/${name}.tsv`).split('\n')),
     );

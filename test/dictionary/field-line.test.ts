@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { parseFieldLine, parseType } from '../../src/dictionary/field-line.ts';
 
 describe('parseType', () => {
-  it('reads every type', () => {
+  it('parses every type', () => {
     const types: Record<string, ReturnType<typeof parseType>> = {
       string: { type: { kind: 'string' }, collection: false },
       'string(50)': { type: { kind: 'string', maxLength: 50 }, collection: false },
@@ -21,7 +21,7 @@ describe('parseType', () => {
     for (const [text, type] of Object.entries(types)) assert.deepEqual(parseType(text), type, text);
   });
 
-  it('reads nothing else', () => {
+  it('rejects everything else', () => {
     const others = [
       '',
       'text',
@@ -49,7 +49,7 @@ describe('parseType', () => {
 });
 
 describe('parseFieldLine', () => {
-  it('reads a field, with its lookup and its class', () => {
+  it('parses a field with its lookup and its class', () => {
     assert.deepEqual(parseFieldLine('StandardStatus\tstring(25)\tStandardStatus!\tidx'), {
       kind: 'field',
       name: 'StandardStatus',
@@ -70,7 +70,7 @@ describe('parseFieldLine', () => {
     });
   });
 
-  it('reads a field of another record', () => {
+  it('parses a field of another record', () => {
     assert.deepEqual(
       parseFieldLine('ListAgentFax\tstring(16) <- Member.MemberFax via ListAgentKey\t\tprivate'),
       {
@@ -85,7 +85,7 @@ describe('parseFieldLine', () => {
     );
   });
 
-  it('reads navigations to one and to many', () => {
+  it('parses navigations to one and to many', () => {
     assert.deepEqual(parseFieldLine('ListAgent\t-> Member via ListAgentKey'), {
       kind: 'navigation',
       name: 'ListAgent',
@@ -110,7 +110,7 @@ describe('parseFieldLine', () => {
     });
   });
 
-  it('reads another spelling', () => {
+  it('parses another spelling', () => {
     assert.deepEqual(parseFieldLine('SystemId\t= SystemID'), {
       kind: 'alias',
       name: 'SystemId',
@@ -118,7 +118,7 @@ describe('parseFieldLine', () => {
     });
   });
 
-  it('names the line that it cannot read', () => {
+  it('quotes the line that it cannot parse', () => {
     const lines = [
       'City',
       'City\tstring(50)\tCity',

@@ -15,12 +15,12 @@ test('records may contain a value in any of its spellings; the requested one com
   assert.deepEqual(spellingsOf(status, 'Active'), ['Active']);
 });
 
-test('a text that is not a value of a lookup stands for itself', () => {
+test('a text that is not a value of a lookup has only itself as spelling', () => {
   assert.deepEqual(spellingsOf(standardDictionary().lookups.get('StandardStatus'), 'Sold'), ['Sold']);
   assert.deepEqual(spellingsOf(undefined, 'Rome'), ['Rome']);
 });
 
-test('the older name of one value that is itself another value is only that one', () => {
+test('an older name that is itself another value means only that value', () => {
   const lookup = makeLookup('Heat', false, [{ value: 'Hot Air', legacy: 'Air' }, { value: 'Air' }]);
   assert.deepEqual(spellingsOf(lookup, 'Hot Air'), ['Hot Air']);
   assert.deepEqual(spellingsOf(lookup, 'Air'), ['Air']);

@@ -11,7 +11,7 @@ import {
 /** OData CSDL 17.2. */
 const SIMPLE_IDENTIFIER = /^[\p{L}\p{Nl}_][\p{L}\p{Nl}\p{Nd}\p{Mn}\p{Mc}\p{Pc}\p{Cf}]{0,127}$/u;
 
-test('a value is named as the dictionary has it, or by itself, with what no name may hold escaped', () => {
+test('a value is named as in the dictionary, or by itself with invalid characters escaped', () => {
   const { lookups } = standardDictionary();
   const status = lookups.get('StandardStatus');
   const names: Record<string, string> = {

@@ -8,7 +8,7 @@ function resource(name: string): Resource {
   return found;
 }
 
-test('a listing’s collections are known by the singular and the short name, too', () => {
+test('collections of listings also have a singular and a short name', () => {
   const found = (name: string): string | undefined => findNavigation(resource('Property'), name)?.name;
   assert.equal(found('Rooms'), 'Rooms');
   assert.equal(found('Room'), 'Rooms');
@@ -19,7 +19,7 @@ test('a listing’s collections are known by the singular and the short name, to
   assert.equal(found('room'), undefined);
 });
 
-test('other resources have no other names', () => {
+test('other resources have one name', () => {
   assert.equal(findNavigation(resource('Member'), 'Room'), undefined);
   assert.equal(findNavigation(resource('PropertyRooms'), 'Listing')?.target, 'Property');
 });

@@ -7,15 +7,15 @@ const { resources, lookups } = standardDictionary();
 
 /** What the project has beyond Data Dictionary 2.0, and why. */
 const ADDED_FIELDS: Record<string, string> = {
-  // The specification's change stamp of the native interface (2.2).
+  // The specification's change timestamp of the native interface (2.2).
   'Property.OpenHousesChangeTimestamp': 'timestamp',
-  // The floor plan interface: the plan that an image belongs to, and what kind of image it is.
+  // The floor plan interface: the plan of an image, and the kind of image.
   'Media.FloplanKey': 'string(255)',
   'Media.FloplanImageType': 'string(255)[] FloplanImageType',
-  // The dictionary gives these two resources no key; an entity type must have one.
+  // The dictionary has no key for these two resources; an entity type must have one.
   'MemberAssociation.MemberAssociationKey': 'string(255)',
   'OfficeAssociation.OfficeAssociationKey': 'string(255)',
-  // The specification's spelling (2.1), and room for longer identifiers; the dictionary's is an alias.
+  // The specification's spelling (2.1), with room for longer identifiers; the dictionary's is an alias.
   'Media.OriginatingSystemResourceRecordSystemID': 'string(255)',
 };
 const RESPELLED = 'Media.OriginatingSystemResourceRecordSystemId';
@@ -23,7 +23,7 @@ const ADDED_VALUES = ['png', 'thumbnail_png', 'pdf', 'svg'].flatMap((format) =>
   ['all_in_one', 'floor'].map((extent) => `FloplanImageType: ${extent}_${format}`),
 );
 
-/** One line for each field, so that a difference reads as a line. */
+/** One line for each field, so that a difference is one line. */
 function lineOf(field: Field): string {
   const { type, collection, lookup } = field;
   const list = collection ? '[]' : '';
@@ -69,7 +69,7 @@ function referenceLine(reference: ReferenceField): string {
 }
 
 describe('Data Dictionary 2.0', { skip }, () => {
-  it('has every field with its type, sizes, lookup and target, and nothing else but what is listed', () => {
+  it('has every field with its type, sizes, lookup and target, and no other fields than those listed', () => {
     const actual = new Map<string, string>();
     for (const resource of resources.values()) {
       for (const field of resource.fields.values())
@@ -95,14 +95,14 @@ describe('Data Dictionary 2.0', { skip }, () => {
     assert.equal(resources.size, 41);
   });
 
-  it('understands the spelling of the dictionary where the specification has another', () => {
+  it('accepts the spelling of the dictionary where the specification has another', () => {
     const aliases = [...resources.values()].flatMap(({ name, fieldAliases }) =>
       [...fieldAliases].map(([alias, field]) => `${name}.${alias} = ${field}`),
     );
     assert.deepEqual(aliases, [`${RESPELLED} = OriginatingSystemResourceRecordSystemID`]);
   });
 
-  it('has every value of every lookup with its older name, and nothing else but what is listed', () => {
+  it('has every value of every lookup with its older name, and no other values than those listed', () => {
     const line = (lookup: string, value: string, legacy = ''): string =>
       `${lookup}: ${value}${legacy === '' ? '' : ` (${legacy})`}`;
     const actual = [...lookups.values()].flatMap(({ name, values }) =>
@@ -113,7 +113,7 @@ describe('Data Dictionary 2.0', { skip }, () => {
     assert.deepEqual(actual.sort(), [...published, ...ADDED_VALUES].sort());
   });
 
-  it('closes exactly the lookups that are locked', () => {
+  it('has closed exactly the lookups that are locked', () => {
     const locked = referenceFields().filter(
       ({ lookupStatus }) => lookupStatus === 'Locked with Enumerations',
     );
@@ -140,7 +140,7 @@ describe('the IDX payload', { skip }, () => {
   );
   const forIdx = (field: Field): boolean => ['open', 'idx', 'address'].includes(field.class);
 
-  it('is seen whole', () => {
+  it('is visible completely', () => {
     const hidden = [...resources.values()].flatMap(({ name, fields }) =>
       [...fields.values()].filter((field) => payload.has(`${name}.${field.name}`) && !forIdx(field)),
     );
@@ -148,7 +148,7 @@ describe('the IDX payload', { skip }, () => {
     assert.ok(payload.size > 200);
   });
 
-  it('is widened, for a listing, by keys, stamps, place and the people to call', () => {
+  it('includes, for a listing, keys, timestamps, place and contacts', () => {
     const property = resources.get('Property');
     assert.ok(property);
     for (const field of property.fields.values()) {
@@ -159,7 +159,7 @@ describe('the IDX payload', { skip }, () => {
   });
 
   for (const name of ['PropertyRooms', 'PropertyUnitTypes', 'OpenHouse', 'Media']) {
-    it(`is widened to every field of ${name}`, () => {
+    it(`includes every field of ${name}`, () => {
       const hidden = [...(resources.get(name)?.fields.values() ?? [])].filter((field) => !forIdx(field));
       assert.deepEqual(hidden, []);
     });

@@ -1,11 +1,11 @@
-/** The published facts of Data Dictionary 2.0, for tests to compare with; kept beside the project, not in it. */
+/** The published facts of Data Dictionary 2.0, for comparison; they lie next to the project, not in it. */
 import { existsSync, readFileSync } from 'node:fs';
 
 const DATA = new URL('../../../shared/data/', import.meta.url);
 const FIELDS = new URL('dictionary-2.0-fields.tsv', DATA);
 const LOOKUPS = new URL('dictionary-2.0-lookups.tsv', DATA);
 
-/** What `skip` of a test takes: false where the facts are there. */
+/** The `skip` option of a test: false if the facts are there. */
 export const skip: string | false =
   existsSync(FIELDS) && existsSync(LOOKUPS)
     ? false

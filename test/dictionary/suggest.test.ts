@@ -6,7 +6,7 @@ import { processorTime } from '../support/processor-time.ts';
 
 const property = [...(standardDictionary().resources.get('Property')?.fields.keys() ?? [])];
 
-/** Edits between two texts, by the definition: optimal string alignment over the whole table. */
+/** The number of edits between two texts by definition: optimal string alignment over the whole table. */
 function edits(left: string, right: string): number {
   const table = [Array.from({ length: right.length + 1 }, (_, column) => column)];
   const cost = (row: number, column: number): number => table[row]?.[column] ?? Number.POSITIVE_INFINITY;
@@ -26,7 +26,7 @@ function edits(left: string, right: string): number {
 }
 
 describe('nearestName', () => {
-  it('finds what was most likely meant', () => {
+  it('returns the name that was most likely meant', () => {
     const meant: Record<string, string> = {
       Listprice: 'ListPrice',
       LsitPrice: 'ListPrice',
@@ -40,26 +40,26 @@ describe('nearestName', () => {
       assert.equal(nearestName(name, property), nearest, name);
   });
 
-  it('is silent where nothing is near', () => {
+  it('returns nothing if no name is near', () => {
     for (const name of ['', 'Xyz', 'Zwqkjhg', 'CompletelyDifferent', '名']) {
       assert.equal(nearestName(name, property), undefined, name);
     }
     assert.equal(nearestName('ListPrice', []), undefined);
   });
 
-  it('allows short names one edit, long ones up to four', () => {
+  it('allows one edit in short names, up to four in long ones', () => {
     assert.equal(nearestName('ab', ['abc']), 'abc');
     assert.equal(nearestName('ab', ['abcd']), undefined);
     assert.equal(nearestName('abcdefghijklmnop', ['abcdefghijkl']), 'abcdefghijkl');
     assert.equal(nearestName('abcdefghijklmnopq', ['abcdefghijkl']), undefined);
   });
 
-  it('takes the nearest, and of two as near the first', () => {
+  it('returns the nearest name, and the first of two that are equally near', () => {
     assert.equal(nearestName('abcdefx', ['abcdyyx', 'abcdefg']), 'abcdefg');
     assert.equal(nearestName('abcdefx', ['abcdefg', 'abcdefh']), 'abcdefg');
   });
 
-  it('agrees with the definition of edits on short words', () => {
+  it('agrees with the definition on short words', () => {
     const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c', 'B'), maxLength: 12 });
     fc.assert(
       fc.property(word, fc.array(word, { maxLength: 6 }), (name, known) => {
@@ -73,7 +73,7 @@ describe('nearestName', () => {
     );
   });
 
-  it('answers a very long name at once', () => {
+  it('returns at once for a very long name', () => {
     const start = processorTime();
     assert.equal(nearestName('ListPrice'.repeat(100_000), property), undefined);
     assert.ok(processorTime() - start < 200);

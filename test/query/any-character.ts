@@ -1,6 +1,6 @@
 /**
- * Any character of Unicode, for texts of properties: as `unit: 'binary'` of fast-check, which makes a table of all million of
- * them first and takes a second for that.
+ * Any Unicode character, for texts in property tests. The same as `unit: 'binary'` of fast-check, which first builds a table of all
+ * million characters, for a second.
  */
 import fc from 'fast-check';
 
@@ -10,7 +10,7 @@ const LAST = 0x10ffff;
 const characterAt = (index: number): string =>
   String.fromCodePoint(index < SURROGATES.first ? index : index + SURROGATES.count);
 
-/** The other way, for texts that fast-check tries of its own. */
+/** The reverse, which fast-check needs to shrink texts of its own. */
 function indexOf(value: unknown): number {
   const code = typeof value === 'string' && [...value].length === 1 ? value.codePointAt(0) : undefined;
   if (code === undefined) throw new Error('no character');

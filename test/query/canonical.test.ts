@@ -4,7 +4,7 @@ import { canonicalText } from '../../src/query/canonical.ts';
 import type { Expression, Search } from '../../src/query/tree.ts';
 import { collection, field, filter, text } from './odata/fixture.ts';
 
-test('a filter has one text, however it is written', () => {
+test('a filter has one canonical text, however it is written', () => {
   const expected: Record<string, string> = {
     "City eq 'Rome' and ListPrice gt 5": '(and (eq $0/City string:"Rome") (gt $0/ListPrice integer:5))',
     "( City  EQ 'Rome' ) AND ListPrice gt 5": '(and (eq $0/City string:"Rome") (gt $0/ListPrice integer:5))',
@@ -35,7 +35,7 @@ test('a filter has one text, however it is written', () => {
   }
 });
 
-test('trees that only the native language makes have a text, too', () => {
+test('expressions that only the native language has also have a canonical text', () => {
   const like: Expression = {
     kind: 'like',
     operand: field('City'),
@@ -53,7 +53,7 @@ test('points and polygons are literals like others', () => {
   );
 });
 
-test('a search has a text', () => {
+test('a search has a canonical text', () => {
   const search = (source: string): Search => collection(`$search=${source}`).search ?? assert.fail(source);
   assert.equal(
     canonicalText(search('pool (view OR "sea side") NOT noisy')),
@@ -62,7 +62,7 @@ test('a search has a text', () => {
   assert.notEqual(canonicalText(search('a')), canonicalText(search('"a"')));
 });
 
-test('texts that look like structure stay apart', () => {
+test('a text that looks like canonical syntax differs from that syntax', () => {
   const one: Expression = { kind: 'in', operand: field('City'), values: [text('a" string:"b')] };
   const two: Expression = { kind: 'in', operand: field('City'), values: [text('a'), text('b')] };
   assert.notEqual(canonicalText(one), canonicalText(two));

@@ -1,7 +1,7 @@
 /**
- * Follows a filter through the files of the query room while it is parsed and bound: how often its way stays in a file, and
- * how often it returns to one where it was before. Each exported function reports when it begins and ends; calls inside a
- * file are one stay.
+ * Follows a filter through the files of the query room while it is parsed and bound: the number of stays in each file, and of returns
+ * to a file that it was in before. Each exported function reports its beginning and its end; calls within a file are part of one
+ * stay.
  */
 import { registerHooks } from 'node:module';
 
@@ -15,7 +15,7 @@ export interface Way {
   readonly returns: number;
 }
 
-/** The modules under a folder, each exported function of which reports to `entered`. */
+/** The modules in a folder, each of whose exported functions calls `entered`. */
 async function load<T>(source: URL, module: string, entered: (file: string) => () => void): Promise<T> {
   const room = new URL('query/', source).href;
   Object.assign(globalThis, {
@@ -55,7 +55,7 @@ async function load<T>(source: URL, module: string, entered: (file: string) => (
   }
 }
 
-/** What a filter visits when a function of a module reads it. */
+/** The files that a filter visits when a function of a module reads it. */
 export async function follow<T>(source: URL, module: string, read: (loaded: T) => unknown): Promise<Way> {
   const stays: string[] = [];
   const open: string[] = [];

@@ -1,4 +1,4 @@
-/** What expansions multiply is bounded before anything is read. */
+/** The number of records that expansions multiply is limited before anything is read. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { checkRelated, MAX_RELATED, relatedRecords } from '../../src/query/related-records.ts';
@@ -7,7 +7,7 @@ import { collection, refusal } from './odata/fixture.ts';
 const related = (path: string, resource = 'Property'): number =>
   relatedRecords(collection(path, resource).expansions);
 
-test('a record counts once, a collection as ten or as its $top, a count as one', () => {
+test('a record counts as one, a collection as ten or as its $top, a count as one', () => {
   assert.equal(related(''), 0);
   assert.equal(related('$expand=ListAgent'), 1);
   assert.equal(related('$expand=Media,ListAgent'), 11);
@@ -20,7 +20,7 @@ test('a record counts once, a collection as ten or as its $top, a count as one',
   );
 });
 
-test('what usual clients ask for passes with full pages', () => {
+test('expansions of usual clients are accepted with full pages', () => {
   for (const path of [
     '$expand=*',
     '$expand=Media,Rooms,UnitTypes,OpenHouses,ListAgent,ListOffice,CoListAgent,BuyerAgent,BuyerOffice',
@@ -30,7 +30,7 @@ test('what usual clients ask for passes with full pages', () => {
   checkRelated(collection('$expand=*($levels=2)', 'PropertyRooms').expansions, 1000);
 });
 
-test('what multiplies is refused, with how many rows would do', () => {
+test('expansions that multiply too much are rejected with the number of rows that would be accepted', () => {
   const nested = 'Rooms($expand=Listing($expand=Rooms($expand=Listing)))';
   const { expansions } = collection(`$expand=${nested}`);
   const most = Math.floor(MAX_RELATED / 220);

@@ -13,7 +13,7 @@ function orderBy(text: string) {
 
 const ORDER = orderBy('ListPrice,City,InternetEntireListingDisplayYN,ModificationTimestamp');
 
-test('a token of an order has a value of each term, of a type that an engine gives', () => {
+test('a token of an order must have a value for each term, of a type that an engine returns', () => {
   const moment = '2026-06-01T12:00:00';
   for (const values of [
     [1.5, 'Ely', true, moment],

@@ -89,7 +89,7 @@ test('a source that is quiet, or whose newest records were deleted, does not cou
     .asked('Property')
     .slice(asked)
     .filter((url) => url.includes(keyOf(31)));
-  assert.equal(single.length, 1, 'a quiet source is asked for one record');
+  assert.equal(single.length, 1, 'one record of a quiet source is requested');
   take(list, keyOf(31), keyOf(4), keyOf(3), keyOf(30));
   await replica.replicate({ purgeEvery: 0 });
   await replica.replicate();

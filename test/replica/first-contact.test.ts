@@ -86,7 +86,7 @@ test('a feed that the store already has under another name is rejected with that
   assert.equal(
     (await replica.store.checkpoints.quarantined('again')).length,
     30,
-    'who insists gets what was so before',
+    '--force quarantines the records that both have',
   );
 
   // A feed that also has other records is copied; those records are stored under its name.

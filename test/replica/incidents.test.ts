@@ -174,7 +174,7 @@ test('INCIDENT a daemon that ended on "nothing to do" was never started again: a
   assert.deepEqual([result, updates], ['stopped', 22]);
   assert.equal((await replica.record('Property', keyOf(2)))?.ListPrice, 77);
   const sweeps = replica.reported('step').filter(({ step, state }) => step === 'sweep' && state === 'done');
-  assert.equal(sweeps.length, 3, 'one at once, then every two hours of five');
+  assert.equal(sweeps.length, 3, 'one at the start, then one every two hours of five');
 });
 
 test('INCIDENT 18,000 listings lost to inserts that failed without a report: each is reported, quarantined, counted and found by verify', async (t) => {
@@ -272,7 +272,7 @@ test('INCIDENT a purge that holds all ids in memory and cannot resume: a purge r
   const before = server.seen.length;
   let ended = 0;
   for (let run = 0; ended === 0; run++) {
-    assert.ok(run < 20, 'it comes to its end');
+    assert.ok(run < 20, 'the purge ends');
     const stop = new AbortController();
     await replica.replicate({
       step: 'purge',
@@ -288,7 +288,7 @@ test('INCIDENT a purge that holds all ids in memory and cannot resume: a purge r
     .slice(before, ended)
     .filter(({ query }) => query.get('$select') === 'ListingKey')
     .map(({ query }) => query.get('$skiptoken'));
-  assert.equal(tokens.filter((token) => token === null).length, 1, 'the first page was asked for once');
+  assert.equal(tokens.filter((token) => token === null).length, 1, 'the first page was requested once');
   assert.deepEqual([...new Set(tokens)], [null, '5', '10', '15', '20', '25', '30', '35']);
   assert.deepEqual(
     await replica.keys('Property'),

@@ -249,8 +249,8 @@ describe('quarantine', () => {
         ['Property', keyOf(9), 'The source cannot return the record: 500: broken'],
       ]);
     }
-    assert.equal(asked[0], 8, 'all the patience there is, the first time');
-    assert.equal(asked[1], 2, 'and less for what has failed before');
+    assert.equal(asked[0], 8, 'all attempts, the first time');
+    assert.equal(asked[1], 2, 'fewer attempts after an earlier failure');
     server.intercept = () => undefined;
     clock.advance(DAY);
     assert.equal(await replica.replicate(), 'done');
@@ -292,7 +292,7 @@ describe('quarantine', () => {
       ],
     );
     const [entry] = await replica.store.checkpoints.quarantined(SOURCE);
-    assert.equal(entry?.attempts, 3, 'as the download, the sweep and the retry found it');
+    assert.equal(entry?.attempts, 3, 'one each for the download, the sweep and the retry');
   });
 });
 
@@ -382,7 +382,7 @@ describe('lock', () => {
       code: 'failed',
       message: 'host:1:ab is replicating feed into this store; its lease ends in 60 s unless it is renewed.',
     });
-    assert.equal(server.seen.length, 0, 'the source is not asked');
+    assert.equal(server.seen.length, 0, 'no request is sent');
     const others = listings(6, clock).slice(3);
     const { root } = await odataServer(t, clock, { Property: others });
     assert.equal(await replica.replicate({ source: 'other', from: root }), 'done');
@@ -572,7 +572,7 @@ describe('freshness', () => {
     );
     const waits = (reason: RegExp): number[] =>
       failures.filter((each) => reason.test(each.reason)).map(({ wait }) => wait / 1000);
-    assert.equal(Math.max(...waits(/^503/)), 0.75 * 5 * 60, 'what passes by itself is asked for more often');
+    assert.equal(Math.max(...waits(/^503/)), 0.75 * 5 * 60, 'transient failures are retried more often');
     assert.deepEqual(
       waits(/^401/),
       [11.25, 22.5, 45, 90, 180, 360, 675, 675, 675, 675, 675, 675, 675, 675, 675],

@@ -5,7 +5,7 @@ import { testClock } from '../support/clock.ts';
 import type { Scope } from '../support/engine.ts';
 import { keyOf, keysUpTo, listings, take } from './support/feed.ts';
 import { json, type Reply, type Seen } from './support/loopback.ts';
-import { type ODataServer, odataServer, type Traits } from './support/odata-server.ts';
+import { type ODataServer, odataServer, PROBES, type Traits } from './support/odata-server.ts';
 import { makeReplica, type TestReplica } from './support/replica.ts';
 
 interface Scene {
@@ -25,10 +25,8 @@ async function scene(scope: Scope, traits: Partial<Traits> = {}): Promise<Scene>
   };
 }
 
-/** The `$top` values with which the consumer discovers what a source can do. */
-const PROBES = ['1', '5'];
 const isPage = ({ path, query }: Seen): boolean =>
-  path === '/odata/Property' && !PROBES.includes(query.get('$top') ?? '') && !query.has('$filter');
+  path === '/odata/Property' && !PROBES.has(query.get('$top')) && !query.has('$filter');
 const isKeys = (seen: Seen): boolean => isPage(seen) && seen.query.has('$select');
 const isDownload = (seen: Seen): boolean => isPage(seen) && !seen.query.has('$select');
 
@@ -50,7 +48,7 @@ test('a page of keys with a row without a key never leads to a deletion', async 
   assert.deepEqual(replica.reported('unsure'), [
     { resource: 'Property', reason: 'a row came without its key' },
   ]);
-  assert.equal((await replica.status()).lastPurge, undefined, 'it stays due');
+  assert.equal((await replica.status()).lastPurge, undefined, 'the purge stays due');
 });
 
 test('a walk of keys that ends before the announced number is repeated, and nothing is deleted', async (t) => {

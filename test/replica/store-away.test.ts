@@ -238,7 +238,7 @@ test('a watch whose source is taken over by another process reports that, waits 
   assert.equal(await watching, 'stopped');
   const [lost, ...others] = replica.reported('failed').map(({ reason }) => reason);
   assert.match(lost ?? '', /another process/i);
-  assert.ok(others.length >= 3, 'it looks again and again');
+  assert.ok(others.length >= 3, 'it keeps trying');
   for (const reason of others)
     assert.match(reason, /^another:1:ab is replicating feed into this store; its lease ends in \d+ s/);
   assert.deepEqual(replica.reported('recovered'), [{ attempts: others.length + 2 }]);

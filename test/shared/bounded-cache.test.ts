@@ -1,11 +1,11 @@
-/** Caches that are bounded in bytes, and say what they hold. */
+/** Caches that are limited in bytes, and report their use. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { addUses, BoundedCache, bytesOfText, cachesInUse, numberOf } from '../../src/shared/bounded-cache.ts';
 
 const useOf = (wanted: string) => cachesInUse().find(({ name }) => name === wanted);
 
-test('what was used longest ago goes first, by bytes', () => {
+test('beyond the limit in bytes the least recently used entry is dropped', () => {
   const cache = new BoundedCache<string>('by bytes', { bytes: 1000 });
   for (const key of ['a', 'b', 'c']) cache.put(key, key.toUpperCase(), 149); // 300 with key and place
   assert.deepEqual(useOf('by bytes'), { name: 'by bytes', entries: 3, bytes: 900 });
@@ -24,7 +24,7 @@ test('what was used longest ago goes first, by bytes', () => {
   assert.equal(useOf('by bytes'), undefined);
 });
 
-test('and by their number', () => {
+test('beyond the limit in entries the least recently used entry is dropped', () => {
   const cache = new BoundedCache<number>('by number', { bytes: 1_000_000, entries: 2 });
   for (const key of ['a', 'b', 'c']) cache.put(key, 1, 0);
   assert.deepEqual([cache.get('a'), useOf('by number')?.entries], [undefined, 2]);

@@ -1,4 +1,4 @@
-/** Turns at what is scarce: nobody waits for somebody else's greed. */
+/** A queue for a scarce resource in which no caller waits for another one's many requests. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
@@ -11,7 +11,7 @@ function queueOf(bounds: Partial<QueueBounds> = {}) {
   const order: string[] = [];
   const turns = new Map<string, Turn>();
   const refused: string[] = [];
-  /** Asks for turns; their names are noted when they begin. */
+  /** Requests turns, and records their names when they begin. */
   const ask = (name: string, ...jobs: readonly string[]): void => {
     for (const job of jobs) {
       queue.enter(name).then(
@@ -53,7 +53,7 @@ test('a caller with one request does not wait behind all earlier requests of ano
   assert.deepEqual([queue.running, queue.waiting], [0, 0]);
 });
 
-test('the time that was used decides, not the number of turns', async () => {
+test('callers are compared by the time that they used, not by the number of turns', async () => {
   const { ask, end, order } = queueOf();
   ask('slow', 's1', 's2', 's3');
   ask('quick', ...Array.from({ length: 30 }, (_, index) => `q${index}`));
@@ -63,7 +63,7 @@ test('the time that was used decides, not the number of turns', async () => {
   assert.ok(order.indexOf('s2') >= 10 && order.indexOf('s2') <= 12, String(order));
 });
 
-test('who was away does not make up for it by keeping others waiting', async () => {
+test('a caller that was absent gets no extra time for that', async () => {
   const { ask, end, order } = queueOf();
   ask('steady', ...Array.from({ length: 20 }, (_, index) => `s${index}`));
   await setImmediate();
@@ -75,7 +75,7 @@ test('who was away does not make up for it by keeping others waiting', async () 
   assert.deepEqual(order.slice(10), ['s10', 'l0', 's11']);
 });
 
-test('no caller has all of several turns, and the requests of a caller keep their order', async () => {
+test('a single caller cannot take every turn, and the requests of a caller keep their order', async () => {
   const { queue, ask, end, order } = queueOf({ turns: 4 });
   ask('greedy', 'g1', 'g2', 'g3', 'g4', 'g5');
   await setImmediate();
@@ -84,7 +84,7 @@ test('no caller has all of several turns, and the requests of a caller keep thei
   await setImmediate();
   assert.deepEqual(order, ['g1', 'g2', 'g3', 'm1']);
   await end('g2');
-  assert.deepEqual(order, ['g1', 'g2', 'g3', 'm1', 'm2'], 'who has fewer turns comes first');
+  assert.deepEqual(order, ['g1', 'g2', 'g3', 'm1', 'm2'], 'the caller with fewer turns comes first');
   await end('g1');
   assert.deepEqual(order.at(-1), 'g4');
   assert.equal(queue.running, 4);
@@ -92,7 +92,7 @@ test('no caller has all of several turns, and the requests of a caller keep thei
   assert.deepEqual(order.slice(5), ['g4', 'g5']);
 });
 
-test('no caller has more than an equal share next to others, even while these pause for a moment', async () => {
+test('next to others no caller has more than an equal share, even while these pause for a moment', async () => {
   const { queue, ask, end, order } = queueOf({ turns: 6 });
   ask('modest', 'm1');
   await setImmediate();
@@ -105,11 +105,11 @@ test('no caller has more than an equal share next to others, even while these pa
   assert.deepEqual(order.slice(4), ['m2', 'm3', 'm4']);
   for (const job of ['m2', 'm3', 'm4', 'm5']) await end(job);
   await end('g0', 1001);
-  assert.deepEqual(order.slice(8), ['g3', 'g4'], 'alone again, it has all but those that stay free');
+  assert.deepEqual(order.slice(8), ['g3', 'g4'], 'alone again, it gets every turn except the reserved ones');
   assert.equal(queue.running, 4);
 });
 
-test('short turns may all be taken by one', async () => {
+test('one caller may take every turn if turns are short', async () => {
   const { ask, end, order } = queueOf({ turns: 2, long: false });
   ask('only', 'o1', 'o2', 'o3');
   ask('late', 'l1');
@@ -119,7 +119,7 @@ test('short turns may all be taken by one', async () => {
   assert.deepEqual(order, ['o1', 'o2', 'l1']);
 });
 
-test('beyond the limit of the queue, only the caller with the most requests is refused', async () => {
+test('beyond the limit of the queue, only the caller with the most requests is rejected', async () => {
   const { queue, ask, refused } = queueOf({ waiting: 5 });
   ask('greedy', 'g0', 'g1', 'g2', 'g3', 'g4', 'g5', 'g6');
   await setImmediate();
@@ -130,7 +130,7 @@ test('beyond the limit of the queue, only the caller with the most requests is r
   assert.equal(queue.waiting, 5);
 });
 
-test('who has waited too long is refused, and leaves nothing behind', async () => {
+test('a request that has waited too long is rejected, and no longer counts', async () => {
   const { queue, ask, end, order, refused } = queueOf({ patience: 1 });
   ask('a', 'a1', 'a2');
   while (refused.length === 0) await setImmediate();

@@ -1,4 +1,4 @@
-/** One gzip member of parts that were deflated one by one is read by whoever reads gzip. */
+/** One gzip member that is joined from separately deflated parts can be read by any program. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
@@ -7,7 +7,7 @@ import { deflatedList, deflatePart, gzipMember } from '../../src/shared/gzip-mem
 
 const text = (of: string, length: number): Buffer => Buffer.from(of.repeat(length));
 
-/** A member with every kind of part: stored ones of no, few and many bytes, and deflated ones of one byte and of many. */
+/** A member with every kind of part: stored parts of no, few and many bytes, and deflated parts of one byte and of many. */
 async function member(): Promise<{ whole: Buffer; packed: Buffer }> {
   const parts = [text('{"A":"Żyżyn 🏠"}', 5000), text('x', 1), text('{"B":[1,2,3]}', 70_000)];
   const first = deflatedList(await Promise.all(parts.map((part) => deflatePart(part, 2))));
@@ -24,7 +24,7 @@ async function member(): Promise<{ whole: Buffer; packed: Buffer }> {
   };
 }
 
-test('the member is whole: its checksum and length are those of all parts', async () => {
+test('the member is valid: its checksum and length are those of all parts together', async () => {
   const { whole, packed } = await member();
   assert.deepEqual(gunzipSync(packed), whole);
   assert.deepEqual(gunzipSync(Buffer.concat(gzipMember([]))), Buffer.alloc(0));
@@ -33,7 +33,7 @@ test('the member is whole: its checksum and length are those of all parts', asyn
   assert.throws(() => gunzipSync(changed));
 });
 
-test('a part has memory of its own, which is as large as it and returns to the system', async () => {
+test('a part has memory of its own and of its size, which returns to the system', async () => {
   const { bytes } = await deflatePart(text('{"A":1}', 1000), 2);
   const { buffer } = bytes;
   assert.ok(buffer instanceof ArrayBuffer);

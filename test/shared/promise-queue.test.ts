@@ -1,10 +1,10 @@
-/** Work that runs one after the other, and work whose end is awaited whole. */
+/** Work that runs in sequence, and work that is awaited together. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { chunked } from '../../src/shared/chunked.ts';
 import { PromiseQueue, settleAll } from '../../src/shared/promise-queue.ts';
 
-test('queued work runs in the order of the calls, and a failure holds nothing up', async () => {
+test('queued work runs in the order of the calls, and a failure does not stop later work', async () => {
   const queue = new PromiseQueue();
   const log: string[] = [];
   const first = Promise.withResolvers<void>();
@@ -32,7 +32,7 @@ test('queued work runs in the order of the calls, and a failure holds nothing up
   assert.deepEqual(log, ['a begins', 'a ends', 'b fails', 'c', 'idle']);
 });
 
-test('the first failure is thrown after all have ended', async () => {
+test('the first failure is thrown after all work has ended', async () => {
   const slow = Promise.withResolvers<void>();
   let hasEnded = false;
   const settled = settleAll([
@@ -48,7 +48,7 @@ test('the first failure is thrown after all have ended', async () => {
   await settleAll([Promise.resolve(1)]);
 });
 
-test('pieces of a list have the size, and the last the rest', () => {
+test('chunks of a list have the given size, and the last one the rest', () => {
   assert.deepEqual([...chunked([1, 2, 3, 4, 5], 2)], [[1, 2], [3, 4], [5]]);
   assert.deepEqual([...chunked([], 2)], []);
 });

@@ -1,4 +1,4 @@
-/** Which moments the records of a commit get, whatever the room. */
+/** The timestamps that the records of a commit get, depending on the available milliseconds. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
@@ -24,7 +24,7 @@ const ends = (count: number, fields: Partial<Room>): (string | undefined)[] => {
 };
 
 describe('the timestamps of a commit', () => {
-  it('of a few records end now, in a millisecond each', () => {
+  it('of a few records end now, with a millisecond each', () => {
     assert.deepEqual(texts(1), ['12:00:00.500Z']);
     assert.deepEqual(texts(3), ['12:00:00.498Z', '12:00:00.499Z', '12:00:00.500Z']);
     assert.deepEqual(texts(0), []);
@@ -35,28 +35,28 @@ describe('the timestamps of a commit', () => {
     assert.deepEqual(texts(3, { now: NOON + 1 }), ['11:59:59.998Z', '11:59:59.999Z', '12:00:00.001Z']);
   });
 
-  it('of many records into an empty resource leave room for a thousand commits like it', () => {
+  it('of many records in an empty resource begin early enough for a thousand further commits of that size', () => {
     assert.deepEqual(ends(100, {}), ['11:58:20.500Z', '11:58:20.501Z', '11:58:20.599Z']);
     const first = allot(1000, room());
     const last = first.at(-1) ?? 0;
     const next = allot(1000, room({ now: NOON + 700, last, isFilling: true }));
-    assert.equal(next[0], last + MILLISECOND, 'the next commit goes on where that one ended');
-    assert.equal((next.at(-1) ?? 0) - last, 1001 * MILLISECOND, 'one whole second was left out');
+    assert.equal(next[0], last + MILLISECOND, 'the next commit continues after the first');
+    assert.equal((next.at(-1) ?? 0) - last, 1001 * MILLISECOND, 'one whole second is left out');
   });
 
-  it('of many records begin a minute earlier for each thousand, if nothing has been read since', () => {
+  it('of many records begin a minute earlier for each thousand, if no reader has been promised otherwise', () => {
     const last = (NOON - 3_600_000) * MILLISECOND;
     assert.deepEqual(ends(1000, { last }), ['11:59:00.500Z', '11:59:00.501Z', '11:59:01.500Z']);
   });
 
-  it('fall after the last promise, and after the last timestamp', () => {
+  it('are after the last promise, and after the last timestamp', () => {
     const promised = NOON + 100;
     assert.deepEqual(ends(300, { promised }), ['12:00:00.100Z', '12:00:00.101Z', '12:00:00.399Z']);
     const last = (NOON + 200) * MILLISECOND;
     assert.deepEqual(ends(300, { promised, last }), ['12:00:00.201Z', '12:00:00.202Z', '12:00:00.500Z']);
   });
 
-  it('share milliseconds where there is less room, and no more of them than it takes', () => {
+  it('share milliseconds if there are too few, and no more of them than necessary', () => {
     const promised = NOON + 401;
     assert.deepEqual(texts(200, { promised }).slice(0, 4), [
       '12:00:00.401Z',
@@ -67,7 +67,7 @@ describe('the timestamps of a commit', () => {
     assert.deepEqual(ends(1000, { promised }), ['12:00:00.401Z', '12:00:00.4011Z', '12:00:00.5009Z']);
   });
 
-  it('go beyond the clock, ten in a millisecond, where there is no room at all', () => {
+  it('lie ahead of the clock, ten in a millisecond, if no millisecond is left before it', () => {
     const now = NOON + 500;
     assert.deepEqual(ends(1000, { now, promised: now }), [
       '12:00:00.500Z',
@@ -77,7 +77,7 @@ describe('the timestamps of a commit', () => {
     assert.deepEqual(texts(2, { now: NOON, promised: NOON }), ['12:00:00.001Z', '12:00:00.0011Z']);
   });
 
-  it('take what is left of a millisecond first', () => {
+  it('use the rest of a millisecond first', () => {
     const last = (NOON + 500) * MILLISECOND;
     assert.deepEqual(texts(1, { last }), ['12:00:00.5001Z']);
     assert.deepEqual(texts(3, { last: last + 7 * SLOT }), [
@@ -88,17 +88,13 @@ describe('the timestamps of a commit', () => {
     assert.deepEqual(texts(1, { last, promised: NOON + 501, now: NOON + 501 }), ['12:00:00.501Z']);
   });
 
-  it('lie over a span that is wished for, evenly, as far as there is room', () => {
+  it('are spread evenly over a requested span, as far as it is available', () => {
     const over = { from: NOON - 10_000, to: NOON - 1000 };
     assert.deepEqual(texts(3, { over }), ['11:59:50.001Z', '11:59:53.001Z', '11:59:56.001Z']);
     const last = (NOON - 4000) * MILLISECOND;
     assert.deepEqual(texts(3, { over, last }), ['11:59:56.001Z', '11:59:57.001Z', '11:59:58.001Z']);
     const promised = NOON - 500;
-    assert.deepEqual(
-      texts(2, { over, promised }),
-      ['11:59:59.500Z', '11:59:59.501Z'],
-      'nothing is taken back',
-    );
+    assert.deepEqual(texts(2, { over, promised }), ['11:59:59.500Z', '11:59:59.501Z'], 'the promise is kept');
     const future = { from: NOON, to: NOON + 60_000 };
     assert.deepEqual(texts(2, { over: future }), ['12:00:00.001Z', '12:00:00.250Z']);
     const between = { from: over.from - 0.25, to: over.to + 0.75 };
@@ -106,7 +102,7 @@ describe('the timestamps of a commit', () => {
   });
 });
 
-describe('whatever the room', () => {
+describe('for any available milliseconds', () => {
   const millisecond = fc.integer({ min: -5000, max: 5000 }).map((at) => NOON + at);
   const rooms = fc.record({
     now: millisecond,
@@ -126,10 +122,10 @@ describe('whatever the room', () => {
   });
   const counts = fc.oneof(fc.integer({ min: 1, max: 30 }), fc.integer({ min: 90, max: 3000 }));
 
-  it('they rise, after the last one and the promise, none on a whole second, ten in a millisecond at the most', () => {
+  it('timestamps increase after the last one and the promise, none is a whole second, and at most ten share a millisecond', () => {
     fc.assert(
       fc.property(counts, rooms, (count, given) => {
-        // A store takes the clock for no less than what it promised and gave (commit-timestamps.ts).
+        // A store's clock is never before its promises and timestamps (commit-timestamps.ts).
         const now = Math.max(given.now, given.promised, Math.floor((given.last ?? 0) / 1000));
         const moments = allot(count, { ...given, now });
         assert.equal(moments.length, count);
@@ -150,8 +146,8 @@ describe('whatever the room', () => {
         let free = 0;
         for (let at = first; at <= now; at++) if (at % 1000 !== 0) free++;
         if (free >= count) {
-          assert.equal(most, 1, 'each has one of its own where there is room');
-          assert.ok((moments.at(-1) ?? 0) <= now * 1000, 'and none lies ahead of the clock');
+          assert.equal(most, 1, 'each has a millisecond of its own if there are enough');
+          assert.ok((moments.at(-1) ?? 0) <= now * 1000, 'none is ahead of the clock');
         }
         if (free > 0 && free * PER_MILLISECOND >= count) assert.ok((moments.at(-1) ?? 0) < (now + 1) * 1000);
         assert.ok((moments.at(-1) ?? 0) < (now + 2 + Math.ceil(count / (PER_MILLISECOND - 1))) * 1000);

@@ -1,4 +1,4 @@
-/** A clock that was set ahead is told from one by which time has passed. */
+/** Distinguishing a clock that was set ahead from one by which time has passed. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { stampClock } from '../../src/engines/postgres/writing/stamp-clock.ts';
@@ -8,7 +8,7 @@ import { DAY, SECOND } from '../support/clock.ts';
 const HOUR = 3600 * SECOND;
 const NOON = Date.parse('2026-06-01T12:00:00Z');
 
-/** A machine on which time passes, and a store that keeps what its writers saw. */
+/** A machine on which time passes, and a store that keeps the readings of its writers. */
 function world() {
   const state = { boot: 'first', clock: NOON, uptime: 50 * HOUR, elapsed: 0, looks: 0 };
   let held: HeldTime = { reading: undefined, newest: 0 };
@@ -20,7 +20,7 @@ function world() {
       state.uptime += milliseconds;
       state.elapsed += milliseconds;
     },
-    /** A process that looks at the clock, and writes if it may. */
+    /** A process that reads the clock, and writes if the clock has not jumped. */
     process() {
       const uptime = (): number => {
         state.looks++;
@@ -39,7 +39,7 @@ function world() {
         setBack: () => guard.setBack(state.clock),
         allow: () => guard.allow(state.clock),
         confirm: (other: number) => guard.confirm(state.clock, other),
-        /** Brings timestamps back in a new epoch. */
+        /** Restamps the store in a new epoch. */
         restamp(): void {
           guard.inEpoch('another');
           held = { ...held, newest: state.clock };
@@ -65,7 +65,7 @@ test('time that passes is not a jump, however long nothing was written', () => {
   assert.equal(at.process().write(), 0);
 });
 
-test('a clock that is set ahead is noticed by who runs and by who begins, until it is right again', () => {
+test('a clock that is set ahead is detected by running and by new processes, until it is right again', () => {
   for (const ahead of [2 * DAY, 20 * 365 * DAY]) {
     const at = world();
     const running = at.process();
@@ -75,14 +75,14 @@ test('a clock that is set ahead is noticed by who runs and by who begins, until 
     assert.equal(at.process().write(), ahead);
     assert.equal(running.write(), ahead);
     at.pass(HOUR);
-    assert.equal(at.process().write(), ahead, 'nothing was kept of it');
+    assert.equal(at.process().write(), ahead, 'the rejected reading was not stored');
     at.state.clock -= ahead;
     assert.equal(at.process().write(), 0);
     assert.equal(running.write(), 0);
   }
 });
 
-test('a clock that goes as the process does costs no look at the machine; one that slept is looked at', () => {
+test("while the clock advances like the process, the machine's uptime is not read; after the machine slept it is", () => {
   const at = world();
   const running = at.process();
   assert.equal(running.jump(), 0);
@@ -104,17 +104,17 @@ test('a confirmation applies to all processes', () => {
   const running = at.process();
   running.write();
   at.state.clock += 2 * DAY;
-  const told = at.process();
-  told.allow();
-  assert.equal(told.write(), 0);
+  const confirmed = at.process();
+  confirmed.allow();
+  assert.equal(confirmed.write(), 0);
   assert.equal(running.write(), 0);
   assert.equal(at.process().write(), 0);
-  // The next jump is another one.
+  // The next jump has to be confirmed again.
   at.state.clock += 3 * DAY;
   assert.equal(running.write(), 3 * DAY);
 });
 
-test('a night that a paused machine missed is no jump, and a clock that is set back is none', () => {
+test('twelve hours on a paused machine are not a jump, nor is a clock that is set back', () => {
   const at = world();
   const running = at.process();
   running.write();
@@ -126,8 +126,8 @@ test('a night that a paused machine missed is no jump, and a clock that is set b
 });
 
 /**
- * What becomes of a write on a right clock, a day after one on a clock that was off: by how much it was off, how long
- * before that the store was written to on a right clock, and in which start of the machine.
+ * What happens to a write on a right clock, after writes on a clock that was wrong: by how much it was wrong, and when the store was
+ * last written to on a right clock, in which start of the machine.
  */
 const AFTER: readonly (readonly [
   name: string,
@@ -144,13 +144,13 @@ const AFTER: readonly (readonly [
     0,
   ],
   ['ahead, and not noticed', 2 * DAY, 'never', 0],
-  // Nothing tells these from a clock that is ahead now.
+  // These cannot be distinguished from a clock that is ahead now.
   ['behind, in a store that was made so', -2 * DAY, 'never', 2 * DAY],
   ['behind, yet later than what the store holds, after a start', -2 * DAY, 'start before', 2 * DAY],
 ];
 
 for (const [name, off, last, jump] of AFTER) {
-  test(`a clock that was ${name}, is ${jump === 0 ? 'believed' : 'refused until it is said to be right'}`, () => {
+  test(`a clock that was ${name}, is ${jump === 0 ? 'accepted' : 'rejected until it is confirmed'}`, () => {
     const at = world();
     if (last !== 'never') at.process().write();
     at.pass(3 * DAY);
@@ -162,25 +162,25 @@ for (const [name, off, last, jump] of AFTER) {
     at.state.clock -= off;
     assert.equal(at.process().write(), jump);
     assert.equal(running.write(), jump);
-    // One that is ahead of that and of what the store holds is noticed afterwards.
-    const told = at.process();
-    told.allow();
-    assert.equal(told.write(), 0);
+    // A clock that is ahead of both is detected afterwards.
+    const confirmed = at.process();
+    confirmed.allow();
+    assert.equal(confirmed.write(), 0);
     at.state.clock += 5 * DAY;
     assert.equal(at.process().write(), 5 * DAY - Math.max(0, off - HOUR));
   });
 }
 
-test('a clock that was set back is distinguished from one that is as it was before', () => {
+test('a clock that was set back is distinguished from one that is right again', () => {
   const at = world();
   at.process().write();
   at.state.clock -= 2 * DAY;
   assert.equal(at.process().setBack(), 2 * DAY);
   at.state.clock += 4 * DAY;
-  const told = at.process();
-  told.allow();
-  told.write();
-  assert.equal(told.setBack(), 0);
+  const confirmed = at.process();
+  confirmed.allow();
+  confirmed.write();
+  assert.equal(confirmed.setBack(), 0);
   at.state.clock -= 2 * DAY;
   assert.equal(at.process().setBack(), 0);
   at.state.clock -= 2 * DAY;
@@ -192,7 +192,7 @@ test('a clock that was set back is distinguished from one that is as it was befo
   assert.equal(at.process().write(), 2 * DAY);
 });
 
-test('another clock confirms one that jumped to about the same, and no other', () => {
+test('another clock confirms a jump to about its own time, and no other', () => {
   const at = world();
   at.process().write();
   at.state.clock += 2 * DAY;
@@ -204,7 +204,7 @@ test('another clock confirms one that jumped to about the same, and no other', (
   assert.equal(at.process().write(), 0);
 });
 
-test('the server has the clock: what that of this machine says counts for nothing', (t) => {
+test('with a database server, its clock counts, and the clock of this machine is ignored', (t) => {
   const machine = { boot: 'here', uptime: () => HOUR, elapsed: () => 0 };
   for (const own of [NOON - 2 * DAY, NOON, NOON + 2 * DAY]) {
     t.mock.timers.reset();
@@ -216,7 +216,7 @@ test('the server has the clock: what that of this machine says counts for nothin
   }
 });
 
-test('a server whose clock was set is noticed by what the store keeps of it', () => {
+test('a server whose clock was set is detected by the reading that the store keeps', () => {
   const machine = { boot: 'here', uptime: () => HOUR, elapsed: () => 0 };
   const reading = { boot: 'here', clock: NOON, uptime: HOUR };
   for (const [set, allowClockJump, jump, setBack] of [
@@ -234,13 +234,13 @@ test('a server whose clock was set is noticed by what the store keeps of it', ()
   }
 });
 
-test('what cannot be read counts as nothing', () => {
+test('a stored reading that is invalid is ignored', () => {
   for (const text of [undefined, '', 'null', '[]', '{"boot":1}', '{"boot":"a","clock":"b","uptime":1}']) {
     assert.equal(parseReading(text), undefined);
   }
 });
 
-test('spans are stated in the largest unit of which there is one and a half', () => {
+test('spans are written in the largest unit of which they have at least one and a half', () => {
   assert.deepEqual([1500, 80 * SECOND, 119 * 60 * SECOND, 35 * HOUR, 2 * DAY].map(spanText), [
     '1.5 seconds',
     '80.0 seconds',

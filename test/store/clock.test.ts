@@ -1,4 +1,4 @@
-/** Waiting by the real clock: as long as was said, in waits that a timer can take. */
+/** Sleeps on the real clock, which are divided into waits that a timer supports. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sleepBy, sleepUntil, systemClock } from '../../src/store/clock.ts';
@@ -16,13 +16,13 @@ function waits(milliseconds: number, stopAfter = Number.POSITIVE_INFINITY): Prom
   return sleep(milliseconds, stop.signal).then(() => waited);
 }
 
-test('INCIDENT a wait of 30 days ended at once: it is as many waits of a timer as it takes', async () => {
+test('INCIDENT a wait of 30 days ended at once: a wait is divided into as many timers as necessary', async () => {
   assert.deepEqual(await waits(30 * DAY + 1), [...Array<number>((30 * DAY) / LONGEST).fill(LONGEST), 1]);
   assert.deepEqual(await waits(LONGEST), [LONGEST]);
   assert.deepEqual(await waits(LONGEST + 1), [LONGEST, 1]);
 });
 
-/** Waits for a moment on a clock that jumps in the course of some of the waits, by so many milliseconds each. */
+/** The waits until a moment, on a clock that jumps by these numbers of milliseconds during some of them. */
 async function waitsUntil(moment: number, jumps: Readonly<Record<number, number>>): Promise<number[]> {
   let now = 0;
   const waited: number[] = [];
@@ -34,27 +34,27 @@ async function waitsUntil(moment: number, jumps: Readonly<Record<number, number>
   return waited;
 }
 
-test('a wait for a moment looks at the clock every five minutes, so that a clock that is set moves it', async () => {
+test('a wait for a moment reads the clock every five minutes, so that setting the clock moves its end', async () => {
   assert.deepEqual(await waitsUntil(LONGEST + 2, {}), [LONGEST, 2]);
   assert.deepEqual(await waitsUntil(DAY, { 2: DAY }), [LONGEST, LONGEST]);
   assert.deepEqual(await waitsUntil(LONGEST, { 1: -LONGEST }), [LONGEST, LONGEST]);
   assert.deepEqual(await waitsUntil(0, {}), []);
 });
 
-test('a wait of nothing is none', async () => {
+test('a wait of no time, or of less, starts no timer', async () => {
   assert.deepEqual(await waits(0), []);
   assert.deepEqual(await waits(-5), []);
 });
 
-test('a wait without end is ended by its signal', async () =>
+test('an endless wait ends with its signal', async () =>
   assert.deepEqual(await waits(Number.POSITIVE_INFINITY, 3), [LONGEST, LONGEST, LONGEST]));
 
-test('an error that a timer throws without having been stopped is reported', async () => {
+test('an error of a timer, other than its abort, is thrown', async () => {
   const failing = sleepBy(() => Promise.reject(new Error('no timer')));
   await assert.rejects(failing(5), { message: 'no timer' });
 });
 
-test('the real clock sleeps for 30 days until its signal comes, and no timer is warned of', async (t) => {
+test('the real clock sleeps for 30 days until its signal, without a warning of a timer', async (t) => {
   const warnings: Error[] = [];
   const note = (warning: Error): void => void warnings.push(warning);
   process.on('warning', note);

@@ -1,10 +1,10 @@
-/** How often a store is asked for commits, and who is told of them. */
+/** How often a store is queried for commits, and who is notified of them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { CommitWatch, type Hearing, type Pause } from '../../src/store/commit-watch.ts';
 
-/** A watch over a source whose answers and announcements the test gives, and whose time passes when the test says so. */
+/** A watch of a source whose responses, announcements and time the test controls. */
 function watched() {
   const source = { last: 1, isAway: false, isOpen: false, asked: 0 };
   const unheard = Promise.withResolvers<void>();
@@ -37,7 +37,7 @@ function watched() {
     },
     pause,
   );
-  /** Lets so many tenths of a second pass. @returns how often the source was asked meanwhile */
+  /** Lets that many tenths of a second pass. @returns how often the source was queried meanwhile */
   const pass = async (times: number): Promise<number> => {
     const before = source.asked;
     for (let time = 0; time < times; time++) {
@@ -51,49 +51,49 @@ function watched() {
   return { source, watch, pass, unheard, hearing: () => hearing ?? assert.fail('nobody hears') };
 }
 
-test('without announcements each look asks, with them one of ten, and none while the store is away more often', async () => {
+test('without announcements every tick queries the store, with them or while it is unavailable every tenth one', async () => {
   const { source, watch, pass } = watched();
   const end = watch.watch(() => undefined);
   assert.equal(await pass(10), 10);
   source.isOpen = true;
   assert.equal(await pass(20), 2);
   source.isOpen = false;
-  assert.equal(await pass(10), 10, 'announcements that are lost are made up for at once');
+  assert.equal(await pass(10), 10, 'without announcements every tick queries again');
   source.isAway = true;
-  assert.equal(await pass(21), 3, 'the first, and then one of ten');
+  assert.equal(await pass(21), 3, 'the first tick, then every tenth');
   source.isAway = false;
   assert.equal(await pass(10), 1);
-  assert.equal(await pass(10), 10, 'it is back');
+  assert.equal(await pass(10), 10, 'the store is available again');
   end();
 });
 
-test('a follower learns of polled commits, of announced commits, and of a lost connection', async () => {
+test('a follower is notified of polled commits, of announced commits, and of a lost connection', async () => {
   const { source, watch, pass, hearing } = watched();
-  const told: string[] = [];
+  const heard: string[] = [];
   const end = watch.watch(
-    () => told.push('commit'),
-    (error) => told.push(String(error)),
+    () => heard.push('commit'),
+    (error) => heard.push(String(error)),
   );
-  // One that does not care about losses.
+  // A follower that does not want to know of lost connections.
   const endOther = watch.watch(() => undefined);
   await pass(1);
-  assert.deepEqual(told.splice(0), ['commit'], 'what there was before is unknown');
+  assert.deepEqual(heard.splice(0), ['commit'], 'earlier commits are unknown, so that one is assumed');
   await pass(2);
-  assert.deepEqual(told.splice(0), []);
+  assert.deepEqual(heard.splice(0), []);
   source.last = 2;
   await pass(1);
-  assert.deepEqual(told.splice(0), ['commit']);
+  assert.deepEqual(heard.splice(0), ['commit']);
   hearing().heard();
   hearing().lost('cut');
-  assert.deepEqual(told.splice(0), ['commit', 'cut']);
+  assert.deepEqual(heard.splice(0), ['commit', 'cut']);
   end();
   endOther();
 });
 
-test('it is closed when the connection for announcements is, also that of followers who have left', async () => {
+test('close() waits for the connection for announcements, even after all followers have left', async () => {
   const { source, watch, unheard } = watched();
-  const told: string[] = [];
-  watch.watch(() => told.push('one'))();
+  const heard: string[] = [];
+  watch.watch(() => heard.push('one'))();
   let isClosed = false;
   const closed = watch.close().then(() => {
     isClosed = true;
@@ -102,7 +102,7 @@ test('it is closed when the connection for announcements is, also that of follow
   assert.equal(isClosed, false);
   unheard.resolve();
   await closed;
-  watch.watch(() => told.push('two'))();
+  watch.watch(() => heard.push('two'))();
   watch.notice();
-  assert.deepEqual([told, source.asked], [[], 0]);
+  assert.deepEqual([heard, source.asked], [[], 0]);
 });

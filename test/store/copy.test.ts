@@ -1,4 +1,4 @@
-/** A store that moves from one engine to the other and back is the same store. */
+/** A store that is copied to the other engine and back is the same store. */
 import assert from 'node:assert/strict';
 import { copyFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
@@ -42,7 +42,7 @@ const WEBHOOK = {
   ...{ position: START, delivered: 0, deliveredAt: null, ...NO_FAILURE },
 } as const;
 
-/** Of every store here: a new day would begin a new generation in one of two that are compared. */
+/** The clock of every store here: a new day would begin a new generation in one of two stores that are compared. */
 const clock = testClock();
 const open = (address: string, options: OpenStoreOptions = {}) => openStore(address, { clock, ...options });
 
@@ -54,7 +54,7 @@ async function database(t: TestContext): Promise<string> {
   return address;
 }
 
-/** Where a store lies and may lie, for one test. */
+/** Addresses for the store of a test. */
 const PLACES = {
   sqlite: async () => temporaryFile(),
   postgres: database,
@@ -65,7 +65,7 @@ type Place = keyof typeof PLACES;
 const partitionsOf = (place: Place): PartitionField | undefined =>
   place === 'partitions' ? 'OriginatingSystemID' : undefined;
 
-/** The address of a store with a small market, which a copy of a prepared one is. */
+/** The address of a store with a small market, which is itself a copy of a prepared one. */
 async function filled(t: TestContext, place: Place): Promise<string> {
   const making = FILLED.get(place) ?? fill(place);
   FILLED.set(place, making);
@@ -108,7 +108,7 @@ async function fill(place: Place): Promise<string> {
   return address;
 }
 
-/** All that can be seen of a store. */
+/** Everything that can be read from a store. */
 async function seen(address: string) {
   const store = await open(address);
   const { exported, rows, listing: native } = operations(store, clock);
@@ -138,7 +138,7 @@ async function copied(from: string, to: string, place: Place = 'postgres') {
   }
 }
 
-/** Each engine on each side. */
+/** The combinations of engines. */
 const WAYS: readonly (readonly [Place, Place])[] = [
   ['sqlite', 'postgres'],
   ['partitions', 'sqlite'],
@@ -152,7 +152,7 @@ const OTHER_WAYS: readonly (readonly [Place, Place])[] = [
 
 suite('copies of stores', () => {
   for (const [from, to] of process.env.PLAT_FULL === '1' ? [...WAYS, ...OTHER_WAYS] : WAYS) {
-    test(`from ${from} to ${to}: everything is the same, and the copy goes its own way`, async (t) => {
+    test(`from ${from} to ${to}: the copy has the same content, and is independent of the original`, async (t) => {
       const [here, there] = [await filled(t, from), await PLACES[to](t)];
       const report = await copied(here, there, to);
       assert.equal(report.written, report.rows);
@@ -168,21 +168,21 @@ suite('copies of stores', () => {
         { ...first, paused, holder: null, heldUntil: 0 },
         second,
       ]);
-      // Whoever follows goes on in the copy.
+      // A follower continues in the copy.
       const next = { since: first?.position ?? START, limit: 1000 };
       const page = await store.feed(next);
       assert.ok(page.kind === 'changes' && page.changes.length > 10);
       assert.deepEqual(page, await sending.feed(next));
       await sending.close();
-      const told = await operations(store, clock).write('Property', listing('new'));
-      assert.equal(told.inserted, 1);
+      const written = await operations(store, clock).write('Property', listing('new'));
+      assert.equal(written.inserted, 1);
       assert.equal((await store.status()).partitions?.by, partitionsOf(to));
-      assert.ok(Date.parse(told.stamp) >= Date.parse(expected.status.lastStamp));
+      assert.ok(Date.parse(written.stamp) >= Date.parse(expected.status.lastStamp));
       await store.close();
       assert.deepEqual(await seen(here), expected);
     });
 
-    test(`from ${from} to ${to}: a copy that breaks off goes on, and what changed meanwhile comes along`, async (t) => {
+    test(`from ${from} to ${to}: an interrupted copy can be continued, and includes what changed meanwhile`, async (t) => {
       const [here, there] = [await filled(t, from), await PLACES[to](t)];
       const [source, target] = [
         await openTables(here, false),
@@ -203,7 +203,7 @@ suite('copies of stores', () => {
       await assert.rejects(copyStore(source, breaking, none), /^Error: cut$/);
       await source.close();
       await target.close();
-      // What is half there is no store.
+      // An incomplete copy cannot be opened.
       await assert.rejects(
         open(there),
         ({ code, message }: PlatError) =>
@@ -225,7 +225,7 @@ suite('copies of stores', () => {
     ['postgres', 'sqlite'],
     ['partitions', 'sqlite'],
   ] as const) {
-    test(`from ${from} to ${to}: a field that was dropped comes back with its values, of its kind`, async (t) => {
+    test(`from ${from} to ${to}: a field that is no longer declared can be declared again, with its values and type`, async (t) => {
       const [here, there] = [await PLACES[from](t), await PLACES[to](t)];
       const partitions = partitionsOf(from);
       const store = await open(here, {
@@ -260,7 +260,7 @@ suite('copies of stores', () => {
     });
   }
 
-  test('a store is not overwritten, nor is another database', async (t) => {
+  test('neither a store nor another database is overwritten', async (t) => {
     const here = await filled(t, 'sqlite');
     const there = await database(t);
     await copied(here, there);
@@ -293,7 +293,7 @@ suite('copies of stores', () => {
     await assert.rejects(copied(server, await PLACES.sqlite()), refused(server.replace(/\?.*/, '')));
   });
 
-  test('a copy that was begun without partitions does not go on with them', async (t) => {
+  test('a copy that was begun without partitions cannot be continued with them', async (t) => {
     const here = await filled(t, 'sqlite');
     const there = await database(t);
     const [source, target] = [await openTables(here, false), await openTables(there, true)];
@@ -306,7 +306,7 @@ suite('copies of stores', () => {
     });
   });
 
-  test('parts of a record are in its partition, even if the source had them elsewhere', async (t) => {
+  test('children are copied into the partition of their record, even if the source has them in another', async (t) => {
     const here = await PLACES.sqlite();
     const store = await open(here, { create: settings });
     const media = [{ MediaKey: 'M', MediaCategory: 'Photo', MediaURL: 'https://images.example/M.jpg' }];
@@ -329,7 +329,7 @@ suite('copies of stores', () => {
   });
 
   for (const from of ['sqlite', 'postgres'] as const) {
-    test(`from ${from}: a store that is served and written to meanwhile is copied as it was at one moment`, async (t) => {
+    test(`from ${from}: a store that is written to meanwhile is copied as a snapshot`, async (t) => {
       const here = await filled(t, from);
       const before = await seen(here);
       const store = await open(here);
@@ -362,7 +362,7 @@ suite('copies of stores', () => {
   }
 
   for (const to of ['sqlite', 'postgres'] as const) {
-    test(`to ${to}: a second copy into the same place is refused while the first is at work`, async (t) => {
+    test(`to ${to}: a second copy into the same place is rejected while the first is running`, async (t) => {
       const [here, there] = [await filled(t, 'sqlite'), await PLACES[to](t)];
       const [source, target] = [await openTables(here, false), await openTables(there, true)];
       await source.read(({ model, tables }) =>

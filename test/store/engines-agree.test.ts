@@ -1,7 +1,7 @@
 /**
- * Two stores that are given the same are the same, on whichever engine each lies: the same timestamps, numbers of records and
- * sequence of changes. No engine promises an order of rows that a statement does not ask for, and PostgreSQL's differs with
- * what was written before; wherever such an order decides something that a reader sees, the stores differ.
+ * Two stores with the same writes are the same on either engine: the same timestamps, numbers of records and sequence of changes.
+ * Neither engine guarantees an order of rows without ORDER BY, and PostgreSQL's depends on earlier writes; if such an order decided
+ * something that a reader sees, the stores would differ.
  */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
@@ -19,7 +19,7 @@ const RESOURCES = ['Property', 'Media', 'PropertyRooms', 'OpenHouse', 'Field', '
 const SQLITE = sqliteEngine();
 const POSTGRES = postgresEngine();
 
-/** What a reader of everything gets, after these steps. */
+/** What a reader who sees everything gets after these steps. */
 async function outcomeOf(world: World, steps: readonly Step[]) {
   const { position } = await begin(world);
   for (const step of steps) {

@@ -1,4 +1,4 @@
-/** A body with agents and offices in it may be as large as any answer, and the memory of what it was made of is given back. */
+/** A body with agents and offices may be as large as any response, and the memory of its parts is released. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LINK_MARK, type LinkedTexts } from '../../src/compile/text/linked-texts.ts';
@@ -16,7 +16,7 @@ const FRAGMENT = Buffer.from(',"ListAgentFullName":"Ann Ärtz"');
 const marked = Buffer.from(`{"ListingKey":"1"${LINK_MARK}["M1"]${LINK_MARK}},{"ListingKey":"2"}`);
 const filled = `{"ListingKey":"1"${FRAGMENT}},{"ListingKey":"2"}`;
 
-test('a body that agents and offices make larger than an answer may be is refused: 503, and its memory is free', () => {
+test('a body that agents and offices make too large is rejected with 503, and its memory is released', () => {
   const page = new LinkedBody(marked, linked, { get: () => FRAGMENT, put: () => undefined });
   const asked: number[] = [];
   let released = 0;

@@ -1,4 +1,4 @@
-/** The server engine with its large tables laid apart: what partitions have to do with, or with PLAT_FULL=1 all. */
+/** The server engine with partitioned tables: the parts of the contract that partitions affect, or with PLAT_FULL=1 all. */
 import { suite } from 'node:test';
 import { postgresEngine } from '../support/postgres-engine.ts';
 import { deleteContract } from './contract/deletes.ts';

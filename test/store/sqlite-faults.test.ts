@@ -6,7 +6,7 @@ import { sqliteEngine } from '../support/sqlite-engine.ts';
 import { faultContract } from './contract/faults.ts';
 import { countedSteps } from './contract/steps.ts';
 
-/** Every connection that something was asked of, for as long as it is open. */
+/** Every open connection that has been used. */
 const seen = new Set<DatabaseSync>();
 
 const counted = countedSteps((step) => {

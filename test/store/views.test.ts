@@ -1,4 +1,4 @@
-/** The views that people query, on both engines (docs/sql-views.md). */
+/** The views for queries by SQL, on both engines (docs/sql-views.md). */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
@@ -14,7 +14,7 @@ import { operations } from '../support/world.ts';
 
 type Rows = readonly Readonly<Record<string, unknown>>[];
 
-/** A store, and a way to ask its database as somebody else would. */
+/** A store, and a connection to its database as another program has it. */
 interface Opened {
   readonly address: string;
   ask(text: string): Promise<Rows>;
@@ -47,7 +47,7 @@ const ENGINES = {
 } as const;
 
 for (const engine of ['sqlite', 'postgres'] as const) {
-  test(`${engine}: views have the fields in use, keys of parents, and agents as they are now`, async (t) => {
+  test(`${engine}: views have the fields in use, keys of parents, and current agents`, async (t) => {
     const { address, ask } = await ENGINES[engine](t);
     const store = await openStore(address);
     const { write } = operations(store, testClock());
@@ -87,7 +87,7 @@ for (const engine of ['sqlite', 'postgres'] as const) {
 
 const DOCUMENT = readFileSync(new URL('../../docs/sql-views.md', import.meta.url), 'utf8');
 
-/** The statements of the document, of one engine. */
+/** The statements in the document, for one engine. */
 function examples(engine: keyof typeof ENGINES): string[] {
   const blocks = [...DOCUMENT.matchAll(/```sql\n(.*?)```/gs)].map(([, block = '']) => block);
   const own = blocks.filter((block) => block.includes('plat.') === (engine === 'postgres'));
@@ -95,7 +95,7 @@ function examples(engine: keyof typeof ENGINES): string[] {
 }
 
 for (const engine of ['sqlite', 'postgres'] as const) {
-  test(`${engine}: the statements of the document find what they are about`, async (t) => {
+  test(`${engine}: the statements in the document return rows`, async (t) => {
     const { address, ask } = await ENGINES[engine](t);
     const store = await openStore(address);
     const { write } = operations(store, testClock());
@@ -110,7 +110,7 @@ for (const engine of ['sqlite', 'postgres'] as const) {
   });
 }
 
-test('postgres: what others build on a view stays when columns are added', async (t) => {
+test('postgres: dependent views stay when columns are added', async (t) => {
   const { address, ask } = await ENGINES.postgres(t);
   const store = await openStore(address);
   const { write } = operations(store, testClock());

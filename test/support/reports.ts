@@ -1,8 +1,8 @@
 import type { WriteReport } from '../../src/store/write/report.ts';
 import type { Json } from './world.ts';
 
-/** What a write did, without its stamp and without what did not happen. */
-export function told({ stamp: _, children, rejected, ...counts }: WriteReport): Json {
+/** The counts of a write that are not zero, and its rejected records. */
+export function nonZero({ stamp: _, children, rejected, ...counts }: WriteReport): Json {
   const happened = (numbers: Readonly<Record<string, number>>): Record<string, number> =>
     Object.fromEntries(Object.entries(numbers).filter(([, number]) => number !== 0));
   const below = happened(children);

@@ -79,9 +79,9 @@ export const TOGETHER = {
   ],
   /** Copies that are compared with their source, and the handling of deleted records. */
   copies: [
+    'replica/absent-postgres.test.ts',
+    'replica/absent.test.ts',
     'replica/first-contact.test.ts',
-    'replica/gone-postgres.test.ts',
-    'replica/gone.test.ts',
     'replica/interfaces.test.ts',
     'replica/logged-work.test.ts',
     'replica/verify',

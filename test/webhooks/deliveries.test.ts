@@ -1,4 +1,4 @@
-/** Deliveries to receivers on real sockets: in order, at least once, each by itself. */
+/** Deliveries to receivers on real sockets: in order, at least once, each webhook by itself. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
@@ -42,13 +42,13 @@ test('changes are posted in order, as the role sees them, signed, with the token
   const state = await stateOf();
   assert.deepEqual([state?.delivered, state?.attempts, state?.holder], [4, 0, null]);
   await send();
-  assert.equal(receiver.seen.length, 1, 'nothing new, nothing sent');
+  assert.equal(receiver.seen.length, 1, 'nothing is sent without a change');
 });
 
-test('a running sender looks when it hears of a commit, when an attempt is due, and else every two seconds', async (t) => {
+test('a running sender looks for changes after a commit, when an attempt is due, and otherwise every two seconds', async (t) => {
   const { write, store, clock, receiver, id } = await begin(t);
   const heard: (() => void)[] = [];
-  /** The rest of the sender, which ends when the test says so or the sender is called. */
+  /** The sleep of the sender, which ends when the test or a commit ends it. */
   let rest: { readonly milliseconds: number; readonly end: () => void } | undefined;
   const { sender } = senderOf(t, {
     clock,
@@ -72,7 +72,7 @@ test('a running sender looks when it hears of a commit, when an attempt is due, 
       return promise;
     },
   });
-  /** Waits until everything is sent. @returns for how long the sender rests then */
+  /** Waits until everything has been sent. @returns how long the sender then sleeps */
   const rested = async (): Promise<number> => {
     for (;;) {
       await new Promise(setImmediate);
@@ -84,7 +84,7 @@ test('a running sender looks when it hears of a commit, when an attempt is due, 
   assert.equal(heard.length, 1);
   await write('Property', listing('A'));
   assert.equal(await rested(), 2000);
-  assert.equal(receiver.seen.length, 0, 'it does nothing by itself');
+  assert.equal(receiver.seen.length, 0, 'the sender does nothing without a reason');
   heard[0]?.();
   assert.equal(await rested(), 2000);
   assert.deepEqual(receiver.keys(), ['created Property A']);
@@ -99,10 +99,10 @@ test('a running sender looks when it hears of a commit, when an attempt is due, 
   await pauseWebhook(store, id);
   rest?.end();
   assert.equal(await rested(), 2000);
-  assert.equal(heard.length, 0, 'nobody is told of commits');
+  assert.equal(heard.length, 0, 'the sender no longer watches for commits');
 });
 
-test('a batch that failed is repeated as it was, later and later, before anything newer, and given up after 72 hours', async (t) => {
+test('a failed batch is repeated unchanged, at growing intervals, before anything newer, and given up after 72 hours', async (t) => {
   const { write, send, sender, receiver, clock, stateOf, paused, store, id } = await begin(t);
   receiver.behave(() => 500);
   await write('Property', listing('A'));
@@ -128,7 +128,7 @@ test('a batch that failed is repeated as it was, later and later, before anythin
   assert.deepEqual(receiver.keys(), ['created Property A', 'created Property B']);
 });
 
-test('a receiver asks for time, ends the flow, or is a redirect; none of it loses an event', async (t) => {
+test('a receiver that asks for a delay, ends the connection, or redirects loses no event', async (t) => {
   const { write, send, receiver, clock, stateOf, store, id, paused } = await begin(t);
   receiver.headers.set(429, { 'retry-after': '3600' });
   receiver.behave(() => 429);
@@ -185,7 +185,7 @@ test('one slow receiver delays no other', async (t) => {
   assert.equal((await store.webhooks.list()).find((each) => each.id === id)?.delivered, 3);
 });
 
-test('batches have at most a hundred events and 20 kB, and are replayed from where an operator says', async (t) => {
+test('batches have at most a hundred events and 20 kB, and can be replayed from a position', async (t) => {
   const { write, send, receiver, store, id, stateOf } = await begin(t, { resources: ['Property'] });
   const keys = Array.from({ length: 250 }, (_, index) => `K${String(index).padStart(3, '0')}`);
   await write('Property', ...keys.map((key) => listing(key)));
@@ -211,7 +211,7 @@ test('batches have at most a hundred events and 20 kB, and are replayed from whe
   assert.equal(receiver.keys().length, 600);
   await replayWebhook(store, id, 'end');
   await send();
-  assert.equal(receiver.keys().length, 600, 'what was skipped on purpose');
+  assert.equal(receiver.keys().length, 600, 'events that were skipped on purpose');
   assert.equal((await stateOf())?.paused, null);
   for (const wrong of ['', 'x', '99999999']) {
     await assert.rejects(replayWebhook(store, id, wrong), { code: 'usage' });
@@ -224,7 +224,7 @@ test('batches have at most a hundred events and 20 kB, and are replayed from whe
   assert.ok(secret.startsWith('whsec_'));
 });
 
-test('a private network, a missing role and changes that are no longer kept stop a webhook, with the reason', async (t) => {
+test('a private network, a missing role and changes that are no longer kept pause a webhook, with the reason', async (t) => {
   const world = await begin(t);
   const { write, send, store, clock, receiver, stateOf, paused, id } = world;
   const asked = {

@@ -1,4 +1,4 @@
-/** Several processes of one store share its webhooks: one at a time holds each, whatever their clocks say, and however it ends. */
+/** Processes of one store share its webhooks: one process at a time holds each, whatever the clocks of the others are. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Post } from '../../src/webhooks/post.ts';
@@ -7,7 +7,7 @@ import { begin, type Clocks, senderOf, untilAborted } from './receiver.ts';
 
 const HOUR = 3_600_000;
 
-/** The network of a process whose attempts are not answered before they are broken off. */
+/** The network of a process whose attempts get no response before they are aborted. */
 function unanswered() {
   const begun: string[] = [];
   const ended: string[] = [];
@@ -24,11 +24,11 @@ function unanswered() {
 /** A clock that is wrong by some hours. */
 const wrongBy = ({ now, elapsed }: Clocks, hours: number) => ({ now: () => now() + hours * HOUR, elapsed });
 
-test('of several processes one sends; a process that died is replaced, and its batch comes again', async (t) => {
+test('one of several processes sends; after a process has died, another takes over and repeats its batch', async (t) => {
   const { write, send, sender, receiver, clock, store, again, id } = await begin(t);
   const other = senderOf(t, { store: await again(), clock });
   await write('Property', listing('A'));
-  // A process that has taken the webhook and ends without a word.
+  // A process that has taken the webhook and then dies.
   assert.ok(await store.webhooks.hold(id, 'a process that died', clock.now() + 15_000));
   await Promise.all([send(), other.send()]);
   assert.deepEqual(receiver.seen, []);
@@ -47,7 +47,7 @@ test('of several processes one sends; a process that died is replaced, and its b
   assert.equal(sender.busy, 0);
 });
 
-test('a process whose clock is hours ahead leaves a webhook to the one that holds it', async (t) => {
+test('a process whose clock is hours ahead does not take over a webhook that is held', async (t) => {
   const { write, clock, store, again, receiver, stateOf } = await begin(t);
   const sleeps: (() => void)[] = [];
   const network = unanswered();
@@ -58,7 +58,7 @@ test('a process whose clock is hours ahead leaves a webhook to the one that hold
       return Promise.race([untilAborted(signal), new Promise<void>((resolve) => sleeps.push(resolve))]);
     },
   });
-  /** Lets the process that holds the webhook say so again. */
+  /** Lets the process that holds the webhook renew that. */
   const holdAgain = async (): Promise<void> => {
     while (sleeps.length === 0) await new Promise(setImmediate);
     sleeps.shift()?.();
@@ -76,7 +76,7 @@ test('a process whose clock is hours ahead leaves a webhook to the one that hold
   }
   assert.deepEqual([network.begun.length, receiver.seen.length], [1, 0]);
 
-  // It says so no more: its webhook is taken, and its attempt broken off when it notices.
+  // It no longer renews: another process takes the webhook, and the attempt is aborted when the first one notices.
   await other.send();
   clock.advance(15_000);
   await other.send();
@@ -106,7 +106,7 @@ test('a clock that is set back prevents neither a takeover nor an attempt', asyn
   assert.deepEqual(receiver.keys(), ['created Property A']);
 });
 
-test('neither a clock that is set ahead nor a service that was stopped for days ends a webhook', async (t) => {
+test('neither a clock that is set ahead nor a service that was stopped for days gives a webhook up', async (t) => {
   const { write, send, clock, receiver, stateOf } = await begin(t);
   await write('Property', listing('A'));
   receiver.behave(() => 500);
@@ -120,7 +120,7 @@ test('neither a clock that is set ahead nor a service that was stopped for days 
   assert.deepEqual([(await stateOf())?.attempts, (await stateOf())?.paused], [3, null]);
 });
 
-test('a process that stops lets go of a webhook at once; one that is killed, after 15 seconds; its batch comes again', async (t) => {
+test('a process that stops releases a webhook at once; after a kill, 15 seconds pass; its batch is sent again', async (t) => {
   const { write, clock, store, again, send, receiver, stateOf } = await begin(t);
   const [stopped, killed] = [unanswered(), unanswered()];
   const first = senderOf(t, { store, clock, post: stopped.post });

@@ -1,4 +1,4 @@
-/** Receivers that answer as they should not, and operators' mistakes: nothing is lost, kept open, or shown that is secret. */
+/** Receivers with faulty responses, and mistakes of operators: nothing is lost or kept open, and no secret is shown. */
 import assert from 'node:assert/strict';
 import { createServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
@@ -8,7 +8,7 @@ import type { Post } from '../../src/webhooks/post.ts';
 import { listing } from '../support/builders.ts';
 import { begin, senderOf, startReceiver, untilAborted } from './receiver.ts';
 
-/** A receiver that writes what a test says when a request begins. @returns its address, and what its connections end with */
+/** A receiver that writes what a test chooses when a request begins. @returns its URL, and how its connections end */
 async function rawReceiver(t: TestContext, answer: (socket: Socket) => void) {
   const sockets: Socket[] = [];
   const server = createServer((socket) => {
@@ -26,7 +26,7 @@ async function rawReceiver(t: TestContext, answer: (socket: Socket) => void) {
   return { url: `http://127.0.0.1:${bound.port}/`, sockets };
 }
 
-/** One attempt by the network of the command. */
+/** One attempt through the network of the command. */
 async function postTo(t: TestContext, url: string, wish: Partial<Parameters<Post>[0]> = {}) {
   const { post, close } = webhookPost({ bytes: 64 * 1024, milliseconds: 20 });
   t.after(close);
@@ -55,7 +55,7 @@ test('a receiver that has sent a status has responded, whatever happens to the b
   }
 });
 
-test('a receiver that drips its answer, resets the connection or speaks no HTTP has not answered, with a short reason', async (t) => {
+test('a receiver that drips its response, resets the connection or does not speak HTTP has failed, with a short reason', async (t) => {
   const dripping = await rawReceiver(t, (socket) => {
     const drip = setInterval(() => socket.write('HTTP/1.1 200 OK\r\nx-'.charAt(0)), 5);
     socket.once('close', () => clearInterval(drip));
@@ -73,7 +73,7 @@ test('a receiver that drips its answer, resets the connection or speaks no HTTP 
   assert.match(talk.kind === 'unanswered' ? talk.why : '', /^[^\p{Cc}]{1,200}$/u);
 });
 
-test('a name that leads into the own machine is not connected to', async (t) => {
+test('a name that resolves to this machine is not connected to', async (t) => {
   const { url, sockets } = await rawReceiver(t, () => assert.fail());
   const why = 'its host is in a private network, and --private-hosts was not given';
   const named = url.replace('127.0.0.1', 'localhost');
@@ -96,7 +96,7 @@ test('receivers at one host delay each other no more than others', async (t) => 
   await Promise.all(waiting);
 });
 
-test('a webhook that is deleted in the middle of an attempt stays deleted, and its attempt is broken off', async (t) => {
+test('a webhook that is deleted during an attempt stays deleted, and the attempt is aborted', async (t) => {
   const { write, clock, store, id } = await begin(t);
   const { promise, resolve } = Promise.withResolvers<void>();
   let isBegun = false;
@@ -118,7 +118,7 @@ test('a webhook that is deleted in the middle of an attempt stays deleted, and i
   assert.deepEqual([await store.webhooks.list(), paused], [[], []]);
 });
 
-test('an address is stored as it is used; what cannot be sent is refused, without repeating a secret', async (t) => {
+test('a URL is stored in its canonical form; one that cannot be used is rejected without repeating its secrets', async (t) => {
   const { store, id } = await begin(t);
   const asked = { role: 'idx', systems: [], resources: [], bearer: null, privateHosts: false };
   const url = ' https://EXAMPLE.com/\u001b[2J\u202e?a=b\n#part';

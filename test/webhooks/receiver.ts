@@ -1,4 +1,4 @@
-/** Receivers of webhooks on real sockets, and senders that look when a test says so. */
+/** Receivers of webhooks on real sockets, and senders that look for changes when a test makes them. */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { TestContext } from 'node:test';
@@ -19,7 +19,7 @@ interface Received {
 
 type Behavior = (received: Received) => number | Promise<number>;
 
-/** A receiver that answers as a test says; messages that it took are kept. */
+/** A receiver whose responses a test chooses; it keeps the messages that it accepted. */
 export async function startReceiver(t: TestContext) {
   const taken: Received[] = [];
   const seen: Received[] = [];
@@ -60,7 +60,7 @@ export async function startReceiver(t: TestContext) {
   };
 }
 
-/** A clock that can be set, and one that cannot: it goes on with the first, but is not set with it. */
+/** A clock that can be set, and a monotonic one that advances with it but is not set with it. */
 export interface Clocks extends TestClock {
   elapsed(): number;
   /** Sets the clock, ahead or back. */
@@ -93,7 +93,7 @@ interface SenderWish {
   readonly sleep?: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
 }
 
-/** What looks after the webhooks of a world, one look at a time. */
+/** The sender of a world, which looks for changes once per call. */
 export function senderOf(t: TestContext, { store, clock, post, sleep }: SenderWish) {
   const network = webhookPost();
   const paused: string[] = [];
@@ -110,7 +110,7 @@ export function senderOf(t: TestContext, { store, clock, post, sleep }: SenderWi
     await network.close();
     assert.deepEqual(troubles, []);
   });
-  /** Looks, and waits until nothing more is being sent. */
+  /** Looks for changes, and waits until nothing more is being sent. */
   const send = async (): Promise<void> => {
     await sender.look();
     while (sender.busy > 0) await new Promise(setImmediate);

@@ -8,7 +8,7 @@ const MESSAGE = {
   body: '{"test": 2432232314}',
 };
 
-test('a message is signed as the library of Standard Webhooks signs it', () => {
+test('a message has the signature of the Standard Webhooks library', () => {
   assert.deepEqual(signatureHeaders(MESSAGE, ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw']), {
     'webhook-id': MESSAGE.id,
     'webhook-timestamp': '1614265330',
@@ -16,7 +16,7 @@ test('a message is signed as the library of Standard Webhooks signs it', () => {
   });
 });
 
-test('while a secret is replaced, both sign; no two secrets are the same', () => {
+test('while a secret is being replaced, both sign; no two secrets are the same', () => {
   const secrets = [makeSecret(), makeSecret()];
   assert.equal(new Set(secrets).size, 2);
   for (const secret of secrets) assert.match(secret, /^whsec_[A-Za-z0-9+/]{43}=$/);

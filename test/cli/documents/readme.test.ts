@@ -1,4 +1,4 @@
-/** The README's commands are there, and its example of the library runs. */
+/** The commands in the README exist, and its example of the library runs. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { place } from '../run.ts';
 
 const text = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
 
-test('every command of the README is one, and so are its options', async () => {
+test('every command in the README exists, and so do its options', async () => {
   const commands = [...everyCommand(await loadProgram())];
   const lines = [...text.matchAll(/^npx plat ((?:[a-z]+ )+)(.*)$/gm)];
   assert.ok(lines.length >= 5);

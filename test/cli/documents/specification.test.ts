@@ -1,4 +1,4 @@
-/** What the documents promise is there. */
+/** What the documents refer to exists. */
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -9,7 +9,7 @@ const ROOT = new URL('../../../', import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, ROOT), 'utf8');
 const isThere = (path: string): boolean => existsSync(fileURLToPath(new URL(path, ROOT)));
 
-/** Rules of the specification that stand in a table of docs/specification.md. */
+/** The rules of the specification in the table of docs/specification.md. */
 const RULES = [
   ...['2.1', '2.2', '2.3', '2.4.1', '2.4.2', '2.4.3', '2.4.4', '3', '4', '4.1'],
   ...['4.1.1', '4.1.2', '4.1.3', '4.1.4', '4.1.5'],

@@ -1,6 +1,6 @@
 /**
- * Documents that hold what the code says: `PLAT_WRITE_DOCS=1 npx node --test test/cli/documents/tables.test.ts` writes
- * their tables anew.
+ * Tables in documents that are generated from the code: `PLAT_WRITE_DOCS=1 npx node --test test/cli/documents/tables.test.ts` writes
+ * them again.
  */
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ const DOCUMENTS: readonly (readonly [file: string, table: () => string | Promise
 ];
 
 for (const [file, table] of DOCUMENTS) {
-  test(`${file} says what the code says`, async () => {
+  test(`the tables of ${file} match the code`, async () => {
     const url = new URL(`../../../${file}`, import.meta.url);
     const text = readFileSync(url, 'utf8');
     const [before = '', rest = ''] = text.split(`${BEGIN}\n`);
@@ -31,7 +31,7 @@ for (const [file, table] of DOCUMENTS) {
   });
 }
 
-test('every option has a variable and a key of the configuration', async () => {
+test('every option has an environment variable and a key of the configuration', async () => {
   const schema: { properties: Record<string, unknown> } = JSON.parse(
     readFileSync(new URL('../../../plat.config.schema.json', import.meta.url), 'utf8'),
   );

@@ -1,4 +1,4 @@
-/** The tables of documents that say what the code says, made from it. */
+/** The tables of documents that are generated from the code. */
 import { readFileSync } from 'node:fs';
 import type { Command, Option } from 'commander';
 import { BUILT_IN_ACCESS } from '../../../src/access/roles.ts';
@@ -9,7 +9,7 @@ import { catalogue } from '../../../src/errors/catalogue.ts';
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 const row = (...cells: readonly string[]): string => `| ${cells.map(cell).join(' | ')} |`;
 
-/** Every error, with the facts of its message in braces. */
+/** Every error; the facts in its message are in braces. */
 export function errorTable(): string {
   const facts: unknown = new Proxy({}, { get: (_, name) => `{${String(name)}}` });
   const rows = Object.entries(catalogue).map(([code, { status, native, message }]) => {
@@ -19,7 +19,7 @@ export function errorTable(): string {
   return ['| RESO code | HTTP | native code | message |', '|---|---|---|---|', ...rows].join('\n');
 }
 
-/** What each role sees of the resources whose rows differ. */
+/** The rows that each role sees, for resources where roles differ. */
 export function roleTable(): string {
   const resources = ['Property', 'Media', 'Member', 'Office'];
   const filterOf = (rules: 'all' | Readonly<Record<string, string>>, resource: string): string => {

@@ -11,7 +11,7 @@ const market = makeMarket({ seed: 5, listings: 1200 });
 const planned = Array.from({ length: 300 }, (_, index) => market.listing(index * 4 + 3));
 
 describe('a floor plan', () => {
-  it('is well-formed, names every room and gives its listed sides', () => {
+  it('is well-formed, and has the name and listed dimensions of every room', () => {
     for (const listing of planned) {
       const rooms = listedRooms(listing);
       const svg = drawFloorPlan(rooms, ownFacts(listing));
@@ -27,7 +27,7 @@ describe('a floor plan', () => {
     }
   });
 
-  it('draws rooms with the sides that are listed, but for a few', () => {
+  it('draws rooms with their listed dimensions, with few exceptions', () => {
     let [all, off] = [0, 0];
     for (const listing of planned) {
       const rooms = new Map(listedRooms(listing).map((room) => [room.key, room]));
@@ -45,7 +45,7 @@ describe('a floor plan', () => {
     assert.ok(off / all < 0.02, `${off} of ${all} rooms are drawn otherwise`);
   });
 
-  it('covers about the finished area of the household', () => {
+  it('covers approximately the finished area of the home', () => {
     for (const listing of planned) {
       const floors = planOf(listedRooms(listing), ownFacts(listing));
       const drawn = floors.reduce((sum, { layout }) => sum + layout.width * layout.depth, 0);
@@ -76,7 +76,7 @@ describe('a floor plan', () => {
     }
   });
 
-  it('keeps foreign names from breaking the drawing', () => {
+  it('escapes names so that they cannot break the drawing', () => {
     const rooms: ListedRoom[] = [
       { key: 'a', type: 'Salon <1> & "Bar"', level: 'Main', length: 14, width: 12 },
       { key: 'b', type: 'Kitchen', level: 'Main', length: 12, width: 11 },
@@ -86,7 +86,7 @@ describe('a floor plan', () => {
     assert.ok(svg.includes('Salon &#60;1&#62; &#38; &#34;Bar&#34;'));
   });
 
-  it('writes sides as feet and inches', () => {
+  it('writes dimensions as feet and inches', () => {
     assert.deepEqual([12, 12.5, 0.5, 9.99].map(feetAndInches), [`12'`, `12' 6"`, `0' 6"`, `10'`]);
   });
 });

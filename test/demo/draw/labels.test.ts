@@ -52,7 +52,7 @@ const inside = (inner: Box, outer: Box): boolean =>
   inner.y + inner.height < outer.y + outer.height + 0.05;
 
 describe('the labels of a floor plan', () => {
-  it('stay within the walls of their rooms at every scale, so that no two cross', () => {
+  it('stay within the walls of their rooms at every scale, so that no two overlap', () => {
     fc.assert(
       fc.property(rooms, facts, scale, (list, known, foot) => {
         const sides: Sides = new Map(list.map(({ key, length, width }) => [key, [length, width]]));
@@ -74,7 +74,7 @@ describe('the labels of a floor plan', () => {
     );
   });
 
-  it('are names as they are listed where there is room, then shorter ones, and none where even these are too large', () => {
+  it('are the listed names if these fit, otherwise shorter ones, and none if even these are too large', () => {
     const space = (width: number, height: number): Placed => ({
       ...{ name: 'Master Bathroom', zone: 'ensuite', area: width * height, key: 'a' },
       ...{ x: 0, y: 0, width, height },
@@ -104,7 +104,7 @@ interface Written extends Box {
 const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null;
 const nodesOf = (value: unknown): Node[] => (Array.isArray(value) ? value.filter(isNode) : []);
 
-/** Every text of a drawing and where it stands on the sheet, as its attributes say. */
+/** Every text of a drawing with its position on the sheet, from its attributes. */
 function textsOf(svg: string): Written[] {
   const parser = new XMLParser({ preserveOrder: true, ignoreAttributes: false, trimValues: false });
   const found: Written[] = [];
@@ -140,7 +140,7 @@ function textsOf(svg: string): Written[] {
   return found;
 }
 
-/** Lines of one label stand closer than their ascenders and descenders reach together. */
+/** Lines of one label are closer than their ascenders and descenders reach together. */
 const crossing = (texts: readonly Written[]): string[] =>
   texts.flatMap((a, index) =>
     texts.slice(index + 1).flatMap((b) => {
@@ -153,7 +153,7 @@ describe('the sheet of a floor plan', () => {
   const market = makeMarket({ seed: 5, listings: 400 });
   const planned = Array.from({ length: 100 }, (_, index) => market.listing(index * 4 + 3));
 
-  it('has no two texts that cross, and none beyond its edges', () => {
+  it('has no two texts that overlap, and none beyond its edges', () => {
     for (const listing of planned) {
       const texts = textsOf(drawFloorPlan(listedRooms(listing), ownFacts(listing)));
       assert.deepEqual(crossing(texts), [], String(listing.ListingId));
@@ -162,7 +162,7 @@ describe('the sheet of a floor plan', () => {
     }
   });
 
-  it('lists in its legend what is too small for a label, with its dimensions', () => {
+  it('lists in its legend rooms that are too small for a label, with their dimensions', () => {
     const offices: ListedRoom[] = Array.from({ length: 90 }, (_, index) => ({
       key: `R${index}`,
       type: index % 2 === 0 ? 'Office' : 'Conference Room',

@@ -22,7 +22,7 @@ interface Step {
   readonly day: string;
 }
 
-/** What happens to one listing over some days, one event a day. */
+/** The events of one listing over some days, one event a day. */
 function live(serial: number, days: number): Step[] {
   const random = makeRandom(77, 'event', serial);
   let listing = market.listing(serial);
@@ -40,10 +40,10 @@ function live(serial: number, days: number): Step[] {
 const steps = Array.from({ length: 250 }, (_, serial) => live(serial, 14)).flat();
 const of = (kind: EventKind): Step[] => steps.filter(({ event }) => event.kind === kind);
 
-describe('what happens in the market', () => {
-  it('is the same for the same stream', () => assert.deepEqual(live(3, 10), live(3, 10)));
+describe('the events of the market', () => {
+  it('are the same for the same stream', () => assert.deepEqual(live(3, 10), live(3, 10)));
 
-  it('is of every kind, and leaves records that the dictionary allows', () => {
+  it('are of every kind, and leave records that the dictionary allows', () => {
     const kinds = new Set(steps.map(({ event }) => event.kind));
     assert.deepEqual([...kinds].sort(), [
       'agent phone changed',
@@ -58,7 +58,7 @@ describe('what happens in the market', () => {
     assert.deepEqual([...new Set(faults)].slice(0, 5), []);
   });
 
-  it('changes the price of what is for sale and keeps the one before', () => {
+  it('change the price of active listings, and keep the previous one', () => {
     for (const { before, event } of of('price change')) {
       assert.ok(['Active', 'Coming Soon'].includes(textOf(before, 'StandardStatus') ?? ''));
       assert.equal(event.record.PreviousListPrice, before.ListPrice);
@@ -69,7 +69,7 @@ describe('what happens in the market', () => {
     }
   });
 
-  it('moves a status only where it can go, with the dates of the move', () => {
+  it('change a status only to an allowed one, with the dates of the change', () => {
     const moves = new Set<string>();
     for (const { before, event, day } of of('status move')) {
       const { record } = event;
@@ -100,7 +100,7 @@ describe('what happens in the market', () => {
       assert.ok(moves.has(move), move);
   });
 
-  it('adds and removes one photo, and keeps the rest in order', () => {
+  it('add and remove one photo, and keep the others in order', () => {
     for (const { before, event } of [...of('photo added'), ...of('photo removed')]) {
       const photos = (record: ImportRecord) =>
         childrenOf(record, 'Media').filter(({ MediaCategory }) => MediaCategory === 'Photo');
@@ -120,7 +120,7 @@ describe('what happens in the market', () => {
     }
   });
 
-  it('adds open houses to come at a weekend, cancels one, and lets those of the past go', () => {
+  it('add open houses on coming weekends, cancel one, and remove past ones', () => {
     const coming = (record: ImportRecord, day: string) =>
       childrenOf(record, 'OpenHouses').filter(({ OpenHouseDate }) => String(OpenHouseDate) >= day);
     for (const { before, event, day } of of('open house canceled')) {
@@ -138,7 +138,7 @@ describe('what happens in the market', () => {
     }
   });
 
-  it('gives the listing agent another phone and changes nothing else', () => {
+  it('change only the phone of the listing agent', () => {
     for (const { before, event } of of('agent phone changed')) {
       assert.equal(event.resource, 'Member');
       const member = market.memberOf(textOf(before, 'ListAgentKey') ?? '');
@@ -148,7 +148,7 @@ describe('what happens in the market', () => {
     }
   });
 
-  it('leaves photos and open houses alone where the record does not carry them', () => {
+  it('leave photos and open houses alone if the record does not contain them', () => {
     const random = makeRandom(5);
     const { Media, OpenHouses, ...bare } = market.listing(8);
     for (let round = 0; round < 200; round++) {
@@ -163,7 +163,7 @@ describe('what happens in the market', () => {
     }
   });
 
-  it('ends when nothing can happen any more', () => {
+  it('end when no event is possible any more', () => {
     const over = { ListingKey: 'L', StandardStatus: 'Closed' };
     assert.equal(nextEvent(makeRandom(1), over, { agent: undefined, now: new Date(NOW) }), undefined);
   });

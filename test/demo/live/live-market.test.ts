@@ -1,4 +1,4 @@
-/** A market that goes on changing in a store of its own: weeks of it, started anew, twice the same, on a clock. */
+/** A market that keeps changing in a store: weeks of it, with a restart, repeated with the same result, on a test clock. */
 import assert from 'node:assert/strict';
 import { copyFileSync } from 'node:fs';
 import { describe, it, type TestContext } from 'node:test';
@@ -30,7 +30,7 @@ const settings = {
 
 let filled: Promise<string> | undefined;
 
-/** Made once, and copied for each test. */
+/** Created once, and copied for each test. */
 async function makeFilled(): Promise<string> {
   const path = temporaryFile();
   const store = await openSqliteStore({ path, create: settings, clock: testClock('2026-06-01T11:00:00Z') });
@@ -76,7 +76,7 @@ describe('a live market', () => {
     let live = await liveOn(store, 0);
     for (let round = 0; round < rounds; round++) {
       clock.advance(DAY * 0.9);
-      // Half way it is started anew, and knows only what the store holds.
+      // Half way it is restarted, and knows only what the store contains.
       if (round === rounds / 2) live = await liveOn(store, 1);
       changes.push(...(await live.change(BATCH, clock.now())));
       sizes.push(live.open + live.over);
@@ -113,8 +113,11 @@ describe('a live market', () => {
     const { resources } = await store.status();
     const rows = new Map(resources.map((each) => [each.resource, each]));
     assert.equal(rows.get('Media')?.orphans, 0);
-    assert.ok((rows.get('Media')?.rows ?? 0) < listings.length * 22, 'photos do not heap up');
-    assert.ok((rows.get('OpenHouse')?.rows ?? 0) < listings.length * 5, 'nor open houses');
+    assert.ok((rows.get('Media')?.rows ?? 0) < listings.length * 22, 'the number of photos stays stable');
+    assert.ok(
+      (rows.get('OpenHouse')?.rows ?? 0) < listings.length * 5,
+      'the number of open houses stays stable',
+    );
   });
 
   it('is the same for the same store, stream and clock, and another for another stream', async (t) => {
@@ -136,7 +139,7 @@ describe('a live market', () => {
     assert.notEqual(told[0], told[2]);
   });
 
-  it('stores what it read as what it was: a record that is written back is unchanged', async (t) => {
+  it('stores records as it read them: a record that is written back is unchanged', async (t) => {
     const { store } = await filledStore(t);
     const model = await store.model();
     const { read, children } = marketStore(store);
@@ -156,7 +159,7 @@ describe('a live market', () => {
 });
 
 describe('the pace of a live market', () => {
-  /** A market that only counts, and fails when it is told to. */
+  /** A market that only counts, and fails when a test says so. */
   const counting = (fails: (call: number) => boolean = () => false) => {
     const calls: number[] = [];
     let learned = 0;
@@ -214,12 +217,12 @@ describe('the pace of a live market', () => {
     }
   });
 
-  it('does not make up for the night that a machine slept', async () => {
+  it('does not catch up on the time that the machine was suspended', async () => {
     const { total } = await run(60, 20, counting(), 8 * 3_600_000);
     assert.ok(total >= 590 && total <= 615, String(total));
   });
 
-  it('goes on after a change that was not stored, with what the store then holds', async () => {
+  it('continues after a change that could not be stored, from what the store then contains', async () => {
     const given = counting((call) => call === 3);
     const { failures, calls } = await run(60, 1, given);
     assert.deepEqual(failures, ['Error: the disk is full']);

@@ -69,7 +69,7 @@ describe('the layout of floors', () => {
     );
   });
 
-  it('holds for a building of many rooms on one floor', () => {
+  it('works for a building of many rooms on one floor', () => {
     const list: PlanRoom[] = Array.from({ length: 60 }, (_, index) => ({
       key: `R${index}`,
       type: 'Office',
@@ -81,7 +81,7 @@ describe('the layout of floors', () => {
     assertFills(floor.layout);
   });
 
-  it('adds an entry, stairs between floors, and the baths that no room describes', () => {
+  it('adds an entry, stairs between floors, and bathrooms that no room describes', () => {
     const list: PlanRoom[] = [
       { key: 'a', type: 'Living Room', level: 'Main', area: 250 },
       { key: 'b', type: 'Kitchen', level: 'Main', area: 160 },
@@ -101,7 +101,7 @@ describe('the layout of floors', () => {
     ]);
   });
 
-  it('puts the lowest floor first, whatever the order of the rooms', () => {
+  it('begins with the lowest floor, whatever the order of the rooms', () => {
     const list: PlanRoom[] = ['Third', 'Basement', 'Main', 'Second'].map((level) => ({
       key: level,
       type: 'Office',
@@ -114,7 +114,7 @@ describe('the layout of floors', () => {
     );
   });
 
-  it('keeps its order when rooms are measured to the half foot, but for a few', () => {
+  it('stays the same when rooms are measured to the half foot, with few exceptions', () => {
     const known = { baths: 2, narrow: false };
     const samples = fc.sample(rooms, { seed: 20260601, numRuns: 500 });
     const order = (list: readonly PlanRoom[]): string =>
@@ -132,7 +132,7 @@ describe('the layout of floors', () => {
   });
 });
 
-describe('the ways through a floor', () => {
+describe('the connections in a floor', () => {
   it('reach every space, each through a wall that both spaces share', () => {
     fc.assert(
       fc.property(rooms, facts, (list, known) => {
@@ -160,7 +160,7 @@ describe('the ways through a floor', () => {
     );
   });
 
-  it('lead from a bath or bedroom into no other bath', () => {
+  it('never lead from a bathroom or bedroom into another bathroom', () => {
     const list: PlanRoom[] = TYPES.filter((type) => type !== 'Den').map((type, index) => ({
       key: `R${index}`,
       type,
@@ -177,7 +177,7 @@ describe('the ways through a floor', () => {
     }
   });
 
-  it('have windows in outer walls only, and none on a blind side', () => {
+  it('include windows in outer walls only, and none on a windowless side', () => {
     fc.assert(
       fc.property(rooms, facts, (list, known) => {
         for (const { layout } of layoutFloors(list, known)) {

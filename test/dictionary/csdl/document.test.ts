@@ -4,7 +4,7 @@ import { csdlDocument } from '../../../src/dictionary/csdl/document.ts';
 import type { Annotation, CsdlDocument, EntityType } from '../../../src/dictionary/csdl/model.ts';
 import { declared, excerpt, ROLES, SMALL, sourceOf, standard, viewOf, wholeDictionary } from './fixture.ts';
 
-/** OData CSDL 17.2; a narrower form than it allows would do for the dictionary, a wider one never. */
+/** OData CSDL 17.2; the dictionary uses a narrower form than this allows, and never a wider one. */
 const SIMPLE_IDENTIFIER = /^[\p{L}\p{Nl}_][\p{L}\p{Nl}\p{Nd}\p{Mn}\p{Mc}\p{Pc}\p{Cf}]{0,127}$/u;
 
 function typeNamed(document: CsdlDocument, name: string): EntityType {
@@ -13,7 +13,7 @@ function typeNamed(document: CsdlDocument, name: string): EntityType {
   return type;
 }
 
-/** What the prose of CSDL demands beyond its schemas. */
+/** Rules in the text of CSDL that its schemas do not check. */
 function checkRules(document: CsdlDocument): void {
   const { entityTypes, container, vocabularies, references } = document;
   const names = [...entityTypes.map(({ name }) => name), container.name];
@@ -47,7 +47,7 @@ function checkRules(document: CsdlDocument): void {
       const principal = targetType.properties.find(({ name }) => name === constraint.referencedProperty);
       assert.ok(dependent && principal, `${name}.${constraint.property}`);
       assert.equal(dependent.type, principal.type);
-      // The other record may be missing, so the property that names it may be null (CSDL 8.5).
+      // The other record may be missing, so that the property that names it may be null (CSDL 8.5).
       assert.equal(dependent.nullable, true);
     }
   }
@@ -85,7 +85,7 @@ describe('a document of the dictionary', () => {
       [...fields.keys()].map((field) => `${name}.${field}`),
     );
 
-  /** The fields whose annotations have a term, with its value. */
+  /** The fields with a term in their annotations, and its value. */
   const annotated = (term: string): [string, unknown][] =>
     records.flatMap((type) =>
       type.properties.flatMap(({ name, annotations }) =>
@@ -104,7 +104,7 @@ describe('a document of the dictionary', () => {
     assert.equal(ways.filter(({ contained }) => contained === undefined).length, 143);
   });
 
-  it('has the custom fields of a resource once more, as a part of its records and of their type', () => {
+  it('has the custom fields of a resource a second time, as a part of its records with a type of its own', () => {
     const parts = document.entityTypes.flatMap(({ name, navigationProperties }) =>
       navigationProperties.filter(({ contained }) => contained === true).map((own) => [name, own]),
     );
@@ -119,7 +119,7 @@ describe('a document of the dictionary', () => {
     );
   });
 
-  it('has one entity set of each type, of the same name', () => {
+  it('has one entity set for each type, with the same name', () => {
     const { entityTypes, container } = document;
     const own = entityTypes.filter(({ name }) => !name.endsWith('CustomFields'));
     assert.deepEqual(
@@ -128,7 +128,7 @@ describe('a document of the dictionary', () => {
     );
   });
 
-  it('names the lookup of every field that has one, also of those that are in no list', () => {
+  it('names the lookup of every field that has one, even if the field is not a list', () => {
     const expected = [...declared.resources.values()].flatMap(({ name, fields }) =>
       [...fields.values()].flatMap((field) =>
         field.lookup !== undefined ? [[`${name}.${field.name}`, field.lookup]] : [],
@@ -144,7 +144,7 @@ describe('a document of the dictionary', () => {
     assert.equal(byField.has('Property.PublicRemarks'), false);
   });
 
-  it('gives the local name of each custom field, and of nothing else', () => {
+  it('has the local name of each custom field, and of no other', () => {
     assert.deepEqual(annotated('MLS.OData.Metadata.LocalName'), [
       ['Property.Awkward', `Bed & "Breakfast": <Rooms>: it's 100% ü 名 🏠 \\ \u00a0.`],
       ['Member.Custom_0', 'Types: string(50)'],
@@ -168,7 +168,7 @@ describe('a document of the dictionary', () => {
     }
   });
 
-  it('gives each custom type its facets', () => {
+  it('has the facets of each custom type', () => {
     const custom = typeNamed(document, 'Member').properties.slice(-9, -1);
     const facets = custom.map(({ annotations: _, name: __, ...rest }) => rest);
     assert.deepEqual(facets, [
@@ -195,7 +195,7 @@ describe('a document of what a reader sees', () => {
     );
   });
 
-  it('names no key field in a constraint that it does not show', () => {
+  it('has no constraint that names a hidden key field', () => {
     const members = { Member: ['MemberKey'] };
     const shown = csdlDocument(
       excerpt({ Property: ['ListingKey', 'ListAgentKey', 'ListAgent'], ...members }),
@@ -214,7 +214,7 @@ describe('a document of what a reader sees', () => {
     ]);
   });
 
-  it('states no constraint for a link that is not by key', () => {
+  it('has no constraint for a link that is not by key', () => {
     const { entityTypes } = csdlDocument(
       excerpt({
         Media: ['MediaKey', 'OriginatingSystemID', 'OriginatingSystem'],
@@ -227,7 +227,7 @@ describe('a document of what a reader sees', () => {
   });
 
   for (const role of ROLES) {
-    it(`is what the role ${role} may name, and nothing else`, () => {
+    it(`contains what the role ${role} may name, and nothing else`, () => {
       const view = viewOf(role);
       const { entityTypes, container } = csdlDocument(sourceOf(view));
       assert.deepEqual(
@@ -241,7 +241,7 @@ describe('a document of what a reader sees', () => {
     });
   }
 
-  it('of the idx role hides private remarks', () => {
+  it('does not have private remarks for the idx role', () => {
     const property = typeNamed(csdlDocument(sourceOf(viewOf('idx'))), 'Property');
     const names = new Set(property.properties.map(({ name }) => name));
     assert.equal(names.has('PublicRemarks'), true);
@@ -249,7 +249,7 @@ describe('a document of what a reader sees', () => {
     assert.equal(standard.resources.get('Property')?.fields.has('PrivateRemarks'), true);
   });
 
-  it('of the floor plan interface has media alone, which lead nowhere', () => {
+  it('of the floor plan interface contains only media, without navigations', () => {
     const { entityTypes, container } = csdlDocument(sourceOf(viewOf('private', true)));
     assert.deepEqual(
       entityTypes.map(({ name, navigationProperties }) => [name, navigationProperties]),

@@ -1,4 +1,4 @@
-/** Sources of metadata documents: the whole dictionary, what a role sees of it, and one small enough to read. */
+/** Sources of metadata documents: the whole dictionary, what a role sees of it, and a small one. */
 import assert from 'node:assert/strict';
 import { BUILT_IN_ACCESS, makeView, resolveAccess, type View } from '../../../src/access/index.ts';
 import type { CsdlResource, CsdlSource } from '../../../src/dictionary/csdl/document.ts';
@@ -41,7 +41,7 @@ export function viewOf(role: string, onlyFloorPlans = false): View {
   });
 }
 
-/** What a view publishes, as the service would put it. */
+/** What a view publishes, as the service passes it. */
 export function sourceOf(view: View): CsdlSource {
   const resources = [...standard.resources.values()].filter(view.publishes);
   return {
@@ -50,7 +50,7 @@ export function sourceOf(view: View): CsdlSource {
   };
 }
 
-/** A local name with every character that XML and JSON write differently. */
+/** A local name with every character that XML and JSON encode in their own way. */
 export const AWKWARD = { group: 'Bed & "Breakfast"', label: `<Rooms>: it's 100% ü 名 🏠 \\ \u00a0.` };
 
 /** The dictionary with an operator's own fields of every type. */
@@ -91,7 +91,7 @@ function fieldNamed(resource: string, name: string): Field {
   return field;
 }
 
-/** Some fields of some resources, in the order given; navigations are those of the dictionary that are named. */
+/** Some fields of some resources, in the given order, with the named navigations of the dictionary. */
 export function excerpt(wanted: Readonly<Record<string, readonly string[]>>): CsdlSource {
   const resources = Object.entries(wanted).map(([name, members]): CsdlResource => {
     const resource = declared.resources.get(name);
@@ -104,7 +104,7 @@ export function excerpt(wanted: Readonly<Record<string, readonly string[]>>): Cs
   return { version: '4.01', resources };
 }
 
-/** One property of every type, one of every annotation, and navigations that stay and that go. */
+/** One property of every type, one of every annotation, and navigations of which some are omitted. */
 export const SMALL = excerpt({
   Property: [
     'ListingKey',

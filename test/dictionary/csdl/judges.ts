@@ -1,4 +1,4 @@
-/** What the OASIS committee publishes to judge documents by: its XML schemas, its JSON schema, its converter. */
+/** Validators for documents, published by the OASIS committee: its XML schemas, its JSON schema, its converter. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { Ajv } from 'ajv';
@@ -8,7 +8,7 @@ const require = createRequire(import.meta.url);
 const published = (file: string): string =>
   readFileSync(require.resolve(`odata-csdl/schemas/${file}`), 'utf8');
 
-/** The faults that the schemas of CSDL XML 4.01 find; none for a valid document. */
+/** The errors that the schemas of CSDL XML 4.01 find; none for a valid document. */
 export async function xmlFaults(xml: string): Promise<readonly string[]> {
   const result = await validateXML({
     xml: { fileName: 'metadata.xml', contents: xml },
@@ -20,7 +20,7 @@ export async function xmlFaults(xml: string): Promise<readonly string[]> {
 
 const validate = new Ajv({ strict: false }).compile(JSON.parse(published('csdl.schema.json')));
 
-/** The faults that the schema of CSDL JSON 4.01 finds; none for a valid document. */
+/** The errors that the schema of CSDL JSON 4.01 finds; none for a valid document. */
 export function jsonFaults(json: string): readonly string[] {
   validate(JSON.parse(json));
   return (validate.errors ?? []).map((error) => `${error.instancePath} ${error.message}`);
@@ -30,7 +30,7 @@ const converter: {
   xml2json: (xml: string, options: { strict: boolean; messages: unknown[] }) => unknown;
 } = require('odata-csdl');
 
-/** The CSDL JSON that says what a CSDL XML document says, and what the converter finds wrong with it. */
+/** The CSDL JSON that the converter makes of a CSDL XML document, and the errors that it finds. */
 export function convert(xml: string): { readonly json: unknown; readonly messages: readonly unknown[] } {
   const messages: unknown[] = [];
   return { json: converter.xml2json(xml, { strict: true, messages }), messages };

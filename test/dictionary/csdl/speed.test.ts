@@ -6,7 +6,7 @@ import { csdlXml } from '../../../src/dictionary/csdl/xml.ts';
 import { processorTime } from '../../support/processor-time.ts';
 import { sourceOf, viewOf, wholeDictionary } from './fixture.ts';
 
-/** The best of some runs, in milliseconds: what else the machine does is no part of the question. */
+/** The shortest of several runs, in milliseconds, so that other load does not count. */
 function best(make: () => string): number {
   const times = Array.from({ length: 10 }, () => {
     const start = processorTime();
@@ -19,7 +19,7 @@ function best(make: () => string): number {
 const fieldsOf = ({ resources }: CsdlSource): number =>
   resources.reduce((count, { fields, navigations }) => count + fields.length + navigations.length, 0);
 
-describe('metadata documents are made quickly', () => {
+describe('metadata documents are built quickly', () => {
   it('of the whole dictionary, in 30 ms', () => {
     const source = wholeDictionary();
     assert.ok(fieldsOf(source) >= 1745);

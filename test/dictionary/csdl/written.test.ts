@@ -23,7 +23,7 @@ const SOURCES: Record<string, CsdlSource> = {
 
 describe('a metadata document', () => {
   for (const [name, source] of Object.entries(SOURCES)) {
-    it(`is valid XML and JSON by the OASIS schemas, and says the same in both: ${name}`, async () => {
+    it(`is valid XML and JSON by the OASIS schemas, with the same content in both: ${name}`, async () => {
       const xml = xmlOf(source);
       const json = jsonOf(source);
       assert.deepEqual(await xmlFaults(xml), []);
@@ -34,7 +34,7 @@ describe('a metadata document', () => {
     });
   }
 
-  it('is written like the file next to this test', () => {
+  it('equals the file next to this test', () => {
     assert.equal(xmlOf(SMALL), beside('small.xml'));
     assert.deepEqual(JSON.parse(jsonOf(SMALL)), JSON.parse(beside('small.json')));
   });
@@ -49,7 +49,7 @@ describe('a metadata document', () => {
     assert.equal(jsonOf(wholeDictionary()), jsonOf(wholeDictionary()));
   });
 
-  it('keeps every character of a local name, as an ordinary parser reads it', () => {
+  it('keeps every character of a local name for an ordinary parser', () => {
     const source = excerpt({ Property: ['ListingKey', 'Awkward'] });
     const options = { ignoreAttributes: false, attributeNamePrefix: '', ignoreDeclaration: true };
     const parsed = new XMLParser(options).parse(xmlOf(source));
@@ -78,7 +78,7 @@ describe('a metadata document', () => {
   });
 });
 
-describe('the judges', () => {
+describe('the validators', () => {
   const xml = xmlOf(SMALL);
   const json = jsonOf(SMALL);
   const spoilXml: Record<string, [string, string]> = {

@@ -1,4 +1,4 @@
-/** What `postgres://…` says, and what it may not take from plat. */
+/** The addresses `postgres://…` of stores, and the parameters that plat does not accept in them. */
 import assert from 'node:assert/strict';
 import { availableParallelism } from 'node:os';
 import { after, test } from 'node:test';
@@ -23,7 +23,7 @@ test('an address names its schema, its connections, its processors, and settings
   });
 });
 
-test('by default, the server has as many processors as this machine', () => {
+test('by default, the server counts as having as many processors as this machine', () => {
   assert.equal(postgresAddress('postgres://db.example/market').processors, availableParallelism());
   for (const wrong of ['0', '1.5', 'x', '1025']) {
     assert.throws(() => postgresAddress(`postgres://db.example/market?processors=${wrong}`), {
@@ -38,7 +38,7 @@ for (const text of [
   'postgres://one,two/market',
   'postgres://db:x/market',
 ]) {
-  test(`${text} is refused with an explanation`, () => {
+  test(`${text} is rejected with an explanation`, () => {
     assert.throws(
       () => postgresAddress(text),
       (error) => error instanceof PlatError && error.code === 'usage' && /takes one host/.test(error.message),

@@ -1,4 +1,4 @@
-/** The connection on which a server announces commits: it is lost and made again, and a server that is away is asked rarely. */
+/** The connection on which a server announces commits: it is reopened after a loss, less and less often while the server is unavailable. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Client } from 'pg';
@@ -8,7 +8,7 @@ import type { Scope } from '../../support/engine.ts';
 import { bareDatabase } from '../../support/postgres-engine.ts';
 import { postgresServer } from '../../support/postgres-server.ts';
 
-/** Listens at a database of its own. What happens is given in its order; pauses end when the test says so. */
+/** Listens at a database of its own. `next` returns events in their order; pauses end when the test ends them. */
 async function listening(t: Scope) {
   const { address, drop } = await bareDatabase();
   const operator = new Client({ connectionString: (await postgresServer()).address('postgres') });
@@ -63,9 +63,9 @@ async function listening(t: Scope) {
 
 const CUT = 'lost: terminating connection due to administrator command';
 
-test('commits are announced, also after the connection was lost, and a loss is reported once', async (t) => {
+test('commits are announced, also after the connection was lost, and each loss is reported once', async (t) => {
   const { announcements, next, goOn, notify, cut } = await listening(t);
-  assert.equal(await next(), 'heard', 'what was missed before it listened');
+  assert.equal(await next(), 'heard', 'commits before it listened may have been missed');
   assert.equal(announcements.isOpen, true);
   await notify('another_schema', 'plat');
   assert.equal(await next(), 'heard');
@@ -74,18 +74,18 @@ test('commits are announced, also after the connection was lost, and a loss is r
   assert.equal(announcements.isOpen, false);
   assert.equal(await next(), 'pause 500');
   goOn();
-  assert.equal(await next(), 'heard', 'what was missed meanwhile');
+  assert.equal(await next(), 'heard', 'commits may have been missed meanwhile');
   assert.equal(announcements.isOpen, true);
   await notify('plat');
   assert.equal(await next(), 'heard');
   await cut();
-  assert.equal(await next(), CUT, 'a further loss is news');
-  assert.equal(await next(), 'pause 500', 'the connection before it was of use');
+  assert.equal(await next(), CUT, 'a further loss is reported');
+  assert.equal(await next(), 'pause 500', 'the lost connection had announced something');
   goOn();
   assert.equal(await next(), 'heard');
 });
 
-test('a server that takes no connections is asked ever more rarely, and says nothing new', async (t) => {
+test('a server that accepts no connections is tried less and less often, and the loss is reported once', async (t) => {
   const { announcements, next, goOn, notify, cut, letIn } = await listening(t);
   assert.equal(await next(), 'heard');
   await letIn(false);
@@ -100,7 +100,7 @@ test('a server that takes no connections is asked ever more rarely, and says not
   await letIn(true);
   goOn();
   assert.equal(await next(), 'heard');
-  // A connection that was of no use yet is no reason to hurry.
+  // A connection that has announced nothing yet does not shorten the pauses.
   await cut();
   assert.equal(await next(), CUT);
   assert.equal(await next(), 'pause 10000');

@@ -1,4 +1,4 @@
-/** I2 on the server: four processes write at once, their commits are held up on purpose, and no window gains a record. */
+/** I2 on the server: four processes write at once, their commits are delayed on purpose, and no window gains a record. */
 import assert from 'node:assert/strict';
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline/promises';
@@ -15,12 +15,12 @@ import { operations } from '../../support/world.ts';
 const WRITER = fileURLToPath(new URL('writer-process.ts', import.meta.url));
 
 const FULL = process.env.PLAT_FULL === '1';
-/** Windows with records in them that are read while the writers write. */
+/** The number of windows with records that are read while the writers write. */
 const WINDOWS = FULL ? 600 : 12;
-/** Long enough for any machine: a store on which nothing settles fails, and does not hang. Milliseconds. */
+/** Long enough for any machine: a store on which nothing settles fails the test instead of hanging. Milliseconds. */
 const LONGEST = FULL ? 600_000 : 120_000;
 
-/** Holds up every third commit, after its stamp was taken. */
+/** Delays every third commit, after its timestamp was assigned. */
 const SLOW_COMMITS = [
   `CREATE FUNCTION plat.slow_commit() RETURNS trigger LANGUAGE plpgsql AS $$
    BEGIN
@@ -31,7 +31,7 @@ const SLOW_COMMITS = [
    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION plat.slow_commit()`,
 ];
 
-test('four processes write while commits are held up: no settled window gains a record', async () => {
+test('four processes write while commits are delayed: no settled window gains a record', async () => {
   const { address, drop } = await emptyDatabase(DEFAULT_SETTINGS);
   await runOn(address, ...SLOW_COMMITS);
   const store = await openStore(address);
@@ -83,7 +83,7 @@ test('four processes write while commits are held up: no settled window gains a 
     const gained = (await inWindow(start, to)).filter((key) => !known.has(key));
     assert.deepEqual(gained, [], `${timestampFrom(start)} to ${timestampFrom(to)}`);
   }
-  // Whoever walked the windows has seen everything that was settled by then.
+  // A reader of these windows has seen everything that was settled by then.
   const all = new Set(windows.flatMap(({ seen }) => seen));
   const first = windows[0]?.from ?? 0;
   const settled = await inWindow(first, from);

@@ -18,7 +18,7 @@ function* rowsOf(cellsOf: (index: number) => readonly BoundValue[]): Iterable<re
   for (let index = 0; index < MANY; index++) yield cellsOf(index);
 }
 
-test('cells of every kind arrive as they are, however many rows there are', () =>
+test('cells of every kind are stored unchanged, however many rows there are', () =>
   withSession(pool, async (session) => {
     await session.run(
       'CREATE TEMP TABLE many (id integer, text text, number double precision, flag boolean)',

@@ -1,6 +1,6 @@
 /**
- * The primary dies under a service and a replicator, and its standby takes over behind the same address: as with a name or
- * a proxy that leads to whoever is written to.
+ * The primary dies under a service and a replicator, and its standby takes over behind the same address, as with a DNS name or a
+ * proxy that leads to the writable server.
  */
 import assert from 'node:assert/strict';
 import { connect, createServer, type Socket } from 'node:net';
@@ -22,7 +22,7 @@ import { operations } from '../../support/world.ts';
 const LISTINGS = 120;
 const PAGES_BEFORE = 3;
 
-/** An address that leads to one server, and then to another. */
+/** An address that leads to one server, and later to another. */
 async function openDoor(first: PostgresServer) {
   let target = first;
   const links = new Set<Socket>();
@@ -49,9 +49,9 @@ async function openDoor(first: PostgresServer) {
   };
 }
 
-test('a standby takes over under a download: 503 meanwhile, then service and replicator go on, and every record is there once', async () => {
+test('a standby takes over during a download: 503 meanwhile, then service and replicator continue, and every record is there once', async () => {
   const primary = await startServer();
-  // What was told to be stored is on the standby, too.
+  // A commit that was confirmed is on the standby as well.
   const safe = 'ALTER DATABASE market SET synchronous_commit = remote_apply';
   await runOn(primary.address('postgres'), 'CREATE DATABASE market', safe);
   const standby = await primary.standby();
@@ -122,12 +122,12 @@ test('a standby takes over under a download: 503 meanwhile, then service and rep
   assert.deepEqual(await replica.checkpoints.quarantined('market'), []);
   const verified = await verifyReplica(copy);
   assert.ok(isEqual(verified), JSON.stringify(verified));
-  // Stamps go on from where the primary was.
+  // Timestamps continue after those of the primary.
   const { lastStamp } = await market.status();
   const { position } = await changesSince('end');
   const { stamp } = await operations(market, clock).write('Property', listing('2000'));
   assert.ok(stamp > lastStamp, `${stamp} after ${lastStamp}`);
-  // No number that the primary may have given to changes that the standby did not get is used again.
+  // Numbers that the primary may have given to changes that the standby did not get are not used again.
   const { changes } = await changesSince(position);
   assert.deepEqual(
     changes.filter(({ resource }) => resource === 'Property').map(({ key, kind }) => `${kind} ${key}`),

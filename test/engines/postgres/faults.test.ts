@@ -1,4 +1,4 @@
-/** What becomes of requests and writes when the server goes away, is too slow, or has no connection left. */
+/** Requests and writes while the server is unavailable or too slow, or has no free connection. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { Client } from 'pg';
@@ -14,11 +14,11 @@ import type { Engine } from '../../support/engine.ts';
 import { emptyDatabase, postgresEngine } from '../../support/postgres-engine.ts';
 import { relayTo } from '../../support/postgres-relay.ts';
 import { ownServer, placeOf, runOn, shown } from '../../support/postgres-server.ts';
-import { told } from '../../support/reports.ts';
+import { nonZero } from '../../support/reports.ts';
 import { startTestService } from '../../support/service.ts';
 import { operations } from '../../support/world.ts';
 
-/** Which it stops and whose connections it cuts. */
+/** A server of its own, which this file stops and whose connections it closes. */
 const server = await ownServer();
 
 const unavailable = {
@@ -38,7 +38,7 @@ async function openWorld(t: TestContext, more = '') {
   return { address, store, ...operations(store, testClock()) };
 }
 
-/** Another user of the database, who holds locks for as long as the test wants. */
+/** Another user of the database, who holds locks as long as the test needs them. */
 async function holder(t: TestContext, address: string, ...statements: readonly string[]): Promise<Client> {
   const client = new Client({ connectionString: address });
   client.on('error', () => undefined);
@@ -71,11 +71,11 @@ test('a server that stops and starts again: 503 meanwhile, then everything as be
     await server.start();
     assert.deepEqual(await world.keys('Property'), ['A']);
   }
-  assert.deepEqual(told(await world.store.write('Property', [record])), { inserted: 1 });
+  assert.deepEqual(nonZero(await world.store.write('Property', [record])), { inserted: 1 });
   assert.deepEqual(await world.keys('Property'), ['A', 'B']);
 });
 
-test('connections that the server cuts are replaced, busy and idle ones', async (t) => {
+test('connections that the server closes are replaced, busy and idle ones', async (t) => {
   const world = await openWorld(t);
   await world.write('Property', listing('A'));
   await runOn(
@@ -87,10 +87,10 @@ test('connections that the server cuts are replaced, busy and idle ones', async 
     if (outcome.status === 'rejected') assert.equal(outcome.reason.code, 'storeUnavailable');
   }
   assert.deepEqual(await world.keys('Property'), ['A']);
-  assert.deepEqual(told(await world.write('Property', listing('B'))), { inserted: 1 });
+  assert.deepEqual(nonZero(await world.write('Property', listing('B'))), { inserted: 1 });
 });
 
-test('a transaction that is cut in its middle leaves nothing behind, and is done when it is repeated', async (t) => {
+test('a transaction whose connection is closed leaves nothing behind, and succeeds when it is repeated', async (t) => {
   const world = await openWorld(t);
   const client = await holder(t, world.address, 'BEGIN; LOCK TABLE plat.property_texts IN EXCLUSIVE MODE');
   const writing = world.write('Property', listing('A'), listing('B'));
@@ -104,10 +104,10 @@ test('a transaction that is cut in its middle leaves nothing behind, and is done
   await refused;
   await client.query('ROLLBACK');
   assert.deepEqual(await world.keys('Property'), []);
-  assert.deepEqual(told(await world.write('Property', listing('A'), listing('B'))), { inserted: 2 });
+  assert.deepEqual(nonZero(await world.write('Property', listing('A'), listing('B'))), { inserted: 2 });
 });
 
-test('a page in whose middle the connection is cut, or the server dies: 503, and nothing of the page leaves', async (t) => {
+test('a page whose connection is closed while it is read, or whose server dies: 503, and nothing of the page is sent', async (t) => {
   const { address, drop } = await emptyDatabase(DEFAULT_SETTINGS);
   t.after(drop);
   const relay = await relayTo(t, address);
@@ -163,7 +163,7 @@ test('a page in whose middle the connection is cut, or the server dies: 503, and
   }
 });
 
-test('a query whose time is up is ended by the server, and the connection goes on', async (t) => {
+test('the server stops a query at its time limit, and the connection stays usable', async (t) => {
   const world = await openWorld(t);
   await world.write('Property', listing('A', { City: 'Ely' }));
   const client = await holder(
@@ -180,7 +180,7 @@ test('a query whose time is up is ended by the server, and the connection goes o
   assert.equal(await count(world.store, world.request, 5000), 1);
 });
 
-test('searches that use all connections delay no page, and beyond the queue they are told to retry', async (t) => {
+test('searches that use all connections delay no page, and searches beyond the queue get a 503 with Retry-After', async (t) => {
   const world = await openWorld(t, '&connections=3');
   await world.write('Property', listing('A', { City: 'Ely' }));
   const { query } = await world.request('Property', "$filter=City eq 'Ely'");
@@ -191,9 +191,9 @@ test('searches that use all connections delay no page, and beyond the queue they
   );
   const searches = Array.from({ length: 600 }, () => world.store.count(query, { milliseconds: 30_000 }));
   const outcomes = Promise.allSettled(searches);
-  // Members lie in another table, and are read on connections of their own.
+  // Members are in another table, and are read on connections of their own.
   assert.deepEqual(await world.keys('Member'), []);
-  // One of them may have got the connection meanwhile, and have left its place in the queue.
+  // A search may have got a connection meanwhile, which frees a place in the queue.
   const another = Promise.allSettled([world.store.count(query, { milliseconds: 30_000 })]);
   await assert.rejects(world.store.count(query, { milliseconds: 30_000 }), {
     code: 'overloaded' satisfies ErrorCode,
@@ -203,10 +203,10 @@ test('searches that use all connections delay no page, and beyond the queue they
   });
   await client.query('ROLLBACK');
   await another;
-  const told503 = (await outcomes).flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
-  for (const error of told503)
+  const refused = (await outcomes).flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
+  for (const error of refused)
     assert.ok(error instanceof PlatError && error.code === 'overloaded', String(error));
-  assert.equal(searches.length - told503.length >= 500, true);
+  assert.equal(searches.length - refused.length >= 500, true);
   assert.equal(await world.store.count(query, { milliseconds: 30_000 }), 1);
 });
 

@@ -1,4 +1,4 @@
-/** How a store of an older layout is brought to the newest, beside processes of the version before. */
+/** How a store of an older layout is migrated to the newest, beside processes of the version before. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
@@ -24,9 +24,9 @@ const THIS = LAYOUT_VERSION;
 const NEXT = LAYOUT_VERSION + 1;
 const TOO_NEW = 'storeTooNew' satisfies ErrorCode;
 
-/** A database with the store of layout 1, and ways to look at it. */
+/** A database with a store of layout 1, and functions that read it. */
 async function oldStore(t: TestContext) {
-  // Of the day that the store is of.
+  // The day on which that store was made.
   const clock = testClock('2026-11-21T12:00:00Z');
   const { address, drop } = await bareDatabase();
   await runOn(address, LAYOUT_1);
@@ -52,7 +52,7 @@ async function oldStore(t: TestContext) {
       t.after(() => store.close());
       return { store, ...operations(store, clock) };
     },
-    /** Brings the store to where these steps beyond those of this plat lead, as a newer plat would. */
+    /** Applies these steps after those of this plat, as a newer plat would. */
     migrate: (steps: readonly Migration[], options: MigrateOptions = {}) => {
       const pool = new StorePool(postgresAddress(address), { most: 1, pipeline: false });
       pools.push(pool);
@@ -67,18 +67,18 @@ async function oldStore(t: TestContext) {
   };
 }
 
-/** What the store of layout 1 says of its layout once this plat has opened it. */
+/** The versions that a store of layout 1 has after this plat has opened it. */
 const NOW = [`${THIS}`, '1', '4'];
 
 const nothing = async (): Promise<void> => undefined;
 
-test('a store of layout 1 is brought to this layout once, by however many processes open it', async (t) => {
+test('a store of layout 1 is migrated to this layout once, however many processes open it', async (t) => {
   const { open, layout, has } = await oldStore(t);
   const opened = await Promise.all([open(), open(), open()]);
   assert.deepEqual(await layout(), NOW);
-  // Indexes that the store was made before.
+  // An index that stores of layout 1 did not have.
   assert.deepEqual(await has('media_records_file'), ['media_records_file']);
-  // Indexes of the columns' fields, which the search table has instead.
+  // Indexes of the table of columns, which the search table has instead.
   assert.deepEqual(await has('property_records_by_modtim'), [null]);
   assert.deepEqual(await has('property_search_by_modtim'), ['property_search_by_modtim']);
   const [first] = opened;
@@ -105,7 +105,7 @@ test('an index is recreated when a field that it covers comes into use', async (
   assert.deepEqual(await keys('Property', filter), ['D', 'C']);
 });
 
-test('a step runs once, also where many begin it at once', async (t) => {
+test('a step runs once, even if several processes start it at the same time', async (t) => {
   const { migrate, layout } = await oldStore(t);
   let runs = 0;
   const step = { layout: NEXT, oldestReader: THIS, oldestWriter: THIS, run: async () => void runs++ };
@@ -114,7 +114,7 @@ test('a step runs once, also where many begin it at once', async (t) => {
   assert.deepEqual(await layout(), [`${NEXT}`, `${THIS}`, `${THIS}`]);
 });
 
-test('a step that fails leaves the store as it was, and the next opening makes it', async (t) => {
+test('a step that fails leaves the store unchanged, and the next migration repeats it', async (t) => {
   const { open, migrate, layout, has } = await oldStore(t);
   const { keys } = await open();
   const make: Migration['run'] = async (session) =>
@@ -136,7 +136,7 @@ test('a step that fails leaves the store as it was, and the next opening makes i
   assert.deepEqual(await has('extra'), ['extra']);
 });
 
-test('while a step runs, the version before reads, also over midnight; its write waits, and comes after', async (t) => {
+test('while a step runs, the version before can read, also past midnight; its write waits and then succeeds', async (t) => {
   const { clock, open, migrate, layout } = await oldStore(t);
   const before = await open();
   const order: string[] = [];
@@ -161,7 +161,7 @@ test('while a step runs, the version before reads, also over midnight; its write
   assert.deepEqual(await before.keys('Property'), ['A', 'B']);
 });
 
-test('a step that older writers may not outlive refuses them, also the one that waits, and lets them read', async (t) => {
+test('a step that excludes older writers rejects their writes, including one that waits, and still lets them read', async (t) => {
   const { address, clock, open, migrate } = await oldStore(t);
   const before = await open();
   let waiting: Promise<unknown> = nothing();
@@ -181,13 +181,13 @@ test('a step that older writers may not outlive refuses them, also the one that 
   await assert.rejects(before.store.remove('Property', ['A']), { code: TOO_NEW });
   await assert.rejects(before.store.keys.revoke('nobody', '2026-01-01T00:00:00Z'), { code: TOO_NEW });
   assert.deepEqual(await before.keys('Property'), ['A']);
-  // Also over midnight, when it would write what the rules of the new day say, and may not.
+  // Also past midnight, when the older process would evaluate the new day, and may not write the result.
   clock.set('2026-11-22T00:00:00Z');
   assert.deepEqual(await before.keys('Property'), ['A']);
   assert.deepEqual(await (await open()).keys('Property'), ['A']);
 });
 
-test('a step that older readers may not outlive refuses them with their next request', async (t) => {
+test('a step that excludes older readers rejects their next request', async (t) => {
   const { open, migrate } = await oldStore(t);
   const before = await open();
   const request = await before.request('Property');
@@ -200,7 +200,7 @@ test('a step that older readers may not outlive refuses them with their next req
       run: async (session) => void (await session.run('ALTER TABLE property_texts RENAME TO listing_texts')),
     },
   ]);
-  // What was asked before the step and comes to the tables after it.
+  // Requests that were planned before the step, and reach the tables after it.
   await assert.rejects(before.store.page(request, options), { code: TOO_NEW });
   await assert.rejects(before.store.count(request.query, options), { code: TOO_NEW });
   await assert.rejects(before.store.model(), { code: TOO_NEW });
@@ -208,7 +208,7 @@ test('a step that older readers may not outlive refuses them with their next req
   await assert.rejects(open(), { code: TOO_NEW });
 });
 
-test('functions of a newer plat stay where an older one that may go on opens the store', async (t) => {
+test('an older plat that may still open a store keeps the functions of a newer one', async (t) => {
   const { open, migrate, list, client } = await oldStore(t);
   await open();
   await migrate([{ layout: NEXT, oldestReader: THIS, oldestWriter: THIS, run: nothing }]);
@@ -217,7 +217,7 @@ test('functions of a newer plat stay where an older one that may go on opens the
   assert.deepEqual(await list("SELECT value FROM plat.plat_meta WHERE name = 'functions'"), ['newer']);
 });
 
-test('readers are not held up by a step that waits for one of them', async (t) => {
+test('a step that waits for a reader does not delay other readers', async (t) => {
   const { open, migrate, client, layout } = await oldStore(t);
   const before = await open();
   await client.query('BEGIN; SELECT count(*) FROM plat.property_records');
@@ -235,7 +235,7 @@ test('readers are not held up by a step that waits for one of them', async (t) =
       },
     ],
     {
-      // The step has given up its place: others read the table, and write it, while the first reader still holds it.
+      // The step has released its locks: others read and write the table, while the first reader still holds it.
       rest: async () => {
         await before.write('Property', listing(`B${tries}`));
         const written = Array.from({ length: tries }, (_, index) => `B${index + 1}`);

@@ -1,4 +1,4 @@
-/** How a store on a server is made, found, and refused. */
+/** How a store on a server is created, found, and rejected. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { Client } from 'pg';
@@ -23,7 +23,7 @@ async function opened(t: TestContext, ...given: Parameters<typeof openStore>) {
   return store;
 }
 
-test('a database without a store says so, and has one when it is to be made', async (t) => {
+test('opening a database without a store is an error, unless the store is to be created', async (t) => {
   const address = await database(t);
   await assert.rejects(openStore(address), {
     code: 'storeMissing' satisfies ErrorCode,
@@ -34,7 +34,7 @@ test('a database without a store says so, and has one when it is to be made', as
   assert.equal(store.name, shown(address));
 });
 
-test('the clock of a process is recorded nowhere in a store on a server', async (t) => {
+test('a store on a server does not record the clock of a process', async (t) => {
   const address = await database(t);
   const now = Date.now();
   for (const off of [2 * DAY, -2 * DAY]) {
@@ -48,7 +48,7 @@ test('the clock of a process is recorded nowhere in a store on a server', async 
   }
 });
 
-test('many processes that make the same store at once make one', async (t) => {
+test('many processes that create the same store at once create one', async (t) => {
   const address = await database(t);
   const stores = await Promise.all(
     Array.from({ length: 5 }, () => opened(t, address, { create: 'authority' })),
@@ -60,7 +60,7 @@ test('many processes that make the same store at once make one', async (t) => {
   for (const store of stores) assert.deepEqual(await operations(store, testClock()).keys('Property'), ['A']);
 });
 
-test('schemas of one database hold stores of their own', async (t) => {
+test('schemas of one database have separate stores', async (t) => {
   const address = await database(t);
   const here = await opened(t, `${address}&schema=here`, { create: 'authority' });
   const there = await opened(t, `${address}&schema=there`, { create: 'authority' });
@@ -91,7 +91,7 @@ test('a service has a connection for each lane from the start, and a command ope
   assert.equal(await connections(true), 5);
 });
 
-test('a schema with other tables is not touched', async (t) => {
+test('a schema with other tables is not changed', async (t) => {
   const address = await database(t);
   await runOn(address, 'CREATE SCHEMA plat', 'CREATE TABLE plat.orders (id integer)');
   await assert.rejects(openStore(address, { create: 'authority' }), {
@@ -100,7 +100,7 @@ test('a schema with other tables is not touched', async (t) => {
   });
 });
 
-test('the layout of a newer plat is refused', async (t) => {
+test('the layout of a newer plat is rejected', async (t) => {
   const address = await database(t);
   await (await openStore(address, { create: 'authority' })).close();
   await runOn(
@@ -129,7 +129,7 @@ test('functions of an older plat are updated once, while other processes work', 
   }
 });
 
-test('a database that is not there, one of another encoding, and addresses that are none', async (t) => {
+test('a missing database, one of another encoding, and invalid addresses are reported', async (t) => {
   const server = await postgresServer();
   const missing = server.address('nowhere');
   await assert.rejects(openStore(missing, { create: 'authority' }), {

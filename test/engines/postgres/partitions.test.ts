@@ -1,4 +1,4 @@
-/** A store whose large tables are laid apart by originating system: where rows lie, what is looked into, what waits. */
+/** A store that is partitioned by originating system: where rows are, which partitions are read, and which locks wait. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
@@ -27,7 +27,7 @@ import { type Json, operations } from '../../support/world.ts';
 const BY = 'OriginatingSystemID';
 const USAGE = 'usage' satisfies ErrorCode;
 
-/** A partitioned store, and a connection of its own to look at its tables. */
+/** A partitioned store, and a connection that reads its tables. */
 async function partitioned(t: TestContext) {
   const { address, drop } = await emptyDatabase(DEFAULT_SETTINGS, BY);
   const store = await openStore(`${address}&connections=3`);
@@ -39,7 +39,7 @@ async function partitioned(t: TestContext) {
     await drop();
   });
   const list = async (statement: string): Promise<QueryResultRow[]> => (await client.query(statement)).rows;
-  /** By partition, the keys in it. */
+  /** The keys in each partition. */
   const lie = async (table: string): Promise<Json> => {
     const rows = await list(
       `SELECT tableoid::regclass::text AS place, string_agg(_key, ' ' ORDER BY _key) AS keys FROM ${table} GROUP BY 1 ORDER BY 1`,
@@ -81,7 +81,7 @@ test('each system has a partition of every large table from its first record on,
   assert.deepEqual((await store.status()).partitions, { by: BY, systems: names.length });
 });
 
-test('agents and offices stay whole', async (t) => {
+test('agents and offices are not partitioned', async (t) => {
   const { write, list } = await partitioned(t);
   await write('Member', member('1', { OriginatingSystemID: 'X', Media: [photo('M1')] }));
   await write('Office', office('1', { OriginatingSystemID: 'X' }));
@@ -101,7 +101,7 @@ test('agents and offices stay whole', async (t) => {
   );
 });
 
-test('what moves to another system takes all that is part of it along', async (t) => {
+test('a record that moves to another system takes its children along', async (t) => {
   const { write, rows, lie } = await partitioned(t);
   await write('Member', member('1', { Media: [photo('M1')] }));
   const open = { OpenHouses: [{ OpenHouseKey: 'O1', Media: [photo('M3')] }] };
@@ -125,7 +125,7 @@ test('what moves to another system takes all that is part of it along', async (t
   for (const table of tables) assert.deepEqual(Object.keys(await lie(table)), ['p0'], table);
 });
 
-test('parts of a record are in its partition, whatever their own system and whichever comes first', async (t) => {
+test('children are in the partition of their record, whatever their own system and whichever is written first', async (t) => {
   const { write, rows, lie } = await partitioned(t);
   const openHouse = (key: string, of: string): Json => ({
     OpenHouseKey: key,
@@ -189,7 +189,7 @@ const change: fc.Arbitrary<readonly [resource: string, record: Json | string]> =
   ),
 );
 
-test('whatever is written and deleted, parts of a record are in its partition', async (t) => {
+test('whatever is written and deleted, children are in the partition of their record', async (t) => {
   const { write, store, list } = await partitioned(t);
   const strays = ['Property', 'OpenHouse', 'Member'].flatMap((owner) =>
     (owner === 'Property' ? ['media', 'open_house'] : ['media']).map(
@@ -211,7 +211,7 @@ test('whatever is written and deleted, parts of a record are in its partition', 
   );
 });
 
-test('a batch of more systems than one transaction makes partitions for is stored all the same', async (t) => {
+test('a batch with more systems than one transaction creates partitions for is stored completely', async (t) => {
   const { write, keys, store } = await partitioned(t);
   const records = Array.from({ length: 25 }, (_, index) =>
     of(`S${index}`, `L${String(index).padStart(2, '0')}`),
@@ -221,7 +221,7 @@ test('a batch of more systems than one transaction makes partitions for is store
   assert.equal((await store.status()).partitions?.systems, 25);
 });
 
-test('a new partition waits for no reader, and no reader for it', async (t) => {
+test('creating a partition waits for no reader, and delays none', async (t) => {
   const { address, client, write, keys } = await partitioned(t);
   await write('Property', of('X', 'A'));
   await client.query('BEGIN; SELECT count(*) FROM property_records; SELECT count(*) FROM media_records');
@@ -239,7 +239,7 @@ test('a new partition waits for no reader, and no reader for it', async (t) => {
   await pool.end();
 });
 
-test('a reading that began before a listing moved sees it once, where it was', async (t) => {
+test('a snapshot from before a listing moved sees it once, in its old partition', async (t) => {
   const { client, write, list } = await partitioned(t);
   await write('Property', of(undefined, 'A'), of('X', 'B'));
   await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1 FROM plat_meta');
@@ -256,7 +256,7 @@ test('a reading that began before a listing moved sees it once, where it was', a
   ]);
 });
 
-test('fields and resources that come later lie in all partitions, their texts compressed as in the first', async (t) => {
+test('fields and resources that come into use later are in all partitions, with texts compressed as in the first', async (t) => {
   const { write, list, lie, store } = await partitioned(t);
   await write('Property', of('X', 'A'));
   await store.configure((settings) => ({
@@ -290,7 +290,7 @@ test('fields and resources that come later lie in all partitions, their texts co
   assert.deepEqual(await lie('property_green_verification_records'), { p2: 'P1' });
 });
 
-test('what is asked for and is not so is refused', async (t) => {
+test('opening an unpartitioned store with partitions is rejected', async (t) => {
   const { address, drop } = await emptyDatabase(DEFAULT_SETTINGS);
   t.after(drop);
   await assert.rejects(openStore(address, { partitions: BY }), {
@@ -304,7 +304,7 @@ test('what is asked for and is not so is refused', async (t) => {
   });
 });
 
-/** The plan of a statement where rows are many: no table is read from its beginning for want of a better way. */
+/** The plan of a statement as for large tables: no table is scanned completely if there is another plan. */
 async function explain(
   client: Client,
   statement: PlannedStatement,
@@ -319,7 +319,7 @@ async function explain(
   return rows.map((row) => row['QUERY PLAN']).join('\n');
 }
 
-/** Partitions that a plan looks into, of those that it names. */
+/** The partitions that a plan reads, of those that it names. */
 function touched(plan: string, table: string): string[] {
   const found = new Set<string>();
   for (const line of plan.split('\n')) {
@@ -369,13 +369,13 @@ test('pages in key order are an ordered merge of all partitions', async (t) => {
     assert.match(shown, /Merge Append/);
     assert.doesNotMatch(shown, /Seq Scan|Sort \(/);
     assert.deepEqual(touched(shown, table), ['p0', 'p1', 'p2', 'p3']);
-    // Each partition gives what the page takes of it, and one row more.
+    // Each partition returns what the page takes of it, and one row more.
     for (const [, count] of shown.matchAll(/ on property_\w+_p\d+ .*actual rows=(\d+)/g))
       assert.ok(Number(count) <= 3);
   }
 });
 
-test('a key that is restricted to a system looks into its partition alone', async (t) => {
+test('a key that is restricted to a system reads only its partition', async (t) => {
   const { client, planner, request } = await market(t);
   const viewer = { role: 'idx', systems: ['Y'] };
   const page = planPage(planner, await request('Property', '$expand=Media', { viewer, limit: 5 }));
@@ -393,7 +393,7 @@ test('a key that is restricted to a system looks into its partition alone', asyn
 
 test('events are a range of the sequence, in its order', async (t) => {
   const { client, planner, request } = await market(t);
-  // The server chooses by itself.
+  // The server chooses the plan without hints.
   const explainFreely = async (statement: PlannedStatement): Promise<string> => {
     await client.query('SET enable_seqscan = on; SET enable_sort = on; SET enable_hashjoin = on');
     const { rows } = await client.query<{ 'QUERY PLAN': string }>(
@@ -425,7 +425,7 @@ test('events are a range of the sequence, in its order', async (t) => {
   }
 });
 
-test('the rows of a list are found by their ids in the search table alone', async (t) => {
+test('the rows of a list are found by their ids, only in the search table', async (t) => {
   const { client, planner, store, request } = await market(t);
   const { query } = await request('Property', '$orderby=ListPrice desc');
   const systemX = await request('Property', '$orderby=ListPrice', {
@@ -468,7 +468,7 @@ test('filters and orders of listings are read from the search table and its inde
   }
 });
 
-test('what is joined to a row is looked for in its own partition, and where none has a system', async (t) => {
+test('rows that are joined to a row are read from its own partition, or from that of rows without a system', async (t) => {
   const { client, planner, request } = await market(t);
   const asked = await request('Property', '$expand=Media', {
     limit: 1,
@@ -476,7 +476,7 @@ test('what is joined to a row is looked for in its own partition, and where none
   });
   const plan = planPage(planner, asked);
   assert.ok(plan.kind === 'range');
-  // L102 is of Y, and L103, which is looked ahead at, of Z.
+  // L102 belongs to Y, and L103, which is read ahead, to Z.
   assert.deepEqual(touched(await explain(client, plan.page), 'media_records'), ['p0', 'p2', 'p3']);
 });
 

@@ -1,4 +1,4 @@
-/** Regular expressions are RE2's on the server, too: whatever is found by the one is found by the other. */
+/** Regular expressions on the server have the meaning of RE2: both find the same texts. */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import fc from 'fast-check';
@@ -105,7 +105,7 @@ suite('postgres: patterns', () => {
   });
   after(() => client.end());
 
-  /** Which of the texts hold each of the patterns. */
+  /** Which of the texts match each of the patterns. */
   async function found(patterns: readonly string[], ignoreCase: boolean): Promise<string[][]> {
     const translated = patterns.map((pattern) => serverPattern(pattern, ignoreCase));
     const { rows } = await client.query<{ p: number; t: string }>(
@@ -130,7 +130,7 @@ suite('postgres: patterns', () => {
     });
   }
 
-  test('property: patterns put together at random', async () => {
+  test('property: random combinations of patterns', async () => {
     const atom = fc.constantFrom(
       ...[
         'a',

@@ -1,4 +1,4 @@
-/** A store of a role that has nothing on the server but a schema, as on the servers of many hosters. */
+/** A store of a role whose only right on the server is a schema, as with many hosting providers. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { openStore } from '../../../src/open-store.ts';
@@ -10,7 +10,7 @@ import { operations } from '../../support/world.ts';
 
 let roles = 0;
 
-/** A schema that belongs to a role without any further rights: as it reaches it, and as the operator of the server does. */
+/** A schema that belongs to a role without further rights: its address for that role, and for the operator of the server. */
 async function ownSchema(t: TestContext, ...withheld: readonly string[]) {
   const { address, drop } = await bareDatabase();
   const role = `owner_${process.pid}_${++roles}`;
@@ -34,19 +34,19 @@ async function opened(t: TestContext, address: string) {
   return { ...operations(store, testClock()), last };
 }
 
-/** The numbers by which the sequence goes on where a server took over. */
+/** The numbers by which the sequence continues after another server took over. */
 const FAR = 1_000_000_000;
 
 for (const { who, withheld, sign } of [
   { who: 'a role with a schema', withheld: [], sign: 'timeline' },
   { who: 'a role that may not ask for the timeline', withheld: WAL, sign: 'server_start' },
 ]) {
-  test(`${who} writes, and notices that another server took over`, async (t) => {
+  test(`${who} writes, and detects that another server took over`, async (t) => {
     const { address, root } = await ownSchema(t, ...withheld);
     const { write, keys, last } = await opened(t, address);
     const operator = await opened(t, root);
     await write('Property', listing('A'));
-    // Each has a sign of its own, or both have the same: none of them is taken for another server.
+    // Each server has an identifier of its own, or both have the same: neither counts as another server.
     await operator.write('Property', listing('B'));
     await write('Property', listing('C'));
     await operator.write('Property', listing('D'));
@@ -60,7 +60,7 @@ for (const { who, withheld, sign } of [
   });
 }
 
-test('a role that may ask a server for nothing about itself writes as well', async (t) => {
+test('a role that may not query the state of the server can write as well', async (t) => {
   const { address } = await ownSchema(t, ...WAL, 'pg_postmaster_start_time()');
   const { write, keys, last } = await opened(t, address);
   await write('Property', listing('A'));

@@ -1,4 +1,4 @@
-/** Read stores: a real primary server and a streaming standby that may fall behind, stop, or hold something else. */
+/** Read stores: a real primary server and a streaming standby that may lag, stop, or contain another store. */
 import assert from 'node:assert/strict';
 import { connect, createServer, type Socket } from 'node:net';
 import { after, describe, it } from 'node:test';
@@ -22,7 +22,7 @@ await (await openStore(primary.address('other'), { create: 'authority' })).close
 const standby = await primary.standby();
 const address = standby.address('market');
 
-/** A store that reads from the standby, and waits for it so many milliseconds. */
+/** A store that reads from the standby, and waits up to that many milliseconds for it. */
 async function reader(lag: number): Promise<Store> {
   const store = await openStore(primary.address('market'), { readStores: { addresses: [address], lag } });
   after(() => store.close());
@@ -43,7 +43,7 @@ function reading(of: Store = store): { readonly used: boolean; readonly reads: n
   return { used: state.used, reads: state.reads };
 }
 
-/** Reads until the standby is read from again. */
+/** Reads until the standby is used again. */
 async function untilUsed(): Promise<void> {
   const deadline = Date.now() + 20_000;
   while (!reading().used) {
@@ -57,7 +57,7 @@ const pause = () => runOn(address, 'SELECT pg_wal_replay_pause()');
 const resume = () => runOn(address, 'SELECT pg_wal_replay_resume()');
 
 describe('a standby', () => {
-  it('answers in place of the primary, and shows each change at once', async () => {
+  it('responds in place of the primary, and returns each change at once', async () => {
     const patient = await reader(20_000);
     const before = reading(patient).reads;
     for (let round = 1; round <= 30; round++) {
@@ -68,12 +68,12 @@ describe('a standby', () => {
     assert.deepEqual(reading(patient), { used: true, reads: before + 30 });
   });
 
-  it('is left out while it is behind, and asked again when it keeps up', async () => {
+  it('is not used while it lags, and used again when it has caught up', async () => {
     await untilUsed();
     const { reads } = reading();
     await pause();
     assert.deepEqual(await keys('Property', "$filter=ListingKey eq 'late'"), []);
-    assert.equal(reading().reads, reads + 1, 'what shows all that there is may be behind nothing');
+    assert.equal(reading().reads, reads + 1, 'a standby that has everything does not lag');
     await write('Property', listing('late'));
     assert.deepEqual(await keys('Property', "$filter=ListingKey eq 'late'"), ['late']);
     assert.deepEqual(reading(), { used: false, reads: reads + 1 });
@@ -86,7 +86,7 @@ describe('a standby', () => {
     assert.ok(reading().reads > reads + 1);
   });
 
-  it('shows all that came before a window was settled (I2)', async () => {
+  it('returns everything that was committed before a window was settled (I2)', async () => {
     await untilUsed();
     const asked = await request('Property', "$filter=ListingKey eq 'settled'", { limit: 10 });
     await pause();
@@ -98,19 +98,19 @@ describe('a standby', () => {
     await resume();
   });
 
-  it('shows each record at least as it was when its change was reported', async () => {
+  it('returns each record at least as new as its reported change', async () => {
     await untilUsed();
-    const asked = await request('Property', "$filter=ListingKey eq 'told'", { limit: 10 });
+    const asked = await request('Property', "$filter=ListingKey eq 'new'", { limit: 10 });
     const { position } = await store.feed({ since: 'end', limit: 1 });
     await pause();
-    await write('Property', listing('told'));
-    const told = await store.feed({ since: position, limit: 10 });
-    assert.deepEqual(told.kind === 'changes' && told.changes.map(({ key }) => key), ['told']);
+    await write('Property', listing('new'));
+    const changes = await store.feed({ since: position, limit: 10 });
+    assert.deepEqual(changes.kind === 'changes' && changes.changes.map(({ key }) => key), ['new']);
     assert.equal((await store.page(asked, TIME)).rows, 1);
     await resume();
   });
 
-  it('that does not know new settings yet is not read from', async () => {
+  it('is not used while it does not know new settings', async () => {
     await untilUsed();
     await pause();
     await writer.configure((settings) => ({
@@ -131,7 +131,7 @@ describe('a standby', () => {
     assert.equal(reading().used, true);
   });
 
-  it('may stop in the middle of many readings, and come back', async () => {
+  it('may stop during many reads, and is used again after it returns', async () => {
     await untilUsed();
     const all = await operations(writer, clock).keys('Property');
     const readings = Array.from({ length: 60 }, () => keys('Property'));
@@ -146,7 +146,7 @@ describe('a standby', () => {
     assert.equal(reading().used, true);
   });
 
-  it('that falls silent in the middle of a reading is done without', async (t) => {
+  it('is not used once it stops responding during a read: the primary responds instead', async (t) => {
     const path = `${new URL(address).searchParams.get('host')}/.s.PGSQL.5432`;
     const links: Socket[] = [];
     let silent = false;
@@ -179,7 +179,7 @@ describe('a standby', () => {
     assert.deepEqual(reading(silenced), { used: false, reads: 1 });
   });
 
-  it('is no server to write to: a service on it is not ready, and its requests may come back', async () => {
+  it('cannot be written to: a service on it is not ready, and requests get a retryable error', async () => {
     const alone = await openStore(address);
     after(() => alone.close());
     const away = { code: 'storeUnavailable' satisfies ErrorCode };
@@ -187,7 +187,7 @@ describe('a standby', () => {
     await assert.rejects(operations(alone, clock).write('Property', listing('nowhere')), away);
   });
 
-  it('that cannot be reached when the store is opened is asked later; one of another store is refused', async () => {
+  it('that is unreachable when the store is opened is tried later; one of another store is rejected', async () => {
     const nowhere = `${primary.address('market')}/nowhere`;
     const opened = await openStore(primary.address('market'), {
       readStores: { addresses: [nowhere], lag: 100 },
@@ -212,7 +212,7 @@ describe('a standby', () => {
 });
 
 describe('servers behind one address', () => {
-  it('are believed by what each snapshot shows, not by what another showed', async () => {
+  it("are used according to each snapshot's own state, not according to an earlier one", async () => {
     const { secret } = store;
     const servers = new ReadServers([postgresAddress(address)], 100, secret);
     await servers.open();
@@ -233,7 +233,7 @@ describe('servers behind one address', () => {
 });
 
 describe('the position', () => {
-  it('only grows with answers that come out of order', () => {
+  it('never goes back because of responses that arrive out of order', () => {
     const position = new ChangePosition();
     position.observe(7, 10, 20);
     position.observe(5, 11, 21);
@@ -242,7 +242,7 @@ describe('the position', () => {
     assert.equal(position.changes, 8);
   });
 
-  it('goes back when a server that was asked later knows of fewer changes', () => {
+  it('goes back when a later response knows fewer changes', () => {
     const position = new ChangePosition();
     position.observe(7, 10, 20);
     position.observe(5, 21, 30);
@@ -250,7 +250,7 @@ describe('the position', () => {
   });
 });
 
-it('a standby that is promoted is read from no more, has everything, and shares anew', async () => {
+it('a standby that is promoted is no longer used for reads, has all records, and begins new request windows', async () => {
   const before = await operations(writer, clock).keys('Property');
   const wish = {
     key: 'a key',
@@ -266,12 +266,16 @@ it('a standby that is promoted is read from no more, has everything, and shares 
   after(() => promoted.close());
   const { keys: found, write: writes } = operations(promoted, clock);
   assert.deepEqual(await found('Property'), before);
-  assert.equal((await promoted.shared?.lendRequests(wish))?.remaining, 70, 'a window of its own');
+  assert.equal(
+    (await promoted.shared?.lendRequests(wish))?.remaining,
+    70,
+    'the promoted server begins a new window',
+  );
   const last = (await promoted.status()).lastStamp;
   const { stamp } = await writes('Property', listing('taken-over'));
-  assert.ok(Date.parse(stamp) > Date.parse(last), 'stamps go on');
+  assert.ok(Date.parse(stamp) > Date.parse(last), 'timestamps continue');
   assert.deepEqual(await found('Property'), [...before, 'taken-over'].toSorted());
-  // As many changes as the primary has, or more: but they are its own.
+  // It has as many changes as the primary, or more, but they are its own.
   assert.deepEqual(await keys('Property'), before);
   assert.deepEqual(await keys('Property'), before);
   assert.deepEqual(reading(), { used: false, reads });

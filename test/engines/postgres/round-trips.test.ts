@@ -1,4 +1,4 @@
-/** What each kind of request asks of a server, and how often it waits for it; and what it does where it assumed too much. */
+/** The statements and round trips of each kind of request, and what a request does if its assumptions were wrong. */
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import { Client } from 'pg';
@@ -53,7 +53,7 @@ const { get, key, damage } = await startTestService(
 const token = await key('api');
 const ask = (path: string, as = token) => get('api', `/Reso/OData/${path}`, { token: as });
 
-/** The least that a request takes: what the service does at intervals may come in between, but not each time. */
+/** The minimum of several runs, since periodic work of the service may interfere with some of them. */
 async function traffic(path: () => string, as = token): Promise<Traffic> {
   const tries: Traffic[] = [];
   for (let time = 0; time < 5; time++) tries.push(await relay.during(() => ask(path(), as)));
@@ -62,7 +62,7 @@ async function traffic(path: () => string, as = token): Promise<Traffic> {
 }
 
 let filters = 0;
-/** Answers of which a service keeps none, since each is asked for once. */
+/** Requests whose responses no cache has, since each is sent once. */
 let records = 0;
 
 describe('a request', () => {
@@ -115,7 +115,7 @@ describe('a request', () => {
     ],
   ];
   for (const [name, path, commands, waits] of cases) {
-    it(`${name} asks the server for ${commands}, in ${waits} ${waits === 1 ? 'round trip' : 'round trips'}`, async () => {
+    it(`${name} sends ${commands} to the server, in ${waits} ${waits === 1 ? 'round trip' : 'round trips'}`, async () => {
       await ask(path());
       const least = await traffic(path);
       assert.deepEqual([least.commands.length, least.waits], [commands, waits], least.commands.join('\n'));
@@ -123,8 +123,8 @@ describe('a request', () => {
   }
 });
 
-describe('requests that come together', () => {
-  it('share one look at the store, which is sent after they have come', async () => {
+describe('concurrent requests', () => {
+  it('share one check of the store, which is sent after they have arrived', async () => {
     const store = await openAt(relay.address);
     const [mine, another] = [hashToken(token), hashToken(await key('api'))];
     await Promise.all([store.look(mine), store.look(another)]);
@@ -138,18 +138,18 @@ describe('requests that come together', () => {
     const after = await store.look(mine);
     assert.ok((after.commit ?? 0) > (before.commit ?? 0));
     for (const [index, { commit }] of seen.entries()) {
-      assert.ok((commit ?? 0) >= (seen[index - 1]?.commit ?? 0), 'a look never goes back');
+      assert.ok((commit ?? 0) >= (seen[index - 1]?.commit ?? 0), 'a check never returns an earlier state');
     }
   });
 });
 
-describe('what a request assumed', () => {
+describe('an assumption of a request', () => {
   const record = async (as: string) => {
     const { status, json, headers } = await ask("Property('L105')", as);
     return { status, json, tag: headers.etag };
   };
 
-  it('is asked for when another process has revoked the key: 401, and nothing was read', async () => {
+  it('is checked when another process has revoked the key: 401, and nothing was read', async () => {
     const revoked = await key('api');
     const seen = await record(revoked);
     assert.equal(seen.status, 200);
@@ -176,7 +176,7 @@ describe('what a request assumed', () => {
     assert.doesNotMatch(again.commands.join(), /property/);
   });
 
-  it('is asked for when the key sees other records', async () => {
+  it('is checked when the key sees other records', async () => {
     const changed = await key('api');
     const before = await record(changed);
     assert.equal(before.status, 200);
@@ -190,7 +190,7 @@ describe('what a request assumed', () => {
     assert.deepEqual(await record(changed), before);
   });
 
-  it('is asked for when another process has brought a field into use', async () => {
+  it('is checked when another process has brought a field into use', async () => {
     const before = await record(token);
     assert.equal('Appliances' in before.json, false);
     const model = await other.model();
@@ -200,7 +200,7 @@ describe('what a request assumed', () => {
     assert.deepEqual(json.Appliances, ['Oven']);
   });
 
-  it('says nothing of a record that the statement would have read', async (t) => {
+  it('that was wrong reveals nothing of the record that the statement would have read', async (t) => {
     const client = new Client({ connectionString: address });
     await client.connect();
     t.after(() => client.end());
@@ -209,7 +209,7 @@ describe('what a request assumed', () => {
       await client.query<{ key: string }>('SELECT row_to_json(k)::text AS key FROM plat_keys k LIMIT 1')
     ).rows;
     const { token_hash: hash } = objectOf(row?.key ?? '');
-    // The server must not know the value before it runs the statement.
+    // The server must not be able to evaluate the expression before it runs the statement.
     const value = '(1 / ($1::integer + (0 * random())::integer))';
     const statements = {
       rows: `SELECT count(${value}) AS n FROM plat_meta`,

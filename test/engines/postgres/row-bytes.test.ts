@@ -1,4 +1,4 @@
-/** Rows taken off the wire: whole and in their order, wherever the network cuts what the server sends. */
+/** Rows that are taken off the wire: complete and in order, wherever the network splits what the server sends. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { Client, Pool, type PoolClient, Query } from 'pg';
@@ -58,7 +58,7 @@ const ROWS: readonly (readonly (string | null)[])[] = [
 ];
 const TEXT = `SELECT v ->> 0 AS k, v ->> 1 AS x FROM json_array_elements($1::json) v`;
 
-test('rows come as bytes, and all else goes to the driver, wherever the bytes are cut', async () => {
+test('rows are returned as bytes, and everything else goes to the driver, wherever the bytes are split', async () => {
   for (size of [Number.POSITIVE_INFINITY, 1, 2, 3, 4, 5, 6, 7, 11, 100, 8191]) {
     const some = size < 100 ? ROWS.filter(([k]) => k !== 'd') : ROWS;
     const [before, rows, between, none, more, behind] = await Promise.all([
@@ -83,7 +83,7 @@ test('rows come as bytes, and all else goes to the driver, wherever the bytes ar
   }
 });
 
-test('a statement that fails before its rows, or among them, leaves those of the next to whom they belong', async () => {
+test('a statement that fails before its rows, or among them, does not affect the rows of the next statements', async () => {
   for (size of [Number.POSITIVE_INFINITY, 3]) {
     const asked = [
       taken(client, 'SELECT nothing'),
@@ -100,6 +100,6 @@ test('a statement that fails before its rows, or among them, leaves those of the
   }
 });
 
-test('a connection that nothing watches is not asked for rows as bytes', () => {
+test('a connection that is not watched rejects requests for rows as bytes', () => {
   assert.throws(() => takingRows(new Client(), { text: '' }, () => undefined), /watches/);
 });

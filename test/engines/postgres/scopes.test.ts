@@ -7,7 +7,7 @@ import { postgresEngine } from '../../support/postgres-engine.ts';
 
 const { Client, Pool } = pg;
 
-/** Every pool that a connection was asked of, until it has ended. */
+/** Every pool that was asked for a connection, until it has ended. */
 const pools = new Set<InstanceType<typeof Pool>>();
 
 const counted = countedSteps((step) => {
@@ -28,7 +28,7 @@ const counted = countedSteps((step) => {
   return [postgresDialect];
 });
 
-/** Whoever holds all connections of all pools at once knows that nobody else holds one. */
+/** Takes all connections of all pools at once, which is possible only if nobody else holds one. */
 async function takeAll(): Promise<void> {
   for (const pool of pools) {
     const taken = await Promise.all(Array.from({ length: pool.options.max }, () => pool.connect()));

@@ -1,4 +1,4 @@
-/** What the processes of one store share: requests that are lent, and lists that are kept. */
+/** What the processes of one store share: loans of requests, and stored lists. */
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import fc from 'fast-check';
@@ -32,7 +32,7 @@ assert.ok(shared !== undefined && shares.length === 3);
 const onTables = (...statements: readonly string[]) =>
   runOn(address, ...statements.map((text) => text.replaceAll('plat_', 'plat.plat_')));
 
-/** How many rows a table has. */
+/** The number of rows of a table. */
 async function rowsOf(table: string): Promise<number> {
   const client = new Client({ connectionString: address });
   await client.connect();
@@ -52,11 +52,11 @@ const list = (id: string, ...ids: readonly number[]): KeptList => ({
 });
 const BOUNDS = { age: 0, milliseconds: 600_000, bytes: 2 ** 26 };
 
-describe('requests that are lent', () => {
+describe('loans of requests', () => {
   const limit = { requests: 20, seconds: 300 };
   const none = { window: 0, requests: 0 };
 
-  it('are an eighth of what is left, then one at a time, then none', async () => {
+  it('are an eighth of the remaining requests, then one at a time, then none', async () => {
     const key = newName();
     const lent = [];
     for (let time = 0; time < 19; time++) {
@@ -69,7 +69,7 @@ describe('requests that are lent', () => {
     assert.deepEqual(lent, [[2, 18], [2, 16], [2, 14], ...singly, [0, 0], [0, 0]]);
   });
 
-  it('that are given back can be lent to others, in the same window alone', async () => {
+  it('that are returned can be lent to others, in the same window only', async () => {
     const key = newName();
     const first = await shared.lendRequests({ key, limit: { requests: 800, seconds: 300 }, left: none });
     assert.deepEqual([first.requests, first.remaining], [100, 700]);
@@ -83,7 +83,7 @@ describe('requests that are lent', () => {
     assert.deepEqual([third.requests, third.remaining], [87, 613]);
   });
 
-  it('are all there again when the window has ended, or the clock was set back', async () => {
+  it('are available again when the window has ended, or the clock was set back', async () => {
     for (const moved of ['ends - 300001', 'ends + 300001']) {
       const key = newName();
       const first = await shared.lendRequests({ key, limit, left: none });
@@ -108,7 +108,7 @@ describe('requests that are lent', () => {
             return !taken.exceeded;
           };
           const passed = (await Promise.all(order.map(take))).filter((each) => each).length;
-          // What one still holds when nobody asks it any more, it gives back, and others get it.
+          // A process returns what it has not used, and others get it.
           await Promise.all(limiters.slice(1).map((each) => each.close()));
           const rest = new SharedLimiter(shared);
           await limiters[0]?.close();
@@ -123,8 +123,8 @@ describe('requests that are lent', () => {
   });
 });
 
-describe('a list that is kept', () => {
-  it('is the first that came, for every process', async () => {
+describe('a stored list', () => {
+  it('is the first one that was stored, for every process', async () => {
     const name = newName();
     const lists = shares.map((_, index) => list(`list ${index}`, index, 7, 2 ** 32 - 1));
     const kept = await Promise.all(
@@ -157,7 +157,7 @@ describe('a list that is kept', () => {
     assert.deepEqual((await shared.findList(empty))?.ids, new Uint32Array(0));
   });
 
-  it('is removed when its time is over, and another takes its place', async () => {
+  it('is removed when it has expired, and another may be stored', async () => {
     const name = newName();
     await shared.keepList(name, list('old', 1), { ...BOUNDS, milliseconds: 0 });
     assert.equal(await shared.findList(name), undefined);
@@ -166,7 +166,7 @@ describe('a list that is kept', () => {
     assert.equal((await shared.keepList(name, list('newer', 3), BOUNDS)).id, 'new');
   });
 
-  it('goes when all together are too many, the oldest first', async () => {
+  it('is removed when all lists together are too large, the oldest first', async () => {
     const oldest = newName();
     await shared.keepList(oldest, list('oldest', ...Array(100).keys()), { ...BOUNDS, age: 9000 });
     const older = newName();
@@ -185,17 +185,17 @@ describe('a list that is kept', () => {
 describe('a walk over all listings', () => {
   const step = (from: string, reached: readonly string[], ended = false) => ({ from, reached, ended });
 
-  it('is one that left nothing out, whichever processes its pages came to', async () => {
+  it('is complete if no page was left out, whichever processes returned its pages', async () => {
     const key = newName();
     const [one, two, three] = shares;
     assert.ok(one !== undefined && two !== undefined && three !== undefined);
     assert.equal(await one.noteSweep(key, step('', ['skip 7', 'after G'])), 'noted');
     assert.equal(await two.noteSweep(key, step('after G', ['skip 14', 'after N'])), 'noted');
     assert.equal(await three.noteSweep(key, step('after N', [], true)), 'complete');
-    assert.equal(await three.noteSweep(key, step('after N', [], true)), 'unknown', 'it has ended');
+    assert.equal(await three.noteSweep(key, step('after N', [], true)), 'unknown', 'the walk has ended');
   });
 
-  it('that left a page out is none, and one page may be all', async () => {
+  it('is not complete if a page was left out; a single page may be complete', async () => {
     const key = newName();
     await shared.noteSweep(key, step('', ['after G']));
     assert.equal(await shared.noteSweep(key, step('after N', ['after T'])), 'unknown');
@@ -229,7 +229,7 @@ describe('the table of lists', () => {
     assert.deepEqual(await rowsOf('plat_request_windows'), 0);
   });
 
-  it('takes from the key that keeps the most, and counts lists that hold nothing', async () => {
+  it('loses lists of the key that has the most, and counts empty lists as well', async () => {
     await onTables('TRUNCATE plat_filter_lists');
     const ROW = 250;
     for (let index = 0; index < 3; index++)
@@ -254,22 +254,26 @@ describe('filter indexes of several processes', () => {
     return async () => ({ ids: Uint32Array.from(ids), order: '', openWindow: false });
   };
 
-  it('are one list, also when all of them ask at the same time', async () => {
+  it('are one list, even if all of them are requested at the same time', async () => {
     for (let round = 0; round < 10; round++) {
       const name = newList();
       const found = await Promise.all(caches().map((each, index) => each.take(name, finding(round, index))));
       const [first] = found;
       for (const { index } of found) assert.deepEqual(index.ids, first?.index.ids);
-      assert.equal(found.filter(({ state }) => state === 'fresh').length, 1, 'one of them made it');
+      assert.equal(
+        found.filter(({ state }) => state === 'fresh').length,
+        1,
+        'only one process made the list',
+      );
     }
   });
 
-  it('are found again by all processes once the store has lost them', async () => {
+  it('are found again once, for all processes, after the store has lost them', async () => {
     const [one, two] = caches();
     assert.ok(one !== undefined && two !== undefined);
     const name = newList();
     let finds = 0;
-    const told = async (cache: FilterIndexCache, id: number): Promise<unknown> => {
+    const listed = async (cache: FilterIndexCache, id: number): Promise<unknown> => {
       const find = finding(id);
       const { state, index } = await cache.take(name, () => {
         finds++;
@@ -277,16 +281,16 @@ describe('filter indexes of several processes', () => {
       });
       return [state, ...index.ids];
     };
-    assert.deepEqual(await told(one, 1), ['fresh', 1]);
-    assert.deepEqual(await told(two, 2), ['cached', 1]);
+    assert.deepEqual(await listed(one, 1), ['fresh', 1]);
+    assert.deepEqual(await listed(two, 2), ['cached', 1]);
     await onTables('TRUNCATE plat_filter_lists');
-    assert.deepEqual(await told(two, 3), ['fresh', 3]);
-    assert.deepEqual(await told(one, 4), ['cached', 3]);
-    assert.deepEqual(await told(two, 5), ['cached', 3]);
-    assert.equal(finds, 2, 'what one found, the other does not look for');
+    assert.deepEqual(await listed(two, 3), ['fresh', 3]);
+    assert.deepEqual(await listed(one, 4), ['cached', 3]);
+    assert.deepEqual(await listed(two, 5), ['cached', 3]);
+    assert.equal(finds, 2, 'a list that one process found is not searched again');
   });
 
-  it('are found at once by who is likely the first, and yet are one list', async () => {
+  it('may begin with the first result, and still become one list', async () => {
     for (let round = 0; round < 3; round++) {
       const name = newList();
       const begun: FilterIndex[] = [];
@@ -295,10 +299,10 @@ describe('filter indexes of several processes', () => {
       );
       const found = await Promise.all(asked);
       const [kept, ...others] = found.filter(({ state }) => state === 'fresh');
-      assert.deepEqual(others, [], 'one of them made it');
+      assert.deepEqual(others, [], 'only one process made the list');
       for (const { index } of found)
         assert.deepEqual([index.id, index.ids], [kept?.index.id, kept?.index.ids]);
-      assert.equal(begun.length, found.length, 'each began with its own');
+      assert.equal(begun.length, found.length, 'each began with its own result');
       assert.equal(begun.filter((own) => own === kept?.index).length, 1);
     }
     const [one, two] = caches();
@@ -308,7 +312,7 @@ describe('filter indexes of several processes', () => {
     assert.deepEqual([late?.state, late?.index.ids], ['cached', Uint32Array.of(1)]);
   });
 
-  it('that are larger than the bound are kept by none', async () => {
+  it('that are larger than the limit are not stored', async () => {
     const [one, two] = caches();
     assert.ok(one !== undefined && two !== undefined);
     const name = newList();
@@ -317,10 +321,10 @@ describe('filter indexes of several processes', () => {
       assert.equal((await cache.take(name, finding(...large))).state, 'fresh');
     }
     for (const each of [one, two]) assert.deepEqual([each.bytes, each.size], [0, 0]);
-    assert.equal((await two.take(name, finding(1))).state, 'fresh', 'nor by the store');
+    assert.equal((await two.take(name, finding(1))).state, 'fresh', 'the store does not have it either');
   });
 
-  it('have one order of their own in all processes, too', async () => {
+  it('share one list for each other order as well', async () => {
     const [one, two] = caches();
     assert.ok(one !== undefined && two !== undefined);
     const name = newList();

@@ -1,4 +1,4 @@
-/** Pages that are read to their end, of every size at which their memory may have to grow. */
+/** Pages of every size at which their memory may have to grow are read to their end. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openStore } from '../../../src/open-store.ts';
@@ -8,11 +8,11 @@ import { testClock } from '../../support/clock.ts';
 import { emptyDatabase } from '../../support/postgres-engine.ts';
 import { operations, TIME } from '../../support/world.ts';
 
-/** Text that takes two to four bytes a character, so that characters and bytes differ in number. */
+/** Text of two to four bytes per character, so that the numbers of characters and bytes differ. */
 const REMARKS = 'A hoüse with a 😀 view。'.repeat(170);
 const SIZES = { from: 10, to: 30 };
 
-test('pages of every size are whole, in memory that is used again, and leave their connection to the next', async (t) => {
+test('pages of every size are complete, reuse their memory, and leave the connection usable', async (t) => {
   const { address, drop } = await emptyDatabase(DEFAULT_SETTINGS);
   const store = await openStore(`${address}&connections=2`);
   t.after(async () => {
@@ -24,9 +24,9 @@ test('pages of every size are whole, in memory that is used again, and leave the
   await write('Property', ...keys.map((key) => listing(key, { PublicRemarks: `${key}${REMARKS}` })));
   for (const order of ['', '$orderby=City&']) {
     for (let size = SIZES.from; size <= SIZES.to; size++) {
-      // Orders are found on the one connection for searches.
+      // Orders are read on the one connection for searches.
       const asked = await request('Property', `${order}$select=ListingKey,PublicRemarks`, { limit: size });
-      // The first is still being sent while the others are read.
+      // The first page is still being sent while the others are read.
       const pages = [
         await store.page(asked, TIME),
         await store.page(asked, TIME),

@@ -1,4 +1,4 @@
-/** A server that stands still, packets that are dropped, and commits whose end nobody hears of. */
+/** A server that is suspended, packets that are dropped, and commits without a confirmation. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { Client } from 'pg';
@@ -12,10 +12,10 @@ import { testClock } from '../../support/clock.ts';
 import { emptyDatabase } from '../../support/postgres-engine.ts';
 import { relayTo } from '../../support/postgres-relay.ts';
 import { ownServer, placeOf, shown } from '../../support/postgres-server.ts';
-import { told } from '../../support/reports.ts';
+import { nonZero } from '../../support/reports.ts';
 import { operations } from '../../support/world.ts';
 
-// Whose processes it stops where they are.
+// A server of its own, whose processes this file suspends.
 await ownServer();
 
 const BRIEF = { connect: 1000, small: 200, write: 200 };
@@ -47,7 +47,7 @@ async function database(t: TestContext): Promise<string> {
   return address;
 }
 
-/** Does something while all processes of the server are stopped where they are. */
+/** Does some work while all processes of the server are suspended. */
 async function whileFrozen(address: string, work: () => Promise<unknown>): Promise<void> {
   const client = new Client({ connectionString: address });
   await client.connect();
@@ -94,10 +94,10 @@ test('an unresponsive server: 503 at the time limit, and everything as before wh
       ].map((each) => assert.rejects(each, unavailable)),
     ]),
   );
-  // Its 200 ms and 2 s, then new connections, each 1 s: far from the minutes of TCP.
+  // Its limits of 200 ms and 2 s, then new connections of 1 s each: far from the minutes of TCP.
   assert.ok(performance.now() - began < 15_000);
   assert.deepEqual(await world.keys('Property'), ['A']);
-  assert.deepEqual(told(await store.write('Property', [record])), { inserted: 1 });
+  assert.deepEqual(nonZero(await store.write('Property', [record])), { inserted: 1 });
   assert.deepEqual(await world.keys('Property'), ['A', 'B']);
 });
 
@@ -111,13 +111,13 @@ test('a commit without a confirmation: the caller learns that the outcome is unk
     await relay.losingCommit(isPassedOn, () =>
       assert.rejects(world.store.write('Property', [record]), unknown),
     );
-    const report = told(await world.store.write('Property', [record]));
+    const report = nonZero(await world.store.write('Property', [record]));
     assert.deepEqual(report, isPassedOn ? { unchanged: 1 } : { inserted: 1 });
     assert.deepEqual(await world.keys('Property', `$filter=ListingKey eq '${key}'`), [key]);
   }
 });
 
-test('a statement that another holds up is ended by the server before the connection is given up', async (t) => {
+test('a statement that waits for a lock is ended by the server before the connection is closed', async (t) => {
   const address = await database(t);
   const world = await openAt(t, address);
   const record = await world.parse('Property', listing('A'));
@@ -132,5 +132,5 @@ test('a statement that another holds up is ended by the server before the connec
     retryAfter: 1,
   });
   await client.query('ROLLBACK');
-  assert.deepEqual(told(await world.store.write('Property', [record])), { inserted: 1 });
+  assert.deepEqual(nonZero(await world.store.write('Property', [record])), { inserted: 1 });
 });

@@ -1,4 +1,4 @@
-/** What one key keeps a server's processors busy with, and what stays for the others. */
+/** How much of a server's processors one key may use, and what remains for the others. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
@@ -24,7 +24,7 @@ const callerOf = (name: string): ReadCaller => ({
   spent: () => undefined,
 });
 
-/** Reads that are at work until they are told to end. */
+/** Reads that run until they are ended. */
 function reads() {
   const running: string[] = [];
   const ends: (() => void)[] = [];
@@ -55,7 +55,7 @@ const until = async (holds: () => boolean): Promise<void> => {
   while (!holds()) await setImmediate();
 };
 
-test('one key has half of the processors, another gets the other half, and a record by key waits for none', async () => {
+test('one key gets half of the processors, another the other half, and a read by key waits for neither', async () => {
   const { begin, end, running } = reads();
   for (const lane of ['searches', 'pages', 'searches', 'pages', 'pages'] as const) begin(lane, 'greedy');
   await until(() => running.length === 2);

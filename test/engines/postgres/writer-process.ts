@@ -1,6 +1,6 @@
 /**
- * A process that stores listings, one small batch after the other: `node … ADDRESS NAME`. It writes a line when it is
- * ready, begins when it gets one, ends when its input ends, and tells how often it wrote.
+ * A process that stores listings in small batches: `node … ADDRESS NAME`. It writes a line when it is ready, begins when it reads
+ * one, ends when its input ends, and reports how often it wrote.
  */
 import { once } from 'node:events';
 import { openStore } from '../../../src/open-store.ts';
@@ -20,7 +20,7 @@ await once(process.stdin, 'data');
 let round = 0;
 while (!isOver) {
   round++;
-  // New ones, and one that all writers change again and again.
+  // New listings, and one that all writers change again and again.
   const price = { ListPrice: round };
   await write(
     'Property',

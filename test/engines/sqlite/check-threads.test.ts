@@ -1,4 +1,4 @@
-/** Rows that are checked on threads of their own: the same faults, side by side, and by the model of now. */
+/** Rows that are checked on threads: in parallel, with the same faults, and by the current model. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findAllDamage } from '../../../src/replica/verify/damage.ts';
@@ -10,7 +10,7 @@ import { makeWorld } from '../../support/world.ts';
 const whole = (key: string) =>
   listing(key, { City: 'Springfield', Media: [photo(`p${key}`)], Rooms: [room(`r${key}`)] });
 
-test('threads find what the calling thread finds, also in fields that came into use after they began', async (t) => {
+test('threads find the same faults as the calling thread, also in fields that came into use after they began', async (t) => {
   const world = await makeWorld(sqliteEngine({ checkers: 2 }), t);
   await world.write('Property', ...['A', 'B', 'C'].map(whole));
   assert.deepEqual(await faultsIn(world.store, 2), []);
@@ -19,7 +19,7 @@ test('threads find what the calling thread finds, also in fields that came into 
   await world.damage(
     `UPDATE property_records SET "YearBuilt" = 1901 WHERE _key = 'D'`,
     `UPDATE media_records SET "_kind" = 'video' WHERE _key = 'pB'`,
-    // What lies here is no text: the engine fails at it, and all rows of the page are read.
+    // This value is not text: the SQL check fails at it, so that all rows of the page are read.
     `UPDATE property_records SET "City" = x'00' WHERE _key = 'A'`,
   );
   const expected = [
@@ -40,7 +40,7 @@ test('threads find what the calling thread finds, also in fields that came into 
   );
 });
 
-test('a resource is checked in parts side by side, and its faults come in its order', async (t) => {
+test('a resource is checked in parallel parts, and its faults are reported in order', async (t) => {
   const world = await makeWorld(sqliteEngine({ checkers: 2 }), t);
   const keys = Array.from({ length: 2300 }, (_, at) => `k${String(at).padStart(4, '0')}`);
   await world.write('Property', ...keys.map((key) => listing(key, { City: 'Springfield' })));
@@ -60,7 +60,7 @@ test('a resource is checked in parts side by side, and its faults come in its or
   );
 });
 
-test('a search for damage that is stopped reads no more, and one that fails says so', async (t) => {
+test('a check that is stopped reads no further, and one that fails reports the error', async (t) => {
   const world = await makeWorld(sqliteEngine({ checkers: 1 }), t);
   await world.write('Property', ...['A', 'B'].map(whole));
   const read: number[] = [];

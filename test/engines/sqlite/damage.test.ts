@@ -1,6 +1,6 @@
 /**
- * Files with flipped bytes, lost pages and lost ends: whatever is done to one, every operation says what it is in words,
- * no backup is made of it, and a check that finds nothing stands for records that are as they were.
+ * Files with flipped bits, lost pages and missing ends: whatever the damage, every operation reports it in words, no backup is made
+ * of the file, and if a check finds nothing, the records are unchanged.
  */
 import assert from 'node:assert/strict';
 import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -37,7 +37,7 @@ async function soundFile(scope: Parameters<typeof makeWorld>[1]): Promise<string
   return path;
 }
 
-/** What readers of a store get of its records; a page that is none says so. */
+/** Everything that readers get of a store's records; an invalid page is reported as damage. */
 async function contentOf(store: Store): Promise<unknown> {
   const read = operations(store, { text: () => '' });
   const pages = [];
@@ -48,7 +48,7 @@ async function contentOf(store: Store): Promise<unknown> {
   return pages;
 }
 
-/** A reader finds a page that is no JSON, or has not the rows that it should have; the store itself says all else. */
+/** A reader detects a page that is not valid JSON, or lacks rows; the store itself detects everything else. */
 function orBroken(error: unknown): string {
   const isBroken =
     error instanceof SyntaxError ||
@@ -58,10 +58,10 @@ function orBroken(error: unknown): string {
   throw error;
 }
 
-/** Somebody who is sent what is read. */
+/** A caller to whom the result is sent. */
 const CALLER = { name: 'key 1', begin: () => undefined, made: () => undefined, spent: () => undefined };
 
-/** Pages as a service sends them, of which some are larger than what is read through each time. */
+/** Pages as a service sends them, some of them larger than what is checked each time. */
 async function sendPages(store: Store): Promise<void> {
   const read = operations(store, { text: () => '' });
   for (const resource of RESOURCES) {
@@ -75,7 +75,7 @@ async function sendPages(store: Store): Promise<void> {
   }
 }
 
-/** Bytes that hold something: most of a small store is room for more. */
+/** Damages bytes that are in use, since most of a small file is free space. */
 function damaged(sound: Buffer, random: Random): { readonly bytes: Buffer; readonly what: string } {
   const bytes = Buffer.from(sound);
   const used = (): number => {
@@ -112,14 +112,14 @@ function damaged(sound: Buffer, random: Random): { readonly bytes: Buffer; reado
   }
 }
 
-type Outcome<T> = { readonly told: string } | { readonly value: T };
+type Outcome<T> = { readonly message: string } | { readonly value: T };
 
-/** What an operation gives; of errors only those that are told in words may come. */
+/** The result of an operation; an error must be one with a message for users. */
 async function tried<T>(work: () => Promise<T>): Promise<Outcome<T>> {
   try {
     return { value: await work() };
   } catch (error) {
-    if (error instanceof PlatError) return { told: error.message };
+    if (error instanceof PlatError) return { message: error.message };
     throw error;
   }
 }
@@ -138,7 +138,7 @@ test(`${RUNS} damaged files: each is reported, none is copied, and what passes t
     writeFileSync(place, bytes);
     try {
       const opened = await tried(() => openStore(place));
-      if ('told' in opened) {
+      if ('message' in opened) {
         tally.refused++;
         continue;
       }
@@ -148,8 +148,8 @@ test(`${RUNS} damaged files: each is reported, none is copied, and what passes t
         await tried(() => store.keys.list());
         await tried(() => sendPages(store));
         const content = await tried(() => contentOf(store));
-        // A service with this store is not ready any more (service/admin/readiness.ts).
-        if ('told' in content) assert.match(store.trouble?.() ?? '', /^the store is damaged: /, name);
+        // A service with this store is no longer ready (service/admin/readiness.ts).
+        if ('message' in content) assert.match(store.trouble?.() ?? '', /^the store is damaged: /, name);
         const faults = await tried(() => Array.fromAsync(findFaults(store)));
         const backup = copyPath();
         const copied = await tried(() => store.backup(backup));
@@ -162,7 +162,7 @@ test(`${RUNS} damaged files: each is reported, none is copied, and what passes t
           assert.deepEqual(content, { value: before }, `${name}: it passes the check, and reads as before`);
         } else {
           tally.found++;
-          if ('told' in (await tried(() => repairStore(store)))) continue;
+          if ('message' in (await tried(() => repairStore(store)))) continue;
           const rest = await tried(() => Array.fromAsync(findFaults(store)));
           if (!('value' in rest) || rest.value.length > 0) continue;
           tally.mended++;
@@ -186,7 +186,7 @@ test(`${RUNS} damaged files: each is reported, none is copied, and what passes t
 test('a flipped bit in any byte of the header is reported at opening or reading', async (t) => {
   const path = await soundFile(t);
   const sound = readFileSync(path);
-  const told = new Map<number, string>();
+  const reported = new Map<number, string>();
   for (let at = 0; at < 100; at++) {
     const place = copyPath();
     const bytes = Buffer.from(sound);
@@ -196,14 +196,14 @@ test('a flipped bit in any byte of the header is reported at opening or reading'
       const store = await openStore(place);
       await store.status().finally(() => store.close());
     });
-    if ('told' in outcome) told.set(at, outcome.told.replace(place, 'STORE'));
+    if ('message' in outcome) reported.set(at, outcome.message.replace(place, 'STORE'));
     rmSync(place, { force: true });
   }
-  assert.match(told.get(0) ?? '', /STORE is not a plat store: it is not an SQLite database/);
-  assert.match(told.get(47) ?? '', /STORE is damaged: the header of its file is not as SQLite writes it/);
+  assert.match(reported.get(0) ?? '', /STORE is not a plat store: it is not an SQLite database/);
+  assert.match(reported.get(47) ?? '', /STORE is damaged: the header of its file is not as SQLite writes it/);
 });
 
-/** A timestamp that columns and texts tell differently is set anew. */
+/** A timestamp that differs between columns and texts is assigned anew. */
 const withoutStamps = (content: unknown): unknown =>
   JSON.parse(JSON.stringify(content), (name, value: unknown) => (name.endsWith('Timestamp') ? '' : value));
 
@@ -225,12 +225,12 @@ test('a number that plat never writes is reported as damage, and no request for 
     `UPDATE property_records SET _id = ${2 ** 62} WHERE _key = 'A'`,
     `UPDATE property_search SET _id = ${2 ** 62} WHERE _key = 'A'`,
   );
-  const told = {
+  const damage = {
     code: 'storeDamaged',
     message: /is damaged: Property A is not as it was written\. "plat check" /,
   };
-  await assert.rejects(world.write('Property', listing('A', { City: 'Else' })), told);
-  // An operator reads the others; what is sent is refused.
+  await assert.rejects(world.write('Property', listing('A', { City: 'Else' })), damage);
+  // An operator can read the other records; a response to a caller is rejected.
   const found = "$filter=ListingKey ne 'C'";
   assert.deepEqual(await world.keys('Property', found), ['B']);
   const request = await world.request('Property', found);
@@ -250,7 +250,7 @@ test('a number that plat never writes is reported as damage, and no request for 
   assert.equal(row?.City, 'Else');
 });
 
-test('a value that plat never writes is found in its row, and affects no other row', async (t) => {
+test('a value that plat never writes is reported for its row, and affects no other row', async (t) => {
   const world = await makeWorld(sqliteEngine(), t);
   const records = ['A', 'B'].map((key) => listing(key, { YearBuilt: 1900, Media: [photo(`P${key}`)] }));
   await world.write('Property', ...records);
@@ -265,7 +265,7 @@ test('a value that plat never writes is found in its row, and affects no other r
   assert.equal((await world.store.contents('Property', { key: 'A' })).length, 1);
   const children = { parent: 'B', parentResource: 'Property' };
   assert.equal((await world.store.contents('Media', children)).length, 1);
-  // A refresh stores every record anew, and mends by that what it reads.
+  // A refresh stores every record anew, which also repairs what it reads.
   await world.write('Property', ...records.map((record) => ({ ...record, YearBuilt: 1901 })));
   await world.store.mend();
   await world.store.mendFile();
@@ -273,7 +273,7 @@ test('a value that plat never writes is found in its row, and affects no other r
   assert.equal(first?.YearBuilt, 1901);
 });
 
-test('a check lets others have a turn after each step, so that a signal ends it', async (t) => {
+test('a check yields to the event loop after each step, so that a signal can end it', async (t) => {
   const { store } = await makeWorld(sqliteEngine(), t);
   let turns = 0;
   let steps = 0;

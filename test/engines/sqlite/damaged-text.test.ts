@@ -1,4 +1,4 @@
-/** Bytes of a text that have changed in the file: what is noticed is answered 503, and the store is unfit from then on. */
+/** Changed bytes of a text in the file: a response that detects them is a 503, and the store is no longer ready. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pino } from 'pino';
@@ -10,7 +10,7 @@ import { sqliteEngine } from '../../support/sqlite-engine.ts';
 const remarks = (index: number): string => `granite-${String(index).padStart(2, '0')} ${'x'.repeat(500)}`;
 const keys = Array.from({ length: 60 }, (_, index) => `K${String(index).padStart(2, '0')}`);
 
-/** Serves 60 listings; in the text of K07 some characters are others. @param by an SQL expression of them */
+/** Serves 60 listings; the text of K07 has been changed. @param by an SQL expression of the text */
 async function serveDamaged(
   scope: Scope,
   readers: Parameters<typeof sqliteEngine>[0],
@@ -46,7 +46,7 @@ for (const [where, readers] of [
   ['on the calling thread', {}],
   ['on a reader thread', THREADS],
 ] as const) {
-  test(`a page with a byte that is no text is not sent, ${where}`, async (t) => {
+  test(`a page with a byte that is not valid UTF-8 is not sent, ${where}`, async (t) => {
     for (const by of ["CAST(x'67ff' AS TEXT)", "CAST(x'6700' AS TEXT)"]) {
       const { ask, ready } = await serveDamaged(t, readers, 'gr', by);
       assert.equal((await ready()).status, 200);
@@ -59,21 +59,21 @@ for (const [where, readers] of [
     }
   });
 
-  test(`a record that is no JSON any more is not sent, ${where}`, async (t) => {
+  test(`a record that is no longer valid JSON is not sent, ${where}`, async (t) => {
     const { ask, ready, warnings } = await serveDamaged(t, readers, 'x"', "'xq'");
     const { status, json } = await ask("Property('K07')");
     assert.deepEqual([status, Object.keys(json)], [503, ['error']]);
     assert.equal((await ask('Property?$top=3&$skiptoken=K05')).status, 503);
     assert.equal((await ask("Property('K08')")).status, 200);
     assert.equal((await ready()).status, 503);
-    assert.equal(warnings().length, 1, 'every reader meets it, and the log has it once');
+    assert.equal(warnings().length, 1, 'every request fails, and the log has one line');
     assert.match(
       warnings()[0] ?? '',
       /is damaged: one of its texts is not valid JSON, in or after the record whose ListingKey is K07;?/,
     );
   });
 
-  test(`a large page that is no JSON is not sent over either interface, ${where}`, async (t) => {
+  test(`a large page that is not valid JSON is not sent over either interface, ${where}`, async (t) => {
     const { ask, askNative, ready } = await serveDamaged(t, readers, 'x"', "'xq'");
     for (const large of [await ask('Property'), await askNative('listings?_limit=1000')]) {
       assert.equal(large.status, 503, large.text.slice(0, 200));
@@ -84,15 +84,15 @@ for (const [where, readers] of [
     assert.equal((await ready()).status, 503);
   });
 
-  test(`a large page that was whole is not sent once it is damaged, ${where}`, async (t) => {
+  test(`a large page that was sent before is not sent once it is damaged, ${where}`, async (t) => {
     const { ask, damage } = await serveDamaged(t, readers, 'gr', "'gr'");
-    // The same page, each time in other words: a response that is kept in memory is not read from the file.
+    // The same page under another URL each time: a response from a cache would not read the file.
     let limit = 500;
     const page = () => ask(`Property?$top=${++limit}`);
     const before = await page();
     assert.deepEqual([before.status, before.bytes.length > 16_384], [200, true]);
     assert.equal((await page()).text, before.text);
-    // As long as before: a quote is another character.
+    // Of the same length: a quote is replaced by another character.
     await damage(`UPDATE property_texts SET idx_values = replace(idx_values, 'x"', 'xq') WHERE _key = 'K31'`);
     assert.equal((await page()).status, 503);
     await damage(`UPDATE property_texts SET idx_values = replace(idx_values, 'xq', 'x"') WHERE _key = 'K31'`);

@@ -1,4 +1,4 @@
-/** A file that was made before an index was is given it when it is opened. */
+/** Files of older layouts are migrated when they are opened. */
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
@@ -13,7 +13,7 @@ import { operations } from '../../support/world.ts';
 
 const WORDS = 'property_records_words';
 
-/** A file of layout 1 with a listing, as it was before words were indexed. */
+/** A file of layout 1 with a listing, from before words were indexed. */
 async function oldFile(): Promise<string> {
   const path = temporaryFile();
   const store = await openStore(path, { create: 'authority' });
@@ -43,7 +43,7 @@ async function openedAgain(t: TestContext, path: string) {
   return { store, ...operations(store, testClock()) };
 }
 
-test('words of a file from before their index are found, those that were there and those that come', async (t) => {
+test('a file from before the word index gets it, with the words of existing and of new records', async (t) => {
   const path = await oldFile();
   const [first, second] = await Promise.all([openedAgain(t, path), openedAgain(t, path)]);
   assert.equal(layoutOf(path), LAYOUT_VERSION);
@@ -54,7 +54,7 @@ test('words of a file from before their index are found, those that were there a
   assert.equal((await first.store.status()).layout, LAYOUT_VERSION);
 });
 
-test('a file from before the search table is given it, and its indexes', async (t) => {
+test('a file from before the search table gets it with its indexes', async (t) => {
   const path = await oldFile();
   const file = new DatabaseSync(path);
   file.exec(`DROP TABLE property_search;
@@ -76,7 +76,7 @@ test('a file from before the search table is given it, and its indexes', async (
   assert.deepEqual(indexes, ['property_records_source']);
 });
 
-test('a file whose sequence of changes did not record who sees a record lists all of them again', async (t) => {
+test('a file whose sequence of changes does not record who sees a record lists all of them again', async (t) => {
   const path = temporaryFile();
   const store = await openStore(path, { create: 'authority' });
   const { write } = operations(store, testClock());
@@ -92,22 +92,22 @@ test('a file whose sequence of changes did not record who sees a record lists al
     ALTER TABLE before RENAME TO plat_changes; DELETE FROM plat_meta WHERE name = 'changes_horizon'; PRAGMA user_version = 3`);
   file.close();
   const { store: opened } = await openedAgain(t, path);
-  const told = async (bit: number | undefined) => {
+  const seenBy = async (bit: number | undefined) => {
     const scope = bit === undefined ? undefined : { bit };
     const page = await opened.feed({ since: START, scope, resources: ['Property', 'Media'], limit: 10 });
     assert.ok(page.kind === 'changes');
     return page.changes.map(({ kind, resource, key }) => `${kind} ${resource} ${key}`);
   };
-  assert.deepEqual(await told(undefined), ['created Property A', 'created Property B', 'created Media M']);
+  assert.deepEqual(await seenBy(undefined), ['created Property A', 'created Property B', 'created Media M']);
   const idx = (await opened.model()).rules.roles.get('idx');
-  assert.deepEqual(await told(idx?.bit), ['created Property B']);
+  assert.deepEqual(await seenBy(idx?.bit), ['created Property B']);
   assert.equal((await opened.feed({ since: { sequence: 1 }, limit: 10 })).kind, 'gone');
 });
 
 test('a file that cannot be migrated remains unchanged, and is migrated once the reason is removed', async (t) => {
   const path = await oldFile();
   const file = new DatabaseSync(path);
-  // A table of somebody else's is where the index comes.
+  // A table of another program has the name of the index.
   file.exec(`CREATE TABLE ${WORDS}_data (id INTEGER)`);
   await assert.rejects(openStore(path), {
     message: `fts5: error creating shadow table ${WORDS}_data: table '${WORDS}_data' already exists`,
@@ -119,9 +119,9 @@ test('a file that cannot be migrated remains unchanged, and is migrated once the
   assert.deepEqual(await keys('Property', '$search=kitchen'), ['A']);
 });
 
-test('what a process of an older layout writes after the migration is refused, and nothing of it stays', async (t) => {
+test('a write of a process of an older layout after the migration is rejected, and rolled back', async (t) => {
   const path = await oldFile();
-  // A writer of layout 2 has the file open, and counts its transaction as it always did.
+  // A writer of layout 2 has the file open, and counts its transaction as usual.
   const older = new DatabaseSync(path);
   t.after(() => older.close());
   const count = (): void => {

@@ -1,4 +1,4 @@
-/** Numbers as the engine writes them for a check: as JavaScript does, to the last digit. */
+/** The check needs numbers as text: the engine writes them as JavaScript does, to the last digit. */
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
@@ -13,7 +13,7 @@ const number = fc.oneof(
   fc
     .tuple(fc.integer({ min: -(10 ** 9), max: 10 ** 9 }), fc.integer({ min: 0, max: 12 }))
     .map(([digits, places]) => digits / 10 ** places),
-  // As many digits as are just too many.
+  // One digit more than is exact.
   fc
     .tuple(fc.double({ min: 1e-5, max: 1e16, noNaN: true }), fc.integer({ min: 13, max: 17 }))
     .map(([value, digits]) => Number(value.toPrecision(digits))),

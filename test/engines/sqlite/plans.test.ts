@@ -1,4 +1,4 @@
-/** How the embedded engine runs the statements of lists: which indexes lead to the rows. */
+/** Query plans of the statements of lists on SQLite: which indexes lead to the rows. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { listing, member } from '../../support/builders.ts';
@@ -25,7 +25,7 @@ test('the rows of a list are found by their ids, whatever index has their order'
   assert.deepEqual(explain(planned.count({ ...query, among })), BY_ID);
 });
 
-test('a statement that may go through a table ends within some rows of its time', async (t) => {
+test('a statement that may scan a table ends within a few rows of its time limit', async (t) => {
   const world = await makeWorld(sqliteEngine(), t);
   await world.write('Member', member('M', { MemberCity: 'Rome' }));
   const city = { City: 'Rome', ListAgentKey: 'M', Appliances: ['Oven'] };

@@ -1,4 +1,4 @@
-/** Tables that grow: those without records are made anew with all that belongs to them, those with records keep them. */
+/** Tables that get columns: tables without records are recreated with all that belongs to them, others are altered. */
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
@@ -10,7 +10,7 @@ import { faultsIn } from '../../support/faults.ts';
 import { emptyStoreFile } from '../../support/sqlite-engine.ts';
 import { operations, TIME } from '../../support/world.ts';
 
-/** An index covers two of them, and so has another name. */
+/** An index covers two of them, and therefore has another name. */
 const COVERED = ['Property.BedroomsTotal', 'Property.LivingArea'];
 const FIELDS = [
   ...['Property.Basement', 'Property.PublicRemarks', 'Property.TaxYear', 'Media.ImageHeight'],
@@ -39,7 +39,7 @@ function schemaOf(file: string): string[] {
   }
 }
 
-test('the tables of a store that grows without records are those of one that grows with them', async (t) => {
+test('a store that gets fields before its first record has the same tables as one that gets them afterwards', async (t) => {
   const clock = testClock();
   const grown = async (records: boolean) => {
     const path = await emptyStoreFile(DEFAULT_SETTINGS);

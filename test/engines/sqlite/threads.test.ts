@@ -1,4 +1,4 @@
-/** A thread that reads is free again after whatever happened to its task. */
+/** A reader thread is free again whatever happened to its task. */
 import assert from 'node:assert/strict';
 import { renameSync } from 'node:fs';
 import { test } from 'node:test';
@@ -29,7 +29,7 @@ function poolOn(scope: Scope, path: string) {
   return { pool, run };
 }
 
-test('a task that throws, that cannot be planned or that cannot travel leaves its thread to the next', async (t) => {
+test('a thread is free after a task that throws, that cannot be planned or that cannot be cloned', async (t) => {
   const { run } = poolOn(t, await emptyStoreFile(DEFAULT_SETTINGS));
   const odd = Object.assign(statement('SELECT 1 AS n'), { odd: () => 1 });
   const unplanned = (): ReadTask => {
@@ -47,7 +47,7 @@ test('a task that throws, that cannot be planned or that cannot travel leaves it
   assert.deepEqual(await Promise.all(Array.from({ length: 20 }, () => run(ONE))), Array(20).fill(1));
 });
 
-test('a thread that dies takes its task with it, and is started again with the next', async (t) => {
+test('a thread that dies rejects its task, and is started again with the next', async (t) => {
   const path = await emptyStoreFile(DEFAULT_SETTINGS);
   renameSync(path, `${path}-away`);
   const { run } = poolOn(t, path);
@@ -60,7 +60,7 @@ test('a thread that dies takes its task with it, and is started again with the n
   assert.equal(await run(ONE), 1);
 });
 
-test('memory of pages that were sent is used for the next ones, and that of the others is not', async (t) => {
+test('memory of pages that were sent is used again for the next pages, that of other pages is not', async (t) => {
   const { pool } = poolOn(t, await emptyStoreFile(DEFAULT_SETTINGS));
   const page = async (letter: string) => {
     const text = `SELECT CAST('"' || replace(hex(zeroblob(50000)), '0', '${letter}') || '"' AS BLOB) AS body, 1 AS n`;
@@ -95,7 +95,7 @@ test('memory of pages that were sent is used for the next ones, and that of the 
   }
 });
 
-test('what waits when a pool is closed hears of it', async (t) => {
+test('closing a pool rejects the tasks that wait', async (t) => {
   const { pool, run } = poolOn(t, await emptyStoreFile(DEFAULT_SETTINGS));
   const forever = number(
     'WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT count(*) AS n FROM r',

@@ -1,4 +1,4 @@
-/** The index of words is made where there is none, and holds what was written before. */
+/** The index of words is created if it is missing, with the words of existing records. */
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { after, test } from 'node:test';
@@ -13,7 +13,7 @@ async function count({ request, store }: World, text: string): Promise<number> {
   return store.count({ ...query, search: { kind: 'word', text } }, TIME);
 }
 
-test('a store without the index has it after the next change of its settings', async () => {
+test('a store without the index gets it with the next change of its settings', async () => {
   const world = await makeWorld(sqliteEngine(), { after });
   await world.write('Property', listing('1', { City: 'Ely' }), listing('2', { Appliances: ['Gas Range'] }));
   const raw = new DatabaseSync(world.store.name);

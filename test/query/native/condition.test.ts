@@ -43,7 +43,7 @@ function table(title: string, cases: readonly (readonly [string, Expression])[])
   });
 }
 
-it('makes nothing of an empty filter', () => {
+it('an empty filter is no filter', () => {
   assert.equal(bound(''), undefined);
   assert.equal(bound('  '), undefined);
 });
@@ -70,7 +70,7 @@ table('comparisons', [
 
 table('dates and timestamps', [
   ['CloseDate Eq 2026-01-31', compare('eq', ref('CloseDate'), date('2026-01-31'))],
-  // A timestamp stands for the day that it names in its own zone.
+  // A timestamp means the day that it names in its own time zone.
   ['CloseDate Gt 2026-01-31T23:30:00-06:00', compare('gt', ref('CloseDate'), date('2026-01-31'))],
   [
     'ModificationTimestamp Ge 2026-01-31',
@@ -100,7 +100,7 @@ table('dates and timestamps', [
   ],
 ]);
 
-// Stored times are whole milliseconds, so a finer bound lies between two of them.
+// Stored times are whole milliseconds, so that a finer bound lies between two of them.
 table('times finer than a microsecond', [
   [
     'ModificationTimestamp Ge 2026-01-31T10:00:00.1234567Z',

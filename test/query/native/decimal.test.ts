@@ -45,14 +45,14 @@ describe('arithmetic of literals', () => {
     });
   }
 
-  it('turns signs round', () => {
+  it('negates numbers', () => {
     assert.deepEqual(
       ['5', '-5', '0', '5.10', '-0.5'].map((text) => negated(read(text)).text),
       ['-5', '5', '0', '-5.1', '0.5'],
     );
   });
 
-  it('knows zero in every spelling', () => {
+  it('recognizes zero in every form', () => {
     assert.deepEqual(
       ['0', '-0', '00', '0.0', '0.0E5', '0.01', '1'].map((text) => isZero(read(text))),
       [true, true, true, true, true, false, false],
@@ -70,7 +70,7 @@ describe('arithmetic of literals', () => {
     ['1.5E-3', ['0', '0', '1', '0']],
   ];
   for (const [text, expected] of wholes) {
-    it(`makes ${text} whole as ${expected.join(', ')}`, () => {
+    it(`rounds ${text} to ${expected.join(', ')}`, () => {
       assert.deepEqual(
         ways.map((way) => toInteger(text, way)),
         expected,
@@ -78,14 +78,14 @@ describe('arithmetic of literals', () => {
     });
   }
 
-  it('writes whole numbers as decimals', () => {
+  it('writes integers as decimals', () => {
     assert.deepEqual(['10', '-3', '1.50', '1.0E3'].map(toDecimal), ['10.0', '-3.0', '1.5', '1000.0']);
   });
 
   const whole = fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n });
   const integer = whole.map((value): NumberText => ({ type: 'integer', text: value.toString() }));
 
-  it('divides so that quotient and remainder make the dividend again', () => {
+  it('divides so that quotient and remainder give the dividend again', () => {
     fc.assert(
       fc.property(
         whole,
@@ -104,7 +104,7 @@ describe('arithmetic of literals', () => {
     );
   });
 
-  it('takes away what it added', () => {
+  it('subtracts what it added', () => {
     const decimal = fc.tuple(whole, fc.integer({ min: 1, max: 20 })).map(([digits, places]) => {
       const plain = (digits < 0n ? -digits : digits).toString().padStart(places + 1, '0');
       return read(`${digits < 0n ? '-' : ''}${plain.slice(0, -places)}.${plain.slice(-places)}`);

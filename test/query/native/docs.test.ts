@@ -14,7 +14,7 @@ const page = readFileSync(new URL('../../../docs/native-filter.md', import.meta.
 const schema = makeSchema(standardDictionary());
 const names = resourceNames('listings', schema.of('Property'), schema);
 
-/** The lines of all blocks of one kind. */
+/** The lines of all blocks with a language. */
 function blocks(kind: string): string[] {
   const found = page.matchAll(new RegExp(`^\`\`\`${kind}\n([^]*?)^\`\`\`$`, 'gm'));
   return [...found].flatMap(([, body = '']) => body.trimEnd().split('\n'));
@@ -24,14 +24,14 @@ describe('docs/native-filter.md', () => {
   const examples = blocks('filter');
   it('has examples', () => assert.equal(examples.length, 41));
   for (const filter of examples) {
-    it(`gives ${filter}`, () => assert.ok(bindFilter(filter, names, { now: NOW })));
+    it(`accepts ${filter}`, () => assert.ok(bindFilter(filter, names, { now: NOW })));
   }
 
   const refused = blocks('refused');
-  it('has refusals', () => assert.equal(refused.length, 14));
+  it('has rejected filters', () => assert.equal(refused.length, 14));
   for (let line = 0; line < refused.length; line += 2) {
     const [filter = '', message = ''] = refused.slice(line, line + 2);
-    it(`refuses ${filter}`, () => {
+    it(`rejects ${filter}`, () => {
       const error = errorFrom(() => bindFilter(filter, names, { now: NOW }));
       assert.equal(error.message, message.trimStart());
     });

@@ -1,4 +1,4 @@
-/** What an expression of the tree comes to for one record, with the tree's three values of truth. */
+/** The value of an expression of the tree for one record, with three-valued logic. */
 import type { FieldValue } from '../../../src/dictionary/index.ts';
 import type { Expression, LikePart } from '../../../src/query/tree.ts';
 

@@ -4,7 +4,7 @@ import { errorOf } from '../../../src/query/native/faults.ts';
 import { parseFilter } from '../../../src/query/native/parser.ts';
 import { messages } from './show.ts';
 
-describe('texts that are no filter', () => {
+describe('invalid filters', () => {
   const value =
     'a value: a number, a date, true, false, NULL, a function, or a text in single quotes (a field is not allowed here)';
   const condition = 'a condition, which begins with a field, a function or a parenthesis';
@@ -62,7 +62,7 @@ describe('texts that are no filter', () => {
   }
 });
 
-describe('filters whose types do not fit', () => {
+describe('filters with wrong types', () => {
   const cases: readonly (readonly [string, string])[] = [
     ["A Gt 'x'", 'Gt cannot compare with a text, only Eq and Ne can at position 3'],
     ['A Lt true', 'Lt cannot compare with true or false, only Eq and Ne can at position 3'],
@@ -151,7 +151,7 @@ describe('several faults', () => {
     assert.equal(error?.sparkql[0]?.message, error?.message);
   });
 
-  it('are cut where they quote a long text', () => {
+  it('quote only the beginning of a long text', () => {
     const { faults } = parseFilter(`A Eq 1 Add '${'x'.repeat(500)}'`);
     assert.deepEqual(
       faults.map(({ token }) => token),

@@ -1,4 +1,4 @@
-/** A small listing resource that the tests of the native language read filters against. */
+/** A small listing resource for tests of the native language. */
 import assert from 'node:assert/strict';
 import { type Dictionary, type Field, makeLookup, type Resource } from '../../../src/dictionary/index.ts';
 import { PlatError } from '../../../src/errors/index.ts';
@@ -100,7 +100,7 @@ export const and = (...terms: Expression[]): Expression => ({ kind: 'and', terms
 export const or = (...terms: Expression[]): Expression => ({ kind: 'or', terms });
 export const not = (operand: Expression): Expression => ({ kind: 'not', operand });
 
-/** Some member of a multi-valued field meets the predicate. */
+/** The predicate for any member of a multi-valued field. */
 export const anyOf = (name: string, predicate?: Expression, variable = 1): Expression => ({
   kind: 'any',
   over: { kind: 'values', scope: 0, via: [], field: fieldNamed(name) },
@@ -123,7 +123,7 @@ export const location: Location = {
 
 export const bound = (filter: string): Expression | undefined => bindFilter(filter, names, { now: NOW });
 
-/** The error that something ends with; it must be one that a user is told. */
+/** The error that a call throws, which must be one with a message for users. */
 export function errorFrom(run: () => unknown): PlatError {
   try {
     run();

@@ -84,7 +84,7 @@ describe('arithmetic with fields', () => {
   }
 });
 
-describe('left sides whose types do not fit', () => {
+describe('left sides with wrong types', () => {
   const cases: readonly (readonly [string, string])[] = [
     ["City Add 3.0 Eq 'Fargo'", 'Add takes numbers, but City is a text at position 6'],
     ['length(ListPrice) Eq 1', 'length() takes a text, but ListPrice is a decimal number at position 1'],

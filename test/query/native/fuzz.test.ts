@@ -54,7 +54,7 @@ const PIECES = [
 
 const MILLISECONDS = 5;
 
-/** The least of some tries, so that a pause of the machine does not count. */
+/** The shortest of several runs, so that a pause of the machine does not count. */
 function timeOf(filter: string): number {
   let least = Number.POSITIVE_INFINITY;
   for (let tries = 0; tries < 5 && least > MILLISECONDS; tries += 1) {
@@ -65,7 +65,7 @@ function timeOf(filter: string): number {
   return least;
 }
 
-/** Nothing but a tree or an error that a user is told. */
+/** Asserts that a text gives a tree or an error with a message for users. */
 function read(filter: string): PlatError | undefined {
   try {
     bound(filter);
@@ -91,14 +91,14 @@ const mutated = fc
   );
 
 describe('any text', () => {
-  it('takes the seeds', () => {
+  it('accepts the seeds', () => {
     assert.deepEqual(
       SEEDS.map(read),
       SEEDS.map(() => undefined),
     );
   });
 
-  it('is parsed or refused quickly, with an explanation', () => {
+  it('is parsed or rejected quickly, with an explanation', () => {
     let refused = 0;
     fc.assert(
       fc.property(mutated, (filter) => {
@@ -118,7 +118,7 @@ describe('any text', () => {
   });
 });
 
-describe('texts made to be slow', () => {
+describe('texts that are made to be slow', () => {
   const KILOBYTES = 16_000;
   const fill = (piece: string): string => piece.repeat(Math.floor(KILOBYTES / piece.length));
   const list = (count: number, piece: string, between: string): string =>

@@ -12,16 +12,16 @@ function tokens(text: string): Token[] {
 
 const seen = (text: string): string[] => tokens(text).map(({ kind, text: word }) => `${kind} ${word}`);
 
-describe('the words of a filter', () => {
+describe('the tokens of a filter', () => {
   const cases: readonly (readonly [string, readonly string[]])[] = [
     ['City Eq NULL', ['field City', 'operator Eq', 'null NULL']],
     ['a(B)', ['function a', '( (', 'field B', ') )']],
-    // NULL is tried before names, and needs no end of word.
+    // NULL is tried before names, even without a word boundary after it.
     ['Nullable', ['null Null', 'function able']],
     ['nullable', ['null null', 'function able']],
     ['NULLS', ['null NULL', 'field S']],
     ['nULL', ['function nULL']],
-    // Reserved words in any case; a digit makes a name of them.
+    // Reserved words in any case; with a digit they are names.
     ['EQ eq Eq eQ', ['operator Eq', 'operator Eq', 'operator Eq', 'operator Eq']],
     ['bT AND oR nOT', ['range Bt', 'conjunction And', 'conjunction Or', 'not Not']],
     [
@@ -81,7 +81,7 @@ describe('the words of a filter', () => {
     );
   });
 
-  it('reads every text to its end, each token at its place', () => {
+  it('reads every text to its end, with the position of each token', () => {
     const word = fc.constantFrom(
       'City',
       ' ',

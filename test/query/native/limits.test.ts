@@ -20,7 +20,7 @@ describe('the limits', () => {
     ['1000 steps of a pattern', "A Eq regex('x{999}')"],
   ];
   for (const [title, text] of fits) {
-    it(`takes ${title}`, () => assert.deepEqual(messages(text), []));
+    it(`accepts ${title}`, () => assert.deepEqual(messages(text), []));
   }
 
   const large: readonly (readonly [string, string, number])[] = [
@@ -50,7 +50,7 @@ describe('the limits', () => {
     'steps in its regular expressions': 1000,
   };
   for (const [text, what, position] of large) {
-    it(`refuses more ${what}: ${text.slice(0, 30)}`, () => {
+    it(`rejects more ${what}: ${text.slice(0, 30)}`, () => {
       const error = errorOf(parseFilter(text).faults);
       assert.equal(error?.code, 'filterTooLarge');
       assert.equal(error?.native, 1041);
@@ -58,7 +58,7 @@ describe('the limits', () => {
     });
   }
 
-  it('refuses results without bound', () => {
+  it('rejects results that are too large', () => {
     assert.deepEqual(messages(`A Eq ${times(8, '1.0E99', ' Mul ')}`), [
       '_filter: the result of Mul is too large to compare at position 39.',
     ]);

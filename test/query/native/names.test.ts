@@ -8,13 +8,13 @@ import { bindSelection } from '../../../src/query/native/selection.ts';
 import { makeSchema } from '../../../src/query/schema.ts';
 import { bound, compare, errorFrom, errorOf, fieldNamed, NOW, names, ref, text } from './fixture.ts';
 
-describe('names that are not known', () => {
+describe('unknown names', () => {
   const cases: readonly (readonly [string, string, string])[] = [
     ['ListPrise Gt 1', 'ListPrise', 'listings has no field ListPrise at position 1. Did you mean ListPrice?'],
     ["Cty Eq 'x'", 'Cty', 'listings has no field Cty at position 1. Did you mean City?'],
     ['Nothing Eq 1', 'Nothing', 'listings has no field Nothing at position 1.'],
     ["Locatoin Eq 'x'", 'Locatoin', 'listings has no field Locatoin at position 1. Did you mean Location?'],
-    // What the key may not see is as unknown as what does not exist, and is never suggested.
+    // A field that the key may not see is as unknown as one that does not exist, and is never suggested.
     ["PrivateRemarks Eq 'x'", 'PrivateRemarks', 'listings has no field PrivateRemarks at position 1.'],
     ["PrivateRemark Eq 'x'", 'PrivateRemark', 'listings has no field PrivateRemark at position 1.'],
     [
@@ -27,7 +27,7 @@ describe('names that are not known', () => {
       '"General Description"."Secret"',
       'listings has no field "General Description"."Secret" at position 1.',
     ],
-    // The native interface has the native name only, and a name of the other stands for its counterpart.
+    // The native interface has only the native name; the other interface's name suggests it.
     [
       "ListAgentKey Eq 'x'",
       'ListAgentKey',
@@ -44,7 +44,7 @@ describe('names that are not known', () => {
     });
   }
 
-  it('are all reported, among the other faults', () => {
+  it('are all reported, with the other errors', () => {
     const error = errorOf("ListPrise Gt 1 And City Gt 'x' And Bedrooms Eq 1 And BedroomsTotal Eq 'x'");
     assert.deepEqual(
       error.sparkql.map(({ token, status, message }) => [token, status, message]),
@@ -66,7 +66,7 @@ describe('names that are not known', () => {
     assert.equal(error.message, error.sparkql[0]?.message);
   });
 
-  it('get suggestions as long as there are few', () => {
+  it('get suggestions up to a small number', () => {
     const { sparkql } = errorOf(Array.from({ length: 12 }, () => 'ListPrise Gt 1').join(' And '));
     const suggesting = sparkql.filter(({ message }) => message.endsWith('Did you mean ListPrice?'));
     assert.deepEqual([sparkql.length, suggesting.length], [12, 10]);
@@ -83,7 +83,7 @@ describe('the location', () => {
     assert.deepEqual(found, { kind: 'unknown' });
   });
 
-  it('is there on standard listings, and not on members', () => {
+  it('exists on standard listings, and not on members', () => {
     const schema = makeSchema(standardDictionary());
     const find = (resource: string) => resourceNames('x', schema.of(resource), schema).find('Location').kind;
     assert.deepEqual([find('Property'), find('Member')], ['location', 'unknown']);
@@ -96,7 +96,7 @@ describe('the location', () => {
   };
 });
 
-describe('a collection that is no resource of its own', () => {
+describe('a collection other than a resource', () => {
   const known = new Map<string, NativeName>([
     ['Name', { kind: 'field', field: fieldNamed('City'), via: [] }],
     ['UserType', { kind: 'constant', text: 'Member' }],
@@ -113,14 +113,14 @@ describe('a collection that is no resource of its own', () => {
   };
   const read = (filter: string) => bindFilter(filter, accounts, { now: NOW });
 
-  it('is filtered by the fields that its names stand for', () => {
+  it('is filtered by the fields behind its names', () => {
     assert.deepEqual(read("UserType Eq 'Member' And Name Eq 'John'"), {
       kind: 'and',
       terms: [compare('eq', text('Member'), text('Member')), compare('eq', ref('City'), text('John'))],
     });
   });
 
-  it('says what cannot be filtered or ordered', () => {
+  it('names what cannot be filtered or ordered', () => {
     assert.equal(
       errorFrom(() => read("Emails Eq 'x'")).message,
       '_filter: Emails is made of several fields and cannot be compared at position 1.',
@@ -135,7 +135,7 @@ describe('a collection that is no resource of its own', () => {
     );
   });
 
-  it('leaves a constant out of the order', () => {
+  it('omits a constant from the order', () => {
     assert.deepEqual(bindOrder('UserType,-Name', accounts), [{ expression: ref('City'), descending: true }]);
   });
 
@@ -155,7 +155,7 @@ describe('a collection that is no resource of its own', () => {
 });
 
 describe('the update window of the specification', () => {
-  it('takes both ends in', () => {
+  it('includes both ends', () => {
     assert.deepEqual(
       bound('ModificationTimestamp bt 2026-03-14T14:00:00Z,2026-03-14T15:00:00Z'),
       bound(
@@ -164,7 +164,7 @@ describe('the update window of the specification', () => {
     );
   });
 
-  it('reads the names of the fixture as they are', () => {
+  it('has the names of the fixture', () => {
     assert.deepEqual(
       [...names.names()].filter((name) => names.find(name).kind !== 'field'),
       ['Location'],

@@ -26,7 +26,7 @@ describe('a query string', () => {
     it(query === '' ? 'that is empty' : query, () => assert.deepEqual(given(query), expected));
   }
 
-  it('keeps parameters that are not of this interface apart', () => {
+  it('keeps parameters of other interfaces separate', () => {
     const { given: known, others } = parseParameters('a=1&_limit=2&b=%20&a=3&Limit');
     assert.deepEqual([...known], [['_limit', '2']]);
     assert.deepEqual(others, [
@@ -70,13 +70,13 @@ describe('a query string', () => {
     ],
   ];
   for (const [query, code, message] of refused) {
-    it(`refuses ${query}`, () => {
+    it(`rejects ${query}`, () => {
       const error = errorFrom(() => parseParameters(query));
       assert.deepEqual([error.code, error.status, error.native, error.message], [code, 400, 1053, message]);
     });
   }
 
-  it('gives back what was encoded', () => {
+  it('decodes what was encoded', () => {
     const value = fc.string({ unit: anyCharacter, maxLength: 40 }).filter((text) => !text.includes('\u0000'));
     fc.assert(
       fc.property(value, value, (filter, other) => {

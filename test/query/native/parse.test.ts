@@ -20,7 +20,7 @@ table('the joining of conditions', [
   ['Not (A Eq 1 And B Eq 2)', 'not{and{A Eq integer:1 B Eq integer:2}}'],
   ['Not (Not A Eq 1)', 'not{not{A Eq integer:1}}'],
   ['(Not (A Eq 1))', 'not{A Eq integer:1}'],
-  // The reference counts these two as one.
+  // The reference implementation counts these two as one.
   ['(Not (Not A Eq 1))', 'not{A Eq integer:1}'],
   ['(Not (Not A Eq 1 And B Eq 2))', 'and{not{A Eq integer:1} B Eq integer:2}'],
   ['A Eq 1 And (B Eq 2 Or C Eq 3)', 'and{A Eq integer:1 or{B Eq integer:2 C Eq integer:3}}'],

@@ -8,7 +8,7 @@ import { bound, compare, ref, text } from './fixture.ts';
 
 type Record = Readonly<{ [name: string]: FieldValue }>;
 
-/** A filter as text, and what it means. */
+/** A filter as text, and a function with its meaning. */
 interface Meant {
   readonly filter: string;
   readonly holds: (record: Record) => boolean;
@@ -111,7 +111,7 @@ function sequence(item: fc.Arbitrary<Meant>, mayTurn: boolean): fc.Arbitrary<Mea
     .map(([start, steps]) => joined(start, steps));
 }
 
-// A Not in front of a group stands outside parentheses only: inside them the reference counts two as one.
+// A Not before a group occurs only outside parentheses: inside them the reference implementation counts both as one.
 const inner = sequence(condition, true).map(grouped);
 const middle = sequence(fc.oneof(condition, inner), false).map(grouped);
 const filter = sequence(fc.oneof(condition, inner, middle), true);
@@ -123,7 +123,7 @@ const record: fc.Arbitrary<Record> = fc.record({
 });
 
 describe('a filter', () => {
-  it('asks for exactly the records that its words mean', () => {
+  it('returns exactly the records that its words mean', () => {
     fc.assert(
       fc.property(filter, fc.array(record, { minLength: 1, maxLength: 8 }), (meant, records) => {
         const tree = bound(meant.filter);
@@ -134,8 +134,8 @@ describe('a filter', () => {
     );
   });
 
-  it('keeps texts as they are', () => {
-    // A backslash in front of a quote, or a wildcard, is the language's own.
+  it('keeps texts unchanged', () => {
+    // A backslash before a quote, and wildcards, belong to the language.
     const plain = fc.string({ unit: anyCharacter, maxLength: 30 }).filter((word) => !/[\\*?]/.test(word));
     fc.assert(
       fc.property(plain, (word) => {
@@ -146,7 +146,7 @@ describe('a filter', () => {
     );
   });
 
-  it('means the same in any case of its reserved words and with any spaces', () => {
+  it('has the same meaning in any case of its reserved words and with any white space', () => {
     const spaces = fc.stringMatching(/^[ \t]{1,3}$/);
     const change = fc.constantFrom(
       (word: string) => word.toLowerCase(),

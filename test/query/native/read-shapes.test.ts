@@ -26,7 +26,7 @@ describe('shapes', () => {
     }
   });
 
-  it('closes polygons and turns rectangles into them', () => {
+  it('closes polygons and converts rectangles to them', () => {
     const areas = [[square]];
     assert.deepEqual(geometryOf("polygon('35 -68, 35 -67, 36 -67, 36 -68')"), { kind: 'areas', areas });
     assert.deepEqual(geometryOf("polygon('35 -68,35 -67,36 -67,36 -68,35 -68')"), { kind: 'areas', areas });
@@ -112,7 +112,7 @@ describe('shapes', () => {
     ),
   ] as const;
   for (const [text, reason] of wrong) {
-    it(`refuses ${text}`, () =>
+    it(`rejects ${text}`, () =>
       assert.deepEqual(messages(`Location Eq ${text}`), [`_filter: ${reason} at position 13.`]));
   }
 });

@@ -23,7 +23,7 @@ const refusal = (query: string, bounds: NativeBounds = LISTINGS) => {
 const ALL = { all: true, fields: [], hidden: [], computed: [], names: [] };
 
 describe('a native request', () => {
-  it('of no parameters asks for the first rows by key', () => {
+  it('without parameters returns the first rows by key', () => {
     assert.deepEqual(request(''), {
       order: [],
       selection: ALL,
@@ -35,14 +35,14 @@ describe('a native request', () => {
     });
   });
 
-  it('of empty parameters asks for the same, from an empty token', () => {
+  it('with empty parameters is the same, from an empty token', () => {
     assert.deepEqual(request('_filter=&_select=&_expand=+&_orderby=&_skiptoken='), {
       ...request(''),
       position: { kind: 'token', token: '' },
     });
   });
 
-  it('has all parts that it may have', () => {
+  it('reads every parameter', () => {
     assert.deepEqual(
       request(
         "_filter=City+Eq+'Fargo'&_orderby=-ListPrice,+City&_select=City,Photos&_expand=Rooms&_limit=25&_page=3&_pagination=1&x=y",
@@ -63,7 +63,7 @@ describe('a native request', () => {
     );
   });
 
-  it('has no limit where the collection comes whole', () => {
+  it('has no limit if the collection is returned completely', () => {
     const whole = { ...LISTINGS, limit: { most: 200 } };
     assert.equal('limit' in request('', whole), false);
     assert.equal(request('_limit=200', whole).limit, 200);
@@ -71,7 +71,7 @@ describe('a native request', () => {
 
   it('distinguishes the ways of paging', () => {
     assert.deepEqual(request('_skiptoken=abc').position, { kind: 'token', token: 'abc' });
-    // A key in quotes has a second pair in its token.
+    // A key in quotes is quoted a second time in its token.
     assert.deepEqual(request("_skiptoken=''B''").position, { kind: 'token', token: "'B'" });
     assert.deepEqual(request('_skip=0').position, { kind: 'offset', offset: 0 });
     assert.deepEqual(request('_$skip=2500000').position, { kind: 'offset', offset: 2_500_000 });
@@ -109,7 +109,7 @@ describe('a native request', () => {
     ],
   ];
   for (const [query, message] of outOfBounds) {
-    it(`refuses ${query.slice(0, 40)}`, () =>
+    it(`rejects ${query.slice(0, 40)}`, () =>
       assert.deepEqual(refusal(query), { code: 'optionInvalid', native: 1053, message }));
   }
 
@@ -123,11 +123,11 @@ describe('a native request', () => {
     ['_skip=0&_page=1', '_page and _skip cannot be combined: both set where the page begins.'],
   ];
   for (const [query, message] of conflicts) {
-    it(`refuses ${query}`, () =>
+    it(`rejects ${query}`, () =>
       assert.deepEqual(refusal(query), { code: 'optionsConflict', native: 1053, message }));
   }
 
-  it('refuses parameters that the collection does not take', () => {
+  it('rejects parameters that the collection does not support', () => {
     const accounts: NativeBounds = {
       ...LISTINGS,
       names: { ...names, collection: 'accounts' },
@@ -146,7 +146,7 @@ describe('a native request', () => {
     });
   });
 
-  it('passes on what is wrong with the filter', () => {
+  it('reports errors of the filter', () => {
     const error = errorFrom(() => request('_filter=Cty+Eq+1'));
     assert.deepEqual(
       error.sparkql.map(({ token, status }) => [token, status]),
@@ -169,7 +169,7 @@ describe('_orderby', () => {
     assert.deepEqual(order('- "General Description"."Garage"'), [down('MAIN_Garage')]);
   });
 
-  it('lets a field decide once', () => {
+  it('uses a field only once', () => {
     assert.deepEqual(order('-City,ListPrice,City'), [down('City'), up('ListPrice')]);
     assert.deepEqual(order('ListingKey,-Id'), [up('ListingKey')]);
   });
@@ -188,7 +188,7 @@ describe('_orderby', () => {
     ],
   ];
   for (const [value, message] of refused) {
-    it(`refuses ${value}`, () =>
+    it(`rejects ${value}`, () =>
       assert.equal(refusal(`_orderby=${encodeURIComponent(value)}`).message, message));
   }
 });
@@ -199,7 +199,7 @@ describe('_select and _expand', () => {
     return { selection, expansions };
   };
 
-  it('keep what the key may not see apart', () => {
+  it('separate names that the key may not see', () => {
     assert.deepEqual(parts('_select=City,+PrivateRemarks+,City'), {
       selection: {
         all: false,
@@ -296,10 +296,10 @@ describe('_select and _expand', () => {
     ],
   ];
   for (const [query, expected] of refused) {
-    it(`refuse ${query}`, () => assert.deepEqual(refusal(query), expected));
+    it(`reject ${query}`, () => assert.deepEqual(refusal(query), expected));
   }
 
-  it('say when there is nothing to expand', () => {
+  it('report that nothing can be expanded', () => {
     assert.equal(
       refusal('_expand=Photos', { ...LISTINGS, expansions: [] }).message,
       '_expand: Photos cannot be expanded; nothing here can.',

@@ -64,14 +64,14 @@ describe('shapes', () => {
     [`Location Eq wkt('SRID=3857;POLYGON(${SQUARE})')`, 'the coordinate system 3857'],
   ];
   for (const [filter, what] of missing) {
-    it(`does not provide ${what}`, () => {
+    it(`does not support ${what}`, () => {
       const error = errorOf(filter);
       assert.equal(error.status, 501);
       assert.equal(error.message, `_filter: ${what} at position 13 is not provided by this service.`);
     });
   }
 
-  it('refuses points that are not on earth', () => {
+  it('rejects points outside the valid range', () => {
     const where = 'latitude goes from -90 to 90, longitude from -180 to 180, and';
     assert.equal(
       errorOf("Location Eq radius('-118 34',1)").message,

@@ -1,4 +1,4 @@
-/** Filters as they were read, on one line. */
+/** Parsed filters on one line. */
 import assert from 'node:assert/strict';
 import type { Filter, Operand, Value } from '../../../src/query/native/nodes.ts';
 import { parseFilter } from '../../../src/query/native/parser.ts';
@@ -51,7 +51,7 @@ function show(filter: Filter): string {
   }
 }
 
-/** What a text without faults says. */
+/** The parsed form of a text without errors. */
 export function read(text: string): string {
   const { filter, faults } = parseFilter(text);
   assert.deepEqual(
@@ -61,5 +61,5 @@ export function read(text: string): string {
   return filter === undefined ? 'nothing' : show(filter);
 }
 
-/** What is wrong with a text. */
+/** The errors of a text. */
 export const messages = (text: string): string[] => parseFilter(text).faults.map(({ message }) => message);

@@ -48,7 +48,7 @@ describe('functions of the clock', () => {
     it(`${name}(${count}) at ${now}`, () => assert.equal(from(now, name, count), expected));
   }
 
-  it('ends where years do', () => {
+  it('end at the first and the last year', () => {
     assert.equal(from(saturday, 'years', 7973), '9999-03-14');
     assert.equal(from(saturday, 'years', 7974), undefined);
     assert.equal(from(saturday, 'years', -2025), '0001-03-14');
@@ -57,7 +57,7 @@ describe('functions of the clock', () => {
     assert.equal(from(saturday, 'seconds', 1e300), undefined);
   });
 
-  it('counts weekdays as one steps over them', () => {
+  it('count weekdays as a loop over the days does', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 20_000 }), fc.integer({ min: 1, max: 300 }), (start, count) => {
         const day = new Date(start * 86_400_000);

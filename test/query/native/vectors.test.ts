@@ -30,9 +30,9 @@ const skip = existsSync(FILE)
   : 'the reference verdicts (../shared/data/sparkql-vectors.json) are not here';
 const vectors: readonly Vector[] = skip ? [] : JSON.parse(readFileSync(FILE, 'utf8'));
 
-/** The reference looks at the clock when it reads these. */
+/** The reference implementation reads the clock for these. */
 const CLOCK = /\b(now|seconds|minutes|hours|days|weekdays|months|years)\(/;
-/** In these tests of the reference the type of the field was given, and the values were turned into it. */
+/** In these vectors the type of the field was given, and the values were converted to it. */
 const TYPED: readonly (readonly [RegExp, Target])[] = [
   [/:527$/, 'decimal'],
   [/:(542|552|603)$/, 'date'],
@@ -82,7 +82,7 @@ function nameOf(operand: Operand): string | undefined {
 
 const pointText = ({ longitude, latitude }: Point): string => `${longitude} ${latitude}`;
 
-/** Shapes and patterns as the reference prints them. */
+/** Shapes and patterns as the reference implementation prints them. */
 function valueTexts(value: Value): readonly string[] {
   switch (value.kind) {
     case 'scalar':
@@ -106,17 +106,17 @@ function valueTexts(value: Value): readonly string[] {
   }
 }
 
-/** Numbers are compared by value, lines only as what they are. */
+/** Numbers are compared by value, lines only by kind. */
 function normal(type: string, value: string): string {
   if (type === 'integer' || type === 'decimal') return String(Number(value));
   return value.replace(/\.0\)$/, ')').replace(/^.*LINESTRING.*$/, 'lines');
 }
 
-/** The reference keeps texts as they were written, quotes and all; results of functions stand without. */
+/** The reference implementation keeps texts with their quotes; results of functions have none. */
 const unquoted = (value: string): string =>
   value.startsWith("'") ? value.slice(1, -1).replaceAll("\\'", "'") : value;
 
-/** The reference's own name for an operator and its values. */
+/** The reference implementation's own name for an operator and its values. */
 function operatorName({ operator }: Condition, type: string, count: number): string {
   const isList = count > 1 && ['character', 'integer', 'decimal'].includes(type);
   if (operator === 'Eq') return isList ? 'In' : 'Eq';
@@ -158,7 +158,7 @@ function describeExpected({ field, operator, type, value, custom_field }: Expect
   return { field, operator, type, values, custom: custom_field };
 }
 
-/** Dropped conditions count as if they did not stand there. */
+/** Removes conditions that the reference implementation dropped. */
 function evaluate(filter: Filter): boolean | 'dropped' {
   switch (filter.kind) {
     case 'condition': {
@@ -178,7 +178,7 @@ function evaluate(filter: Filter): boolean | 'dropped' {
 }
 
 describe('the reference verdicts on native filters', { skip }, () => {
-  it('holds all of them', () => {
+  it('contains all of them', () => {
     assert.equal(vectors.length, 403);
     assert.equal(vectors.filter(({ valid }) => valid).length, 330);
     assert.equal(vectors.filter(({ evaluatesTo }) => evaluatesTo !== undefined).length, 106);
@@ -188,7 +188,7 @@ describe('the reference verdicts on native filters', { skip }, () => {
     const { filter, valid, note, expectedError, expressions = [], evaluatesTo } = vector;
     const title = filter.length > 100 ? `${filter.slice(0, 100)}… (${filter.length})` : filter;
     if (!valid) {
-      it(`refuses ${title}`, () => {
+      it(`rejects ${title}`, () => {
         const error = errorOf(parseFilter(filter).faults);
         const isLimit = expectedError?.startsWith('You have exceeded the maximum') ?? false;
         assert.equal(error?.native, isLimit ? 1041 : 1040);

@@ -51,7 +51,7 @@ test('cast and isof', () => {
   });
 });
 
-test('durations are cast to nothing else', () => {
+test('durations cannot be cast to another type', () => {
   assert.deepEqual(
     refusal(() => filter("cast(City,Edm.Duration) gt duration'PT1S'")),
     ['typeMismatch', '$filter: City (a string) cannot be cast to a duration at position 1.'],
@@ -62,7 +62,7 @@ test('durations are cast to nothing else', () => {
   );
 });
 
-test('case gives one type', () => {
+test('all branches of case have one type', () => {
   const when = compare('gt', price, integer(1));
   // biome-ignore-start lint/suspicious/noThenProperty: the tree has that name.
   expectExpressions({

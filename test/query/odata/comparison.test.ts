@@ -50,7 +50,7 @@ test('comparisons keep their operator and their sides', () => {
   });
 });
 
-test('a date compared with a timestamp is its midnight in UTC', () => {
+test('a date that is compared with a timestamp means midnight in UTC', () => {
   const cast: Expression = { kind: 'cast', type: 'timestamp', operand: contracted };
   expectFilters({
     'ModificationTimestamp gt 2024-05-31': compare('gt', modified, timestamp('2024-05-31T00:00:00Z')),
@@ -66,7 +66,7 @@ test('a date compared with a timestamp is its midnight in UTC', () => {
   });
 });
 
-test('timestamps become UTC, with as many of six digits as they have', () => {
+test('timestamps are converted to UTC, with at most six digits of a second', () => {
   const moments: Record<string, string> = {
     '2024-05-31T08:30:00Z': '2024-05-31T08:30:00Z',
     '2024-05-31T08:30Z': '2024-05-31T08:30:00Z',
@@ -85,7 +85,7 @@ test('timestamps become UTC, with as many of six digits as they have', () => {
   }
 });
 
-test('days and moments that do not exist are refused', () => {
+test('days and times that do not exist are rejected', () => {
   for (const [written, what] of [
     ['2023-02-29', 'date'],
     ['2024-04-31', 'date'],
@@ -105,7 +105,7 @@ test('days and moments that do not exist are refused', () => {
   }
 });
 
-test('values of different types are not compared', () => {
+test('values of different types are not comparable', () => {
   const wrong: Record<string, string> = {
     'City eq 5': "City (a string) and an integer cannot be compared (write '5' for a string) at position 9",
     '5 eq City': "an integer and City (a string) cannot be compared (write '5' for a string) at position 1",
@@ -145,7 +145,7 @@ test('values of different types are not compared', () => {
   }
 });
 
-test('what must be a condition is one', () => {
+test('an expression other than a condition is rejected where a condition is required', () => {
   const wrong: Record<string, string> = {
     ListPrice: '$filter takes a condition, not ListPrice (a decimal) at position 1',
     "WaterfrontYN and 'x'": "and takes a condition, not 'x' (a string) at position 18",
@@ -163,7 +163,7 @@ test('what must be a condition is one', () => {
   }
 });
 
-test('in takes lists of literals, of expressions, and multi-valued fields', () => {
+test('in accepts lists of literals, of expressions, and multi-valued fields', () => {
   expectFilters({
     "City in ('a','b')": oneOf(city, text('a'), text('b')),
     'City in ["a",\'b\']': oneOf(city, text('a'), text('b')),
@@ -184,7 +184,7 @@ test('in takes lists of literals, of expressions, and multi-valued fields', () =
   );
 });
 
-test('has is equality, of each member that is named', () => {
+test('has means equality, for each named member', () => {
   const dishwasher = any(values('Appliances'), 1, compare('eq', variable(1), text('Dishwasher')));
   const cooktop = any(values('Appliances'), 1, compare('eq', variable(1), text('Cooktop')));
   expectFilters({
@@ -200,7 +200,7 @@ test('has is equality, of each member that is named', () => {
   });
 });
 
-test('either spelling of a lookup value stands for both', () => {
+test('either spelling of a lookup value matches both', () => {
   const both = [text('ActiveUnderContract'), text('Active Under Contract')] as const;
   const barFridge = [text('BarFridge'), text('Bar Fridge')] as const;
   expectFilters({
@@ -229,7 +229,7 @@ test('a related record is compared with null by its key', () => {
   });
 });
 
-test('what cannot be compared is quoted as the request has it', () => {
+test('errors quote what cannot be compared as it is in the request', () => {
   const wrong: Record<string, string> = {
     'PostalCode eq 01002':
       "PostalCode (a string) and an integer cannot be compared (write '01002' for a string) at position 15",

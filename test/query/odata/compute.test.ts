@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { collection, compare, field, integer, refusal, restricted, selected } from './fixture.ts';
 
-test('computed names stand for their expression', () => {
+test('computed names are replaced by their expression', () => {
   const perArea = {
     kind: 'arithmetic',
     operator: 'div',
@@ -36,7 +36,7 @@ test('computed names stand for their expression', () => {
   );
 });
 
-test('computed names that cannot be are refused', () => {
+test('invalid computed names are rejected', () => {
   const taken = (name: string) =>
     `$compute is "${name}", but takes a new name after "as", which is not the name of a field of Property and occurs only once.`;
   const wrong: Record<string, [string, string]> = {
@@ -61,7 +61,7 @@ test('computed names that cannot be are refused', () => {
       query,
     );
   }
-  // The name of a hidden field is as free as any other, or it would tell that the field exists.
+  // The name of a hidden field is as available as any other; an error would reveal that the field exists.
   const free = collection('$compute=1 as AccessCode&$select=AccessCode', 'Property', restricted);
   assert.deepEqual(
     [free.computed, free.selection.hidden],

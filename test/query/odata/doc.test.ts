@@ -1,4 +1,4 @@
-/** Every example of docs/odata.md is taken, every refusal in it has its words. */
+/** Every example in docs/odata.md is accepted, and every rejected request in it gets the documented error. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -9,7 +9,7 @@ import { refusal, schema } from './fixture.ts';
 
 const DOC = readFileSync(new URL('../../../docs/odata.md', import.meta.url), 'utf8');
 
-/** Reads a request as it stands in the document, where nothing is percent-encoded. */
+/** Reads a request as written in the document, without percent-encoding. */
 function read(request: string): unknown {
   const [path = '', query = ''] = request.split(/\?(.*)/s);
   const options = parseQueryOptions(query.replaceAll('%', '%25').replaceAll('+', '%2B'));
@@ -32,14 +32,14 @@ function read(request: string): unknown {
   }
 }
 
-test('the examples of the document are taken', () => {
+test('the examples in the document are accepted', () => {
   const blocks = [...DOC.matchAll(/```odata\n(.*?)```/gs)].map(([, block = '']) => block);
   const requests = blocks.flatMap((block) => block.split('\n')).filter((line) => line !== '');
   assert.ok(requests.length >= 40, `${requests.length} examples`);
   for (const request of requests) assert.doesNotThrow(() => read(request), request);
 });
 
-test('the refusals of the document have its words', () => {
+test('the rejected requests in the document get the documented errors', () => {
   const rows = [...DOC.matchAll(/^\| `(Prop[^`]*)` \| `([^`]*)` \|$/gm)];
   assert.equal(rows.length, 9);
   for (const [, request = '', message] of rows) {

@@ -13,7 +13,7 @@ import {
   restricted,
 } from './fixture.ts';
 
-test('expansions keep the name that was asked and their own options', () => {
+test('expansions keep the requested name and their own options', () => {
   const query = collection(
     '$expand=Room,Media($select=Order,MediaURL;$filter=Order gt 2;$orderby=Order desc;$top=3;$skip=1;$count=true;$search=x),ListAgent(select=MemberKey;expand=Office)',
   );
@@ -45,7 +45,7 @@ test('expansions keep the name that was asked and their own options', () => {
   );
 });
 
-test('expansions give references and counts', () => {
+test('expansions may return references and counts', () => {
   const query = collection(
     '$expand=Media/$ref($top=1),Rooms/$count($filter=RoomLevel eq null),ListAgent/$ref',
   );
@@ -58,7 +58,7 @@ test('expansions give references and counts', () => {
   });
 });
 
-test('a star stands for every navigation that is not named', () => {
+test('a star means every navigation that is not named', () => {
   const { expansions } = collection('$expand=*,Media/$count', 'OpenHouse');
   assert.deepEqual(expansions.map(({ name, give }) => `${name}:${give}`).toSorted(), [
     'HistoryTransactional:records',
@@ -91,7 +91,7 @@ test('$levels repeats an expansion that leads back to its own resource', () => {
   assert.ok(listing.query.expansions.every(({ query }) => query.expansions.length === 0));
 });
 
-test('an expansion that cannot be is refused', () => {
+test('an invalid expansion is rejected', () => {
   const wrong: Record<string, [string, string]> = {
     '$expand=Medai': [
       'fieldUnknown',
@@ -189,7 +189,7 @@ test('an expansion that cannot be is refused', () => {
   }
 });
 
-test('aliases of an expansion speak of its records', () => {
+test('aliases in an expansion refer to its records', () => {
   const { expansions } = collection('$expand=Media($filter=@o gt @n;@o=$this/Order;$top=1)&@n=3');
   const order = field('Order', { resource: 'Media' });
   assert.deepEqual(expansions[0]?.query.filter, compare('gt', order, integer(3)));

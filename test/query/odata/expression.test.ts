@@ -28,7 +28,7 @@ function grouped(node: Node): string {
   }
 }
 
-test('operators bind as the table of precedence has it', () => {
+test('operators have the precedence of the specification', () => {
   const expected: Record<string, string> = {
     'a or b and c or d': '(a or (b and c) or d)',
     'a and b or c and d': '((a and b) or (c and d))',
@@ -55,12 +55,12 @@ test('operators bind as the table of precedence has it', () => {
   for (const [text, tree] of Object.entries(expected)) assert.equal(grouped(parse(text)), tree, text);
 });
 
-test('operators are understood in any case and with any white space', () => {
+test('operators are accepted in any case and with any white space', () => {
   assert.equal(grouped(parse('a EQ b And\tNOT c\n oR d')), '(((a eq b) and (not c)) or d)');
   assert.equal(grouped(parse('not(a)and(b)')), '((not a) and b)');
 });
 
-test('lists after in hold literals, arrays hold anything', () => {
+test('lists after in contain literals, arrays contain any values', () => {
   assert.equal(grouped(parse('a in ()')), '(a in [])');
   assert.equal(grouped(parse("a in ( 'x' , null,-1, @p )")), '(a in [x null -1 p])');
   assert.equal(grouped(parse('a in ["x",\'y\',b]')), '(a in [x y b])');
@@ -75,7 +75,7 @@ test('lists after in hold literals, arrays hold anything', () => {
   );
 });
 
-test('a path keeps its segments and where they begin', () => {
+test('a path keeps its segments and their positions', () => {
   assert.deepEqual(parse('$it/A/B.C/D(x=1)(2)/@E.f#g/$count($filter=h;search=i)'), {
     kind: 'path',
     start: 0,
@@ -107,7 +107,7 @@ test('a path keeps its segments and where they begin', () => {
   });
 });
 
-test('what is no expression is refused where it goes wrong', () => {
+test('an invalid expression is rejected at the position of the error', () => {
   const end = 'an operator, such as eq or and, or the end';
   const wrong: Record<string, string> = {
     '': '$filter: found the end at position 1, expected a field, a value or a function.',

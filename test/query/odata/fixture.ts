@@ -1,4 +1,4 @@
-/** The standard dictionary as two keys see it, and short ways to write trees. */
+/** The standard dictionary as two keys see it, and short functions that build trees. */
 import assert from 'node:assert/strict';
 import { type Field, type Navigation, standardDictionary } from '../../../src/dictionary/index.ts';
 import { type ErrorCode, PlatError } from '../../../src/errors/index.ts';
@@ -40,17 +40,17 @@ export const filter = (text: string, resource = 'Property', from = schema): Expr
 export const collection = (query: string, resource = 'Property', from = schema): CollectionQuery =>
   bindOptions('collection', parseQueryOptions(query), resourceOf(resource, from), from);
 
-/** What an expression of any type is bound to. */
+/** The tree of an expression of any type. */
 export function expression(source: string): Expression | undefined {
   return collection(`$compute=${encodeURIComponent(source)} as Result`).computed[0]?.expression;
 }
 
-/** Asserts what each text is bound to, as an expression of any type. */
+/** Asserts the tree of each text, as an expression of any type. */
 export function expectExpressions(expected: Readonly<Record<string, Expression>>): void {
   for (const [source, tree] of Object.entries(expected)) assert.deepEqual(expression(source), tree, source);
 }
 
-/** Asserts what each text is bound to, as a filter of listings. */
+/** Asserts the tree of each text, as a filter of listings. */
 export function expectFilters(expected: Readonly<Record<string, Expression>>): void {
   for (const [source, tree] of Object.entries(expected)) assert.deepEqual(filter(source), tree, source);
 }
@@ -59,7 +59,7 @@ export function expectFilters(expected: Readonly<Record<string, Expression>>): v
 export const selected = ({ selection }: CollectionQuery): string =>
   selection.all ? '*' : selection.fields.map(({ name }) => name).join();
 
-/** Expansions as text: the name asked, what is given, and what is selected and expanded inside. */
+/** Expansions as text: the requested name, what is returned, and what is selected and expanded inside. */
 export const expanded = ({ expansions }: CollectionQuery): string =>
   expansions
     .map(({ name, give, query }) => {
@@ -68,7 +68,7 @@ export const expanded = ({ expansions }: CollectionQuery): string =>
     })
     .join(' ');
 
-/** Runs what must be refused, and returns the error's code and message. */
+/** Runs what must be rejected, and returns the error's code and message. */
 export function refusal(run: () => unknown): [ErrorCode, string] {
   try {
     run();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { expression, refusal } from './fixture.ts';
 
-test('wrong functions and arguments are refused at their position', () => {
+test('wrong functions and arguments are rejected with their position', () => {
   const provided = 'is not provided by this service.';
   const wrong: Record<string, [string, string]> = {
     'lenght(City)': ['syntax', 'found the function lenght at position 1, expected length.'],

@@ -42,7 +42,7 @@ test('text functions', () => {
   });
 });
 
-test('patterns are literals, checked when they are read', () => {
+test('patterns are literals, and are validated when they are parsed', () => {
   expectExpressions({
     "matchespattern(City,'^R.*e$')": {
       kind: 'matches',
@@ -108,7 +108,7 @@ test('date and time functions', () => {
   });
 });
 
-test('rounding keeps the type of number', () => {
+test('rounding keeps the type of the number', () => {
   expectExpressions({
     'round(ListPrice)': call('round', 'decimal', price),
     'floor(BedroomsTotal)': call('floor', 'integer', beds),
@@ -116,7 +116,7 @@ test('rounding keeps the type of number', () => {
   });
 });
 
-test('function names are understood in any case', () => {
+test('function names are accepted in any case', () => {
   expectExpressions({
     "CONTAINS(ToLower(City),'a')": call('contains', 'boolean', call('tolower', 'string', city), text('a')),
   });

@@ -12,7 +12,7 @@ import { conditions } from './trees.ts';
 const SEED = 20_260_314;
 const FILTERS = 5_000;
 const OTHERS = 2_000;
-/** No single text may take longer, on a machine that does nothing else. */
+/** The time limit of one text, on a machine without other load. */
 const BOUND = 5;
 
 const PIECES = [
@@ -48,7 +48,7 @@ const PIECES = [
   '@p',
 ];
 
-/** A change to a text: where, how much is cut (or said twice), and what is put there. */
+/** A change of a text: the position, the number of characters that are removed or repeated, and an insertion. */
 const change = fc.record({
   at: fc.double({ min: 0, max: 1, noNaN: true }),
   length: fc.nat(12),
@@ -78,11 +78,11 @@ const mutated = (texts: fc.Arbitrary<string>) =>
     .tuple(texts, fc.array(change, { minLength: 1, maxLength: 4 }))
     .map(([text, changes]) => changed(text, changes));
 
-/** Reads a text: it is taken or refused with an error of the catalogue, and soon. */
+/** Reads a text, which must be accepted or rejected with an error of the catalogue in time. */
 function readsSoon(text: string, read: (text: string) => unknown): boolean {
   let took = Number.POSITIVE_INFINITY;
   let taken = true;
-  // Other processes may hold one run up, and not three.
+  // Other processes may delay one run, but not three.
   for (let round = 0; round < 3 && took > BOUND; round++) {
     const start = processorTime();
     try {
@@ -98,18 +98,18 @@ function readsSoon(text: string, read: (text: string) => unknown): boolean {
   return taken;
 }
 
-/** How many of the texts were taken. Both outcomes must be met, or the texts prove nothing. */
+/** The number of accepted texts. Both outcomes must occur, or the texts prove nothing. */
 function readAll(texts: readonly string[], read: (text: string) => unknown): void {
   const taken = texts.filter((text) => readsSoon(text, read)).length;
   assert.ok(taken > 0 && taken < texts.length, `${taken} of ${texts.length} were taken`);
 }
 
-test('a mutated filter is read or refused, and soon', () => {
+test('a mutated filter is accepted or rejected in time', () => {
   const written = conditions(3, 0).map((tree) => print(tree, { space: ' ', upper: false }));
   readAll(fc.sample(mutated(written), { seed: SEED, numRuns: FILTERS }), (text) => filter(text));
 });
 
-test('mutated options are read or refused, and soon', () => {
+test('mutated options are accepted or rejected in time', () => {
   const queries = fc.constantFrom(
     '$filter=City eq @p&@p=@q&@q=%27Rome%27',
     '$select=City,*,Media/MediaKey&$expand=Media($select=Order;$filter=Order gt 1;$orderby=Order desc;$top=2)',
@@ -121,7 +121,7 @@ test('mutated options are read or refused, and soon', () => {
   readAll(fc.sample(mutated(queries), { seed: SEED, numRuns: OTHERS }), (text) => collection(text));
 });
 
-test('a mutated path is read or refused, and soon', () => {
+test('a mutated path is accepted or rejected in time', () => {
   const paths = fc.constantFrom(
     "Property('a')/Media('b')/MediaURL/$value",
     'Property/a%2Fb/Room/$count',

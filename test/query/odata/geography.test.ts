@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Expression } from '../../../src/query/tree.ts';
 import { expectExpressions, filter, LOCATION, navigationOf } from './fixture.ts';
 
-test('geography over the point of a record', () => {
+test('geography functions use the point of a record', () => {
   const to = { longitude: -122.4, latitude: 37.7 };
   const near: Expression = { kind: 'distance', location: LOCATION, to };
   const corners = [

@@ -5,10 +5,10 @@ import { processorTime } from '../../support/processor-time.ts';
 import { collection, filter, refusal, schema } from './fixture.ts';
 
 const LONGEST = 16_384;
-/** As often as it fits into the longest URL. */
+/** As often as fits into the longest URL. */
 const full = (part: string): string => part.repeat(Math.floor(LONGEST / part.length));
 
-/** The least of five runs, so that a busy machine does not count. */
+/** The shortest of five runs, so that other load does not count. */
 function milliseconds(run: () => unknown): number {
   let least = Number.POSITIVE_INFINITY;
   for (let round = 0; round < 5; round++) {
@@ -19,7 +19,7 @@ function milliseconds(run: () => unknown): number {
   return least;
 }
 
-test('nesting is bounded, where it begins to be too deep', () => {
+test('nesting is limited, and the error has the position that exceeds the limit', () => {
   const deep = (open: string, inner: string, close: string, times: number) =>
     open.repeat(times) + inner + close.repeat(times);
   assert.deepEqual(filter(deep('(', 'WaterfrontYN', ')', 99)), filter('WaterfrontYN'));
@@ -35,7 +35,7 @@ test('nesting is bounded, where it begins to be too deep', () => {
   );
 });
 
-test('lists inside each other are bounded', () => {
+test('nested lambdas are limited', () => {
   const within = (times: number) =>
     `${Array.from({ length: times }, (_, index) => `Media/any(v${index}:`).join('')}true${')'.repeat(times)}`;
   assert.equal(filter(within(10)).kind, 'any');
@@ -50,7 +50,7 @@ test('lists inside each other are bounded', () => {
   ]);
 });
 
-test('terms and values are bounded', () => {
+test('terms and values are limited', () => {
   const terms = (number: number) => Array(number).fill('1 eq 1').join(' or ');
   assert.equal(filter(terms(1_999)).kind, 'or');
   assert.deepEqual(
@@ -69,7 +69,7 @@ test('terms and values are bounded', () => {
   );
 });
 
-test('aliases and computed names count where they are used', () => {
+test('aliases and computed names count wherever they are used', () => {
   const doubled = (names: readonly string[]) =>
     names.map((name, index) => `@${name}=@${names[index + 1] ?? 'end'} and @${names[index + 1] ?? 'end'}`);
   const names = Array.from({ length: 30 }, (_, index) => `a${index}`);
@@ -86,7 +86,7 @@ test('aliases and computed names count where they are used', () => {
   assert.deepEqual(refusal(() => collection(`$filter=@b0 eq 1&${long.join('&')}`))[0], 'filterTooLarge');
 });
 
-test('values count as often as aliases put them in, over the whole request', () => {
+test('values count as often as aliases insert them, over the whole request', () => {
   const long = 'x'.repeat(1000);
   const told = 'more than 131072 characters of values, each counted as often as it is used';
   const among = (times: number) => `$filter=City in (${Array(times).fill('@a').join()})&@a='${long}'`;
@@ -107,7 +107,7 @@ test('values count as often as aliases put them in, over the whole request', () 
   assert.match(refusal(() => collection(inside(90)))[1], new RegExp(told));
 });
 
-test('a list of lists is bounded by the values that it holds', () => {
+test('a list of lists is limited by the number of its values', () => {
   const path = `$filter=BedroomsTotal in [${Array(3).fill('@a').join()}]&@a=[${Array(700).fill('1').join()}]`;
   assert.deepEqual(
     refusal(() => collection(path)),
@@ -115,7 +115,7 @@ test('a list of lists is bounded by the values that it holds', () => {
   );
 });
 
-test('terms are bounded over the whole request, too', () => {
+test('terms are limited over the whole request as well', () => {
   const some = Array(1900).fill('1 eq 1').join(' or ');
   const path = `$filter=@a&$orderby=@a&$compute=@a as One&@a=${some}`;
   const told = 'more than 5000 terms in all options, each counted as often as it is used';
@@ -123,7 +123,7 @@ test('terms are bounded over the whole request, too', () => {
   assert.equal(collection(`$filter=@a&$compute=@a as One&@a=${some}`).computed.length, 1);
 });
 
-test('expansions are bounded', () => {
+test('expansions are limited', () => {
   assert.deepEqual(
     refusal(() => collection('$expand=*($levels=max)')),
     ['filterTooLarge', '$expand: more than 100 expansions at position 1.'],
@@ -133,7 +133,7 @@ test('expansions are bounded', () => {
   assert.equal(refusal(() => collection(deep(100), 'OpenHouse'))[0], 'filterTooLarge');
 });
 
-test('the longest texts are read or refused at once', () => {
+test('the longest texts are accepted or rejected at once', () => {
   const filters: Record<string, string> = {
     parentheses: full('('),
     'closed parentheses': `${'('.repeat(8_000)}true${')'.repeat(8_000)}`,
@@ -177,7 +177,7 @@ test('the longest texts are read or refused at once', () => {
         refusal(() => filter(text));
       }
     });
-    // Twice the bound, since a refusal is read twice.
+    // Twice the limit, since a rejected text is read twice.
     assert.ok(took < 10, `${name}: ${took} ms`);
   }
   const queries: Record<string, string> = {

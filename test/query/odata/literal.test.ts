@@ -42,7 +42,7 @@ test('a literal is recognized by its form', () => {
   for (const [text, literal] of Object.entries(forms)) assert.deepEqual(literalOf(text), literal, text);
 });
 
-test('a malformed literal is refused at its position', () => {
+test('a malformed literal is rejected with its position', () => {
   const wrong: Record<string, string> = {
     "A eq 'abc": "$filter: found a string that is not closed at position 6, expected a closing '.",
     'A eq "abc"': '$filter: found "abc" at position 6, expected a value; a string must be in single quotes.',
@@ -51,7 +51,7 @@ test('a malformed literal is refused at its position', () => {
     'A gt 2024-13-01': '$filter: found 2024-13-01 at position 6, expected a date, such as 2024-05-31.',
     'A gt 2024-01-01T10:00:00':
       '$filter: found 2024-01-01T10:00:00 at position 6, expected a date and time with its zone, such as 2024-05-31T08:30:00Z (write + as %2B).',
-    // The plus of an offset that came as a space.
+    // The plus of an offset that arrived as a space.
     'A gt 2024-01-01T10:00:00 02:00':
       '$filter: found 2024-01-01T10:00:00 at position 6, expected a date and time with its zone, such as 2024-05-31T08:30:00Z (write + as %2B).',
     'A gt 24:00': '$filter: found 24:00 at position 6, expected a time of day, such as 08:30:00.',
@@ -75,7 +75,7 @@ test('a malformed literal is refused at its position', () => {
   }
 });
 
-test('in the condition of case, a number before a colon is no time', () => {
+test('in a condition of case, a number before a colon is not a time', () => {
   const branches = (text: string) => {
     const node = parse(text);
     assert.ok(node.kind === 'case');
@@ -97,7 +97,7 @@ test('in the condition of case, a number before a colon is no time', () => {
   assert.deepEqual(branches('case(A gt 1:10:20)'), [[{ form: 'integer', text: '1' }, morning]]);
 });
 
-test('shapes are read as well-known text', () => {
+test('shapes are parsed as well-known text', () => {
   const at = (longitude: number, latitude: number) => ({ longitude, latitude });
   const point = { kind: 'point', areas: [[[at(-122.4, 37.7)]]] };
   assert.deepEqual(readWellKnownText('SRID=4326;POINT(-122.4 37.7)'), { ...point, srid: 4326 });

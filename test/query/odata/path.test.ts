@@ -45,7 +45,7 @@ test('paths lead through related records', () => {
   });
 });
 
-test('lambdas look at each record, and see what is around them', () => {
+test('lambdas test each record, and may use the variables around them', () => {
   expectFilters({
     'Media/any(m:m/Order eq 1)': any(records('Media'), 1, compare('eq', order(), integer(1))),
     'Media/ANY(m : m/Order eq 1)': any(records('Media'), 1, compare('eq', order(), integer(1))),
@@ -77,7 +77,7 @@ test('lambdas look at each record, and see what is around them', () => {
         ),
       ),
     ),
-    // A variable goes before a field of the same name, and sibling lambdas share a scope.
+    // A variable takes precedence over a field of the same name, and sibling lambdas share a scope.
     'Media/any(City:City/Order eq 1) and Media/any(m:m/Order eq 1)': and(
       any(records('Media'), 1, compare('eq', order(), integer(1))),
       any(records('Media'), 1, compare('eq', order(), integer(1))),
@@ -85,7 +85,7 @@ test('lambdas look at each record, and see what is around them', () => {
   });
 });
 
-test('lambdas look at each value of a multi-valued lookup', () => {
+test('lambdas test each value of a multi-valued lookup', () => {
   expectFilters({
     "Appliances/any(a:a eq 'Cooktop')": any(
       values('Appliances'),
@@ -111,7 +111,7 @@ test('lambdas look at each value of a multi-valued lookup', () => {
   });
 });
 
-test('collections are counted, whole or filtered', () => {
+test('collections can be counted, whole or filtered', () => {
   const second = compare('gt', order(), integer(2));
   const third = compare('lt', order(), integer(9));
   expectFilters({
@@ -126,7 +126,7 @@ test('collections are counted, whole or filtered', () => {
       count(values('Appliances'), 1, compare('eq', variable(1), text('Cooktop'))),
       integer(1),
     ),
-    // Inside the option unprefixed names are those of the members, and $it is still the listing.
+    // Inside the option, names without a prefix are those of the members, and $it is still the listing.
     'OpenHouses/$count($filter=Media/any(m:m/MediaKey eq $it/City)) eq 1': compare(
       'eq',
       count(
@@ -143,7 +143,7 @@ test('collections are counted, whole or filtered', () => {
   });
 });
 
-test('aliases stand for their value wherever they are used', () => {
+test('aliases are replaced by their value wherever they are used', () => {
   const filtered = (query: string) => collection(query).filter;
   assert.deepEqual(
     filtered("$filter=City eq @c and ListPrice gt @p&@c='Rome'&@p=-5"),
@@ -154,14 +154,14 @@ test('aliases stand for their value wherever they are used', () => {
   assert.deepEqual(filtered('$filter=@a gt @b&@a=ListPrice&@b=ListPrice'), compare('gt', price, price));
   assert.deepEqual(filtered('$filter=@m/City eq null&@m=$it'), compare('eq', city, NULL));
   assert.deepEqual(filtered('$filter=City eq @none'), compare('eq', city, NULL));
-  // An alias does not see the lambda around its use.
+  // The value of an alias cannot use the variables of a lambda around it.
   assert.deepEqual(
     filtered('$filter=Media/any(City:City/MediaKey eq @a)&@a=City'),
     any(records('Media'), 1, compare('eq', field('MediaKey', { resource: 'Media', scope: 1 }), city)),
   );
 });
 
-test('aliases that cannot be resolved are refused', () => {
+test('aliases that cannot be resolved are rejected', () => {
   const wrong: Record<string, [string, string]> = {
     '$filter=City eq @a&@a=@b&@b=@a': [
       'syntax',
@@ -197,7 +197,7 @@ test('aliases that cannot be resolved are refused', () => {
 test('unknown and hidden names get the same error, with the nearest visible name', () => {
   const wrong: Record<string, string> = {
     'Lisprice eq 1': 'Property has no field Lisprice at position 1. Did you mean ListPrice?',
-    // A name of the native interface stands for its counterpart, however far the two are apart.
+    // A name of the native interface suggests its counterpart, however different the two are.
     "ListAgentId eq '7'": 'Property has no field ListAgentId at position 1. Did you mean ListAgentKey?',
     "CoBuyerOfficeid eq '7'":
       'Property has no field CoBuyerOfficeid at position 1. Did you mean CoBuyerOfficeKey?',
@@ -226,7 +226,7 @@ test('unknown and hidden names get the same error, with the nearest visible name
   }
 });
 
-test('a path that leads nowhere is refused where it does', () => {
+test('an invalid path is rejected at the segment with the error', () => {
   const wrong: Record<string, string> = {
     'Media/Order eq 1': 'Media is a list, so Order must be inside Media/any(x: …) at position 7',
     'City/$count eq 1': 'a single value has no $count at position 6',
@@ -249,7 +249,7 @@ test('a path that leads nowhere is refused where it does', () => {
   }
 });
 
-test('what OData has and this service has not is named', () => {
+test('features of OData that this service does not support are named in the error', () => {
   const wrong: Record<string, string> = {
     'Foo.Bar/City eq 1': 'the type cast Foo.Bar at position 1',
     'ListAgent/Foo.Bar/MemberKey eq 1': 'the type cast Foo.Bar at position 11',

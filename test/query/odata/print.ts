@@ -1,11 +1,11 @@
 /** Writes trees as OData text. */
 import type { Collection, Expression, Literal, Scope } from '../../../src/query/tree.ts';
 
-/** How a text is written: its spaces and the case of its words. */
+/** The style of a text: its white space and the case of its words. */
 export interface Hand {
   readonly space: string;
   readonly upper: boolean;
-  /** The scope that unprefixed names speak of; 0 when absent. */
+  /** The scope of names without a prefix; 0 when absent. */
   readonly self?: Scope;
 }
 
@@ -71,7 +71,7 @@ function literalText(literal: Literal): string {
   }
 }
 
-/** Writes a tree with no more parentheses than precedence asks for. */
+/** Writes a tree with only the parentheses that precedence requires. */
 export function print(tree: Expression, hand: Hand, least = 0): string {
   const level = levelOf(tree);
   const written = write(tree, hand, level);

@@ -4,7 +4,7 @@ import { decodePart } from '../../../src/query/odata/option-text.ts';
 import { parseQueryOptions } from '../../../src/query/odata/query.ts';
 import { collection, refusal } from './fixture.ts';
 
-test('options are split first and decoded then', () => {
+test('options are split before they are decoded', () => {
   const options = parseQueryOptions(
     '$filter=City%20eq+%27a%2Bb%26c%3Dd%27&$top=5&@p=%27x%27&utm_source=mail&debug&&%24skip=1',
   );
@@ -36,7 +36,7 @@ test('an empty query has no options', () => {
   assert.deepEqual(parseQueryOptions(''), { system: new Map(), aliases: new Map(), custom: [] });
 });
 
-test('unknown, repeated and malformed options are refused', () => {
+test('unknown, repeated and malformed options are rejected', () => {
   const wrong: Record<string, [string, string]> = {
     '$fliter=x': ['optionUnknown', 'The query option $fliter is not known. Did you mean $filter?'],
     $nothing: ['optionUnknown', 'The query option $nothing is not known.'],
@@ -61,11 +61,11 @@ test('unknown, repeated and malformed options are refused', () => {
   }
 });
 
-test('a part of a path keeps its plus signs', () => {
+test('a plus sign in a path is kept', () => {
   assert.equal(decodePart('a+b%2Fc%20d'), 'a+b/c d');
 });
 
-test('numbers and booleans are checked', () => {
+test('numbers and booleans are validated', () => {
   const whole = 'a whole number, 0 or more';
   const wrong: Record<string, string> = {
     '$top=-1': `$top is "-1", but takes ${whole}.`,
@@ -88,7 +88,7 @@ test('numbers and booleans are checked', () => {
   }
 });
 
-test('a long value is shown in part', () => {
+test('the error quotes only the beginning of a long value', () => {
   const [, message] = refusal(() => collection(`$top=${'9'.repeat(5000)}`));
   assert.equal(message, `$top is "${'9'.repeat(40)}…", but takes a whole number, 0 or more.`);
 });

@@ -17,7 +17,7 @@ import {
   selected,
 } from './fixture.ts';
 
-test('a request without options asks for everything of every record', () => {
+test('a request without options returns everything of every record', () => {
   assert.deepEqual(collection(''), {
     resource: resourceOf('Property').resource,
     order: [],
@@ -67,7 +67,7 @@ test('an order has expressions and directions', () => {
   }
 });
 
-test('options that this service has not are named', () => {
+test('options that this service does not support are named in the error', () => {
   for (const name of ['apply', 'id', 'index', 'schemaversion']) {
     const message = `$${name}: this option is not provided by this service.`;
     assert.deepEqual(
@@ -77,7 +77,7 @@ test('options that this service has not are named', () => {
   }
 });
 
-test('a single record takes only what speaks of one record', () => {
+test('a single record accepts only options that apply to one record', () => {
   const single = (query: string) =>
     bindOptions('record', parseQueryOptions(query), resourceOf('Property'), schema);
   const query = single('$select=City&$expand=Media($top=1)&$compute=1 as One&$format=json');
@@ -100,7 +100,7 @@ test('a single record takes only what speaks of one record', () => {
   }
 });
 
-test('a count takes what limits it', () => {
+test('a count accepts the options that restrict it', () => {
   const counted = (query: string) =>
     bindOptions('count', parseQueryOptions(query), resourceOf('Property'), schema);
   const query = counted('$filter=ListingContractDate gt 2024-01-01&$search=x&@unused=1');

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { parseResourcePath, type ResourcePath } from '../../../src/query/odata/resource-path.ts';
 import { refusal, restricted, schema } from './fixture.ts';
 
-/** What a path addresses, as text: every step by the name that was asked, keys in brackets. */
+/** What a path addresses, as text: every step by the requested name, keys in brackets. */
 function address(path: ResourcePath): string {
   switch (path.kind) {
     case 'service':
@@ -94,7 +94,7 @@ test('a key may be a parameter alias', () => {
   );
 });
 
-test('what is not there is not found', () => {
+test('a path to nothing is not found', () => {
   const expected: Record<string, [string, string]> = {
     Propety: ['resourceUnknown', 'There is no resource Propety. Did you mean Property?'],
     property: ['resourceUnknown', 'There is no resource property. Did you mean Property?'],
@@ -114,7 +114,7 @@ test('what is not there is not found', () => {
     'Property/a/Appliances/$value': ['pathNotFound', 'There is nothing at Property/a/Appliances/$value.'],
     "Property('a')/ListPrice('b')": ['pathNotFound', "There is nothing at Property('a')/ListPrice('b')."],
     "Property('a')/ListAgent('b')": ['pathNotFound', "There is nothing at Property('a')/ListAgent('b')."],
-    // A long key hides nothing of what stands behind it.
+    // A long key does not hide what comes after it.
     "Property('20260101000000000000000001')/Medias": [
       'pathNotFound',
       "There is nothing at Property('20260101000000000000000001')/Medias.",
@@ -134,7 +134,7 @@ test('what is not there is not found', () => {
   }
 });
 
-test('malformed paths and keys are refused', () => {
+test('malformed paths and keys are rejected', () => {
   const expected: Record<string, [string, string]> = {
     'Property%2': [
       'requestMalformed',
@@ -182,7 +182,7 @@ test('malformed paths and keys are refused', () => {
   }
 });
 
-test('what OData has and this service has not is named', () => {
+test('features of OData that this service does not support are named in the error', () => {
   const expected: Record<string, string> = {
     $batch: '$batch',
     $all: '$all',

@@ -10,7 +10,7 @@ const RUNS = { seed: 20_260_314, numRuns: 2_000 };
 const PLAIN: Hand = { space: ' ', upper: false };
 const WIDE: Hand = { space: ' \t ', upper: true };
 
-test('a tree that is written and read is the same tree', () => {
+test('a tree that is written and parsed is the same tree', () => {
   fc.assert(
     fc.property(conditions(4, 0), fc.constantFrom(PLAIN, WIDE), (tree, hand) => {
       assert.deepEqual(filter(print(tree, hand)), tree);
@@ -19,7 +19,7 @@ test('a tree that is written and read is the same tree', () => {
   );
 });
 
-test('the canonical text knows trees, not how they were written', () => {
+test('the canonical text depends on the tree, not on how it was written', () => {
   fc.assert(
     fc.property(conditions(4, 0), (tree) => {
       const text = canonicalText(tree);

@@ -54,7 +54,7 @@ test('inside an expansion a semicolon and a parenthesis end the search', () => {
   assert.equal(expansions[0]?.query.top, 2);
 });
 
-test('what is no search expression is refused', () => {
+test('an invalid search expression is rejected', () => {
   const wrong: Record<string, string> = {
     '': '$search: found the end at position 1, expected a word or a phrase in double quotes.',
     '"a': '$search: found " at position 1, expected a word or a phrase in double quotes.',

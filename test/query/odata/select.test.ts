@@ -2,18 +2,18 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { collection, expanded, fieldOf, refusal, restricted, selected } from './fixture.ts';
 
-test('a selection keeps its order and sets hidden fields apart', () => {
+test('a selection keeps its order and separates hidden fields', () => {
   assert.deepEqual(collection('$select=City,AccessCode,ListPrice,City', 'Property', restricted).selection, {
     all: false,
     fields: [fieldOf('City'), fieldOf('ListPrice')],
     hidden: [fieldOf('AccessCode')],
   });
   assert.equal(selected(collection('$select=*,City')), '*');
-  // A navigation alone selects its link, and operations of a schema are none.
+  // A navigation by itself selects its link; operations of a schema do not exist.
   assert.equal(selected(collection('$select=City,Media,Ns.*,Ns.Act,Ns.Fn(a,b)')), 'City');
 });
 
-test('a selection that cannot be is refused', () => {
+test('an invalid selection is rejected', () => {
   const wrong: Record<string, [string, string]> = {
     '$select=Foo': ['fieldUnknown', '$select: Property has no field Foo at position 1.'],
     '$select=City,Lisprice': [
@@ -52,7 +52,7 @@ test('a selection that cannot be is refused', () => {
   }
 });
 
-test('a selection leads into expansions', () => {
+test('a selection may contain paths into expansions', () => {
   assert.equal(
     expanded(collection('$select=City,Media/MediaURL,Media/Order&$expand=Media,ListAgent')),
     'Media:records[MediaURL,Order] ListAgent:records[*]',

@@ -23,7 +23,7 @@ import {
 
 type Make = (depth: number, scope: Scope) => Arbitrary<Expression>;
 
-/** Arbitraries are kept, since each is made of all those below it. */
+/** Arbitraries are cached, since each is built from all smaller ones. */
 function kept(make: Make): Make {
   const made = new Map<string, Arbitrary<Expression>>();
   return (depth, scope) => {
@@ -81,7 +81,7 @@ const numbers: Make = kept((depth, scope) => {
     dates(depth - 1, scope).map((operand) => call('year', 'integer', operand)),
     below.map((operand) => call('round', numberType(operand), operand)),
     points.map((to): Expression => ({ kind: 'distance', location: LOCATION, to })),
-    // Only $this and the listing can be named inside, so that is all there is.
+    // Only $this and the listing can be named inside.
     numbers(0, 0).map((right): Expression => {
       const order = field('Order', { resource: 'Media', scope: scope + 1 });
       return { kind: 'count', over: media(0), variable: scope + 1, predicate: compare('gt', order, right) };
@@ -158,7 +158,7 @@ function media(scope: Scope): Collection {
   return records('Media', { scope });
 }
 
-/** Conditions of a depth, in which lambda variables up to a scope are known. */
+/** Conditions of a depth that may use lambda variables up to a scope. */
 export const conditions: Make = kept((depth, scope) => {
   const leaves = pick(field('WaterfrontYN'), field('NewConstructionYN'), boolean(true), boolean(false));
   if (depth === 0) return leaves;

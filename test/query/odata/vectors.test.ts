@@ -1,4 +1,4 @@
-/** The verdicts of the OASIS grammar on its own test cases. */
+/** The test cases of the OASIS grammar. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -16,17 +16,17 @@ interface Vector {
   readonly valid: boolean;
 }
 
-/** Grammar of bodies, which no request here has. */
+/** Grammar of request bodies, which this service does not parse. */
 const NOT_READ = new Set(['booleanValue', 'primitiveValue']);
 
 const DOC = readFileSync(new URL('../../../docs/odata.md', import.meta.url), 'utf8');
 
-/** Where this service answers otherwise than the grammar: the table at the end of the document. */
+/** Where this service differs from the grammar: the table at the end of the document. */
 const OTHERWISE: readonly string[] = [
   ...DOC.slice(DOC.indexOf('## Differences from the standard grammar')).matchAll(/^\| `(.*)` \| .+ \|$/gm),
 ].map(([, input = '']) => input);
 
-/** A vector is not of the rule that it claims, though it reads as something else. */
+/** The vector does not match the rule that it names, though it is valid as something else. */
 class WrongKind extends Error {}
 
 const decoded = (text: string): string => decodePart(text.replaceAll('+', ' '));
@@ -53,7 +53,7 @@ function split(text: string, mark: string): [string, string] {
   return at === -1 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
 }
 
-/** A service root may be any path that ends in a slash, so every slash is tried. */
+/** A service root may be any path that ends in a slash, so that every slash is tried. */
 function absolute(uri: string): void {
   const match = /^https?:\/\/[^/]+\/([^?]*)(\?.*)?$/.exec(uri);
   if (!match) throw new WrongKind('no URL');
@@ -184,7 +184,7 @@ function verdict({ rule, input }: Vector): boolean {
   }
 }
 
-test('the grammar agrees with the OASIS test cases, but for the list in the document', (context) => {
+test('the grammar agrees with the OASIS test cases, except for the list in the document', (context) => {
   if (!existsSync(FILE)) return context.skip('the OASIS test cases are not beside this checkout');
   const vectors: readonly Vector[] = JSON.parse(readFileSync(FILE, 'utf8'));
   const asked = vectors.filter(({ rule }) => !NOT_READ.has(rule));

@@ -160,7 +160,7 @@ test('quarantine list and retry: a retry stores records that are valid now and l
   const server = await odataServer(t, clock, { Property: listings(4, clock, wrong) });
   const at = place(t);
   const left = await at.run(['replicate', ...options(server.root, '--drift', 'freeze')]);
-  assert.equal(left.code, 1, 'what is in quarantine is not done');
+  assert.equal(left.code, 1, 'quarantined records make the exit code 1');
   assert.match(left.err, /"kind":"end","result":"done","quarantined":\{"Property":2\}\}\n$/);
   const reasons = [
     [keyOf(2), 'ListPrice is "much", but takes a number'],

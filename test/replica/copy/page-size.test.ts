@@ -28,7 +28,7 @@ test('the first page is small, since the weight of its records is unknown; light
   const { size, sizes, good } = watched(1000);
   assert.equal(size.now, 50);
   good(1, LIGHT);
-  assert.deepEqual([size.now, sizes], [1000, []], 'a beginning is no news');
+  assert.deepEqual([size.now, sizes], [1000, []], 'the size after the first page is not reported');
 });
 
 test('the allowed maximum is never exceeded, even if it is below the size of the first page', () => {
@@ -99,7 +99,7 @@ test('a rejected page is tried in halves, down to the size of a page that succee
   const tried = Array.from({ length: 6 }, () => (size.tryLess(false) ? size.now : undefined));
   assert.deepEqual(tried, [500, 250, 125, 62, 50, undefined]);
   size.restore();
-  assert.equal(size.now, 1000, 'it was not the size');
+  assert.equal(size.now, 1000, 'the size was not the reason');
   assert.equal(size.tryLess(false), true);
 });
 

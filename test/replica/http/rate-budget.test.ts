@@ -106,7 +106,7 @@ test('a clock that was set back by years delays by one window, not by years', ()
   const before = NOW - 3650 * DAY;
   assert.equal(waitFor({ requestsPerHour: 5 }, use, before), HOUR + MINUTE);
   assert.equal(waitFor({ requestsPerSecond: 1 }, use, before), 1000);
-  assert.equal(waitFor({}, use, before), 0, 'a block so far off was learned by another clock');
+  assert.equal(waitFor({}, use, before), 0, 'a block this far in the future comes from another clock');
 });
 
 test('after a clock was set back, a wait of the reported length suffices', () => {

@@ -93,7 +93,7 @@ test('INCIDENT one dead media host blocked the queue: it is no longer asked in t
   assert.equal(replica.reported('media').filter(({ state }) => state === 'failed').length, 30);
 
   await run();
-  assert.deepEqual(host.asked, [], 'a quarter of an hour has to pass');
+  assert.deepEqual(host.asked, [], 'the host is not asked again within a quarter of an hour');
   for (const { MediaURL } of dead) host.files.set(String(MediaURL), `file of ${String(MediaURL)}`);
   feed.clock.advance(HOUR);
   await run();

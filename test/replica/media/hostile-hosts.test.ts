@@ -110,7 +110,7 @@ test('a stop during downloads ends the run as stopped, and completed files are s
   assert.equal(
     await replica.store.checkpoints.pendingCount(SOURCE, 'Property', 'files'),
     1,
-    'listing 2 alone',
+    'only listing 2',
   );
   host.files.set(url('b'), 'another');
   assert.equal(await run(), 'done');
@@ -139,7 +139,7 @@ test('a folder that cannot be written ends the round with an error, and no host 
   assert.deepEqual(rows(), []);
   for (const key of keys) host.files.set(url(key), key);
   await run();
-  assert.equal(rows().length, 8, 'nothing waits for a quarter of an hour');
+  assert.equal(rows().length, 8, 'no file has to wait a quarter of an hour');
 });
 
 test('URLs that a host answers with 404 are requested again once per listing, many listings in one request', async (t) => {
@@ -160,7 +160,7 @@ test('URLs that a host answers with 404 are requested again once per listing, ma
   const keys = asked.flatMap(([, list = '']) => list.split(',')).toSorted();
   assert.deepEqual(keys, ["'1'", "'2'", "'3'", "'4'", "'5'", "'6'"]);
   assert.ok(asked.length < 6, `${asked.length} requests`);
-  assert.equal(host.asked.length, 12, 'an address that is the same again is not tried again');
+  assert.equal(host.asked.length, 12, 'a URL that stays the same is not tried again');
   assert.ok(rows().every(({ reason }) => reason === '404: no such file'));
 });
 

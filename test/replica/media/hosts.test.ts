@@ -24,7 +24,7 @@ test('a new host has one slot, and four after it delivered a file quickly', () =
   lines.delivered('a', 100);
   assert.deepEqual(taken(lines), ['a1', 'a2', 'a3', 'a4']);
   lines.delivered('a', MINUTE);
-  assert.deepEqual(taken(lines), [], 'a host that has become slow has one place again');
+  assert.deepEqual(taken(lines), [], 'a host that has become slow has one slot again');
   assert.deepEqual([lines.running, lines.waiting], [4, 14]);
 });
 

@@ -12,6 +12,9 @@ const KEYS: Readonly<Record<string, string>> = {
 /** Collections that a listing of this server may have. */
 const COLLECTIONS = ['Media', 'Rooms', 'Room', 'Unit', 'UnitTypes', 'OpenHouse', 'OpenHouses'];
 
+/** The `$top` values with which the consumer discovers what a source can do. */
+export const PROBES: ReadonlySet<string | null> = new Set(['1', '5']);
+
 /** What the server can do and how it does it. A test may change all of it while the server runs. */
 export interface Traits {
   /** Form of its links to the next page: absolute, relative, with another host, or none. */

@@ -1,4 +1,4 @@
-/** What a role sees changes with the record, with the day and with the definition of roles, at once. */
+/** What a role sees changes at once with the record, the day and the definition of roles. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BUILT_IN_ACCESS, type RoleDefinition } from '../../../src/access/index.ts';
@@ -42,7 +42,7 @@ const partner = (
 });
 
 export function accessChangeContract(engine: Engine): void {
-  test('a role that looks at a count sees a listing once its media are enough', async (t) => {
+  test('a role whose rule compares a count sees a listing once it has enough media', async (t) => {
     const world = await makeWorld(engine, t);
     const rules = roles(partner('PhotosCount ge 2', { Media: '' }));
     await world.store.configure((settings) => ({ ...settings, ...rules }));
@@ -55,7 +55,7 @@ export function accessChangeContract(engine: Engine): void {
     assert.deepEqual(await faultsIn(world.store), []);
   });
 
-  test('a change of status moves a listing, its children and theirs', async (t) => {
+  test('a change of status changes who sees the listing, its children and theirs', async (t) => {
     const world = await makeWorld(engine, t);
     const write = (status: string, children: Json = {}) =>
       world.write('Property', listing('A', { StandardStatus: status, ...children }));
@@ -75,7 +75,7 @@ export function accessChangeContract(engine: Engine): void {
     assert.equal(await seen(world, 'idx'), 'A O N OM');
   });
 
-  test('a sale of three years ago goes out of sight on the day, not before', async (t) => {
+  test('a listing sold three years ago leaves the view at midnight, not before', async (t) => {
     const world = await makeWorld(engine, t);
     const sold = { StandardStatus: 'Closed', CloseDate: '2023-06-01' };
     await world.write('Property', listing('A', { ...sold, ...CHILDREN }));
@@ -90,7 +90,7 @@ export function accessChangeContract(engine: Engine): void {
     assert.equal(await seen(other, 'idx'), '');
   });
 
-  test('rules look at keys as at any other field, of records and of their parents', async (t) => {
+  test('rules may compare keys like any other field, of records and of their parents', async (t) => {
     const rules = partner("ListingKey ne 'B'", {
       PropertyRooms: "RoomKey ne 'R2'",
       Media: "ResourceRecordKey eq 'A' and ResourceName eq 'Property'",
@@ -107,7 +107,7 @@ export function accessChangeContract(engine: Engine): void {
     assert.equal(await seen(world, 'partner'), 'A C R1 RC1 RC2 MA');
   });
 
-  test('the day begins also for a process whose first act on it is a write', async (t) => {
+  test('a new day also begins in a process whose first call on it is a write', async (t) => {
     const world = await makeWorld(engine, t);
     await world.write('Property', listing('A', { StandardStatus: 'Closed', CloseDate: '2023-06-01' }));
     const newField = await world.parse('Property', listing('B', { City: 'Ely' }));
@@ -116,7 +116,7 @@ export function accessChangeContract(engine: Engine): void {
     assert.equal(await seen(world, 'idx'), 'B');
   });
 
-  test('a leap day three years ago is the last of February', async (t) => {
+  test('three years before a leap day is the last of February', async (t) => {
     const world = await makeWorld(engine, t);
     world.clock.set('2028-02-29T12:00:00Z');
     const sold = (key: string, CloseDate: string) => listing(key, { StandardStatus: 'Closed', CloseDate });
@@ -126,7 +126,7 @@ export function accessChangeContract(engine: Engine): void {
     assert.equal(await seen(world, 'idx'), 'C');
   });
 
-  test('a rule of a child that looks at the calendar moves with it', async (t) => {
+  test('a calendar rule of a child applies with the day', async (t) => {
     const rule = partner('', { OpenHouse: 'OpenHouseDate ge {today}', Media: '' });
     const world = await makeWorld(engine, t, { settings: roles(rule) });
     const house = openHouse('O', { OpenHouseDate: '2026-06-01', Media: [photo('OM')] });
@@ -136,7 +136,7 @@ export function accessChangeContract(engine: Engine): void {
     assert.equal(await seen(world, 'partner'), 'A');
   });
 
-  test('a new definition of a role holds at once for every row, children too', async (t) => {
+  test('a new definition of a role applies to every row at once, including children', async (t) => {
     const world = await makeWorld(engine, t, { settings: roles(partner("City eq 'Ely'", { Media: '' })) });
     await world.write(
       'Property',
@@ -150,7 +150,7 @@ export function accessChangeContract(engine: Engine): void {
     const model = await configure(partner("City eq 'Aurora'", { Media: '' }));
     assert.equal(model.generation, before + 1);
     assert.equal(await seen(world, 'partner'), 'B N');
-    // The rule of a child alone.
+    // Only the rule of a child.
     await configure(partner('', { Media: "ShortDescription eq 'front'", PropertyRooms: '', OpenHouse: '' }));
     assert.equal(await seen(world, 'partner'), 'A B R O N');
     // Roles in another order have other bits.
@@ -165,7 +165,7 @@ export function accessChangeContract(engine: Engine): void {
     assert.equal((await world.store.model()).rules.roles.get('partner'), undefined);
   });
 
-  test('a role that gets or loses a class of fields sees or misses them at once', async (t) => {
+  test('a role that gains or loses a class of fields sees it, or no longer sees it, at once', async (t) => {
     const world = await makeWorld(engine, t, { settings: roles(partner('', {}, [])) });
     await world.write('Property', listing('A', { ListPrice: 1, PrivateRemarks: 'x' }));
     const viewer = { role: 'partner' };
@@ -186,7 +186,7 @@ export function accessChangeContract(engine: Engine): void {
     assert.equal(await shown(), 'PrivateRemarks');
   });
 
-  test('a new condition on withheld fields holds at once', async (t) => {
+  test('a new condition on withheld fields applies at once', async (t) => {
     const world = await makeWorld(engine, t);
     await world.write('Property', listing('A', { City: 'Ely', ListPrice: 1 }));
     const city = async () => (await world.record('Property', 'A', '', { viewer: IDX }))?.City;
@@ -197,7 +197,7 @@ export function accessChangeContract(engine: Engine): void {
     assert.deepEqual(await world.keys('Property', "$filter=City eq 'Ely'", { viewer: IDX }), []);
   });
 
-  test('a definition that cannot be kept with each record is refused, and changes nothing', async (t) => {
+  test('a definition that cannot be evaluated per record is rejected, and changes nothing', async (t) => {
     const world = await makeWorld(engine, t);
     const refuse = async (definition: RoleDefinition, reason: string | RegExp) => {
       const changed = world.store.configure((settings) => ({ ...settings, ...roles(definition) }));

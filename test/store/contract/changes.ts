@@ -1,4 +1,4 @@
-/** The sequence of changes: each written record once a commit, in commit order, whoever writes. */
+/** The sequence of changes: each written record once per commit, in commit order, with any number of writers. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BUILT_IN_ACCESS } from '../../../src/access/index.ts';
@@ -37,7 +37,7 @@ const plain = ({ keys }: Changes & { kind: 'records' }): Record<string, readonly
   );
 
 export function changesContract(engine: Engine): void {
-  test('every record that a write puts, restamps or deletes is in the sequence, and nothing else', async (t) => {
+  test('the sequence has every record that a write stores, restamps or deletes, and no other', async (t) => {
     const { store, write } = await makeWorld(engine, t);
     const { changes } = await followerOf(store);
     await write('Property', listing('A', { Media: [photo('M1')] }), listing('B'));
@@ -55,7 +55,7 @@ export function changesContract(engine: Engine): void {
     assert.deepEqual(await changes(), {});
   });
 
-  test('what a new day or new rules show to other roles is in the sequence', async (t) => {
+  test('the sequence has the records whose visibility changes with a new day or new rules', async (t) => {
     const clock = testClock('2026-05-31T23:59:00Z');
     const { store, write, again } = await makeWorld(engine, t, { clock });
     const seeing = (rule: string) =>
@@ -83,7 +83,7 @@ export function changesContract(engine: Engine): void {
     assert.deepEqual(await changes(), { Property: ['A'] });
   });
 
-  test('a new epoch, a repair and a position that never was mean everything', async (t) => {
+  test('after a new epoch, a repair, or for a position that never existed, everything counts as changed', async (t) => {
     const { store } = await makeWorld(engine, t);
     const { changes } = await followerOf(store);
     await store.beginEpoch({});
@@ -93,11 +93,11 @@ export function changesContract(engine: Engine): void {
     await store.mend(undefined);
     const { resources } = await recordsIn(store, position);
     assert.ok(resources.has('Property'));
-    assert.equal((await store.changesSince(position - 2)).kind, 'everything', 'the entry is not there');
+    assert.equal((await store.changesSince(position - 2)).kind, 'everything', 'there is no such entry');
     assert.equal((await store.changesSince(position + 1000)).kind, 'behind');
   });
 
-  test('old entries are compacted, and a reader behind them has to read everything', async (t) => {
+  test('old entries are compacted, and a reader at a position before that has to read everything', async (t) => {
     const clock = testClock('2026-06-01T12:00:00Z');
     const { store, write, again } = await makeWorld(engine, t, {
       clock,
@@ -115,7 +115,7 @@ export function changesContract(engine: Engine): void {
     assert.deepEqual(plain(await recordsIn(store, now)), {});
   });
 
-  test('a backup goes on with the sequence', async (t) => {
+  test('a backup continues the sequence', async (t) => {
     const { store, write, copy } = await makeWorld(engine, t);
     await write('Property', listing('A'));
     const { position } = await lastOf(store);
@@ -127,7 +127,7 @@ export function changesContract(engine: Engine): void {
     assert.deepEqual(plain(await recordsIn(copied, position)), { Property: ['A'] });
   });
 
-  test('a reader that has seen a number never finds a smaller one later, with several writers', async (t) => {
+  test('with several writers, a reader that has seen a number never finds a smaller one later', async (t) => {
     const { store, again, clock } = await makeWorld(engine, t);
     const writers = [store, await again(), await again()].map((each) => operations(each, clock));
     const follower = await again();

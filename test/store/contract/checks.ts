@@ -1,4 +1,4 @@
-/** What a store says of itself: a sound one has no fault, and each damage is found where it was done. */
+/** Checks of a store: a sound one has no fault, and each damage is reported where it is. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { START } from '../../../src/store/change-feed.ts';
@@ -15,7 +15,7 @@ async function market(engine: Engine, scope: Scope, keys: readonly string[]): Pr
   await world.write('Office', office('O'));
   await world.write('Member', member('M', { OfficeKey: 'O', Media: [photo('P0')] }), member('N'));
   await world.write('Property', ...keys.map((key) => whole(key)));
-  // Fields that come into use later: texts that were written before lack them.
+  // Fields that come into use later, so that earlier texts lack them.
   await world.write('Property', { ...whole('new'), YearBuilt: 1900, OnMarketDate: '2024-01-02' });
   const [first = ''] = keys;
   await world.write('Property', {
@@ -43,7 +43,7 @@ const whole = (key: string) =>
 const COUNTS = (resource: string) => [resource, '(counters)', 'counts are not the rows'];
 
 interface Damage {
-  /** In the words of both engines; `$` is the key of a listing that no other damage is done to. */
+  /** SQL for both engines; `$` is the key of a listing without any other damage. */
   readonly statement: string;
   readonly faults: readonly (readonly string[])[];
 }
@@ -206,11 +206,11 @@ const DAMAGES: readonly Damage[] = [
 
 interface Torn {
   readonly name: string;
-  /** Done to the listings B and C. */
+  /** Changes to the listings B and C. */
   readonly statements: readonly string[];
-  /** Some of what is found. */
+  /** Some of the faults that must be found. */
   readonly found: readonly (readonly string[])[];
-  /** Listings whose columns and texts tell different timestamps then, so that they get new ones. */
+  /** Listings whose columns and texts then contradict each other in their timestamps, so that a repair restamps them. */
   readonly restamped?: readonly string[];
 }
 
@@ -274,7 +274,7 @@ const TORN: readonly Torn[] = [
   },
 ];
 
-/** Records without what a repair stamps anew, of those that it may stamp: which must be later than before. */
+/** Records without the timestamps that a repair may change, which must be later than before. */
 function withoutNewStamps(
   rows: readonly Json[],
   before: readonly Json[],
@@ -293,7 +293,7 @@ function withoutNewStamps(
   });
 }
 
-/** A market with what each damage needs: a listing, and somewhere the system that one of them names. */
+/** A market with what each damage needs: a listing, and a record of the system that one of them names. */
 async function damageable(engine: Engine, scope: Scope, keyOf: (at: number) => string): Promise<World> {
   const world = await market(engine, scope, [...DAMAGES.keys()].map(keyOf));
   await world.write('Property', listing('elsewhere', { OriginatingSystemID: 'Z' }));
@@ -304,18 +304,18 @@ const sorted = (faults: readonly (readonly string[])[]): string[] =>
   [...new Set(faults.map((fault) => JSON.stringify(fault)))].toSorted();
 
 export function checkContract(engine: Engine): void {
-  test('a store that only plat wrote has no fault', async (t) => {
+  test('a store that only plat has written to has no fault', async (t) => {
     const { store } = await market(engine, t, ['A', 'Ü']);
     assert.deepEqual(await faultsIn(store, 3), []);
   });
 
-  test('each damage is found where it was done, and derived data is repaired', async (t) => {
+  test('each damage is reported where it is, and mend() repairs derived data', async (t) => {
     const keyOf = (at: number): string => `D${at}`;
     const world = await damageable(engine, t, keyOf);
     const at = (text: string, index: number): string => text.replaceAll('$', keyOf(index));
     await world.damage(...DAMAGES.map(({ statement }, index) => at(statement, index)));
     const found = sorted(await faultsIn(world.store, 7));
-    // The embedded engine's index of words lies beside its texts, and is found with them.
+    // SQLite has a separate index of words, whose faults are reported as well.
     const expected = [
       ['Lookup', '(values)', 'counts of values in use are not the rows'],
       ...DAMAGES.flatMap(({ faults }, index) => faults.map((fault) => fault.map((each) => at(each, index)))),
@@ -332,7 +332,7 @@ export function checkContract(engine: Engine): void {
     );
   });
 
-  test('a repair makes all of it as it was, by what two of columns, texts and hash say', async (t) => {
+  test('a repair restores each record from whichever two of columns, texts and hash agree', async (t) => {
     const keyOf = (at: number): string => `D${at}`;
     const world = await damageable(engine, t, keyOf);
     const RESOURCES = ['Member', 'Property', 'Media', 'OpenHouse', 'PropertyRooms'];
@@ -346,7 +346,7 @@ export function checkContract(engine: Engine): void {
     assert.deepEqual(await all(), before);
   });
 
-  test('a record whose last change is not in the sequence of changes is found, and a repair appends the change', async (t) => {
+  test('a record whose last change is missing from the sequence of changes is reported, and a repair appends the change', async (t) => {
     const world = await makeWorld(engine, t);
     const { store, write, damage } = world;
     await write('Property', ...['A', 'B', 'C', 'D', 'E', 'F'].map((key) => listing(key)));
@@ -358,7 +358,7 @@ export function checkContract(engine: Engine): void {
       `UPDATE plat_changes SET visible = 1 WHERE ${of('B')}`,
       `UPDATE plat_changes SET system = 'elsewhere' WHERE ${of('C')}`,
       `DELETE FROM plat_changes WHERE ${of('D')} AND kind = 'deleted'`,
-      // Nobody is told of a record that was never told of, and its end is not missing.
+      // A deletion need not be reported if the record never was.
       `DELETE FROM plat_changes WHERE ${of('E')}`,
     );
     const what = 'its last change is not in the sequence of changes';
@@ -380,7 +380,7 @@ export function checkContract(engine: Engine): void {
     );
   });
 
-  test('a record that columns, texts and hash say three things of is made readable, and stays reported', async (t) => {
+  test('a record whose columns, texts and hash all disagree is made readable, and still reported', async (t) => {
     const world = await market(engine, t, ['A', 'B']);
     await world.damage(
       `UPDATE property_records SET "City" = 'Here' WHERE _key = 'A'`,
@@ -390,7 +390,7 @@ export function checkContract(engine: Engine): void {
     assert.deepEqual(await faultsIn(world.store), [['Property', 'A', '_hash']]);
     const [row] = await world.rows('Property', "$filter=ListingKey eq 'A'");
     assert.equal(row?.City, 'Here');
-    // The record as it was replaces it, though its content hash would have been the same.
+    // Writing the original record replaces it, although its content hash would be the same.
     await world.write('Property', {
       ...whole('A'),
       PublicRemarks: 'A "quoted" text \n with\u0001 more ü 😀',
@@ -398,7 +398,7 @@ export function checkContract(engine: Engine): void {
     assert.deepEqual(await faultsIn(world.store), []);
   });
 
-  test('texts without columns that do not contain the whole record stay, and stay reported', async (t) => {
+  test('texts that have no columns and do not contain the whole record stay, and are still reported', async (t) => {
     const world = await market(engine, t, ['A', 'B', 'C']);
     const gone = (key: string): string => `DELETE FROM property_records WHERE _key = '${key}'`;
     const change = (key: string, from: string, to: string): string =>
@@ -408,13 +408,13 @@ export function checkContract(engine: Engine): void {
     await repairStore(world.store);
     const about = async (key: string) => (await faultsIn(world.store)).filter((fault) => fault[1] === key);
     assert.deepEqual(await about('B'), [['Property', 'B', 'its columns are missing']]);
-    // What the texts of one interface say is not what those of the other do: it is readable, and not sure.
+    // The texts of the two interfaces contradict each other: the record is readable, but not certain.
     assert.deepEqual(await about('C'), [['Property', 'C', '_hash']]);
     const [row] = await world.rows('Property', "$filter=ListingKey eq 'C'");
     assert.equal(row?.City, 'Springfield');
     await world.write('Property', whole('B'), whole('C'));
     assert.deepEqual(await faultsIn(world.store), []);
-    // A replica that has read its whole source anew knows that nobody misses what is left.
+    // After a replica has read its complete source again, the remaining texts belong to no record.
     await world.damage(gone('B'));
     await world.store.mend('Member');
     assert.equal((await about('B'))[0]?.[2], 'its columns are missing');
@@ -423,7 +423,7 @@ export function checkContract(engine: Engine): void {
   });
 
   for (const { name, statements, found, restamped = [] } of TORN) {
-    test(`${name}: one repair, or the record itself, makes it as it was`, async (t) => {
+    test(`${name}: one repair, or writing the record again, restores everything`, async (t) => {
       const world = await market(engine, t, ['A', 'B', 'C']);
       const all = async () => [await world.exported('Property'), await world.rows('Media')] as const;
       const before = await all();
@@ -445,7 +445,7 @@ export function checkContract(engine: Engine): void {
       await world.damage(...statements);
       const given = whole('B');
       if (found.some(([, key]) => key === 'ZZZ') && statements.some((each) => each.includes('_records'))) {
-        // Of a key that nobody gave nothing tells what it was.
+        // Nothing shows what the record under a foreign key was.
         await world.store.remove('Property', ['ZZZ']);
       }
       const { changed, inserted, children } = await world.write('Property', given, whole('C'));
@@ -457,7 +457,7 @@ export function checkContract(engine: Engine): void {
     });
   }
 
-  test('a record whose texts lie under another key is deleted with them', async (t) => {
+  test('deleting a record also deletes its texts that stand under another key', async (t) => {
     const world = await market(engine, t, ['A', 'B']);
     await world.damage("UPDATE property_texts SET _key = 'ZZZ' WHERE _key = 'B'");
     await world.store.remove('Property', ['B']);
@@ -494,7 +494,7 @@ export function checkContract(engine: Engine): void {
     }
   });
 
-  test('numbers that would be given again are found and mended, and nothing is overwritten meanwhile', async (t) => {
+  test('record numbers that would be assigned twice are reported and repaired, and no record is overwritten meanwhile', async (t) => {
     const world = await market(engine, t, ['A', 'B']);
     const before = await world.rows('Property');
     await world.damage(`DELETE FROM plat_sequence WHERE resource = 'Property'`);
@@ -513,7 +513,7 @@ export function checkContract(engine: Engine): void {
     assert.deepEqual(await faultsIn(world.store), []);
   });
 
-  test('numbers of changes go on behind those that are there, whatever is stored of the next one', async (t) => {
+  test('numbers of changes continue after the existing ones, whatever next number is stored', async (t) => {
     const world = await market(engine, t, ['A']);
     const end = async () => (await world.store.feed({ since: 'end', limit: 1 })).position;
     for (const damage of [
@@ -535,7 +535,7 @@ export function checkContract(engine: Engine): void {
     }
   });
 
-  test('a damaged horizon of the changes is found and repaired, and no reader continues meanwhile', async (t) => {
+  test('a damaged horizon of the changes is reported and repaired, and readers have to start over', async (t) => {
     const world = await market(engine, t, ['A']);
     for (const horizon of ['x', '99999999']) {
       const since = (await world.store.feed({ since: 'end', limit: 1 })).position;
@@ -554,14 +554,14 @@ export function checkContract(engine: Engine): void {
     }
   });
 
-  test('a scrub finds each damaged row once, pauses as configured, and forgets what is repaired', async (t) => {
+  test('a scrub reports each damaged row once, pauses as configured, and drops what is repaired', async (t) => {
     const world = await market(engine, t, ['A', 'B']);
     const found: unknown[] = [];
     let time = 0;
     let rested = 0;
     const { scrub, steps } = scrubOf(world, {
       elapsed: () => time,
-      // Each step takes 3 ms by this clock.
+      // By this clock each step takes 3 ms.
       onStep: () => {
         time += 3;
       },
@@ -601,7 +601,7 @@ interface ScrubWish {
   readonly onFault: (fault: ScrubFault) => void;
 }
 
-/** A scrub of a quarter of the time, and the number of its steps so far. */
+/** A scrub that uses a quarter of the time, and the number of its steps so far. */
 function scrubOf(
   { store }: World,
   { onStep, ...wish }: ScrubWish,

@@ -1,4 +1,4 @@
-/** A store is configured while it is used: what follows from the settings is true at once, and no data is lost. */
+/** A store is configured while it is used: consequences of the settings apply at once, and no data is lost. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { CustomFieldDeclaration } from '../../../src/dictionary/index.ts';
@@ -26,7 +26,7 @@ const change = (world: World, settings: Partial<StoreSettings>) =>
 const customFields = async (world: World, viewer: Viewer = PRIVATE) =>
   (await world.listing('A', { viewer, select: ['ListingKey'], expansions: ['CustomFields'] }))?.CustomFields;
 
-/** Whole records say the same as selections of all their fields. */
+/** Whole records equal selections of all their fields. */
 async function assertComplete(world: World): Promise<void> {
   for (const viewer of [PRIVATE, IDX]) {
     const { query } = await world.request('Property', '', { viewer });
@@ -67,7 +67,7 @@ export function configureContract(engine: Engine): void {
     assert.deepEqual(found?.custom, { section: 'Details', group: 'Snow', label: 'Removal' });
   });
 
-  test('a custom field of another class is seen by others from then on, and by no one else', async (t) => {
+  test('a custom field that moves to another class is visible to the roles of that class only', async (t) => {
     const world = await makeWorld(engine, t, { settings: custom(PLOW) });
     await world.write('Property', listing('A', { Winter_Plow: 'City' }));
     const seen = async () =>
@@ -83,7 +83,7 @@ export function configureContract(engine: Engine): void {
     await assertComplete(world);
   });
 
-  test('a custom field that is no longer declared disappears, and comes back with its data', async (t) => {
+  test('a custom field that is no longer declared disappears, and returns with its data', async (t) => {
     const world = await makeWorld(engine, t, { settings: custom(PLOW) });
     await world.write('Property', listing('A', { Winter_Plow: 'City' }), listing('B'));
     await change(world, custom());
@@ -100,7 +100,7 @@ export function configureContract(engine: Engine): void {
     ]);
   });
 
-  test('a value of a field that is no longer declared goes with a photo to another listing', async (t) => {
+  test('a value of an undeclared field moves with a photo to another listing', async (t) => {
     const note = { ...PLOW, resource: 'Media', name: 'Winter_Note', label: 'Note' };
     const world = await makeWorld(engine, t, { settings: custom(note) });
     const noted = photo('M1', { Winter_Note: 'Snow' });
@@ -114,7 +114,7 @@ export function configureContract(engine: Engine): void {
     ]);
   });
 
-  test('a value of a field that is declared again belongs to the records that were written meanwhile', async (t) => {
+  test('a field that is declared again keeps values of records that were written meanwhile', async (t) => {
     const note = { ...PLOW, resource: 'Media', name: 'Winter_Note', label: 'Note' };
     const both = { declarations: { customFields: [PLOW, note] } };
     const world = await makeWorld(engine, t, { settings: both });
@@ -135,7 +135,7 @@ export function configureContract(engine: Engine): void {
     await assertComplete(world);
   });
 
-  test('a custom field with data does not become another type, but may hold more', async (t) => {
+  test('a custom field with data cannot change its type, but its limits may grow', async (t) => {
     const world = await makeWorld(engine, t, { settings: custom(PLOW) });
     await world.write('Property', listing('A', { Winter_Plow: 'City' }));
     for (const type of ['integer', 'string(20)[]', 'boolean']) {
@@ -151,7 +151,7 @@ export function configureContract(engine: Engine): void {
     ]);
   });
 
-  test('lookups grow, and are published with the fields that have them', async (t) => {
+  test('lookups may grow, and are published with the fields that use them', async (t) => {
     const world = await makeWorld(engine, t);
     const field = { ...PLOW, lookup: 'Plows' };
     const lookups = (values: readonly string[]) => ({
@@ -167,7 +167,7 @@ export function configureContract(engine: Engine): void {
     assert.deepEqual(await world.keys('Lookup', later), ['Plows.Road Fund']);
   });
 
-  test('another time zone is another time of day in every open house', async (t) => {
+  test('a new time zone changes the times of every open house', async (t) => {
     const world = await makeWorld(engine, t);
     const house = openHouse('O', { OpenHouseStartTime: '2026-06-06T18:00:00Z' });
     await world.write('Property', listing('A', { OpenHouses: [house] }));
@@ -181,7 +181,7 @@ export function configureContract(engine: Engine): void {
     assert.equal(await time(), '01:00 PM');
   });
 
-  test('agent and office fields come from the payload where that is set', async (t) => {
+  test('agent and office fields come from the payload if the settings say so', async (t) => {
     const settings = { owner: 'replica', agentsFrom: 'payload' } as const;
     const world = await makeWorld(engine, t, { settings });
     await world.write(
@@ -210,7 +210,7 @@ export function configureContract(engine: Engine): void {
     });
   });
 
-  test('where agent and office fields come from is not changed once records are stored', async (t) => {
+  test('the origin of agent and office fields cannot change once records are stored', async (t) => {
     const world = await makeWorld(engine, t, { settings: { owner: 'replica' } });
     await change(world, { agentsFrom: 'payload' });
     await world.write('Property', listing('A', { ListAgentFullName: 'Ann', Media: [photo('M')] }));
@@ -221,7 +221,7 @@ export function configureContract(engine: Engine): void {
     await assert.rejects(owner, { code: 'usage', message: 'A store that contains records stays a replica.' });
   });
 
-  test('a change is known to every process, a change of nothing changes nothing', async (t) => {
+  test('every process sees a changed setting; a configuration without changes has no effect', async (t) => {
     const world = await makeWorld(engine, t);
     const other = await world.again();
     const elsewhere = operations(other, world.clock);
@@ -237,7 +237,7 @@ export function configureContract(engine: Engine): void {
     assert.equal((await world.store.model()).generation, generation + 2);
   });
 
-  test('two processes that bring fields into use at once both find them there', async (t) => {
+  test('two processes that bring fields into use at the same time both succeed', async (t) => {
     const world = await makeWorld(engine, t);
     const other = operations(await world.again(), world.clock);
     const [first, second] = [
@@ -253,7 +253,7 @@ export function configureContract(engine: Engine): void {
     assert.deepEqual(await world.keys('Property', "$filter=City eq 'Ely'"), ['A', 'C']);
   });
 
-  test('settings that are wrong are refused, and nothing of them is kept', async (t) => {
+  test('invalid settings are rejected, and none of them is stored', async (t) => {
     const world = await makeWorld(engine, t);
     const { generation } = await world.store.model();
     await assert.rejects(change(world, custom({ ...PLOW, type: 'text' })), {

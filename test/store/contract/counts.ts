@@ -1,4 +1,4 @@
-/** Counts are kept as records are written, and equal the rows for every role and system. */
+/** Counters are maintained as records are written, and equal the number of rows for every role and system. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -22,7 +22,7 @@ const VIEWERS: readonly Viewer[] = [
 
 const RESOURCES = ['Property', 'Media', 'PropertyRooms', 'OpenHouse'];
 
-/** Every way of counting agrees; no key is there twice. */
+/** Every way of counting gives the same number, and no key occurs twice. */
 async function assertCounted(world: World): Promise<void> {
   for (const viewer of VIEWERS) {
     for (const resource of RESOURCES) {
@@ -41,7 +41,7 @@ async function assertCounted(world: World): Promise<void> {
   }
 }
 
-/** What is seen of children follows from what is seen of their parents. */
+/** The visible children are those of visible parents. */
 async function assertFamilies(world: World): Promise<void> {
   for (const viewer of VIEWERS) {
     const listings = new Set(await world.keys('Property', '', { viewer }));
@@ -57,7 +57,7 @@ async function assertFamilies(world: World): Promise<void> {
   }
 }
 
-/** A listing counts its media that everyone may see. */
+/** PhotosCount of a listing is the number of its photos that everyone may see. */
 async function assertMediaCounted(world: World): Promise<void> {
   const media = await world.exported('Media');
   for (const { ListingKey, PhotosCount } of await world.exported('Property')) {
@@ -77,7 +77,7 @@ const ofKind = (key: string, category: string, fields: Json = {}): Json => ({
   ...fields,
 });
 
-/** One of each kind, of which one photo is hidden. */
+/** One of each kind; one of the photos is hidden. */
 const MEDIA: readonly Json[] = [
   photo('P1', { Permission: ['IDX', 'Public'] }),
   photo('P2', { Permission: ['Private'] }),
@@ -91,13 +91,13 @@ const MEDIA: readonly Json[] = [
 ];
 
 export function countContract(engine: Engine): void {
-  test('a listing counts its media that everyone may see, whatever the import says, and moves with them', async (t) => {
+  test('a listing counts its media that everyone may see, whatever the import says, and moves when a count changes', async (t) => {
     const world = await makeWorld(engine, t);
-    /** Photos, videos and documents of both listings, and which of them moved since the last look. */
+    /** Photos, videos and documents of both listings, and the listings that moved since the last call. */
     let last = new Map<unknown, unknown>();
-    const told = async (): Promise<unknown> => {
+    const counted = async (): Promise<unknown> => {
       const rows = await world.rows('Property', '$orderby=ListingKey');
-      // The texts say the same as the columns.
+      // Texts and columns agree.
       const columns = await world.rows(
         'Property',
         '$orderby=ListingKey&$select=ListingKey,PhotosCount,VideosCount,DocumentsCount,ModificationTimestamp',
@@ -118,38 +118,38 @@ export function countContract(engine: Engine): void {
     await alone(photo('P9'), 'B');
     const input = { PhotosCount: 99, DocumentsCount: null };
     await world.write('Property', listing('A', { ...input, Media: MEDIA }), listing('B', input));
-    assert.deepEqual(await told(), [[3, 3, 1], [1, 0, 0], 'AB']);
+    assert.deepEqual(await counted(), [[3, 3, 1], [1, 0, 0], 'AB']);
     assert.deepEqual(await world.keys('Property', '$filter=PhotosCount gt 1 and VideosCount eq 3'), ['A']);
-    // The same again is nothing new, also with another number.
+    // Equal content is unchanged, even with another count.
     await world.write('Property', listing('A', { PhotosCount: 1, Media: MEDIA }), listing('B'));
-    assert.deepEqual(await told(), [[3, 3, 1], [1, 0, 0], '']);
+    assert.deepEqual(await counted(), [[3, 3, 1], [1, 0, 0], '']);
     await alone(photo('P4'), 'A');
-    assert.deepEqual(await told(), [[4, 3, 1], [1, 0, 0], 'A']);
-    // One that changes its kind, is hidden, or is taken by the other.
+    assert.deepEqual(await counted(), [[4, 3, 1], [1, 0, 0], 'A']);
+    // A medium that changes its kind, is hidden, or moves to the other listing.
     await alone(ofKind('P4', 'Document'), 'A');
-    assert.deepEqual(await told(), [[3, 3, 2], [1, 0, 0], 'A']);
+    assert.deepEqual(await counted(), [[3, 3, 2], [1, 0, 0], 'A']);
     await alone(photo('P3', { Permission: ['VOW'] }), 'A');
-    assert.deepEqual(await told(), [[2, 3, 2], [1, 0, 0], 'A']);
+    assert.deepEqual(await counted(), [[2, 3, 2], [1, 0, 0], 'A']);
     await alone(photo('P1'), 'B');
-    assert.deepEqual(await told(), [[1, 3, 2], [2, 0, 0], 'AB']);
+    assert.deepEqual(await counted(), [[1, 3, 2], [2, 0, 0], 'AB']);
     await world.write(
       'Property',
       listing('A', { Media: [photo('P1'), photo('P9')] }),
       listing('B', { ListPrice: 5 }),
     );
-    assert.deepEqual(await told(), [[2, 0, 0], [0, 0, 0], 'AB']);
-    // A record without media keeps those that are stored; an empty list does not.
+    assert.deepEqual(await counted(), [[2, 0, 0], [0, 0, 0], 'AB']);
+    // A record without media keeps the stored ones; with an empty list it does not.
     await world.write('Property', listing('A', { ListPrice: 7 }));
-    assert.deepEqual(await told(), [[2, 0, 0], [0, 0, 0], 'A']);
+    assert.deepEqual(await counted(), [[2, 0, 0], [0, 0, 0], 'A']);
     await world.store.remove('Media', ['P1']);
-    assert.deepEqual(await told(), [[1, 0, 0], [0, 0, 0], 'A']);
+    assert.deepEqual(await counted(), [[1, 0, 0], [0, 0, 0], 'A']);
     await world.write('Property', listing('A', { ListPrice: 7, Media: [] }));
-    assert.deepEqual(await told(), [[0, 0, 0], [0, 0, 0], 'A']);
+    assert.deepEqual(await counted(), [[0, 0, 0], [0, 0, 0], 'A']);
     assert.deepEqual(await world.keys('Property', '$filter=PhotosCount eq 0'), ['A', 'B']);
     assert.deepEqual(await faultsIn(world.store), []);
   });
 
-  test('a replica has the counts that its source sent', async (t) => {
+  test('a replica returns the counts that its source sent', async (t) => {
     const world = await makeWorld(engine, t, { settings: { owner: 'replica' } });
     const sent = { PhotosCount: 12, Media: [photo('P1')], ModificationTimestamp: '2026-05-01T00:00:00Z' };
     await world.write('Property', listing('A', sent), listing('B', { Media: [photo('P2')] }));
@@ -160,7 +160,7 @@ export function countContract(engine: Engine): void {
     );
   });
 
-  test('systems are distinguished by their whole names: none, one called null, one without a name', async (t) => {
+  test('systems are distinguished by their exact names: none, one called null, one with an empty name', async (t) => {
     const world = await makeWorld(engine, t);
     const of = (key: string, system?: string) =>
       listing(key, system === undefined ? {} : { OriginatingSystemID: system });
@@ -189,12 +189,12 @@ export function countContract(engine: Engine): void {
     await fc.assert(property, { seed: 20260602, numRuns: contractRuns(engine, 60) });
   });
 
-  test('property: what is exported is what was written, whatever came before', async () => {
+  test('property: an export equals what was written, whatever came before', async () => {
     const property = fc.asyncProperty(fc.array(anyStep, { minLength: 3, maxLength: 10 }), (steps) =>
       inScope(async (scope) => {
         const world = await makeWorld(engine, scope);
         for (const step of steps) await take(world, step);
-        // A second store that gets the outcome in one go holds the same.
+        // A second store that gets the result in one import has the same content.
         const copy = await makeWorld(engine, scope);
         for (const resource of ['Property', 'OpenHouse', 'PropertyRooms', 'Media']) {
           const records = await world.exported(resource);

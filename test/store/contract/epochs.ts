@@ -1,4 +1,4 @@
-/** The epoch of a store: it stays whatever is written, and another one is told at once by every process. */
+/** The epoch of a store: writes do not change it, and every process sees a new one at once. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { listing } from '../../support/builders.ts';
@@ -10,7 +10,7 @@ import { makeWorld, operations, type World } from '../../support/world.ts';
 const epochOf = async ({ store }: Pick<World, 'store'>): Promise<string> => (await store.model()).epoch;
 
 export function epochContract(engine: Engine): void {
-  test('an epoch outlives writes, settings, days and copies', async (t) => {
+  test('an epoch survives writes, settings, days and copies', async (t) => {
     const world = await makeWorld(engine, t);
     const first = await epochOf(world);
     assert.match(first, /^[\w-]{12}$/);
@@ -22,10 +22,14 @@ export function epochContract(engine: Engine): void {
     assert.equal(await epochOf({ store: await world.again() }), first);
     const file = temporaryFile();
     await world.store.backup(file);
-    assert.equal(await epochOf({ store: await world.copy(file) }), first, 'a backup is of the same time');
+    assert.equal(
+      await epochOf({ store: await world.copy(file) }),
+      first,
+      'a backup has the epoch of its store',
+    );
   });
 
-  test('a new epoch is known to other processes at once, and differs from the one before', async (t) => {
+  test('other processes see a new epoch at once, and it differs from the one before', async (t) => {
     const world = await makeWorld(engine, t);
     const other = await world.again();
     const first = await epochOf({ store: other });
@@ -38,7 +42,7 @@ export function epochContract(engine: Engine): void {
     assert.equal(new Set([first, second, third]).size, 3);
   });
 
-  test('after a new epoch no timestamp is given before its bound', async (t) => {
+  test('after a new epoch no timestamp is assigned before its bound', async (t) => {
     const world = await makeWorld(engine, t);
     const { stamp: before } = await world.write('Property', listing('A'));
     const notBefore = Date.parse(before) + 60 * SECOND;

@@ -1,4 +1,4 @@
-/** EntityEvent (RESO RCP-27): the sequence of changes as records, which a reader gets as the feed tells them to it. */
+/** EntityEvent (RESO RCP-27): the sequence of changes as records, with the entries that the feed reports to a reader. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { START } from '../../../src/store/change-feed.ts';
@@ -16,7 +16,7 @@ const VIEWERS: readonly Viewer[] = [
   ...SYSTEMS.map((system) => ({ role: 'private', systems: [system] })),
 ];
 
-/** A market whose numbers have fewer and more digits, the last of them beyond 32 bits. */
+/** A market whose sequence numbers have different lengths, the last of them beyond 32 bits. */
 async function market(engine: Engine, scope: Scope): Promise<World> {
   const world = await makeWorld(engine, scope);
   const { store, write, damage } = world;
@@ -64,7 +64,7 @@ const byName = (one: Event, other: Event): number =>
   one.ResourceName < other.ResourceName ? -1 : Number(one.ResourceName > other.ResourceName);
 
 export function eventsContract(engine: Engine): void {
-  test('events are the entries of the feed for a reader, in the order of their numbers', async (t) => {
+  test('events are the entries that the feed reports to the reader, in the order of their numbers', async (t) => {
     const world = await market(engine, t);
     for (const viewer of VIEWERS) {
       const expected = await feedOf(world, viewer);
@@ -77,7 +77,7 @@ export function eventsContract(engine: Engine): void {
     assert.ok((await keys(PRIVATE)).includes('Hidden') && !(await keys(IDX)).includes('Hidden'));
   });
 
-  test('events are filtered, ordered, cut and counted as any record', async (t) => {
+  test('events are filtered, ordered, limited and counted like any record', async (t) => {
     const world = await market(engine, t);
     const all = await feedOf(world, PRIVATE);
     const numbers = all.map(({ EntityEventSequence }) => EntityEventSequence);
@@ -153,7 +153,7 @@ export function eventsContract(engine: Engine): void {
         expected.slice(3, 7),
         order,
       );
-      // Each page goes on where the last one ended.
+      // Each page continues where the last one ended.
       const walked: Json[] = [];
       let position: Parameters<World['page']>[2] = { limit: 7 };
       for (;;) {
@@ -174,7 +174,7 @@ export function eventsContract(engine: Engine): void {
     ]);
   });
 
-  test('one event is read by its number, and one that the reader does not see is not there', async (t) => {
+  test('an event is read by its number, unless it does not exist or the reader does not see it', async (t) => {
     const world = await market(engine, t);
     const hidden = (await feedOf(world, PRIVATE)).find(
       ({ ResourceRecordKey }) => ResourceRecordKey === 'Hidden',
@@ -192,7 +192,7 @@ export function eventsContract(engine: Engine): void {
     }
   });
 
-  test('a key of some systems learns of no value that is in use in others', async (t) => {
+  test('a key that is restricted to some systems gets no event of values that are in use in others', async (t) => {
     const world = await makeWorld(engine, t);
     const [one = '', two = ''] = SYSTEMS;
     const before = (await world.store.changesKnown()).last;
@@ -226,7 +226,7 @@ export function eventsContract(engine: Engine): void {
     }
   });
 
-  test('a client that follows by number gets each record once more after entries were compacted', async (t) => {
+  test('after entries were compacted, a client that follows by number gets each record once more', async (t) => {
     const clock = testClock('2026-06-01T12:00:00Z');
     const { write, again } = await makeWorld(engine, t, { clock, settings: { changesKept: { days: 1 } } });
     for (const ListPrice of [1, 2, 3]) await write('Property', listing('A', { ListPrice }));
@@ -235,10 +235,10 @@ export function eventsContract(engine: Engine): void {
     const store = await again();
     const { since, last } = await store.changesKnown();
     assert.ok(since > 0 && since <= last);
-    const told = await operations(store, clock).keys('EntityEvent', "$filter=ResourceName eq 'Property'");
+    const found = await operations(store, clock).keys('EntityEvent', "$filter=ResourceName eq 'Property'");
     const all = (await feedOf({ store }, PRIVATE)).filter(({ ResourceName }) => ResourceName === 'Property');
     assert.deepEqual(
-      told,
+      found,
       all.map(({ EntityEventSequence }) => String(EntityEventSequence)),
     );
     assert.deepEqual(

@@ -1,4 +1,4 @@
-/** Expanded navigations: to children, to agents and offices, nested, narrowed, counted and as references. */
+/** Expanded navigations: to children, to agents and offices, nested, restricted, counted and as references. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ErrorCode } from '../../../src/errors/index.ts';
@@ -65,7 +65,7 @@ export function expansionContract(engine: Engine): void {
         const options = `$select=ListingKey&$expand=${encodeURIComponent(expand)}`;
         const record = await world.record('Property', key, options, wish);
         assert.deepEqual(record, { ListingKey: key, ...expected }, expand);
-        // The same in a page by key, a page that was searched, and on top of a whole record.
+        // The same in a page by key, on a page of a search, and in a whole record.
         const [first] = await world.rows('Property', `${options}&$filter=ListingKey eq '${key}'`, wish);
         assert.deepEqual(first, record, expand);
         const whole = await world.record('Property', key, `$expand=${encodeURIComponent(expand)}`, wish);
@@ -174,7 +174,7 @@ export function expansionContract(engine: Engine): void {
     'B',
   );
 
-  test('addresses of records hold their keys as a URL does, in references and as control information', async (t) => {
+  test('URLs of records percent-encode their keys, in references and as control information', async (t) => {
     const world = await makeWorld(engine, t);
     const keys = ["a'b c/d%é日😀", 'plain-1_x.~', '!*()&=?#+"<>\\\u00ff', '0'];
     await world.write('Property', listing('1', { Media: keys.map((key) => photo(key)) }), listing("o'k é"));
@@ -199,7 +199,7 @@ export function expansionContract(engine: Engine): void {
     );
   });
 
-  test('nulls are left out inside of expansions, too, when that is asked for', async () => {
+  test('nulls are omitted inside expansions as well if the request says so', async () => {
     const world = await populated();
     const options = "$select=ListingKey&$expand=Media($filter=MediaKey eq 'M3')";
     const record = await world.record('Property', 'A', options, { omitNulls: true });
@@ -231,7 +231,7 @@ export function expansionContract(engine: Engine): void {
     assert.deepEqual(found?.Listing, { '@odata.id': `${ROOT}Property('O''Brien')` });
   });
 
-  test('children of one record alone', async (t) => {
+  test('a read can be limited to the children of one record', async (t) => {
     const world = await makeWorld(engine, t);
     await populate(world);
     await world.write('Property', listing('C', { Media: [photo('M0'), photo('M9')] }));
@@ -252,13 +252,13 @@ export function expansionContract(engine: Engine): void {
     assert.deepEqual(await world.keys('Media', '', { under: { navigation, key: 'none' } }), []);
   });
 
-  test('expansions inside expansions that multiply beyond the largest answer are refused', async (t) => {
+  test('nested expansions that multiply beyond the largest response are rejected', async (t) => {
     const world = await makeWorld(engine, t);
     const rooms = (key: string) => Array.from({ length: 18 }, (_, index) => room(`${key}-${index}`));
     const PublicRemarks = 'A house with a view. '.repeat(190);
     const keys = Array.from({ length: 15 }, (_, index) => `L${index}`);
     await world.write('Property', ...keys.map((key) => listing(key, { PublicRemarks, Rooms: rooms(key) })));
-    // A listing inside has its remarks 256 times, which is a megabyte.
+    // A nested listing repeats its remarks 256 times, which is a megabyte.
     const names = ['PublicRemarks', ...Array.from({ length: 8 }, (_, index) => `X${index}`)];
     const doubled = names.slice(1).map((as, index) => `concat(${names[index]},${names[index]}) as ${as}`);
     const large = `$select=X7;$compute=${doubled.join()}`;

@@ -1,4 +1,4 @@
-/** How often fields have each value, for each viewer: exactly as its own rows say, which are recounted here. */
+/** How often fields have each value for each viewer: the counts must equal those of the viewer's rows, which are counted here. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Facets } from '../../../src/compile/read.ts';
@@ -10,7 +10,7 @@ import { type Json, makeWorld, TIME, type World } from '../../support/world.ts';
 const CITIES = ['Ely', 'Åland', 'Zug', '', 'say "hi"'];
 const EDGES = [100, 200.5, 300];
 
-/** Forty listings, whose values repeat in different steps; some have none, some are withheld, some hidden. */
+/** Forty listings whose values repeat in different steps; some have none, some are withheld, some hidden. */
 const LISTINGS: readonly Json[] = Array.from({ length: 40 }, (_, at) =>
   listing(`L${at}`, {
     StandardStatus: at % 4 === 0 ? 'Closed' : 'Active',
@@ -21,7 +21,7 @@ const LISTINGS: readonly Json[] = Array.from({ length: 40 }, (_, at) =>
     BedroomsTotal: at % 9 === 0 ? null : at % 5,
     WaterfrontYN: at % 2 === 0,
     Appliances: at % 8 === 0 ? [] : at % 3 === 0 ? ['Oven', 'Dishwasher'] : ['Oven'],
-    // Not in the search table, as the others are.
+    // Not in the search table; the other fields are.
     LotSizeArea: (at % 10) / 4,
     ListPrice: at % 11 === 0 ? null : at * 10 + 0.5,
     OnMarketTimestamp: at % 2 === 0 ? '2026-05-01T00:00:00Z' : null,
@@ -59,7 +59,7 @@ type Counts = [value: Value, records: number][];
 
 const isValue = (value: unknown): value is Value => value !== null && value !== undefined;
 
-/** The same by the rows that the viewer is given. */
+/** The same counts, from the rows that the viewer gets. */
 function recount(
   rows: readonly Json[],
   seen: readonly string[],
@@ -91,7 +91,7 @@ function recount(
   };
 }
 
-/** What was counted, its values in their own order, whose counts must have been in descending order. */
+/** The counts with the values of each field in order; their counts must have been in descending order. */
 function inOrder({ fields, ...rest }: Facets) {
   const sorted = fields.map(({ values, more, none }): [Counts, number] => {
     assert.equal(more, 0);
@@ -114,7 +114,7 @@ const VIEWERS: readonly Viewer[] = [
 ];
 
 export function facetContract(engine: Engine): void {
-  test('values, ranges and absences are counted as the rows of each viewer say', async (t) => {
+  test('values, ranges and missing values are counted as in the rows of each viewer', async (t) => {
     const world = await makeWorld(engine, t);
     await world.write('Property', ...LISTINGS);
     const numbers = new Set<number>();
@@ -135,7 +135,7 @@ export function facetContract(engine: Engine): void {
     assert.equal(numbers.size, 6);
   });
 
-  test('a withheld value counts as none, and only for those from whom it is withheld', async (t) => {
+  test('a withheld value counts as missing for viewers from whom it is withheld, and only for them', async (t) => {
     const world = await makeWorld(engine, t);
     const at = (key: string, InternetAddressDisplayYN: boolean) =>
       listing(key, { City: 'Ely', InternetAddressDisplayYN });
@@ -145,7 +145,7 @@ export function facetContract(engine: Engine): void {
     assert.deepEqual(await city(IDX), [{ values: [{ value: 'Ely', records: 1 }], more: 0, none: 2 }]);
   });
 
-  test('the values that most records have come first, and the others are counted', async (t) => {
+  test('the most frequent values come first, and the number of the others is reported', async (t) => {
     const world = await makeWorld(engine, t);
     await world.write(
       'Property',

@@ -1,7 +1,7 @@
 /**
- * What is taken is given back, whatever throws and wherever: each step of planning and reading, writing and ending
- * throws once, in turn, and then everything is free and the same request succeeds. A step is a call of the dialect or of
- * the engine's driver; which those are, each engine's test says.
+ * Every resource is released, whatever throws: each step of planning, reading, writing and ending throws once, in turn; afterwards
+ * nothing is left acquired, and the same request succeeds. A step is a call of the dialect or of the engine's driver; each engine's
+ * test says which.
  */
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
@@ -14,11 +14,11 @@ import { FILES, makeWorld, TIME, type World } from '../../support/world.ts';
 
 /** The steps of an engine. */
 export interface Steps {
-  /** The step with this number, counted from 1, throws what is given here; no later one does. */
+  /** Makes the step with this number, counted from 1, throw this error; no later step throws. */
   arm(at: number, error: () => Error): void;
-  /** Nothing throws from now on. @returns whether the step came */
+  /** No step throws from now on. @returns whether the step was reached */
   disarm(): boolean;
-  /** Resolves once everything is free that is given back behind an answer. @throws when something stays taken */
+  /** Resolves when everything has been released, some of it after the response. @throws if something is not released */
   free(): Promise<void>;
 }
 
@@ -117,16 +117,16 @@ const WORKS: Readonly<Record<string, Work>> = {
   },
 };
 
-/** A step that throws like the engine at a loss, or like a fault in the code. */
+/** An error like that of a broken connection, or one like a defect in the code. */
 const ERRORS: readonly (() => Error)[] = [
   () => new Error('a step that was made to throw'),
   () => Object.assign(new Error('the connection was made to end'), { code: 'ECONNRESET', errcode: 10 }),
 ];
 
-/** Steps of one work that throw in `npm test`; all of them with `PLAT_FULL=1`. */
+/** The share of steps that throw in `npm test`; all of them with `PLAT_FULL=1`. */
 const SHARE = process.env.PLAT_FULL === '1' ? 1 : 0.12;
 
-/** A backup is read through when it is written: of its many steps, some. */
+/** A backup has many steps, since it is read completely after it is written; fewer of them throw. */
 const shareOf = (name: string): number => (name === 'backup' ? SHARE / 20 : SHARE);
 
 export async function faultContract(engine: Engine, steps: Steps): Promise<void> {
@@ -134,13 +134,13 @@ export async function faultContract(engine: Engine, steps: Steps): Promise<void>
   await fillMarket(world);
   let again = 0;
   for (const [name, work] of Object.entries(WORKS)) {
-    test(`${engine.name}: ${name}: whatever step throws, everything is given back`, async () => {
+    test(`${engine.name}: ${name}: whichever step throws, everything is released`, async () => {
       const random = makeRandom(name.length);
       await work(world, again++); // what a process makes once is made
       await steps.free();
       for (let at = 1; ; at++) {
         if (at > 1 && !random.chance(shareOf(name))) {
-          // Only whether there are that many steps is of interest.
+          // Only the number of steps matters.
           if (at > 100_000) assert.fail('steps without end');
           continue;
         }

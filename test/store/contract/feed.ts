@@ -1,4 +1,4 @@
-/** The sequence of changes as readers are given it: what each of them is told, and from which position. */
+/** The sequence of changes as readers get it: the entries that each of them may see, and the valid positions. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -42,7 +42,7 @@ async function pageOf(
   const scope = viewer === undefined ? undefined : viewOf(await store.model(), viewer).scope;
   const page = await store.feed({ since, scope, resources: RESOURCES, limit });
   assert.ok(page.kind === 'changes', page.kind);
-  // A position survives being given to a reader and taken back.
+  // A position can be written to text and parsed again.
   return { ...page, position: positionIn(positionText(page.position)) ?? assert.fail() };
 }
 
@@ -51,17 +51,17 @@ async function changesSince(store: Store, since: FeedPosition, viewer?: Viewer, 
   const changes: RecordChange[] = [];
   for (let position = since; ; ) {
     const page = await pageOf(store, position, viewer, limit);
-    assert.ok(page.isLevel || page.position.sequence > position.sequence, 'a page leads on');
+    assert.ok(page.isLevel || page.position.sequence > position.sequence, 'each page moves the position');
     changes.push(...page.changes);
     position = page.position;
     if (page.isLevel) return { changes, position };
   }
 }
 
-const told = (changes: readonly RecordChange[]): string[] =>
+const linesOf = (changes: readonly RecordChange[]): string[] =>
   changes.map(({ resource, key, kind }) => `${kind} ${resource} ${key}`);
 
-/** What a reader has after it has followed changes: keys by resource. */
+/** What a reader has after it has applied changes: keys by resource. */
 function follow(copy: Set<string>, changes: readonly RecordChange[]): void {
   for (const { resource, key, kind } of changes) {
     if (kind === 'deleted') copy.delete(`${resource} ${key}`);
@@ -79,7 +79,7 @@ async function seenBy(world: Pick<World, 'keys'>, viewer: Viewer): Promise<strin
 }
 
 export function feedContract(engine: Engine): void {
-  test('a follower of the sequence has what it sees, and learns of nothing that it never saw', async (t) => {
+  test('a follower of the sequence ends with exactly the records it sees, and gets no entry for a record that it never saw', async (t) => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(anyStep, { minLength: 1, maxLength: 12 }),
@@ -97,7 +97,7 @@ export function feedContract(engine: Engine): void {
             for (const reader of copies) {
               const visible = await seenBy(world, reader.viewer);
               for (const each of visible) reader.seen.add(each);
-              // Some follow each commit, others several at once.
+              // Some readers follow each commit, others several at once.
               if (index % 3 !== 0 && reader.viewer.systems !== undefined) continue;
               const { changes, position } = await changesSince(
                 world.store,
@@ -124,17 +124,17 @@ export function feedContract(engine: Engine): void {
     );
   });
 
-  test('a change is created, changed or deleted, parents come before their parts and go after them', async (t) => {
+  test('an entry is created, changed or deleted; parents are created before their children and deleted after them', async (t) => {
     const { store, write, clock } = await makeWorld(engine, t);
     clock.set('2026-06-01T12:00:00Z');
     const since = async (position: FeedPosition, viewer?: Viewer) => {
       const { changes, position: next } = await changesSince(store, position, viewer);
-      return { told: told(changes), next, changes };
+      return { lines: linesOf(changes), next, changes };
     };
     let { position } = await pageOf(store, 'end');
     const step = async (work: Promise<unknown>, viewer?: Viewer): Promise<string[]> => {
       await work;
-      const { told: lines, next } = await since(position, viewer);
+      const { lines, next } = await since(position, viewer);
       position = next;
       return lines;
     };
@@ -165,7 +165,7 @@ export function feedContract(engine: Engine): void {
     const parts = { Media: ['M3', 'M1', 'M2'].map((key) => photo(key)), Rooms: [room('R2'), room('R1')] };
     await write('Property', listing('B', parts), listing('A'));
     await store.remove('Property', ['B', 'A']);
-    assert.deepEqual(told((await changesSince(store, position)).changes), [
+    assert.deepEqual(linesOf((await changesSince(store, position)).changes), [
       ...['Property A', 'Property B', 'PropertyRooms R1', 'PropertyRooms R2'].map((key) => `created ${key}`),
       ...['Media M1', 'Media M2', 'Media M3'].map((key) => `created ${key}`),
       ...['Media M1', 'Media M2', 'Media M3', 'PropertyRooms R1', 'PropertyRooms R2'].map(
@@ -175,7 +175,7 @@ export function feedContract(engine: Engine): void {
     ]);
   });
 
-  test('a record that leaves the view of a role is deleted to it, and changed when it comes back', async (t) => {
+  test('a record that leaves the view of a role is deleted for it, and changed when it returns', async (t) => {
     const { store, write } = await makeWorld(engine, t);
     const { position } = await pageOf(store, 'end');
     const on = (InternetEntireListingDisplayYN: boolean) =>
@@ -187,7 +187,7 @@ export function feedContract(engine: Engine): void {
       listing('A', { InternetEntireListingDisplayYN: false, ListPrice: 7, Media: [photo('M')] }),
     );
     await on(true);
-    assert.deepEqual(told((await changesSince(store, position, IDX)).changes), [
+    assert.deepEqual(linesOf((await changesSince(store, position, IDX)).changes), [
       'created Property A',
       'created Media M',
       'deleted Property A',
@@ -196,7 +196,7 @@ export function feedContract(engine: Engine): void {
       'changed Media M',
     ]);
     assert.deepEqual(
-      told((await changesSince(store, position, PRIVATE)).changes).filter((line) =>
+      linesOf((await changesSince(store, position, PRIVATE)).changes).filter((line) =>
         line.includes('Property'),
       ),
       ['created Property A', ...Array.from({ length: 3 }, () => 'changed Property A')],
@@ -222,7 +222,7 @@ export function feedContract(engine: Engine): void {
     const partner = { role: 'partner' };
     let { position } = await pageOf(store, 'end');
     const next = async (viewer: Viewer): Promise<string[]> =>
-      told((await changesSince(store, position, viewer)).changes);
+      linesOf((await changesSince(store, position, viewer)).changes);
     clock.set('2026-06-01T00:00:00Z');
     await again();
     assert.deepEqual(await next(partner), ['deleted Property A']);
@@ -239,10 +239,10 @@ export function feedContract(engine: Engine): void {
       access: { ...BUILT_IN_ACCESS, roles: [...BUILT_IN_ACCESS.roles, ...roles] },
     }));
 
-  test('a role that replaces another learns of nothing that it never saw, and one that comes back of what it missed', async (t) => {
+  test('a role that replaces another gets no entry for records it never saw; one that returns gets what it missed', async (t) => {
     const { store, write, keys } = await makeWorld(engine, t);
     const since = async (position: FeedPosition, role: string) =>
-      told((await changesSince(store, position, { role })).changes);
+      linesOf((await changesSince(store, position, { role })).changes);
     await rolesOf(store, wide);
     const { position: begun } = await pageOf(store, 'end');
     await write('Property', listing('A', { ListPrice: 5 }), listing('B', { ListPrice: 500 }));
@@ -257,7 +257,7 @@ export function feedContract(engine: Engine): void {
     assert.deepEqual(await since(removed, 'narrow'), ['changed Property B'], 'others see it again');
     const { position: both } = await pageOf(store, 'end');
     await rolesOf(store, wide, narrow);
-    assert.deepEqual((await changesSince(store, both)).changes, [], 'their order is of no concern');
+    assert.deepEqual((await changesSince(store, both)).changes, [], 'the order of roles does not matter');
     assert.deepEqual(await since(begun, 'narrow'), ['changed Property B', 'changed Property B']);
     assert.deepEqual(await since(written, 'wide'), [
       'deleted Property A',
@@ -267,7 +267,7 @@ export function feedContract(engine: Engine): void {
     assert.deepEqual(await keys('Property', '', { viewer: { role: 'narrow' } }), ['B']);
   });
 
-  test('a role that gets the bit of a former one learns of nothing that it never saw', async (t) => {
+  test('a role that gets the bit of a former one gets no entry for records it never saw', async (t) => {
     const { store, write } = await makeWorld(engine, t);
     const count = MOST_BITS - BUILT_IN_ACCESS.roles.length;
     await rolesOf(
@@ -279,14 +279,14 @@ export function feedContract(engine: Engine): void {
     await write('Property', listing('A', { ListPrice: 6 }), listing('B', { ListPrice: 600 }));
     await rolesOf(store, { ...wide, name: 'wide 0' }, narrow);
     const { changes } = await changesSince(store, START, { role: 'narrow' });
-    assert.deepEqual(told(changes), ['changed Property B']);
+    assert.deepEqual(linesOf(changes), ['changed Property B']);
     const scope = viewOf(await store.model(), { role: 'narrow' }).scope;
     assert.equal((await store.feed({ since: position, scope, limit: 10 })).kind, 'gone');
     const { changes: others } = await changesSince(store, START, { role: 'wide 0' });
-    assert.deepEqual(told(others).slice(0, 2), ['created Property A', 'created Property B']);
+    assert.deepEqual(linesOf(others).slice(0, 2), ['created Property A', 'created Property B']);
   });
 
-  test('a role that gets the bit of a former one learns of everything that both see', async (t) => {
+  test('a role that gets the bit of a former one gets an entry for every record that both see', async (t) => {
     const { store, write } = await makeWorld(engine, t);
     const count = MOST_BITS - BUILT_IN_ACCESS.roles.length;
     const roles = Array.from({ length: count }, (_, index) => ({ ...wide, name: `wide ${index}` }));
@@ -294,11 +294,11 @@ export function feedContract(engine: Engine): void {
     await write('Property', listing('A', { ListPrice: 5 }), listing('B', { ListPrice: 500 }));
     await rolesOf(store, ...roles.slice(1), { ...wide, name: 'late' });
     const { changes } = await changesSince(store, START, { role: 'late' });
-    assert.deepEqual(told(changes), ['changed Property A', 'changed Property B']);
+    assert.deepEqual(linesOf(changes), ['changed Property A', 'changed Property B']);
     assert.deepEqual(await faultsIn(store), []);
   });
 
-  test('a position that is not of this sequence, or before what is whole, is refused with where to go on', async (t) => {
+  test('a position of another sequence, or from before a repair, is rejected with the position at which to continue', async (t) => {
     const { store, write, copy, damage } = await makeWorld(engine, t);
     await write('Property', listing('A'));
     const { position: before } = await pageOf(store, 'end');
@@ -312,11 +312,11 @@ export function feedContract(engine: Engine): void {
       assert.equal(page.kind, 'gone');
       assert.deepEqual(page.position, (await pageOf(each, 'end')).position);
     };
-    assert.deepEqual(told((await changesSince(old, before)).changes), []);
-    // The copy goes on by itself, under the same numbers.
+    assert.deepEqual(linesOf((await changesSince(old, before)).changes), []);
+    // The copy continues on its own with the same numbers.
     await operations(old, testClock()).write('Property', listing('C'), listing('D'));
     await gone(old, abandoned);
-    assert.deepEqual(told((await changesSince(old, before)).changes), [
+    assert.deepEqual(linesOf((await changesSince(old, before)).changes), [
       'created Property C',
       'created Property D',
     ]);
@@ -327,7 +327,7 @@ export function feedContract(engine: Engine): void {
     assert.ok(position.sequence > 1_000_000_000, 'numbers of the abandoned timeline do not recur');
     await store.mend(undefined);
     await gone(store, position);
-    assert.deepEqual(told((await changesSince(store, START)).changes), [
+    assert.deepEqual(linesOf((await changesSince(store, START)).changes), [
       'created Property A',
       'created Property B',
     ]);
@@ -335,7 +335,7 @@ export function feedContract(engine: Engine): void {
     assert.deepEqual(await changesSince(store, START), { changes: [], position: START });
   });
 
-  test('old entries are compacted to the last one of each record, and who is behind them is refused', async (t) => {
+  test('old entries are compacted to the last one of each record, and positions before that are rejected', async (t) => {
     const clock = testClock('2026-06-01T12:00:00Z');
     const { store, write, again, keys } = await makeWorld(engine, t, {
       clock,
@@ -357,33 +357,33 @@ export function feedContract(engine: Engine): void {
     const next = await again();
     for (const store of [await again(), next]) {
       assert.equal((await store.feed({ since: first, limit: 10 })).kind, 'gone');
-      assert.deepEqual(told((await changesSince(store, START, IDX)).changes), [
+      assert.deepEqual(linesOf((await changesSince(store, START, IDX)).changes), [
         'created Property B',
         'deleted Property A',
         'deleted Property C',
         'deleted Property B',
         'changed Property B',
       ]);
-      assert.deepEqual(told((await changesSince(store, START, PRIVATE)).changes), [
+      assert.deepEqual(linesOf((await changesSince(store, START, PRIVATE)).changes), [
         'created Property B',
         'changed Property A',
         'deleted Property C',
         'changed Property B',
         'changed Property B',
       ]);
-      assert.deepEqual(told((await changesSince(store, kept, IDX)).changes), ['changed Property B']);
+      assert.deepEqual(linesOf((await changesSince(store, kept, IDX)).changes), ['changed Property B']);
     }
     assert.deepEqual(await keys('Property', '', { viewer: IDX }), ['B']);
   });
 
-  test('a program follows the changes of the store, with records, and where it ends it can go on', async (t) => {
+  test('store.changes() yields changes with their records, and can be continued where it ended', async (t) => {
     const { store, again, clock, write } = await makeWorld(engine, t);
     await write('Property', listing('A', { ListPrice: 5 }), listing('B'));
     const taken: Change[] = [];
     for await (const change of store.changes({ records: true })) taken.push(change);
-    assert.deepEqual(told(taken), ['created Property A', 'created Property B']);
+    assert.deepEqual(linesOf(taken), ['created Property A', 'created Property B']);
     assert.equal(taken[0]?.record?.ListPrice, 5);
-    assert.equal(taken[0]?.position, '0', 'within a commit, its beginning');
+    assert.equal(taken[0]?.position, '0', 'within a commit the position is that of its beginning');
     const since = taken.at(-1)?.position;
     for await (const change of store.changes({ since })) assert.fail(`${change.key} was taken`);
     const stop = new AbortController();
@@ -391,7 +391,7 @@ export function feedContract(engine: Engine): void {
     const next = following.next();
     await operations(await again(), clock).write('Property', listing('C'));
     const { value } = await next;
-    assert.deepEqual(told([value]), ['created Property C']);
+    assert.deepEqual(linesOf([value]), ['created Property C']);
     const end = following.next();
     stop.abort();
     assert.equal((await end).done, true);
@@ -410,7 +410,7 @@ export function feedContract(engine: Engine): void {
     );
   });
 
-  test('who breaks out leaves a store that closes, and a store that closes ends who follows', async (t) => {
+  test('leaving the loop of store.changes() lets the store close, and closing the store ends the loop', async (t) => {
     const { write, again } = await makeWorld(engine, t);
     await write('Property', listing('A'), listing('B'));
     const one = await again();
@@ -432,7 +432,7 @@ export function feedContract(engine: Engine): void {
     }
   });
 
-  test('less that is to be kept counts at once', async (t) => {
+  test('a lower limit of kept entries applies at once', async (t) => {
     const { store, write } = await makeWorld(engine, t);
     await write('Property', listing('A'), listing('B'));
     const { position } = await pageOf(store, 'end');
@@ -440,7 +440,7 @@ export function feedContract(engine: Engine): void {
     await write('Property', listing('A', { ListPrice: 3 }));
     await store.configure((settings) => ({ ...settings, changesKept: { entries: 1 } }));
     assert.equal((await store.feed({ since: position, limit: 10 })).kind, 'gone');
-    assert.deepEqual(told((await changesSince(store, START)).changes), [
+    assert.deepEqual(linesOf((await changesSince(store, START)).changes), [
       'created Property B',
       'changed Property A',
     ]);
@@ -448,6 +448,6 @@ export function feedContract(engine: Engine): void {
     assert.equal(changes.since, changes.last - 1);
     await write('Property', listing('B', { ListPrice: 2 }));
     const next = await pageOf(store, START, undefined, 2);
-    assert.deepEqual(told(next.changes), ['created Property B', 'changed Property A']);
+    assert.deepEqual(linesOf(next.changes), ['created Property B', 'changed Property A']);
   });
 }

@@ -1,4 +1,4 @@
-/** Fields that come into use after records were written: every text is complete all the same. */
+/** Fields that come into use after records were written: every text still has all fields in use. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -8,7 +8,7 @@ import { inScope } from '../../support/scope.ts';
 import type { Viewer } from '../../support/views.ts';
 import { type Json, makeWorld, nativeShape, objectOf, pick, TIME, type World } from '../../support/world.ts';
 
-/** Fields of a listing, one or two of each type and class, in the order in which they could come into use. */
+/** Fields of a listing, one or two of each type and class, in the order in which they may come into use. */
 const VALUES: Json = {
   City: 'Ely',
   PostalCode: '55731',
@@ -56,7 +56,7 @@ const VIEWERS: readonly Viewer[] = [
   { role: 'portal' },
 ];
 
-/** The whole record of each listing equals the selection of all its fields, in both interfaces. */
+/** Whole records equal the selection of all their fields, in both interfaces. */
 async function assertComplete(world: World, viewer: Viewer): Promise<void> {
   for (const omitNulls of [false, true]) {
     const { query } = await world.request('Property', '', { viewer });
@@ -86,7 +86,7 @@ async function assertNativeComplete(world: World, viewer: Viewer): Promise<void>
 }
 
 export function fieldsInUseContract(engine: Engine): void {
-  test('a record written before a field came into use shows it as null', async (t) => {
+  test('a record written before a field came into use returns it as null', async (t) => {
     const world = await makeWorld(engine, t);
     await world.write('Property', listing('A'));
     const before = Object.keys((await world.record('Property', 'A')) ?? {});
@@ -111,7 +111,7 @@ export function fieldsInUseContract(engine: Engine): void {
     assert.ok(city !== undefined && model.inUse(city));
   });
 
-  test('a field that is not in use is null everywhere, but a name all the same', async (t) => {
+  test('a field that is not in use is null everywhere, but its name is valid', async (t) => {
     const world = await makeWorld(engine, t);
     await world.write('Property', listing('A'));
     assert.deepEqual(await world.rows('Property', '$select=ListingKey,City,Heating,ListAgentURL'), [
@@ -122,7 +122,7 @@ export function fieldsInUseContract(engine: Engine): void {
     assert.deepEqual(await world.keys('Property', "$filter=City ne 'Ely'&$orderby=City desc"), ['A']);
   });
 
-  test('fields of agents and offices come into use in listings, too', async (t) => {
+  test('fields of agents and offices come into use in listings as well', async (t) => {
     const world = await makeWorld(engine, t);
     await world.write('Property', listing('A', { ListAgentKey: '1', ListOfficeKey: '10' }), listing('B'));
     const names = ['ListAgentFullName', 'ListAgentEmail', 'ListAgentCity', 'ListOfficeName'];
@@ -145,10 +145,10 @@ export function fieldsInUseContract(engine: Engine): void {
     ]);
   });
 
-  test('a listing whose children move it stays complete', async (t) => {
+  test('a listing that is restamped by its children has all fields', async (t) => {
     const world = await makeWorld(engine, t);
     await world.write('Property', listing('A'));
-    // A link is among the fields whose text is written anew with each stamp.
+    // A link is among the fields whose text is rewritten with each timestamp.
     await world.write('Property', listing('B', { SourceSystemKey: 's', Media: [photo('M1')] }));
     await world.write('Media', photo('M2', { ResourceRecordKey: 'A' }));
     await world.write('Property', listing('A', { OpenHouses: [openHouse('O')] }));

@@ -1,4 +1,4 @@
-/** Files that the service serves itself: their addresses are made and signed when they are read. */
+/** Files that the service serves itself: their URLs are built and signed when they are read. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fileSignature } from '../../../src/store/file-signature.ts';
@@ -7,7 +7,7 @@ import type { Engine } from '../../support/engine.ts';
 import { makeWorld, pick, readPage, TIME } from '../../support/world.ts';
 
 export function fileContract(engine: Engine): void {
-  test('a relative address becomes absolute, signed for the role; an absolute one stays', async (t) => {
+  test('a relative address becomes an absolute URL signed for the role; an absolute one stays', async (t) => {
     const world = await makeWorld(engine, t);
     const urls = {
       M1: 'photos/a b/ü.jpg',
@@ -49,13 +49,13 @@ export function fileContract(engine: Engine): void {
     assert.match(signed('x'), /^vow\.1900000000\.[0-9a-f]{32}$/);
   });
 
-  test('a filter sees the address as it is stored', async (t) => {
+  test('a filter compares the address as it is stored', async (t) => {
     const world = await makeWorld(engine, t);
     await world.write('Property', listing('A', { Media: [photo('M1', { MediaURL: 'a.jpg' }), photo('M2')] }));
     assert.deepEqual(await world.keys('Media', "$filter=MediaURL eq 'a.jpg'"), ['M1']);
   });
 
-  test('a file is shown to the roles that see one of its media', async (t) => {
+  test('a role may get a file if it sees one of its media', async (t) => {
     const world = await makeWorld(engine, t);
     const shown = (path: string, role: string) => world.store.showsFile(path, role);
     const media = [
@@ -81,7 +81,7 @@ export function fileContract(engine: Engine): void {
     assert.equal(await shown('a.jpg', 'private'), false);
   });
 
-  test('each store has a secret of its own, the same for all who open it', async (t) => {
+  test('each store has its own secret, which is the same for every process', async (t) => {
     const world = await makeWorld(engine, t);
     assert.equal((await world.again()).secret, world.store.secret);
     assert.match(world.store.secret, /^[\w-]{43}$/);

@@ -1,4 +1,4 @@
-/** What the services on a store answered, as it is kept for a day. */
+/** The request figures of the services on a store, which are kept for a day. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { HistoryStep, MinuteFigures } from '../../../src/store/history-store.ts';
@@ -7,7 +7,7 @@ import { temporaryFile } from '../../support/temporary.ts';
 import { makeWorld } from '../../support/world.ts';
 
 const MINUTE = 60_000;
-/** A step of some day; minutes since 1970. */
+/** The time of a step in minutes since 1970. */
 const AT = 29_600_000;
 
 const minute = (at: number, requests: number): MinuteFigures => ({
@@ -28,7 +28,7 @@ const step = (process: string, at: number, minutes: readonly MinuteFigures[] = [
 });
 
 export function historyContract(engine: Engine): void {
-  test('steps are as they were written, of all processes, in their order, and go with a copy', async (t) => {
+  test('steps of all processes are returned unchanged and in order, and a backup contains them', async (t) => {
     const world = await makeWorld(engine, t);
     const other = await world.again();
     const later = step('a', AT + 5, [minute(AT + 7, 4)]);
@@ -43,7 +43,7 @@ export function historyContract(engine: Engine): void {
     assert.deepEqual(await (await world.copy(file)).history.since(AT + 1), [later]);
   });
 
-  test('a step that is written again counts once, and is forgotten after 25 hours', async (t) => {
+  test('a step that is written again replaces the first one, and is dropped after 25 hours', async (t) => {
     const { history } = (await makeWorld(engine, t)).store;
     const half = { ...step('a', AT, [minute(AT, 1)]), countedTo: AT * MINUTE + 30_000 };
     const whole = step('a', AT, [minute(AT, 3), minute(AT + 1, 1)]);

@@ -42,7 +42,7 @@ import { valuesInUseContract } from './values-in-use.ts';
 import { webhookContract } from './webhooks.ts';
 import { withheldContract } from './withheld.ts';
 
-/** What every engine promises of what is stored. */
+/** What every engine must do when records are written. */
 export function writingContract(engine: Engine): void {
   suite(`${engine.name}: records`, () => recordContract(engine));
   suite(`${engine.name}: children`, () => childrenContract(engine));
@@ -50,7 +50,7 @@ export function writingContract(engine: Engine): void {
   suite(`${engine.name}: deletes`, () => deleteContract(engine));
   suite(`${engine.name}: systems`, () => systemContract(engine));
   suite(`${engine.name}: media`, () => mediaContract(engine));
-  suite(`${engine.name}: stamps`, () => stampContract(engine));
+  suite(`${engine.name}: timestamps`, () => stampContract(engine));
   suite(`${engine.name}: heavy records`, () => heavyContract(engine));
   suite(`${engine.name}: a clock that was wrong`, () => restampContract(engine));
   suite(`${engine.name}: the sequence of changes`, () => changesContract(engine));
@@ -67,11 +67,11 @@ export function writingContract(engine: Engine): void {
   suite(`${engine.name}: epochs`, () => epochContract(engine));
   suite(`${engine.name}: checks`, () => checkContract(engine));
   suite(`${engine.name}: sound rows`, () => soundRowsContract(engine));
-  suite(`${engine.name}: what a store keeps of itself`, () => storedSettingsContract(engine));
+  suite(`${engine.name}: stored settings`, () => storedSettingsContract(engine));
   suite(`${engine.name}: copies`, () => copyContract(engine));
 }
 
-/** What every engine promises of what is read. */
+/** What every engine must do when records are read. */
 export function readingContract(engine: Engine): void {
   suite(`${engine.name}: roles`, () => roleContract(engine));
   suite(`${engine.name}: midnight`, () => midnightContract(engine));
@@ -91,7 +91,7 @@ export function readingContract(engine: Engine): void {
   suite(`${engine.name}: served files`, () => fileContract(engine));
 }
 
-/** What every engine promises. */
+/** Everything that every engine must do. */
 export function storeContract(engine: Engine): void {
   writingContract(engine);
   readingContract(engine);

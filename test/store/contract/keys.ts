@@ -1,4 +1,4 @@
-/** The keys of a store, and what they did. */
+/** The keys of a store, and their use. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hashToken, type KeyRecord, makeKeyId, makeToken } from '../../../src/access/index.ts';
@@ -21,7 +21,7 @@ const key = (id: string, fields: Partial<KeyRecord> = {}): KeyRecord => ({
 const use = (fields: Partial<KeyUse>): KeyUse => ({ ...NO_USE, ...fields });
 
 export function keyContract(engine: Engine): void {
-  test('a key is found by the hash of its token alone, in every process', async (t) => {
+  test('a key is found only by the hash of its token, in every process', async (t) => {
     const world = await makeWorld(engine, t);
     const token = makeToken();
     const record = key(makeKeyId(), {
@@ -37,7 +37,7 @@ export function keyContract(engine: Engine): void {
     assert.equal((await world.store.look('')).key, undefined);
   });
 
-  test('keys are listed in the order in which they were made, with their use', async (t) => {
+  test('keys are listed in the order of their creation, with their use', async (t) => {
     const world = await makeWorld(engine, t);
     const { keys } = world.store;
     await keys.add(key('b', { createdAt: '2026-06-01T12:00:01Z' }), 'hash b');
@@ -51,7 +51,7 @@ export function keyContract(engine: Engine): void {
     assert.deepEqual(listed[0], { ...key('a'), use: NO_USE });
   });
 
-  test('neither an id nor a token is there twice', async (t) => {
+  test('a second key with the same id or token is rejected', async (t) => {
     const world = await makeWorld(engine, t);
     await world.store.keys.add(key('a'), 'hash a');
     await assert.rejects(world.store.keys.add(key('a'), 'hash b'));
@@ -73,7 +73,7 @@ export function keyContract(engine: Engine): void {
     assert.equal(await world.store.keys.revoke('none', '2026-06-02T00:00:00Z'), false);
   });
 
-  test('uses add up, and the latest of each kind stays', async (t) => {
+  test('recorded uses are added up, and the latest time of each kind is kept', async (t) => {
     const world = await makeWorld(engine, t);
     const { keys } = world.store;
     await keys.add(key('a'), 'hash a');

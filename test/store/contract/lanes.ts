@@ -1,4 +1,4 @@
-/** In which lane an engine reads what: nothing that may scan holds up what has a bound. */
+/** Which lane an engine uses for each read: a read that may scan does not delay reads with a bound. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RecordQuery } from '../../../src/compile/read.ts';
@@ -9,7 +9,7 @@ import type { Engine } from '../../support/engine.ts';
 import { makeWorld, type ReadWish, TIME } from '../../support/world.ts';
 
 export function laneContract(engine: Engine): void {
-  test('reads with a bound have lanes of their own, and what may scan has another', async (t) => {
+  test('reads with a bound have lanes of their own, and reads that may scan have another', async (t) => {
     const world = await makeWorld(engine, t);
     await world.write('Property', listing('A', { Rooms: [room('R')] }), listing('B'));
     const lanes: string[] = [];

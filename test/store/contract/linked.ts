@@ -1,4 +1,4 @@
-/** Agents and offices inside listings: a page has them as each of its records has them by itself, whatever has changed. */
+/** Agents and offices in listings: a page has the same as a read of each record, whatever has changed. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PageRequest, Shape } from '../../../src/compile/read.ts';
@@ -10,10 +10,10 @@ import { type Json, makeWorld, operations, type ReadWish, TIME, type World } fro
 
 const NATIVE: Shape = { kind: 'native-listing', display: 'Detail', selection: SELECT_ALL, expansions: [] };
 
-/** Keys with everything that JSON, marks and lists write in their own way. */
+/** Keys with characters that JSON, marks and lists encode in their own way. */
 const MEMBERS = ['M1', 'M"2', 'M,\\3', 'Mé😀'];
 const OFFICES = ['O1', 'O[2]'];
-/** Links that lead to no record; no key has a control character. */
+/** Links to records that do not exist; no valid key has a control character. */
 const NOWHERE = ['gone', '\u0002["M1"]\u0002', 'M1\n', '\u0001'];
 
 const LISTINGS: readonly Json[] = [
@@ -45,7 +45,7 @@ async function textOf(store: Store, request: PageRequest): Promise<string> {
   return text;
 }
 
-/** The records of a page, each read by itself. */
+/** The records of a page, each read separately. */
 async function oneByOne(
   store: Store,
   { query, shape, files }: PageRequest,
@@ -60,7 +60,7 @@ async function oneByOne(
 }
 
 export function linkedContract(engine: Engine): void {
-  test('no value is taken for a mark of a place that is filled when it is read', async (t) => {
+  test("a value that looks like the mark of an agent's or office's place is returned unchanged", async (t) => {
     const { store, write, request } = await makeWorld(engine, t);
     const values = [
       '\u0001',
@@ -93,11 +93,11 @@ export function linkedContract(engine: Engine): void {
     }
   });
 
-  test('a page has the agents and offices of each listing as the listing by itself, for every role and form', async (t) => {
+  test('a page has the same agents and offices as a read of each listing, for every role and form', async (t) => {
     const world = await makeWorld(engine, t);
     const { store, keys, request } = world;
     await fill(world);
-    // A field that comes into use later is null in the texts of before.
+    // A field that comes into use later is null in earlier texts.
     await world.write('Member', member('M9', { MemberPreferredPhone: '9' }));
     const asked: (readonly [resource: string, options: string, wish: ReadWish])[] = [
       ['Property', '', {}],
@@ -126,7 +126,7 @@ export function linkedContract(engine: Engine): void {
     assert.ok(compared > 50 * rules.roles.size, `${compared} records`);
   });
 
-  test('a change of a Member or an Office shows in every listing at the next request, whichever process wrote it', async (t) => {
+  test('a change of a Member or an Office is returned in every listing at the next request, whichever process wrote it', async (t) => {
     const world = await makeWorld(engine, t);
     const { store, again, clock } = world;
     await fill(world);

@@ -1,4 +1,4 @@
-/** I5: pages of a list that was found before. Its records are live: gone and hidden ones are left out. */
+/** I5: pages of a list that was found earlier. Its records are read now: deleted and hidden ones are omitted. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { listing, photo } from '../../support/builders.ts';
@@ -22,7 +22,7 @@ async function listPage(world: World, list: Uint32Array, limit: number, options 
 const letters = (text: string) => text.split('').map((key, index) => listing(key, { ListPrice: index % 3 }));
 
 export function listContract(engine: Engine): void {
-  test('ids come in the order of the query, for what the role sees', async (t) => {
+  test('ids come in the order of the query, and only those that the role sees', async (t) => {
     const world = await makeWorld(engine, t);
     await world.write('Property', ...letters('FEDCBA'), listing('G', { StandardStatus: 'Withdrawn' }));
     const all = await ids(world);
@@ -47,7 +47,7 @@ export function listContract(engine: Engine): void {
     assert.deepEqual(none, { keys: '', more: false, last: undefined, consumed: undefined });
   });
 
-  test('records that are deleted or hidden by now are skipped, those that no longer match stay', async (t) => {
+  test('records that were deleted or hidden since are skipped, those that no longer match stay', async (t) => {
     const world = await makeWorld(engine, t);
     await world.write('Property', ...letters('ABCDEFGH'));
     const list = await ids(world, '$filter=ListPrice ge 0', IDX);
@@ -62,7 +62,7 @@ export function listContract(engine: Engine): void {
     const rest = await listPage(world, list.subarray(6), 5, '', IDX);
     assert.deepEqual([rest.keys, rest.more, rest.consumed], ['GH', false, 2]);
     assert.equal((await listPage(world, list, 9)).keys, 'BEFGH');
-    // A record that comes again is another one.
+    // A record that is written again after its deletion has another id.
     await world.write('Property', listing('C'));
     assert.equal((await listPage(world, list, 9)).keys, 'BEFGH');
   });
@@ -85,7 +85,7 @@ export function listContract(engine: Engine): void {
     assert.deepEqual([ending.keys, ending.more, ending.consumed], ['K000', false, 1]);
   });
 
-  test('the position after a key, whether its record exists, was deleted or never existed', async (t) => {
+  test('positionAfter() works for a key whose record exists, was deleted or never existed', async (t) => {
     const world = await makeWorld(engine, t);
     const keys = ['B', 'D', 'F', 'H', 'é', '\uffee', '😀'];
     await world.write('Property', ...keys.map((key) => listing(key)));
@@ -97,7 +97,7 @@ export function listContract(engine: Engine): void {
     assert.equal(await behind('zzz'), 4);
     assert.equal(await behind('😁'), 7);
     await world.store.remove('Property', ['B', 'D', 'F']);
-    // What is left behind the key is the same, however many gone ones are counted.
+    // The rest after the key is the same, however many deleted records are counted.
     for (const key of ['A', 'B', 'D', 'E', 'F', 'G']) {
       const rest = list.subarray(await behind(key));
       assert.equal((await listPage(world, rest, 9)).keys, 'Hé\uffee😀', key);
@@ -107,7 +107,7 @@ export function listContract(engine: Engine): void {
     assert.equal((await listPage(world, list.subarray(await behind('F')), 9)).keys, '');
   });
 
-  test('an order gives the values of its terms with the last row of a list', async (t) => {
+  test('a list with an order returns the values of its terms for the last row of a page', async (t) => {
     const world = await makeWorld(engine, t);
     await world.write('Property', ...letters('ABCDEF'));
     const options = '$orderby=ListPrice desc,City';
@@ -116,7 +116,7 @@ export function listContract(engine: Engine): void {
     assert.deepEqual(page, { keys: 'CFB', more: true, last: { key: 'B', values: [1, null] }, consumed: 3 });
   });
 
-  test('rows of a list, and rows after one, are counted without the rest', async (t) => {
+  test('rows of a list, and rows after one of them, can be counted', async (t) => {
     const world = await makeWorld(engine, t);
     await world.write('Property', ...letters('ABCDEF'));
     const { query } = await world.request('Property', '$orderby=ListPrice');

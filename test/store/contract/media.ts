@@ -1,17 +1,17 @@
-/** Media name their parent in two ways, and the specification's way follows from the dictionary's. */
+/** Media name their parent in two ways, those of the dictionary and of the specification; the second follows from the first. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { listing, member, photo, room } from '../../support/builders.ts';
 import type { Engine } from '../../support/engine.ts';
 import { faultsIn } from '../../support/faults.ts';
-import { told } from '../../support/reports.ts';
+import { nonZero } from '../../support/reports.ts';
 import { makeWorld } from '../../support/world.ts';
 
 const PLACE =
   '$select=ResourceName,ResourceRecordKey,OriginatingSystemResourceRecordKey,OriginatingSystemResourceRecordSystemID';
 
 export function mediaContract(engine: Engine): void {
-  test('the media of a listing carry its key and system in every form of their input', async (t) => {
+  test('the media of a listing get its key and system, in every form of input', async (t) => {
     const world = await makeWorld(engine, t);
     await world.write('Property', listing('A', { OriginatingSystemID: 'X', Media: [photo('M1')] }));
     const forms = [
@@ -24,7 +24,7 @@ export function mediaContract(engine: Engine): void {
         OriginatingSystemResourceRecordSystemId: 'X',
       },
     ];
-    assert.deepEqual(told(await world.write('Media', ...forms)), { inserted: 4, restamped: 1 });
+    assert.deepEqual(nonZero(await world.write('Media', ...forms)), { inserted: 4, restamped: 1 });
     const placed = {
       ResourceName: 'Property',
       ResourceRecordKey: 'A',
@@ -32,10 +32,10 @@ export function mediaContract(engine: Engine): void {
       OriginatingSystemResourceRecordSystemID: 'X',
     };
     assert.deepEqual(await world.rows('Media', PLACE), Array(5).fill(placed));
-    assert.deepEqual(told(await world.write('Media', ...forms)), { unchanged: 4 });
+    assert.deepEqual(nonZero(await world.write('Media', ...forms)), { unchanged: 4 });
   });
 
-  test('whether the input spells out what follows from the parent makes no change', async (t) => {
+  test('input that spells out what follows from the parent changes nothing', async (t) => {
     const world = await makeWorld(engine, t);
     await world.write('Property', listing('A', { OriginatingSystemID: 'X', Media: [photo('M1')] }));
     const spelled = photo('M1', {
@@ -45,10 +45,10 @@ export function mediaContract(engine: Engine): void {
       OriginatingSystemResourceRecordSystemID: 'X',
     });
     const again = await world.write('Property', listing('A', { OriginatingSystemID: 'X', Media: [spelled] }));
-    assert.deepEqual(told(again), { unchanged: 1, children: { unchanged: 1 } });
+    assert.deepEqual(nonZero(again), { unchanged: 1, children: { unchanged: 1 } });
   });
 
-  test('media that contradict their listing are refused', async (t) => {
+  test('media that contradict their listing are rejected', async (t) => {
     const world = await makeWorld(engine, t);
     await world.write('Property', listing('A', { OriginatingSystemID: 'X' }));
     const other = { MediaKey: 'M1', ResourceRecordKey: 'A', OriginatingSystemResourceRecordKey: 'B' };
@@ -63,7 +63,7 @@ export function mediaContract(engine: Engine): void {
       'Media[0].OriginatingSystemResourceRecordSystemID is "Y", but its parent has "X"',
     ]);
     const alone = { MediaKey: 'M1', ResourceRecordKey: 'A', OriginatingSystemResourceRecordSystemID: 'Y' };
-    assert.deepEqual(told(await world.write('Media', alone)), {
+    assert.deepEqual(nonZero(await world.write('Media', alone)), {
       rejected: [
         {
           resource: 'Media',
@@ -75,7 +75,7 @@ export function mediaContract(engine: Engine): void {
     assert.deepEqual(await world.keys('Media'), []);
   });
 
-  test('a replica keeps what its source says of a listing in its media', async (t) => {
+  test('a replica keeps what its source says about a listing in the media', async (t) => {
     const world = await makeWorld(engine, t, { settings: { owner: 'replica' } });
     const foreign = { OriginatingSystemResourceRecordSystemID: 'Y' };
     const nested = listing('A', {
@@ -97,9 +97,9 @@ export function mediaContract(engine: Engine): void {
       { inserted: 1, children: { stored: 4 } },
       { unchanged: 1, children: { unchanged: 4 } },
     ]) {
-      assert.deepEqual(told(await world.write('Property', nested)), wanted);
+      assert.deepEqual(nonZero(await world.write('Property', nested)), wanted);
     }
-    assert.deepEqual(told(await world.write('Media', alone)), { inserted: 1, restamped: 1 });
+    assert.deepEqual(nonZero(await world.write('Media', alone)), { inserted: 1, restamped: 1 });
     const keys = (key: string, system: string) => ({
       ResourceName: 'Property',
       ResourceRecordKey: 'A',
@@ -113,16 +113,16 @@ export function mediaContract(engine: Engine): void {
       keys('B', 'Y'),
     ]);
     assert.deepEqual(await world.rows('PropertyRooms', '$select=ListingKey'), [{ ListingKey: 'A' }]);
-    // What it says is content: another word of it is a change. A listing may go to another system.
+    // These values are content, so that another value is a change. A listing may move to another system.
     const other = { ...nested, Media: [photo('M1', { OriginatingSystemResourceRecordSystemID: 'Z' })] };
-    assert.deepEqual(told(await world.write('Property', other)), {
+    assert.deepEqual(nonZero(await world.write('Property', other)), {
       restamped: 1,
       children: { stored: 1, deleted: 3, unchanged: 1 },
     });
-    const moved = told(await world.write('Property', { ...other, OriginatingSystemID: 'W' }));
+    const moved = nonZero(await world.write('Property', { ...other, OriginatingSystemID: 'W' }));
     assert.deepEqual(moved, { changed: 1, children: { stored: 2 } });
     assert.deepEqual(await world.keys('Media', '', { viewer: { role: 'private', systems: ['W'] } }), ['M1']);
-    // Nothing but that these records came from no source.
+    // The same, except that these records come from no source.
     const faults = (await faultsIn(world.store)).map(([resource, key, ...what]) => [
       resource,
       key,
@@ -134,7 +134,7 @@ export function mediaContract(engine: Engine): void {
     );
   });
 
-  test('media of an agent are of the agent alone', async (t) => {
+  test('media of an agent belong to the agent only', async (t) => {
     const world = await makeWorld(engine, t);
     await world.write('Member', member('A', { Media: [photo('M1')] }));
     await world.write('Property', listing('A', { Media: [photo('M2')] }));

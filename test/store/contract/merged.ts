@@ -1,4 +1,4 @@
-/** Records of several resources in one collection, as the native accounts are. */
+/** Records of several resources in one collection, as in the native accounts. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { MergedSource } from '../../../src/compile/read.ts';
@@ -64,7 +64,7 @@ async function populate(world: World): Promise<void> {
 export function mergedContract(engine: Engine): void {
   const populated = sharedWorld(engine, populate);
 
-  test('rows come by key, then by the name of the resource', async () => {
+  test('rows are sorted by key, then by the name of the resource', async () => {
     const world = await populated();
     const rows = await merged(world);
     assert.deepEqual(
@@ -90,7 +90,7 @@ export function mergedContract(engine: Engine): void {
     assert.equal(rows[1] && 'Images' in rows[1], false);
   });
 
-  test('they are skipped, limited and ordered together', async () => {
+  test('skip, limit and order apply to the resources together', async () => {
     const world = await populated();
     const names = async (wish: Wish) => (await merged(world, wish)).map(({ Name }) => Name);
     assert.deepEqual(await names({ skip: 1, limit: 2 }), ['Zed', 'Agent 2']);
@@ -104,7 +104,7 @@ export function mergedContract(engine: Engine): void {
     ]);
   });
 
-  test('a role sees its own of each, also on the way from one to the other', async () => {
+  test('a role sees its own rows of each resource, and its own navigations between them', async () => {
     const world = await populated();
     const rows = await merged(world, { viewer: IDX });
     assert.deepEqual(

@@ -1,4 +1,4 @@
-/** I4 from midnight on: rules that look at the calendar hold at once, whoever has the write lock. */
+/** I4 from midnight on: calendar rules apply at once, whichever process has the write lock. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
@@ -10,7 +10,7 @@ import type { Engine } from '../../support/engine.ts';
 import { IDX, type Viewer } from '../../support/views.ts';
 import { type Json, makeWorld, operations, readPage, TIME, type World } from '../../support/world.ts';
 
-/** Listings go and come at midnight, open houses go, addresses hide. */
+/** Listings enter and leave the view at midnight, open houses leave it, addresses become hidden. */
 const ACCESS = {
   roles: [
     ...BUILT_IN_ACCESS.roles,
@@ -62,7 +62,7 @@ const RESOURCES = ['Property', 'PropertyRooms', 'OpenHouse', 'Media', 'Member'];
 
 type Reader = Omit<World, 'clock' | 'again' | 'hold' | 'damage' | 'copy' | 'store'> & Pick<World, 'store'>;
 
-/** The lists that a filter found for each role. */
+/** The list that a filter finds for each role. */
 async function listsOf({ store, request }: Reader): Promise<ReadonlyMap<string, Uint32Array>> {
   const found = VIEWERS.map(async (viewer) => {
     const { query } = await request('Property', '', { viewer });
@@ -72,8 +72,8 @@ async function listsOf({ store, request }: Reader): Promise<ReadonlyMap<string, 
 }
 
 /**
- * What one sees who asks for everything in every way.
- * @param lists found before: what is hidden by now is left out
+ * What each viewer gets from every kind of read.
+ * @param lists found earlier; records hidden since are omitted from their pages
  */
 async function everything(reader: Reader, lists: ReadonlyMap<string, Uint32Array>) {
   const found: Record<string, unknown> = {};
@@ -120,7 +120,7 @@ async function everything(reader: Reader, lists: ReadonlyMap<string, Uint32Array
   return found;
 }
 
-/** Waits as the real clock does, so that who waits for the lock leaves the thread to others. */
+/** Sleeps as the real clock does, so that a process that waits for the lock does not block the thread. */
 function midnightClock(): TestClock {
   return { ...testClock('2026-06-01T23:59:59.999Z'), sleep: systemClock.sleep };
 }
@@ -145,12 +145,16 @@ export function midnightContract(engine: Engine): void {
     assert.deepEqual(await world.keys('Property', '', { viewer: IDX }), ['Gone', 'Here', 'Hides', 'New']);
     assert.equal((await world.record('Property', 'Hides', '', { viewer: IDX }))?.City, null);
     const morning = await everything(world, lists);
-    assert.equal((await world.store.model()).visibilityDay, '2026-06-01', 'nothing was judged meanwhile');
+    assert.equal(
+      (await world.store.model()).visibilityDay,
+      '2026-06-01',
+      'visibility has not been evaluated meanwhile',
+    );
     // A process that opens the store does not wait for the lock either.
     const other = { store: await world.again(), ...operations(await world.again(), clock) };
     assert.equal(await keysOf(other)('partner'), MORNING);
     await release();
-    // Who opens the store now judges it; what is stored is what was spelled out.
+    // A process that opens the store now evaluates the new day; the stored result equals what was computed for each read.
     const third = await world.again();
     while ((await third.model()).visibilityDay !== '2026-06-02') await setImmediate();
     assert.equal((await world.store.model()).visibilityDay, '2026-06-02');

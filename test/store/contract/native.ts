@@ -1,4 +1,4 @@
-/** Listings and their parts in the native interface. */
+/** Listings and their sub-resources in the native interface. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { NativePart } from '../../../src/dictionary/index.ts';
@@ -24,7 +24,7 @@ const HEAD = '/v1/listings/A%2F1';
 const SIZES = ['Thumb', '300', '640', '800', '1024', '1280', '1600', '2048', 'Large'];
 const uris = (address: string | null) => Object.fromEntries(SIZES.map((size) => [`Uri${size}`, address]));
 
-/** One of each part, and what the interface makes of it. */
+/** One sub-resource of each kind, and what the interface returns for it. */
 const MEDIA = [
   photo('P2', {
     MediaURL: 'photos/P 2.jpg',
@@ -80,7 +80,7 @@ const MEDIA = [
 
 const file = (path: string): string => `${FILES.base}/media/${'SIGNATURE'}/${encodeURI(path)}`;
 
-/** A photo of this service comes as wide as each name says. */
+/** A photo that the service stores, with a URL of the right width under each name. */
 const renditions = (address: string) => ({
   ...Object.fromEntries(
     SIZES.map((size) => [`Uri${size}`, `${address}?width=${size === 'Thumb' ? 150 : size}`]),
@@ -317,7 +317,7 @@ const parts = Object.keys(PARTS).filter((name): name is NativePart => name in PA
 export function nativeContract(engine: Engine): void {
   const populated = sharedWorld(engine, populate, { settings });
 
-  test('each part of a listing, expanded and by itself, in the order of the part', async () => {
+  test('each sub-resource of a listing, expanded and by itself, comes in its order', async () => {
     const world = await populated();
     for (const part of parts) {
       const expected = PARTS[part].map(({ Id, ...members }) => ({
@@ -334,7 +334,7 @@ export function nativeContract(engine: Engine): void {
     }
   });
 
-  test('a listing with all expansions at once, and one without any children', async (t) => {
+  test('a listing has all expansions at once, or none if it has no children', async (t) => {
     const world = await makeWorld(engine, t, { settings });
     await populate(world);
     const expansions = parts.map((part) => EXPANSION[part]);
@@ -372,7 +372,7 @@ export function nativeContract(engine: Engine): void {
     });
   });
 
-  test('custom fields are in their sections and groups, masked for roles that may not see them', async () => {
+  test('custom fields stand in their sections and groups, and are masked for roles that may not see them', async () => {
     const world = await populated();
     const shown = async (viewer: Viewer) =>
       (await world.listing(KEY, { viewer, select: ['ListingKey'], expansions: ['CustomFields'] }))
@@ -391,7 +391,7 @@ export function nativeContract(engine: Engine): void {
     ]);
   });
 
-  test('parts that a role may not see are in no list', async (t) => {
+  test('sub-resources that a role may not see are in no list', async (t) => {
     const world = await makeWorld(engine, t, { settings });
     await world.write(
       'Property',
@@ -422,7 +422,7 @@ export function nativeContract(engine: Engine): void {
     );
   });
 
-  test('one photo of those that a role sees is the primary one, however many are preferred', async (t) => {
+  test('exactly one of the photos that a role sees is primary, however many are preferred', async (t) => {
     const world = await makeWorld(engine, t, { settings });
     const preferred = { PreferredPhotoYN: true };
     const media: Readonly<Record<string, readonly Json[]>> = {
@@ -464,7 +464,7 @@ export function nativeContract(engine: Engine): void {
     }
   });
 
-  test('selected members of parts are added to Id and ResourceUri', async () => {
+  test('selected members of sub-resources are added to Id and ResourceUri', async () => {
     const world = await populated();
     const members = {
       Photos: ['Uri300', 'Primary', 'Id'],
@@ -504,7 +504,7 @@ export function nativeContract(engine: Engine): void {
     });
   });
 
-  test('the supplement is a declared field of that name, null without one, masked for who may not see it', async (t) => {
+  test('Supplement is the declared field of that name, null if there is none, masked for roles that may not see it', async (t) => {
     const shown = async (visibility?: string): Promise<unknown> => {
       const declared = {
         ...field('Supplement', 'Main', 'Texts', 'More', visibility ?? ''),
@@ -526,7 +526,7 @@ export function nativeContract(engine: Engine): void {
     );
   });
 
-  test('a page of listings is in key order, selected fields in the order asked for', async () => {
+  test('a page of listings is in key order, with selected fields in the requested order', async () => {
     const world = await populated();
     const { query, files } = await world.request('Property', '');
     const view = query.view.schema.of('Property');

@@ -1,4 +1,4 @@
-/** Orders: null is lowest, the key decides between equals, and a walk by the last row's values loses nothing. */
+/** Orders: null is lowest, the key decides between equal rows, and a walk by the values of the last row loses nothing. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -20,7 +20,7 @@ const DOMAINS: Readonly<Record<string, readonly Value[]>> = {
   ListAgentKey: [null, '1', '2', '3'],
 };
 
-/** What is not a field, but follows from some. */
+/** Expressions to order by. */
 const EXPRESSIONS: Readonly<Record<string, (record: Json) => Value>> = {
   ...Object.fromEntries(Object.keys(DOMAINS).map((name) => [name, (record: Json) => plain(record[name])])),
   ListingKey: ({ ListingKey }) => plain(ListingKey),
@@ -40,7 +40,7 @@ function compare(left: Value, right: Value): number {
   return Number(left) - Number(right);
 }
 
-/** Texts by their bytes; a timestamp's fraction counts, so the Z at its end does not. */
+/** Compares texts by their bytes, and timestamps without their Z, since a fraction may follow. */
 function compareTexts(left: string, right: string): number {
   const bare = (text: string) => Buffer.from(text.replace(/(?<=\d\d:\d\d[.\d]*)Z$/, ''));
   return Buffer.compare(bare(left), bare(right));
@@ -76,7 +76,7 @@ function sorted(records: readonly Json[], terms: readonly Term[]): string[] {
 const orderBy = (terms: readonly Term[]): string =>
   `$orderby=${terms.map(({ by, descending }) => `${by}${descending ? ' desc' : ''}`).join()}`;
 
-/** All keys, page by page, each page after the last row of the one before. */
+/** All keys, page by page; each page begins after the last row of the one before. */
 async function walk(world: World, options: string, limit: number): Promise<string[]> {
   const keys: string[] = [];
   let position: Position = { kind: 'start' };
@@ -113,7 +113,7 @@ export function orderContract(engine: Engine): void {
     }
   });
 
-  test('a walk continues after a row that was deleted or moved', async (t) => {
+  test('a walk continues after its last row was deleted or moved', async (t) => {
     const world = await makeWorld(engine, t);
     await world.write(
       'Property',
@@ -128,7 +128,7 @@ export function orderContract(engine: Engine): void {
     assert.deepEqual(await world.keys('Property', '$orderby=ListPrice', { position }), ['E', 'D']);
   });
 
-  test('property: the pages of an order are the sorted whole', async (t) => {
+  test('property: the joined pages of an order equal all rows sorted', async (t) => {
     const given = fc.record({
       records: fc.array(record, { minLength: 1, maxLength: 14 }),
       terms: fc.array(term, { minLength: 1, maxLength: 3 }),

@@ -1,4 +1,4 @@
-/** I1: pages by key are in byte-wise order, and neither overlap nor skip, whatever happens between them. */
+/** I1: pages by key are in byte-wise order and neither overlap nor skip a row, whatever is written between them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -7,7 +7,7 @@ import { contractRuns, type Engine } from '../../support/engine.ts';
 import { inScope } from '../../support/scope.ts';
 import { makeWorld, type ReadPage, type World } from '../../support/world.ts';
 
-/** Byte-wise these are in order; JavaScript and the dictionaries of languages order them otherwise. */
+/** In byte-wise order; JavaScript and the collations of languages would order them in another way. */
 const KEYS = ['-', '0', '10', '2', 'A', 'Z', '_', 'a', 'aa', 'z', 'É', 'ß', 'é', '中', '\uffee', '😀', '😁'];
 
 const bytes = (left: string, right: string): number => Buffer.compare(Buffer.from(left), Buffer.from(right));
@@ -17,7 +17,7 @@ const keysOf = ({ records }: ReadPage): string[] => records.map(({ ListingKey })
 const after = (key: string) => ({ position: { kind: 'after-key', key } as const });
 
 export function pagingContract(engine: Engine): void {
-  test('keys are in the order of their bytes', async (t) => {
+  test('keys are ordered by their bytes', async (t) => {
     const world = await makeWorld(engine, t);
     assert.deepEqual(KEYS.toSorted(bytes), KEYS);
     await world.write('Property', ...KEYS.toReversed().map((key) => listing(key)));
@@ -32,7 +32,7 @@ export function pagingContract(engine: Engine): void {
     }
   });
 
-  test('a page reports whether a row follows, and where it ended', async (t) => {
+  test('a page reports whether a row follows, and its last key', async (t) => {
     const world = await makeWorld(engine, t);
     await world.write('Property', listing('A'), listing('B'), listing('C', { StandardStatus: 'Withdrawn' }));
     for (const options of [
@@ -65,7 +65,7 @@ export function pagingContract(engine: Engine): void {
     }
   });
 
-  test('an offset counts rows in the order asked for', async (t) => {
+  test('an offset counts rows in the requested order', async (t) => {
     const world = await makeWorld(engine, t);
     await world.write('Property', ...KEYS.map((key) => listing(key)));
     assert.deepEqual(await world.keys('Property', '$skip=3&$top=2'), KEYS.slice(3, 5));
@@ -78,7 +78,7 @@ export function pagingContract(engine: Engine): void {
     assert.equal((await world.page('Property', '$skip=15&$top=1')).more, true);
   });
 
-  test('property: a walk gives each record that stays exactly once, in order', async () => {
+  test('property: a walk returns each record that stays exactly once, in order', async () => {
     const change = fc.record({ insert: fc.boolean(), key: fc.constantFrom(...KEYS) });
     const walk = fc.record({
       at: fc.subarray(KEYS),
@@ -102,7 +102,7 @@ export function pagingContract(engine: Engine): void {
   });
 }
 
-/** Walks a store that changes between the pages, beside a set of the keys that it holds. */
+/** Walks a store that changes between the pages, next to a set of the expected keys. */
 async function checkWalk(
   world: World,
   held: Set<string>,

@@ -1,4 +1,4 @@
-/** I3: which stamps of a listing move when its children change, and which do not. */
+/** I3: which timestamps of a listing move when its children change, and which do not. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
@@ -27,10 +27,10 @@ const STAMPS = [
   'MajorChangeTimestamp',
 ];
 
-/** Brings every stamp into use, so that it is in every record. */
+/** Brings every timestamp into use, so that each record has it. */
 const settings = { declarations: { fieldsInUse: STAMPS.map((name) => `Property.${name}`) } };
 
-/** The stamps of listing A that a piece of work moves. */
+/** The timestamps of listing A that a piece of work moves. */
 async function movedBy(world: World, work: () => Promise<unknown>): Promise<string[]> {
   const select = `$select=${STAMPS.join()}`;
   const before = await world.record('Property', 'A', select);
@@ -43,7 +43,7 @@ async function movedBy(world: World, work: () => Promise<unknown>): Promise<stri
     const before = world.clock.now() - Date.parse(String(after?.[name]));
     assert.ok(before === 0 || before === 1, `${name} ${after?.[name]}`);
   }
-  // The texts say the same as the columns.
+  // Texts and columns agree.
   const whole = await world.record('Property', 'A');
   for (const name of STAMPS) assert.equal(whole?.[name], after?.[name], name);
   return moved.map((name) => name.replace('Timestamp', ''));
@@ -57,7 +57,7 @@ const document = (key: string, fields: Json = {}): Json => ({
 const video = (key: string): Json => ({ MediaKey: key, MediaCategory: 'Video' });
 const tour = (key: string): Json => ({ MediaKey: key, MediaCategory: 'Branded Virtual Tour' });
 
-/** Each kind of child: the collection, a child of it, and what it moves. */
+/** Each kind of child: the collection, a child, and the timestamps that it moves. */
 const KINDS: readonly (readonly [string, string, Json, readonly string[]])[] = [
   ['photo', 'Media', photo('C'), ['Modification', 'PhotosChange']],
   ['photo without a category', 'Media', { MediaKey: 'C' }, ['Modification', 'PhotosChange']],
@@ -87,7 +87,7 @@ const RESOURCE: Readonly<Record<string, string>> = {
 
 export function parentContract(engine: Engine): void {
   for (const [kind, collection, child, expected] of KINDS) {
-    test(`a ${kind} that comes, changes or goes moves its listing`, async (t) => {
+    test(`a ${kind} that is added, changed or deleted moves its listing`, async (t) => {
       const world = await makeWorld(engine, t, { settings });
       const resource = RESOURCE[collection] ?? '';
       const write = (...children: readonly Json[]) =>
@@ -109,7 +109,7 @@ export function parentContract(engine: Engine): void {
     });
   }
 
-  test('a medium that changes its kind moves the stamps of both', async (t) => {
+  test('a medium that changes its kind moves the timestamps of both kinds', async (t) => {
     const world = await makeWorld(engine, t, { settings });
     await world.write('Property', listing('A', { Media: [photo('C')] }));
     const nested = () => world.write('Property', listing('A', { Media: [video('C')] }));
@@ -118,7 +118,7 @@ export function parentContract(engine: Engine): void {
     assert.deepEqual(await movedBy(world, alone), ['Modification', 'VideosChange', 'DocumentsChange']);
   });
 
-  test('a listing whose child another one takes moves, too', async (t) => {
+  test('a listing that loses a child to another one moves as well', async (t) => {
     const world = await makeWorld(engine, t, { settings });
     await world.write('Property', listing('A', { Media: [photo('C')] }), listing('B'));
     const taken = () => world.write('Property', listing('B', { Media: [photo('C')] }));
@@ -127,7 +127,7 @@ export function parentContract(engine: Engine): void {
     assert.deepEqual(await movedBy(world, back), ['Modification', 'PhotosChange']);
   });
 
-  test('the media of an open house move the open house, and it its listing', async (t) => {
+  test('media of an open house move the open house and its listing', async (t) => {
     const world = await makeWorld(engine, t, { settings });
     await world.write('Property', listing('A', { OpenHouses: [openHouse('O', { Media: [photo('C')] })] }));
     const changed = { ...photo('C'), ShortDescription: 'Changed' };
@@ -143,7 +143,7 @@ export function parentContract(engine: Engine): void {
     ]);
   });
 
-  test('fields of the listing move what belongs to them', async (t) => {
+  test('changed fields of a listing move the timestamps that belong to them', async (t) => {
     const world = await makeWorld(engine, t, { settings });
     const base = { ListPrice: 100, StandardStatus: 'Active', MlsStatus: 'Active' };
     const write = (fields: Json) => () => world.write('Property', listing('A', { ...base, ...fields }));
@@ -173,7 +173,7 @@ export function parentContract(engine: Engine): void {
     ]);
   });
 
-  test('a change of an agent or office moves no listing, and shows at the next read', async (t) => {
+  test('a change of an agent or office moves no listing, and is returned by the next read', async (t) => {
     const world = await makeWorld(engine, t, { settings });
     await world.write('Office', office('10'));
     await world.write('Member', member('1', { OfficeKey: '10' }));
@@ -186,20 +186,20 @@ export function parentContract(engine: Engine): void {
       const native = await world.listing('A');
       const fields = native?.StandardFields;
       assert.ok(typeof fields === 'object' && fields !== null);
-      const told = names.split(',').map((name) => selected?.[name]);
+      const shown = names.split(',').map((name) => selected?.[name]);
       assert.deepEqual(
         names.split(',').map((name) => whole?.[name]),
-        told,
+        shown,
       );
       assert.deepEqual(
         names.split(',').map((name) => Object.entries(fields).find(([key]) => key === name)?.[1]),
-        told,
+        shown,
       );
       for (const [index, name] of names.split(',').entries()) {
-        const text = told[index] === null ? 'null' : `'${told[index]}'`;
+        const text = shown[index] === null ? 'null' : `'${shown[index]}'`;
         assert.deepEqual(await world.keys('Property', `$filter=${name} eq ${text}`), ['A'], name);
       }
-      return told;
+      return shown;
     };
     assert.deepEqual(await shown(), ['Agent 1', null, null, 'Office 10', null]);
     const changed = await movedBy(world, async () => {

@@ -1,4 +1,4 @@
-/** Random writes of a small market, and what the store should hold after them, told by a plain model. */
+/** Random writes to a small market, and the expected content of the store, computed by a simple model. */
 import fc from 'fast-check';
 import { listing, openHouse, photo, room } from '../../support/builders.ts';
 import type { Json, World } from '../../support/world.ts';
@@ -6,7 +6,7 @@ import type { Json, World } from '../../support/world.ts';
 export const KEYS = ['A', 'B', 'C', 'Ü', 'z'];
 export const SYSTEMS = ['X', 'Y'];
 
-/** What happens to the market. */
+/** One step of the random writes. */
 export type Step =
   | { readonly kind: 'listing'; readonly key: string; readonly fields: Json; readonly children: Json }
   | { readonly kind: 'photo'; readonly of: string; readonly key: string; readonly permission: string | null }

@@ -1,4 +1,4 @@
-/** What a clock that was ahead for a while has left is brought back, while the store is served. */
+/** Timestamps that a clock was ahead for have left are restamped while the store is served. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Store } from '../../../src/store/store.ts';
@@ -14,7 +14,7 @@ const SELECT = `$select=${STAMPS.join()}&$orderby=ModificationTimestamp`;
 const RESOURCES = ['Property', 'Media', 'Field', 'Lookup'];
 const BACK = '2026-06-01T13:00:00Z';
 
-/** Changes on a right clock, and then of twenty years later; another process has been reading all the time. */
+/** Changes on a right clock, and then on one twenty years ahead; another process reads all the time. */
 async function frozen(world: World) {
   const { clock } = world;
   const other = { store: await world.again(), ...operations(await world.again(), clock) };
@@ -33,7 +33,7 @@ async function frozen(world: World) {
   return other;
 }
 
-/** A store on a machine whose clock can be set; each of its processes looks at it anew. */
+/** A store on a machine whose clock can be set; each new process reads it anew. */
 async function onMachine(engine: Engine, scope: Scope, behind: number) {
   const clock = testClock();
   const running = { milliseconds: 50 * DAY };
@@ -50,7 +50,7 @@ async function onMachine(engine: Engine, scope: Scope, behind: number) {
       clock.advance(milliseconds);
       running.milliseconds += milliseconds;
     },
-    /** @returns what another process comes to write at, after a minute on a clock that is set by so much */
+    /** @returns the store in another process, after a minute and then a change of the clock by that much */
     async set(milliseconds: number, allowClockJump = false) {
       clock.advance(60_000 + milliseconds);
       running.milliseconds += 60_000;
@@ -60,7 +60,7 @@ async function onMachine(engine: Engine, scope: Scope, behind: number) {
   };
 }
 
-/** That a refusal leaves everything as it was. */
+/** Asserts that restamp() is rejected and changes nothing. */
 async function refuses(store: Store, code: string): Promise<void> {
   const before = [(await store.model()).epoch, (await store.status()).lastStamp];
   await assert.rejects(store.restamp(), { code });
@@ -68,7 +68,7 @@ async function refuses(store: Store, code: string): Promise<void> {
 }
 
 export function restampContract(engine: Engine): void {
-  test('a clock that was behind is no measure for the right one, and nothing is brought back to it', async (t) => {
+  test('while the clock is behind, or is ahead, restamp() is rejected; once it is right again, it brings timestamps back', async (t) => {
     const { write, set, clock, live } = await onMachine(engine, t, 0);
     await write('Property', listing('Z'));
     live(30 * DAY);
@@ -89,7 +89,7 @@ export function restampContract(engine: Engine): void {
     const wrong = await set(2 * DAY);
     await assert.rejects(wrong.write('Property', listing('D')), { code: 'clockJumped' });
     await refuses(wrong.store, 'clockJumped');
-    // It is said to be right by mistake; what the store knew before tells that the clock is right again.
+    // The clock is confirmed by mistake; the earlier reading shows later that it is right again.
     await (await set(0, true)).write('Property', listing('D'));
     const again = await set(-2 * DAY);
     assert.equal((await again.store.ahead())?.setBack, undefined);
@@ -128,7 +128,7 @@ export function restampContract(engine: Engine): void {
     assert.equal(await (await set(0)).store.clockJump(), 0);
   });
 
-  test('every text with a timestamp is restamped with it', async (t) => {
+  test('restamping changes every text that has the timestamp', async (t) => {
     const { clock, write, store } = await makeWorld(engine, t);
     await write('Property', listing('A', { Media: [floorPlan('F1'), photo('M1')] }));
     clock.advance(3 * DAY);
@@ -191,7 +191,7 @@ export function restampContract(engine: Engine): void {
       }
       const [c] = listings;
       assert.equal(c?.PriceChangeTimestamp, c?.ModificationTimestamp);
-      // Columns and texts say the same, in both interfaces.
+      // Columns and texts agree, in both interfaces.
       for (const key of ['A', 'C', 'D', 'E']) {
         const text = (await reader.record('Property', key))?.ModificationTimestamp;
         const [row] = await reader.rows(
@@ -212,7 +212,7 @@ export function restampContract(engine: Engine): void {
     }
   });
 
-  test('from then on the store follows the clock, in processes too that had followed the wrong one', async (t) => {
+  test('afterwards timestamps follow the clock, also in processes that had followed the wrong one', async (t) => {
     const world = await makeWorld(engine, t);
     const other = await frozen(world);
     await world.store.restamp();
@@ -226,7 +226,7 @@ export function restampContract(engine: Engine): void {
     const window = '$filter=ModificationTimestamp ge 2026-06-01T14:00:00Z';
     assert.deepEqual(await other.keys('Property', window), ['F', 'G']);
     assert.equal((await world.store.status()).lastStamp, '2026-06-01T14:00:00.0011Z');
-    // A promise that is made now holds as always, also on a clock that is set back by a moment.
+    // A promise made now holds as always, even if the clock is set back a little.
     world.clock.set('2026-06-01T13:59:30Z');
     const { stamp } = await operations(await world.again(), world.clock).write('Property', listing('H'));
     assert.ok(Date.parse(stamp) >= now, stamp);

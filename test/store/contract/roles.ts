@@ -1,4 +1,4 @@
-/** I4: every role sees its rows and its fields, in every way of asking. */
+/** I4: every role sees exactly its rows and fields, in every kind of read. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { listing, member, office, openHouse, photo, room, unit } from '../../support/builders.ts';
@@ -7,7 +7,7 @@ import { type Json, pick, sharedWorld, type World } from '../../support/world.ts
 
 const ROLES = ['private', 'idx', 'public', 'portal', 'vow'];
 
-/** One listing for each thing that decides; the market's day is 2026-06-01. */
+/** One listing for each value that a rule depends on; the market's day is 2026-06-01. */
 const LISTINGS: Readonly<Record<string, Json>> = {
   Act: { StandardStatus: 'Active' },
   Auc: { StandardStatus: 'Active Under Contract', InternetEntireListingDisplayYN: true },
@@ -83,7 +83,7 @@ export function roleContract(engine: Engine): void {
   const populated = sharedWorld(engine, populate);
 
   for (const role of ROLES) {
-    test(`${role}: rows of every resource, however they are asked for`, async () => {
+    test(`${role}: exactly the visible rows of every resource, in every kind of read`, async () => {
       const world = await populated();
       const viewer = { role };
       const seen = SEEN[role] ?? [];
@@ -116,7 +116,7 @@ export function roleContract(engine: Engine): void {
       if (role !== 'private') assert.deepEqual(await world.keys('Contacts', '', { viewer }), []);
     });
 
-    test(`${role}: nothing hidden in expansions, lambdas, counts and ways to other records`, async () => {
+    test(`${role}: nothing hidden in expansions, lambdas, counts and navigations`, async () => {
       const world = await populated();
       const viewer = { role };
       const media = MEDIA_SEEN[role] ?? [];
@@ -149,7 +149,7 @@ export function roleContract(engine: Engine): void {
       const counted = `$filter=Media/$count eq ${media.length}`;
       assert.deepEqual(await world.keys('Property', counted, { viewer }), ['Act']);
 
-      // An agent that the role may not see is not reached, but names the listing all the same.
+      // A role that may not see an agent cannot navigate to it, but sees its key in the listing.
       const reached = role === 'private' || role === 'vow';
       const agent = '$select=ListAgentFullName&$expand=ListAgent($select=MemberKey)';
       assert.deepEqual(await world.record('Property', 'Act', agent, { viewer }), {
@@ -165,7 +165,7 @@ export function roleContract(engine: Engine): void {
     });
   }
 
-  test('a role sees the fields of its classes alone, in both interfaces', async () => {
+  test('a role sees only the fields of its classes, in both interfaces', async () => {
     const world = await populated();
     const resource = (await world.store.model()).resource('Property');
     const classes: Readonly<Record<string, readonly string[]>> = {
@@ -189,7 +189,7 @@ export function roleContract(engine: Engine): void {
     }
   });
 
-  test('a hidden field that is requested is left out, or annotated on request', async () => {
+  test('a hidden field that is requested is omitted, or annotated on request', async () => {
     const world = await populated();
     const viewer = { role: 'idx' };
     const select = '$select=ListPrice,PrivateRemarks';

@@ -1,4 +1,4 @@
-/** What searches read of listings in place of whole records is always what these say, and which fields it has changes nothing. */
+/** The search table of listings: searches give the same results as whole records, whichever fields the table has. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Declarations } from '../../../src/dictionary/index.ts';
@@ -51,7 +51,7 @@ const searched = async ({ store }: World): Promise<boolean> =>
   (await store.model()).layout('Property').search?.columns.has('WaterfrontYN') === true;
 
 export function searchTableContract(engine: Engine): void {
-  test('fields that an operator adds or takes away change what is read, and no row', async (t) => {
+  test('adding and removing search fields changes which table is read, but no result and no record', async (t) => {
     const world = await market(engine, t);
     assert.equal(await searched(world), false);
     await assertFound(world);
@@ -63,7 +63,7 @@ export function searchTableContract(engine: Engine): void {
     await assertFound(world);
     await declare(world, {});
     await assertFound(world);
-    // What is written while the field is not in the table is in it when the field is again.
+    // A record that is written while the field is not in the table is found when the field is added again.
     await world.write(
       'Property',
       listing('B', { City: 'Ely', ListPrice: 2, BedroomsTotal: 2, Directions: 'east', WaterfrontYN: true }),
@@ -83,7 +83,7 @@ export function searchTableContract(engine: Engine): void {
     );
   });
 
-  test('a field that comes into use later is searched from then on', async (t) => {
+  test('a field that comes into use later can be searched from then on', async (t) => {
     const world = await makeWorld(engine, t);
     await world.write('Property', listing('A', { City: 'Ely' }));
     await world.write('Property', listing('B', { City: 'Ely', YearBuilt: 1900, LivingArea: 70 }));
@@ -92,7 +92,7 @@ export function searchTableContract(engine: Engine): void {
     assert.deepEqual(await faultsIn(world.store), []);
   });
 
-  test('a listing whose rows disagree is searched once when it is written again, whatever number it gets', async (t) => {
+  test('a listing whose tables disagree is found once after it is written again, whichever id it gets', async (t) => {
     const world = await market(engine, t);
     await world.damage(
       "DELETE FROM property_texts WHERE _key = 'B'",
@@ -105,7 +105,7 @@ export function searchTableContract(engine: Engine): void {
     await assertFound(world);
   });
 
-  test('what belongs to a listing is found by fields of either table', async (t) => {
+  test('children of a listing are found by its fields in either table', async (t) => {
     const world = await market(engine, t);
     await world.write(
       'OpenHouse',
@@ -119,7 +119,7 @@ export function searchTableContract(engine: Engine): void {
     assert.deepEqual(await world.keys('OpenHouse', '$orderby=Listing/ListPrice desc'), ['HC', 'HA']);
   });
 
-  test('a hidden address stays hidden where it is searched', async (t) => {
+  test('a withheld address is also withheld in the search table', async (t) => {
     const world = await makeWorld(engine, t);
     await world.write(
       'Property',
@@ -135,7 +135,7 @@ export function searchTableContract(engine: Engine): void {
     ]);
   });
 
-  test('fields that a search table cannot have are refused, and nothing is changed', async (t) => {
+  test('fields that a search table cannot have are rejected, and nothing is changed', async (t) => {
     const world = await makeWorld(engine, t);
     const { generation } = await world.store.model();
     const refusals = {

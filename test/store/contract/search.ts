@@ -1,4 +1,4 @@
-/** Searches by words: what an index of words finds is what looking through all texts would find. */
+/** Word search: an index of words finds the same records as a scan of all texts. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -22,7 +22,7 @@ const word = (text: string): Search => ({ kind: 'word', text });
 const phrase = (text: string): Search => ({ kind: 'phrase', text });
 const not = (operand: Search): Search => ({ kind: 'search-not', operand });
 
-/** Texts are put together from these, so that words, parts of words and phrases meet. */
+/** Parts of texts, so that words, parts of words and phrases occur together. */
 const PIECES = ['pool', 'Pool', 'whirlpool', 'sea', 'SEA', 'view', 'Åhus', 'åhus', 'a1', '12', 'éa'] as const;
 const BETWEENS = [' ', ', ', '-', '\n', '. ', '/', "'"] as const;
 
@@ -101,13 +101,13 @@ export function searchContract(engine: Engine): void {
     );
   });
 
-  test('a search knows what was changed, moved out of sight, deleted and given again', async (context) => {
+  test('a search follows changes, hidden records, deletions and records written again', async (context) => {
     const world = await makeWorld(engine, context);
     await world.write('Property', listing('1', { City: 'Ely' }), listing('2', { City: 'Ely' }));
     assert.deepEqual(await found(world, word('ely')), ['1', '2']);
     await world.write('Property', listing('1', { City: 'Duluth' }));
     assert.deepEqual([await found(world, word('ely')), await found(world, word('duluth'))], [['2'], ['1']]);
-    // A change that leaves every text.
+    // A change that leaves every text the same.
     await world.write('Property', listing('1', { City: 'Duluth', ListPrice: 7 }));
     assert.deepEqual([await found(world, word('ely')), await found(world, word('duluth'))], [['2'], ['1']]);
     await world.write('Property', listing('2', { City: 'Ely', StandardStatus: 'Withdrawn' }));
@@ -122,7 +122,7 @@ export function searchContract(engine: Engine): void {
     assert.deepEqual(await found(world, word('ely'), PRIVATE, 'Media'), ['M']);
   });
 
-  test('withheld values are not found by those who do not see them', async (context) => {
+  test('withheld values are found only by those who see them', async (context) => {
     const world = await makeWorld(engine, context);
     const withheld = { City: 'Ely', InternetAddressDisplayYN: false, PublicRemarks: 'Near the lake' };
     await world.write('Property', listing('1', withheld), listing('2', { City: 'Ely' }));
@@ -134,7 +134,7 @@ export function searchContract(engine: Engine): void {
     assert.deepEqual(await found(world, not(word('ely')), IDX), ['1']);
   });
 
-  test('lists of values are searched, and no phrase reaches from one text into the next', async (context) => {
+  test('lists of values are searched, and no phrase spans two of them', async (context) => {
     const world = await makeWorld(engine, context);
     await world.write(
       'Property',
@@ -145,7 +145,7 @@ export function searchContract(engine: Engine): void {
     assert.deepEqual(await found(world, phrase('view sea')), []);
   });
 
-  test('a search of very many words, or of none, is answered', async (context) => {
+  test('a search for very many words, or for none, gets a response', async (context) => {
     const world = await makeWorld(engine, context);
     await world.write('Property', listing('1', { City: 'Ely' }), listing('2'));
     const terms = Array.from({ length: 500 }, (_, at) => word(`w${at}`));

@@ -1,6 +1,6 @@
 /**
- * What the engine finds sound by itself, the check that reads rows finds sound, too: whatever the records hold, and whatever
- * is done to them behind the store's back.
+ * Every row that the engine finds sound has no fault for the check that reads rows either, whatever the records contain and whatever
+ * is changed in the database without plat.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -13,7 +13,7 @@ import { contractRuns, type Engine, type Scope } from '../../support/engine.ts';
 import { inScope } from '../../support/scope.ts';
 import { type Json, makeWorld, type World } from '../../support/world.ts';
 
-/** Letters that JSON, SQL, HTTP and UTF-8 each have a meaning for. */
+/** Characters with a meaning in JSON, SQL, HTTP and UTF-8. */
 const hostile = fc
   .array(
     fc.constantFrom(
@@ -75,7 +75,7 @@ const number = fc.oneof(
   fc.double({ noNaN: true, noDefaultInfinity: true, min: -1e15, max: 1e15 }),
   fc.integer(),
 );
-/** Numbers that an authority takes, and those that a replica keeps. */
+/** Numbers that an authority accepts, and those that a replica stores. */
 const written: Readonly<Record<Owner, fc.Arbitrary<number>>> = {
   authority: fc.integer({ min: -100_000, max: 100_000 }).map((cents) => cents / 100),
   replica: number.filter((value) => !Number.isInteger(value) || Number.isSafeInteger(value)),
@@ -191,12 +191,12 @@ async function stored(engine: Engine, scope: Scope, owner: Owner, records: reado
   };
   await write('Office', office('o'));
   await write('Member', member('m1', { MemberFullName: '"Full" \\ \n' }), member('m2'));
-  // The first come before most fields are in use.
+  // The first records come before most fields are in use.
   for (const record of records) await write('Property', record);
   return world;
 }
 
-/** Media may be documents for some alone, and open houses have times of day. */
+/** Resources whose rows may always have to be read: some media are documents, and open houses have times of day. */
 const ALWAYS_READ = new Set(['Media', 'OpenHouse']);
 const RESOURCES = [
   'Property',
@@ -210,28 +210,28 @@ const RESOURCES = [
 
 type Found = readonly (readonly [string, string, ...string[]])[];
 
-const told = (resource: string, faults: readonly RowFaults[]): Found =>
+const named = (resource: string, faults: readonly RowFaults[]): Found =>
   faults.map(({ key: name, what }) => [resource, name, ...what]);
 
-/** The faults as a walk over all rows tells them, and the rows that the engine did not find sound. */
+/** The faults that a walk over all rows finds, and the number of rows that the engine did not find sound. */
 async function walked(store: Store): Promise<{ found: Found; read: Record<string, number> }> {
   const found: Found[number][] = [];
   const read: Record<string, number> = {};
   for (const resource of RESOURCES) {
     const page = await store.rowFaults(resource, { kind: 'after', place: undefined, limit: 1000 });
-    found.push(...told(resource, page.faults));
+    found.push(...named(resource, page.faults));
     read[resource] = page.read;
   }
   return { found, read };
 }
 
-/** The same by rows that are read, each of them. */
+/** The faults that are found if every row is read. */
 async function readOne(store: Store, keys: ReadonlyMap<string, readonly string[]>): Promise<Found> {
   const found: Found[number][] = [];
   for (const [resource, names] of keys) {
     const page = await store.rowFaults(resource, { kind: 'keys', keys: names });
     assert.equal(page.read, page.rows);
-    found.push(...told(resource, page.faults));
+    found.push(...named(resource, page.faults));
   }
   return found;
 }
@@ -252,7 +252,7 @@ interface Damage {
 }
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
-/** Values, and what they are made of those that are there, in the words of both engines; `$` is the column. */
+/** Values and changes of values in SQL for both engines; `$` is the column. */
 const textual = fc.oneof(
   hostile.map(quoted),
   fc.constantFrom(
@@ -271,7 +271,7 @@ const damage = (
   value: fc.Arbitrary<string>,
 ): fc.Arbitrary<Damage> =>
   fc.record({ table: fc.constant(table), column: fc.constantFrom(...columns), value });
-/** Of a server, a list in a rule that is no list makes every statement fail that asks for it. */
+/** On a server, statements that use a rule with an invalid list fail, so that such damage is left out. */
 const damagesOf = ({ name }: Engine) =>
   fc.oneof(
     damage(
@@ -389,14 +389,14 @@ export function soundRowsContract(engine: Engine): void {
             const keys = new Map<string, readonly string[]>();
             for (const resource of RESOURCES) keys.set(resource, await keysOf(world.store, resource));
             for (const resource of RESOURCES) {
-              // It is not that the engine finds nothing sound; of keys that stand otherwise in an address it may not.
+              // The engine does find rows sound, except for keys that URLs encode.
               const odd = keys.get(resource)?.filter((each) => /[^\w.-]/.test(each)) ?? [];
               const most = ALWAYS_READ.has(resource) ? Number.POSITIVE_INFINITY : odd.length;
               assert.ok((read[resource] ?? 0) <= most, `${read[resource]} of ${resource} were read`);
             }
             const next = new Map<string, number>();
             for (const { table, column, value } of list) {
-              // Each time another row: in one that is damaged already nothing more would be found.
+              // Each change is made to another row, since a damaged row would show no further fault.
               const names = keys.get(TABLES[table] ?? '') ?? [];
               const at = next.get(TABLES[table] ?? '') ?? 0;
               const name = names[at % Math.max(1, names.length)];
@@ -408,8 +408,8 @@ export function soundRowsContract(engine: Engine): void {
                 )
                 .catch(() => undefined);
               const expected = await readOne(world.store, keys);
-              const { found: told } = await walked(world.store);
-              assert.deepEqual(sorted(told), sorted(expected), `${table}.${column} = ${value} of ${name}`);
+              const { found: fast } = await walked(world.store);
+              assert.deepEqual(sorted(fast), sorted(expected), `${table}.${column} = ${value} of ${name}`);
             }
           }),
       );

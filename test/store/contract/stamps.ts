@@ -1,16 +1,16 @@
-/** I2: stamps are in the order of commits, whatever the clock does. */
+/** I2: timestamps are in the order of commits, whatever the clock does. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { microsecondsOf, timestampFrom, timestampFromMicroseconds } from '../../../src/dictionary/index.ts';
 import { listing, member, photo, photoOf } from '../../support/builders.ts';
 import { SECOND } from '../../support/clock.ts';
 import type { Engine } from '../../support/engine.ts';
-import { told } from '../../support/reports.ts';
+import { nonZero } from '../../support/reports.ts';
 import { type Json, makeWorld, operations, type World } from '../../support/world.ts';
 
 const STAMPS = '$select=ListingKey,ModificationTimestamp,PhotosChangeTimestamp';
 
-/** As many listings, in the order of their keys, with photos. */
+/** That many listings, in the order of their keys, with photos. */
 const many = (prefix: string, count: number, photos = 0, fields: Json = {}): Json[] =>
   Array.from({ length: count }, (_, at) => {
     const key = `${prefix}-${1000 + at}`;
@@ -31,12 +31,12 @@ async function momentsOf(
   return found.map(({ ModificationTimestamp }) => String(ModificationTimestamp));
 }
 
-/** So many timestamps from a moment on, ten in each millisecond. */
+/** That many timestamps from a moment on, ten in each millisecond. */
 const tenInEach = (from: number, count: number): string[] =>
   Array.from({ length: count }, (_, at) => timestampFromMicroseconds(from * 1000 + at * 100));
 
 export function stampContract(engine: Engine): void {
-  test('each record of a transaction has a timestamp of its own, in a millisecond of its own, the last one of now', async (t) => {
+  test('each record of a transaction has a timestamp of its own, in a millisecond of its own, and the last one is now', async (t) => {
     const world = await makeWorld(engine, t);
     const children = { Media: [photo('M1'), photo('M2'), photo('M0')] };
     const { stamp } = await world.write('Property', listing('B', children), listing('A'));
@@ -56,12 +56,12 @@ export function stampContract(engine: Engine): void {
     ]);
   });
 
-  test('records that one commit restamps or adopts get timestamps by what was asked, whichever way an engine finds them', async (t) => {
+  test('records that a commit restamps or adopts get timestamps in the order of keys, whatever order the engine reads them in', async (t) => {
     const world = await makeWorld(engine, t);
     await world.write('Property', listing('B', { Media: [photo('MB')] }), listing('C'));
     await world.write('Property', listing('A', { Media: [photo('MA')] }));
     await world.write('Media', photoOf('D', 'M3'), photoOf('D', 'M1'), photoOf('D', 'M2'));
-    // An engine that finds rows where they were last written finds B before A.
+    // An engine that reads rows in the order of their last write finds B before A.
     await world.write('Property', listing('A', { City: 'Ely' }));
     world.clock.advance(SECOND);
     await world.store.remove('Media', ['MA', 'MB']);
@@ -99,18 +99,18 @@ export function stampContract(engine: Engine): void {
       assert.equal(new Set(moments.map((moment) => moment.slice(0, 23))).size, count);
       assert.ok(moments.every((moment) => /\.(?!000)\d{3}Z$/.test(moment) && Date.parse(moment) <= began));
     }
-    // Imported again, nothing moves.
+    // Importing the same again moves no timestamp.
     const before = await world.rows('Property', STAMPS);
-    assert.deepEqual(told(await world.write('Property', ...many('0', 150, 2))), {
+    assert.deepEqual(nonZero(await world.write('Property', ...many('0', 150, 2))), {
       unchanged: 150,
       children: { unchanged: 300 },
     });
     assert.deepEqual(await world.rows('Property', STAMPS), before);
-    // A single change is of now.
+    // A single change gets the current time.
     assert.equal((await world.write('Property', listing('0-1000', { ListPrice: 1 }))).stamp, clock.text());
   });
 
-  test('a bulk change of a store that was read a moment ago takes what room there is, ten in a millisecond', async (t) => {
+  test('a bulk change right after a promise to a reader has ten timestamps in each millisecond', async (t) => {
     const world = await makeWorld(engine, t);
     const { clock } = world;
     await world.write('Property', ...many('A', 300));
@@ -121,16 +121,16 @@ export function stampContract(engine: Engine): void {
     const crowded = await momentsOf(world, 'Property');
     assert.deepEqual(crowded, tenInEach(now, 300));
     assert.equal(clock.now(), now + 29, 'the commit waited for its last timestamp');
-    // What is told stands for a second; after it there is room.
+    // A promise covers a second; after it there are enough milliseconds.
     clock.advance(2 * SECOND);
     await world.write('Property', ...many('A', 300, 0, { ListPrice: 2 }));
     const own = (await momentsOf(world, 'Property')).map((moment) => Date.parse(moment));
     assert.equal(new Set(own).size, 300);
     assert.ok((own[0] ?? 0) >= standsUntil && (own.at(-1) ?? 0) <= clock.now());
-    assert.equal(clock.now(), now + 29 + 2 * SECOND, 'and no commit waits');
+    assert.equal(clock.now(), now + 29 + 2 * SECOND, 'no commit waits');
   });
 
-  test('timestamps rise and are never the same twice: two processes, a clock that is set back, deletions', async (t) => {
+  test('timestamps increase and never repeat: two processes, a clock that is set back, deletions', async (t) => {
     const world = await makeWorld(engine, t);
     const other = operations(await world.again(), world.clock);
     const seen: string[] = [];
@@ -156,7 +156,7 @@ export function stampContract(engine: Engine): void {
     assert.deepEqual(seen, seen.toSorted(byTime));
   });
 
-  test('a store of a plat that kept no timestamp of each resource goes on after its last one', async (t) => {
+  test('a store without a stored newest timestamp of each resource continues after its last one', async (t) => {
     const world = await makeWorld(engine, t);
     const { stamp } = await world.write('Property', listing('A'));
     await world.damage("DELETE FROM plat_meta WHERE name = 'last_stamps'");
@@ -187,7 +187,7 @@ export function stampContract(engine: Engine): void {
     }
   });
 
-  test('a span that is wished for is kept as far as there is room', async (t) => {
+  test('a requested span is used as far as it is available', async (t) => {
     const world = await makeWorld(engine, t);
     const { clock, store } = world;
     const parse = (resource: string, records: readonly Json[]) =>
@@ -202,14 +202,14 @@ export function stampContract(engine: Engine): void {
     );
     assert.equal((await momentsOf(world, 'Media')).length, 12);
     assert.ok((await momentsOf(world, 'Media')).every((moment) => Date.parse(moment) <= to));
-    // What was told to a reader is not taken back.
+    // A promise that a reader was given is kept.
     const { now } = await store.horizon();
     await store.write('Property', await parse('Property', many('B', 3)), { over: { from: to, to: now } });
     const later = await momentsOf(world, 'Property', "startswith(ListingKey,'B')");
     assert.ok(later.every((moment) => Date.parse(moment) >= now));
   });
 
-  test('a clock that is set back does not take the stamps with it', async (t) => {
+  test('timestamps do not go back with a clock that is set back', async (t) => {
     const world = await makeWorld(engine, t);
     world.clock.set('2026-06-01T12:00:00.550Z');
     await world.write('Property', listing('A'));
@@ -221,7 +221,7 @@ export function stampContract(engine: Engine): void {
       ...{ now: moment, settled: moment },
       standsUntil: moment + SECOND,
     });
-    // Nor in another process, nor after the store was opened anew.
+    // The same in another process, and after the store was opened again.
     const second = operations(await world.again(), world.clock);
     assert.equal((await second.write('Property', listing('C'))).stamp, '2026-06-01T12:00:00.5502Z');
     world.clock.set('2026-06-01T12:00:01.001Z');
@@ -229,7 +229,7 @@ export function stampContract(engine: Engine): void {
     assert.equal((await world.store.status()).lastStamp, '2026-06-01T12:00:01.001Z');
   });
 
-  test('what a horizon called settled stays so, also when the clock is set back after it', async (t) => {
+  test('after horizon() no timestamp lies in the settled time, even if the clock is set back', async (t) => {
     const world = await makeWorld(engine, t);
     const { settled } = await world.store.horizon();
     assert.equal(settled, world.clock.now());
@@ -241,11 +241,11 @@ export function stampContract(engine: Engine): void {
     world.clock.set('2026-06-01T12:30:00Z');
     const other = operations(await world.again(), world.clock);
     const elsewhere = await other.write('Property', listing('B'));
-    // Another process knows of a promise that is 5 seconds old.
+    // Another process knows a promise that may be 5 seconds old.
     assert.ok(Date.parse(elsewhere.stamp) >= later.settled - 5 * SECOND, elsewhere.stamp);
   });
 
-  test('milliseconds are written if they are not zero, and compare as times', async (t) => {
+  test('milliseconds are written if they are not zero, and compared as times', async (t) => {
     const world = await makeWorld(engine, t);
     for (const [key, moment] of [
       ['A', '2026-06-01T12:01:00.001Z'],

@@ -1,4 +1,4 @@
-/** What a store keeps of itself is read as input is: a row that plat does not write there is named in one line. */
+/** Stored settings are validated like input: a row that plat would not write is named in one line. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readNote } from '../../../src/replica/checkpoint/notes.ts';
@@ -8,37 +8,37 @@ import { makeWorld, type World } from '../../support/world.ts';
 const DAMAGES: Readonly<
   Record<string, { statement: string; read: (world: World) => Promise<unknown>; says: RegExp }>
 > = {
-  'settings that are no JSON': {
+  'settings that are not valid JSON': {
     statement: "UPDATE plat_meta SET value = substr(value, 2) WHERE name = 'settings'",
     read: ({ again }) => again(),
     says: /its settings are not valid JSON/,
   },
-  'settings of an owner that no store has': {
+  'an unknown owner': {
     statement: `UPDATE plat_meta SET value = replace(value, '"authority"', '"nobody"') WHERE name = 'settings'`,
     read: ({ again }) => again(),
     says: /its settings lack what every store has/,
   },
-  'a role that is none': {
+  'an invalid role': {
     statement: `UPDATE plat_meta SET value = replace(value, '"resources"', '"resourcez"') WHERE name = 'settings'`,
     read: ({ again }) => again(),
     says: /its settings cannot be used/,
   },
-  'a time zone that there is not': {
+  'an unknown time zone': {
     statement: `UPDATE plat_meta SET value = replace(value, '"UTC"', '"Not/AZone"') WHERE name = 'settings'`,
     read: ({ again }) => again(),
     says: /its settings have a "timeZone" that plat never writes/,
   },
-  'settings that plat does not know': {
+  'an unknown setting': {
     statement: `UPDATE plat_meta SET value = replace(value, '"owner"', '"other":1,"owner"') WHERE name = 'settings'`,
     read: ({ again }) => again(),
     says: /its settings have a "other" that plat never writes/,
   },
-  'timestamps that go onward under a name that is none': {
+  'an invalid onwardTimestamps': {
     statement: `UPDATE plat_meta SET value = replace(value, '"owner"', '"onwardTimestamps":"x","owner"') WHERE name = 'settings'`,
     read: ({ again }) => again(),
     says: /its settings have a "onwardTimestamps" that plat never writes/,
   },
-  'a bit that two roles have': {
+  'one bit for two roles': {
     statement: `UPDATE plat_meta SET value = replace(value, '"owner"', '"roleBits":["idx","idx"],"owner"') WHERE name = 'settings'`,
     read: ({ again }) => again(),
     says: /its settings have a "roleBits" that plat never writes/,
@@ -48,58 +48,58 @@ const DAMAGES: Readonly<
     read: ({ again }) => again(),
     says: /its settings cannot be used \(The role private has no bit\)/,
   },
-  'a last timestamp that is none': {
+  'an invalid last timestamp': {
     statement: "UPDATE plat_meta SET value = 'garbage' WHERE name = 'last_stamp'",
     read: async ({ again }) => (await again()).ahead(),
     says: /its last timestamp is none/,
   },
-  'a moment of settling that is none': {
+  'an invalid settled time': {
     statement:
       "INSERT INTO plat_meta VALUES ('settled', 'x') ON CONFLICT (name) DO UPDATE SET value = excluded.value",
     read: async ({ again }) => (await again()).ahead(),
     says: /the moment up to which it is settled is not a number/,
   },
-  'a count of settings that is none': {
+  'an invalid settings version': {
     statement: "UPDATE plat_meta SET value = '1x' WHERE name = 'generation'",
     read: ({ again }) => again(),
     says: /the count of its settings is not a number/,
   },
-  'a field in use whose name is none': {
+  'a field in use with an invalid name': {
     statement: "UPDATE plat_profile SET field = 'garb]age' WHERE field = 'StandardStatus'",
     read: ({ again }) => again(),
     says: /the list of fields in use has "Property.garb]age", which is not a name/,
   },
-  'a column that is gone': {
+  'a field in use without its column': {
     statement: 'ALTER TABLE media_records RENAME COLUMN "MediaURL" TO "MediaURN"',
     read: ({ store }) => store.rowFaults('Media', { kind: 'after', place: undefined, limit: 5 }),
     says: /MediaURL/,
   },
-  'a field in use since never': {
+  'a field in use without a version': {
     statement: "UPDATE plat_profile SET since = -1 WHERE field = 'ListPrice' OR field = 'StandardStatus'",
     read: ({ again }) => again(),
     says: /is in use since an unknown version/,
   },
-  'a key of no kind': {
+  'a key of an unknown kind': {
     statement: "UPDATE plat_keys SET kind = 'master'",
     read: ({ store }) => store.keys.list(),
     says: /has an unknown kind/,
   },
-  'systems of a key that are no list': {
+  'systems of a key that are not a list': {
     statement: `UPDATE plat_keys SET systems = '{"a":1}'`,
     read: ({ store }) => store.look('hash'),
     says: /the systems of its key k1 are not a list/,
   },
-  'figures of the history that are no list': {
+  'figures of the history that are not a list': {
     statement: `INSERT INTO plat_history VALUES (5, 'p', 0, 0, '[{"minute":0,"surfaces":{"api":5},"keys":{}}]')`,
     read: ({ store }) => store.history.since(0),
     says: /the history of minute 5 of process p has no figures of api/,
   },
-  'a note on a source that is no JSON': {
+  'a note on a source that is not valid JSON': {
     statement: "UPDATE plat_ledger_state SET value = '{'",
     read: async ({ store }) => readNote(await store.checkpoints.state('feed'), 'load Property'),
     says: /what it keeps of a source as "load Property" is not JSON/,
   },
-  'a note on a source in another shape': {
+  'a note on a source with another structure': {
     statement: `UPDATE plat_ledger_state SET value = '{"kind":"current","cursor":5}'`,
     read: async ({ store }) => readNote(await store.checkpoints.state('feed'), 'load Property'),
     says: /what it keeps of a source as "load Property" is not what plat writes there/,
@@ -126,7 +126,7 @@ export function storedSettingsContract(engine: Engine): void {
     });
   }
 
-  test('an invalid day counts as one long past: what roles see is evaluated again', async (t) => {
+  test('an invalid day counts as one in the past: visibility is evaluated again', async (t) => {
     const world = await makeWorld(engine, t);
     await world.damage("UPDATE plat_meta SET value = 'garbage' WHERE name = 'day'");
     const model = await (await world.again()).model();

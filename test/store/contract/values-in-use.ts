@@ -1,4 +1,4 @@
-/** Values of open lookups stand in Lookup as long as they are in use, for those who see a row that shows them. */
+/** Values of open lookups are in Lookup as long as they are in use, for readers who see a row with them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BUILT_IN_ACCESS } from '../../../src/access/index.ts';
@@ -12,8 +12,8 @@ import { makeWorld, operations, pick, type World } from '../../support/world.ts'
 
 type Reader = Pick<World, 'store' | 'keys' | 'count'>;
 
-/** The values of some lookups that a viewer is told of, those of the dictionary aside. */
-async function told(world: Reader, viewer: Viewer, ...lookups: readonly string[]): Promise<string[]> {
+/** The values of these lookups that a viewer gets, except for those of the dictionary. */
+async function openValues(world: Reader, viewer: Viewer, ...lookups: readonly string[]): Promise<string[]> {
   const names = lookups.map((name) => `'${name}'`).join(',');
   const options = `$filter=LookupName in (${names}) and StandardLookupValue eq null&$select=LookupKey`;
   const keys = await world.keys('Lookup', options, { viewer });
@@ -28,7 +28,7 @@ const none = async (world: Pick<World, 'store'>): Promise<void> => {
 };
 
 export function valuesInUseContract(engine: Engine): void {
-  test('from the first row that has them to the last, one by one and among other values', async (t) => {
+  test('a value is in Lookup from the first row that has it to the last', async (t) => {
     const world = await makeWorld(engine, t);
     const lookups = ['City', 'Appliances', 'CountyOrParish'] as const;
     await world.write(
@@ -45,7 +45,7 @@ export function valuesInUseContract(engine: Engine): void {
       'CountyOrParish.Lake',
       'CountyOrParish.Saint Louis',
     ];
-    assert.deepEqual(await told(world, PRIVATE, ...lookups), all);
+    assert.deepEqual(await openValues(world, PRIVATE, ...lookups), all);
     const [entry] = await world.rows('Lookup', "$filter=LookupKey eq 'City.Ely'");
     assert.deepEqual(
       pick(entry ?? {}, 'LookupName', 'LookupValue', 'StandardLookupValue', 'LegacyODataValue'),
@@ -57,18 +57,18 @@ export function valuesInUseContract(engine: Engine): void {
       },
     );
     await none(world);
-    // Another value comes, and the entry of one that stays is left alone.
+    // Another value is added, and the entries of values that stay are not changed.
     world.clock.advance(60_000);
     await world.write('Property', listing('A', { City: 'Tower' }));
-    assert.deepEqual(await told(world, PRIVATE, ...lookups), [
+    assert.deepEqual(await openValues(world, PRIVATE, ...lookups), [
       ...['City.Duluth', 'City.Ely', 'City.Tower', 'CountyOrParish.Lake', 'CountyOrParish.Saint Louis'],
     ]);
     assert.deepEqual((await world.rows('Lookup', "$filter=LookupKey eq 'City.Ely'"))[0], entry);
     await world.store.remove('Property', ['B']);
     await world.store.remove('Office', ['O']);
-    assert.deepEqual(await told(world, PRIVATE, ...lookups), ['City.Duluth', 'City.Tower']);
+    assert.deepEqual(await openValues(world, PRIVATE, ...lookups), ['City.Duluth', 'City.Tower']);
     await world.store.remove('Property', ['A', 'C']);
-    assert.deepEqual(await told(world, PRIVATE, ...lookups), []);
+    assert.deepEqual(await openValues(world, PRIVATE, ...lookups), []);
     await none(world);
   });
 
@@ -92,14 +92,14 @@ export function valuesInUseContract(engine: Engine): void {
       }),
     );
     const lookups = ['City', 'HighSchool', 'ShowingDays', 'RoomType'] as const;
-    const idx = (): Promise<string[]> => told(world, IDX, ...lookups);
-    assert.deepEqual(await told(world, PRIVATE, ...lookups), [
+    const idx = (): Promise<string[]> => openValues(world, IDX, ...lookups);
+    assert.deepEqual(await openValues(world, PRIVATE, ...lookups), [
       ...['City.Duluth', 'City.Ely', 'City.Tower', 'HighSchool.East', 'HighSchool.West'],
       ...['RoomType.Observatory', 'ShowingDays.Any Day'],
     ]);
     assert.deepEqual(await idx(), ['City.Ely', 'HighSchool.West']);
     await none(world);
-    // What comes into sight brings its values, also those of its parts, and takes them along again.
+    // A row that becomes visible adds its values and those of its children, and removes them when it is hidden again.
     await world.write(
       'Property',
       listing('B', { City: 'Duluth', HighSchool: 'East', StandardStatus: 'Active' }),
@@ -128,34 +128,34 @@ export function valuesInUseContract(engine: Engine): void {
     );
     await world.write('OUID', { OrganizationUniqueIdKey: 'O', OrganizationType: 'Guild' });
     const of = (...systems: string[]) =>
-      told(world, { role: 'private', systems }, 'City', 'OrganizationType');
+      openValues(world, { role: 'private', systems }, 'City', 'OrganizationType');
     assert.deepEqual(await of('X'), ['City.Ely', 'OrganizationType.Guild']);
     assert.deepEqual(await of('X', 'Y'), ['City.Duluth', 'City.Ely', 'OrganizationType.Guild']);
-    assert.deepEqual(await told(world, PRIVATE, 'City'), ['City.Duluth', 'City.Ely', 'City.Tower']);
+    assert.deepEqual(await openValues(world, PRIVATE, 'City'), ['City.Duluth', 'City.Ely', 'City.Tower']);
   });
 
-  test('a listing that leaves the sight at midnight takes its values along', async (t) => {
+  test('the values of a listing that leaves the view at midnight leave Lookup', async (t) => {
     const clock = testClock('2026-06-01T23:59:00Z');
     const world = await makeWorld(engine, t, { clock });
     await world.write(
       'Property',
       listing('A', { City: 'Ely', StandardStatus: 'Closed', CloseDate: '2023-06-01' }),
     );
-    assert.deepEqual(await told(world, IDX, 'City'), ['City.Ely']);
+    assert.deepEqual(await openValues(world, IDX, 'City'), ['City.Ely']);
     clock.advance(120_000);
     await world.write(
       'Property',
       listing('B', { City: 'Duluth', StandardStatus: 'Closed', CloseDate: '2026-06-01' }),
     );
-    // Whoever opens the store brings it to the new day.
+    // The process that opens the store evaluates the new day.
     const store = await world.again();
     const morning = { store, ...operations(store, clock) };
-    assert.deepEqual(await told(morning, IDX, 'City'), ['City.Duluth']);
-    assert.deepEqual(await told(morning, PRIVATE, 'City'), ['City.Duluth', 'City.Ely']);
+    assert.deepEqual(await openValues(morning, IDX, 'City'), ['City.Duluth']);
+    assert.deepEqual(await openValues(morning, PRIVATE, 'City'), ['City.Duluth', 'City.Ely']);
     await none(morning);
   });
 
-  test('other roles and other lists are counted again; a value that is added to a list is reported as part of it', async (t) => {
+  test('after a change of roles or lists values are counted again; a value that is added to a list counts as one of its values', async (t) => {
     const world = await makeWorld(engine, t);
     await world.write(
       'Property',
@@ -163,7 +163,7 @@ export function valuesInUseContract(engine: Engine): void {
       listing('B', { City: 'Duluth' }),
     );
     await world.write('Member', member('M', { MemberAOR: 'North' }));
-    assert.deepEqual(await told(world, IDX, 'City', 'ShowingDays', 'AOR'), ['City.Duluth', 'City.Ely']);
+    assert.deepEqual(await openValues(world, IDX, 'City', 'ShowingDays', 'AOR'), ['City.Duluth', 'City.Ely']);
     await world.store.configure((settings) => ({
       ...settings,
       access: {
@@ -173,7 +173,7 @@ export function valuesInUseContract(engine: Engine): void {
         ),
       },
     }));
-    assert.deepEqual(await told(world, IDX, 'City', 'ShowingDays', 'AOR'), [
+    assert.deepEqual(await openValues(world, IDX, 'City', 'ShowingDays', 'AOR'), [
       'AOR.North',
       'ShowingDays.Any Day',
     ]);
@@ -183,16 +183,16 @@ export function valuesInUseContract(engine: Engine): void {
       access: BUILT_IN_ACCESS,
       declarations: { lookups: [{ lookup: 'City', values: ['Ely', 'Aurora'] }] },
     }));
-    assert.deepEqual(await told(world, IDX, 'City'), ['City.Aurora', 'City.Duluth', 'City.Ely']);
+    assert.deepEqual(await openValues(world, IDX, 'City'), ['City.Aurora', 'City.Duluth', 'City.Ely']);
     await none(world);
     await world.store.remove('Property', ['A', 'B']);
-    assert.deepEqual(await told(world, IDX, 'City'), ['City.Aurora', 'City.Ely']);
+    assert.deepEqual(await openValues(world, IDX, 'City'), ['City.Aurora', 'City.Ely']);
     await world.store.configure((settings) => ({ ...settings, declarations: {} }));
-    assert.deepEqual(await told(world, IDX, 'City'), []);
+    assert.deepEqual(await openValues(world, IDX, 'City'), []);
     await none(world);
   });
 
-  test('a store from before values were counted is counted when it is opened, once', async (t) => {
+  test('values of a store from before they were counted are counted once, when it is opened', async (t) => {
     const world = await makeWorld(engine, t);
     await world.write('Property', listing('A', { City: 'Ely' }), listing('B', { City: 'Duluth' }));
     await world.damage(
@@ -202,10 +202,10 @@ export function valuesInUseContract(engine: Engine): void {
     const [store, other] = await Promise.all([world.again(), world.again()]);
     for (const opened of [store, other]) await none({ store: opened });
     const reader = { store, ...operations(store, world.clock) };
-    assert.deepEqual(await told(reader, IDX, 'City'), ['City.Duluth', 'City.Ely']);
+    assert.deepEqual(await openValues(reader, IDX, 'City'), ['City.Duluth', 'City.Ely']);
   });
 
-  test('counts that differ from the rows are found and recomputed, with everything derived from them', async (t) => {
+  test('counts of values that differ from the rows are reported, and recomputed with everything derived from them', async (t) => {
     const world = await makeWorld(engine, t);
     await world.write(
       'Property',
@@ -224,7 +224,7 @@ export function valuesInUseContract(engine: Engine): void {
     await none(world);
     const all = ['Appliances.Samovar', 'City.Duluth', 'City.Ely'];
     for (const viewer of [IDX, PRIVATE]) {
-      assert.deepEqual(await told(world, viewer, 'City', 'Appliances'), all);
+      assert.deepEqual(await openValues(world, viewer, 'City', 'Appliances'), all);
     }
   });
 }

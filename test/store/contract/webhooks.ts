@@ -1,4 +1,4 @@
-/** What a store keeps of its webhooks, and that one process at a time holds one. */
+/** The webhooks of a store, each of which one process at a time holds. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { START } from '../../../src/store/change-feed.ts';
@@ -21,7 +21,7 @@ const WEBHOOK = {
 const MOMENT = Date.parse('2026-06-01T12:00:00Z');
 
 export function webhookContract(engine: Engine): void {
-  test('a webhook is as it was written, for every process, until it is removed', async (t) => {
+  test('every process sees a webhook as it was written, until it is removed', async (t) => {
     const { store, again } = await makeWorld(engine, t);
     const { webhooks } = store;
     await webhooks.add(WEBHOOK);
@@ -44,7 +44,7 @@ export function webhookContract(engine: Engine): void {
     assert.deepEqual(await webhooks.list(), []);
   });
 
-  test('one process holds a webhook, and notes only what it has read', async (t) => {
+  test('one process holds a webhook, and updates it only from the position that it has read', async (t) => {
     const { store } = await makeWorld(engine, t);
     const { webhooks } = store;
     await webhooks.add(WEBHOOK);
@@ -53,14 +53,14 @@ export function webhookContract(engine: Engine): void {
     assert.deepEqual(taken.filter(Boolean), [true]);
     const holder = ['a', 'b', 'c'][taken.indexOf(true)] ?? '';
     const held = { holder, heldUntil: until };
-    assert.equal(await webhooks.hold('wh_1', holder, until - 9), true, 'it may hold it longer');
+    assert.equal(await webhooks.hold('wh_1', holder, until - 9), true, 'the holder may renew');
     assert.equal(
       (await webhooks.list())[0]?.heldUntil,
       until + 1,
-      'it changes, though the clock was set back',
+      'it changes even if the clock was set back',
     );
     assert.equal(await webhooks.hold('wh_1', 'd', until + 99_999), false);
-    assert.equal(await webhooks.hold('wh_1', 'd', until, held), false, 'the holder has said so again');
+    assert.equal(await webhooks.hold('wh_1', 'd', until, held), false, 'the holder has renewed meanwhile');
     const next = { sequence: 4, commit: { sequence: 4, name: 'n' } };
     assert.equal(await webhooks.update('wh_1', { position: next }, { holder: 'd', position: START }), false);
     assert.equal(await webhooks.update('wh_1', { position: next }, { holder, position: START }), true);
@@ -68,7 +68,7 @@ export function webhookContract(engine: Engine): void {
     assert.equal(
       await webhooks.hold('wh_1', 'd', until, { holder, heldUntil: until + 1 }),
       true,
-      'nobody has heard of the holder',
+      'the holder has not renewed',
     );
     await webhooks.release('wh_1', holder);
     assert.equal((await webhooks.list())[0]?.holder, 'd');

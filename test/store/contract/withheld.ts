@@ -1,4 +1,4 @@
-/** An address that its seller withholds reads as null, in whatever way it is asked for. */
+/** A withheld address reads as null, in every kind of read. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { listing, openHouse } from '../../support/builders.ts';
@@ -40,7 +40,7 @@ async function populate(world: World): Promise<void> {
 export function withheldContract(engine: Engine): void {
   const populated = sharedWorld(engine, populate);
 
-  test('in the output of whole records, selections and the native interface', async () => {
+  test('a withheld address is null in whole records, selections and the native interface', async () => {
     const world = await populated();
     for (const [viewer, ofC] of [
       [PRIVATE, ADDRESS],
@@ -66,7 +66,7 @@ export function withheldContract(engine: Engine): void {
     assert.equal(omitted?.ListPrice, 1);
   });
 
-  test('in filters, whichever way round', async () => {
+  test('a withheld address is null in filters, on either side of an operator', async () => {
     const world = await populated();
     // A comparison with null is false, and its negation true; a function of null is null, and so is its negation.
     const filters: readonly (readonly [string, readonly string[]])[] = [
@@ -96,7 +96,7 @@ export function withheldContract(engine: Engine): void {
     assert.equal(await world.count('Property', "$filter=City eq 'Ely'", IDX), 2);
   });
 
-  test('in orders, computed values and on the way from other records', async (t) => {
+  test('a withheld address is null in orders, computed values and navigations from other records', async (t) => {
     const world = await makeWorld(engine, t);
     await populate(world);
     await world.write('Property', listing('D', { City: 'Aurora' }));
@@ -125,7 +125,7 @@ export function withheldContract(engine: Engine): void {
     assert.deepEqual(pick(Object(house?.Listing), ...NAMES), NULLS);
   });
 
-  test('until the seller changes it', async (t) => {
+  test('an address is withheld until its seller changes that', async (t) => {
     const world = await makeWorld(engine, t);
     await populate(world);
     const fields = { ...ADDRESS, ListPrice: 1 };

@@ -1,4 +1,4 @@
-/** Files that are filled under a name of their own: nobody takes one for whole, and none is left behind but by `kill -9`. */
+/** Files that are written under a temporary name: nobody reads an incomplete one, and only `kill -9` leaves one behind. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import {
@@ -21,7 +21,7 @@ function folder(): string {
   return path;
 }
 
-test('a file has its name when it is whole, and the mode of the one whose place it takes', () => {
+test('a file gets its name when it is complete, with the mode of the file that it replaces', () => {
   const place = folder();
   const file = join(place, 'a');
   {
@@ -55,7 +55,7 @@ test('a failed file is removed, with the files next to it, and the previous one 
   assert.equal(readFileSync(file, 'utf8'), 'before');
 });
 
-test('what a killed process left is none of the next, and two at once do not take each other for their own', () => {
+test("a temporary file left by a killed process is not used by the next, and two processes do not use each other's", () => {
   const place = folder();
   const file = join(place, 'a');
   for (const end of ['', '-wal']) writeFileSync(`${file}.partial${end}`, 'stale');
@@ -87,7 +87,7 @@ for (const [signal, left] of [
   ['SIGHUP', []],
   ['SIGKILL', ['a.partial']],
 ] as const) {
-  test(`${signal} leaves ${left.length === 0 ? 'nothing' : 'what the next removes'}`, async () => {
+  test(`${signal} leaves ${left.length === 0 ? 'no file' : 'a file that the next opening removes'}`, async () => {
     const place = folder();
     const file = join(place, 'a');
     const child = spawn(process.execPath, ['--input-type=module', '-e', SCRIPT, file]);

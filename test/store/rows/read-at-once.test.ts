@@ -1,4 +1,4 @@
-/** How much a write has in memory at once, counted in rows that a statement returns; a collector that is late hides the rest. */
+/** The memory of a write, measured by the rows that each statement returns, since garbage collection hides the rest. */
 import assert from 'node:assert/strict';
 import { StatementSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
@@ -7,7 +7,7 @@ import { listing, photoOf } from '../../support/builders.ts';
 import { sqliteEngine } from '../../support/sqlite-engine.ts';
 import { makeWorld, type World } from '../../support/world.ts';
 
-/** The numbers of rows that statements return from now on, for those whose text contains all of some parts. */
+/** Records the numbers of rows that statements return from now on, if their text contains all of some parts. */
 function watchReads(t: TestContext, ...parts: readonly string[]): number[] {
   const returned: number[] = [];
   const { all } = StatementSync.prototype;
@@ -20,7 +20,7 @@ function watchReads(t: TestContext, ...parts: readonly string[]): number[] {
   return returned;
 }
 
-/** So many texts, none of which is in a list. */
+/** That many texts, none of which is in a list. */
 const texts = (count: number): string[] => Array.from({ length: count }, (_, at) => `Text ${at}`);
 
 const keysOf = (values: readonly string[]): string[] => values.map((value) => `Appliances.${value}`).sort();
@@ -29,7 +29,7 @@ const keysOf = (values: readonly string[]): string[] => values.map((value) => `A
 const published = (world: World): Promise<string[]> =>
   world.keys('Lookup', "$filter=LookupName eq 'Appliances' and StandardLookupValue eq null");
 
-test('listings whose counts move are read as a whole a hundred at a time', async (t) => {
+test('listings whose counts move are read completely, a hundred at a time', async (t) => {
   const world = await makeWorld(sqliteEngine(), t);
   const keys = Array.from({ length: 250 }, (_, at) => `L${at}`);
   await world.write('Property', ...keys.map((key) => listing(key, { PrivateRemarks: 'Ring twice' })));
@@ -55,7 +55,7 @@ test('a field that comes into use reads no value in use', async (t) => {
   );
   t.mock.restoreAll();
   assert.deepEqual(await published(world), stored);
-  // One with a lookup brings the values of that.
+  // A field with a lookup reads the values of that lookup.
   const listed = "$filter=LookupName eq 'Flooring'";
   assert.equal(await world.count('Lookup', listed), 0);
   await world.write('Property', listing('C', { Flooring: ['Laminate', 'Lava'] }));

@@ -1,4 +1,4 @@
-/** Which roles may know of a row, and what is remembered of that. */
+/** Which roles may know of a row, and the cache of such results. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connect } from '../../../src/engines/sqlite/connection.ts';
@@ -22,7 +22,7 @@ const rowOf = (key: string, values: RowToPut['values']): RowToPut => ({
   hash: '',
 });
 
-test('no row is hidden where a batch, or a transaction, has more combinations of values than are remembered', async (t) => {
+test('visibility is exact even if a batch, or a transaction, has more combinations of values than the cache holds', async (t) => {
   const world = await makeWorld(sqliteEngine(), t);
   await world.write('Property', listing('A', { InternetEntireListingDisplayYN: true }));
   const model = await world.store.model();

@@ -1,4 +1,4 @@
-/** What is found to be no JSON, held to what a parser of JSON says: of whole lists, and of lists with other bytes in them. */
+/** faultIn() agrees with a JSON parser, for valid lists and for lists with changed bytes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -6,7 +6,7 @@ import { faultIn } from '../../../src/store/whole/json-list.ts';
 
 const RUNS = process.env.PLAT_FULL === '1' ? 200_000 : 5000;
 
-/** Whether a parser takes the text for a list of values. Only characters of one byte. */
+/** Whether a JSON parser accepts the text as a list of values. Only characters of one byte. */
 function isList(text: string): boolean {
   try {
     JSON.parse(`[${text}]`);
@@ -19,7 +19,7 @@ function isList(text: string): boolean {
 const fault = (text: string, follows = false): number | undefined =>
   faultIn(Buffer.from(text, 'latin1'), follows);
 
-test('a list of values is one, however it is written', () => {
+test('a list of values has no fault, however it is written', () => {
   const values = fc.array(fc.jsonValue({ maxDepth: 4 }), { minLength: 1, maxLength: 5 });
   const spaces = fc.constantFrom(undefined, 1, '\t', ' \n');
   fc.assert(
@@ -39,7 +39,7 @@ test('a list of values is one, however it is written', () => {
   );
 });
 
-test('a text in which some bytes are others is JSON where a parser says so, and nowhere else', () => {
+test('a text with changed bytes has a fault exactly if a JSON parser rejects it', () => {
   const record = JSON.stringify({
     ListingKey: 'K1',
     ListPrice: -12.5e3,
@@ -71,7 +71,7 @@ test('a text in which some bytes are others is JSON where a parser says so, and 
   assert.ok(broken > RUNS / 4 && broken < RUNS, `${broken} of ${RUNS} are none`);
 });
 
-test('the place of a fault is about where it is', () => {
+test('the place of a fault is where a parser would fail', () => {
   assert.equal(fault(''), undefined);
   assert.equal(fault('{"a":1}'), undefined);
   assert.equal(fault('{"a":"x}'), 5);

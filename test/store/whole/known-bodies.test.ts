@@ -1,4 +1,4 @@
-/** Large bodies that were read through are known again by every thread, and by nothing but all of their bytes. */
+/** Large bodies that were checked are recognized by every thread, by all of their bytes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { markOf } from '../../../src/compile/damaged-records.ts';
@@ -10,7 +10,7 @@ const record = (key: string): string =>
   JSON.stringify({ ListingKey: key, PublicRemarks: 'x'.repeat(30_000) });
 const body = (...keys: readonly string[]): Buffer => Buffer.from(keys.map(record).join(','));
 
-test('a body is known once it was read through, and no other is', () => {
+test('a body is known after it was checked, and no other body is', () => {
   const known = new KnownBodies();
   const tag = known.tagOf(body('K1'));
   assert.equal(known.has(tag), false);
@@ -27,11 +27,11 @@ test('a body is known once it was read through, and no other is', () => {
   assert.deepEqual(known.use, { entries: 1, bytes: 1024 * 1024 });
 });
 
-test('of more bodies than there is room for, those stay that are used', () => {
+test('if there are more bodies than fit, recently used ones stay known', () => {
   const known = new KnownBodies();
   const often = 1n;
   known.add(often);
-  // All of them are of one set.
+  // All of them belong to the same set.
   for (let each = 1n; each <= 100n; each++) {
     known.add(often + each * 32_768n);
     assert.equal(known.has(often), true);
@@ -41,7 +41,7 @@ test('of more bodies than there is room for, those stay that are used', () => {
   assert.equal(known.use.entries, 8);
 });
 
-test('what is no JSON is refused with the record that it is in, also after the same body was whole', () => {
+test('a body that is not valid JSON is rejected with the record, even after a valid body of the same length', () => {
   const bodies = new WholeBodies();
   const whole = body('K1', 'K2');
   assert.equal(bodies.mustBeWhole(whole), whole);
@@ -61,7 +61,7 @@ test('what is no JSON is refused with the record that it is in, also after the s
   }
 });
 
-/** Records of different lengths, and where they end in their body. */
+/** Records of different lengths, and the places of the commas between them. */
 const page = (from: number, count: number) => {
   const texts = Array.from({ length: count }, (_, index) =>
     JSON.stringify({
@@ -74,17 +74,17 @@ const page = (from: number, count: number) => {
 };
 const tagsOf = ({ shared }: WholeBodies): number => new KnownBodies(shared).use.entries;
 
-test('of a page that has records of another one, what both have is known', () => {
+test('a page that shares records with another one shares the known parts', () => {
   const bodies = new WholeBodies();
   const [one, next] = [page(0, 200), page(1, 200)];
   bodies.mustBeWhole(one.body, one.commas);
   assert.equal(tagsOf(bodies), 9);
-  // Another page, another first part and another last one.
+  // Only a first part and a last one are new.
   bodies.mustBeWhole(next.body, next.commas);
   assert.equal(tagsOf(bodies), 12);
 });
 
-test('a byte that is wrong is found in a part, also between parts that are known', () => {
+test('a wrong byte is found in any part, also between known parts', () => {
   const bodies = new WholeBodies();
   const { body: whole, commas } = page(0, 200);
   bodies.mustBeWhole(whole, commas);
@@ -100,7 +100,7 @@ test('a byte that is wrong is found in a part, also between parts that are known
   }
 });
 
-test('a body that was cut inside a record is whole, and a part that goes on is none by itself', () => {
+test('a body that is divided inside a record is valid, and the rest of a list alone is not', () => {
   const bodies = new WholeBodies();
   const { body: inner, commas } = page(0, 200);
   const nested = Buffer.from(`{"Listing":[${inner}]}`);
@@ -115,7 +115,7 @@ test('a body that was cut inside a record is whole, and a part that goes on is n
   assert.equal(tagsOf(bodies), known);
 });
 
-test('a record that is marked is refused by its name, in small bodies and large ones', () => {
+test('a marked record is rejected by its name, in small bodies and large ones', () => {
   const bodies = new WholeBodies();
   const { before, behind } = markOf('Member');
   for (const text of ['{}', body('K1').toString()]) {

@@ -3,12 +3,12 @@ import { test } from 'node:test';
 import { photo } from '../support/builders.ts';
 import { DAY, SECOND, testClock } from '../support/clock.ts';
 import { sqliteEngine } from '../support/sqlite-engine.ts';
-import { goneContract } from './gone.ts';
+import { absentContract } from './absent.ts';
 import { change, keyOf, keysUpTo, listings, take } from './support/feed.ts';
 import { odataServer } from './support/odata-server.ts';
 import { makeReplica } from './support/replica.ts';
 
-for (const kind of ['reso', 'native'] as const) goneContract(sqliteEngine(), kind);
+for (const kind of ['reso', 'native'] as const) absentContract(sqliteEngine(), kind);
 
 const resources = ['Property'];
 
@@ -23,7 +23,7 @@ test('a quarantined listing that the source has deleted leaves the quarantine wi
   assert.deepEqual(
     (await replica.quarantine()).map(([, key]) => key),
     [keyOf(2)],
-    'a purge of a source that still has it leaves it',
+    'a purge keeps the entry while the source still has the record',
   );
   take(server.records.get('Property') ?? [], keyOf(2));
   clock.advance(DAY);

@@ -38,7 +38,7 @@ const keysOf = (entries: typeof RECORDS): string[][] => entries.map(({ resource,
 const byName = (one: readonly string[], other: readonly string[]): number =>
   one.join(' ') < other.join(' ') ? -1 : 1;
 
-export function goneContract(engine: Engine, kind: 'reso' | 'native'): void {
+export function absentContract(engine: Engine, kind: 'reso' | 'native'): void {
   const name = `${kind}, ${engine.name}`;
 
   /** A copy of three listings with the given quarantine. */
@@ -75,7 +75,7 @@ export function goneContract(engine: Engine, kind: 'reso' | 'native'): void {
     assert.ok(isEqual(before));
     const gone = before.flatMap(({ resource, gone: keys = [] }) => keys.map((key) => [resource, key]));
     assert.deepEqual(gone.toSorted(byName), keysOf(every).toSorted(byName));
-    assert.equal((await replica.quarantine()).length, every.length, 'a proof stores nothing');
+    assert.equal((await replica.quarantine()).length, every.length, 'verify stores nothing');
 
     assert.equal(await replica.replicate({ step: 'purge' }), 'done');
     // If neither key nor parent is known, only a complete download shows that the source no longer has the record.
