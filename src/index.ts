@@ -14,6 +14,6 @@ export type { Difference, Verified } from './replica/verify/results.ts';
 export { verifyReplica } from './replica/verify/verify.ts';
 export { SERVICE_DEFAULTS, type ServiceOptions } from './service/options.ts';
 export { type ListenOptions, type Service, startService } from './service/service.ts';
-export type { Change, ChangesWish } from './store/change-feed.ts';
+export type { Change, ChangesOptions } from './store/change-feed.ts';
 export { type Clock, systemClock } from './store/clock.ts';
 export type { Store } from './store/store.ts';

@@ -8,7 +8,7 @@ import type { Dialect } from './dialect.ts';
 import { fieldValue } from './expression.ts';
 import { all, bind, column, integer, join, name, type Sql, sql } from './fragment.ts';
 import { deadlineOf, matchingRows, type PlannedStatement, planned } from './page-plan.ts';
-import type { FacetsRequest, HistogramWish } from './read.ts';
+import type { FacetsRequest, HistogramRanges } from './read.ts';
 
 /** The place of the total among the rows of the statement; those of the fields follow in their order, then the histogram. */
 export const TOTAL = 0;
@@ -89,7 +89,7 @@ function fieldParts(dialect: Dialect, field: Field, index: number, most: number)
 }
 
 /** The number of values in each range between two edges, and the least and the greatest value. */
-function histogramParts(dialect: Dialect, { edges, field }: HistogramWish, place: number): Sql[] {
+function histogramParts(dialect: Dialect, { edges, field }: HistogramRanges, place: number): Sql[] {
   const own = column('m', 'h');
   const branches = edges.map((edge, index) => sql`WHEN ${own} < ${bind(edge)} THEN ${integer(index)}`);
   const range =

@@ -193,11 +193,11 @@ export interface FacetsRequest {
   readonly fields: readonly Field[];
   /** The most values of a field that are returned, those that most records have. */
   readonly most: number;
-  readonly histogram?: HistogramWish | undefined;
+  readonly histogram?: HistogramRanges | undefined;
 }
 
-/** How the values of a number field are spread over the ranges between some edges, which ascend. */
-export interface HistogramWish {
+/** A request for the number of values of a numeric field in each range between ascending edges. */
+export interface HistogramRanges {
   readonly field: Field;
   readonly edges: readonly number[];
 }

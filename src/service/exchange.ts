@@ -24,7 +24,7 @@ export interface Exchange {
   readonly path: string;
   /** The text after the question mark; empty if there is none. */
   readonly query: string;
-  /** Whether the query came in a request body, or in a link that continues such a query. */
+  /** Whether the query was sent in a request body, or in a link that continues such a query. */
   readonly isPosted?: boolean;
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly surface: Surface;
@@ -77,7 +77,7 @@ export interface Reply {
   readonly body: readonly Part[];
   /** Records in the body, for the use of the key. */
   readonly rows?: number;
-  /** The `Date`, if the store was read a moment ago; otherwise its clock is queried once more. */
+  /** The `Date`, if the store was read a moment ago; otherwise its clock is queried again. */
   readonly date?: number | undefined;
   /** The update window that is recorded in the use of the key. */
   readonly window?: string;

@@ -14,12 +14,12 @@ import type { PaceLimits } from './reply/pace.ts';
 import type { EventTimes } from './reply/send-events.ts';
 import type { SurfaceName } from './surface.ts';
 
-/** Files that this service serves at `/media/…`, by the path that a record's MediaURL gives. */
+/** Files that this service serves at `/media/…`, by the path in the MediaURL of a record. */
 export interface FileSource {
-  open(path: string, wish: FileWish): Promise<ServedFile | undefined>;
+  open(path: string, options: FileOptions): Promise<ServedFile | undefined>;
 }
 
-interface FileWish {
+interface FileOptions {
   /** The width in pixels at which an image will be shown; a source without such a rendition returns the original. */
   readonly width?: number;
   /** The caller to charge, if producing the file takes time. */

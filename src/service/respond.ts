@@ -184,7 +184,7 @@ async function front(responder: Responder, exchange: Exchange, begun: Begun, ask
   }
 }
 
-/** The exchange with all options in its query, including those that came in the body or in compressed form. */
+/** The exchange with all options in its query, including those in the body or in compressed form. */
 async function withWholeQuery(
   exchange: Exchange,
   { kind, path }: Extract<RequestMeaning, { readonly path: string }>,

@@ -65,8 +65,8 @@ export type FeedPage =
    */
   | { readonly kind: 'gone'; readonly position: FeedPosition };
 
-/** Which changes a program with direct access to the store requests (follow-changes.ts). */
-export interface ChangesWish {
+/** The options with which a program that has direct access to the store requests changes (follow-changes.ts). */
+export interface ChangesOptions {
   /**
    * The entry after which to begin: its number, a position that a change has returned, `start` or `end`. Absent: the
    * start, from which every existing record has an entry.

@@ -157,7 +157,7 @@ function storeOn(engine: Engine, stored: StoreModel): Store {
       const [row] = await reading.small.rows(KNOWN);
       return { since: Number(row?.horizon ?? 0), last: Number(row?.last ?? 0) };
     },
-    changes: (wish = {}) => followChanges(store, wish, closing.signal),
+    changes: (options = {}) => followChanges(store, options, closing.signal),
     watch: (committed, lost) => commits.watch(committed, lost),
     async showsFile(path, role) {
       const shown = planShowsFile({ dialect: engine.dialect, model: await model() }, path, role);

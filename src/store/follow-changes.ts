@@ -4,7 +4,7 @@ import { timestampFrom } from '../dictionary/index.ts';
 import { platError } from '../errors/index.ts';
 import {
   type Change,
-  type ChangesWish,
+  type ChangesOptions,
   defaultResources,
   type FeedPosition,
   positionIn,
@@ -40,8 +40,8 @@ const OPERATOR = 'private';
  * Pages of changes; the last is the one at the end of the sequence, or the one after which the signal was aborted.
  * @throws PlatError `usage`, `roleUnknown`, `positionGone`
  */
-export async function* changePages(store: Source, wish: ChangesWish): AsyncGenerator<ChangesPage> {
-  const { follow = false, role, signal, records = false } = wish;
+export async function* changePages(store: Source, options: ChangesOptions): AsyncGenerator<ChangesPage> {
+  const { follow = false, role, signal, records = false } = options;
   let commits = 0;
   let wake: (() => void) | undefined;
   const committed = (): void => {
@@ -54,7 +54,7 @@ export async function* changePages(store: Source, wish: ChangesWish): AsyncGener
   signal?.addEventListener('abort', end, { once: true });
   taken.defer(() => signal?.removeEventListener('abort', end));
 
-  const since = positionFrom(wish.since ?? 'start');
+  const since = positionFrom(options.since ?? 'start');
   let position = since === 'end' ? (await store.feed({ since, limit: 0 })).position : since;
   let whole = positionText(position);
   const limit = records ? MOST_WITH_RECORDS : MOST;
@@ -64,7 +64,7 @@ export async function* changePages(store: Source, wish: ChangesWish): AsyncGener
     const model = await store.model();
     const view = roleView(model, { role: role ?? OPERATOR, systems: [] });
     const scope = role === undefined ? undefined : view.scope;
-    const resources = wish.resources ?? defaultResources(view, model);
+    const resources = options.resources ?? defaultResources(view, model);
     const page = await store.feed({ since: position, scope, resources, limit });
     if (page.kind === 'gone') throw platError('positionGone', { position: positionText(page.position) });
     const { changes } = page;
@@ -93,15 +93,15 @@ export async function* changePages(store: Source, wish: ChangesWish): AsyncGener
  */
 export async function* followChanges(
   store: Source,
-  wish: ChangesWish,
+  options: ChangesOptions,
   closing: AbortSignal,
 ): AsyncGenerator<Change> {
   // A reader that does not follow must not mistake a part for the whole.
-  const ends = wish.follow === true && !closing.aborted;
-  const signals = [wish.signal, ends ? closing : undefined].filter((each) => each !== undefined);
+  const ends = options.follow === true && !closing.aborted;
+  const signals = [options.signal, ends ? closing : undefined].filter((each) => each !== undefined);
   const signal = AbortSignal.any(signals);
   try {
-    for await (const { changes, records, before, position } of changePages(store, { ...wish, signal })) {
+    for await (const { changes, records, before, position } of changePages(store, { ...options, signal })) {
       for (const [index, change] of changes.entries()) {
         const text = change.kind === 'deleted' ? undefined : records?.get(recordNamed(change));
         const isLast = index === changes.length - 1;

@@ -4,7 +4,7 @@ export interface Shared {
    * Lends a process part of what a key may still request in its window. The loans never exceed the key's limit
    * together.
    */
-  lendRequests(wish: LendingWish): Promise<Loan>;
+  lendRequests(wish: LoanRequest): Promise<Loan>;
   /** Returns what is left of loans whose windows are still running. */
   returnRequests(loans: readonly ReturnedLoan[]): Promise<void>;
   /** The list stored under a name, unless it has expired. */
@@ -26,7 +26,7 @@ export interface Shared {
   sweepLists(bytes: number): Promise<void>;
 }
 
-export interface LendingWish {
+export interface LoanRequest {
   readonly key: string;
   /** The requests of one window, and its length. */
   readonly limit: { readonly requests: number; readonly seconds: number };

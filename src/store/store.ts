@@ -17,7 +17,7 @@ import type { ParsedRecord } from '../records/parsed-record.ts';
 import type { StoreSettings } from '../records/settings.ts';
 import type { CacheUse } from '../shared/bounded-cache.ts';
 import type { BlocksPage } from './blocks-task.ts';
-import type { Change, ChangesWish, FeedPage, FeedRequest } from './change-feed.ts';
+import type { Change, ChangesOptions, FeedPage, FeedRequest } from './change-feed.ts';
 import type { Changes } from './change-follower.ts';
 import type { Checks, FileFault, OnProgress } from './check/checks.ts';
 import type { Checkpoints } from './checkpoints.ts';
@@ -206,7 +206,7 @@ export interface Store extends Checks {
    * @throws PlatError `positionGone` if the changes since the position are no longer known; its message contains the
    * position from which to continue
    */
-  changes(wish?: ChangesWish): AsyncIterable<Change>;
+  changes(wish?: ChangesOptions): AsyncIterable<Change>;
   /**
    * Calls a listener soon after every commit to the sequence of changes, by any process, and possibly without one.
    * @param lost called once when the commits of other processes are no longer announced, until they are again; in the

@@ -6,7 +6,7 @@ import type { RecordQuery } from '../../src/compile/read.ts';
 import type { OrderTerm } from '../../src/query/tree.ts';
 import { KeptBlocks } from '../../src/service/kept/kept-blocks.ts';
 import { FilterIndexCache } from '../../src/service/paging/filter-index.ts';
-import { type PageReading, type PageWish, readPage } from '../../src/service/paging/read-page.ts';
+import { type PageOptions, type PageReading, readPage } from '../../src/service/paging/read-page.ts';
 import { systemClock } from '../../src/store/clock.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { Random } from './random.ts';
@@ -27,7 +27,7 @@ export function readingsOf(stores: readonly Store[]): readonly PageReading[] {
 
 interface Walks {
   readonly readings: readonly PageReading[];
-  readonly wish: Pick<PageWish, 'keyId' | 'query' | 'shape' | 'files' | 'model' | 'gzip'>;
+  readonly wish: Pick<PageOptions, 'keyId' | 'query' | 'shape' | 'files' | 'model' | 'gzip'>;
   readonly random: Random;
   /** The keys of a query, in its order. */
   readonly expected: (query: RecordQuery) => Promise<readonly string[]>;

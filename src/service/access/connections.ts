@@ -20,9 +20,9 @@ export interface ConnectionLimits {
 export type Bound = 'total' | 'address';
 
 export interface Connection {
-  /** A request came. @returns ends it, with the key that it had, if it had a known one */
+  /** Begins a request. @returns a function that ends it, with the key of the request, if it was a known one */
   begin(): (key: string | undefined) => void;
-  /** The connection carries a response without an end to a key. */
+  /** Attributes the connection to a key, because it carries an endless response to it. */
   belongsTo(key: string): void;
   ended(): void;
 }

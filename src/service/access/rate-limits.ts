@@ -33,7 +33,7 @@ interface RateWindow {
   used: number;
 }
 
-/** Bytes that the window of a key takes. */
+/** The size in bytes of the window of a key. */
 const WINDOW = 200;
 
 /** Counts the requests of each key in one process, in windows that begin with the first request. */
@@ -84,7 +84,7 @@ const KEPT = 2000;
 /** Milliseconds for which a key that has used up its window is rejected before the store is queried again. */
 const REFUSED = 500;
 
-/** Bytes that the loan of a key takes. */
+/** The size in bytes of the loan of a key. */
 const LOAN = 300;
 
 interface Borrowed extends Omit<Loan, 'milliseconds' | 'requests'> {

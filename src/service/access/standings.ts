@@ -10,7 +10,7 @@ import type { Surface } from '../surface.ts';
 import { authenticate } from './authenticate.ts';
 
 const KEPT = { entries: 10_000, bytes: 4 * 1024 * 1024 };
-/** Bytes that a standing takes. */
+/** The size of a standing in bytes. */
 const STANDING = 200;
 
 export class Standings {

@@ -21,7 +21,7 @@ const EVERY = 2000;
 /** Milliseconds after which a step is recorded again if another process may still be recording its predecessor. */
 const AGAIN = [50, 250];
 
-/** Bytes that a use or a step takes beside its tokens. */
+/** The size in bytes of a use or a step without its tokens. */
 const ENTRY = 400;
 
 const lengthOf = (texts: readonly string[]): number => texts.reduce((sum, { length }) => sum + length, 0);
@@ -33,7 +33,7 @@ export class UsageRecorder implements Reported {
   readonly #shared: Shared | undefined;
   readonly #timer: NodeJS.Timeout;
   #pending = new Map<string, KeyUse>();
-  /** The last step of each key's walk over all listings, if all its pages come to this process. */
+  /** The last step of each key's walk over all listings, if all its pages are requested from this process. */
   readonly #walks = new Map<string, WalkStep>();
   /**
    * The last step of each key's walk that does not continue from a known one, so that no further step of it is

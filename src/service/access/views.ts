@@ -9,7 +9,7 @@ import type { LookupForm } from '../options.ts';
 
 /** A service has a handful of kinds of keys. */
 const KEPT = { entries: 200, bytes: 32 * 1024 * 1024 };
-/** Bytes that a view takes, approximately, once it is used: the names and lists of fields of all resources. */
+/** The approximate size in bytes of a view that is in use: the names and lists of fields of all resources. */
 const VIEW = 170_000;
 
 /** The views of keys. Keys of one role, kind and set of systems share theirs. */

@@ -37,7 +37,7 @@ export interface AdminContext {
   /** Requests of a key, by its kind. */
   readonly limits: Readonly<Record<SurfaceName, RateLimit>>;
   readonly outlines: Outlines;
-  /** The address of a surface as a client reaches it that came in on an address of this machine. */
+  /** The address of a surface for a client that connected to an address of this machine. */
   readonly addressOf: (surface: SurfaceName, arrival?: string) => string;
   /** Further conditions of readiness, such as the freshness of a replica. */
   readonly readiness: readonly ReadinessCheck[];

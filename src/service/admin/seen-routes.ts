@@ -1,5 +1,5 @@
 /** The paths under which an operator uses the interfaces as another role or key, and their descriptions. */
-import { FACET_OPTIONS } from '../console/facet-wish.ts';
+import { FACET_OPTIONS } from '../console/facet-request.ts';
 import type { DescribedRoute } from './admin-route.ts';
 
 /** The role or key: the paths before those of a surface. */

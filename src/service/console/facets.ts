@@ -2,12 +2,12 @@
  * Counts the values of fields as another role or key sees them: `/as/<viewer>/<surface>/facets/<Resource>` and
  * `/as/<viewer>/<surface>/facets/v1/<collection>` on the admin port. It must not know the syntax of either interface.
  */
-import type { Facets, FieldFacet, Histogram, HistogramWish, RecordQuery } from '../../compile/read.ts';
+import type { Facets, FieldFacet, Histogram, HistogramRanges, RecordQuery } from '../../compile/read.ts';
 import type { Field } from '../../dictionary/index.ts';
 import { typeMismatch } from '../../query/odata/option-text.ts';
 import { asking, type Exchange, json, type Reply, type ServiceContext, type Session } from '../exchange.ts';
 import { ROUGH_EDGES, rangeEdges } from './edges.ts';
-import { type FacetPart, type FacetWish, facetWish } from './facet-wish.ts';
+import { type FacetPart, type FacetRequest, facetRequest } from './facet-request.ts';
 
 export const FACETS_ROOT = '/facets/';
 
@@ -24,13 +24,13 @@ export async function facets(
   given: string,
 ): Promise<Reply> {
   exchange.timings.start('parse');
-  const wish = facetWish(context, exchange, session, given);
-  const { collection, names, parts, measured, written } = wish;
+  const asked = facetRequest(context, exchange, session, given);
+  const { collection, names, parts, measured, written } = asked;
   exchange.timings.start('store');
   const count = (
     { query: wanted }: FacetPart,
     of: readonly Field[],
-    spread?: HistogramWish,
+    spread?: HistogramRanges,
   ): Promise<Facets> => {
     const query: RecordQuery = { ...asking(session), ...wanted };
     const most = parts.length > 1 ? MOST_ADDED : MOST_VALUES;
@@ -38,7 +38,7 @@ export async function facets(
       ? context.store.facets({ query, fields: of, most, histogram: spread }, context.read)
       : Promise.resolve(nothing(of, spread));
   };
-  const histogram = await spreadOf(wish, (rough) => {
+  const histogram = await spreadOf(asked, (rough) => {
     const [part] = parts;
     return part === undefined ? Promise.resolve(nothing([], rough)) : count(part, [], rough);
   });
@@ -74,7 +74,7 @@ interface Shown extends Omit<FieldFacet, 'values'> {
 function partOf(
   { counted }: FacetPart,
   { records, fields, histogram }: Facets,
-  written: FacetWish['written'],
+  written: FacetRequest['written'],
 ) {
   const rest = [...fields];
   const shown = counted.map((each): Shown => {
@@ -117,9 +117,9 @@ function added(name: string, parts: readonly Shown[]): Shown {
 
 /** The field that is grouped into ranges, and the ranges: fitting ones if none are given. */
 async function spreadOf(
-  { measured, edges }: FacetWish,
-  count: (rough: HistogramWish) => Promise<Facets>,
-): Promise<HistogramWish | undefined> {
+  { measured, edges }: FacetRequest,
+  count: (rough: HistogramRanges) => Promise<Facets>,
+): Promise<HistogramRanges | undefined> {
   if (measured === undefined) return undefined;
   return { field: measured.field, edges: edges ?? (await fittingEdges(measured.field, count)) };
 }
@@ -127,15 +127,15 @@ async function spreadOf(
 /** Edges of about a dozen ranges that contain nearly all values: a first query determines their distribution. */
 async function fittingEdges(
   field: Field,
-  count: (rough: HistogramWish) => Promise<Facets>,
+  count: (rough: HistogramRanges) => Promise<Facets>,
 ): Promise<readonly number[]> {
   const { histogram } = await count({ field, edges: ROUGH_EDGES });
   return histogram === undefined ? [] : rangeEdges(histogram, field.type.kind === 'integer');
 }
 
-function nothing(fields: readonly Field[], wish: HistogramWish | undefined): Facets {
-  const none: Histogram | undefined = wish && {
-    records: Array.from({ length: wish.edges.length + 1 }, () => 0),
+function nothing(fields: readonly Field[], ranges: HistogramRanges | undefined): Facets {
+  const none: Histogram | undefined = ranges && {
+    records: Array.from({ length: ranges.edges.length + 1 }, () => 0),
     none: 0,
     least: null,
     greatest: null,

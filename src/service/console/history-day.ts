@@ -51,7 +51,7 @@ interface SurfaceHistory {
 interface Covered {
   /** The start of the first minute, in milliseconds since 1970. */
   readonly from: number;
-  /** Those that counted last come first. */
+  /** The most recently active come first. */
   readonly processes: readonly Counted[];
   /** Further processes. */
   readonly more: number;

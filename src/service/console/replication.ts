@@ -23,14 +23,14 @@ export const lastingOf = (report: object): string =>
   JSON.stringify(report, (name, value: unknown) => (MOVING.has(name) ? undefined : value));
 
 /** The requested part of the quarantine; without a source, that of all sources. */
-interface QuarantineWish {
+interface QuarantineQuery {
   readonly source?: string;
   readonly skip: number;
   readonly limit: number;
 }
 
 /** Entries to retry: all of a source, or one. */
-interface RetryWish {
+interface RetryRequest {
   readonly source: string;
   readonly only?: { readonly resource: string; readonly key: string };
 }
@@ -39,11 +39,11 @@ interface RetryWish {
 export interface ReplicaDesk {
   /** @param now milliseconds since 1970 */
   report(now: number): Promise<object>;
-  quarantine(wish: QuarantineWish): Promise<object>;
-  retry(wish: RetryWish): Promise<object>;
+  quarantine(query: QuarantineQuery): Promise<object>;
+  retry(request: RetryRequest): Promise<object>;
 }
 
-/** Entries of a page of the quarantine, unless asked otherwise, and at most: payloads may be large. */
+/** The default and the maximum number of entries per page of the quarantine: payloads may be large. */
 const PAGE = 50;
 const MOST = 500;
 const LONGEST_BODY = 64 * 1024;
@@ -61,8 +61,8 @@ export async function quarantine(desk: ReplicaDesk | undefined, { query }: Excha
   const source = asked.get('source') ?? '';
   const skip = countIn(asked, 'skip', 0);
   const limit = Math.min(MOST, countIn(asked, 'limit', PAGE));
-  const wish = { skip, limit, ...(source === '' ? {} : { source }) };
-  return json(desk === undefined ? { entries: [], total: 0 } : await desk.quarantine(wish));
+  const part = { skip, limit, ...(source === '' ? {} : { source }) };
+  return json(desk === undefined ? { entries: [], total: 0 } : await desk.quarantine(part));
 }
 
 /** The result of a retry. @throws PlatError `requestMalformed`, or as in the retry */

@@ -9,7 +9,7 @@ import { BoundedCache } from '../../shared/bounded-cache.ts';
 /** Milliseconds for which a session lasts without a request. */
 const IDLE = 12 * 3_600_000;
 
-/** Far more than the people who operate a service; each takes about this many bytes. */
+/** Far more than the operators of a service; a session has about `ENTRY` bytes. */
 const KEPT = { entries: 1000, bytes: 1024 * 1024 };
 const ENTRY = 500;
 

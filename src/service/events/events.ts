@@ -77,7 +77,7 @@ function optionsIn(query: string): Map<string, string> {
   return options;
 }
 
-/** @param last what a client that comes back says by itself */
+/** @param last the position that a reconnecting client sends by itself */
 function positionAsked(last: string | undefined, since: string | undefined): FeedPosition | 'end' {
   const [name, value] = last ? ['Last-Event-ID', last] : ['since', since ?? 'end'];
   if (value === 'end') return 'end';

@@ -39,9 +39,9 @@ export async function servedFile(
   const right = fileSignature(context.store.secret, role, Number(expires), file);
   if (!isEqual(given, right) || Number(expires) * 1000 <= now) throw missing;
   if (!(await context.store.showsFile(file, role))) throw missing;
-  const wish = { ...widthIn(exchange.query), caller: exchange.account };
+  const options = { ...widthIn(exchange.query), caller: exchange.account };
   for (const source of context.files) {
-    const found = await source.open(file, wish);
+    const found = await source.open(file, options);
     if (found === undefined) continue;
     // If the version is known, the content need not be produced for a client that has it already.
     const weak = weakTag(found.version ?? (await bodyOf(found)));

@@ -14,7 +14,7 @@ export interface Listener {
   readonly name?: string | undefined;
 }
 
-/** Whether a host stands for all addresses of the machine. */
+/** Whether a host means all addresses of the machine. */
 export const isAnyHost = (host: string): boolean => host === '0.0.0.0' || host === '::' || host === '';
 
 const written = (secure: boolean, host: string, port: number): string =>
@@ -35,7 +35,7 @@ export function reachedAddress(listener: Listener, arrival: string | undefined):
   return written(secure, plainAddress(arrival), port);
 }
 
-/** What a request says about its route. */
+/** The route of a request according to its headers. */
 interface Came {
   /** The local address of the connection; undefined once it is closed. */
   readonly arrival: string | undefined;

@@ -34,7 +34,7 @@ import {
 } from './server.ts';
 import { isOfHttp, refuse, type Unread, whatIsWrong } from './unreadable.ts';
 
-/** Maps a Host header to the surface that it stands for. A listener serves one surface, or several with host names of their own. */
+/** Maps a Host header to the surface that it selects. A listener serves one surface, or several with host names of their own. */
 export type Dispatch = (host: string | undefined) => SurfaceName | undefined;
 
 interface ListenerOptions {

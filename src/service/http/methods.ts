@@ -8,7 +8,7 @@ const ALLOWED_QUERY = 'POST, OPTIONS';
 
 const TAKES = 'GET and HEAD';
 
-/** The end of a path whose query options come in the body (OData 4.01 URL conventions, 4.17). */
+/** The end of a path whose query options are in the body (OData 4.01 URL conventions, 4.17). */
 const QUERY_PATH = /\/+(?:\$|%24)query\/*$/;
 
 /** What a request means, and its path without `/$query`. */

@@ -15,7 +15,7 @@ export class FileSpace {
   }
 
   /**
-   * Takes a part of the file, as far to its start as there is room.
+   * Allocates a part of the file, in the first gap that is large enough.
    * @param limit where the part must end at the latest
    * @returns where it starts; undefined without room
    */
@@ -29,7 +29,7 @@ export class FileSpace {
     return start;
   }
 
-  /** Gives back a part, or a piece of one. */
+  /** Frees a part, or a piece of one. */
   give(start: number, length: number): void {
     const end = start + length;
     const found = this.#free.findIndex((free) => free.start >= end);

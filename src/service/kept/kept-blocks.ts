@@ -156,7 +156,7 @@ export class KeptBlocks {
     const { blocks } = asking;
     // While its texts are being read or written, a page is read like any other.
     if (blocks.some(({ text }) => text?.isWritten === false)) return undefined;
-    // Reading blocks takes longer than reading a page, and none of them would be kept.
+    // Reading blocks is slower than reading a page, and none of them would be cached.
     if (texts.isFull && rowsOf(blocks) < request.limit / 2) return undefined;
     const found = await this.#ask(request, asking, 'text', read);
     const state = this.#follow(found, asking, stamp);

@@ -250,7 +250,7 @@ export class KeptFile {
     });
   }
 
-  /** The bytes that it takes of the disk. */
+  /** The size of the file on disk in bytes. */
   get bytesInUse(): number {
     return statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0;
   }

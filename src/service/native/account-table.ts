@@ -14,7 +14,7 @@ export type UserType = (typeof USER_TYPES)[number];
 /** Where the value of a member comes from. */
 type Origin =
   | { readonly kind: 'constant'; readonly text: string }
-  /** Fields of the record. For phones, also the type of the phone that each field holds. */
+  /** Fields of the record. For phones, also the type of the phone in each field. */
   | { readonly kind: 'fields'; readonly names: readonly string[]; readonly types?: readonly string[] }
   /** A field of the member's office. */
   | { readonly kind: 'office'; readonly name: string }

@@ -102,21 +102,21 @@ function readingAt(asked: NativeRequest, step: WalkStep): Reading | undefined {
 }
 
 /** What a page consists of. */
-interface RecordWish {
+interface RecordPage {
   readonly query: Pick<RecordQuery, 'resource' | 'under' | 'part'>;
   readonly shape: Shape;
   /** The number of rows of a page without `_limit`; undefined: all rows. */
   readonly usual: number | undefined;
 }
 
-/** More rows than any store holds. */
+/** More rows than any store contains. */
 const ALL = 2 ** 40;
 
 /** Reads the page of records that is requested. */
 export async function recordPage(
   request: RoutedExchange,
   asked: NativeRequest,
-  { query: records, shape, usual = ALL }: RecordWish,
+  { query: records, shape, usual = ALL }: RecordPage,
 ): Promise<{ readonly answer: PageAnswer; readonly reply: Reply; readonly skip: number }> {
   const { context, exchange, session, takes } = request;
   const { filter, order, position, limit: size = usual } = asked;

@@ -10,7 +10,7 @@ import { bindListings, listingNames, listingPage } from './listings.ts';
 import type { RoutedExchange } from './native-request.ts';
 
 const METRES_IN_A_MILE = 1609.344;
-/** The radius in miles if the request gives none. */
+/** The default radius in miles. */
 const USUAL_DISTANCE = 10;
 const GREATEST_DISTANCE = 100;
 

@@ -23,8 +23,8 @@ export async function parts(request: RoutedExchange, key: string, part: NativePa
   await readListing(request, key);
   const { others: most } = request.exchange.surface.paging.nativeLimit;
   const asked = bind(request, memberNames(part, partMembers(part)), { expansions: [] }, { most });
-  const wish = { query: partQuery(request, key, part), shape: shapeOf(key, part, asked), usual: undefined };
-  return (await recordPage(request, asked, wish)).reply;
+  const page = { query: partQuery(request, key, part), shape: shapeOf(key, part, asked), usual: undefined };
+  return (await recordPage(request, asked, page)).reply;
 }
 
 /** `/v1/listings/<key>/photos/<id>` and the other parts by their id. */

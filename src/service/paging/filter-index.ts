@@ -69,7 +69,7 @@ type Begin = (index: FilterIndex) => void;
 
 /**
  * The memory of a list besides its ids: its name, its id, its promise, and the objects and table slots around them. An empty list,
- * and one that is still being made, takes as much.
+ * and one that is still being built, uses as much.
  */
 export const LIST_OVERHEAD = 1200;
 
@@ -175,7 +175,7 @@ export class FilterIndexCache implements Reported {
     return this.#age(known.made.made);
   }
 
-  /** The records of a list in another order: the list itself if it has that order, otherwise a list that is kept beside it. */
+  /** The records of a list in another order: the list itself if it has that order, otherwise a copy cached with it. */
   async inOrder(
     key: string,
     index: FilterIndex,

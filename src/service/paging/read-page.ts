@@ -18,7 +18,7 @@ import type { FilterIndex, FilterIndexCache, ListName } from './filter-index.ts'
 import { settle, windowOf } from './window.ts';
 
 /** The page that a request is for. */
-export interface PageWish {
+export interface PageOptions {
   /** The key of the request: its requests share the lists of their filters. */
   readonly keyId: string;
   /** Names a walk that begins at a certain moment: it uses no list that is older, and shares its lists with no other walk. */
@@ -71,12 +71,12 @@ export const NOTHING_STORED: PageAnswer = { page: NO_ROWS, count: 0, ...NO_INDEX
 /** Ids beyond the size of the page that are read as well, since some records may no longer exist. */
 const SPARE = 500;
 
-export function readPage(reading: PageReading, wish: PageWish): Promise<PageAnswer> {
-  const { filter, search, resource } = wish.query;
+export function readPage(reading: PageReading, options: PageOptions): Promise<PageAnswer> {
+  const { filter, search, resource } = options.query;
   // Events must include the latest changes, so their lists are not cached.
   return (filter === undefined && search === undefined) || resource.fromChanges
-    ? readDirect(reading, wish)
-    : readFromList(reading, wish);
+    ? readDirect(reading, options)
+    : readFromList(reading, options);
 }
 
 /** Headers that report the origin of the rows (contract, The filter-index cache). */
@@ -121,42 +121,42 @@ function own(taken: DisposableStack, { release }: Page): void {
   else if (release !== undefined) taken.defer(release);
 }
 
-async function readDirect({ store, kept, read }: PageReading, wish: PageWish): Promise<PageAnswer> {
-  const { query, limit, skip, shape, files, model, gzip, taken } = wish;
-  const start = readSkipToken(wish.token, query.order);
+async function readDirect({ store, kept, read }: PageReading, options: PageOptions): Promise<PageAnswer> {
+  const { query, limit, skip, shape, files, model, gzip, taken } = options;
+  const start = readSkipToken(options.token, query.order);
   if (query.resource.fromChanges && 'key' in start && numberIn(start.key) === undefined) {
     throw platError('skipTokenInvalid', {}, { target: '$skiptoken' });
   }
   const position: Position = start.kind === 'start' && skip > 0 ? { kind: 'offset', skip } : start;
   // The count comes first, because a page that is still being read holds a connection of the store.
-  const count = wish.counts ? await store.count(query, read) : undefined;
+  const count = options.counts ? await store.count(query, read) : undefined;
   const request = { query, position, limit, shape, files };
   const known = gzip ? await kept.page(request, model, read) : await kept.textPage(request, model, read);
   const page = known ?? (limit === 0 ? NO_ROWS : await store.page(request, read));
   own(taken, page);
   const next = page.more && page.last !== undefined ? tokenAfter(query.order, page.last) : undefined;
   const by = { model, damaged: read.damaged };
-  const basis = wish.counts ? undefined : basisOfPage(by, request, page);
+  const basis = options.counts ? undefined : basisOfPage(by, request, page);
   return { page, count, next, ...NO_INDEX, basis };
 }
 
 /** A page of the list that a filter found. The list is fixed; the records are current (I5). */
-async function readFromList(reading: PageReading, wish: PageWish): Promise<PageAnswer> {
-  const { query } = wish;
-  const first = firstPage(reading, wish);
-  const found = await reading.indexes.take(listName(wish), () => findIds(reading, query), first?.begin);
+async function readFromList(reading: PageReading, options: PageOptions): Promise<PageAnswer> {
+  const { query } = options;
+  const first = firstPage(reading, options);
+  const found = await reading.indexes.take(listName(options), () => findIds(reading, query), first?.begin);
   const { index, state, age } = found;
-  const { index: ordered, used } = await orderedList(reading, wish, index);
-  const start = (await startIn(reading, wish, ordered)) + wish.skip;
-  const page = await (first?.of(index) ?? cutPage(reading, wish, ordered.ids, start));
+  const { index: ordered, used } = await orderedList(reading, options, index);
+  const start = (await startIn(reading, options, ordered)) + options.skip;
+  const page = await (first?.of(index) ?? cutPage(reading, options, ordered.ids, start));
   const reached = { id: ordered.id, position: start + (page.consumed ?? 0) };
   const next = page.more && page.last !== undefined ? tokenAfter(query.order, page.last, reached) : undefined;
-  const count = wish.counts ? index.ids.length : undefined;
-  const by = { model: wish.model, damaged: reading.read.damaged };
+  const count = options.counts ? index.ids.length : undefined;
+  const by = { model: options.model, damaged: reading.read.damaged };
   const lists = [found.used, used].filter((each) => each !== undefined);
   // A response to a window is not cached, because its end decides where it is cut (window.ts).
-  const isPlaced = windowOf(query.filter) === undefined && isOwnPlace(wish, ordered);
-  const basis = isPlaced ? basisOfList(by, wish, lists) : undefined;
+  const isPlaced = windowOf(query.filter) === undefined && isOwnPlace(options, ordered);
+  const basis = isPlaced ? basisOfList(by, options, lists) : undefined;
   return { page, count, next, index: { state, age }, openWindow: index.openWindow, basis };
 }
 
@@ -171,13 +171,13 @@ interface FirstPage {
  * Starts to read the first page of a walk, which is probably the first request with its filter. For a window, this is not done: it
  * may have to wait for a horizon that another process has already waited for.
  */
-function firstPage(reading: PageReading, wish: PageWish): FirstPage | undefined {
-  const isStart = wish.token === undefined || wish.token === '';
-  if (!isStart || windowOf(wish.query.filter) !== undefined) return undefined;
+function firstPage(reading: PageReading, options: PageOptions): FirstPage | undefined {
+  const isStart = options.token === undefined || options.token === '';
+  if (!isStart || windowOf(options.query.filter) !== undefined) return undefined;
   let begun: { readonly index: FilterIndex; readonly page: Promise<Page> } | undefined;
   return {
     begin(index) {
-      begun = { index, page: cutPage(reading, wish, index.ids, wish.skip) };
+      begun = { index, page: cutPage(reading, options, index.ids, options.skip) };
       begun.page.catch(() => undefined); // the request that awaits the page gets the error
     },
     of: (index) => (begun?.index === index ? begun.page : undefined),
@@ -185,7 +185,7 @@ function firstPage(reading: PageReading, wish: PageWish): FirstPage | undefined 
 }
 
 /** The name of a list: equal for the same key, resource and filter, whatever the order, paging or fields. */
-function listName({ keyId, walk, query }: PageWish): ListName {
+function listName({ keyId, walk, query }: PageOptions): ListName {
   const { resource, filter, search, under, part } = query;
   const text = (each: typeof filter | typeof search): string =>
     each === undefined ? '' : canonicalText(each);
@@ -218,13 +218,13 @@ function orderName({ order }: Pick<RecordQuery, 'order'>): string {
 /** The list in the order of the request. */
 const orderedList = (
   { store, indexes, read }: PageReading,
-  { keyId, query }: PageWish,
+  { keyId, query }: PageOptions,
   index: FilterIndex,
 ): ReturnType<FilterIndexCache['inOrder']> =>
   indexes.inOrder(keyId, index, orderName(query), () => store.ids(among(query, index.ids), read));
 
 /** Whether the list alone determines where the page begins. A token of another list must be looked up by its values. */
-function isOwnPlace({ token, query }: PageWish, { id }: FilterIndex): boolean {
+function isOwnPlace({ token, query }: PageOptions, { id }: FilterIndex): boolean {
   const start = readSkipToken(token, query.order);
   return start.kind !== 'after-row' || start.list?.id === id;
 }
@@ -232,7 +232,7 @@ function isOwnPlace({ token, query }: PageWish, { id }: FilterIndex): boolean {
 /** The index in the list at which the page begins, before `$skip`. */
 async function startIn(
   { store, read }: PageReading,
-  { query, token }: PageWish,
+  { query, token }: PageOptions,
   { id, ids }: FilterIndex,
 ): Promise<number> {
   const start = readSkipToken(token, query.order);
@@ -256,7 +256,7 @@ async function startIn(
 /** Reads a page of a list. Only the ids that it needs are passed to the reader. */
 async function cutPage(
   { store, read }: PageReading,
-  { query, limit, shape, files, taken }: PageWish,
+  { query, limit, shape, files, taken }: PageOptions,
   list: Uint32Array,
   start: number,
 ): Promise<Page> {

@@ -113,7 +113,7 @@ export async function cutAhead(
   for (let waited = 0; ; waited += INTERVAL) {
     const { now, settled } = await store.horizon();
     if (end <= now || end > now + AHEAD) return undefined;
-    // A window that begins only now, such as that of a link to the rest, holds too little to be cut again.
+    // A window that begins only now, such as that of a link to the rest, contains too little to be cut again.
     const isWorth = end <= now + PATIENCE - waited || from > now - PATIENCE;
     if (waited >= PATIENCE || !isWorth) return { until: timestampFrom(settled), by: window.by };
     await clock.sleep(INTERVAL);

@@ -26,20 +26,20 @@ export function unlessKnown(asked: Asked, reply: Reply): Reply {
 }
 
 /** The part of a file that is requested. A server may ignore `Range`; plat does so for several ranges at once. */
-type RangeWish =
+type RequestedRange =
   | { readonly kind: 'whole' }
   | { readonly kind: 'part'; readonly first: number; readonly last: number }
   /** The range lies outside the file. */
   | { readonly kind: 'outside' };
 
 const RANGE = /^\s*bytes\s*=\s*(\d{0,15})\s*-\s*(\d{0,15})\s*$/i;
-const WHOLE: RangeWish = { kind: 'whole' };
+const WHOLE: RequestedRange = { kind: 'whole' };
 
 /**
  * @param size bytes of the file
  * @param tag the tag of the file
  */
-export function rangeOf(headers: Asked, size: number, tag: string): RangeWish {
+export function rangeOf(headers: Asked, size: number, tag: string): RequestedRange {
   const { range, 'if-range': condition } = headers;
   const [, from = '', to = ''] = RANGE.exec(range ?? '') ?? [];
   if ((from === '' && to === '') || !isSame(condition, tag)) return WHOLE;

@@ -17,7 +17,8 @@ export type Queued = () => number | undefined;
 /** One response that is being sent. */
 export interface Sender {
   /**
-   * Reports that bytes wait for the client from now on. @param left returns how many; absent: `took` reports what the client reads
+   * Reports that bytes now wait for the client.
+   * @param left returns how many; absent: `took` reports the bytes that the client reads
    */
   waits(left?: Queued): void;
   /** Reports that the client has read bytes. @param waits whether more are waiting */

@@ -20,7 +20,7 @@ import {
   indexHeaders,
   NOTHING_STORED,
   type PageAnswer,
-  type PageWish,
+  type PageOptions,
   readPage,
 } from '../paging/read-page.ts';
 import { readingOf } from '../paging/reading.ts';
@@ -147,13 +147,13 @@ async function read(
   request: ResoRequest,
   { resource, under, isBare }: FoundCollection,
   query: CollectionQuery,
-  wish: Pick<PageWish, 'limit' | 'skip' | 'token' | 'counts' | 'walk'>,
+  wanted: Pick<PageOptions, 'limit' | 'skip' | 'token' | 'counts' | 'walk'>,
 ): Promise<PageAnswer> {
   if (isBare) return NOTHING_STORED;
   const { context, exchange, session } = request;
   const { filter, search, order } = query;
   const answer = await readPage(context, {
-    ...wish,
+    ...wanted,
     keyId: session.key.id,
     query: { ...asking(session), resource, filter, search, order, under },
     shape: await shapeOf(request, query),

@@ -74,7 +74,7 @@ export async function digests(request: ResoRequest, resource: string): Promise<R
 }
 
 /**
- * A store whose reads are charged to the key as searches: a short response of digests takes as much work as all the pages that it
+ * A store whose reads are charged to the key as searches: a short response of digests costs as much as all the pages that it
  * covers. The time to compute the digests, which happens here, is charged as well.
  */
 function chargedAsSearch({ store, read }: ResoRequest['context']) {

@@ -106,7 +106,7 @@ const carried = (query: string, name: string): string | undefined =>
     .find((each) => nameOf(each) === name)
     ?.split('=')[1];
 
-/** How many rows a page has, and what the next link says about it. */
+/** The number of rows of a page, and the `$top` of its next link. */
 interface PageSize {
   readonly rows: number;
   /** `$top` of the next link, given the rows of this page; undefined if the link has none, or there is no link. */

@@ -65,8 +65,8 @@ export interface TimeSource extends StampSource {
   readonly given: string | undefined;
 }
 
-/** Where a commit should place its timestamps. */
-interface TimeWish {
+/** Where a commit places its timestamps. */
+interface TimestampOptions {
   /** Milliseconds by which the timestamps may be ahead of the clock, since the work takes that long. */
   readonly ahead?: number;
   /** The span in which timestamps should lie, as far as there is room (allot-timestamps.ts). */
@@ -99,7 +99,7 @@ export class CommitTimestamps {
   #newestGiven: number | undefined;
 
   /** @throws PlatError `clockJumped` */
-  constructor(source: TimeSource, { ahead = 0, over }: TimeWish = {}) {
+  constructor(source: TimeSource, { ahead = 0, over }: TimestampOptions = {}) {
     const { moment, settled, lastStamp, given } = source;
     this.moment = nextStamp(source, ahead);
     this.#newest = microsecondsOf(this.moment);

@@ -2,18 +2,18 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { SharedLimiter } from '../../../src/service/access/rate-limits.ts';
-import type { LendingWish, Loan, ReturnedLoan, Shared } from '../../../src/store/shared.ts';
+import type { Loan, LoanRequest, ReturnedLoan, Shared } from '../../../src/store/shared.ts';
 
 const LIMIT = { requests: 100, seconds: 300 };
 
 /** A limiter over a store that lends the given loans in order and records what it is asked for. */
 function lender(...loans: readonly (Partial<Loan> | Error)[]) {
-  const wishes: LendingWish[] = [];
+  const requests: LoanRequest[] = [];
   const returned: ReturnedLoan[] = [];
   const unused = () => Promise.reject(new Error('no limiter asks this'));
   const shared: Shared = {
-    async lendRequests(wish) {
-      const next = loans[wishes.push(wish) - 1];
+    async lendRequests(request) {
+      const next = loans[requests.push(request) - 1];
       if (next instanceof Error) throw next;
       assert.ok(next !== undefined, 'the limiter borrows more often than expected');
       return { window: 1, requests: 0, remaining: 0, milliseconds: 300_000, ...next };
@@ -30,20 +30,20 @@ function lender(...loans: readonly (Partial<Loan> | Error)[]) {
     const { remaining, exceeded, reset } = await limiter.take('a', LIMIT, now);
     return [remaining, exceeded, reset];
   };
-  return { limiter, take, wishes, returned };
+  return { limiter, take, requests, returned };
 }
 
 it('asks the store again only when a loan is used up, and reports the remaining limit', async () => {
-  const { take, wishes, limiter, returned } = lender(
+  const { take, requests, limiter, returned } = lender(
     { requests: 3, remaining: 40 },
     { requests: 2, remaining: 38 },
   );
   assert.deepEqual(await take(0), [42, false, 300]);
   assert.deepEqual(await take(500), [41, false, 300]);
   assert.deepEqual(await take(1000), [40, false, 299]);
-  assert.equal(wishes.length, 1);
+  assert.equal(requests.length, 1);
   assert.deepEqual(await take(1500), [39, false, 300]);
-  assert.deepEqual(wishes, [
+  assert.deepEqual(requests, [
     { key: 'a', limit: LIMIT, left: { window: 0, requests: 0 } },
     { key: 'a', limit: LIMIT, left: { window: 1, requests: 0 } },
   ]);
@@ -52,42 +52,42 @@ it('asks the store again only when a loan is used up, and reports the remaining 
 });
 
 it('returns requests that are unused for 2 s when it borrows again, and borrows anew when a window has ended', async () => {
-  const { take, wishes, limiter } = lender(
+  const { take, requests, limiter } = lender(
     { requests: 5, remaining: 40 },
     { requests: 5, remaining: 36, milliseconds: 1000 },
     { window: 2, requests: 12, remaining: 88 },
   );
   await take(0);
   await take(1999);
-  assert.equal(wishes.length, 1);
+  assert.equal(requests.length, 1);
   await take(2000);
-  assert.deepEqual(wishes[1]?.left, { window: 1, requests: 3 });
+  assert.deepEqual(requests[1]?.left, { window: 1, requests: 3 });
   await take(2999);
-  assert.equal(wishes.length, 2);
+  assert.equal(requests.length, 2);
   assert.deepEqual(await take(3000), [99, false, 300]);
   await limiter.close();
 });
 
 it('after an empty loan, refuses for half a second without asking the store, then asks again', async () => {
-  const { take, wishes, limiter } = lender({ requests: 1 }, {}, { requests: 1, milliseconds: 299_000 });
+  const { take, requests, limiter } = lender({ requests: 1 }, {}, { requests: 1, milliseconds: 299_000 });
   assert.deepEqual(await take(0), [0, false, 300]);
   assert.deepEqual(await take(100), [0, true, 300], 'the loan is used up, and the store has no more');
-  assert.equal(wishes.length, 1);
+  assert.equal(requests.length, 1);
   assert.deepEqual(await take(500), [0, true, 300]);
   assert.deepEqual(await take(999), [0, true, 300]);
-  assert.equal(wishes.length, 2);
+  assert.equal(requests.length, 2);
   assert.deepEqual(await take(1000), [0, false, 299]);
   await limiter.close();
 });
 
 it('borrows once for requests that arrive at the same time', async () => {
-  const { take, wishes, limiter } = lender({ requests: 3, remaining: 1 }, { requests: 1 });
+  const { take, requests, limiter } = lender({ requests: 3, remaining: 1 }, { requests: 1 });
   const taken = await Promise.all([0, 0, 0, 0, 0].map(take));
   assert.deepEqual(
     taken.map(([, exceeded]) => exceeded),
     [false, false, false, false, true],
   );
-  assert.equal(wishes.length, 2);
+  assert.equal(requests.length, 2);
   await limiter.close();
 });
 

@@ -10,9 +10,9 @@ import { resoFault } from '../http/envelopes.ts';
 const asked: unknown[] = [];
 const desk: ReplicaDesk = {
   report: async (now) => ({ sources: [{ source: 'feed', now }] }),
-  quarantine: async (wish) => ({ entries: [], total: 0, wish }),
-  retry: async (wish) => {
-    asked.push(wish);
+  quarantine: async (query) => ({ entries: [], total: 0, query }),
+  retry: async (request) => {
+    asked.push(request);
     return { stored: 0, wanted: 1, gone: 0, still: [] };
   },
 };
@@ -79,7 +79,7 @@ test('the report of a replica is returned, and its quarantine page by page with 
   const part = await service.get('admin', '/replication/quarantine?source=feed&skip=50&limit=9999', {
     token,
   });
-  assert.deepEqual(part.json.wish, { source: 'feed', skip: 50, limit: 500 });
+  assert.deepEqual(part.json.query, { source: 'feed', skip: 50, limit: 500 });
   const wrong = await service.get('admin', '/replication/quarantine?skip=-1', { token });
   assert.deepEqual(resoFault(wrong).slice(0, 2), [400, 'requestMalformed']);
   const without = await service.get('admin', '/replication');

@@ -18,13 +18,13 @@ const base = service.addresses.admin;
 const host = new URL(base).host;
 const token = await service.key('admin');
 
-interface Wish {
+interface Options {
   readonly method?: string;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-const ask = (path: string, { method = 'GET', body, headers = {} }: Wish = {}): Promise<Answer> => {
+const ask = (path: string, { method = 'GET', body, headers = {} }: Options = {}): Promise<Answer> => {
   const sent = body === undefined ? {} : { body: JSON.stringify(body) };
   return service.get('admin', path, {
     method,

@@ -24,14 +24,14 @@ async function served(engine: Engine, scope: Scope, options: TestServiceOptions 
     for (const client of clients) client.close();
   });
   const token = await service.key('replication');
-  const follow = async (wish: FollowOptions = {}): Promise<EventClient> => {
-    const client = await followEvents(service.addresses.replication, { token, ...wish });
+  const follow = async (options: FollowOptions = {}): Promise<EventClient> => {
+    const client = await followEvents(service.addresses.replication, { token, ...options });
     clients.push(client);
     return client;
   };
   /** Status and error code of a request for a stream that is refused. */
-  const refused = async (wish: FollowOptions): Promise<[number, string]> => {
-    const client = await follow(wish);
+  const refused = async (options: FollowOptions): Promise<[number, string]> => {
+    const client = await follow(options);
     return [client.status, JSON.parse(await client.text()).error.code];
   };
   return { ...service, token, follow, refused };

@@ -35,8 +35,8 @@ async function served(t: Scope, options: TestServiceOptions = {}) {
   return {
     ...service,
     token,
-    follow: async (wish: FollowOptions = {}): Promise<EventClient> => {
-      const client = await followEvents(service.addresses.replication, { token, ...wish });
+    follow: async (options: FollowOptions = {}): Promise<EventClient> => {
+      const client = await followEvents(service.addresses.replication, { token, ...options });
       clients.push(client);
       return client;
     },
@@ -118,8 +118,8 @@ test('a stream over HTTP/2 shares its connection with other requests', async (t)
 
 test('an invalid or unknown Last-Event-ID, an unknown resource and a key of another kind are refused', async (t) => {
   const { follow, key } = await served(t);
-  const refused = async (wish: FollowOptions): Promise<unknown[]> => {
-    const client = await follow(wish);
+  const refused = async (options: FollowOptions): Promise<unknown[]> => {
+    const client = await follow(options);
     const { code, target } = JSON.parse(await client.text()).error;
     return [client.status, code, target];
   };

@@ -24,7 +24,7 @@ const tls = { cert: pem('certificate'), key: pem('key') };
 const CERTIFICATE = new URL('./tls/certificate.pem', import.meta.url).pathname;
 const PAGE = '/Reso/OData/Property';
 
-interface Wish {
+interface Options {
   readonly service?: Partial<ServiceOptions>;
   readonly listings?: number;
   readonly remarks?: number;
@@ -32,7 +32,7 @@ interface Wish {
 
 async function serve(
   t: TestContext,
-  { service = {}, listings = 40, remarks = 0 }: Wish = {},
+  { service = {}, listings = 40, remarks = 0 }: Options = {},
 ): Promise<TestService> {
   return startTestService(t, {
     fill: async ({ write }) => {

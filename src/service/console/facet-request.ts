@@ -34,7 +34,7 @@ export const FACET_OPTIONS = {
   edges: `The boundaries of the ranges: at most ${MOST_EDGES} ascending numbers, separated by commas.`,
 } as const;
 
-/** What a name stands for: a field, or a text that all records of a part share; an empty text is no value. */
+/** What a name refers to: a field, or a text that all records of a part share; an empty text is no value. */
 type Counted =
   | { readonly kind: 'field'; readonly field: Field }
   | { readonly kind: 'constant'; readonly text: string };
@@ -51,7 +51,7 @@ interface AskedField {
   readonly field: Field;
 }
 
-export interface FacetWish {
+export interface FacetRequest {
   /** The name of the counted collection in its interface. */
   readonly collection: string;
   /** The parts that are counted together: agents and offices are the accounts of the native interface. */
@@ -72,7 +72,7 @@ interface AskedPart extends Pick<FacetPart, 'query'> {
   readonly fieldOf: (source: OptionText, item: Item) => Counted;
 }
 
-interface Asked extends Pick<FacetWish, 'collection' | 'written'> {
+interface Asked extends Pick<FacetRequest, 'collection' | 'written'> {
   readonly parts: readonly AskedPart[];
 }
 
@@ -83,12 +83,12 @@ const ofField = (field: Field): Counted => ({ kind: 'field', field });
  * @throws PlatError `pathNotFound`, `resourceUnknown`, `fieldUnknown`, `typeMismatch`, `optionInvalid`, and the errors
  * of the filter
  */
-export function facetWish(
+export function facetRequest(
   context: ServiceContext,
   exchange: Exchange,
   session: Session,
   given: string,
-): FacetWish {
+): FacetRequest {
   const { nativeRoot } = exchange.surface;
   const isNative = nativeRoot !== undefined && `/${given}`.startsWith(nativeRoot);
   const asked = isNative
@@ -181,7 +181,7 @@ function askedOfNative(request: RoutedExchange, given: string): Asked {
 }
 
 /** The counted fields of each part, each field once. */
-function countedFields({ parts }: Asked, text: string): Pick<FacetWish, 'names' | 'parts'> {
+function countedFields({ parts }: Asked, text: string): Pick<FacetRequest, 'names' | 'parts'> {
   const source = { option: 'fields', text };
   const found = new Map<Field | string, { readonly name: string; readonly of: readonly Counted[] }>();
   for (const item of readList('fields', text)) {
