@@ -27,7 +27,7 @@ export function readingsOf(stores: readonly Store[]): readonly PageReading[] {
 
 interface Walks {
   readonly readings: readonly PageReading[];
-  readonly wish: Pick<PageOptions, 'keyId' | 'query' | 'shape' | 'files' | 'model' | 'gzip'>;
+  readonly common: Pick<PageOptions, 'keyId' | 'query' | 'shape' | 'files' | 'model' | 'gzip'>;
   readonly random: Random;
   /** The keys of a query, in its order. */
   readonly expected: (query: RecordQuery) => Promise<readonly string[]>;
@@ -39,20 +39,20 @@ const reversed = (order: readonly OrderTerm[]): OrderTerm[] =>
 
 /** @returns how a walk differs from the expected result; undefined if none differs */
 export async function differingWalk(walks: Walks): Promise<string | undefined> {
-  const { random, wish } = walks;
-  const { order } = wish.query;
+  const { random, common } = walks;
+  const { order } = common.query;
   const orders = [order, [], reversed(order), order];
   // The list is cached in the order of the first request.
   const first = random.between(0, orders.length - 1);
   for (const each of [...orders.slice(first), ...orders.slice(0, first)]) {
-    const how = await walk(walks, { ...wish.query, order: each });
+    const how = await walk(walks, { ...common.query, order: each });
     if (how !== undefined) return `list ${each === order ? '' : 'in another order '}${how}`;
   }
   return undefined;
 }
 
 async function walk(
-  { readings, wish, random, expected, keysIn }: Walks,
+  { readings, common, random, expected, keysIn }: Walks,
   query: RecordQuery,
 ): Promise<string | undefined> {
   const wanted = await expected(query);
@@ -62,13 +62,21 @@ async function walk(
   let found = 0;
   for (let token: string | undefined; ; ) {
     using taken = new DisposableStack();
-    const asked = { ...wish, query, limit, skip: token === undefined ? skip : 0, token, counts: true, taken };
+    const asked = {
+      ...common,
+      query,
+      limit,
+      skip: token === undefined ? skip : 0,
+      token,
+      counts: true,
+      taken,
+    };
     const { page, count, next } = await readPage(random.pick(readings), asked);
     if (count !== wanted.length) return `counts ${count} of ${wanted.length}`;
     const keys = keysIn(page.body);
     const part = rest.slice(found, found + limit);
     if (keys.join('\n') !== part.join('\n'))
-      return `gives ${JSON.stringify(keys)} after ${skip + found}, not ${JSON.stringify(part)}`;
+      return `returns ${JSON.stringify(keys)} after ${skip + found}, not ${JSON.stringify(part)}`;
     found += keys.length;
     if (next === undefined) return found === rest.length ? undefined : `ends after ${skip + found}`;
     if (found >= rest.length) return 'continues after its end';

@@ -105,7 +105,7 @@ function holds(
 function orderTo(value: Value, right: Right): number {
   if (right.kind === 'literal') return compareValues(value, right.value);
   if (right.kind === 'beyond') return compareValues(value, right.value) <= 0 ? -1 : 1;
-  throw new Error(`${right.kind} gives no order`);
+  throw new Error(`${right.kind} has no order`);
 }
 
 function equals(value: Value, right: Right, lookup: string | undefined, { world }: Situation): boolean {

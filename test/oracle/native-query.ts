@@ -40,7 +40,7 @@ export function makeNativeQuery(
     self: 0,
     named: new Set(),
   };
-  const filter = random.chance(0.97) ? telling(context, rows) : undefined;
+  const filter = random.chance(0.97) ? selective(context, rows) : undefined;
   const terms = random.chance(0.3) ? random.between(1, 3) : 0;
   const order = Array.from({ length: terms }, () => ({
     term: nativeField(context, random.pick(ORDERED)),
@@ -55,7 +55,7 @@ const TRIED = 24;
 const ATTEMPTS = 4;
 
 /** A filter that some records match and others do not, if one is found soon. */
-function telling(context: Context, rows: readonly Entity[]): Joined {
+function selective(context: Context, rows: readonly Entity[]): Joined {
   const { random } = context;
   let made = makeFilter(context);
   for (let attempt = 1; attempt < ATTEMPTS; attempt++) {

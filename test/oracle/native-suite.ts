@@ -82,8 +82,8 @@ export function nativeOracle(engine: Engine): void {
     assert.deepEqual(coverage.rarer(EXPECTED, LEAST), []);
     const count = seeds(engine).length;
     assert.ok(
-      tally.telling > count * 0.6,
-      `only ${tally.telling} of ${count} queries match some records and not all`,
+      tally.selective > count * 0.6,
+      `only ${tally.selective} of ${count} queries match some records and not all`,
     );
     assert.ok(tally.unsure < count * 2, `${tally.unsure} records are left open`);
   });

@@ -45,7 +45,7 @@ export function makeQuery(
     named: new Set(),
   };
   const make = (): Term => makeCondition(context, random.between(1, 7));
-  const filter = random.chance(0.97) ? telling(make, context, rows) : undefined;
+  const filter = random.chance(0.97) ? selective(make, context, rows) : undefined;
   const terms = random.chance(0.35) ? random.between(1, 3) : 0;
   const order = Array.from({ length: terms }, () => ({
     term: makeOrderKey(context, random.between(0, 2)),
@@ -55,7 +55,7 @@ export function makeQuery(
 }
 
 /** A condition that some records match and others do not, if one is found soon. */
-function telling(make: () => Term, context: Context, rows: readonly Entity[]): Term {
+function selective(make: () => Term, context: Context, rows: readonly Entity[]): Term {
   let made = make();
   for (let attempt = 1; attempt < ATTEMPTS; attempt++) {
     const met = Array.from({ length: TRIED }, () => meets(made, context, context.random.among(rows)));

@@ -118,8 +118,8 @@ export function odataOracle(engine: Engine): void {
     assert.deepEqual(coverage.rarer(EXPECTED, LEAST), []);
     const count = seeds(engine).length;
     assert.ok(
-      tally.telling > count * 0.6,
-      `only ${tally.telling} of ${count} queries match some records and not all`,
+      tally.selective > count * 0.6,
+      `only ${tally.selective} of ${count} queries match some records and not all`,
     );
     assert.ok(tally.open < count * 0.01, `${tally.open} of ${count} orders are left open`);
     assert.ok(tally.unsure < count * 2, `${tally.unsure} records are left open`);

@@ -37,7 +37,7 @@ export interface Expected {
 }
 
 /** One record during evaluation. */
-interface Judged {
+interface Evaluation {
   readonly met: () => boolean;
   readonly value: (term: Term) => Value;
 }
@@ -53,13 +53,13 @@ export function ranked(
   viewer: Viewer,
   world: World,
   order: readonly OrderKey[],
-  judge: (entity: Entity) => Judged,
+  evaluate: (entity: Entity) => Evaluation,
 ): Expected {
   const unsure = new Set<string>();
   const rows: Row[] = [];
   const visible = seen(world, resource, viewer);
   for (const entity of visible) {
-    const { met, value } = judge(entity);
+    const { met, value } = evaluate(entity);
     try {
       if (!met()) continue;
     } catch (error) {

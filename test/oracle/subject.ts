@@ -118,7 +118,14 @@ function makeSubject(store: Store, other: Store, model: StoreModel): Subject {
       const query = queryOf(asked, resource, viewer);
       return differingWalk({
         readings,
-        wish: { keyId: `K${seed}`, query, shape: keyOnly(query.resource), files: FILES, model, gzip: false },
+        common: {
+          keyId: `K${seed}`,
+          query,
+          shape: keyOnly(query.resource),
+          files: FILES,
+          model,
+          gzip: false,
+        },
         random: makeRandom(seed),
         expected: keysFor,
         keysIn: (body) => keysIn(body, query.resource),

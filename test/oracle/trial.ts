@@ -128,15 +128,15 @@ export interface Tally {
   same: number;
   open: number;
   /** Queries that match some of the visible records, but not all. */
-  telling: number;
+  selective: number;
   unsure: number;
   readonly failures: string[];
 }
 
-export const emptyTally = (): Tally => ({ same: 0, open: 0, telling: 0, unsure: 0, failures: [] });
+export const emptyTally = (): Tally => ({ same: 0, open: 0, selective: 0, unsure: 0, failures: [] });
 
 /** The number of failures that are reported in full. */
-const TOLD = 5;
+const MOST_FAILURES = 5;
 
 /** @param smaller simpler queries that may explain a failing one */
 export async function runTrial<Query>(
@@ -157,10 +157,10 @@ export async function runTrial<Query>(
     case 'same':
       tally.same += 1;
       tally.unsure += outcome.unsure;
-      if (outcome.matched > 0 && outcome.matched < outcome.visible) tally.telling += 1;
+      if (outcome.matched > 0 && outcome.matched < outcome.visible) tally.selective += 1;
       return;
     case 'different': {
-      if (tally.failures.length < TOLD) {
+      if (tally.failures.length < MOST_FAILURES) {
         const least = await smallest(query, bench, trialOf, smaller, walking);
         tally.failures.push(
           [
@@ -182,22 +182,22 @@ async function smallest<Query>(
   smaller: (query: Query) => Iterable<Query>,
   walking: Walking,
 ): Promise<{ readonly text: string; readonly how: string } | undefined> {
-  let told: { readonly text: string; readonly how: string } | undefined;
+  let best: { readonly text: string; readonly how: string } | undefined;
   let at = failing;
   for (let tries = 0, found = true; found; ) {
     found = false;
     for (const next of smaller(at)) {
-      if (++tries > TRIES) return told;
+      if (++tries > TRIES) return best;
       const trial = trialOf(next);
       const outcome = await compare(trial, bench, walking);
       if (outcome.kind !== 'different') continue;
-      told = { text: trial.text, how: outcome.how };
+      best = { text: trial.text, how: outcome.how };
       at = next;
       found = true;
       break;
     }
   }
-  return told;
+  return best;
 }
 
 const TRIES = 300;

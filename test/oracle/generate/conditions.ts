@@ -126,16 +126,16 @@ function makeListTest(context: Context): Term | undefined {
   const over = chooseOver(context, 'values');
   if (over?.kind !== 'values') return undefined;
   const { field } = over;
-  const held = (): string => {
+  const member = (): string => {
     const found = random.among(context.world.entities(field.resource))?.values[field.name];
     const name = Array.isArray(found) ? (random.among(found) ?? '') : '';
     return random.chance(0.5) && name !== '' ? name : spelled(context, field.lookup, name);
   };
   if (random.chance(0.4)) {
-    const members = Array.from({ length: random.between(1, 2) }, held).filter((name) => isName(name));
+    const members = Array.from({ length: random.between(1, 2) }, member).filter((name) => isName(name));
     return members.length === 0 ? undefined : { kind: 'has', of: over, members };
   }
-  const operand = random.chance(0.8) ? literal('string', held()) : textField(context);
+  const operand = random.chance(0.8) ? literal('string', member()) : textField(context);
   return { kind: 'member', operand, over };
 }
 

@@ -40,7 +40,7 @@ export interface Catalogue {
   ): { readonly used: readonly Field[]; readonly all: readonly Field[] };
   lists(resource: Resource): readonly Field[];
   /** Values that occur in records. */
-  held(type: Type): readonly Value[];
+  stored(type: Type): readonly Value[];
 }
 
 /** The number of records of a resource that are examined to find the fields in use. */
@@ -48,7 +48,7 @@ const LOOKED_AT = 150;
 
 export function makeCatalogue(world: World, viewer: Viewer): Catalogue {
   const kept = new Map<string, { used: Field[]; all: Field[] }>();
-  const held = new Map<Type, Value[]>();
+  const stored = new Map<Type, Value[]>();
   const lists = new Map<string, Field[]>();
   for (const resource of world.dictionary.resources.values()) {
     const entities = world.entities(resource.name).slice(-LOOKED_AT);
@@ -68,14 +68,14 @@ export function makeCatalogue(world: World, viewer: Viewer): Catalogue {
       const values = entities.map((entity) => fieldValue(world, entity, field, viewer));
       const some = values.filter((value) => value !== null).slice(-12);
       if (some.length > 0) fields.used.push(field);
-      held.set(type, [...(held.get(type) ?? []), ...some]);
+      stored.set(type, [...(stored.get(type) ?? []), ...some]);
     }
   }
   const none = { used: [], all: [] };
   return {
     singles: (resource, type) => kept.get(`${resource.name} ${type}`) ?? none,
     lists: (resource) => lists.get(resource.name) ?? [],
-    held: (type) => held.get(type) ?? [],
+    stored: (type) => stored.get(type) ?? [],
   };
 }
 

@@ -40,8 +40,8 @@ const START = Date.parse('2026-06-01T12:00:00Z');
 /** A literal of a type, from the values that occur in records or from unusual ones. */
 export function anyLiteral(context: Context, type: Type): Literal {
   const { random, catalogue } = context;
-  const held = random.chance(0.7) ? random.among(catalogue.held(type)) : undefined;
-  if (held !== undefined && held !== null) return literal(type, shortened(held));
+  const stored = random.chance(0.7) ? random.among(catalogue.stored(type)) : undefined;
+  if (stored !== undefined && stored !== null) return literal(type, shortened(stored));
   switch (type) {
     case 'string':
       return literal(type, oddText(random));

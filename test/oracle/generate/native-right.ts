@@ -213,8 +213,8 @@ export const booleanRight = ({ random }: Context): Right => {
 export function lookupRight(context: Context, left: Left, lookup: string): Right {
   const { random, world } = context;
   const known = world.dictionary.lookups.get(lookup);
-  const held = aimed(context, target(context, left));
-  const standard = known?.spellings.get(typeof held === 'string' ? held : '') ?? '';
+  const value = aimed(context, target(context, left));
+  const standard = known?.spellings.get(typeof value === 'string' ? value : '') ?? '';
   const chosen = known?.values.get(standard) ?? random.among([...(known?.values.values() ?? [])]);
   const text = (random.chance(0.5) ? chosen?.legacy : chosen?.value) ?? 'Other';
   return literal(text, plain(text));

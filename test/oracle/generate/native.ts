@@ -114,18 +114,18 @@ const MILES = [0.5, 1, 3, 10.25, 40, 4000] as const;
 const NO_KEY = '9'.repeat(26);
 
 /** The location of some record, in digits that the language accepts. */
-function heldPlace(context: Context): Place {
-  const held = context.random.among(context.world.entities('Property'));
-  const [latitude, longitude] = [held?.values.Latitude, held?.values.Longitude];
+function recordPlace(context: Context): Place {
+  const record = context.random.among(context.world.entities('Property'));
+  const [latitude, longitude] = [record?.values.Latitude, record?.values.Longitude];
   const isPlain = (degrees: unknown): degrees is number =>
     typeof degrees === 'number' && !String(degrees).includes('e');
   return isPlain(latitude) && isPlain(longitude) ? { latitude, longitude } : makePlace(context);
 }
 
-/** Lines along a degree of latitude or longitude, through the location of a record or beside it, and slanting ones. */
+/** Lines along a degree of latitude or longitude, through the location of a record or next to it, and slanting ones. */
 function makeLine(context: Context): readonly Place[] {
   const { random } = context;
-  const { latitude, longitude } = heldPlace(context);
+  const { latitude, longitude } = recordPlace(context);
   const reach = fine(0.01 + random.unit() * 0.3);
   const [west, east] = [fine(longitude - reach), fine(longitude + reach)];
   const along = [west, east].map((degrees) => inBounds({ latitude, longitude: degrees }));
@@ -154,7 +154,7 @@ function makeShape(context: Context): Shape {
     }
     case 1: {
       const form = random.pick(['point', 'multipoint'] as const);
-      const points = Array.from({ length: form === 'point' ? 1 : 3 }, () => heldPlace(context));
+      const points = Array.from({ length: form === 'point' ? 1 : 3 }, () => recordPlace(context));
       return { kind: 'points', form, points };
     }
     case 2: {
