@@ -17,7 +17,7 @@ import type { ResourceLayout } from '../../compile/layout/index.ts';
 import type { ScalarType } from '../../dictionary/index.ts';
 import type { ValueType } from '../../query/tree.ts';
 import { COLUMN_TYPES } from './column-types.ts';
-import { serverPattern } from './pattern/index.ts';
+import { serverPattern } from './pattern.ts';
 
 /**
  * The channel on which commits to the sequence of changes are announced. The payload is the schema of the store, since a database

@@ -4,7 +4,7 @@ import { after, before, suite, test } from 'node:test';
 import fc from 'fast-check';
 import { Client } from 'pg';
 import { RE2JS, RE2JSException } from 're2js';
-import { serverPattern } from '../../../src/engines/postgres/pattern/index.ts';
+import { serverPattern } from '../../../src/engines/postgres/pattern.ts';
 import { postgresServer } from '../../support/postgres-server.ts';
 
 const TEXTS = [
@@ -129,6 +129,12 @@ suite('postgres: patterns', () => {
       }
     });
   }
+
+  test('a pattern is written with code points and classes alone', () => {
+    assert.equal(serverPattern('k.^|b{2}', false), '(?:(?:(?:k)[^\\u000a](?:^))|(?:(?:b)(?:b)))');
+    assert.equal(serverPattern('\\d-?', true), '(?:[0-9](?:(?:[\\u002d-\\u002d])?))');
+    assert.equal(serverPattern('(?i)k', false), '(?:[K-Kk-k\\u212a-\\u212a])');
+  });
 
   test('property: random combinations of patterns', async () => {
     const atom = fc.constantFrom(
