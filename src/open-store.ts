@@ -1,6 +1,6 @@
 /** Chooses the engine by the address of a store, and loads only that one. */
 import { availableParallelism } from 'node:os';
-import type { ReadStoreOptions } from './engines/postgres/open.ts';
+import type { ReadStoreOptions } from './engines/postgres/store.ts';
 import { platError } from './errors/index.ts';
 import { DEFAULT_SETTINGS, type Owner, type StoreSettings } from './records/settings.ts';
 import type { EngineOptions } from './store/engine.ts';
@@ -87,7 +87,7 @@ export async function openStore(address: string, options: OpenStoreOptions = {})
   const found = storeAddress(address);
   switch (found.engine) {
     case 'postgres': {
-      const { openPostgresStore } = await import('./engines/postgres/open.ts');
+      const { openPostgresStore } = await import('./engines/postgres/store.ts');
       return openPostgresStore({
         address: found.url,
         ...settings,

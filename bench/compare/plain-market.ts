@@ -84,7 +84,7 @@ function onFile(folder: string, tables: readonly PlainTable[]): string {
 }
 
 async function onServer(address: string, tables: readonly PlainTable[]): Promise<string> {
-  const pool = new StorePool(postgresAddress(`${address}&schema=public`), { most: 1, pipeline: false });
+  const pool = new StorePool(postgresAddress(`${address}&schema=public`));
   for (const table of tables) {
     const fields = fieldsOf(table);
     await runOn(address, createTable(table, fields, 'double precision', 'text COLLATE "C"'));

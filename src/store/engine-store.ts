@@ -21,6 +21,7 @@ import { historyStoreOn } from './history-store.ts';
 import { keyStoreOn } from './key-store.ts';
 import { positionAfter } from './list-position.ts';
 import { LiveModel } from './live-model.ts';
+import { readModel } from './meta.ts';
 import { DAY_PATIENCE, modelOfToday } from './new-day.ts';
 import { readsOf } from './reads.ts';
 import { logEverything, logMissing } from './rows/change-log.ts';
@@ -31,7 +32,7 @@ import { checksBeside } from './threads/check-task.ts';
 import { watched } from './watched.ts';
 import { webhookStoreOn } from './webhooks.ts';
 import { removeInBatches, type Written, writeInBatches } from './write/batches.ts';
-import { aheadOf, bringBack } from './write/bring-back.ts';
+import { aheadOf, bringBack, stampStateOf } from './write/bring-back.ts';
 import { commitChange } from './write/commit-change.ts';
 import type { WriteReport } from './write/report.ts';
 
@@ -51,14 +52,20 @@ export async function openOn(engine: Engine): Promise<Store> {
   // opened.
   await writer.countValues().catch(() => undefined);
   const { moment } = await engine.ask();
-  const model = await modelOfToday(await engine.readModel(), moment, (patience) => writer.startDay(patience));
+  const stored = await readModel(engine.reading.small);
+  const model = await modelOfToday(stored, moment, (patience) => writer.startDay(patience));
   opened.move(); // whoever has the store closes it
-  return watched(storeOn(engine, model), (error) => engine.explain(error));
+  return storeOn(engine, model);
 }
 
 function storeOn(engine: Engine, stored: StoreModel): Store {
-  const { name, secret, writer, shared, reading } = engine;
-  const explain = (error: unknown): unknown => engine.explain(error);
+  const { name, secret, writer, clock, shared, reading } = engine;
+  /** Damage that an error has proved: the store is not usable from then on. */
+  let damage: string | undefined;
+  const explain = (error: unknown): unknown => {
+    damage ??= engine.damageIn(error);
+    return engine.explain(error);
+  };
   // The writes of this process run one after another; the lock only works between processes.
   const queue = new PromiseQueue();
   const commits = new CommitWatch({
@@ -78,7 +85,7 @@ function storeOn(engine: Engine, stored: StoreModel): Store {
   const live = new LiveModel(stored, {
     now: () => engine.now(),
     ask: () => engine.ask(),
-    readModel: () => engine.readModel(),
+    readModel: () => readModel(reading.small),
     startDay: () => exclusively(() => writer.startDay(DAY_PATIENCE)),
   });
   const model = (): Promise<StoreModel> => live.current();
@@ -111,6 +118,14 @@ function storeOn(engine: Engine, stored: StoreModel): Store {
     model,
     commit: (source, change) => writing((current) => commitChange(writer, current, source, change)),
   });
+  /**
+   * A reader that learns of a commit then reads its records, so a server that lags behind the commit must not serve the read.
+   */
+  async function seen<T>(learned: Promise<T>): Promise<T> {
+    const result = await learned;
+    if ((engine.readStores?.() ?? []).length > 0) await engine.ask();
+    return result;
+  }
   let closed: Promise<void> | undefined;
   async function close(patience: number): Promise<void> {
     closing.abort();
@@ -147,10 +162,7 @@ function storeOn(engine: Engine, stored: StoreModel): Store {
       ),
     changesSince: async (since) => changesIn(since, await reading.small.rows(changesSince(integer(since)))),
     async feed(request) {
-      const rows = await reading.small.rows(feedStatement(await model(), request));
-      // A reader that learns of a change then reads its record, so a server that lags behind the change must not serve
-      // the read.
-      if ((engine.readStores?.() ?? []).length > 0) await engine.ask();
+      const rows = await seen(reading.small.rows(feedStatement(await model(), request)));
       return feedPage(request, rows, engine.readStores !== undefined);
     },
     async changesKnown() {
@@ -163,11 +175,14 @@ function storeOn(engine: Engine, stored: StoreModel): Store {
       const shown = planShowsFile({ dialect: engine.dialect, model: await model() }, path, role);
       return (await reading.small.rows(shown)).length > 0;
     },
-    horizon: () => engine.horizon(),
+    horizon: () => seen(engine.horizon()),
     now: async () => engine.now(),
-    ahead: async () => aheadOf(await engine.stampState()),
-    clockJump: async () => (await engine.stampState()).jump,
-    confirmClock: (other) => engine.confirmClock(other),
+    ahead: async () => aheadOf(stampStateOf(clock, await engine.timeState())),
+    clockJump: async () => (await engine.timeState()).jump,
+    async confirmClock(other) {
+      await engine.ask();
+      clock.confirm(other);
+    },
     restamp: () =>
       exclusively(async () => {
         const restamped = await bringBack(writer, live.stored);
@@ -190,7 +205,8 @@ function storeOn(engine: Engine, stored: StoreModel): Store {
       ),
     beginEpoch: (begin) => changingModel(() => writer.beginEpoch(begin)),
 
-    trouble: () => engine.trouble(),
+    trouble: () =>
+      engine.trouble?.() ?? (damage === undefined ? undefined : `the store is damaged: ${damage}`),
     overdue: () => live.overdue,
     async status() {
       await model();
@@ -252,5 +268,5 @@ function storeOn(engine: Engine, stored: StoreModel): Store {
       return closed;
     },
   };
-  return store;
+  return watched(store, explain);
 }

@@ -18,12 +18,14 @@ import { type ClockTrust, thisMachine } from './clock-jump.ts';
 import type { Announcements, Hearing, Pause } from './commit-watch.ts';
 import type { Lane } from './lanes.ts';
 import type { LiveModel, ModelSource } from './live-model.ts';
+import type { TimeState } from './meta.ts';
 import type { ReadResult, ReadTask } from './read-task.ts';
 import type { Row, Session } from './session.ts';
 import type { Shared } from './shared.ts';
 import type { AssumedLook, Horizon, Look, ReadOptions, ReadStoreState, StoreStatus } from './store.ts';
+import type { StoreClock } from './store-clock.ts';
 import type { CheckResult, CheckTask } from './threads/check-task.ts';
-import type { RestampWriter, StampState } from './write/bring-back.ts';
+import type { RestampWriter } from './write/bring-back.ts';
 import type { WriteLimits } from './write/in-time.ts';
 
 /** How a store is opened with any engine. */
@@ -77,12 +79,14 @@ interface Seen extends Pick<Look, 'key' | 'now' | 'commit'> {
 /** What a status reports about the engine. */
 export type EngineFacts = Pick<StoreStatus, 'engine' | 'layout' | 'bytes' | 'partitions'>;
 
-export interface Engine extends Omit<ModelSource, 'startDay'> {
+export interface Engine extends Pick<ModelSource, 'now' | 'ask'> {
   /** The store's name for messages; without a password. */
   readonly name: string;
   readonly secret: string;
   readonly dialect: Dialect;
   readonly writer: EngineWriter;
+  /** The clock that sets timestamps. */
+  readonly clock: StoreClock;
   readonly shared?: Shared;
   /** Sessions for single statements: the small ones that every request needs, and those of commands. */
   readonly reading: Readonly<Record<'small' | 'searches', Session>>;
@@ -118,9 +122,8 @@ export interface Engine extends Omit<ModelSource, 'startDay'> {
   stream(statement: Sql): AsyncIterable<Row>;
 
   horizon(): Promise<Horizon>;
-  /** The current time of the clock that sets timestamps, and the last timestamp. */
-  stampState(): Promise<StampState>;
-  confirmClock(other: number): Promise<void>;
+  /** Reads the current time of the store, and updates the clock with it; waits for no write. */
+  timeState(): Promise<TimeState>;
   /** Listens for the commits of other processes; absent if the engine does not announce them. */
   announcements?(hearing: Hearing, pause: Pause): Announcements;
   /** Records a timestamp that this process has set. */
@@ -138,10 +141,11 @@ export interface Engine extends Omit<ModelSource, 'startDay'> {
 
   facts(session: Session): Promise<EngineFacts>;
   backup(file: string, onProgress: OnProgress | undefined): Promise<void>;
-  trouble(): string | undefined;
-  /**
-   * Translates an error for the user. An error that only a damaged store causes makes the store unusable from then on.
-   */
+  /** Why this process can no longer use the store, besides damage; undefined if it can. */
+  trouble?(): string | undefined;
+  /** The damage that an error proves; undefined for any other error. */
+  damageIn(error: unknown): string | undefined;
+  /** Translates an error for the user. */
   explain(error: unknown): unknown;
   close(): Promise<void>;
 }

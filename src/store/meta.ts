@@ -111,6 +111,14 @@ export const STATE = ['generation', 'day', 'changes', ...TIMES] as const;
 
 export type StoredState = Pick<Meta, Exclude<(typeof STATE)[number], 'clockReading'> | 'newest'>;
 
+/** The current time of a store and its clock. */
+export interface TimeState extends StoredState {
+  /** According to the clock that sets timestamps; milliseconds since 1970. */
+  readonly moment: number;
+  /** Milliseconds by which the clock was set ahead; `moment` excludes them. */
+  readonly jump: number;
+}
+
 export const stateIn = (meta: Meta): StoredState => {
   const { generation, day, changes, lastStamp, settled, newest, epoch, restamping } = meta;
   return { generation, day, changes, lastStamp, settled, newest, epoch, restamping };

@@ -13,28 +13,20 @@ import { extendProfile, type Profile } from '../records/profile.ts';
 import { CHANGES_KEPT, roleBitsOf, type StoreSettings } from '../records/settings.ts';
 import type { EngineWriter, LockOptions } from './engine.ts';
 import { COUNTS_GO_ON, type NewEpoch, newEpoch, timesOfEpoch } from './epoch.ts';
-import { givenIn, readMeta, readModel, type StoredState, writeMeta, writeProfile } from './meta.ts';
+import { givenIn, readMeta, readModel, type TimeState, writeMeta, writeProfile } from './meta.ts';
 import { beginSequence, leaveBits, logEverything } from './rows/change-log.ts';
 import { compactChanges } from './rows/compact-changes.ts';
 import { inTransaction, type StoreTransaction } from './rows/transaction.ts';
 import type { OwnTables, Session } from './session.ts';
 import type { StoreClock } from './store-clock.ts';
 import type { Attempt } from './write/batches.ts';
-import type { StampState } from './write/bring-back.ts';
+import { type StampState, stampStateOf } from './write/bring-back.ts';
 import { checkChange, type Holdings, outdatedTexts, returnedFields } from './write/change-settings.ts';
 import { CommitTimestamps, type TimeSource } from './write/commit-timestamps.ts';
 import { type Allowed, inTime, WRITE_LIMITS, type WriteLimits, waitForClock } from './write/in-time.ts';
 import { publishDictionary, publishFields, publishing, publishValues } from './write/publish-dictionary.ts';
 import type { WriteTransaction } from './write/transaction.ts';
 import { Undo, type WriteSession } from './write-session.ts';
-
-/** The current time of a store and its clock. */
-export interface TimeState extends StoredState {
-  /** According to the clock that sets timestamps; milliseconds since 1970. */
-  readonly moment: number;
-  /** Milliseconds by which the clock was set ahead; `moment` excludes them. */
-  readonly jump: number;
-}
 
 /** What the writer needs of an engine. */
 interface WriteEngine<S extends WriteSession> {
@@ -44,8 +36,6 @@ interface WriteEngine<S extends WriteSession> {
   readonly refusal: (error: unknown) => string | undefined;
   /** Runs single statements, outside of the lock. */
   readonly reading: Session;
-  /** The stored model, on one snapshot. */
-  readModel(): Promise<StoreModel>;
   /** Runs `work` under the write lock, and commits. An error rolls everything back, and so does `Undo`. */
   underLock<T>(work: (session: S) => Promise<T | Undo<T>>, options?: LockOptions): Promise<T>;
   /** Reads the current time of the store, and updates the clock with it. */
@@ -85,7 +75,7 @@ export class StoreWriter<S extends WriteSession> implements EngineWriter {
   }
 
   readModel(): Promise<StoreModel> {
-    return this.#engine.readModel();
+    return readModel(this.#engine.reading);
   }
 
   locked<T>(work: (session: S) => Promise<T>, options?: LockOptions): Promise<T> {
@@ -212,9 +202,8 @@ export class StoreWriter<S extends WriteSession> implements EngineWriter {
   }
 
   async stampState(): Promise<StampState> {
-    const { newest, restamping: isRestamping, jump } = await this.#engine.timeState(this.#engine.reading);
-    const { raw, setBack } = this.#engine.clock;
-    return { now: raw(), newest, isRestamping, jump, setBack: setBack() };
+    const { clock, reading, timeState } = this.#engine;
+    return stampStateOf(clock, await timeState(reading));
   }
 
   async endRestamp(): Promise<void> {

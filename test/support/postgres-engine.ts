@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Client, Pool } from 'pg';
-import { openPostgresStore } from '../../src/engines/postgres/open.ts';
+import { openPostgresStore } from '../../src/engines/postgres/store.ts';
 import { LOCK_CLASS } from '../../src/engines/postgres/tables/functions.ts';
 import { writeBackup } from '../../src/engines/sqlite/backup.ts';
 import { openSqliteStore } from '../../src/engines/sqlite/store.ts';

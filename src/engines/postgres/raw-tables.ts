@@ -9,9 +9,8 @@ import type { PartitionField } from '../../store/store.ts';
 import { COLUMN_TYPES } from './column-types.ts';
 import { type PostgresAddress, postgresAddress } from './connection/address.ts';
 import { StorePool } from './connection/connect.ts';
-import { translateError } from './connection/errors.ts';
+import { openingError, translateError } from './connection/errors.ts';
 import { inTransaction, type ServerSession, SNAPSHOT, withSession } from './connection/session.ts';
-import { openingError } from './connection/unreached.ts';
 import { CURRENT_LAYOUT } from './migrations/steps.ts';
 import { makePartitions, readSystems, systemsAtOnce } from './partitions/partitions.ts';
 import { readCatalog } from './tables/catalog.ts';
@@ -31,7 +30,7 @@ export const postgresTables = (text: string, partitions?: PartitionField): Promi
   tablesAt(postgresAddress(text), partitions);
 
 export async function tablesAt(address: PostgresAddress, partitions?: PartitionField): Promise<RawTables> {
-  const pool = new StorePool(address, { most: 1, pipeline: false });
+  const pool = new StorePool(address);
   const { name } = address;
   const found = await withSession(pool, (session) => inspect(session, address)).catch(
     async (error: unknown) => {
@@ -73,7 +72,7 @@ export async function tablesAt(address: PostgresAddress, partitions?: PartitionF
     insert: (session, table, rows) => copyIn(session, table.name, table.columns, rows),
     complete: (session, model) => complete(session, name, model),
     mark: (session) => writeMeta(session, CURRENT_LAYOUT),
-    explain: (error) => translateError(error, name, 0),
+    explain: (error) => translateError(error, address, 0),
     close: () => pool.end(),
   });
 }

@@ -1,21 +1,18 @@
 /** The PostgreSQL engine: a store in a schema of a database, which any number of machines share. */
 import { name as quoted, render, type Sql, sql } from '../../compile/fragment.ts';
-import type { Engine } from '../../store/engine.ts';
-import type { LiveModel } from '../../store/live-model.ts';
-import { readMeta, readModel } from '../../store/meta.ts';
+import { type Engine, type EngineOptions, trustOf } from '../../store/engine.ts';
+import { openOn } from '../../store/engine-store.ts';
+import { readMeta } from '../../store/meta.ts';
 import type { WriteBackup } from '../../store/raw-tables.ts';
-import type { Row } from '../../store/session.ts';
-import type { StoreWriter } from '../../store/writer.ts';
-import type { PostgresAddress } from './connection/address.ts';
-import type { Lanes } from './connection/connect.ts';
-import { StorePool } from './connection/connect.ts';
-import { damageIn, translateError } from './connection/errors.ts';
+import type { PartitionField, Store } from '../../store/store.ts';
+import { type PostgresAddress, postgresAddress } from './connection/address.ts';
+import { connectLanes, PATIENCE, type Patience, StorePool } from './connection/connect.ts';
+import { damageIn, openingError, translateError } from './connection/errors.ts';
 import {
   allow,
   bindings,
   borrow,
   inTransaction,
-  type ServerSession,
   SNAPSHOT,
   sessionOf,
   withSession,
@@ -29,80 +26,100 @@ import { LiveState } from './reading/live-state.ts';
 import { Looks } from './reading/looks.ts';
 import { readsOn } from './reading/reads.ts';
 import { postgresShared } from './shared.ts';
-import type { ReadServers } from './standbys/read-servers.ts';
+import { ReadServers } from './standbys/read-servers.ts';
+import { isPrepared, prepareStore } from './tables/create.ts';
 import { mendView, viewState } from './tables/views.ts';
-import type { StampClock } from './writing/stamp-clock.ts';
-import type { ServerWriteSession } from './writing/write-session.ts';
+import { stampClock } from './writing/stamp-clock.ts';
+import { writerOn } from './writing/writer.ts';
+
+export interface PostgresStoreOptions extends EngineOptions {
+  /** `postgres://…` (address.ts). */
+  readonly address: string;
+  /** The partition key of a new store; an existing store must already have it. */
+  readonly partitions?: PartitionField;
+  /** Whether each lane opens its first connection up front, as a service needs; a command opens what it uses. */
+  readonly warm?: boolean;
+  /** Standbys of this server, which serve reads in its place. */
+  readonly readStores?: ReadStoreOptions;
+  /** Timeouts for the server; each has a default. */
+  readonly patience?: Partial<Patience>;
+  /** Writes a whole store to a new SQLite store. */
+  readonly writeBackup: WriteBackup;
+}
+
+export interface ReadStoreOptions {
+  /** `postgres://…` addresses of streaming standbys; one that has been promoted is not used. */
+  readonly addresses: readonly string[];
+  /** How long a read waits for a lagging standby, in milliseconds; the standby is then not used until it has caught up. */
+  readonly lag: number;
+}
+
+/** Opens or creates the store on a server. */
+export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
+  const address = postgresAddress(options.address);
+  try {
+    return await openOn(await postgresEngine(address, options));
+  } catch (error) {
+    throw openingError(error, address);
+  }
+}
 
 /** The time limit of statements that scan whole tables, in milliseconds. */
 const LARGE = 600_000;
 
-/** The result of opening a store. */
-interface Opened {
-  readonly address: PostgresAddress;
-  readonly secret: string;
-  readonly isPartitioned: boolean;
-  readonly clock: StampClock;
-  readonly writing: StorePool;
-  readonly writer: StoreWriter<ServerWriteSession>;
-  readonly lanes: Lanes;
-  readonly readServers: ReadServers;
-  readonly writeBackup: WriteBackup;
-}
-
-export function postgresEngine(opened: Opened): Engine {
-  const { address, secret, clock, writing, writer, lanes, readServers, writeBackup } = opened;
+async function postgresEngine(address: PostgresAddress, options: PostgresStoreOptions): Promise<Engine> {
   const { name } = address;
-  const dialect = opened.isPartitioned ? partitionedDialect : postgresDialect;
-  const small: ServerSession['rows'] = (
-    text: string | Sql,
-    values: Parameters<ServerSession['rows']>[1] = [],
-  ) => withSession(lanes.small, ({ rows }) => (typeof text === 'string' ? rows(text, values) : rows(text)));
-  const state = new LiveState(clock, small);
+  const { addresses = [], lag = 0 } = options.readStores ?? {};
+  const clock = stampClock(options.clock, trustOf(options));
+  const patience = { ...PATIENCE, ...options.patience };
+  const { write: statement, connect } = patience;
+  await using taken = new AsyncDisposableStack();
+  const writing = taken.use(new StorePool(address, { statement, connect }));
+  if (!(await withSession(writing, (session) => isPrepared(session, address, options)))) {
+    // Without a time limit, since a migration may take long.
+    await using pool = new StorePool(address, { connect });
+    await prepareStore(pool, address, options, clock);
+  }
+  const { secret, partitions } = await withSession(writing, (session) =>
+    readMeta(session, 'secret', 'partitions'),
+  );
+  const writer = writerOn(writing, clock, partitions !== undefined, options.limits);
+  const standbys = new ReadServers(addresses.map(postgresAddress), lag, secret, patience);
+  const readServers = taken.adopt(standbys, (servers) => servers.end());
+  await readServers.open();
+  const lanes = taken.adopt(connectLanes(address, patience), (pools) => pools.end());
+  if (options.warm === true) await lanes.warm();
+  const dialect = partitions === undefined ? postgresDialect : partitionedDialect;
+  const small = sessionOf(lanes.small);
+  const state = new LiveState(clock, small.rows);
   const looks = new Looks(state);
-  let damage: string | undefined;
+  taken.move(); // the engine closes them
   return {
-    name,
-    secret,
-    dialect,
-    writer,
-    shared: postgresShared(small),
-    reading: { small: sessionOf(lanes.small), searches: sessionOf(lanes.searches) },
+    ...{ name, secret, dialect, writer, clock },
+    shared: postgresShared(small.rows),
+    reading: { small, searches: sessionOf(lanes.searches) },
     readStores: () => readServers.state(),
 
     now: () => state.now(),
     ask: () => state.ask(),
+    timeState: () => state.ask(),
     look: (tokenHash) => looks.look(tokenHash),
     // With standbys, nothing is assumed: a standby is read from once it has caught up with the primary, which must be queried for
     // its position.
-    ...(readServers.any
-      ? {}
-      : { assume: (live: LiveModel, tokenHash: string) => looks.assume(live, tokenHash) }),
-    readModel: () => withSession(lanes.small, readModel),
-    ...readsOn({ name, dialect, state, lanes, readServers }),
+    assume: (live, tokenHash) => (readServers.any ? undefined : looks.assume(live, tokenHash)),
+    ...readsOn({ address, dialect, state, lanes, readServers }),
     async *stream(statement) {
-      const pool = new StorePool(address, { most: 1, pipeline: false });
-      try {
-        yield* readAll(pool, statement);
-      } finally {
-        await pool.end();
-      }
+      await using pool = new StorePool(address);
+      using loan = await borrow(pool);
+      const { text, values } = render(statement, dialect.placeholder);
+      const fetch = () => loan.run(({ rows }) => rows(`FETCH ${ROWS} FROM rows`));
+      await loan.run(({ run }) => run(SNAPSHOT));
+      const cursor = `DECLARE rows NO SCROLL CURSOR FOR ${text}`;
+      await loan.run(({ run }) => run(cursor, bindings({ text, values })));
+      for (let rows = await fetch(); rows.length > 0; rows = await fetch()) yield* rows;
     },
 
-    async horizon() {
-      const horizon = await state.horizon();
-      // A reader at this position must see every change committed before it.
-      if (readServers.any) await state.ask();
-      return horizon;
-    },
-    async stampState() {
-      const { newest, restamping, jump } = await state.ask();
-      return { now: clock.raw(), newest, isRestamping: restamping, jump, setBack: clock.setBack() };
-    },
-    async confirmClock(other) {
-      await state.ask();
-      clock.confirm(other);
-    },
+    horizon: () => state.horizon(),
     sawStamp: (milliseconds) => state.sawStamp(milliseconds),
     announcements: (hearing, pause) => announcementsAt(address, hearing, pause),
 
@@ -141,16 +158,13 @@ export function postgresEngine(opened: Opened): Engine {
     async backup(file, onProgress) {
       const from = await tablesAt(address);
       try {
-        await writeBackup(file, from, { source: name, onProgress });
+        await options.writeBackup(file, from, { source: name, onProgress });
       } finally {
         await from.close();
       }
     },
-    trouble: () => (damage === undefined ? undefined : `the store is damaged: ${damage}`),
-    explain(error) {
-      damage ??= damageIn(error);
-      return translateError(error, name, 0);
-    },
+    damageIn,
+    explain: (error) => translateError(error, address, 0),
     async close() {
       await Promise.all([lanes.end(), readServers.end(), writing.close()]);
     },
@@ -164,15 +178,5 @@ const SIZE: Sql = {
   ],
 };
 
-/** The number of rows per fetch. */
+/** The number of rows per fetch: a stream reads one snapshot in portions. */
 const ROWS = 500;
-
-/** All rows of a statement, from one snapshot, fetched in portions. */
-async function* readAll(pool: StorePool, statement: Sql): AsyncIterable<Row> {
-  const { text, values } = render(statement, postgresDialect.placeholder);
-  using loan = await borrow(pool, { ending: ({ run }) => run('ROLLBACK') });
-  const fetch = (): Promise<readonly Row[]> => loan.run((session) => session.rows(`FETCH ${ROWS} FROM rows`));
-  await loan.run(({ run }) => run(SNAPSHOT));
-  await loan.run(({ run }) => run(`DECLARE rows NO SCROLL CURSOR FOR ${text}`, bindings({ text, values })));
-  for (let rows = await fetch(); rows.length > 0; rows = await fetch()) yield* rows;
-}

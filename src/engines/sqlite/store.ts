@@ -9,9 +9,10 @@ import { openOn } from '../../store/engine-store.ts';
 import { StoreFile } from '../../store/files/store-file.ts';
 import { isSent, type Lane } from '../../store/lanes.ts';
 import { LAYOUT_VERSION } from '../../store/layout-version.ts';
-import { readMeta, readModel, STATE, stateIn } from '../../store/meta.ts';
+import { readMeta, STATE, stateIn, type TimeState } from '../../store/meta.ts';
 import { ownMemory } from '../../store/page-memory.ts';
 import { makerOf } from '../../store/read-task.ts';
+import type { Session } from '../../store/session.ts';
 import type { Store } from '../../store/store.ts';
 import { storeClock } from '../../store/store-clock.ts';
 import { WholeBodies } from '../../store/whole/whole-bodies.ts';
@@ -111,18 +112,16 @@ async function sqliteEngine(
   for (const connection of [write, main]) registerFileUrl(connection.database, secret);
   file.remember();
   const session = writeSessionOn(write);
+  const timeState = async (asked: Session): Promise<TimeState> => {
+    const state = stateIn(await readMeta(asked, ...STATE));
+    clock.inEpoch(state.epoch);
+    return { ...state, moment: clock.now(), jump: clock.jump() };
+  };
   const writer = new StoreWriter<WriteSession>(
     {
-      clock,
+      ...{ clock, reading, timeState },
       refusal: refusalIn,
-      reading,
-      readModel: () => readModel(reading),
       underLock: (work, { patience } = {}) => underLock(write, () => work(session), { patience, limits }),
-      async timeState(asked) {
-        const state = stateIn(await readMeta(asked, ...STATE));
-        clock.inEpoch(state.epoch);
-        return { ...state, moment: clock.now(), jump: clock.jump() };
-      },
       applyTables: async (_, model) => applyTables(write.database, model),
     },
     limits,
@@ -146,20 +145,20 @@ async function sqliteEngine(
     secret,
     dialect: sqliteDialect,
     writer,
+    clock,
     reading: { small: reading, searches: reading },
     caches: () => [pools.pages, pools.searches].flatMap((each) => each?.caches() ?? []),
 
     now: () => stampingNow(clock, look().meta),
-    ask: async () => ({ generation: look().meta.generation, moment: clock.now() }),
+    async ask() {
+      const { generation, epoch } = look().meta;
+      clock.inEpoch(epoch);
+      return { generation, moment: clock.now() };
+    },
     async look(tokenHash) {
       const { meta, key, commit } = look();
       const now = stampingNow(clock, meta);
       return { generation: meta.generation, moment: clock.now(), now, key: key(tokenHash), commit };
-    },
-    async readModel() {
-      const model = await readModel(reading);
-      clock.inEpoch(look().meta.epoch);
-      return model;
     },
     async run(live, lane, plan, { damaged, milliseconds, caller }) {
       for (;;) {
@@ -187,8 +186,7 @@ async function sqliteEngine(
     },
 
     horizon: async () => probeHorizon(probe, look, clock, file.isLost()),
-    stampState: () => writer.stampState(),
-    confirmClock: async (other) => clock.confirm(other),
+    timeState: () => timeState(reading),
 
     mustBeWritable: () => file.mustBeThere(),
     checkOnThread: checking && ((task) => checking.check(task)),
@@ -203,10 +201,8 @@ async function sqliteEngine(
         await backupDatabase(main.database, partial);
       }),
     trouble: () => file.trouble(),
-    explain(error) {
-      file.noteDamage(damageIn(error));
-      return translateError(error, path, 0);
-    },
+    damageIn,
+    explain: (error) => translateError(error, path, 0),
     async close() {
       await Promise.all([pools.pages?.close(), pools.searches?.close(), checking?.close()]);
       // The connection that is closed last checkpoints the log into the file, unless it may not write because the file

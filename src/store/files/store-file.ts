@@ -15,7 +15,6 @@ const found = (path: string): Stats | undefined => statSync(path, { throwIfNoEnt
 export class StoreFile {
   readonly path: string;
   #opened: readonly (readonly [path: string, opened: Stats | undefined])[] = [];
-  #damage: string | undefined;
   readonly #idBeneath: (path: string) => string | undefined;
   /** The id in the file itself, without its log, and the file's modification time when that was read. */
   #known: { readonly id: string; readonly written: bigint } | undefined;
@@ -32,29 +31,19 @@ export class StoreFile {
     this.#isAnother();
   }
 
-  /** Records damage that a read found; undefined if it found none. */
-  noteDamage(reason: string | undefined): void {
-    this.#damage ??= reason;
-  }
-
-  /** Why this process can no longer use the store; undefined if it can. */
-  trouble(): string | undefined {
-    const damage = this.#damage;
-    return this.#lost() ?? (damage === undefined ? undefined : `the store is damaged: ${damage}`);
-  }
-
   /** Whether the file that was opened was deleted or replaced. */
   isLost(): boolean {
-    return this.#lost() !== undefined;
+    return this.trouble() !== undefined;
   }
 
   /** @throws PlatError `storeReplaced`: writes to a file without a name would be lost */
   mustBeThere(): void {
-    const reason = this.#lost();
+    const reason = this.trouble();
     if (reason !== undefined) throw platError('storeReplaced', { store: this.path, reason });
   }
 
-  #lost(): string | undefined {
+  /** Why this process can no longer use the file; undefined if it can. */
+  trouble(): string | undefined {
     for (const [path, opened] of this.#opened) {
       if (opened === undefined) continue;
       const what = path === this.path ? "the store's file" : "the store's log (-wal)";

@@ -8,7 +8,7 @@ import { copyIn } from '../../../src/engines/postgres/writing/copy-in.ts';
 import { postgresServer } from '../../support/postgres-server.ts';
 
 const server = await postgresServer();
-const pool = new StorePool(postgresAddress(server.address('postgres')), { most: 1, pipeline: false });
+const pool = new StorePool(postgresAddress(server.address('postgres')));
 after(() => pool.end());
 
 /** More rows than are sent at once. */

@@ -7,7 +7,7 @@ import { postgresAddress } from '../../../src/engines/postgres/connection/addres
 import { StorePool } from '../../../src/engines/postgres/connection/connect.ts';
 import { type MigrateOptions, migrateStore } from '../../../src/engines/postgres/migrations/migrate.ts';
 import { MIGRATIONS, type Migration } from '../../../src/engines/postgres/migrations/steps.ts';
-import { openPostgresStore } from '../../../src/engines/postgres/open.ts';
+import { openPostgresStore } from '../../../src/engines/postgres/store.ts';
 import { writeBackup } from '../../../src/engines/sqlite/backup.ts';
 import type { ErrorCode } from '../../../src/errors/index.ts';
 import { LAYOUT_VERSION } from '../../../src/store/layout-version.ts';
@@ -54,7 +54,7 @@ async function oldStore(t: TestContext) {
     },
     /** Applies these steps after those of this plat, as a newer plat would. */
     migrate: (steps: readonly Migration[], options: MigrateOptions = {}) => {
-      const pool = new StorePool(postgresAddress(address), { most: 1, pipeline: false });
+      const pool = new StorePool(postgresAddress(address));
       pools.push(pool);
       return migrateStore(pool, { migrations: [...MIGRATIONS, ...steps], ...options });
     },

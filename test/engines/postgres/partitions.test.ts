@@ -227,7 +227,7 @@ test('creating a partition waits for no reader, and delays none', async (t) => {
   await client.query('BEGIN; SELECT count(*) FROM property_records; SELECT count(*) FROM media_records');
   await write('Property', of('Y', 'B', { Media: [photo('M1')] }));
   await client.query('COMMIT');
-  const pool = new StorePool(postgresAddress(address), { most: 1, pipeline: false });
+  const pool = new StorePool(postgresAddress(address));
   await withSession(pool, async (session) => {
     await session.run('BEGIN');
     await makePartitions(session, ['Z']);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { Client } from 'pg';
-import { openPostgresStore } from '../../../src/engines/postgres/open.ts';
+import { openPostgresStore } from '../../../src/engines/postgres/store.ts';
 import { writeBackup } from '../../../src/engines/sqlite/backup.ts';
 import { DEFAULT_SETTINGS } from '../../../src/records/settings.ts';
 import { SharedLimiter } from '../../../src/service/access/rate-limits.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { Client } from 'pg';
 import type { Patience } from '../../../src/engines/postgres/connection/connect.ts';
-import { openPostgresStore } from '../../../src/engines/postgres/open.ts';
+import { openPostgresStore } from '../../../src/engines/postgres/store.ts';
 import { writeBackup } from '../../../src/engines/sqlite/backup.ts';
 import type { ErrorCode } from '../../../src/errors/index.ts';
 import { DEFAULT_SETTINGS } from '../../../src/records/settings.ts';

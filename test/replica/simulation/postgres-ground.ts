@@ -1,4 +1,4 @@
-import { openPostgresStore } from '../../../src/engines/postgres/open.ts';
+import { openPostgresStore } from '../../../src/engines/postgres/store.ts';
 import { writeBackup } from '../../../src/engines/sqlite/backup.ts';
 import type { ClockTrust } from '../../../src/store/clock-jump.ts';
 import type { Store } from '../../../src/store/store.ts';

@@ -7,7 +7,6 @@ import type { Lane } from '../../../store/lanes.ts';
 import type { PostgresAddress } from './address.ts';
 import { isWithoutConnections } from './errors.ts';
 import { watchRows } from './row-bytes.ts';
-import { SILENT } from './unresponsive.ts';
 
 /** Timeouts for a server, in milliseconds. */
 export interface Patience {
@@ -30,11 +29,10 @@ const IDLE = 60_000;
 const KEEP_ALIVE = 30_000;
 
 interface PoolOptions {
-  /** The number of idle connections to keep; 0 by default. */
-  readonly least?: number;
-  readonly most: number;
-  /** Whether statements are sent without waiting for the responses to earlier ones. */
-  readonly pipeline: boolean;
+  /** The largest number of connections; 1 by default. */
+  readonly most?: number;
+  /** Whether one connection is kept open, and statements are sent without waiting for the responses to earlier ones. */
+  readonly isLane?: boolean;
   /** The default time limit of a statement in milliseconds; absent: unlimited. */
   readonly statement?: number;
   /** How long to wait for a connection, idle or new, in milliseconds. */
@@ -63,13 +61,13 @@ export class StorePool extends Pool {
   /** The connections that are in use. */
   readonly #lent = new Set<PoolClient>();
 
-  constructor(address: PostgresAddress, options: PoolOptions) {
-    const { least = 0, most, pipeline, statement = 0, connect = PATIENCE.connect } = options;
+  constructor(address: PostgresAddress, options: PoolOptions = {}) {
+    const { most = 1, isLane = false, statement = 0, connect = PATIENCE.connect } = options;
     super({
       connectionString: address.connectionString,
-      min: least,
+      min: isLane ? 1 : 0,
       max: most,
-      pipeline,
+      pipeline: isLane,
       connectionTimeoutMillis: connect,
       idleTimeoutMillis: IDLE,
       statement_timeout: statement,
@@ -95,11 +93,6 @@ export class StorePool extends Pool {
     });
   }
 
-  /** How long the server may be silent during a statement, in milliseconds. */
-  get patience(): number {
-    return this.limit > 0 ? this.limit + SILENT : Number.POSITIVE_INFINITY;
-  }
-
   /** The number of callers that wait for a connection. */
   get waiting(): number {
     return this.#queue.waiting + this.waitingCount;
@@ -116,6 +109,10 @@ export class StorePool extends Pool {
       for (const { connection } of this.#lent) connection.stream.destroy();
     }
     await ended;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.end();
   }
 
   /**
@@ -218,7 +215,7 @@ function turnsAt(processors: number, patience: number): FairQueue {
 export function connectLanes(address: PostgresAddress, { small, large, connect }: Patience): Lanes {
   const most = Math.max(1, Math.floor(address.connections / 3));
   const lane = (connections: number, statement: number): StorePool =>
-    new StorePool(address, { least: 1, most: connections, pipeline: true, statement, connect });
+    new StorePool(address, { most: connections, isLane: true, statement, connect });
   const pools = {
     records: lane(RECORDS, large),
     pages: lane(address.connections - most, large),

@@ -1,10 +1,14 @@
+/** What the errors of a server, and of the way to it, mean. No message contains the password of an address. */
+import { Client } from 'pg';
+import { platError } from '../../../errors/index.ts';
 import { codeOf } from '../../../shared/error-code.ts';
 import { damageOf, explained, type Trouble } from '../../../store/explain.ts';
+import type { PostgresAddress } from './address.ts';
 
 /** Seconds after which a client may retry if the server is starting, stopping or full. */
-export const AGAIN = 5;
+const AGAIN = 5;
 
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /**
  * SQLSTATE codes and classes (PostgreSQL, appendix A) for a server that is temporarily unavailable. They include that of a server
@@ -61,8 +65,40 @@ export function refusalIn(error: unknown): string | undefined {
 }
 
 /** The server's error as the user gets it; an unknown one is returned unchanged. */
-export const translateError = (error: unknown, store: string, seconds: number): unknown =>
-  explained(error, { store, seconds }, (own) => troubleIn(own, seconds));
+export const translateError = (error: unknown, address: PostgresAddress, seconds: number): unknown =>
+  explained(error, { store: address.name, seconds }, (own) => troubleIn(own, address, seconds));
+
+/** The same for an error of opening a store: what cannot be reached is named, with the reason. */
+export function openingError(error: unknown, address: PostgresAddress): unknown {
+  if (!isUnavailable(error) && !isNoServer(error)) return translateError(error, address, 0);
+  const code = codeOf(error) ?? '';
+  const words = NETWORK[code];
+  const why = words === undefined ? messageOf(error) || code : `${words} (${code})`;
+  const reason = `${why}; ${placeOf(address).text}`;
+  return platError('storeUnreachable', { store: address.name, reason }, { cause: error, retryAfter: AGAIN });
+}
+
+/** Descriptions of network errors. */
+const NETWORK: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing takes connections there',
+  ENOTFOUND: 'there is no such host',
+  EAI_AGAIN: 'the name of the host cannot be looked up',
+  ETIMEDOUT: 'it does not answer',
+  EHOSTUNREACH: 'no way leads to the host',
+  ENETUNREACH: 'no way leads to its network',
+  ECONNRESET: 'it closed the connection, as a server that is not PostgreSQL does',
+  ENOENT: 'there is no such socket',
+};
+
+/** Whether the response did not come from a PostgreSQL server, or contradicts the address. */
+const isNoServer = (error: unknown): boolean =>
+  error instanceof Error && /does not support SSL|unexpected message|invalid response/i.test(error.message);
+
+/** Where an address leads, as the driver reads it. */
+function placeOf({ connectionString }: PostgresAddress) {
+  const { host, port, user, database = user } = new Client({ connectionString });
+  return { user, database, text: `host ${host}, port ${port}, database ${database}` };
+}
 
 /** Codes (PostgreSQL, appendix A) that determine the user's error by themselves. */
 const TROUBLES: Readonly<Record<string, Trouble>> = {
@@ -74,19 +110,31 @@ const TROUBLES: Readonly<Record<string, Trouble>> = {
   '40001': { kind: 'busy' }, // serialization_failure
   '40P01': { kind: 'busy' }, // deadlock_detected
   '53100': { kind: 'full' }, // disk_full
-  '3D000': { kind: 'not-ours', reason: 'the server has no such database' }, // invalid_catalog_name
-  '28000': { kind: 'not-ours', reason: 'the server refuses this user' },
-  '28P01': { kind: 'not-ours', reason: 'the server refuses this user' }, // invalid_password
 };
 
-function troubleIn(error: unknown, seconds: number): Trouble | undefined {
+function troubleIn(error: unknown, address: PostgresAddress, seconds: number): Trouble | undefined {
   const damage = damageIn(error);
   if (damage !== undefined) return { kind: 'damaged', reason: damage };
   if (isUnavailable(error)) return { kind: 'unavailable', retryAfter: AGAIN };
   const code = codeOf(error) ?? '';
-  // integrity_constraint_violation (a class), program_limit_exceeded, insufficient_privilege
+  const denied = (why: string): Trouble => {
+    const reason = `${why} (${placeOf(address).text})`;
+    return {
+      kind: 'error',
+      error: platError('storeDenied', { store: address.name, reason }, { cause: error }),
+    };
+  };
+  switch (code) {
+    case '3D000': // invalid_catalog_name
+      return denied(`the server has no database ${placeOf(address).database}`);
+    case '28000':
+    case '28P01': // invalid_password
+      return denied(`the server refuses the user ${placeOf(address).user}: ${messageOf(error)}`);
+    case '42501': // insufficient_privilege
+      return denied(`the server says: ${messageOf(error)}`);
+  }
+  // integrity_constraint_violation (a class), program_limit_exceeded
   if (/^23...$/.test(code)) return { kind: 'in-the-way' };
   if (code === '54000' && seconds > 0) return { kind: 'too-large' };
-  if (code === '42501') return { kind: 'not-ours', reason: `the server says: ${messageOf(error)}` };
   return TROUBLES[code];
 }

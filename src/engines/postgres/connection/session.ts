@@ -7,96 +7,86 @@ import type { Row, Session } from '../../../store/session.ts';
 import { postgresDialect } from '../dialect.ts';
 import type { StorePool } from './connect.ts';
 import { isUnavailable } from './errors.ts';
-import { SILENT, type Watch, watch } from './unresponsive.ts';
+import { type Watch, watch } from './unresponsive.ts';
 
 /** What can be bound to a statement. */
 export type Bindable = string | number | boolean | null | Buffer | readonly (string | number | null)[];
 
+/** Statements on a server: those of the store, and those in the driver's form. */
+interface Statements extends Session {
+  /** @param values for a statement that is kept prepared; a text without them is run once, or changes tables */
+  rows(statement: Sql | string, values?: readonly Bindable[]): Promise<readonly Row[]>;
+  run(statement: Sql | string, values?: readonly Bindable[]): Promise<number>;
+}
+
 /** A session on a server, with operations that only the driver's connection offers. */
-export interface ServerSession extends Session {
+export interface ServerSession extends Statements {
   readonly client: PoolClient;
-  rows(statement: Sql): Promise<readonly Row[]>;
-  rows(text: string, values?: readonly Bindable[]): Promise<readonly Row[]>;
-  run(statement: Sql): Promise<number>;
-  run(text: string, values?: readonly Bindable[]): Promise<number>;
   /** Ends the connection when the server does not respond. */
   readonly watch: Watch;
 }
 
-/** Work on a session before its connection is released, such as the end of a transaction. */
-type Ending = (session: ServerSession) => Promise<unknown>;
+type Work<T> = (session: ServerSession) => Promise<T>;
 
 /** How a connection is lent. */
 interface Lending {
   /** The time limit of each statement in milliseconds; absent: that of the pool. */
-  readonly milliseconds?: number | undefined;
-  /** Milliseconds without any byte from the server after which the connection is closed. */
-  readonly patience?: number | undefined;
-  /** See `endWith`. */
-  readonly ending?: Ending;
+  readonly milliseconds?: number;
   /** The caller, as in `StorePool.take`. */
   readonly name?: string | undefined;
   /** Called when the connection is released. */
   readonly returned?: () => void;
 }
 
-/**
- * A connection of a pool, for as long as a scope holds it: `using loan = await borrow(pool)`. This is the only place
- * that releases connections: whatever throws in the scope, the connection returns to its pool when the scope is left. A
- * connection that was lost, or that is still inside a transaction then, is closed and not used again.
- */
-export class Loan implements Disposable {
-  readonly #client: PoolClient;
-  readonly #watch: Watch;
-  readonly #lending: Lending;
-  #ending: Ending | undefined;
-  readonly #session: ServerSession;
-  #isLost = false;
-
-  constructor(client: PoolClient, watching: Watch, lending: Lending) {
-    this.#client = client;
-    this.#watch = watching;
-    this.#lending = lending;
-    this.#ending = lending.ending;
-    this.#session = sessionOn(client, watching);
-  }
-
-  /** Starts some work before the connection is released, without waiting for it. */
-  endWith(ending: Ending): void {
-    this.#ending = ending;
-  }
-
+/** A connection of a pool, for as long as a scope holds it. */
+export interface Loan extends Disposable {
   /** Works on the connection. An error that is thrown synchronously becomes a rejection. */
-  async run<T>(work: (session: ServerSession) => Promise<T>): Promise<T> {
-    try {
-      return await work(this.#session);
-    } catch (error) {
-      this.#isLost ||= isUnavailable(error);
-      throw error;
-    }
-  }
+  run<T>(work: Work<T>): Promise<T>;
+  /** Sets work such as the end of a transaction, which is started when the scope is left, without waiting for it. */
+  endWith(ending: Work<unknown>): void;
+}
 
-  [Symbol.dispose](): void {
-    const ending = this.#ending;
-    if (ending === undefined) this.#giveBack();
-    else void this.#endLater(ending);
-  }
-
-  async #endLater(ending: Ending): Promise<void> {
-    if (!this.#isLost) {
-      await this.run(ending).catch(() => {
-        this.#isLost = true;
-      });
-    }
-    this.#giveBack();
-  }
-
-  #giveBack(): void {
-    const client = this.#client;
-    this.#watch.end();
-    const isOpen = client.getTransactionStatus() !== IDLE;
-    client.release(this.#isLost || isOpen || isFull(client));
-    this.#lending.returned?.();
+/**
+ * Borrows a connection of a pool: `using loan = await borrow(pool)`. This is the only place that releases connections:
+ * whatever throws in the scope, the connection returns to its pool when the scope is left. A connection that was lost,
+ * or that is still inside a transaction then, is closed and not used again.
+ */
+export async function borrow(pool: StorePool, { milliseconds, name, returned }: Lending = {}): Promise<Loan> {
+  const client = await pool.take(name);
+  try {
+    const limit = milliseconds === undefined ? pool.limit : Math.max(1, Math.round(milliseconds));
+    limitStatements(client, limit, pool.limit);
+    const watching = watch(client, limit);
+    const session = sessionOn(client, watching);
+    let isLost = false;
+    let ending: Work<unknown> | undefined;
+    const run = async <T>(work: Work<T>): Promise<T> => {
+      try {
+        return await work(session);
+      } catch (error) {
+        isLost ||= isUnavailable(error);
+        throw error;
+      }
+    };
+    const giveBack = (): void => {
+      watching.end();
+      client.release(isLost || client.getTransactionStatus() !== IDLE || isFull(client));
+      returned?.();
+    };
+    return {
+      run,
+      endWith(work) {
+        ending = work;
+      },
+      [Symbol.dispose]() {
+        if (ending === undefined || isLost) return giveBack();
+        // What the ending could not do shows in the status of the connection.
+        void run(ending).then(giveBack, giveBack);
+      },
+    };
+  } catch (error) {
+    client.release(true);
+    throw error;
   }
 }
 
@@ -144,50 +134,27 @@ function nameOf(text: string): string {
   return names.put(text, made, NAME);
 }
 
-/** Borrows a connection of a pool. */
-export async function borrow(pool: StorePool, lending: Lending = {}): Promise<Loan> {
-  const client = await pool.take(lending.name);
-  try {
-    const { milliseconds } = lending;
-    const limit = milliseconds === undefined ? pool.limit : Math.max(1, Math.round(milliseconds));
-    limitStatements(client, limit, pool.limit);
-    return new Loan(client, watch(client, lending.patience ?? pool.patience), lending);
-  } catch (error) {
-    client.release(true);
-    throw error;
-  }
-}
-
-/** Statements with values recur, so the server keeps them prepared; those without are run once, or change tables. */
+/** Statements with values recur, so the server keeps them prepared. */
 function sessionOn(client: PoolClient, watch: Watch): ServerSession {
-  const query = async (statement: Sql | string, given?: readonly Bindable[]): Promise<QueryResult<Row>> => {
-    if (typeof statement !== 'string') {
-      const rendered = render(statement, postgresDialect.placeholder);
-      const values = rendered.values.length === 0 ? undefined : bindings(rendered);
-      return query(rendered.text, values);
+  const query = (statement: Sql | string, given?: readonly Bindable[]): Promise<QueryResult<Row>> => {
+    if (typeof statement === 'string') {
+      if (given === undefined) return client.query<Row>(statement);
+      const name = keepPrepared(client, statement);
+      return client.query<Row>({ name, text: statement, values: [...given] });
     }
-    return given === undefined
-      ? client.query<Row>(statement)
-      : client.query<Row>({ name: keepPrepared(client, statement), text: statement, values: [...given] });
+    const rendered = render(statement, postgresDialect.placeholder);
+    return query(rendered.text, rendered.values.length === 0 ? undefined : bindings(rendered));
   };
   return {
-    dialect: postgresDialect,
-    client,
-    watch,
-    rows: async (statement: Sql | string, values?: readonly Bindable[]) =>
-      (await query(statement, values)).rows,
-    run: async (statement: Sql | string, values?: readonly Bindable[]) =>
-      (await query(statement, values)).rowCount ?? 0,
+    ...{ dialect: postgresDialect, client, watch },
+    rows: async (...given) => (await query(...given)).rows,
+    run: async (...given) => (await query(...given)).rowCount ?? 0,
   };
 }
 
-/** Works on a connection of a pool. @param patience as in `Lending` */
-export async function withSession<T>(
-  pool: StorePool,
-  work: (session: ServerSession) => Promise<T>,
-  patience?: number,
-): Promise<T> {
-  using loan = await borrow(pool, { patience });
+/** Works on a connection of a pool. */
+export async function withSession<T>(pool: StorePool, work: Work<T>): Promise<T> {
+  using loan = await borrow(pool);
   return await loan.run(work);
 }
 
@@ -215,7 +182,7 @@ export async function inTransaction<T>(
 /** Gives a transaction more time for each of its statements, in milliseconds. */
 export async function allow({ run, watch }: ServerSession, milliseconds: number): Promise<void> {
   await run(`SET LOCAL statement_timeout = ${milliseconds}`);
-  watch.allow(milliseconds + SILENT);
+  watch.allow(milliseconds);
 }
 
 /**
@@ -236,8 +203,8 @@ const withoutNul = (text: string): string =>
 const storable = (value: BoundValue): BoundValue => (typeof value === 'string' ? withoutNul(value) : value);
 
 /** A session for single statements, each on any idle connection of a pool. */
-export const sessionOf = (pool: StorePool): Session => ({
+export const sessionOf = (pool: StorePool): Statements => ({
   dialect: postgresDialect,
-  rows: (statement) => withSession(pool, ({ rows }) => rows(statement)),
-  run: (statement) => withSession(pool, ({ run }) => run(statement)),
+  rows: (...given) => withSession(pool, ({ rows }) => rows(...given)),
+  run: (...given) => withSession(pool, ({ run }) => run(...given)),
 });

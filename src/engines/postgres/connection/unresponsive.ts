@@ -4,7 +4,7 @@ import type { Client } from 'pg';
  * How much longer than the server's time limit the client waits for a response, in milliseconds. Dropped packets and
  * suspended processes end no connection.
  */
-export const SILENT = 2000;
+const SILENT = 2000;
 
 /** The server neither responded nor ended a statement when its time was up. */
 class Silence extends Error {
@@ -15,8 +15,8 @@ class Silence extends Error {
 export interface Watch {
   /** Restarts the timeout. */
   again(): void;
-  /** Restarts the timeout with another duration. */
-  allow(milliseconds: number): void;
+  /** Restarts the timeout with another time limit of statements, in milliseconds. */
+  allow(limit: number): void;
   end(): void;
 }
 
@@ -24,24 +24,26 @@ export interface Watch {
 const NO_WATCH: Watch = { again: () => undefined, allow: () => undefined, end: () => undefined };
 
 /**
- * @param milliseconds without a byte from the server, whether it sends none or this process does not read; infinite if a statement
- * may take any time
+ * Ends a connection from which no byte was heard, whether the server sends none or this process does not read.
+ * @param milliseconds that a statement may take; 0: any time
  */
 export function watch({ connection }: Client, milliseconds: number): Watch {
-  if (milliseconds === Number.POSITIVE_INFINITY) return NO_WATCH;
+  if (milliseconds === 0) return NO_WATCH;
   const { stream } = connection;
   let heard = false;
   let ended = false;
-  const start = (limit: number): NodeJS.Timeout =>
-    setTimeout(() => {
+  const start = (limit: number): NodeJS.Timeout => {
+    const patience = limit + SILENT;
+    return setTimeout(() => {
       heard = false;
       // Data that arrived while this process was busy is processed first.
       setImmediate(() => {
         if (ended) return;
         if (heard) timer.refresh();
-        else stream.destroy(new Silence(`Nothing was heard from the server for ${limit} ms`));
+        else stream.destroy(new Silence(`Nothing was heard from the server for ${patience} ms`));
       });
-    }, limit);
+    }, patience);
+  };
   let timer = start(milliseconds);
   const hear = (): void => {
     heard = true;

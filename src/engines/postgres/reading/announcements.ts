@@ -17,7 +17,7 @@ export function announcementsAt(
   { heard, lost }: Hearing,
   pause: Pause,
 ): Announcements {
-  const pool = new StorePool(address, { most: 1, pipeline: false });
+  const pool = new StorePool(address);
   const ended = new AbortController();
   let isOpen = false;
   let isReported = false;

@@ -1,5 +1,5 @@
+import type { TimeState } from '../../../store/meta.ts';
 import type { Horizon } from '../../../store/store.ts';
-import type { TimeState } from '../../../store/writer.ts';
 import type { ServerSession } from '../connection/session.ts';
 import type { StampClock } from '../writing/stamp-clock.ts';
 import { LOOK, type Seen, seenIn, timeIn } from './look-row.ts';

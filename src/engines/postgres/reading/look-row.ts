@@ -13,11 +13,11 @@ import {
   STATE,
   type StoredState,
   stateIn,
+  type TimeState,
 } from '../../../store/meta.ts';
 import type { Ask } from '../../../store/read-steps.ts';
 import { SEQUENCE } from '../../../store/rows/change-entry.ts';
 import type { Row, Session } from '../../../store/session.ts';
-import type { TimeState } from '../../../store/writer.ts';
 import { SERVER_CLOCK, type StampClock } from '../writing/stamp-clock.ts';
 
 /** What a server reports about the store and itself. */

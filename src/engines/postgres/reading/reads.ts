@@ -9,6 +9,7 @@ import type { Ask, Given, Steps } from '../../../store/read-steps.ts';
 import { isOneStatement, makerOf, type ReadResult, runLater, stepsOf } from '../../../store/read-task.ts';
 import type { Row } from '../../../store/session.ts';
 import { LookChanged, type ReadOptions } from '../../../store/store.ts';
+import type { PostgresAddress } from '../connection/address.ts';
 import type { Lanes } from '../connection/connect.ts';
 import { isMissing, translateError } from '../connection/errors.ts';
 import {
@@ -19,7 +20,6 @@ import {
   type ServerSession,
   SNAPSHOT,
 } from '../connection/session.ts';
-import { SILENT } from '../connection/unresponsive.ts';
 import type { ReadServers } from '../standbys/read-servers.ts';
 import type { LiveState } from './live-state.ts';
 import { LOOK, lookIn, type Seen, seenIn, withLook } from './look-row.ts';
@@ -28,8 +28,7 @@ import { bodyOf, memories, readTexts } from './texts.ts';
 
 /** What reads of records need. */
 interface ReadSource {
-  /** The name of the store in messages. */
-  readonly name: string;
+  readonly address: PostgresAddress;
   readonly dialect: Dialect;
   readonly state: LiveState;
   readonly lanes: Lanes;
@@ -62,7 +61,7 @@ export function readsOn(source: ReadSource): Pick<Engine, 'run' | 'read'> {
  * them, the read is planned again, or the request that assumed them is answered again.
  */
 async function planned<T>(
-  { name, dialect, state, lanes, readServers }: ReadSource,
+  { address, dialect, state, lanes, readServers }: ReadSource,
   live: LiveModel,
   lane: Lane,
   options: ReadOptions,
@@ -89,7 +88,7 @@ async function planned<T>(
     } catch (error) {
       // If tables disappeared during a read, the state shows whether this version of plat may still read the store.
       const isOutdated = isMissing(error) && (await state.ask()).generation !== model.generation;
-      if (!isOutdated) throw translateError(error, name, milliseconds / 1000);
+      if (!isOutdated) throw translateError(error, address, milliseconds / 1000);
     }
     if (assumed !== undefined) throw new LookChanged();
     await live.refresh();
@@ -191,7 +190,6 @@ export async function readSnapshot<T>(
   let began = performance.now();
   using loan = await borrow(lanes[lane], {
     milliseconds,
-    patience: milliseconds + SILENT,
     name: caller?.name,
     returned: () => caller?.spent(lane, performance.now() - began),
   });

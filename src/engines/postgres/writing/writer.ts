@@ -1,12 +1,11 @@
 /** What the store's writer needs from a server. */
 
-import { readModel } from '../../../store/meta.ts';
 import type { WriteLimits } from '../../../store/write/in-time.ts';
 import { StoreWriter } from '../../../store/writer.ts';
 import type { StorePool } from '../connection/connect.ts';
 import { PATIENCE } from '../connection/connect.ts';
 import { refusalIn } from '../connection/errors.ts';
-import { allow, type ServerSession, sessionOf, withSession } from '../connection/session.ts';
+import { allow, type ServerSession, sessionOf } from '../connection/session.ts';
 import { makePartitions, NewSystems, systemsAtOnce } from '../partitions/partitions.ts';
 import { readState } from '../reading/look-row.ts';
 import { applyTables } from '../tables/extend.ts';
@@ -26,7 +25,6 @@ export function writerOn(
       largestWeight: 4000,
       refusal: refusalIn,
       reading: sessionOf(pool),
-      readModel: () => withSession(pool, readModel),
       underLock: (work, { patience, isLong = false } = {}) =>
         underLock(
           pool,
