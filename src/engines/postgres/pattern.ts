@@ -17,7 +17,7 @@ interface Node {
 
 /** The equivalent pattern for PostgreSQL. It matches the same texts, though not necessarily the same part of them. */
 export const serverPattern = (pattern: string, ignoreCase: boolean): string =>
-  textOf(parsed(pattern, ignoreCase));
+  `(?:${textOf(parsed(pattern, ignoreCase))})`;
 
 function parsed(pattern: string, ignoreCase: boolean): Node {
   const set = new RE2Set(RE2Set.UNANCHORED, ignoreCase ? RE2JS.CASE_INSENSITIVE : 0);
@@ -27,7 +27,6 @@ function parsed(pattern: string, ignoreCase: boolean): Node {
   return tree;
 }
 
-/** Each is an atom, so that it can be repeated. */
 const FIXED: Readonly<Record<string, string>> = {
   NO_MATCH: '[^\\u0000-\\U0010ffff]',
   EMPTY_MATCH: '(?:)',
@@ -44,7 +43,6 @@ const FIXED: Readonly<Record<string, string>> = {
 /** The flag of a literal that ignores case. */
 const FOLD_CASE = 1;
 
-/** A node as an atom. */
 function textOf({ op, flags, runes, subs, constructor: { Op } }: Node): string {
   const fixed = FIXED[Op[op] ?? ''];
   if (fixed !== undefined) return fixed;
@@ -52,19 +50,18 @@ function textOf({ op, flags, runes, subs, constructor: { Op } }: Node): string {
   const sequence = parts.join('');
   switch (Op[op]) {
     case 'LITERAL':
-      return `(?:${Array.from(runes, (flags & FOLD_CASE) === 0 ? character : inAnyCase).join('')})`;
+      return Array.from(runes, (flags & FOLD_CASE) === 0 ? character : inAnyCase).join('');
     case 'CHAR_CLASS':
       return classText(runes);
     case 'CAPTURE':
+    case 'CONCAT':
       return sequence;
     case 'STAR':
-      return `(?:${sequence}*)`;
+      return `(?:${sequence})*`;
     case 'PLUS':
-      return `(?:${sequence}+)`;
+      return `(?:${sequence})+`;
     case 'QUEST':
-      return `(?:${sequence}?)`;
-    case 'CONCAT':
-      return `(?:${sequence})`;
+      return `(?:${sequence})?`;
     case 'ALTERNATE':
       return `(?:${parts.join('|')})`;
     default:
@@ -83,7 +80,11 @@ function character(point: number): string {
 
 function classText(runes: Iterable<number>): string {
   const points = Array.from(runes, character);
-  return `[${points.map((point, at) => (at % 2 === 0 ? point : `-${point}`)).join('')}]`;
+  const written = points.map((point, at) => {
+    if (at % 2 === 0) return point;
+    return point === points[at - 1] ? '' : `-${point}`;
+  });
+  return `[${written.join('')}]`;
 }
 
 /** A letter in each of its cases: RE2JS lists them in a class, which remains one since another character is in it. */
