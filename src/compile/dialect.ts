@@ -92,9 +92,6 @@ export interface Dialect {
   readonly order: (value: Sql, descending: boolean) => Sql;
   readonly call: (name: FunctionName, argumentsOf: readonly Sql[], types: readonly ValueType[]) => Sql;
   readonly cast: (from: ValueType, to: ValueType, value: Sql) => Sql;
-  /** A moment plus seconds, and the seconds between two moments. */
-  readonly shift: (type: 'timestamp' | 'date', moment: Sql, seconds: Sql) => Sql;
-  readonly secondsBetween: (type: 'timestamp' | 'date', later: Sql, earlier: Sql) => Sql;
   readonly matches: (text: Sql, pattern: string, ignoreCase: boolean) => Sql;
   readonly like: (text: Sql, pattern: readonly LikePart[]) => Sql;
   /** Whether the texts contain adjacent whole words, ignoring case; absent if the engine has no way of its own. */

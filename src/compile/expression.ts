@@ -258,14 +258,14 @@ function arithmetic(context: Context, { operator, left, right, type }: Arithmeti
   const rightType = typeOf(right);
   if (isMoment(leftType) && rightType === 'duration') {
     const seconds = operator === 'sub' ? sql`(-${rightSql})` : rightSql;
-    return dialect.shift(leftType, leftSql, seconds);
+    return sql`plat_shift(${leftSql}, ${seconds})`;
   }
-  if (leftType === 'duration' && isMoment(rightType)) return dialect.shift(rightType, rightSql, leftSql);
+  if (leftType === 'duration' && isMoment(rightType)) return sql`plat_shift(${rightSql}, ${leftSql})`;
   if (isMoment(leftType) && isMoment(rightType)) {
     const both = leftType === rightType ? leftType : 'timestamp';
     const same = (from: ValueType, moment: Sql): Sql =>
       from === both ? moment : dialect.cast(from, both, moment);
-    return dialect.secondsBetween(both, same(leftType, leftSql), same(rightType, rightSql));
+    return sql`plat_seconds(${same(leftType, leftSql)}, ${same(rightType, rightSql)})`;
   }
   switch (operator) {
     case 'add':

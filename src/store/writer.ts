@@ -29,7 +29,7 @@ import type { WriteTransaction } from './write/transaction.ts';
 import { Undo, type WriteSession } from './write-session.ts';
 
 /** What the writer needs of an engine. */
-interface WriteEngine<S extends WriteSession> {
+export interface WriteEngine<S extends WriteSession> {
   readonly clock: StoreClock;
   readonly largestWeight?: number;
   /** Why the engine cannot store a record, if the error says so. */

@@ -195,8 +195,6 @@ export const postgresDialect = dialectOf({
   noLimit: sql``,
   order: (value, descending) =>
     descending ? sql`${ordered(value)} DESC NULLS LAST` : sql`${ordered(value)} NULLS FIRST`,
-  shift: (_type, moment, seconds) => sql`plat_shift(${moment}, ${seconds})`,
-  secondsBetween: (_type, later, earlier) => sql`plat_seconds(${later}, ${earlier})`,
   matches: (text, pattern, ignoreCase) =>
     sql`((${text}) COLLATE "C" ~ ${bind(serverPattern(pattern, ignoreCase))})`,
   like: (text, pattern) =>

@@ -8,8 +8,7 @@ import { findModelFaults } from '../../store/check/table-faults.ts';
 import { OWN_TABLES } from '../../store/own-tables.ts';
 import type { Columns } from '../../store/raw-tables.ts';
 import type { ServerSession } from './connection/session.ts';
-import { readCatalog } from './tables/catalog.ts';
-import { tablesOf as wantedTables } from './tables/extend.ts';
+import { readCatalog, tablesOf as wantedTables } from './tables/tables.ts';
 
 const INVALID = `SELECT c.relname AS name FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
   WHERE NOT i.indisvalid AND c.relnamespace = current_schema()::regnamespace AND c.relkind = 'i' ORDER BY 1`;

@@ -12,14 +12,12 @@ import { StorePool } from './connection/connect.ts';
 import { openingError, translateError } from './connection/errors.ts';
 import { inTransaction, type ServerSession, SNAPSHOT, withSession } from './connection/session.ts';
 import { CURRENT_LAYOUT } from './migrations/steps.ts';
-import { makePartitions, readSystems, systemsAtOnce } from './partitions/partitions.ts';
-import { readCatalog } from './tables/catalog.ts';
-import { inspect, makeFunctions, makeSchema, OWN, readServer } from './tables/create.ts';
-import { extendTables } from './tables/extend.ts';
+import { makePartitions, readSystems } from './partitions/partitions.ts';
+import { inspect, makeFunctions, makeSchema, OWN } from './tables/create.ts';
 import { LOCK_CLASS } from './tables/functions.ts';
-import { recreateView } from './tables/views.ts';
+import { extendTables, readCatalog, recreateView } from './tables/tables.ts';
 import { copyIn } from './writing/copy-in.ts';
-import { writeSessionOn } from './writing/write-session.ts';
+import { writeSessionOn } from './writing/writer.ts';
 
 /**
  * The tables of the store in a schema, which is created if it does not exist.
@@ -65,9 +63,7 @@ export async function tablesAt(address: PostgresAddress, partitions?: PartitionF
     },
     async beforeRows(session, systems) {
       if (systems.length === 0 || (await readSystems(session)) === undefined) return;
-      for (const some of systemsAtOnce(systems)) {
-        await inTransaction(session, () => makePartitions(session, some));
-      }
+      await makePartitions(systems, (make) => inTransaction(session, () => make(session)));
     },
     insert: (session, table, rows) => copyIn(session, table.name, table.columns, rows),
     complete: (session, model) => complete(session, name, model),
@@ -78,7 +74,7 @@ export async function tablesAt(address: PostgresAddress, partitions?: PartitionF
 }
 
 async function complete(session: ServerSession, store: string, model: StoreModel): Promise<void> {
-  await makeFunctions(session, await readServer(session, store));
+  await makeFunctions(session, store);
   const catalog = await readCatalog(session);
   for (const layout of storedLayouts(model)) await recreateView(session, model, layout, catalog);
   if ((await readSystems(session)) === undefined) return;

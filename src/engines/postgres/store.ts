@@ -23,12 +23,11 @@ import { readSystems } from './partitions/partitions.ts';
 import { tablesAt } from './raw-tables.ts';
 import { announcementsAt } from './reading/announcements.ts';
 import { LiveState } from './reading/live-state.ts';
-import { Looks } from './reading/looks.ts';
 import { readsOn } from './reading/reads.ts';
 import { postgresShared } from './shared.ts';
 import { ReadServers } from './standbys/read-servers.ts';
-import { isPrepared, prepareStore } from './tables/create.ts';
-import { mendView, viewState } from './tables/views.ts';
+import { lackOf, prepareStore } from './tables/create.ts';
+import { mendView, viewState } from './tables/tables.ts';
 import { stampClock } from './writing/stamp-clock.ts';
 import { writerOn } from './writing/writer.ts';
 
@@ -75,7 +74,7 @@ async function postgresEngine(address: PostgresAddress, options: PostgresStoreOp
   const { write: statement, connect } = patience;
   await using taken = new AsyncDisposableStack();
   const writing = taken.use(new StorePool(address, { statement, connect }));
-  if (!(await withSession(writing, (session) => isPrepared(session, address, options)))) {
+  if ((await withSession(writing, (session) => lackOf(session, address, options))) !== undefined) {
     // Without a time limit, since a migration may take long.
     await using pool = new StorePool(address, { connect });
     await prepareStore(pool, address, options, clock);
@@ -92,7 +91,6 @@ async function postgresEngine(address: PostgresAddress, options: PostgresStoreOp
   const dialect = partitions === undefined ? postgresDialect : partitionedDialect;
   const small = sessionOf(lanes.small);
   const state = new LiveState(clock, small.rows);
-  const looks = new Looks(state);
   taken.move(); // the engine closes them
   return {
     ...{ name, secret, dialect, writer, clock },
@@ -103,10 +101,10 @@ async function postgresEngine(address: PostgresAddress, options: PostgresStoreOp
     now: () => state.now(),
     ask: () => state.ask(),
     timeState: () => state.ask(),
-    look: (tokenHash) => looks.look(tokenHash),
+    look: (tokenHash) => state.look(tokenHash),
     // With standbys, nothing is assumed: a standby is read from once it has caught up with the primary, which must be queried for
     // its position.
-    assume: (live, tokenHash) => (readServers.any ? undefined : looks.assume(live, tokenHash)),
+    assume: (live, tokenHash) => (readServers.any ? undefined : state.assume(live, tokenHash)),
     ...readsOn({ address, dialect, state, lanes, readServers }),
     async *stream(statement) {
       await using pool = new StorePool(address);

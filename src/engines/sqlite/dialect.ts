@@ -146,8 +146,6 @@ const dialect = dialectOf({
   oneOf: (value, texts) => sql`${value} IN (SELECT value FROM json_each(${bindTexts(texts)}))`,
   noLimit: sql` LIMIT -1`,
   order: (value, descending) => (descending ? sql`${value} DESC` : value),
-  shift: (_type, moment, seconds) => sql`plat_shift(${moment}, ${seconds})`,
-  secondsBetween: (_type, later, earlier) => sql`plat_seconds(${later}, ${earlier})`,
   matches: (text, pattern, ignoreCase) =>
     sql`plat_matches(${text}, ${bind(pattern)}, ${bind(ignoreCase ? 1 : 0)})`,
   // GLOB has the same two wildcards; brackets escape them.

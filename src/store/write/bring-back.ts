@@ -20,7 +20,6 @@ import { stampsAsOwn } from '../../records/settings.ts';
 import { isStamp } from '../../records/stamps.ts';
 import { spanText } from '../clock-jump.ts';
 import type { NewEpoch } from '../epoch.ts';
-import type { TimeState } from '../meta.ts';
 import type { StoreClock } from '../store-clock.ts';
 import type { BatchWriter } from './batches.ts';
 import { mustNotHaveJumped } from './commit-timestamps.ts';
@@ -42,7 +41,7 @@ export interface StampState {
 /** The same from the state of a store that was read, and its clock, which that has updated. */
 export const stampStateOf = (
   { raw, setBack }: StoreClock,
-  { newest, restamping, jump }: TimeState,
+  { newest, restamping, jump }: Pick<StampState, 'newest' | 'jump'> & { readonly restamping: boolean },
 ): StampState => ({ now: raw(), newest, isRestamping: restamping, jump, setBack: setBack() });
 
 /** How far the newest timestamp of a store is ahead of its clock. */

@@ -230,7 +230,7 @@ test('creating a partition waits for no reader, and delays none', async (t) => {
   const pool = new StorePool(postgresAddress(address));
   await withSession(pool, async (session) => {
     await session.run('BEGIN');
-    await makePartitions(session, ['Z']);
+    await makePartitions(['Z'], (make) => make(session));
     // Its transaction is still open.
     assert.deepEqual(await keys('Property', '$expand=Media'), ['A', 'B']);
     assert.deepEqual(await keys('Property', '', { viewer: { role: 'private', systems: ['Y'] } }), ['B']);

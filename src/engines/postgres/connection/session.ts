@@ -13,7 +13,7 @@ import { type Watch, watch } from './unresponsive.ts';
 export type Bindable = string | number | boolean | null | Buffer | readonly (string | number | null)[];
 
 /** Statements on a server: those of the store, and those in the driver's form. */
-interface Statements extends Session {
+export interface Statements extends Session {
   /** @param values for a statement that is kept prepared; a text without them is run once, or changes tables */
   rows(statement: Sql | string, values?: readonly Bindable[]): Promise<readonly Row[]>;
   run(statement: Sql | string, values?: readonly Bindable[]): Promise<number>;

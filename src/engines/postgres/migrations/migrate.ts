@@ -6,10 +6,8 @@ import { logStored } from '../../../store/rows/change-log.ts';
 import { Undo } from '../../../store/write-session.ts';
 import type { StorePool } from '../connection/connect.ts';
 import { isLockTimeout } from '../connection/errors.ts';
-import { type ServerSession, withSession } from '../connection/session.ts';
-import { readCatalog } from '../tables/catalog.ts';
-import { extendTables } from '../tables/extend.ts';
-import { recreateView } from '../tables/views.ts';
+import type { ServerSession } from '../connection/session.ts';
+import { applyTables, mendView } from '../tables/tables.ts';
 import { underLock } from '../writing/lock.ts';
 import { MIGRATIONS, type Migration } from './steps.ts';
 
@@ -38,26 +36,13 @@ export interface MigrateOptions {
  */
 export async function migrateStore(pool: StorePool, options: MigrateOptions = {}): Promise<void> {
   const { migrations = MIGRATIONS, rest = () => setTimeout(REST) } = options;
-  const isBehind = async (session: ServerSession) =>
-    stepFrom(migrations, (await readMeta(session)).layout) !== undefined;
-  if (!(await withSession(pool, isBehind))) return;
-  for (let tries = 1; ; ) {
-    switch (await migrateOnce(pool, migrations, tries === TRIES)) {
-      case 'done':
-        return;
-      case 'moved':
-        tries = 1;
-        break;
-      case 'in the way':
-        tries++;
-        await rest();
-        break;
-    }
+  for (let tries = 1; ; tries++) {
+    const outcome = await migrateOnce(pool, migrations, tries === TRIES);
+    if (outcome === 'done') return;
+    if (outcome === 'moved') tries = 0;
+    else await rest();
   }
 }
-
-const stepFrom = (migrations: readonly Migration[], layout: number): Migration | undefined =>
-  migrations.find((migration) => migration.layout === layout + 1);
 
 type Outcome = 'done' | 'moved' | 'in the way';
 
@@ -68,7 +53,7 @@ function migrateOnce(
 ): Promise<Outcome> {
   const move = async (session: ServerSession): Promise<Outcome | Undo<Outcome>> => {
     const { layout, generation } = await readMeta(session);
-    const step = stepFrom(migrations, layout);
+    const step = migrations.find((migration) => migration.layout === layout + 1);
     if (step === undefined) return 'done';
     await session.run(`SET LOCAL lock_timeout = ${LOCK_PATIENCE}`);
     try {
@@ -95,10 +80,8 @@ function migrateOnce(
 /** A newer layout may require columns and indexes that an older store lacks, and views of other tables. */
 async function extendAll(session: ServerSession): Promise<void> {
   const model = await readModel(session);
-  const layouts = storedLayouts(model);
-  const catalog = await readCatalog(session);
-  await extendTables(session, catalog, layouts);
-  for (const layout of layouts.filter(({ search }) => search !== undefined)) {
-    await recreateView(session, model, layout, catalog, true);
+  await applyTables(session, model);
+  for (const layout of storedLayouts(model)) {
+    if (layout.search !== undefined) await mendView(session, model, layout);
   }
 }

@@ -74,8 +74,21 @@ async function withoutPartitions(session: ServerSession, systems: readonly strin
   return systems.filter((system) => !known.has(system));
 }
 
-/** Creates the partitions of new systems in all tables, under the write lock. */
-export async function makePartitions(session: ServerSession, systems: readonly string[]): Promise<void> {
+/**
+ * Creates the partitions of new systems in all tables.
+ * @param apart runs work in a transaction of its own: all at once would take long, and more locks than a server has room for
+ */
+export async function makePartitions(
+  systems: Iterable<string>,
+  apart: (work: (session: ServerSession) => Promise<void>) => Promise<void>,
+): Promise<void> {
+  const all = [...new Set(systems)];
+  for (let at = 0; at < all.length; at += MOST_AT_ONCE) {
+    await apart((session) => makeSome(session, all.slice(at, at + MOST_AT_ONCE)));
+  }
+}
+
+async function makeSome(session: ServerSession, systems: readonly string[]): Promise<void> {
   const fresh = await withoutPartitions(session, systems);
   if (fresh.length === 0) return;
   const tables = await session.rows(
@@ -92,12 +105,6 @@ export async function makePartitions(session: ServerSession, systems: readonly s
       await session.run(creation(session, String(name), Number(row?.number), system));
     }
   }
-}
-
-/** Distinct systems, in groups that one transaction can handle. */
-export function* systemsAtOnce(systems: Iterable<string>): Iterable<string[]> {
-  const all = [...new Set(systems)];
-  for (let at = 0; at < all.length; at += MOST_AT_ONCE) yield all.slice(at, at + MOST_AT_ONCE);
 }
 
 /**

@@ -3,6 +3,7 @@
  * for which one connection of each following process listens. A lost connection is reopened, with growing pauses while the server
  * is unavailable. A proxy that shares connections among clients may swallow notifications, so followers also poll now and then.
  */
+import { once } from 'node:events';
 import type { Announcements, Hearing, Pause } from '../../../store/commit-watch.ts';
 import type { PostgresAddress } from '../connection/address.ts';
 import { StorePool } from '../connection/connect.ts';
@@ -24,31 +25,26 @@ export function announcementsAt(
   /** The number of connections that were lost, or failed, since the last notification. */
   let failures = 0;
 
-  /** Listens until the connection ends. @throws what ended it, unless `close` did */
-  const listen = async (): Promise<void> => {
+  /** Listens until the connection ends. @throws what ended it */
+  const listen = async (): Promise<never> => {
     const client = await pool.connect();
-    const over = Promise.withResolvers<void>();
-    const close = (): void => over.resolve();
     try {
-      client.once('error', over.reject);
-      client.once('end', () => over.reject(new Error('The connection that listens has ended')));
-      ended.signal.addEventListener('abort', close);
-      if (ended.signal.aborted) close();
+      const over = once(client, 'end', { signal: ended.signal }).then(() => {
+        throw new Error('The connection that listens has ended');
+      });
       client.on('notification', ({ payload }) => {
         failures = 0;
         if (payload === address.schema) heard();
       });
       // An unresponsive server answers neither.
-      await Promise.race([client.query(`LISTEN ${CHANGES_CHANNEL}`), over.promise]);
-      if (ended.signal.aborted) return;
+      await Promise.race([client.query(`LISTEN ${CHANGES_CHANNEL}`), over]);
       isOpen = true;
       isReported = false;
       // Commits before this moment were not announced to this connection.
       heard();
-      await over.promise;
+      return await over;
     } finally {
       isOpen = false;
-      ended.signal.removeEventListener('abort', close);
       client.release(true);
     }
   };
@@ -57,8 +53,9 @@ export function announcementsAt(
       try {
         await listen();
       } catch (error) {
+        if (ended.signal.aborted) break;
         // Only the first failure is reported.
-        if (!isReported && !ended.signal.aborted) lost(error);
+        if (!isReported) lost(error);
         isReported = true;
         await pause(Math.min(FIRST_PAUSE * 2 ** failures++, LONGEST_PAUSE), ended.signal);
       }

@@ -1,6 +1,18 @@
-import type { TimeState } from '../../../store/meta.ts';
-import type { Horizon } from '../../../store/store.ts';
-import type { ServerSession } from '../connection/session.ts';
+/**
+ * What a process knows about a store that other processes change as well: its clock and last timestamp, the number of changes, and
+ * the keys of requests. A request learns of it in one round trip, or in none if it assumes that nothing has changed, which the
+ * statement that reads then confirms. This module must not know what is read.
+ */
+import { setImmediate } from 'node:timers/promises';
+import type { KeyRecord } from '../../../access/index.ts';
+import type { StoreModel } from '../../../compile/model.ts';
+import { storedJson } from '../../../records/damage.ts';
+import { BoundedCache } from '../../../shared/bounded-cache.ts';
+import type { Engine } from '../../../store/engine.ts';
+import { keyOf } from '../../../store/key-store.ts';
+import type { LiveModel } from '../../../store/live-model.ts';
+import { type AssumedLook, type Horizon, LookChanged } from '../../../store/store.ts';
+import type { Statements } from '../connection/session.ts';
 import type { StampClock } from '../writing/stamp-clock.ts';
 import { LOOK, type Seen, seenIn, timeIn } from './look-row.ts';
 
@@ -11,28 +23,32 @@ const HORIZON = `SELECT moment, settled, stands, (SELECT value FROM plat_meta WH
 const KEEP_READING = `UPDATE plat_meta SET value = $1 WHERE name IN
   (SELECT name FROM plat_meta WHERE name = 'clock_reading' FOR UPDATE SKIP LOCKED)`;
 
-/** The response of the primary to a query for the state alone. */
-interface Answered extends TimeState {
-  /** The row of the requested key as JSON; null if there is none. */
-  readonly key: string | null;
-  /** The next number of the sequence of changes; it differs after each commit that changes data. */
-  readonly next: number;
-  /** Whether the clock shows the expected time. */
-  readonly isExpected: boolean;
+/** A key, and its row as the server returned it. */
+interface KnownKey {
+  readonly row: string;
+  readonly key: KeyRecord;
 }
 
-/** What a process knows about a store that other processes change as well: the last timestamp, and the number of changes. */
+const KEPT = { entries: 10_000, bytes: 16 * 1024 * 1024 };
+/** The memory of a key besides its row, in bytes. */
+const KEY = 600;
+
+type Look = Awaited<ReturnType<Engine['look']>>;
+
 export class LiveState {
   readonly #clock: StampClock;
-  readonly #rows: ServerSession['rows'];
+  readonly #rows: Statements['rows'];
   readonly #position = new ChangePosition();
+  readonly #keys = new BoundedCache<KnownKey>('keys', KEPT);
+  /** Queries that are about to be sent, by token hash. */
+  readonly #coming = new Map<string, Promise<Look>>();
   #lastStamp = 0;
   /** The epoch of `#lastStamp`. */
   #epoch = '';
   #generation = 0;
 
   /** @param rows runs small statements on the primary */
-  constructor(clock: StampClock, rows: ServerSession['rows']) {
+  constructor(clock: StampClock, rows: Statements['rows']) {
     this.#clock = clock;
     this.#rows = rows;
   }
@@ -43,12 +59,12 @@ export class LiveState {
   }
 
   /** Queries the primary for the current state of the store, and for the key with a token hash. */
-  async ask(tokenHash: string | null = null): Promise<Answered> {
+  async ask(tokenHash: string | null = null) {
     const asked = performance.now();
     const [row] = await this.#rows(LOOK, [tokenHash]);
     const seen = seenIn(row);
     const isExpected = this.observe(seen, asked);
-    return { ...timeIn(seen, this.#clock), key: seen.key, next: Number(row?.next ?? 0), isExpected };
+    return { ...timeIn(seen, this.#clock), key: seen.key, commit: Number(row?.next ?? 0), isExpected };
   }
 
   /**
@@ -93,6 +109,95 @@ export class LiveState {
     const now = Number(row?.moment);
     if (String(row?.epoch ?? '') === this.#epoch) this.sawStamp(now);
     return { now, settled: Number(row?.settled), standsUntil: Number(row?.stands) };
+  }
+
+  /**
+   * Queries the primary once for all requests that arrive in the same turn of the event loop. The query is sent after all of them
+   * have arrived, so that each sees every commit before it.
+   */
+  look(tokenHash: string): Promise<Look> {
+    const coming = this.#coming.get(tokenHash);
+    if (coming !== undefined) return coming;
+    const look = setImmediate().then(() => {
+      this.#coming.delete(tokenHash);
+      return this.#look(tokenHash);
+    });
+    this.#coming.set(tokenHash, look);
+    return look;
+  }
+
+  async #look(tokenHash: string): Promise<Look> {
+    const { generation, moment, commit, key: row } = await this.ask(tokenHash);
+    const key = row === null ? undefined : this.#keyOf(tokenHash, row);
+    return { generation, moment, now: this.now(), key, commit };
+  }
+
+  /** A revoked key is never assumed, but queried each time. */
+  assume(live: LiveModel, tokenHash: string): AssumedLook | undefined {
+    const known = this.#keys.get(tokenHash);
+    if (known === undefined || known.key.revokedAt !== null) return undefined;
+    return new OpenLook(tokenHash, known, live, this);
+  }
+
+  #keyOf(tokenHash: string, row: string): KeyRecord {
+    const known = this.#keys.get(tokenHash);
+    if (known?.row === row) return known.key;
+    const values = storedJson(row, 'a key of it');
+    const key = keyOf(typeof values === 'object' && values !== null ? { ...values } : {});
+    this.#keys.put(tokenHash, { row, key }, row.length + KEY);
+    return key;
+  }
+}
+
+/** An assumption about key and state, until a statement on the primary confirms or refutes it. */
+export class OpenLook implements AssumedLook {
+  readonly tokenHash: string;
+  readonly key: KeyRecord;
+  /** The row of the key. */
+  readonly row: string;
+  readonly model: StoreModel;
+  readonly now: number;
+  readonly #live: LiveModel;
+  readonly #state: LiveState;
+  #verdict: boolean | undefined;
+
+  constructor(tokenHash: string, { key, row }: KnownKey, live: LiveModel, state: LiveState) {
+    this.tokenHash = tokenHash;
+    this.key = key;
+    this.row = row;
+    this.model = live.known;
+    this.now = state.now();
+    this.#live = live;
+    this.#state = state;
+  }
+
+  /** Whether it has not been confirmed yet. */
+  get isOpen(): boolean {
+    return this.#verdict !== true;
+  }
+
+  /**
+   * Processes the state that a later statement has seen.
+   *
+   * @param isExpected whether the server's clock shows the expected time
+   * @throws LookChanged
+   */
+  confirm({ state, key }: Pick<Seen, 'state' | 'key'>, isExpected: boolean): void {
+    this.#verdict ??=
+      isExpected &&
+      key === this.row &&
+      state.generation === this.model.generation &&
+      this.#live.known === this.model;
+    if (!this.#verdict) throw new LookChanged();
+  }
+
+  async holds(): Promise<boolean> {
+    if (this.#verdict === undefined) {
+      const asked = await this.#state.ask(this.tokenHash);
+      const model = await this.#live.at(asked);
+      this.#verdict = asked.isExpected && asked.key === this.row && model === this.model;
+    }
+    return this.#verdict;
   }
 }
 

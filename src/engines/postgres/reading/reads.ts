@@ -21,9 +21,8 @@ import {
   SNAPSHOT,
 } from '../connection/session.ts';
 import type { ReadServers } from '../standbys/read-servers.ts';
-import type { LiveState } from './live-state.ts';
+import { type LiveState, OpenLook } from './live-state.ts';
 import { LOOK, lookIn, type Seen, seenIn, withLook } from './look-row.ts';
-import { OpenLook } from './looks.ts';
 import { bodyOf, memories, readTexts } from './texts.ts';
 
 /** What reads of records need. */

@@ -19,23 +19,40 @@ import { CURRENT_LAYOUT } from '../migrations/steps.ts';
 import { SHARED_TABLES } from '../shared.ts';
 import { underLock } from '../writing/lock.ts';
 import { SERVER_CLOCK, type StampClock } from '../writing/stamp-clock.ts';
-import { writeSessionOn } from '../writing/write-session.ts';
-import { applyTables } from './extend.ts';
+import { writeSessionOn } from '../writing/writer.ts';
 import { functionTexts, LOCK_CLASS } from './functions.ts';
+import { applyTables } from './tables.ts';
 
 /** The content of a schema; an unfinished copy is `incomplete`. */
 type Found = 'nothing' | 'incomplete' | 'store';
-
-/** The features of a server that a store uses. */
-interface Server {
-  /** A collation with Unicode's rules for upper and lower case. */
-  readonly unicode: string;
-}
 
 /** The desired properties of a store. */
 interface StoreWish extends Pick<EngineOptions, 'create' | 'onCreate'> {
   /** Absent: a new store has no partitions, and an existing one keeps what it was created with. */
   readonly partitions?: PartitionField | undefined;
+}
+
+/**
+ * What has to be created, migrated or replaced before a store can be used; undefined if nothing has to. Its statements
+ * read little and wait for no writer.
+ * @throws PlatError if it is a store that this plat does not know, or cannot use on this server or as requested
+ */
+export async function lackOf(
+  session: ServerSession,
+  address: PostgresAddress,
+  wish: StoreWish,
+): Promise<'store' | 'layout' | 'functions' | undefined> {
+  const unicode = await readUnicode(session, address.name);
+  if (!(await isMade(session, address))) return 'store';
+  const { layout, partitions, functions } = await readMeta(session);
+  if (layout < LAYOUT_VERSION) return 'layout';
+  // The partitioning of existing tables cannot change.
+  if (wish.partitions !== undefined && partitions === undefined) {
+    const reason = `${address.name} was created without partitions. Use "plat copy" into another schema to create it with them.`;
+    throw platError('usage', { reason });
+  }
+  // The functions of a newer version are compatible.
+  return layout > LAYOUT_VERSION || functions === functionsVersion(unicode) ? undefined : 'functions';
 }
 
 /**
@@ -46,59 +63,56 @@ interface StoreWish extends Pick<EngineOptions, 'create' | 'onCreate'> {
 export async function prepareStore(
   pool: StorePool,
   address: PostgresAddress,
-  { create, partitions, onCreate }: StoreWish,
+  wish: StoreWish,
   clock: StampClock,
 ): Promise<void> {
-  const server = await withSession(pool, (session) => readServer(session, address.name));
-  if (!(await withSession(pool, (session) => isMade(session, address)))) {
-    if (create === undefined) throw platError('storeMissing', { store: address.name });
-    await makeStore(pool, address, server, { create, partitions }, clock);
-    onCreate?.([]);
+  const { create, partitions, onCreate } = wish;
+  const lacking = (session: ServerSession) => lackOf(session, address, wish);
+  for (;;) {
+    switch (await withSession(pool, lacking)) {
+      case undefined:
+        return;
+      case 'store':
+        if (create === undefined) throw platError('storeMissing', { store: address.name });
+        await withSession(pool, (session) => makeStore(session, address, create, partitions, clock));
+        onCreate?.([]);
+        break;
+      case 'layout':
+        await migrateStore(pool);
+        break;
+      case 'functions':
+        await underLock(pool, async (session) => {
+          if ((await lacking(session)) === 'functions') await makeFunctions(session, address.name);
+        });
+    }
   }
-  await migrateStore(pool);
-  await withSession(pool, (session) => checkPartitions(session, address.name, partitions));
-  if (!(await withSession(pool, (session) => isCurrent(session, server)))) {
-    await underLock(pool, async (session) => {
-      if (!(await isCurrent(session, server))) await makeFunctions(session, server);
-    });
-  }
-}
-
-/**
- * Whether a store is there and nothing has to be created, migrated or replaced before it is used. Its statements read
- * little and wait for no writer.
- * @throws PlatError if it is a store that this plat does not know, or cannot use on this server
- */
-export async function isPrepared(
-  session: ServerSession,
-  address: PostgresAddress,
-  { partitions }: StoreWish,
-): Promise<boolean> {
-  const server = await readServer(session, address.name);
-  if (!(await isMade(session, address))) return false;
-  if ((await readMeta(session)).layout < LAYOUT_VERSION) return false;
-  await checkPartitions(session, address.name, partitions);
-  return await isCurrent(session, server);
 }
 
 /** Creates the tables, unless another process was faster. */
-function makeStore(
-  pool: StorePool,
+const makeStore = (
+  session: ServerSession,
   address: PostgresAddress,
-  server: Server,
-  wish: StoreWish & { readonly create: StoreSettings },
+  settings: StoreSettings,
+  partitions: PartitionField | undefined,
   clock: StampClock,
-): Promise<void> {
-  return withSession(pool, (session) =>
-    inTransaction(
-      session,
-      async () => {
-        if (!(await isMade(session, address))) await makeTables(session, address, server, wish, clock);
-      },
-      `BEGIN; SELECT pg_advisory_xact_lock(${LOCK_CLASS}, hashtext('${address.schema}'))`,
-    ),
+): Promise<void> =>
+  inTransaction(
+    session,
+    async () => {
+      if (await isMade(session, address)) return;
+      const epoch = newEpoch();
+      const [row] = await session.rows(`SELECT ${SERVER_CLOCK} AS clock`);
+      clock.note(Number(row?.clock), epoch, NOTHING_HELD);
+      await makeSchema(session, address.schema);
+      for (const text of OWN) await session.run(text);
+      const begun = { settings, epoch, now: clock.now(), ofEngine: { ...CURRENT_LAYOUT, partitions } };
+      await beginStore(writeSessionOn(session), begun, async (begin, model) => {
+        await makeFunctions(begin, address.name);
+        await applyTables(begin, model);
+      });
+    },
+    `BEGIN; SELECT pg_advisory_xact_lock(${LOCK_CLASS}, hashtext('${address.schema}'))`,
   );
-}
 
 /** Whether there is a store. @throws PlatError `storeNotOurs`, LayoutTooNew */
 async function isMade(session: ServerSession, address: PostgresAddress): Promise<boolean> {
@@ -126,25 +140,17 @@ export async function inspect(session: ServerSession, { schema, name }: Postgres
   return 'nothing';
 }
 
-/** The partitioning of existing tables cannot change, so another one than requested is an error. */
-async function checkPartitions(
-  session: ServerSession,
-  store: string,
-  partitions: PartitionField | undefined,
-): Promise<void> {
-  if (partitions === undefined || (await readMeta(session)).partitions !== undefined) return;
-  const reason = `${store} was created without partitions. Use "plat copy" into another schema to create it with them.`;
-  throw platError('usage', { reason });
-}
-
 /** Earlier versions cannot compress individual columns, nor define functions by an expression. */
 const OLDEST = 150_000;
 
 /** Collations for all of Unicode: of ICU, or built in (PostgreSQL 18). */
 const COLLATIONS = ['und-x-icu', 'pg_unicode_fast'];
 
-/** @throws PlatError `storeNotOurs` if the server cannot have a store */
-export async function readServer(session: ServerSession, store: string): Promise<Server> {
+/**
+ * The server's collation with Unicode's rules for upper and lower case.
+ * @throws PlatError `storeNotOurs` if the server cannot have a store
+ */
+async function readUnicode(session: ServerSession, store: string): Promise<string> {
   const [row] = await session.rows(
     `SELECT current_setting('server_version_num')::integer AS version, current_setting('server_encoding') AS encoding,
      (SELECT collname FROM pg_collation WHERE collname = ANY($1::text[]) AND collencoding IN (-1, 6)
@@ -156,7 +162,7 @@ export async function readServer(session: ServerSession, store: string): Promise
   if (version < OLDEST) throw refuse('its server is older than PostgreSQL 15');
   if (row?.encoding !== 'UTF8') throw refuse(`its database has the encoding ${row?.encoding}, not UTF8`);
   if (typeof row.unicode !== 'string') throw refuse('its server has no collation of Unicode (ICU)');
-  return { unicode: row.unicode };
+  return row.unicode;
 }
 
 /** plat's own tables, including that of partitions, which only this engine has. */
@@ -172,40 +178,16 @@ const TABLES = [
 export const OWN = TABLES.map((table) => creationOf(table).replaceAll(' TEXT', ` ${TEXT}`));
 
 /** Everything that is recreated when its text has changed. */
-const renewable = ({ unicode }: Server): readonly string[] => [...functionTexts(unicode), ...SHARED_TABLES];
+const renewable = (unicode: string): readonly string[] => [...functionTexts(unicode), ...SHARED_TABLES];
 
-const functionsVersion = (server: Server): string =>
-  hash('sha256', renewable(server).join('\n'), 'hex').slice(0, 16);
-
-/** Whether the functions are those of this version of plat, or of a newer, compatible one. */
-async function isCurrent(session: ServerSession, server: Server): Promise<boolean> {
-  const { layout, functions } = await readMeta(session);
-  return layout > LAYOUT_VERSION || functions === functionsVersion(server);
-}
+const functionsVersion = (unicode: string): string =>
+  hash('sha256', renewable(unicode).join('\n'), 'hex').slice(0, 16);
 
 /** Creates functions, and everything else that is recreated when its text has changed. */
-export async function makeFunctions(session: ServerSession, server: Server): Promise<void> {
-  for (const text of renewable(server)) await session.run(text);
-  await writeMeta(session, { functions: functionsVersion(server) });
-}
-
-async function makeTables(
-  session: ServerSession,
-  { schema }: PostgresAddress,
-  server: Server,
-  { create: settings, partitions }: StoreWish & { readonly create: StoreSettings },
-  clock: StampClock,
-): Promise<void> {
-  const epoch = newEpoch();
-  const [row] = await session.rows(`SELECT ${SERVER_CLOCK} AS clock`);
-  clock.note(Number(row?.clock), epoch, NOTHING_HELD);
-  await makeSchema(session, schema);
-  for (const text of OWN) await session.run(text);
-  const begun = { settings, epoch, now: clock.now(), ofEngine: { ...CURRENT_LAYOUT, partitions } };
-  await beginStore(writeSessionOn(session), begun, async (begin, model) => {
-    await makeFunctions(begin, server);
-    await applyTables(begin, model);
-  });
+export async function makeFunctions(session: ServerSession, store: string): Promise<void> {
+  const unicode = await readUnicode(session, store);
+  for (const text of renewable(unicode)) await session.run(text);
+  await writeMeta(session, { functions: functionsVersion(unicode) });
 }
 
 /** A database role may own a schema without the right to create one; `IF NOT EXISTS` would then be rejected as well. */

@@ -1,17 +1,59 @@
 /** What the store's writer needs from a server. */
 
+import type { ColumnKind } from '../../../compile/column-value.ts';
+import type { Dialect } from '../../../compile/dialect.ts';
+import { bind, join, name, type Sql, sql } from '../../../compile/fragment.ts';
 import type { WriteLimits } from '../../../store/write/in-time.ts';
-import { StoreWriter } from '../../../store/writer.ts';
-import type { StorePool } from '../connection/connect.ts';
-import { PATIENCE } from '../connection/connect.ts';
+import type { StoredRows, WriteSession } from '../../../store/write-session.ts';
+import { StoreWriter, type WriteEngine } from '../../../store/writer.ts';
+import { PATIENCE, type StorePool } from '../connection/connect.ts';
 import { refusalIn } from '../connection/errors.ts';
 import { allow, type ServerSession, sessionOf } from '../connection/session.ts';
-import { makePartitions, NewSystems, systemsAtOnce } from '../partitions/partitions.ts';
+import { partitionedDialect, postgresDialect } from '../dialect.ts';
+import { makePartitions, NewSystems, placing } from '../partitions/partitions.ts';
 import { readState } from '../reading/look-row.ts';
-import { applyTables } from '../tables/extend.ts';
+import { applyTables } from '../tables/tables.ts';
+import { copyIn } from './copy-in.ts';
 import { underLock } from './lock.ts';
 import type { StampClock } from './stamp-clock.ts';
-import { type ServerWriteSession, writeSessionOn } from './write-session.ts';
+
+type ServerWriteSession = ServerSession & WriteSession;
+
+function among({ oneOf, list }: Dialect, stored: StoredRows): Sql | undefined {
+  switch (stored.by) {
+    case '_key':
+      return stored.keys.length === 0 ? undefined : oneOf(sql`_key`, stored.keys);
+    case '_id':
+      return stored.ids.length === 0
+        ? undefined
+        : sql`_id IN (SELECT l.value FROM ${list(bind(JSON.stringify(stored.ids)), 'l')})`;
+  }
+}
+
+/**
+ * The session of a connection that holds the write lock.
+ * @param isPartitioned whether large tables are partitioned by originating system
+ */
+export const writeSessionOn = (session: ServerSession, isPartitioned = false): ServerWriteSession => ({
+  ...session,
+  dialect: isPartitioned ? partitionedDialect : postgresDialect,
+  async replace(table, stored, columns, rows) {
+    const isStored = among(session.dialect, stored);
+    if (isStored !== undefined) await session.run(sql`DELETE FROM ${name(table)} WHERE ${isStored}`);
+    await copyIn(session, table, columns, rows);
+  },
+  async update(table, columns, rows) {
+    const kinds = new Map<string, ColumnKind>([['_key', 'text'], ...columns]);
+    const names = [...kinds.keys()];
+    const given = rows.map((row) => Object.fromEntries(names.map((each, at) => [each, row[at]])));
+    const set = [...columns.keys()].map((each) => sql`${name(each)} = v.${name(each)}`);
+    const values = session.dialect.rowsOf(bind(JSON.stringify(given)), 'v', kinds);
+    await session.run(
+      sql`UPDATE ${name(table)} AS t SET ${join(set, ', ')} FROM ${values} WHERE t._key = v._key`,
+    );
+  },
+  ...(isPartitioned ? { beforePut: placing(session) } : {}),
+});
 
 export function writerOn(
   pool: StorePool,
@@ -19,33 +61,28 @@ export function writerOn(
   isPartitioned: boolean,
   limits: WriteLimits | undefined,
 ): StoreWriter<ServerWriteSession> {
+  const locked: WriteEngine<ServerWriteSession>['underLock'] = (work, { patience, isLong = false } = {}) =>
+    underLock(
+      pool,
+      async (session) => {
+        if (isLong) await allow(session, PATIENCE.large);
+        return await work(writeSessionOn(session, isPartitioned));
+      },
+      { patience },
+    );
   return new StoreWriter<ServerWriteSession>(
     {
       clock,
       largestWeight: 4000,
       refusal: refusalIn,
       reading: sessionOf(pool),
-      underLock: (work, { patience, isLong = false } = {}) =>
-        underLock(
-          pool,
-          async (session) => {
-            if (isLong) await allow(session, PATIENCE.large);
-            return await work(writeSessionOn(session, isPartitioned));
-          },
-          { patience },
-        ),
+      underLock: locked,
       timeState: (session) => readState(session, clock),
       applyTables,
       beforeCommit: keepPromise,
-      // Partitions for new systems are created in separate transactions, because that may take long.
       async recover(error) {
         if (!(error instanceof NewSystems)) return false;
-        for (const systems of systemsAtOnce(error.systems)) {
-          await underLock(pool, async (session) => {
-            await allow(session, PATIENCE.large);
-            await makePartitions(session, systems);
-          });
-        }
+        await makePartitions(error.systems, (make) => locked(make, { isLong: true }));
         return true;
       },
     },

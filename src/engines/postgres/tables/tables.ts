@@ -1,5 +1,12 @@
-import { join, name as quoted, type Sql, sql } from '../../../compile/fragment.ts';
-import type { ResourceLayout, SearchTable } from '../../../compile/layout/index.ts';
+/** The tables of records on a server and the views of them: what is there, what is lacking, and how it is added. */
+import type { ColumnKind } from '../../../compile/column-value.ts';
+import { bind, join, name as quoted, type Sql, sql } from '../../../compile/fragment.ts';
+import {
+  type ResourceLayout,
+  type SearchTable,
+  viewColumns,
+  viewSelection,
+} from '../../../compile/layout/index.ts';
 import { fillSearch } from '../../../compile/layout/search-table.ts';
 import {
   declaredColumn,
@@ -9,12 +16,45 @@ import {
   storedTables,
 } from '../../../compile/layout/tables.ts';
 import { type StoreModel, storedLayouts } from '../../../compile/model.ts';
+import type { ViewState } from '../../../store/check/table-faults.ts';
+import type { Columns } from '../../../store/raw-tables.ts';
+import type { Session } from '../../../store/session.ts';
 import { COLUMN_TYPES } from '../column-types.ts';
 import type { ServerSession } from '../connection/session.ts';
 import { isPartitioned } from '../dialect.ts';
 import { partitionsOf, partitionTable, readSystems } from '../partitions/partitions.ts';
-import { type Catalog, readCatalog } from './catalog.ts';
-import { recreateView } from './views.ts';
+
+/** The content of the schema of a store. */
+interface Catalog {
+  /** The columns of each table or view, in order. */
+  readonly columns: ReadonlyMap<string, Columns>;
+  readonly indexes: ReadonlySet<string>;
+}
+
+export async function readCatalog({ rows: read }: Pick<Session, 'rows'>): Promise<Catalog> {
+  const rows = await read(
+    sql`SELECT c.relname AS relation, c.relkind IN ('i', 'I') AS is_index, a.attname AS name, format_type(a.atttypid, NULL) AS type
+     FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
+     WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p', 'v', 'i', 'I')
+       AND NOT c.relispartition AND a.attnum > 0 AND NOT a.attisdropped ORDER BY c.relname, a.attnum`,
+  );
+  const relations = (index: boolean) =>
+    Map.groupBy(
+      rows.filter((row) => row.is_index === index),
+      ({ relation }) => String(relation),
+    );
+  const columnsOf = (found: typeof rows): Columns =>
+    new Map(found.map(({ name, type }) => [String(name), kindOf(String(type))]));
+  return {
+    columns: new Map([...relations(false)].map(([table, found]) => [table, columnsOf(found)])),
+    indexes: new Set(relations(true).keys()),
+  };
+}
+
+function kindOf(type: string): ColumnKind {
+  if (type === 'boolean') return 'boolean';
+  return type === 'text' ? 'text' : 'number';
+}
 
 /** A table as declared on the server. */
 interface ServerTable extends StoredTable {
@@ -153,4 +193,71 @@ async function readCompression(session: ServerSession): Promise<string> {
     "SELECT 'lz4' = ANY(enumvals) AS lz4 FROM pg_settings WHERE name = 'default_toast_compression'",
   );
   return row?.lz4 === true ? 'lz4' : 'pglz';
+}
+
+/**
+ * Creates the view for users (docs/sql-views.md): a column for each field in use, with agent and office fields joined. New columns
+ * are added at the end, so that objects that depend on a view remain valid.
+ *
+ * @param isWrong whether to recreate it although it has these columns
+ */
+export async function recreateView(
+  session: Session,
+  model: StoreModel,
+  layout: ResourceLayout,
+  catalog: Catalog,
+  isWrong = false,
+): Promise<void> {
+  const before = columnsIn(catalog, layout);
+  const columns = viewColumns(model, layout);
+  const stays = before.isSubsetOf(columns);
+  if (stays && before.size === columns.size && !isWrong) return;
+  if (!stays) await session.run(sql`DROP VIEW ${quoted(layout.viewName)}`);
+  await session.run(viewCreation(model, layout, layout.viewName, stays ? before : new Set()));
+}
+
+/** Recreates the view if it differs from its definition; in a write transaction. */
+export const mendView = async (session: Session, model: StoreModel, layout: ResourceLayout): Promise<void> =>
+  recreateView(session, model, layout, await readCatalog(session), true);
+
+/** The columns of a view; none if it does not exist. */
+const columnsIn = ({ columns }: Catalog, { viewName }: ResourceLayout): Set<string> =>
+  new Set(columns.get(viewName)?.keys());
+
+/** @param first the columns that must come first, in this order */
+const viewCreation = (
+  model: StoreModel,
+  layout: ResourceLayout,
+  viewName: string,
+  first: ReadonlySet<string>,
+): Sql => ({
+  parts: [`CREATE OR REPLACE VIEW "${viewName}" AS ${viewSelection(model, layout, first)}`],
+});
+
+/**
+ * Whether the view has the expected definition. The server stores a normalized definition, so it is compared with that of a
+ * temporary view with the expected definition.
+ */
+export async function viewState(
+  session: Session,
+  model: StoreModel,
+  layout: ResourceLayout,
+): Promise<ViewState> {
+  const { viewName } = layout;
+  const found = columnsIn(await readCatalog(session), layout);
+  if (found.size === 0) return 'absent';
+  const columns = viewColumns(model, layout);
+  if (found.size !== columns.size || !found.isSubsetOf(columns)) return 'different';
+  const definition = async (view: string): Promise<unknown> => {
+    const [row] = await session.rows(sql`SELECT pg_get_viewdef(CAST(${bind(view)} AS regclass)) AS text`);
+    return row?.text;
+  };
+  const probe = `${viewName}_as_made`;
+  await session.run(sql`BEGIN`);
+  try {
+    await session.run(viewCreation(model, layout, probe, found));
+    return (await definition(probe)) === (await definition(viewName)) ? 'intact' : 'different';
+  } finally {
+    await session.run(sql`ROLLBACK`);
+  }
 }
