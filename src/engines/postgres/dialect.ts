@@ -14,9 +14,9 @@ import {
   sql,
 } from '../../compile/fragment.ts';
 import type { ResourceLayout } from '../../compile/layout/index.ts';
+import type { StoredKind } from '../../compile/layout/tables.ts';
 import type { ScalarType } from '../../dictionary/index.ts';
 import type { ValueType } from '../../query/tree.ts';
-import { COLUMN_TYPES } from './column-types.ts';
 import { serverPattern } from './pattern.ts';
 
 /**
@@ -24,6 +24,18 @@ import { serverPattern } from './pattern.ts';
  * may contain several.
  */
 export const CHANGES_CHANNEL = 'plat_changes';
+
+/** The type of texts, which are compared bytewise (I1). */
+export const TEXT = 'text COLLATE "C"';
+
+/** The types of columns. Numbers are those of JSON. A replica keeps a fraction even in an integer field. */
+export const COLUMN_TYPES: Readonly<Record<StoredKind, string>> = {
+  text: TEXT,
+  number: 'double precision',
+  boolean: 'boolean',
+  count: 'integer',
+  id: 'bigint',
+};
 
 /**
  * The tables of listings and of parts of records are large, so they may be partitioned by originating system. Agents, offices and
@@ -52,18 +64,14 @@ const placeholder: Placeholder = (position, value) => {
   }
 };
 
-function nothing(type: ValueType): Sql {
-  switch (type) {
-    case 'integer':
-    case 'decimal':
-    case 'duration':
-      return sql`NULL::float8`;
-    case 'boolean':
-      return sql`NULL::boolean`;
-    default:
-      return sql`NULL::text`;
-  }
-}
+const NOTHING: Readonly<Partial<Record<ValueType, Sql>>> = {
+  integer: sql`NULL::float8`,
+  decimal: sql`NULL::float8`,
+  duration: sql`NULL::float8`,
+  boolean: sql`NULL::boolean`,
+};
+
+const nothing = (type: ValueType): Sql => NOTHING[type] ?? sql`NULL::text`;
 
 const quoted = (value: Sql): Sql => sql`coalesce(to_json((${value})::text)::text, 'null')`;
 const plain = (value: Sql): Sql => sql`coalesce((${value})::text, 'null')`;

@@ -2,12 +2,14 @@
  * Checks the physical structure of a store on a server: that tables and columns exist, and that indexes are intact and complete.
  */
 
+import { name, sql } from '../../compile/fragment.ts';
 import { type StoreModel, storedLayouts } from '../../compile/model.ts';
 import type { FileFault } from '../../store/check/checks.ts';
 import { findModelFaults } from '../../store/check/table-faults.ts';
 import { OWN_TABLES } from '../../store/own-tables.ts';
 import type { Columns } from '../../store/raw-tables.ts';
-import type { ServerSession } from './connection/session.ts';
+import type { Session } from '../../store/session.ts';
+import { allow, inTransaction, type ServerSession, SNAPSHOT } from './connection/session.ts';
 import { readCatalog, tablesOf as wantedTables } from './tables/tables.ts';
 
 const INVALID = `SELECT c.relname AS name FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
@@ -18,14 +20,27 @@ const BY_ROWS =
 const BY_INDEX =
   'SET LOCAL enable_seqscan = off; SET LOCAL enable_indexscan = on; SET LOCAL enable_indexonlyscan = on';
 
-/** Finds faults. It must be called in a transaction that reads one snapshot. */
-export async function findFileFaults(session: ServerSession, model: StoreModel): Promise<FileFault[]> {
+/** The time limit of statements that scan whole tables, in milliseconds. */
+const LARGE = 600_000;
+
+/** Finds faults, on one snapshot. */
+export const findFileFaults = (session: ServerSession, model: StoreModel): Promise<FileFault[]> =>
+  inTransaction(
+    session,
+    async () => {
+      await allow(session, LARGE);
+      return await faultsIn(session, model);
+    },
+    SNAPSHOT,
+  );
+
+async function faultsIn(session: ServerSession, model: StoreModel): Promise<FileFault[]> {
   const { columns } = await readCatalog(session);
   const faults = findModelFaults(model, (table) => columns.get(table)?.keys() ?? []);
   const add = (what: string): void => void faults.push({ what, kind: 'structure' });
   findMissing(model, columns).forEach(add);
   for (const { name } of await session.rows(INVALID)) add(`the index ${String(name)} is not valid`);
-  for (const table of tablesOf(model)) {
+  for (const { name: table } of recordTables(model)) {
     if (columns.get(table)?.has('_key') !== true) continue;
     const count = async (way: string): Promise<number> => {
       await session.run(way);
@@ -53,5 +68,8 @@ function findMissing(model: StoreModel, found: ReadonlyMap<string, Columns>): st
 const recordTables = (model: StoreModel) =>
   storedLayouts(model).flatMap((layout) => wantedTables(layout, false));
 
-/** The tables of records. */
-export const tablesOf = (model: StoreModel): string[] => recordTables(model).map(({ name }) => name);
+/** The steps that make the indexes of all records anew. */
+export const reindexings = (model: StoreModel) =>
+  recordTables(model).map(
+    (table) => (session: Session) => session.run(sql`REINDEX TABLE ${name(table.name)}`),
+  );

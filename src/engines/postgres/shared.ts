@@ -1,7 +1,7 @@
 import type { Row } from '../../store/session.ts';
 import type { Shared, SharedList } from '../../store/shared.ts';
-import { TEXT } from './column-types.ts';
 import type { Bindable } from './connection/session.ts';
+import { TEXT } from './dialect.ts';
 import { SERVER_CLOCK } from './writing/stamp-clock.ts';
 
 /**

@@ -1,5 +1,5 @@
 /** The PostgreSQL engine: a store in a schema of a database, which any number of machines share. */
-import { name as quoted, render, type Sql, sql } from '../../compile/fragment.ts';
+import { render, sql } from '../../compile/fragment.ts';
 import { type Engine, type EngineOptions, trustOf } from '../../store/engine.ts';
 import { openOn } from '../../store/engine-store.ts';
 import { readMeta } from '../../store/meta.ts';
@@ -8,17 +8,9 @@ import type { PartitionField, Store } from '../../store/store.ts';
 import { type PostgresAddress, postgresAddress } from './connection/address.ts';
 import { connectLanes, PATIENCE, type Patience, StorePool } from './connection/connect.ts';
 import { damageIn, openingError, translateError } from './connection/errors.ts';
-import {
-  allow,
-  bindings,
-  borrow,
-  inTransaction,
-  SNAPSHOT,
-  sessionOf,
-  withSession,
-} from './connection/session.ts';
+import { bindings, borrow, SNAPSHOT, sessionOf, withSession } from './connection/session.ts';
 import { partitionedDialect, postgresDialect } from './dialect.ts';
-import { findFileFaults, tablesOf } from './file-faults.ts';
+import { findFileFaults, reindexings } from './file-faults.ts';
 import { readSystems } from './partitions/partitions.ts';
 import { tablesAt } from './raw-tables.ts';
 import { announcementsAt } from './reading/announcements.ts';
@@ -62,9 +54,6 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     throw openingError(error, address);
   }
 }
-
-/** The time limit of statements that scan whole tables, in milliseconds. */
-const LARGE = 600_000;
 
 async function postgresEngine(address: PostgresAddress, options: PostgresStoreOptions): Promise<Engine> {
   const { name } = address;
@@ -123,23 +112,8 @@ async function postgresEngine(address: PostgresAddress, options: PostgresStoreOp
 
     viewState: (model, layout) => withSession(writing, (session) => viewState(session, model, layout)),
     makeView: (session, model, layout) => mendView(session, model, layout),
-    fileFaults: (model) =>
-      withSession(lanes.searches, (session) =>
-        inTransaction(
-          session,
-          async () => {
-            await allow(session, LARGE);
-            return await findFileFaults(session, model);
-          },
-          SNAPSHOT,
-        ),
-      ),
-    mendFile: (model) =>
-      tablesOf(model).map(
-        (table) =>
-          ({ run }) =>
-            run(sql`REINDEX TABLE ${quoted(table)}`),
-      ),
+    fileFaults: (model) => withSession(lanes.searches, (session) => findFileFaults(session, model)),
+    mendFile: reindexings,
 
     async facts(session) {
       const [size] = await session.rows(SIZE);
@@ -169,12 +143,8 @@ async function postgresEngine(address: PostgresAddress, options: PostgresStoreOp
   };
 }
 
-const SIZE: Sql = {
-  parts: [
-    `SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) AS bytes FROM pg_class c
-     WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p')`,
-  ],
-};
+const SIZE = sql`SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) AS bytes FROM pg_class c
+  WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p')`;
 
 /** The number of rows per fetch: a stream reads one snapshot in portions. */
 const ROWS = 500;

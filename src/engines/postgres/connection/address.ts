@@ -19,8 +19,6 @@ export interface PostgresAddress {
 
 const DEFAULT_SCHEMA = 'plat';
 const DEFAULT_CONNECTIONS = 10;
-const MOST_CONNECTIONS = 500;
-const MOST_PROCESSORS = 1024;
 
 /** The driver connects to a single server; failover must be handled by a host name or a proxy that leads to the current primary. */
 const ONE_HOST = /^[^/]*\/\/[^/,]*(\/|$)/;
@@ -39,17 +37,16 @@ export function postgresAddress(text: string): PostgresAddress {
   const [base = '', query = ''] = text.split('?', 2);
   const parameters = new URLSearchParams(query);
   const schema = parameters.get('schema') ?? DEFAULT_SCHEMA;
-  const connections = Number(parameters.get('connections') ?? DEFAULT_CONNECTIONS);
   if (!SCHEMA.test(schema)) {
     throw usage(`The schema of the store is ${JSON.stringify(schema)}, but takes a name in lower case.`);
   }
-  if (!Number.isInteger(connections) || connections < 2 || connections > MOST_CONNECTIONS) {
-    throw usage(`The connections of the store are a number from 2 to ${MOST_CONNECTIONS}.`);
-  }
-  const processors = Number(parameters.get('processors') ?? availableParallelism());
-  if (!Number.isInteger(processors) || processors < 1 || processors > MOST_PROCESSORS) {
-    throw usage(`The processors of the store are a number from 1 to ${MOST_PROCESSORS}.`);
-  }
+  const numberOf = (name: string, usual: number, least: number, most: number): number => {
+    const number = Number(parameters.get(name) ?? usual);
+    if (Number.isInteger(number) && number >= least && number <= most) return number;
+    throw usage(`The ${name} of the store are a number from ${least} to ${most}.`);
+  };
+  const connections = numberOf('connections', DEFAULT_CONNECTIONS, 2, 500);
+  const processors = numberOf('processors', availableParallelism(), 1, 1024);
   if (!ONE_HOST.test(base) || !(URL.canParse(base) || NO_HOST.test(base))) {
     throw usage(
       'The address of the store cannot be read: it takes one host, and signs such as / and @ in a password are written %2F and %40.',

@@ -56,8 +56,8 @@ export class StorePool extends Pool {
   /** The time limit of each statement, in milliseconds; 0: unlimited. */
   readonly limit: number;
   readonly #connect: number;
-  /** The queue of named callers. */
-  readonly #queue: FairQueue;
+  /** Distributes connections fairly among callers. */
+  readonly queue: FairQueue;
   /** The connections that are in use. */
   readonly #lent = new Set<PoolClient>();
 
@@ -81,7 +81,7 @@ export class StorePool extends Pool {
     });
     this.limit = statement;
     this.#connect = connect;
-    this.#queue = new FairQueue({ turns: most, waiting: LONGEST_QUEUE, long: true, patience: connect });
+    this.queue = new FairQueue({ turns: most, waiting: LONGEST_QUEUE, long: true, patience: connect });
     this.on('acquire', (client) => this.#lent.add(client));
     this.on('release', (_error, client) => this.#lent.delete(client));
     // The pool replaces a connection that is lost while idle; connections in use report the loss to their users.
@@ -95,7 +95,7 @@ export class StorePool extends Pool {
 
   /** The number of callers that wait for a connection. */
   get waiting(): number {
-    return this.#queue.waiting + this.waitingCount;
+    return this.queue.waiting + this.waitingCount;
   }
 
   /**
@@ -104,7 +104,7 @@ export class StorePool extends Pool {
    */
   async close(): Promise<void> {
     const ended = this.end();
-    this.#queue.close(() => platError('storeUnavailable', {}));
+    this.queue.close(() => platError('storeUnavailable', {}));
     if (!(await within(SOON, ended))) {
       for (const { connection } of this.#lent) connection.stream.destroy();
     }
@@ -115,30 +115,8 @@ export class StorePool extends Pool {
     return this.end();
   }
 
-  /**
-   * A connection; `release` returns it.
-   *
-   * @param name the caller; connections are distributed fairly among callers. Absent: the store itself
-   * @throws PlatError `overloaded` if all connections remain in use
-   */
-  async take(name?: string): Promise<PoolClient> {
-    if (name === undefined) return this.#take();
-    const turn = await this.#queue.enter(name);
-    try {
-      const client = await this.#take();
-      const { release } = client;
-      client.release = (error) => {
-        release.call(client, error);
-        turn.end();
-      };
-      return client;
-    } catch (error) {
-      turn.end();
-      throw error;
-    }
-  }
-
-  async #take(): Promise<PoolClient> {
+  /** A connection; `release` returns it. @throws PlatError `overloaded` if all connections remain in use */
+  async take(): Promise<PoolClient> {
     const refused = () => platError('overloaded', { seconds: COME_BACK }, { retryAfter: COME_BACK });
     if (this.waitingCount >= LONGEST_QUEUE) throw refused();
     const deadline = performance.now() + this.#connect;

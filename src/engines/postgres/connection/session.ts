@@ -32,10 +32,8 @@ type Work<T> = (session: ServerSession) => Promise<T>;
 interface Lending {
   /** The time limit of each statement in milliseconds; absent: that of the pool. */
   readonly milliseconds?: number;
-  /** The caller, as in `StorePool.take`. */
+  /** The caller that waits in the pool's queue; absent: the store itself, which does not. */
   readonly name?: string | undefined;
-  /** Called when the connection is released. */
-  readonly returned?: () => void;
 }
 
 /** A connection of a pool, for as long as a scope holds it. */
@@ -51,43 +49,40 @@ export interface Loan extends Disposable {
  * whatever throws in the scope, the connection returns to its pool when the scope is left. A connection that was lost,
  * or that is still inside a transaction then, is closed and not used again.
  */
-export async function borrow(pool: StorePool, { milliseconds, name, returned }: Lending = {}): Promise<Loan> {
-  const client = await pool.take(name);
-  try {
-    const limit = milliseconds === undefined ? pool.limit : Math.max(1, Math.round(milliseconds));
-    limitStatements(client, limit, pool.limit);
-    const watching = watch(client, limit);
-    const session = sessionOn(client, watching);
-    let isLost = false;
-    let ending: Work<unknown> | undefined;
-    const run = async <T>(work: Work<T>): Promise<T> => {
-      try {
-        return await work(session);
-      } catch (error) {
-        isLost ||= isUnavailable(error);
-        throw error;
-      }
-    };
-    const giveBack = (): void => {
-      watching.end();
-      client.release(isLost || client.getTransactionStatus() !== IDLE || isFull(client));
-      returned?.();
-    };
-    return {
-      run,
-      endWith(work) {
-        ending = work;
-      },
-      [Symbol.dispose]() {
-        if (ending === undefined || isLost) return giveBack();
-        // What the ending could not do shows in the status of the connection.
-        void run(ending).then(giveBack, giveBack);
-      },
-    };
-  } catch (error) {
-    client.release(true);
-    throw error;
-  }
+export async function borrow(pool: StorePool, { milliseconds, name }: Lending = {}): Promise<Loan> {
+  using taken = new DisposableStack();
+  if (name !== undefined) taken.use(await pool.queue.enter(name));
+  const client = await pool.take();
+  let isLost = true;
+  taken.defer(() => client.release(isLost || client.getTransactionStatus() !== IDLE || isFull(client)));
+  const limit = milliseconds === undefined ? pool.limit : Math.max(1, Math.round(milliseconds));
+  limitStatements(client, limit, pool.limit);
+  const watching = watch(client, limit);
+  taken.defer(watching.end);
+  const session = sessionOn(client, watching);
+  isLost = false;
+  const run = async <T>(work: Work<T>): Promise<T> => {
+    try {
+      return await work(session);
+    } catch (error) {
+      isLost ||= isUnavailable(error);
+      throw error;
+    }
+  };
+  let ending: Work<unknown> | undefined;
+  const held = taken.move();
+  const giveBack = (): void => held.dispose();
+  return {
+    run,
+    endWith(work) {
+      ending = work;
+    },
+    [Symbol.dispose]() {
+      if (ending === undefined || isLost) return giveBack();
+      // What the ending could not do shows in the status of the connection.
+      void run(ending).then(giveBack, giveBack);
+    },
+  };
 }
 
 /** The transaction status of an idle connection, which the server reports with every response. */

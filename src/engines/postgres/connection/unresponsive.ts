@@ -13,15 +13,13 @@ class Silence extends Error {
 
 /** Ends a connection that no longer responds, and reports this to its user. */
 export interface Watch {
-  /** Restarts the timeout. */
-  again(): void;
   /** Restarts the timeout with another time limit of statements, in milliseconds. */
   allow(limit: number): void;
   end(): void;
 }
 
 /** For a connection without a timeout. */
-const NO_WATCH: Watch = { again: () => undefined, allow: () => undefined, end: () => undefined };
+const NO_WATCH: Watch = { allow: () => undefined, end: () => undefined };
 
 /**
  * Ends a connection from which no byte was heard, whether the server sends none or this process does not read.
@@ -51,7 +49,6 @@ export function watch({ connection }: Client, milliseconds: number): Watch {
   };
   stream.on('data', hear);
   return {
-    again: hear,
     allow(limit) {
       clearTimeout(timer);
       timer = start(limit);

@@ -47,15 +47,6 @@ export const LOOK = `SELECT ${columns('$1')}, (SELECT next FROM plat_sequence WH
 /** What a statement returns (store/read-steps.ts). The row is added to each of its rows, or precedes all texts. */
 type Gives = Ask['gives'];
 
-/** Statements with the row, by their original text. */
-const made: Readonly<Record<Gives, Map<string, string>>> = {
-  rows: new Map(),
-  joined: new Map(),
-  records: new Map(),
-  body: new Map(),
-  page: new Map(),
-};
-
 /** The number of statements to keep; recurring ones are few. */
 const MOST_TEXTS = 500;
 
@@ -67,32 +58,28 @@ const MOST_TEXTS = 500;
  * @param values the number of the statement's values
  */
 export function withLook(statement: string, gives: Gives, values: number): string {
-  const texts = made[gives];
-  const known = texts.get(statement);
+  const { select, made } = FORMS[gives];
+  const known = made.get(statement);
   if (known !== undefined) return known;
   const look = `WITH look AS MATERIALIZED (SELECT ${columns(`$${values + 1}`)})`;
   const isSame = `(SELECT key FROM look) IS NOT DISTINCT FROM $${values + 2}`;
-  const text = `${look} ${selections[gives](`(${statement}) q WHERE ${isSame}`)}`;
-  if (texts.size >= MOST_TEXTS) texts.clear();
-  texts.set(statement, text);
+  const text = `${look} ${select(`(${statement}) q WHERE ${isSame}`)}`;
+  if (made.size >= MOST_TEXTS) made.clear();
+  made.set(statement, text);
   return text;
 }
 
 const TEXT = 'json_build_array(state, clock, follows, key)::text AS x FROM look';
 
-const keyed = (from: string): string => `SELECT NULL AS k, ${TEXT} UNION ALL SELECT q.k, q.x FROM ${from}`;
+/** A way to add the row, and the statements with it, by their original text. */
+const form = (select: (from: string) => string) => ({ select, made: new Map<string, string>() });
 
+const TEXTS = form((from) => `SELECT ${TEXT} UNION ALL SELECT q.x FROM ${from}`);
+const KEYED_TEXTS = form((from) => `SELECT NULL AS k, ${TEXT} UNION ALL SELECT q.k, q.x FROM ${from}`);
 /** In a join, only a subquery with OFFSET is planned separately and can be skipped entirely. */
-const inOneRow = (from: string): string =>
-  `SELECT * FROM look LEFT JOIN (SELECT q.* FROM ${from} OFFSET 0) found ON true`;
+const ROWS = form((from) => `SELECT * FROM look LEFT JOIN (SELECT q.* FROM ${from} OFFSET 0) found ON true`);
 
-const selections: Readonly<Record<Gives, (from: string) => string>> = {
-  rows: inOneRow,
-  joined: inOneRow,
-  body: (from) => `SELECT ${TEXT} UNION ALL SELECT q.x FROM ${from}`,
-  page: keyed,
-  records: keyed,
-};
+const FORMS = { rows: ROWS, joined: ROWS, body: TEXTS, page: KEYED_TEXTS, records: KEYED_TEXTS } as const;
 
 /** The row from the text that precedes all others. */
 export function lookIn(text: string): Row {

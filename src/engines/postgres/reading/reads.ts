@@ -186,16 +186,15 @@ export async function readSnapshot<T>(
   { milliseconds, lane, caller }: Reading,
   read: OnLoan<T>,
 ): Promise<Snapshot<T>> {
-  let began = performance.now();
-  using loan = await borrow(lanes[lane], {
-    milliseconds,
-    name: caller?.name,
-    returned: () => caller?.spent(lane, performance.now() - began),
-  });
+  using loan = await borrow(lanes[lane], { milliseconds, name: caller?.name });
   using _turn = caller === undefined ? undefined : await lanes.work[lane]?.enter(caller.name);
-  began = performance.now();
-  await loan.run(async () => caller?.begin(lane));
-  return await read(loan);
+  const began = performance.now();
+  try {
+    caller?.begin(lane);
+    return await read(loan);
+  } finally {
+    caller?.spent(lane, performance.now() - began);
+  }
 }
 
 /**

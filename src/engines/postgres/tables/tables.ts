@@ -19,9 +19,8 @@ import { type StoreModel, storedLayouts } from '../../../compile/model.ts';
 import type { ViewState } from '../../../store/check/table-faults.ts';
 import type { Columns } from '../../../store/raw-tables.ts';
 import type { Session } from '../../../store/session.ts';
-import { COLUMN_TYPES } from '../column-types.ts';
 import type { ServerSession } from '../connection/session.ts';
-import { isPartitioned } from '../dialect.ts';
+import { COLUMN_TYPES, isPartitioned } from '../dialect.ts';
 import { partitionsOf, partitionTable, readSystems } from '../partitions/partitions.ts';
 
 /** The content of the schema of a store. */
