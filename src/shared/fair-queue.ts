@@ -48,7 +48,8 @@ const isActive = ({ waiting, running, seen }: Owner, recent: number): boolean =>
 /** The seconds after which a refused client may retry. */
 const COME_BACK = 5;
 
-const refused = () => platError('overloaded', { seconds: COME_BACK }, { retryAfter: COME_BACK });
+/** The error of a request for which there is no room. */
+export const refused = () => platError('overloaded', { seconds: COME_BACK }, { retryAfter: COME_BACK });
 
 /** The milliseconds for which a name counts as active after its last turn. */
 const RECENT = 1000;

@@ -9,7 +9,7 @@ import { fillSearch } from '../compile/layout/search-table.ts';
 import type { StoredKind } from '../compile/layout/tables.ts';
 import { type StoreModel, storedLayouts } from '../compile/model.ts';
 import type { OnProgress } from './check/checks.ts';
-import { LOGGED, namesOf } from './meta.ts';
+import { LOGGED, namesOf, readModel } from './meta.ts';
 import { OWN_TABLES } from './own-tables.ts';
 import type { Session } from './session.ts';
 import { watched } from './watched.ts';
@@ -80,7 +80,6 @@ interface TablesEngine<S extends Session> extends Pick<RawTables, 'name' | 'whol
   use<T>(work: (session: S) => Promise<T>, isAlone: boolean): Promise<T>;
   /** Works in a transaction, which reads one snapshot or writes. */
   transaction<T>(session: S, kind: 'read' | 'write', work: () => Promise<T>): Promise<T>;
-  readModel(session: S): Promise<StoreModel>;
   columns(session: S): Promise<ColumnsOf>;
   /** Makes plat's own tables and those of the records. @throws PlatError `storeNotOurs` among other tables */
   prepare(session: S, model: StoreModel): Promise<void>;
@@ -125,7 +124,7 @@ export function tablesOn<S extends Session>(engine: TablesEngine<S>): RawTables 
       engine.use(
         (session) =>
           engine.transaction(session, 'read', async () => {
-            const model = await engine.readModel(session);
+            const model = await readModel(session);
             const tables = rawTables(model, await engine.columns(session));
             return await work({ model, tables, rows: rowsOn(session) });
           }),

@@ -1,6 +1,6 @@
 import { type StoreModel, storedLayouts } from '../../compile/model.ts';
 import { platError } from '../../errors/index.ts';
-import { readMeta, readModel, writeMeta } from '../../store/meta.ts';
+import { readMeta, writeMeta } from '../../store/meta.ts';
 import { type RawTables, tablesOn } from '../../store/raw-tables.ts';
 import { ChangeLog } from '../../store/rows/change-log.ts';
 import { Counters } from '../../store/rows/counters.ts';
@@ -24,10 +24,8 @@ import { writeSessionOn } from './writing/writer.ts';
  *
  * @param partitions the partition key of large tables, if they are created
  */
-export const postgresTables = (text: string, partitions?: PartitionField): Promise<RawTables> =>
-  tablesAt(postgresAddress(text), partitions);
-
-export async function tablesAt(address: PostgresAddress, partitions?: PartitionField): Promise<RawTables> {
+export async function postgresTables(text: string, partitions?: PartitionField): Promise<RawTables> {
+  const address = postgresAddress(text);
   const pool = new StorePool(address);
   const { name } = address;
   const found = await withSession(pool, (session) => inspect(session, address)).catch(
@@ -42,17 +40,11 @@ export async function tablesAt(address: PostgresAddress, partitions?: PartitionF
     types: COLUMN_TYPES,
     use: (work, isAlone) =>
       withSession(pool, async (session) => {
-        if (!isAlone) return await work(session);
-        await mustBeAlone(session, address);
-        try {
-          return await work(session);
-        } finally {
-          await session.rows('SELECT pg_advisory_unlock_all()', []).catch(() => undefined); // otherwise released with the connection
-        }
+        if (isAlone) await mustBeAlone(session, address);
+        return await work(session);
       }),
     transaction: (session, kind, work) =>
       inTransaction(session, work, kind === 'read' ? SNAPSHOT : undefined),
-    readModel,
     async columns(session) {
       const { columns } = await readCatalog(session);
       return (table) => columns.get(table);
@@ -87,7 +79,7 @@ async function complete(session: ServerSession, store: string, model: StoreModel
   });
 }
 
-/** Two copies into the same schema would mistake each other's rows for their own. The lock belongs to the connection. */
+/** Two copies into the same schema would mistake each other's rows for their own. The lock is released with the connection. */
 async function mustBeAlone(session: ServerSession, { schema, name }: PostgresAddress): Promise<void> {
   const [row] = await session.rows('SELECT pg_try_advisory_lock($1, hashtext($2)) AS alone', [
     LOCK_CLASS,

@@ -12,7 +12,7 @@ import { bindings, borrow, SNAPSHOT, sessionOf, withSession } from './connection
 import { partitionedDialect, postgresDialect } from './dialect.ts';
 import { findFileFaults, reindexings } from './file-faults.ts';
 import { readSystems } from './partitions/partitions.ts';
-import { tablesAt } from './raw-tables.ts';
+import { postgresTables } from './raw-tables.ts';
 import { announcementsAt } from './reading/announcements.ts';
 import { LiveState } from './reading/live-state.ts';
 import { readsOn } from './reading/reads.ts';
@@ -128,7 +128,7 @@ async function postgresEngine(address: PostgresAddress, options: PostgresStoreOp
     },
     /** The backup is an SQLite store. */
     async backup(file, onProgress) {
-      const from = await tablesAt(address);
+      const from = await postgresTables(options.address);
       try {
         await options.writeBackup(file, from, { source: name, onProgress });
       } finally {

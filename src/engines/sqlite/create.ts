@@ -1,17 +1,19 @@
-import { existsSync } from 'node:fs';
+/** The file of a store: what lies at a path, and how a file is created, gets the tables of a store, and is migrated. */
+import { existsSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { platError } from '../../errors/index.ts';
 import type { StoreSettings } from '../../records/settings.ts';
 import type { Clock } from '../../store/clock.ts';
 import { newEpoch } from '../../store/epoch.ts';
-import { isBlank, mustNotBeInUse } from '../../store/files/beside.ts';
+import { freeName, isBlank, mustNotBeInUse, setAside } from '../../store/files/beside.ts';
+import { makePrivateFile } from '../../store/files/private-file.ts';
 import { LAYOUT_VERSION, LayoutTooNew } from '../../store/layout-version.ts';
 import { readModel } from '../../store/meta.ts';
 import { beginStore } from '../../store/new-store.ts';
 import { logStored } from '../../store/rows/change-log.ts';
 import { type Connection, connect } from './connection.ts';
+import { fullCode } from './errors.ts';
 import { mustOwnItsLog } from './file-id.ts';
-import { startFile } from './new-file.ts';
 import { sessionOn, writeSessionOn } from './session.ts';
 import { applyTables, columnsOf, OWN } from './tables.ts';
 import { begin, LOCK_TIMEOUT, underLock } from './transaction.ts';
@@ -69,6 +71,59 @@ export function inspectStore(path: string, mayMake = false): Exclude<Found, 'inc
   if (found !== 'incomplete' && (found !== 'empty' || mayMake)) return found;
   throw platError('storeNotOurs', { store: path, reason: NO_STORE[found] });
 }
+
+/** A typical record fits into a page without overflow (docs/performance.md). */
+const PAGE_SIZE = 32_768;
+/** How long to wait for another process that creates the same file, in milliseconds. */
+const PATIENCE = 30_000;
+
+/** The settings of a new file before it contains anything. */
+const startFile = (database: DatabaseSync): void =>
+  database.exec(`PRAGMA page_size = ${PAGE_SIZE}; PRAGMA journal_mode = WAL;`);
+
+/**
+ * Creates a file with only a header, unless another process was faster.
+ *
+ * @returns the names under which the log of a deleted file is kept
+ * @throws PlatError `storeDenied` if a process has a deleted file of this name open
+ */
+export function makeFile(path: string, now: number): readonly string[] {
+  using _ = takeTurn(path);
+  if (!isBlank(path)) return [];
+  mustNotBeInUse(path);
+  const kept = setAside(path, freeName(path, now));
+  makePrivateFile(path);
+  using database = new DatabaseSync(path, { timeout: PATIENCE });
+  startFile(database);
+  return kept;
+}
+
+/** A lock among processes that create a file of the same name; if a process is killed, its lock is released. */
+export function takeTurn(path: string): Disposable {
+  const name = `${path}.making`;
+  for (const end = performance.now() + PATIENCE; ; ) {
+    makePrivateFile(name);
+    const lock = new DatabaseSync(name, { timeout: PATIENCE });
+    try {
+      // The previous holder of the lock may have deleted this file: SQLite does not write to a file that has been unlinked.
+      lock.exec(
+        'PRAGMA synchronous = OFF; PRAGMA user_version = 1; BEGIN EXCLUSIVE; PRAGMA user_version = 2',
+      );
+      return {
+        [Symbol.dispose]() {
+          rmSync(name, { force: true });
+          lock.close();
+        },
+      };
+    } catch (error) {
+      lock.close();
+      if (!MOVED.has(fullCode(error)) || performance.now() > end) throw error;
+    }
+  }
+}
+
+/** SQLITE_READONLY_DBMOVED, and SQLITE_IOERR_FSTAT. */
+const MOVED = new Set<unknown>([1032, 1802]);
 
 /** Creates the tables of a new store; does nothing if another process was faster. */
 export async function createStore(

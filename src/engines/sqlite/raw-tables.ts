@@ -2,12 +2,10 @@ import { storedLayouts } from '../../compile/model.ts';
 import { platError } from '../../errors/index.ts';
 import { systemClock } from '../../store/clock.ts';
 import { isBlank, mustLieAlone } from '../../store/files/beside.ts';
-import { readModel } from '../../store/meta.ts';
 import { type RawTables, tablesOn } from '../../store/raw-tables.ts';
 import { type Connection, connect } from './connection.ts';
-import { inspect, markStore } from './create.ts';
+import { inspect, makeFile, markStore } from './create.ts';
 import { translateError } from './errors.ts';
-import { makeFile } from './new-file.ts';
 import { sessionOn } from './session.ts';
 import { columnsOf, extendTables, OWN, recreateView, TYPES } from './tables.ts';
 import { begin } from './transaction.ts';
@@ -58,7 +56,6 @@ function tablesIn(path: string, connection: Connection, whole: boolean): RawTabl
       transaction.commit();
       return result;
     },
-    readModel,
     columns: async () => (table) => columnsOf(database, table),
     async prepare(_, model) {
       database.exec(OWN);

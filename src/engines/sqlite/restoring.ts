@@ -6,9 +6,8 @@ import { platError } from '../../errors/index.ts';
 import { makePrivateFile } from '../../store/files/private-file.ts';
 import type { Before, FileEngine, Occupied } from '../../store/files/restore.ts';
 import { keyOf } from '../../store/key-store.ts';
-import { inspectStore } from './create.ts';
+import { inspectStore, takeTurn } from './create.ts';
 import { damageIn, isBusy, translateError } from './errors.ts';
-import { takeTurn } from './new-file.ts';
 import { openSqliteStore } from './store.ts';
 
 export const sqliteFiles: FileEngine = {

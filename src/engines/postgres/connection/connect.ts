@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { Pool, type PoolClient } from 'pg';
 import { platError } from '../../../errors/index.ts';
-import { FairQueue } from '../../../shared/fair-queue.ts';
+import { FairQueue, refused } from '../../../shared/fair-queue.ts';
 import { within } from '../../../shared/within.ts';
 import type { Lane } from '../../../store/lanes.ts';
 import type { PostgresAddress } from './address.ts';
@@ -45,9 +45,6 @@ const SOON = 250;
 /** The number of requests that may wait for a connection; more are rejected, so that clients retry later. */
 const LONGEST_QUEUE = 500;
 
-/** Seconds after which a rejected request may be retried. */
-const COME_BACK = 5;
-
 /** Milliseconds between two attempts to connect to a server that has reached its connection limit. */
 const PAUSE = 50;
 
@@ -77,7 +74,7 @@ export class StorePool extends Pool {
       // plat's statements are wide and short: JIT compilation would take longer than running them. Parallel query is off, so that a
       // statement occupies one processor, which is what a turn in the queue stands for.
       options: `-c jit=off -c max_parallel_workers_per_gather=0 ${address.options} -c search_path=${address.schema},pg_catalog -c extra_float_digits=1`,
-      types: { getTypeParser: parserOf },
+      types: { getTypeParser: (type: number) => PARSERS.get(type) ?? asIs },
     });
     this.limit = statement;
     this.#connect = connect;
@@ -117,7 +114,6 @@ export class StorePool extends Pool {
 
   /** A connection; `release` returns it. @throws PlatError `overloaded` if all connections remain in use */
   async take(): Promise<PoolClient> {
-    const refused = () => platError('overloaded', { seconds: COME_BACK }, { retryAfter: COME_BACK });
     if (this.waitingCount >= LONGEST_QUEUE) throw refused();
     const deadline = performance.now() + this.#connect;
     for (;;) {
@@ -138,22 +134,12 @@ export class StorePool extends Pool {
 const isWaitingTooLong = (error: unknown): boolean =>
   error instanceof Error && error.message.startsWith('timeout exceeded');
 
-/** Object ids of types (PostgreSQL, `pg_type`). */
-const BOOLEAN = 16;
-const NUMBERS = new Set([20, 21, 23, 700, 701, 1700]);
-
-type Parser = (value: never) => unknown;
-
-const asIs: Parser = (value: unknown) => value;
-const asNumber: Parser = (value: unknown) => Number(value);
-const asBoolean: Parser = (value: unknown) => value === 't';
-
-/** All numeric types become JavaScript numbers, booleans become booleans, and everything else remains text. */
-function parserOf(type: number, format?: string): Parser {
-  if (format === 'binary') return asIs;
-  if (type === BOOLEAN) return asBoolean;
-  return NUMBERS.has(type) ? asNumber : asIs;
-}
+/** How values are read, by the object id of their type (PostgreSQL, `pg_type`): all but truth values and numbers remain texts. */
+const PARSERS: ReadonlyMap<number, (text: string) => unknown> = new Map<number, (text: string) => unknown>([
+  [16, (text) => text === 't'],
+  ...[20, 21, 23, 700, 701, 1700].map((type) => [type, Number] as const),
+]);
+const asIs = (text: string): unknown => text;
 
 /** The connections with which a process reads from a server. */
 export interface Lanes extends Readonly<Record<Lane, StorePool>> {
@@ -175,21 +161,6 @@ export interface Lanes extends Readonly<Record<Lane, StorePool>> {
 const SMALL = 4;
 const RECORDS = 4;
 
-/**
- * The queue for the processors of a server. It admits as many reads as there are processors, and half as many of one caller, so
- * that short reads never wait for processors that one caller occupies.
- */
-function turnsAt(processors: number, patience: number): FairQueue {
-  const alone = Math.max(1, Math.floor(processors / 2));
-  return new FairQueue({
-    turns: Math.max(2, processors),
-    long: true,
-    alone,
-    waiting: LONGEST_QUEUE,
-    patience,
-  });
-}
-
 export function connectLanes(address: PostgresAddress, { small, large, connect }: Patience): Lanes {
   const most = Math.max(1, Math.floor(address.connections / 3));
   const lane = (connections: number, statement: number): StorePool =>
@@ -200,7 +171,12 @@ export function connectLanes(address: PostgresAddress, { small, large, connect }
     searches: lane(most, large),
     small: lane(SMALL, small),
   };
-  const turns = turnsAt(address.processors, connect);
+  // As many reads as the server has processors, and half as many of one caller, so that short reads never wait for processors that
+  // one caller occupies.
+  const turns = new FairQueue({
+    ...{ turns: Math.max(2, address.processors), alone: Math.max(1, Math.floor(address.processors / 2)) },
+    ...{ long: true, waiting: LONGEST_QUEUE, patience: connect },
+  });
   const end = async (): Promise<void> => {
     turns.close(() => platError('storeUnavailable', {}));
     await Promise.all(Object.values(pools).map((pool) => pool.close()));
