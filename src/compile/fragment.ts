@@ -138,3 +138,18 @@ export function render(fragment: Sql, placeholder: Placeholder): Statement {
   }
   return { text, values };
 }
+
+/**
+ * The values of a statement in the form of an engine's driver.
+ * @param slots the values of slots; a slot without one is null
+ */
+export const valuesFor = <T>(
+  { values }: Statement,
+  slots: Readonly<Partial<Record<Slot, BoundValue>>>,
+  one: (value: BoundValue) => T,
+  list: (texts: readonly string[]) => T,
+): T[] =>
+  values.map((value) => {
+    if (typeof value !== 'object' || value === null) return one(value);
+    return 'texts' in value ? list(value.texts) : one(slots[value.slot] ?? null);
+  });

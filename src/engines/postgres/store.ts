@@ -1,5 +1,5 @@
 /** The PostgreSQL engine: a store in a schema of a database, which any number of machines share. */
-import { render, sql } from '../../compile/fragment.ts';
+import { sql } from '../../compile/fragment.ts';
 import { type Engine, type EngineOptions, trustOf } from '../../store/engine.ts';
 import { openOn } from '../../store/engine-store.ts';
 import { readMeta } from '../../store/meta.ts';
@@ -8,7 +8,7 @@ import type { PartitionField, Store } from '../../store/store.ts';
 import { type PostgresAddress, postgresAddress } from './connection/address.ts';
 import { connectLanes, PATIENCE, type Patience, StorePool } from './connection/connect.ts';
 import { damageIn, openingError, translateError } from './connection/errors.ts';
-import { bindings, borrow, SNAPSHOT, sessionOf, withSession } from './connection/session.ts';
+import { borrow, SNAPSHOT, sessionOf, withSession } from './connection/session.ts';
 import { partitionedDialect, postgresDialect } from './dialect.ts';
 import { findFileFaults, reindexings } from './file-faults.ts';
 import { readSystems } from './partitions/partitions.ts';
@@ -98,11 +98,9 @@ async function postgresEngine(address: PostgresAddress, options: PostgresStoreOp
     async *stream(statement) {
       await using pool = new StorePool(address);
       using loan = await borrow(pool);
-      const { text, values } = render(statement, dialect.placeholder);
       const fetch = () => loan.run(({ rows }) => rows(`FETCH ${ROWS} FROM rows`));
       await loan.run(({ run }) => run(SNAPSHOT));
-      const cursor = `DECLARE rows NO SCROLL CURSOR FOR ${text}`;
-      await loan.run(({ run }) => run(cursor, bindings({ text, values })));
+      await loan.run(({ run }) => run(sql`DECLARE rows NO SCROLL CURSOR FOR ${statement}`));
       for (let rows = await fetch(); rows.length > 0; rows = await fetch()) yield* rows;
     },
 

@@ -1,5 +1,5 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import type { BoundValue, Statement } from '../../compile/fragment.ts';
+import { type BoundValue, type Statement, valuesFor } from '../../compile/fragment.ts';
 import { BoundedCache } from '../../shared/bounded-cache.ts';
 import { MOST_BYTES } from '../../store/largest-answer.ts';
 import type { Slots } from '../../store/read-steps.ts';
@@ -84,9 +84,5 @@ export const bindable = (value: BoundValue): string | number | null =>
   typeof value === 'boolean' ? Number(value) : value;
 
 /** The values of a statement, for `node:sqlite`. A list of texts is bound as JSON. */
-export function bindings({ values }: Statement, slots: Slots = {}): (string | number | null)[] {
-  return values.map((value) => {
-    if (typeof value !== 'object' || value === null) return bindable(value);
-    return 'texts' in value ? JSON.stringify(value.texts) : bindable(slots[value.slot] ?? null);
-  });
-}
+export const bindings = (statement: Statement, slots: Slots = {}): (string | number | null)[] =>
+  valuesFor(statement, slots, bindable, JSON.stringify);

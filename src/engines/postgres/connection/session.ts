@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { PoolClient, QueryResult } from 'pg';
-import { type BoundValue, render, type Sql, type Statement } from '../../../compile/fragment.ts';
+import { type BoundValue, render, type Sql, type Statement, valuesFor } from '../../../compile/fragment.ts';
 import { BoundedCache } from '../../../shared/bounded-cache.ts';
 import type { Slots } from '../../../store/read-steps.ts';
 import type { Row, Session } from '../../../store/session.ts';
@@ -186,12 +186,8 @@ export async function allow({ run, watch }: ServerSession, milliseconds: number)
 const NO_CHARACTER = '\u{10ffff}';
 
 /** The values of a statement, for `pg`. */
-export function bindings({ values }: Statement, slots: Slots = {}): (BoundValue | readonly string[])[] {
-  return values.map((value) => {
-    if (typeof value !== 'object' || value === null) return storable(value);
-    return 'texts' in value ? value.texts.map(withoutNul) : storable(slots[value.slot] ?? null);
-  });
-}
+export const bindings = (statement: Statement, slots: Slots = {}): (BoundValue | readonly string[])[] =>
+  valuesFor<BoundValue | readonly string[]>(statement, slots, storable, (texts) => texts.map(withoutNul));
 
 const withoutNul = (text: string): string =>
   text.includes('\0') ? text.replaceAll('\0', NO_CHARACTER) : text;
