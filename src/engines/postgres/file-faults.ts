@@ -35,7 +35,7 @@ export const findFileFaults = (session: ServerSession, model: StoreModel): Promi
   );
 
 async function faultsIn(session: ServerSession, model: StoreModel): Promise<FileFault[]> {
-  const { columns } = await readCatalog(session);
+  const columns = await readCatalog(session);
   const faults = findModelFaults(model, (table) => columns.get(table)?.keys() ?? []);
   const add = (what: string): void => void faults.push({ what, kind: 'structure' });
   findMissing(model, columns).forEach(add);

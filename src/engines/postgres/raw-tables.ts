@@ -46,8 +46,8 @@ export async function postgresTables(text: string, partitions?: PartitionField):
     transaction: (session, kind, work) =>
       inTransaction(session, work, kind === 'read' ? SNAPSHOT : undefined),
     async columns(session) {
-      const { columns } = await readCatalog(session);
-      return (table) => columns.get(table);
+      const catalog = await readCatalog(session);
+      return (table) => catalog.get(table);
     },
     async prepare(session, model) {
       await makeSchema(session, address.schema);
@@ -96,7 +96,7 @@ async function prepare(
 ): Promise<void> {
   const before = await readCatalog(session);
   for (const text of OWN) await session.run(text);
-  if (partitions !== undefined && !before.columns.has('plat_meta')) await writeMeta(session, { partitions });
+  if (partitions !== undefined && !before.has('plat_meta')) await writeMeta(session, { partitions });
   if (partitions !== undefined && (await readSystems(session)) === undefined) {
     throw platError('usage', { reason: `The copy into ${store} was started without partitions.` });
   }

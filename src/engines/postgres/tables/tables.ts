@@ -23,31 +23,20 @@ import type { ServerSession } from '../connection/session.ts';
 import { COLUMN_TYPES, isPartitioned } from '../dialect.ts';
 import { partitionsOf, partitionTable, readSystems } from '../partitions/partitions.ts';
 
-/** The content of the schema of a store. */
-interface Catalog {
-  /** The columns of each table or view, in order. */
-  readonly columns: ReadonlyMap<string, Columns>;
-  readonly indexes: ReadonlySet<string>;
-}
+/** The tables, views and indexes in the schema of a store by name, with their columns in order. */
+type Catalog = ReadonlyMap<string, Columns>;
 
 export async function readCatalog({ rows: read }: Pick<Session, 'rows'>): Promise<Catalog> {
   const rows = await read(
-    sql`SELECT c.relname AS relation, c.relkind IN ('i', 'I') AS is_index, a.attname AS name, format_type(a.atttypid, NULL) AS type
+    sql`SELECT c.relname AS relation, a.attname AS name, format_type(a.atttypid, NULL) AS type
      FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
      WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p', 'v', 'i', 'I')
        AND NOT c.relispartition AND a.attnum > 0 AND NOT a.attisdropped ORDER BY c.relname, a.attnum`,
   );
-  const relations = (index: boolean) =>
-    Map.groupBy(
-      rows.filter((row) => row.is_index === index),
-      ({ relation }) => String(relation),
-    );
   const columnsOf = (found: typeof rows): Columns =>
     new Map(found.map(({ name, type }) => [String(name), kindOf(String(type))]));
-  return {
-    columns: new Map([...relations(false)].map(([table, found]) => [table, columnsOf(found)])),
-    indexes: new Set(relations(true).keys()),
-  };
+  const relations = Map.groupBy(rows, ({ relation }) => String(relation));
+  return new Map([...relations].map(([relation, found]) => [relation, columnsOf(found)]));
 }
 
 function kindOf(type: string): ColumnKind {
@@ -114,7 +103,7 @@ export async function applyTables(session: ServerSession, model: StoreModel): Pr
  */
 export async function extendTables(
   session: ServerSession,
-  { columns, indexes }: Catalog,
+  catalog: Catalog,
   layouts: readonly ResourceLayout[],
 ): Promise<void> {
   const systems = await readSystems(session);
@@ -122,7 +111,7 @@ export async function extendTables(
   const tables = layouts.flatMap((layout) => tablesOf(layout, systems !== undefined));
   for (const table of tables) {
     const { name, layout, created } = table;
-    const known = columns.get(name);
+    const known = catalog.get(name);
     const fresh = [...table.columns].filter(([column]) => !known?.has(column));
     const parts = fresh.map(([column, form]) => declaredColumn(COLUMN_TYPES, column, form));
     const apart = table.isPartitioned ? ' PARTITION BY LIST (_system)' : '';
@@ -138,12 +127,12 @@ export async function extendTables(
       }
     }
     if (known === undefined) await partitionTable(session, table, systems);
-    if (name === layout.search?.table) await extendSearch(session, columns, layout, layout.search);
-    for (const [index, creation] of created) if (!indexes.has(index)) await session.run(creation);
+    if (name === layout.search?.table) await extendSearch(session, catalog, layout, layout.search);
+    for (const [index, creation] of created) if (!catalog.has(index)) await session.run(creation);
   }
   // Last, because it blocks readers of these tables.
   const wanted = new Map(tables.flatMap(({ created }) => [...created]));
-  for (const index of layouts.flatMap((layout) => replacedIndexes(layout, indexes, wanted))) {
+  for (const index of layouts.flatMap((layout) => replacedIndexes(layout, catalog.keys(), wanted))) {
     await session.run(`DROP INDEX "${index}"`);
   }
 }
@@ -154,7 +143,7 @@ export async function extendTables(
  */
 async function extendSearch(
   session: ServerSession,
-  before: Catalog['columns'],
+  before: Catalog,
   { columnsTable }: ResourceLayout,
   search: SearchTable,
 ): Promise<void> {
@@ -220,8 +209,8 @@ export const mendView = async (session: Session, model: StoreModel, layout: Reso
   recreateView(session, model, layout, await readCatalog(session), true);
 
 /** The columns of a view; none if it does not exist. */
-const columnsIn = ({ columns }: Catalog, { viewName }: ResourceLayout): Set<string> =>
-  new Set(columns.get(viewName)?.keys());
+const columnsIn = (catalog: Catalog, { viewName }: ResourceLayout): Set<string> =>
+  new Set(catalog.get(viewName)?.keys());
 
 /** @param first the columns that must come first, in this order */
 const viewCreation = (
