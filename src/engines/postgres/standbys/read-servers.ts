@@ -72,17 +72,16 @@ export class ReadServers {
 
   /** Queries each server once. @throws PlatError `usage` if one has another store */
   async open(): Promise<void> {
-    const looks = await Promise.allSettled(this.#servers.map((server) => this.#look(server)));
-    for (const [index, look] of looks.entries()) {
-      const server = this.#servers[index];
-      if (server === undefined || look.status === 'fulfilled') continue;
-      if (look.reason instanceof NoCopy) {
-        throw platError('usage', {
-          reason: `readStores names ${server.name}, which is not a copy of this store.`,
-        });
+    const opened = async (server: ReadServer): Promise<void> => {
+      try {
+        await this.#look(server);
+      } catch (error) {
+        const reason = `readStores names ${server.name}, which is not a copy of this store.`;
+        if (error instanceof NoCopy) throw platError('usage', { reason });
+        server.leftOut = performance.now();
       }
-      server.leftOut = performance.now();
-    }
+    };
+    await Promise.all(this.#servers.map(opened));
   }
 
   get any(): boolean {
