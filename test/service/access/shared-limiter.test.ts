@@ -33,7 +33,7 @@ function lender(...loans: readonly (Partial<Loan> | Error)[]) {
   return { limiter, take, requests, returned };
 }
 
-it('asks the store again only when a loan is used up, and reports the remaining limit', async () => {
+it('queries the store again only when a loan is used up, and reports the remaining limit', async () => {
   const { take, requests, limiter, returned } = lender(
     { requests: 3, remaining: 40 },
     { requests: 2, remaining: 38 },
@@ -51,7 +51,7 @@ it('asks the store again only when a loan is used up, and reports the remaining 
   assert.deepEqual(returned, [{ key: 'a', window: 1, requests: 1 }]);
 });
 
-it('returns requests that are unused for 2 s when it borrows again, and borrows anew when a window has ended', async () => {
+it('returns requests that are unused for 2 s when it borrows again, and borrows again when a window has ended', async () => {
   const { take, requests, limiter } = lender(
     { requests: 5, remaining: 40 },
     { requests: 5, remaining: 36, milliseconds: 1000 },
@@ -68,7 +68,7 @@ it('returns requests that are unused for 2 s when it borrows again, and borrows 
   await limiter.close();
 });
 
-it('after an empty loan, refuses for half a second without asking the store, then asks again', async () => {
+it('after an empty loan, refuses for half a second without querying the store, then queries it again', async () => {
   const { take, requests, limiter } = lender({ requests: 1 }, {}, { requests: 1, milliseconds: 299_000 });
   assert.deepEqual(await take(0), [0, false, 300]);
   assert.deepEqual(await take(100), [0, true, 300], 'the loan is used up, and the store has no more');

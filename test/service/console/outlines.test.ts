@@ -43,7 +43,7 @@ const collection = (geometry: unknown, properties: unknown = { name: 'Ely', popu
 });
 const polygon = (...coordinates: unknown[]): unknown => collection({ type: 'Polygon', coordinates });
 
-test('names and positions are kept of GeoJSON; other members and altitudes are dropped', () => {
+test('the names and positions of GeoJSON are kept; other members and altitudes are dropped', () => {
   assert.deepEqual(outlinesIn(polygon(RING.map((position) => [...position, 210]))), {
     type: 'FeatureCollection',
     features: [

@@ -314,7 +314,7 @@ test('a surface that hosts does not name has its own listener; api must be named
   });
 });
 
-test('the errors for a port in use and a foreign host say what is wrong', async () => {
+test('the errors for a port in use and a foreign host name the cause', async () => {
   const port = Number(new URL(world.addresses.api).port);
   const ports = { api: 0, replication: port, floorplans: 0, admin: 0 };
   await assert.rejects(another({ ports }), {

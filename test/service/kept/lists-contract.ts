@@ -84,7 +84,7 @@ function shown({ status, headers, text }: Answer): unknown {
 
 const FILTERS = ['ListPrice gt 300000', "StandardStatus eq 'Active'", "ListOfficeName ne 'none'"];
 const ORDERS = ['', 'ListPrice desc', 'ListOfficeName,ListPrice', 'PhotosCount desc'];
-const WISHES = [
+const SHAPES = [
   '',
   '$count=true',
   '$skip=2',
@@ -153,8 +153,8 @@ async function history(
     if (known.length > 0 && random.chance(0.2)) return random.pick(known);
     if (random.chance(0.35)) return random.pick(OTHERS);
     const order = random.pick(ORDERS);
-    const wish = random.pick(WISHES);
-    const options = [`$filter=${random.pick(FILTERS)}`, order && `$orderby=${order}`, wish, '$top=4'];
+    const shape = random.pick(SHAPES);
+    const options = [`$filter=${random.pick(FILTERS)}`, order && `$orderby=${order}`, shape, '$top=4'];
     return `${ROOT}Property?${options.filter((each) => each !== '').join('&')}`;
   };
   let kept = 0;

@@ -167,12 +167,12 @@ export async function repliesContract(engine: Engine, steps: number): Promise<vo
 
   test(`${engine.name}: a request with other headers, options or another role gets a response of its own`, async () => {
     await both(record, tokens[0]);
-    const wishes: Readonly<Record<string, string>>[] = [
+    const variants: Readonly<Record<string, string>>[] = [
       { prefer: 'omit-values=nulls' },
       { 'odata-maxversion': '4.0' },
       { accept: '*/*' },
     ];
-    for (const headers of wishes) {
+    for (const headers of variants) {
       const seen = [];
       for (let time = 0; time < 3; time++) seen.push((await both(record, tokens[0], headers)).isRead);
       assert.deepEqual(seen, [true, true, false]);

@@ -57,7 +57,7 @@ function textFile(t: TestContext, { bytes = 8 * MEGABYTE, path = temporaryFile('
   return { file, path, warnings, now, taken, dropped, keep, read, released: () => released };
 }
 
-test('FileSpace: allocations never overlap, and all space is free once it is given back', () => {
+test('FileSpace: allocations never overlap, and all space is free once every allocation is released', () => {
   const random = makeRandom(3);
   const space = new FileSpace();
   const taken: { at: number; length: number }[] = [];

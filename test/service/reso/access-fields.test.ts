@@ -94,13 +94,13 @@ test('idx sees the keys, names and preferred phones of agents and offices', asyn
   );
 });
 
-for (const wish of [
+for (const prefer of [
   'odata.include-annotations="*"',
   'include-annotations="Core.Permissions"',
   'odata.include-annotations="Core.*"',
 ]) {
-  test(`with Prefer: ${wish}, an annotation replaces each hidden field`, async () => {
-    const answer = await idx.get("Property('1')", { headers: { prefer: wish } });
+  test(`with Prefer: ${prefer}, an annotation replaces each hidden field`, async () => {
+    const answer = await idx.get("Property('1')", { headers: { prefer } });
     const { json: record } = answer;
     assert.equal(answer.headers['preference-applied'], 'odata.include-annotations="Core.Permissions"');
     const whole = await all.record("Property('1')");

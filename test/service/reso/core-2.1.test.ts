@@ -139,7 +139,7 @@ suite('filters', () => {
     );
   });
 
-  test('any and all over a list of strings; all holds for an empty list', async () => {
+  test('any and all over a list of strings; all is true for an empty list', async () => {
     const whole = MARKET.find(({ features }) => features.length === 3)?.features ?? [];
     await returnsKeys(`AccessibilityFeatures/all(a:a in (${whole.map((each) => `'${each}'`).join()}))`, KEYS);
     await returnsKeys(
