@@ -38,7 +38,7 @@ interface Events {
   /** They left the quarantine, since the source no longer has them. */
   readonly gone: OfResource & { readonly keys: readonly string[] };
   readonly guarded: OfResource & { readonly rows: number; readonly of: number };
-  /** The source returned too little to determine which records are gone. Nothing was deleted. */
+  /** The source returned too little to determine which records it no longer has. Nothing was deleted. */
   readonly unsure: OfResource & { readonly reason: string };
   /**
    * Walks consistently end before the number of records that the source announces, at the same key: accepted as

@@ -40,7 +40,7 @@ interface FollowingStatus {
   readonly since: string;
   /** Why no better method was in use. */
   readonly reason?: string;
-  /** When the copy was last up to date with the source from its own reports alone. */
+  /** When the copy was last up to date with the source by reported changes alone. */
   readonly level?: string;
 }
 
@@ -168,7 +168,7 @@ function levelBefore(state: Readonly<Record<string, unknown>>, now: number): num
   return level !== undefined && level <= now ? level : undefined;
 }
 
-/** The lag behind the cursor, or behind the moment at which all reports of the source had been applied. */
+/** The lag behind the cursor, or behind the time at which all reports of the source had been applied. */
 function lagOf(
   cursor: string,
   collection: string,

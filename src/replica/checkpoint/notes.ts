@@ -26,7 +26,7 @@ export interface Notes {
   readonly revision: string;
   /** Of a plat source: changes if it went back in time. */
   readonly epoch: string;
-  /** When the records of a source without epochs were last observed to have gone back in time. */
+  /** When a source without epochs was last found to have been restored to an earlier state. */
   readonly wentBack: number;
   readonly masks: Masks;
   /** `files` once the files of all listings are pending. */
@@ -75,18 +75,18 @@ export interface Chain {
    * clock.
    */
   readonly level?: number;
-  /** What was deleted lately, by resource. */
+  /** Recent deletions, by resource. */
   readonly deletions?: Readonly<Record<string, Deletions>>;
 }
 
 /**
- * What a chain rests on: that everything was in the copy once. What was changed before it began is, when a window that ends
- * later and a sweep that began later have brought it, or a download into an empty copy.
+ * The foundation of a chain: everything was in the copy once. Changes from before the chain are, after a window that ends later and
+ * a sweep that began later, or after a download into an empty copy.
  */
 export interface Foundation {
   /** On the source's clock. */
   readonly since: string;
-  /** Collections of which nothing was stored then, so that no window and no sweep is owed. */
+  /** Collections without stored records at that time, which therefore need neither a window nor a sweep. */
   readonly fresh: readonly string[];
 }
 
@@ -103,7 +103,7 @@ export interface Deletions {
   readonly isGuarded?: boolean;
 }
 
-/** When each step was last done whole. */
+/** When each step was last completed. */
 export interface Schedule {
   readonly update?: number;
   readonly purge?: number;
@@ -133,7 +133,7 @@ interface Trouble {
   readonly last: number;
   readonly attempts: number;
   readonly reason: string;
-  /** Whether it is not expected to pass by itself: a refused key, a redirect, an address that is not there. */
+  /** Whether it is not expected to resolve by itself: a refused key, a redirect, an address that does not exist. */
   readonly lasting: boolean;
 }
 
@@ -199,7 +199,7 @@ const position = kinds({
 const moment = optional(number);
 const sweepOutcome = record({ begun: text, keys: number, deleted: number, unsure: flag });
 
-/** By the whole name of a note, or by its first word where a resource follows. */
+/** By the full name of a note, or by its first word if a resource follows. */
 const CHECKS = {
   load: kinds({
     new: record({}),
@@ -303,7 +303,7 @@ const unreadable = (name: string, value: unknown): string => {
   return `what it keeps of a source as "${name}" is ${what} ("plat replicate --refresh" recreates it)`;
 };
 
-/** The names of unreadable notes, with the reasons in words. */
+/** The names of unreadable notes, with the reasons. */
 export const unreadableNotes = (notes: Readonly<Record<string, unknown>>): ReadonlyMap<string, string> =>
   new Map(
     Object.entries(notes).flatMap(([name, value]) =>

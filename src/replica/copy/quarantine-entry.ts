@@ -8,7 +8,7 @@ import { isStorableKey } from '../../records/parsed-record.ts';
 import { isObject, type JsonObject, parsedJson } from '../../shared/json.ts';
 import type { Keys, QuarantineEntry } from '../../store/checkpoints.ts';
 
-/** The reason of records that are fetched as a whole; any other is the name of a collection, or `children` for all. */
+/** The reason of entries for a complete record; any other is the name of a collection, or `children` for all. */
 export const RECORD = 'record';
 export const CHILDREN = 'children';
 

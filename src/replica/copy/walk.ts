@@ -80,7 +80,7 @@ async function fetchPage<P extends AnyPage>(
   }
 }
 
-/** The smallest page, of which a single record may be too large: that record is skipped, and the others are not. */
+/** The smallest page: if one of its records is too large, only that record is skipped. */
 async function fetchApart<P>(
   fetch: (request: PageRequest) => Promise<P>,
   request: PageRequest,

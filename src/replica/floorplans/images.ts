@@ -38,7 +38,7 @@ export type ImageOutcome =
   | { readonly kind: 'none' }
   | { readonly kind: 'failed'; readonly reason: string };
 
-/** Downloads the images of one run into one folder, each whole or not at all. */
+/** Downloads the images of one run into one folder; each is written completely or not at all. */
 export class ImageFolder {
   readonly #options: ImageOptions;
   readonly #names = new Set<string>();

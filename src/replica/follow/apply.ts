@@ -146,7 +146,7 @@ class Group {
       const { state, ...notes } = noted(page);
       return {
         ...notes,
-        // A future window brings what is pending.
+        // A later window covers pending records.
         ...(owes ? {} : this.#load()),
         ...(removed.length === 0 ? {} : { remove: [{ resource, keys: removed }] }),
         release: released,

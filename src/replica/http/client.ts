@@ -1,6 +1,6 @@
 /**
- * The client of a source: it asks with the token, repeats what may pass, follows redirects within the origin, keeps to
- * the budget and bounds what is read. It knows nothing of what a response contains.
+ * The client of a source: it sends the token, repeats requests after transient failures, follows redirects within the origin, keeps
+ * to the budget and limits what is read. It knows nothing of the content of a response.
  */
 import { PlatError } from '../../errors/index.ts';
 import { type Clock, LONGEST_TIMER } from '../../store/clock.ts';
@@ -27,12 +27,12 @@ export interface ClientOptions {
   readonly largest: number;
   /** Milliseconds for the head of a response, and between two pieces of it. */
   readonly timeout: number;
-  /** Milliseconds for a whole answer, however steadily it drips. */
+  /** Time limit of a complete response in milliseconds, even if data keeps coming. */
   readonly longest: number;
   readonly signal: AbortSignal;
 }
 
-/** A response that came whole. */
+/** A response that was read completely. */
 export interface Answer {
   readonly text: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -113,9 +113,9 @@ export class SourceClient {
   }
 
   /**
-   * Opens a response without an end, once: what comes is read while it comes, and counts in the budget.
+   * Opens a response without an end, once: its data is passed on as it arrives, and counts in the budget.
    * @throws RequestFailure
-   * @throws PlatError of the store that keeps what the token has used
+   * @throws PlatError of the store that counts the use of the token
    */
   async open(
     url: string,

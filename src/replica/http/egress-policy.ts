@@ -1,6 +1,6 @@
 /**
- * Where requests of the consumer may go: a token to the origin that it is for, and requests for addresses that a
- * stranger wrote to the public internet. It knows nothing of what is requested.
+ * The egress policy of the consumer: a token is sent only to its own origin, and requests for untrusted URLs reach only the public
+ * internet. It knows nothing of the content of requests.
  */
 import { lookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
@@ -8,10 +8,10 @@ import ipaddr from 'ipaddr.js';
 import { RequestFailure } from './failure.ts';
 
 /**
- * The address that a link leads to, at the origin of the root whatever origin the link names: a proxy in between may
- * not know its own. Path and query alone are taken over, each by itself, so that no text can become part of the host.
+ * The URL that a link leads to, at the origin of the root whatever origin the link names: a proxy in between may not know its own.
+ * Only the path and the query are copied, separately, so that no text can become part of the host.
  * @param base what a relative link is relative to; the root by default
- * @throws RequestFailure `rejected` for a link that is not an http(s) address
+ * @throws RequestFailure `rejected` for a link that is not an http(s) URL
  */
 export function addressAt(root: URL, link: string, base: URL | string = root): string {
   const target = URL.canParse(link, base) ? new URL(link, base) : undefined;
@@ -26,8 +26,8 @@ export function addressAt(root: URL, link: string, base: URL | string = root): s
 }
 
 /**
- * Where a redirect leads. The token is for one origin, so a redirect to another one is not followed.
- * @throws RequestFailure `rejected` for what is not an http(s) address, `refused` for one of another origin
+ * The target of a redirect. The token is for one origin, so that a redirect to another one is not followed.
+ * @throws RequestFailure `rejected` for a target that is not an http(s) URL, `refused` for one of another origin
  */
 export function redirected(root: URL, from: string, location: string): string {
   const address = addressAt(root, location, from);
@@ -51,7 +51,7 @@ export type Egress = 'public' | 'any';
 const CLOUD_SERVICE = '168.63.129.16';
 /** The IPv6 addresses that are assigned to the public internet; special networks within are not `unicast`. */
 const ASSIGNED = ipaddr.IPv6.parseCIDR('2000::/3');
-/** IPv4 addresses behind a translator (RFC 6052). */
+/** IPv4 addresses that are embedded in IPv6 by a translator (RFC 6052). */
 const TRANSLATED = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
 
 /** Whether an address belongs to the public internet: not to loopback, a link, or a private or reserved network. */

@@ -1,17 +1,16 @@
 /**
- * Reads a response of server-sent events (HTML, 9.2): from bytes to events, while they come. What waits in memory is
- * bounded, and a stream of which nothing comes for a while, not even a comment, has failed. It knows nothing of what
- * events mean.
+ * Parses a response of server-sent events (HTML, 9.2) from its bytes as they arrive. The amount of buffered data is limited, and a
+ * stream that sends nothing for a while, not even a comment, has failed. It knows nothing of the meaning of events.
  */
 import type { Clock } from '../../store/clock.ts';
 import { RequestFailure, stopped } from './failure.ts';
 
-/** An event as it came. */
+/** An event as received. */
 export interface ServerEvent {
-  /** `message` where the stream names none. */
+  /** `message` if the stream names none. */
   readonly event: string;
   readonly data: string;
-  /** The last id of the stream so far; empty: none. */
+  /** The last id of the stream so far; empty: no id yet. */
   readonly id: string;
 }
 
@@ -73,7 +72,7 @@ class EventParser {
 }
 
 /**
- * The events of a body, as many at once as came together.
+ * The events of a body, in groups as they arrive.
  * @param idleTimeout milliseconds without a byte after which the stream has failed
  * @throws RequestFailure `transient` after the idle timeout, and whatever the body throws
  */
@@ -96,12 +95,12 @@ export async function* eventsOf(
       if (events.length > 0) yield events;
     }
   } finally {
-    // A body that stands still may not end either: nobody waits for it.
+    // Ending a body that stalls may stall as well, so that nothing awaits it.
     void iterator.return?.().catch(() => undefined);
   }
 }
 
-/** What comes in time. */
+/** The value of a promise that settles within the timeout. */
 async function within<T>(
   coming: Promise<T>,
   clock: Clock,

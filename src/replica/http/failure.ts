@@ -1,4 +1,4 @@
-/** What can go wrong with a request to a source, by what to do about it. It knows nothing of what was requested. */
+/** Failures of requests to a source, classified by the reaction to them. It knows nothing of the content of requests. */
 import { codeOf } from '../../shared/error-code.ts';
 import { isObject, parsedJson } from '../../shared/json.ts';
 import { LONGEST_BLOCK, retryAfter } from './rate-limit-headers.ts';
@@ -67,7 +67,7 @@ export const isTooLarge = (error: unknown): error is RequestFailure =>
 export const isGone = (error: unknown): boolean =>
   error instanceof RequestFailure && (error.status === 404 || error.status === 410);
 
-/** Whether the source does not know what was requested, and never will. */
+/** Whether the source does not support the request, and repeating it is useless. */
 export const isUnsupported = (error: unknown): boolean =>
   error instanceof RequestFailure && (error.kind === 'rejected' || error.status === 501);
 
@@ -83,11 +83,11 @@ export function asksTooMuch({ kind, status, message }: RequestFailure): boolean 
 /** Statuses of wrong requests that some servers also use for requests that ask for too much. */
 const PERHAPS_TOO_MUCH: ReadonlySet<unknown> = new Set([400, 413, 414, 422]);
 
-/** Whether a request that was rejected may have been so for its size alone. */
+/** Whether a request may have been rejected only because of its size. */
 export const mayAskTooMuch = ({ kind, status }: RequestFailure): boolean =>
   kind === 'rejected' && PERHAPS_TOO_MUCH.has(status);
 
-/** Codes of connections that were not made, so that nobody was asked anything. */
+/** Error codes of connections that failed before a request was sent. */
 const UNREACHED: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'EADDRNOTAVAIL',
@@ -142,7 +142,7 @@ export function failureOf(
   return new RequestFailure(isTransient ? 'transient' : 'rejected', message, facts);
 }
 
-/** Code and message in either envelope, or the beginning of whatever came. */
+/** Code and message in either envelope, or the beginning of the body. */
 function explanation(text: string): { readonly code?: number | undefined; readonly message: string } {
   const body = parsedJson(text);
   const { D: native, error: reso } = isObject(body) ? body : {};

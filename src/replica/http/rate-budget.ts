@@ -137,12 +137,12 @@ export function waitFor(limits: BudgetLimits, use: BudgetUse, now: number): numb
 }
 
 /**
- * The window as it is now: from its first slot that still counts and is not empty to the current one. A slot counts until
- * its last moment has left the window, so that the use of any window of this length is never counted too low.
+ * The window at this time: from its first slot that still counts and is not empty to the current one. A slot counts until its last
+ * moment has left the window, so that the use of any window of this length is never counted too low.
  */
 function moved({ first, used }: RateWindow, length: number, now: number): RateWindow {
   const current = Math.floor(now / (length / SLOTS));
-  // If the clock was set back, what was used later than now counts as used by now.
+  // After the clock was set back, use with a later time counts as use at this time.
   const begin = Math.min(first, current + 1 - used.length);
   const from = Math.max(begin, current - SLOTS);
   const slots = Array.from({ length: current + 1 - from }, (_, at) => used[from - begin + at] ?? EMPTY_SLOT);

@@ -16,9 +16,9 @@ const MOMENTS = 1_000_000_000;
 const MILLISECONDS = 100_000_000_000;
 
 /**
- * The end of the window of which nothing is left; the latest if there are several, 0 if there is none. Reads the IETF
- * header in its two forms (`"name";r=0;t=20` and `remaining=0, reset=20`) and the ones that feeds use: seconds that are
- * left, or a moment in seconds or milliseconds since 1970.
+ * The end of the window that is used up; the latest if there are several, 0 if there is none. Reads the IETF header in its two
+ * forms (`"name";r=0;t=20` and `remaining=0, reset=20`) and the ones that feeds use: the remaining seconds, or a time in seconds or
+ * milliseconds since 1970.
  */
 export function blockedUntil(headers: Headers, now: number): number {
   const field = headers.ratelimit ?? '';

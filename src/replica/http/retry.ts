@@ -1,4 +1,4 @@
-/** Trying again: the one loop, and how long to wait between attempts. It knows nothing of what is attempted. */
+/** Retries: the one loop, and the wait between attempts. It knows nothing of what is attempted. */
 import type { Clock } from '../../store/clock.ts';
 
 /**
@@ -60,7 +60,7 @@ export function waitAfter(
   return (floor ?? 0) + Math.round(random() * doubled(failures, backoff));
 }
 
-/** For what passes by itself: a store or a source that is unreachable or busy. */
+/** For transient failures: a store or a source that is unreachable or busy. */
 export const SHORT_REST: RestOptions = { base: 1000, longest: 30_000 };
 /** For a step that failed although its requests were repeated. */
 export const LONG_REST: RestOptions = { base: 15_000, longest: 300_000 };
@@ -68,8 +68,8 @@ export const LONG_REST: RestOptions = { base: 15_000, longest: 300_000 };
 export const LONGEST_REST: RestOptions = { base: 15_000, longest: 900_000 };
 
 /**
- * Milliseconds that a watch rests after the n-th failure in a row (from 1), and at least what the source requested.
- * Half of it is random, so that many consumers of one source do not come back together.
+ * Milliseconds that a watch waits after the n-th failure in a row (from 1), and at least what the source requested. Half of it is
+ * random, so that many consumers of one source do not return at the same time.
  * @param random from 0 to 1
  */
 export function restAfter(

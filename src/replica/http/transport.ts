@@ -1,4 +1,4 @@
-/** The network: one request and its answer. It knows nothing of tokens, of repeating, or of what is requested. */
+/** The network: one request and its response. It knows nothing of tokens, of retries, or of the content of requests. */
 import { pipeline, type Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
 import type { Agent, request } from 'undici';
@@ -9,14 +9,14 @@ import { RequestFailure } from './failure.ts';
 export interface TransportRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** What is posted; absent: the request is a GET. */
+  /** The body of a POST; absent: the request is a GET. */
   readonly body?: string;
   /** Milliseconds until the head of the response, and between two pieces of its body. */
   readonly timeout: number;
   /** Milliseconds from the head of the response to its end. Absent: the reader bounds it. */
   readonly longest?: number;
   readonly signal: AbortSignal;
-  /** Default: `any`. Requests for addresses that a stranger wrote have `public`. */
+  /** Default: `any`. Requests for untrusted URLs have `public`. */
   readonly egress?: Egress;
 }
 
@@ -41,7 +41,7 @@ interface Network {
   readonly agents: Readonly<Record<Egress, Agent>>;
 }
 
-/** Loads the client, which takes a fifth of the start of a service: one that asks nobody never needs it. */
+/** Loads the client, which takes a fifth of the start of a service; a service without requests to sources never needs it. */
 async function openNetwork(connections: number | null): Promise<Network> {
   const { Agent, request } = await import('undici');
   const common = { connections, connectTimeout: CONNECT_TIMEOUT };
@@ -109,7 +109,7 @@ function endAfter(body: Readable, longest: number): void {
   });
   const timer = setTimeout(() => body.destroy(late), longest).unref();
   body.once('close', () => clearTimeout(timer));
-  body.once('error', () => undefined); // whoever reads the body gets it
+  body.once('error', () => undefined); // the reader of the body gets it
 }
 
 function decoded(body: Readable, encoding: string | undefined): AsyncIterable<Uint8Array> {

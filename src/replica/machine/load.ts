@@ -9,13 +9,13 @@ import { impossible } from './impossible.ts';
 interface LoadStates {
   /** Nothing was ever copied. */
   readonly new: { readonly kind: 'new' };
-  /** The initial download. What changes meanwhile comes with the first update, which begins at `since`. */
+  /** The initial download. The first update, which begins at `since`, covers changes made meanwhile. */
   readonly initial: {
     readonly kind: 'initial';
     readonly since: string;
     readonly position?: WalkPosition;
     readonly rows: number;
-    /** The least number of rows that the source announced during this walk: some may come or go behind its position. */
+    /** The lowest number of rows that the source announced during this walk: rows may be deleted or added behind its position. */
     readonly total?: number;
     /** How often the walk has begun: a link may die. */
     readonly round: number;
@@ -31,7 +31,7 @@ interface LoadStates {
     readonly kind: 'updating';
     readonly cursor: string;
     readonly upper: string;
-    /** Windows may be on several fields in turn, all with the same bounds. */
+    /** Windows may be on several fields, one after the other, all with the same bounds. */
     readonly pass: number;
     readonly position?: WalkPosition;
     readonly rows: number;

@@ -1,7 +1,7 @@
 import type { WalkPosition } from '../source/source.ts';
 import { impossible } from './impossible.ts';
 
-/** A sweep over all keys, both ways: what is gone at the source is deleted here, what is missing here is fetched. */
+/** A sweep over all keys, in both directions: records that the source no longer has are deleted, missing ones are fetched. */
 interface SweepStates {
   readonly idle: {
     readonly kind: 'idle';
@@ -20,7 +20,7 @@ interface SweepStates {
     readonly keys: number;
     /** The least number of keys that the source announced during this walk. */
     readonly total?: number;
-    /** A row came without its key, so this walk does not show what is gone. */
+    /** A row came without its key, so that this walk does not show which records the source no longer has. */
     readonly keyless?: boolean;
     /** Of all keys so far, in their order. */
     readonly digest: string;
@@ -28,7 +28,7 @@ interface SweepStates {
     readonly previous?: string;
     readonly round: number;
   };
-  /** All keys were seen; what has no mark is deleted. */
+  /** All keys were seen; stored records without a mark are deleted. */
   readonly deleting: {
     readonly kind: 'deleting';
     readonly sweep: number;
@@ -61,7 +61,7 @@ interface SweepOutcome {
   readonly begun: string;
   readonly keys: number;
   readonly deleted: number;
-  /** Whether nothing was deleted because the walks did not show what is gone. */
+  /** Whether nothing was deleted because the walks did not show which records the source no longer has. */
   readonly unsure: boolean;
 }
 

@@ -1,5 +1,5 @@
 /**
- * One file of a stranger: requested within the egress policy, given up when it comes too slowly, and written whole or
+ * One file from an untrusted URL: requested within the egress policy, abandoned if it arrives too slowly, and written completely or
  * not at all. It knows nothing of listings.
  */
 import { createWriteStream } from 'node:fs';
@@ -83,7 +83,7 @@ const asked = <T>(work: Promise<T>): Promise<T> =>
     throw asFailure(error);
   });
 
-/** An address without what is signed in it. */
+/** A URL without its signature. */
 const shown = (url: string): string => url.replace(/[?#].*$/s, '').slice(0, QUOTED);
 
 async function beginningOf({ body }: TransportResponse): Promise<string> {
@@ -103,8 +103,8 @@ const LEAST = 256 * 1024;
 const LONGEST = 30 * 60_000;
 
 /**
- * Watches how fast a file comes, from the request to the last byte, redirects included: a host that sends a byte now and
- * then keeps a connection busy as long as it likes, and no limit on the gap between two bytes ends that.
+ * Watches the progress of a file, from the request to the last byte, redirects included: a host that sends a byte now and then could
+ * otherwise keep a connection busy for ever, since no limit on the gap between two bytes ends that.
  */
 function watchPace(clock: Clock, outer: AbortSignal) {
   const ended = new AbortController();
@@ -150,12 +150,12 @@ const tooLarge = (largest: number): RequestFailure =>
   new RequestFailure('too-large', `The file is larger than ${largest} bytes`);
 
 /**
- * Writes content to a new file, whole or not at all. What is too large is interrupted at the limit, whatever its host
- * said of its length.
- * @param path where nothing is yet
- * @param look sees every piece that is written
+ * Writes content to a new file, completely or not at all. Content that is too large is interrupted at the limit, whatever length its
+ * host declared.
+ * @param path of no existing file
+ * @param look is called with every piece that is written
  * @returns the number of bytes
- * @throws RequestFailure for content that is empty or larger; what the content throws; what the file system throws
+ * @throws RequestFailure for content that is empty or too large; whatever the content or the file system throws
  */
 export async function writeFile(
   content: AsyncIterable<Uint8Array>,

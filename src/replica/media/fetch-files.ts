@@ -1,6 +1,6 @@
 /**
- * Brings the files of the media records: of listings that are new or changed, and deletes those of listings that are gone.
- * A file that cannot be fetched is tried again later, and nothing waits for it, or for its host.
+ * Fetches the files of media records of new and changed listings, and deletes those of deleted listings. A file that cannot be
+ * fetched is tried again later, and delays neither other files nor other hosts.
  */
 import type { FieldValues } from '../../dictionary/index.ts';
 import type { Copy } from '../copy/copy.ts';
@@ -35,9 +35,8 @@ interface Job {
 }
 
 /**
- * Fetches all files that are pending.
- * @throws RequestFailure `stopped`, with everything noted that came until then; `transient` when the folder takes no
- *   files
+ * Fetches all pending files.
+ * @throws RequestFailure `stopped`, after everything that was fetched has been noted; `transient` when the folder cannot be written
  */
 export async function fetchFiles(copy: Copy, folder: MediaFolder): Promise<void> {
   const { checkpoint, name, report, signal, store } = copy;
@@ -72,13 +71,13 @@ class Round {
   readonly #busy = new Set<Promise<void>>();
   /** Files whose address may have expired, with what their host said. */
   readonly #expired: { readonly job: Job; readonly failure: RequestFailure }[] = [];
-  /** Listings that were requested again in this round, of those with files to come. */
+  /** Listings that were requested again in this round, of those with pending files. */
   readonly #renewed = new Set<string>();
   /** Whether listings are requested again; one request at a time, while others gather. */
   #isRenewing = false;
-  /** How many files of a listing are still to come. */
+  /** The number of pending files of each listing. */
   readonly #left = new Map<string, number>();
-  /** Listings of which none is left. */
+  /** Listings without pending files. */
   readonly #finished: string[] = [];
   #done = 0;
   /** Why the round cannot continue. */
@@ -93,7 +92,7 @@ class Round {
 
   async run(): Promise<void> {
     await this.#walk().finally(async () => {
-      // Nobody writes into a folder that is closed.
+      // Nothing may be written to a closed folder.
       this.#stop.abort();
       await Promise.allSettled(this.#busy);
     });
@@ -179,9 +178,9 @@ class Round {
   }
 
   /**
-   * Compares the media of listings with the files that are here, deletes those that belong to none, and notes the
-   * listings that have all of theirs. Nothing is stored meanwhile, so no change between the look and the note is lost.
-   * @returns the files that are still to come
+   * Compares the media of listings with the files in the folder, deletes files of no record, and notes the listings whose files are
+   * complete. Nothing is stored meanwhile, so that no change between the comparison and the note is lost.
+   * @returns the files that are pending
    */
   async #reconcile(keys: readonly string[]): Promise<Job[]> {
     return this.#copy.checkpoint.alone(async (commit) => {
@@ -218,7 +217,7 @@ class Round {
     return { jobs, waiting };
   }
 
-  /** Queues a file, unless its host is left alone. */
+  /** Queues a file, unless its host was given up. */
   #queue(job: Job): void {
     const host = hostOf(job.url);
     if (this.#hosts.isGivenUp(host)) this.#putOff(job);
@@ -226,8 +225,8 @@ class Round {
   }
 
   /**
-   * Brings one file.
-   * @throws what is wrong here, not with the file or its host: the disk, the store, the lease
+   * Fetches one file.
+   * @throws errors on this side, not of the file or its host: the disk, the store, the lease
    */
   async #fetch(host: string, job: Job): Promise<void> {
     const { environment, filesEgress: egress = 'public', report } = this.#copy;
@@ -308,15 +307,15 @@ class Round {
     this.#finished.push(listingKey);
   }
 
-  /** The file failed by itself: it is tried again after a wait that grows. */
+  /** The file itself failed: it is tried again after a wait that grows. */
   #giveUp(job: Job, { kind, message }: RequestFailure): void {
     const failures = job.failures + 1;
     const growing = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** (failures - 1));
-    // What is too large once is so the next time, and only read to find that out.
+    // A file that is too large is so the next time as well, and would be read only to find that out.
     this.#noteFailure(job, failures, kind === 'too-large' ? LONGEST_WAIT : growing, message);
   }
 
-  /** Nobody requested the file: its host is left alone. */
+  /** The file was not requested, because its host was given up. */
   #putOff(job: Job): void {
     const host = hostOf(job.url);
     const reason = `${host} failed ${this.#hosts.failuresOf(host)} times`;
@@ -340,7 +339,7 @@ class Round {
 
 const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : '');
 
-/** The version of a file: its timestamp, or its address without the signature where there is none. */
+/** The version of a file: its timestamp, or its URL without the signature if it has none. */
 function versionOf({ MediaURL, MediaModificationTimestamp, ModificationTimestamp }: FieldValues): string {
   const timestamp = MediaModificationTimestamp ?? ModificationTimestamp;
   return typeof timestamp === 'string' ? timestamp : String(MediaURL).replace(/[?#].*$/, '');

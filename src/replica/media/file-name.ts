@@ -1,4 +1,4 @@
-/** Names of files whose keys and types strangers chose. */
+/** Names of files, made of untrusted keys and media types. */
 import { hash } from 'node:crypto';
 
 /** Letters of an ending; a host may send a type of any length. */

@@ -1,6 +1,6 @@
 /**
- * Files next to a store, each under the hash of its content, and an index of their media records. It knows nothing of
- * where they come from.
+ * Files next to a store, each under the hash of its content, and an index of their media records. It knows nothing of how they are
+ * fetched.
  */
 
 import { createHash, randomUUID } from 'node:crypto';
@@ -80,9 +80,9 @@ export class MediaFolder {
   }
 
   /**
-   * Stores the content of a file, whole or not at all.
+   * Stores the content of a file, completely or not at all.
    * @param largest bytes
-   * @throws RequestFailure for a file that is empty or larger; what the content throws; what the file system throws
+   * @throws RequestFailure for a file that is empty or too large; whatever the content or the file system throws
    */
   async keep(
     content: AsyncIterable<Uint8Array>,
@@ -108,7 +108,7 @@ export class MediaFolder {
     return join(this.path, sha256.slice(0, 2), `${sha256}.${ending}`);
   }
 
-  /** Whether a file is where the index says, and whole. */
+  /** Whether a file exists where the index says, with its full length. */
   async has({ sha256, bytes, type }: Pick<MediaFile, 'sha256' | 'bytes' | 'type'>): Promise<boolean> {
     if (sha256 === undefined) return false;
     return stat(this.pathOf(sha256, endingOf(type))).then(
@@ -117,7 +117,7 @@ export class MediaFolder {
     );
   }
 
-  /** Notes what is known of a media record's file. The file that it had before is deleted, unless another record has it. */
+  /** Notes the state of a media record's file. Its earlier file is deleted, unless another record has it. */
   note(file: MediaFile): void {
     this.#inPlaceOf(file.mediaKey, () =>
       this.#index
@@ -137,14 +137,14 @@ export class MediaFolder {
     );
   }
 
-  /** The media record is gone. */
+  /** The media record was deleted. */
   forget(mediaKey: string): void {
     this.#inPlaceOf(mediaKey, () =>
       this.#index.prepare('DELETE FROM files WHERE source = ? AND media_key = ?').run(this.#source, mediaKey),
     );
   }
 
-  /** Makes what was noted until now durable before the store notes the listings as done. */
+  /** Makes all notes durable before the store notes the listings as done. */
   sync(): void {
     this.#index.exec('PRAGMA wal_checkpoint(PASSIVE)');
   }
@@ -194,7 +194,7 @@ export class MediaFolder {
 /** What the names of a source's unfinished files begin with; no name of a source has an `@`. */
 const ownerMark = (source: string): string => `${source}@`;
 
-/** A failure of the file system or the index as one that may pass; anything else as it is. */
+/** Converts a failure of the file system or the index to a transient one; other errors are returned unchanged. */
 export function folderFailure(path: string, error: unknown): unknown {
   const isOfDisk = error instanceof Error && ('syscall' in error || codeOf(error) === 'ERR_SQLITE_ERROR');
   if (!isOfDisk) return error;

@@ -1,10 +1,10 @@
-/** Which file is fetched next, by host. It knows nothing of files, and asks nobody. */
+/** The order in which files are fetched, by host. It knows nothing of files, and sends no requests. */
 
 /** Files at a time of a host that has delivered one quickly. Any other host has one at a time, of those that it shares. */
 const AT_ONCE = 4;
 /** Files at a time of all hosts together that have not delivered one yet, failed, or are slow. */
 const UNPROVEN = 12;
-/** Strikes after which a host is left alone until the next run. */
+/** Strikes after which a host is given up until the next run. */
 const PATIENCE = 5;
 /** A failure that took long held up a place for as long, so two of them are enough. */
 const SLOW = { after: 20_000, strikes: 3 } as const;
@@ -49,7 +49,7 @@ export class HostQueues<J> {
     return this.#running;
   }
 
-  /** Whether the host is left alone; nothing may be queued for it any more. */
+  /** Whether the host was given up; nothing may be queued for it any more. */
   isGivenUp(host: string): boolean {
     return (this.#queues.get(host)?.strikes ?? 0) >= PATIENCE;
   }
@@ -63,7 +63,7 @@ export class HostQueues<J> {
     this.#waiting++;
   }
 
-  /** The next job whose host has a place: of the host with the fewest strikes, and among those in turn. */
+  /** The next job whose host has a free slot: of the host with the fewest strikes, and in turn among equal ones. */
   take(now: number): { readonly host: string; readonly job: J } | undefined {
     const places = UNPROVEN - this.#unproven();
     let best: readonly [string, Queue<J>] | undefined;
@@ -79,13 +79,13 @@ export class HostQueues<J> {
     queue.running++;
     this.#running++;
     this.#waiting--;
-    // It is the last in turn now.
+    // The host is now the last in turn.
     this.#queues.delete(host);
     this.#queues.set(host, queue);
     return { host, job };
   }
 
-  /** Milliseconds until a host that waits for time alone may be asked again; undefined if there is none. */
+  /** Milliseconds until a host may be asked again that waits only for time; undefined if there is none. */
   readyIn(now: number): number | undefined {
     const places = UNPROVEN - this.#unproven();
     const moments = [...this.#queues.values()]
@@ -106,7 +106,7 @@ export class HostQueues<J> {
     this.#tidy(host, this.#end(host));
   }
 
-  /** @returns the queued jobs, which are removed, if the host is left alone from now on */
+  /** @returns the queued jobs, which are removed, if the host is given up from now on */
   failed(host: string, { now, took, retryAfter = 0 }: HostFailure): readonly J[] {
     const queue = this.#end(host);
     queue.failures++;

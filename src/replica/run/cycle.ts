@@ -48,7 +48,7 @@ const eachWindowed = (
     collections.filter(hasWindows).map((collection) => checkpoint.inTurn(collection, () => work(collection))),
   );
 
-/** The initial download of collections, as far as it is not done. */
+/** The initial download of collections, as far as it is not complete. */
 export const downloadAll = (copy: Copy, collections: readonly string[]): Promise<void> =>
   eachWindowed(copy, collections, (collection) => download(copy, collection));
 
@@ -74,8 +74,8 @@ const isIdle = ({ checkpoint }: Copy, collection: string): boolean =>
   ['idle', 'guarded'].includes(checkpoint.sweep(collection).kind);
 
 /**
- * Sweeps collections one at a time. A sweep that was taken up does not see what was deleted before the position where an
- * earlier run stopped, so a whole one follows it.
+ * Sweeps collections one at a time. A sweep that was resumed does not see deletions before the position at which an earlier run
+ * stopped, so that a complete one follows it.
  * @returns the worst of their results
  */
 export async function sweepAll(copy: Copy, collections: readonly string[]): Promise<SweepResult> {
@@ -101,7 +101,7 @@ export async function compareFingerprint(copy: Copy): Promise<boolean> {
   const before = checkpoint.get('fingerprint');
   const epochBefore = checkpoint.get('epoch');
   const state = { revision, ...(epoch === undefined ? {} : { epoch }) };
-  // A source that described its fields before and does not now has not said that they are gone.
+  // A source that described its fields before and does not now has not removed them.
   const now = fingerprint ?? (before === ANOTHER_SOURCE ? UNDESCRIBED : (before ?? UNDESCRIBED));
   const wentBack = epochBefore !== undefined && epoch !== epochBefore;
   if (before === now && !wentBack) {
@@ -147,7 +147,7 @@ export async function doubtAll(copy: Copy, reason: string): Promise<void> {
   const { resources } = feed.capabilities;
   await store.mend();
   const { stores } = await store.model();
-  // What the store publishes of itself comes from no source.
+  // Records that the store publishes itself come from no source.
   for (const resource of PUBLISHED) if (stores(resource)) await rewriteDamaged(store, resource);
   for (const collection of resources) {
     // A mark that no sweep set would keep from a purge what the source does not have.
@@ -158,7 +158,7 @@ export async function doubtAll(copy: Copy, reason: string): Promise<void> {
   await refreshAll(copy, reason);
 }
 
-/** A collection that was read again whole, and swept, is trusted again. */
+/** A collection that was read again completely, and swept, is trusted again. */
 async function trust({ checkpoint, store }: Copy, collection: string): Promise<void> {
   const doubted = checkpoint.get('doubted') ?? [];
   if (!doubted.includes(collection)) return;

@@ -22,7 +22,7 @@ const ENDINGS: Readonly<Record<Kind, readonly string[]>> = {
 /** What a service of each kind returns to every key. */
 const ASKED: Readonly<Record<Kind, string>> = { reso: 'Property?$top=1', native: 'listings?_limit=1' };
 
-/** A failure in words that say what is wrong with `--from`, if anything is. */
+/** A failure with a message that says what is wrong with `--from`, if anything is. */
 export async function explainFirstContact(
   error: unknown,
   { from, interface: kind, watch }: ReplicateOptions,
@@ -45,7 +45,7 @@ function nearRoots(root: URL, kind: Kind): string[] {
   const parts = root.pathname.split('/').filter((part) => part !== '');
   const above = parts.map((_, at) => `/${parts.slice(0, parts.length - at).join('/')}/`);
   const paths = [...above, '/'].flatMap((base, at) => [
-    // Somebody copied the address of a record, or of a collection.
+    // The address may be that of a record, or of a collection.
     ...(at > 0 && base !== '/' ? [base] : []),
     ...(at < 2 || base === '/' ? ENDINGS[kind].map((ending) => `${base}${ending}`) : []),
   ]);
@@ -80,7 +80,7 @@ async function missingRoot(
   kind: Kind,
   client: SourceClient,
 ): Promise<PlatError | RequestFailure> {
-  // The root is right, and something behind it is not there.
+  // The root is right, but something below it does not exist.
   const isMetadata = (text: string): boolean => /<(?:\w+:)?Edmx\b/.test(text);
   if (kind === 'reso' && (await answers(client, `${root.href}$metadata`, isMetadata))) return failure;
   const isRoot = (url: string, of: Kind): Promise<boolean> =>

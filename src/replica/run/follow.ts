@@ -1,7 +1,7 @@
 /**
- * Follows the changes of a source in the best way that it offers, determined by asking, and says for which collections
- * that is enough. Where no way is to be had, windows and purges go on as ever, and the better way is tried again later.
- * What is applied, and how, is in follow/.
+ * Follows the changes of a source by the best method that it offers, and determines for which collections that is enough. If it
+ * offers none, windows and purges continue as before, and better methods are tried again later. How changes are applied is in
+ * follow/.
  */
 import { timestampFrom } from '../../dictionary/index.ts';
 import type { Chain, Following } from '../checkpoint/notes.ts';
@@ -16,7 +16,7 @@ import { downloadAll, refreshAll, windowed } from './cycle.ts';
 import { type FollowWish, paceWithin, type ReplicateOptions } from './options.ts';
 import { BROKEN, FailedWays } from './ways.ts';
 
-/** Milliseconds between two batches: changes that come together are requested together. */
+/** Milliseconds between two batches: changes that arrive together are requested together. */
 const PACE = 250;
 /** Milliseconds between two notes that a quiet source is level. */
 const NOTED = 60_000;
@@ -50,7 +50,7 @@ export class Follower {
     this.#pace = Math.max(PACE, paceWithin(limits));
   }
 
-  /** Resolves when a download may begin: the position from which changes are followed was taken, or none is to be had. */
+  /** Resolves when a download may begin: the position from which changes are followed is known, or no method is available. */
   get prepared(): Promise<void> {
     return this.#prepared.promise;
   }
@@ -88,7 +88,7 @@ export class Follower {
     return this.#failed.best(this.#offered, checkpoint.get('chain'), environment.clock.now());
   }
 
-  /** Windows alone, until a better way may be tried again. */
+  /** Only windows, until a better method may be tried again. */
   async #rest(ends: AbortSignal): Promise<void> {
     const { environment } = this.#copy();
     const { clock } = environment;
@@ -168,7 +168,7 @@ export class Follower {
     return true;
   }
 
-  /** Waits for what comes next, and no longer than until it is to be noted that nothing has. */
+  /** Waits for the next reports, at most until it has to be noted that there were none. */
   async #arrival(inbox: Inbox, signal: AbortSignal): Promise<void> {
     const { clock } = this.#copy().environment;
     const came = new AbortController();
@@ -176,7 +176,7 @@ export class Follower {
     came.abort();
   }
 
-  /** Brings a batch into the copy; undefined: nothing has come for a while. @returns the chain as it is then */
+  /** Applies a batch to the copy; undefined: nothing has arrived for a while. @returns the chain after that */
   async #apply(chain: Chain, { isPushed }: ChangeFeed, batch: Batch | undefined): Promise<Chain> {
     const copy = this.#copy();
     const now = copy.environment.clock.now();
@@ -244,7 +244,7 @@ export class Follower {
     }
   }
 
-  /** Keeps and reports how changes come, when that is another way than before. */
+  /** Stores and reports the method by which changes arrive, if it is another one than before. */
   async #note(way: Following['way'], reason?: string): Promise<void> {
     const { checkpoint, environment, report } = this.#copy();
     const before = checkpoint.get('following');

@@ -1,4 +1,4 @@
-/** What is copied from where, and how. */
+/** The options of a replication: the source, the store, and the way of copying. */
 import { platError } from '../../errors/index.ts';
 import type { Store } from '../../store/store.ts';
 import type { DriftPolicy } from '../copy/copy.ts';
@@ -7,7 +7,7 @@ import type { Listener } from '../events.ts';
 import type { BudgetLimits } from '../http/rate-budget.ts';
 import type { Way } from '../source/source.ts';
 
-/** How a watch learns of changes: in the best way that the source offers, in one certain way, or by windows alone. */
+/** How a watch learns of changes: by the best method that the source offers, by a certain one, or by windows only. */
 export type FollowWish = 'auto' | Way | 'windows';
 
 /** Durations are milliseconds. */
@@ -26,7 +26,7 @@ export interface ReplicateOptions {
   readonly step?: 'initial' | 'update' | 'purge';
   /** Reads everything again first, for a copy in which verify found differences. */
   readonly refresh?: boolean;
-  /** Goes on until the signal; else it does what is due once. */
+  /** Runs until the signal; otherwise once. */
   readonly watch?: boolean;
   readonly updateEvery?: number;
   readonly purgeEvery?: number;
@@ -72,7 +72,7 @@ export const paceWithin = ({ requestsPerHour, requestsPerDay }: BudgetLimits): n
   Math.max(0, (2 * HOUR) / (requestsPerHour ?? HOUR), (48 * HOUR) / (requestsPerDay ?? 24 * HOUR));
 
 export const DEFAULT_RESOURCES: readonly string[] = ['Property', 'Member', 'Office'];
-/** Those that a source may lack when nobody named them. */
+/** Resources that a source may lack, unless they were requested. */
 export const MAY_LACK: readonly string[] = ['Member', 'Office'];
 export const EVERY = {
   update: 15 * 60_000,

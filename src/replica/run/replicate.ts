@@ -25,7 +25,7 @@ export type ReplicateResult =
   | 'guarded'
   /** No two walks by offset agreed, so nothing was deleted. */
   | 'unsure'
-  /** The signal came. What was stored until then counts, and the next run continues there. */
+  /** The signal came. The next run continues with what was stored until then. */
   | 'stopped';
 
 /** What a database that restarts, or is busy, answers. */
@@ -82,7 +82,7 @@ export async function replicate(options: ReplicateOptions): Promise<ReplicateRes
 }
 
 type Work = (session: SessionOptions, acquired: Acquired) => Promise<ReplicateResult>;
-/** Runs work while this process alone writes the copy. @throws LeaseLost as soon as another one does */
+/** Runs work while only this process writes the copy. @throws LeaseLost as soon as another one does */
 type Acquiring = (work: Work) => Promise<ReplicateResult>;
 
 /** Runs, and begins again where it stopped when the store was unreachable for a while. */
@@ -97,7 +97,7 @@ function patiently(
       failures > 1 && signal.aborted ? 'stopped' : run({ ...inner, signal }, acquired, once);
     return retrying({ clock, signal }, attempt, (error, failures) => {
       if (!isPassing(error) || failures > PATIENCE) throw error;
-      // One run waits by itself: nothing comes back together with it.
+      // A single run retries by itself, so that no random part is needed.
       const wait = signal.aborted ? 0 : restAfter(failures, undefined, SHORT_REST, () => 1);
       if (wait > 0) session.onEvent({ kind: 'failed', reason: error.message, wait });
       return wait;
@@ -155,7 +155,7 @@ const isOfLease = (error: unknown): boolean =>
 const isPassing = (error: unknown): error is PlatError =>
   error instanceof PlatError && PASSING.has(error.code);
 
-/** @param once what is done by the first run that comes to it, and not again after a failure of the store */
+/** @param once is done by the first run that reaches it, and not repeated after a failure of the store */
 async function run(
   session: SessionOptions,
   acquired: Acquired,

@@ -1,4 +1,4 @@
-/** When the parts of a cycle run: once what is due, or each on its own schedule until the signal. */
+/** When the parts of a cycle run: each that is due once, or each on its own schedule until the signal. */
 import { settleAll } from '../../shared/promise-queue.ts';
 import { sleepUntil } from '../../store/clock.ts';
 import { dueAt } from '../checkpoint/checkpoint.ts';
@@ -14,8 +14,8 @@ import { Follower } from './follow.ts';
 import { EVERY, type ReplicateOptions } from './options.ts';
 
 /**
- * Does once what is due: the initial download, or an update; then the purge; and the agents and offices.
- * With `step` that step alone, due or not.
+ * Does what is due, once: the initial download, or an update; then the purge; and the agents and offices. With `step` only
+ * that step, due or not.
  */
 export async function replicateOnce(
   copy: Copy,
@@ -57,7 +57,7 @@ export async function replicateOnce(
   }
 }
 
-/** The wait after a sweep that did not come to its end by itself. */
+/** The wait after a sweep that did not complete. */
 const RECONSIDER = 3_600_000;
 
 /** A copy that is opened again when its source shows something else. */
@@ -72,7 +72,7 @@ interface Task {
   readonly every: () => number;
   /** When it needed not be done, in milliseconds since 1970: it counts as done then. */
   readonly spared?: () => number | undefined;
-  /** @returns whether the step was done whole */
+  /** @returns whether the step was completed */
   readonly work: () => Promise<boolean>;
 }
 
@@ -144,7 +144,7 @@ export async function watch(
     }),
     run({ step: 'update', every: () => updateEvery, work: update }),
     run({ step: 'accounts', every: () => accountsEvery, work: accounts }),
-    // What was not downloaded yet is not compared.
+    // A collection that has not been downloaded is not compared.
     downloaded.promise.then(() => run(purging)),
     ...(copy().files === undefined ? [] : [run({ step: 'media', every: () => updateEvery, work: media })]),
   ]);

@@ -34,11 +34,11 @@ import {
   sourceName,
 } from './options.ts';
 
-/** Bytes of a response's content; what is larger is requested in smaller pages. */
+/** Size limit of a response in bytes; larger ones are requested in smaller pages. */
 const LARGEST_ANSWER = 32 * 1024 * 1024;
 /** Milliseconds without a byte after which a request has failed. */
 const TIMEOUT = 60_000;
-/** Milliseconds for the whole of a response, however it drips. */
+/** Milliseconds after which a response is abandoned, even if data keeps coming. */
 const LONGEST = 300_000;
 
 export interface SessionOptions extends ReplicateOptions {
@@ -56,9 +56,9 @@ export const sessionOf = (options: ReplicateOptions, environment: Environment): 
 });
 
 /**
- * A signal for as long as a scope has it: `using scope = untilLeft(signal)`. It ends what the scope leaves behind: a
- * page that was requested ahead, and that nobody waits for any more, would otherwise be requested again and again,
- * during the next run and after the last one. The other signal aborts it as well.
+ * A signal that is aborted at the end of a scope: `using scope = untilLeft(signal)`. It ends requests that the scope leaves
+ * behind: a page that was requested ahead, and that nothing awaits any more, would otherwise be retried during the next run and after
+ * the last one. The other signal aborts it as well.
  */
 export function untilLeft(signal: AbortSignal): Disposable & { readonly signal: AbortSignal } {
   const left = new AbortController();

@@ -1,6 +1,6 @@
 /**
- * Which of the ways that a source offers is used: the best that has not failed lately. It knows why each of them has, and until
- * when it rests, and nothing of what is read in it.
+ * Which of the methods that a source offers is used: the best that has not failed lately. It knows why each of them has failed and
+ * until when it is not tried, and nothing of what is read by it.
  */
 import type { RequestFailure } from '../http/failure.ts';
 import { LONGEST_REST, restAfter } from '../http/retry.ts';
@@ -66,7 +66,7 @@ export class FailedWays {
     return undefined;
   }
 
-  /** How long nothing is tried where none of them is to be had. */
+  /** How long nothing is tried if no method is available. */
   resting(offered: readonly ChangeFeed[], now: number): Resting {
     const failed = offered.flatMap(({ way }) => this.#failed.get(way) ?? []);
     const until = Math.min(now + UNOFFERED.longest, ...failed.map((each) => each.until));
@@ -89,7 +89,7 @@ export class FailedWays {
     const isOffered = kind !== 'rejected';
     const rest = !isOffered ? UNOFFERED : kind === 'refused' ? LONGEST_REST : REST;
     this.#failed.set(way, {
-      // What is not offered is reported at once; a connection that was cut is usual.
+      // That a method is not offered is reported at once; a closed connection is usual.
       failures: isOffered ? failures : Math.max(failures, UNREPORTED + 1),
       until: now + restAfter(failures, retryAfter, rest, this.#random),
       reason,

@@ -1,4 +1,4 @@
-/** What is read of every answer, whichever interface it is of: its JSON, the moment it was given, what a plat adds. */
+/** What is read of every response, of either interface: its JSON, its time, and what a plat source adds. */
 import { hash } from 'node:crypto';
 import type { Dictionary } from '../../dictionary/index.ts';
 import { isObject, type JsonObject, parsedJson } from '../../shared/json.ts';
@@ -117,9 +117,7 @@ export const shownOf = ({ text, fields, view, epoch }: ShownFacts): Shown => ({
 
 const digest = (text: string): string => hash('sha256', text, 'base64url').slice(0, 22);
 
-/**
- * A record whose collections were not requested: an empty list in it means nothing, and would delete what is stored.
- */
+/** A record whose collections were not requested: an empty list in it means nothing, and must not delete stored members. */
 export function withoutEmptyLists(json: JsonObject): JsonObject {
   const isEmpty = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
   return Object.fromEntries(Object.entries(json).filter(([, value]) => !isEmpty(value)));

@@ -1,6 +1,6 @@
 /**
- * Server-sent events of a plat: its changes as they are committed (docs/changes.md). It knows the form of the stream, and
- * nothing of what a copy does with it.
+ * Server-sent events of a plat source: its changes as they are committed (docs/changes.md). It knows the form of the stream, and
+ * nothing of how a copy applies it.
  */
 import { isObject, parsedJson } from '../../shared/json.ts';
 import type { SourceClient } from '../http/client.ts';
@@ -47,13 +47,13 @@ export function eventFeed(client: SourceClient, root: string): ChangeFeed {
         if (read.kind === 'expired') return;
       }
     }
-    // Changes that came without their position come again.
+    // Changes that arrived without their position are sent again.
   }
 
   return {
     way: 'events',
     isPushed: true,
-    // A number of the sequence is a position, too.
+    // A sequence number is a valid position.
     adopts: ({ way, position }) => (way === 'entity-event' ? position : undefined),
     async now(resources, signal) {
       const stop = new AbortController();

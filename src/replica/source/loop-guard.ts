@@ -19,7 +19,7 @@ export class Digests {
 
 /** Pages in a row without a new record after which a walk is taken to have no end. */
 const IDLE_PAGES = 100;
-/** How many times more records than announced may come. */
+/** How many times the announced number of records is accepted. */
 const TOO_MANY = 3;
 /** Below this no number of records is suspicious. */
 const SUSPICIOUS = 10_000;
@@ -31,9 +31,9 @@ interface GuardedPage {
 }
 
 /**
- * Ends a walk that goes round in circles: the same link or token twice, a page twice however many others came between,
- * pages of nothing new, or many times the number of records that the source announced. A page of one record may come
- * again: its token may count as its own.
+ * Ends a walk that loops: the same link or token twice, a page twice however many others came between, pages of nothing new, or many
+ * times the number of records that the source announced. A page of one record may come again, since its token may include its own
+ * record.
  */
 export class LoopGuard {
   readonly #positions = new Digests();
@@ -58,7 +58,7 @@ export class LoopGuard {
       throw loop(`The source gave ${IDLE_PAGES} pages without ${what}`);
     }
     this.#rows += keys.length;
-    // If a page follows, a number no larger than this page counts the page alone, as some servers do.
+    // If a page follows, a number no larger than this page counts only the page, as on some servers.
     const announced = total === undefined || total <= keys.length ? Number.POSITIVE_INFINITY : total;
     this.#announced = Math.max(this.#announced, announced);
     if (this.#rows > SUSPICIOUS && this.#rows > TOO_MANY * this.#announced) {

@@ -68,8 +68,8 @@ export async function oneByOne(
 }
 
 /**
- * A page of keys with their records, each in a request of its own since together they are too large to be read. One that
- * is so by itself holds up no other.
+ * A page of keys with their records, each in a request of its own since together they are too large to be read. A record that is too
+ * large alone does not affect the others.
  */
 export async function withRecordsApart(
   resource: string,

@@ -54,11 +54,11 @@ export interface SourceKey {
   readonly key: string;
 }
 
-/** A record as JSON under the dictionary's RESO names, whatever interface it came from. */
+/** A record as JSON under the dictionary's RESO names, whichever interface it came from. */
 export interface SourceItem {
   readonly resource: string;
   readonly json: JsonObject;
-  /** Only the collections in it were requested; the record itself stays as it is. */
+  /** Only its collections were requested; the record itself is not changed. */
   readonly onlyChildren?: boolean;
 }
 
@@ -136,9 +136,9 @@ export interface Capabilities {
   readonly counts: boolean;
   /** Whether many keys may be requested in one request. */
   readonly asksForMany: boolean;
-  /** What is copied: names of resources, or `accounts` for members and offices in one collection. */
+  /** The copied collections: names of resources, or `accounts` for members and offices in one collection. */
   readonly resources: readonly string[];
-  /** How a single record is requested where many are not; `none`: the source returns a record only in its walks. */
+  /** How a single record is requested if many cannot be; `none`: the source returns records only in its walks. */
   readonly byKey?: 'path' | 'filter' | 'none';
   readonly hasNumericKeys?: boolean;
   /** Where the sub-resources of a listing is: `Property('key')/Media`, or `Property/key/Media`. */
@@ -168,8 +168,8 @@ export interface ReportedChange {
    */
   readonly at: number | undefined;
   /**
-   * What the source returned for it when it was queried for changes: the complete record, as in a walk, or none.
-   * Absent: it only reported that something has happened.
+   * The record that the source returned with the change: complete, as in a walk, or undefined for a deleted one. Absent: the source
+   * only reported that the record has changed.
    */
   readonly found?: { readonly item: SourceItem | undefined; readonly asOf: number };
 }
@@ -179,7 +179,7 @@ export type FeedReport =
   | { readonly kind: 'changes'; readonly changes: readonly ReportedChange[] }
   /** Everything up to here was reported. `isLevel`: nothing has happened since. */
   | { readonly kind: 'position'; readonly position: string; readonly isLevel: boolean }
-  /** What came next is no longer known: all is read again, and the changes go on from the position, if one was given. */
+  /** The next changes are no longer known: everything is read again, and changes continue from the position, if there is one. */
   | { readonly kind: 'expired'; readonly position: string | undefined };
 
 /** Where the changes of a source are now. */
@@ -189,7 +189,7 @@ export interface Beginning {
   readonly unreported: readonly string[];
 }
 
-/** The delta links that whole walks through collections have ended with, by collection. */
+/** The delta links with which complete walks through collections have ended, by collection. */
 export type WalkedLinks = Readonly<Record<string, string>>;
 
 /** One method by which a source reports its changes. Positions are specific to the method. */
@@ -224,7 +224,7 @@ export interface Shown {
    * metadata.
    */
   readonly fingerprint: string | undefined;
-  /** Of a plat: changes where its store went back in time. Undefined when the source returns none. */
+  /** Only of a plat source: changes when its store goes back in time. Undefined if the source returns none. */
   readonly epoch: string | undefined;
 }
 
@@ -258,9 +258,9 @@ export interface Source {
   page(resource: string, walk: Walk, request: PageRequest): Promise<SourcePage>;
   keys(resource: string, request: PageRequest): Promise<KeyPage>;
   /**
-   * Records by their keys, with their children; those that are not there are omitted.
-   * @param distinct a text that makes the request another than any before: a repeated filter may be answered from an
-   * index that lacks what has come since
+   * Records by their keys, with their children; records that do not exist are omitted.
+   * @param distinct a text that makes the request differ from any earlier one: a repeated filter may be answered from an index that
+   * lacks newer records
    */
   some(resource: string, keys: readonly string[], attempts?: number, distinct?: string): Promise<SourcePage>;
   /** The collections of listings, in requests of their own. */
@@ -279,7 +279,7 @@ export interface SourceRanges {
     after: string,
     size: number,
   ): Promise<{ readonly ranges: readonly SourceDigest[]; readonly more: boolean }>;
-  /** A page of whole records that follow a key, each in a request of its own if need be. */
+  /** A page of complete records after a key, each in a request of its own if necessary. */
   after(resource: string, key: string, size: number, apart?: boolean): Promise<SourcePage>;
 }
 

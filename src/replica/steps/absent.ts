@@ -1,6 +1,6 @@
 /**
- * Which entries of the quarantine are of records that the source no longer has. It is asked by key, twice, since a
- * server that is behind the others of its source may lack one for a moment.
+ * Which quarantined records the source no longer has. The source is asked for their keys twice, since a server that lags behind the
+ * others of its source may lack a record for a moment.
  */
 import type { ParsedRecord } from '../../records/parsed-record.ts';
 import { chunked } from '../../shared/chunked.ts';
@@ -19,13 +19,13 @@ export function absentFrom(page: SourcePage, resource: string, keys: readonly st
   return new Set(keys.filter((key) => !given.has(key)));
 }
 
-/** What is known of entries: the source has them no more, or its record is one that nobody can ask for by a key. */
+/** What is known of entries: the source no longer has them (`absent`), or cannot be asked for their record by a key. */
 interface Sought {
   readonly absent: readonly Quarantined[];
   readonly unknown: readonly Quarantined[];
 }
 
-/** Asks the source for the records of entries. What is in neither list of the result it still gives. */
+/** Requests the records of entries from the source. Entries in neither list of the result still exist there. */
 export async function seekAbsent(copy: Copy, entries: readonly Quarantined[]): Promise<Sought> {
   const { dictionary } = await copy.store.model();
   const { byKey, resources } = copy.feed.capabilities;
@@ -45,7 +45,7 @@ export async function seekAbsent(copy: Copy, entries: readonly Quarantined[]): P
     left = left.filter(({ entry, ...subject }) => {
       const record = recordName(subject);
       if (!given.records.has(record)) return true;
-      // Of a collection that did not come whole nothing follows.
+      // An incomplete collection proves nothing about its members.
       const isWhole =
         entry.resource !== subject.resource && given.collections.has(`${record} ${entry.resource}`);
       return isWhole && !given.records.has(recordName(entry));
@@ -57,7 +57,7 @@ export async function seekAbsent(copy: Copy, entries: readonly Quarantined[]): P
 /** What the source returned, by name. */
 interface Given {
   readonly records: Set<string>;
-  /** Collections that came whole: the record, and the resource of the members. */
+  /** Collections that were returned completely: the record, and the resource of the members. */
   readonly collections: Set<string>;
 }
 

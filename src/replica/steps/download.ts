@@ -87,7 +87,7 @@ async function walk(copy: Copy, resource: string): Promise<void> {
       : next === undefined
         ? { kind: 'end', fills: apart.length > 0, rows }
         : { kind: 'page', next, rows, ...(total === undefined ? {} : { total }) };
-    // What does not come with the listings comes in requests of its own.
+    // Sub-resources that do not arrive with the listings are requested separately.
     const keys = page.keys.map(({ key }) => key);
     const want = apart.map((why) => ({ resource, keys, why }));
     const { delta } = page;
@@ -116,17 +116,14 @@ interface Missed {
   readonly announced: number;
 }
 
-/** What a walk that has ended gave, and what was announced, where that was more. */
+/** The number of records of a walk that has ended, and the announced one, if that was larger. */
 export const shortOf = (rows: number, announced: number | undefined): Missed | undefined =>
   announced !== undefined && rows < announced ? { rows, announced } : undefined;
 
 export const tooShort = ({ rows, announced }: Missed): string =>
   `The walk ended after ${rows} of ${announced} records`;
 
-/**
- * What is stored of the pages of a resource in addition to their records: the newest records, and what the source
- * masks.
- */
+/** Stored from the pages of a resource in addition to their records: the newest records, and the masked fields. */
 export async function notesOfPages(
   copy: Copy,
   resource: string,

@@ -1,4 +1,4 @@
-/** Requests what is pending: records, and collections of listings, in requests of their own. */
+/** Requests pending records and pending collections of listings. */
 import type { Keys } from '../../store/checkpoints.ts';
 import type { Copy } from '../copy/copy.ts';
 import { PageSize } from '../copy/page-size.ts';
@@ -14,7 +14,7 @@ import { requestFollowedPurge } from './foundation.ts';
 
 const GROUP_ATTEMPTS = 2;
 
-/** Fetches all that is pending of a resource, also collections that came without their end. */
+/** Fetches everything that is pending of a resource, including collections that were incomplete. */
 export async function fetchPending(copy: Copy, resource: string): Promise<void> {
   const { capabilities } = copy.feed;
   const collections =
@@ -27,7 +27,7 @@ interface Answered {
   readonly page: SourcePage | RequestFailure;
 }
 
-/** One kind of what is pending of a resource. */
+/** One kind of pending fetches of a resource. */
 class Fetch {
   readonly #copy: Copy;
   readonly #resource: string;
@@ -42,10 +42,9 @@ class Fetch {
   }
 
   /**
-   * Keys that the source does not have any more are done with: a purge deletes their records, soon where a watch follows
-   * the changes of the source and was told of the deletion. A key that the source fails or
-   * refuses to give, while it gives others, is quarantined and blocks nothing.
-   * @throws RequestFailure when the source gives nothing at all
+   * Keys that the source no longer has are no longer pending: a purge deletes their records, soon if a watch follows the changes of
+   * the source. A key for which the source fails or refuses, while it returns others, is quarantined and holds nothing up.
+   * @throws RequestFailure when the source returns nothing at all
    */
   async run(): Promise<void> {
     const { name, store, report } = this.#copy;
@@ -67,7 +66,7 @@ class Fetch {
         report({ kind: 'page', resource, step, rows: some.length, done, total });
       }
     }
-    // The response to what is too large came: the source returns what it has.
+    // A response that is too large did arrive: the source returns what it has.
     const first = [...failed.values()].find((failure) => !isTooLarge(failure));
     if (first !== undefined && done === 0) await this.#attribution.checkSource(first);
     if (failed.size > 0) await this.#giveUp(failed);
@@ -122,7 +121,7 @@ class Fetch {
     };
   }
 
-  /** What is pending, in the order of keys. The next group is in progress while one is stored, and no further. */
+  /** Pending keys in their order. The next group is requested while one is being stored, and no further. */
   async *#groups(): AsyncGenerator<Answered[]> {
     const { feed, name, store, report } = this.#copy;
     const size = new PageSize(feed.someAtOnce, report);
@@ -145,7 +144,7 @@ class Fetch {
     }
   }
 
-  /** Requests halves of what is too much for the source, down to the key that is at fault. */
+  /** Requests halves of a group that is too much for the source, down to the key that causes it. */
   async #askFor(keys: readonly string[]): Promise<Answered[]> {
     // A group that is too much is soon halved; all attempts go to the key that is left, the first time.
     const isKnown = keys.every((key) =>
@@ -197,6 +196,6 @@ class Fetch {
   }
 }
 
-/** Whether the source does not take the request as it is, which may be the fault of a key in it. */
+/** Whether the source rejects the request, possibly because of a key in it. */
 const isRejected = ({ kind, status }: RequestFailure): boolean =>
   kind === 'rejected' && status !== undefined && status >= 400;

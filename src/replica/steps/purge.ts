@@ -1,4 +1,4 @@
-/** Deletes what a whole sweep did not see, and releases it from the quarantine. It asks no source. */
+/** Deletes records that a complete sweep did not see, and releases their quarantine entries. It sends no requests. */
 import { chunked } from '../../shared/chunked.ts';
 import type { QuarantinedRecord } from '../checkpoint/checkpoint.ts';
 import type { Copy } from '../copy/copy.ts';
@@ -10,8 +10,8 @@ import { resourcesIn } from '../source/source.ts';
 const AT_ONCE = 500;
 
 /**
- * Deletes what has no mark, or stops when that would be a larger share than a person expects. Nothing can be stored
- * between the reading of the keys and their deletion.
+ * Deletes records without a mark, unless that would be a larger share than is allowed. Nothing can be stored between the reading of
+ * the keys and their deletion.
  */
 export async function deleteUnseen(copy: Copy, collection: string): Promise<void> {
   const { checkpoint, name, settings, store, report } = copy;
@@ -55,7 +55,7 @@ export async function deleteUnseen(copy: Copy, collection: string): Promise<void
   await checkpoint.commit({ sweep: { collection, event: { kind: 'purged' } } });
 }
 
-/** What could not be stored leaves the quarantine when a whole sweep did not see the record that it is about. */
+/** Releases quarantine entries whose record a complete sweep did not see. */
 async function releaseUnseen(copy: Copy, resource: string, base: number): Promise<void> {
   const { checkpoint, name, store, report } = copy;
   const entries = checkpoint.quarantined((of) => of.resource === resource);
@@ -85,8 +85,8 @@ async function releaseUnseen(copy: Copy, resource: string, base: number): Promis
 }
 
 /**
- * What is requested again after a sweep: what the source could not return, since it may give it by now, and the records
- * of parts that could not be stored, which no sweep sees. Both come, or are gone, then.
+ * Fetches that become pending after a sweep: records that the source could not return earlier, and the records of quarantined
+ * members, which no sweep sees. Their next response stores them or shows that they no longer exist.
  */
 function pendingAgain(
   { feed }: Copy,

@@ -1,6 +1,6 @@
 /**
- * One sweep over all keys that the source shows: what no longer exists is deleted, what is not here is fetched
- * (specification 4.4, rule 4). Its states are those of machine/sweep.ts.
+ * One sweep over all keys that the source shows: records that no longer exist are deleted, missing ones are fetched (specification
+ * 4.4, rule 4). Its states are those of machine/sweep.ts.
  */
 import { hash } from 'node:crypto';
 import { timestampFrom } from '../../dictionary/index.ts';
@@ -77,7 +77,7 @@ async function walkOnce(copy: Copy, collection: string): Promise<void> {
   }
 }
 
-/** A page of keys, or of whole records where a sweep is how they are copied. */
+/** A page of keys, or of complete records if a sweep is how they are copied. */
 type SweptPage = KeyPage | SourcePage;
 
 async function walk(copy: Copy, collection: string): Promise<void> {
@@ -125,8 +125,8 @@ async function keep(copy: Copy, page: SweptPage, change: CopyChange): Promise<vo
 }
 
 /**
- * What the page means for the sweep, and what is reported of it. A walk by links or tokens that gave as many keys as were
- * announced is whole by itself; one by offset, or one that ended before, is not: two of them in a row have to be the same.
+ * The event of a page in the sweep's states, and its report. A walk by links or tokens with as many keys as announced is complete by
+ * itself; one by offset, or one that ended earlier, is not: two of them in a row must have the same keys.
  */
 function eventOf(
   { checkpoint, feed }: Copy,

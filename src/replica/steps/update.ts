@@ -34,7 +34,7 @@ export async function update(copy: Copy, resource: string): Promise<void> {
     if (checkpoint.load(resource).kind === 'current' && !(await openWindow(copy, resource))) break;
     try {
       await readWindow(copy, resource);
-      // A window that an earlier run opened may end long ago; what came since is in one of its own.
+      // A window that an earlier run opened may have ended long ago; a window of this run covers later changes.
       if (!isTakenUp) break;
       isTakenUp = false;
     } catch (error) {
@@ -127,7 +127,7 @@ export async function refresh(copy: Copy, resource: string, reason: string): Pro
   const since = await settledAt(copy);
   await checkpoint.commit({
     load: { resource, event: { kind: 'refresh', since } },
-    // What has no key to ask by comes again if the source still has it.
+    // A record without a key to request it by arrives again if the source still has it.
     release: checkpoint
       .quarantined((of) => of.resource === resource && of.key === undefined)
       .map((entry) => ({ resource: entry.resource, keys: [entry.key] })),

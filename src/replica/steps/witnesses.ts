@@ -12,7 +12,7 @@ import { RequestFailure } from '../http/failure.ts';
 import { recordsOf } from '../source/pages.ts';
 import { edgesOf, type SourceItem, type SourcePage } from '../source/source.ts';
 
-/** Witnesses of a resource that are kept: so many of the newest records may be deleted without blinding the check. */
+/** The number of witnesses of a resource: as many of the newest records may be deleted without making the check blind. */
 const KEPT = 20;
 /** A source of another kind may give fewer digits of a moment in one answer than in another. */
 const PRECISION = 1000;
@@ -51,8 +51,8 @@ function witnessOf({ json, onlyChildren }: SourceItem, keyField: string, field: 
 }
 
 /**
- * Asks the source for the newest records that it showed, the newest first, until one is as it was.
- * @returns one that is older than it was, and stays so
+ * Requests the newest records that the source has shown, from the newest on, until one is unchanged.
+ * @returns one that is older than it was, also at a second request
  */
 export async function findBackwards(copy: Copy, resource: string): Promise<Backwards | undefined> {
   const { checkpoint, environment, feed, signal } = copy;
@@ -79,7 +79,7 @@ export async function findBackwards(copy: Copy, resource: string): Promise<Backw
         const now = found.get(witness.key);
         if (now === undefined) absent.add(witness.key);
         else if (isOlder(witness, now)) {
-          // A server that is behind the others of its source shows it so for a moment.
+          // A server that lags behind the others of its source shows an earlier state for a moment.
           await environment.clock.sleep(edgesOf(feed.capabilities).settle, signal);
           const again = (await ask([witness])).get(witness.key);
           if (isOlder(witness, again))

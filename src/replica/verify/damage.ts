@@ -65,7 +65,7 @@ export function findAllDamage(
   };
 }
 
-/** A part of a search: rows of a resource, or what is kept beside all of them. */
+/** A part of a check: rows of a resource, or data that is stored for all of them. */
 type Part = {
   /** Its place among the parts. */
   readonly place: number;

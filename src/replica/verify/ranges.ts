@@ -23,8 +23,7 @@ export interface ComparedRange extends SourceDigest {
 }
 
 /**
- * Whether a copy can be compared by digests: its texts are those of the source, of one source alone, under the names
- * that the source returns.
+ * Whether a copy can be compared by digests: its texts are those of one source, under the names that the source returns.
  */
 export async function canCompareRanges({ checkpoint, feed, store }: Copy): Promise<boolean> {
   const { settings } = await store.model();

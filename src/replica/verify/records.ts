@@ -45,7 +45,7 @@ export async function compareItems(
 ): Promise<void> {
   const { tally } = copy;
   const suspects = new Map<string, Map<string, Suspect>>();
-  // A listing and its collections may be two items of one key: they are read apart.
+  // A listing and its collections may be two items of one key, which are read separately.
   const apart = items.filter(({ onlyChildren }) => onlyChildren);
   const { intake } = await readPage(copy, {
     items: items.filter(({ onlyChildren }) => !onlyChildren),
@@ -153,7 +153,7 @@ async function readAgain(
       });
     }
   }
-  // Sub-resources that did not come again was not compared again.
+  // Sub-resources that were not returned again have not been compared again.
   const given = new Set(children.items.map(({ json }) => String(json.ListingKey)));
   for (const key of parts) if (!given.has(key)) found.delete(key);
   return found;

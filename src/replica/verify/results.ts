@@ -1,4 +1,4 @@
-/** What a proof comes to: what was compared of each resource, and what differs. It reads nothing. */
+/** The results of a verification: the compared records of each resource, and the differences. It reads nothing. */
 import type { QuarantineEntry } from '../../store/checkpoints.ts';
 import { recordName } from '../checkpoint/checkpoint.ts';
 
@@ -7,8 +7,8 @@ export interface Difference {
   readonly resource: string;
   readonly key: string;
   /**
-   * `damaged`: what the copy itself has of it does not agree: columns, texts, visibility, counts, indexes.
-   * `quarantined`: it came, and could not be stored.
+   * `damaged`: parts of the copy itself contradict each other: columns, texts, visibility, counts, indexes. `quarantined`:
+   * the source sent the record, and it could not be stored.
    */
   readonly kind: 'missing' | 'not-at-source' | 'content' | 'damaged' | 'quarantined';
   /** What differs, or why it could not be stored. */
@@ -31,7 +31,7 @@ export interface Verified {
   readonly incomplete?: string;
 }
 
-/** Whether a comparison proves the copy equal. What is pending is no difference; an incomplete copy is. */
+/** Whether a comparison proves that the copy is equal. Pending records are not a difference; an incomplete copy is. */
 export const isEqual = (results: readonly Verified[]): boolean =>
   results.every(({ differences, incomplete }) => differences.length === 0 && incomplete === undefined);
 
@@ -46,7 +46,7 @@ type Draft = { -readonly [N in keyof Counts]: number } & {
 /** What a proof has found so far. */
 export class Tally {
   readonly #drafts = new Map<string, Draft>();
-  /** Names of what is in the quarantine and came, and of what came and could not be read. */
+  /** Names of quarantined records that the source returned, and of returned records that could not be read. */
   readonly met = new Set<string>();
 
   count(resource: string, counts: Partial<Counts>): void {
@@ -66,11 +66,11 @@ export class Tally {
   }
 
   /**
-   * Adds what is in the quarantine, which the source returns and the copy does not.
-   * @param gone those of the entries that the source no longer has
+   * Adds the quarantined records, which the source returns and the copy lacks.
+   * @param gone those that the source no longer has
    */
   addQuarantine(entries: readonly QuarantineEntry[], gone: readonly QuarantineEntry[]): void {
-    // What came again, and could not be stored again, is counted once.
+    // A record that was returned again, and could not be stored again, is counted once.
     const names = new Set(entries.map(recordName));
     for (const { differences } of this.#drafts.values()) {
       const others = differences.filter((one) => one.kind !== 'quarantined' || !names.has(recordName(one)));

@@ -10,7 +10,7 @@ import { bindOptions, parseQueryOptions } from '../../query/odata/query.ts';
 import { isObject, type JsonObject, parsedJson } from '../../shared/json.ts';
 import type { Store } from '../../store/store.ts';
 
-/** A view of a store for the proof: every record that any role sees, whole. It is no role, and no request has it. */
+/** A view of a store for verification: every record that any role sees, complete. It is not a role, and no request has it. */
 export function everything({ dictionary, inUse, stores }: StoreModel): View {
   const role = {
     name: 'verify',
@@ -29,9 +29,9 @@ export type Served =
   /** Its text is no JSON, or it is another one by its key than in a page. */
   | { readonly kind: 'broken'; readonly why: string };
 
-/** How long a read of the copy may take, in milliseconds: nobody else waits for it. */
+/** Time limit for a read of the copy in milliseconds, which delays nothing else. */
 export const READ = { milliseconds: 600_000 };
-/** Nobody follows the addresses of served files. */
+/** URLs of served files are not requested. */
 const FILES: FileSigning = { base: '', role: 'verify', expires: 0 };
 
 /**
@@ -86,7 +86,7 @@ export async function servedRecords(
   page.release?.();
   const records = parsedJson(`[${text}]`);
   if (!Array.isArray(records)) {
-    // One text that is no JSON spoils the page: each is read by itself.
+    // One text that is not valid JSON makes the page invalid: each is read separately.
     const [only] = keys;
     if (keys.length === 1 && only !== undefined)
       return found.set(only, { kind: 'broken', why: 'its text is not JSON' });

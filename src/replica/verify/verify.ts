@@ -1,6 +1,6 @@
 /**
- * The proof that a copy equals its source: a walk over each collection of the source, by ranges where both ends have
- * digests, else record by record; the damage of the copy; and what is in its quarantine. It stores nothing.
+ * Verifies that a copy equals its source: a walk over each collection of the source, by ranges if both sides have digests, otherwise
+ * record by record; the damage of the copy; and its quarantine. It stores nothing.
  */
 import { findNavigation } from '../../dictionary/index.ts';
 import { chunked } from '../../shared/chunked.ts';
@@ -59,7 +59,7 @@ export function verifyReplica(options: AskOptions & VerifyOptions): Promise<read
       entries,
       await absentEntries(copy, entries, sample === undefined ? tally.met : undefined),
     );
-    // What is copied by itself comes before what is part of it.
+    // Collections that are copied themselves come before their sub-resources.
     return tally
       .results()
       .toSorted((one, other) => Number(own.includes(other.resource)) - Number(own.includes(one.resource)));
@@ -67,9 +67,9 @@ export function verifyReplica(options: AskOptions & VerifyOptions): Promise<read
 }
 
 /**
- * Entries of the quarantine that are of records that the source no longer has: neither side has them, so they are no
- * difference. They leave the quarantine with the next purge.
- * @param met names of what could not be read in a walk over everything; undefined: there was none
+ * Quarantined records that the source no longer has: neither side has them, so that they are not a difference. The next purge
+ * releases them.
+ * @param met names of records that could not be read in a complete walk; undefined: there was none
  */
 async function absentEntries(
   copy: Copy,
@@ -79,7 +79,7 @@ async function absentEntries(
   const { absent, unknown } = await seekAbsent(copy, entries);
   const found = [...absent];
   for (const entry of met === undefined ? [] : unknown) {
-    // The walk would have met what nobody can ask for by a key. Equal ranges are not walked: what they have is stored here.
+    // A complete walk would have returned a record that cannot be requested by key. Records in equal ranges are stored here.
     const isMet = met?.has(recordName(entry)) === true;
     if (isMet) continue;
     const missing = await copy.store.checkpoints.missing(copy.name, entry.resource, [entry.key]);
@@ -159,8 +159,8 @@ async function findExtra(
 
 /**
  * Compares a collection by digests of ranges, and reads the ranges that differ.
- * @param keys gets the keys of the ranges that are read; records of equal ranges are counted alone
- * @returns false where the collection has to be read whole
+ * @param keys receives the keys of the ranges that are read; records of equal ranges are only counted
+ * @returns false if the complete collection has to be read
  */
 async function verifyRanges(
   copy: Proof,

@@ -52,7 +52,7 @@ export class CustomNames {
   readonly #names = new Map<string, string>();
   readonly #ask: () => Promise<readonly ForeignField[]>;
 
-  /** @param ask gives the source's custom fields as they are called now */
+  /** @param ask requests the source's custom fields with their current names */
   constructor(fields: readonly ForeignField[], ask: () => Promise<readonly ForeignField[]>) {
     this.#learn(fields);
     this.#ask = ask;
@@ -87,7 +87,7 @@ export class CustomNames {
   }
 }
 
-/** An API name for a custom field that has none. */
+/** An API name for a custom field without one. */
 function apiName(group: string, label: string): string {
   const words = `${group} ${label}`
     .replace(/[^A-Za-z0-9]+/g, ' ')

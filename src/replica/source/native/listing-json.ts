@@ -1,4 +1,4 @@
-/** Listings of the native interface under the dictionary's names, with their collections. It asks nobody. */
+/** Listings of the native interface under the dictionary's names, with their collections. It sends no requests. */
 import { recordOfPart } from '../../../compile/text/native-parts.ts';
 import {
   type NativePart,
@@ -21,8 +21,8 @@ export const nativeToReso = (resource: Resource): ReadonlyMap<string, string> =>
   new Map([...resource.fields.values()].map((field) => [field.nativeName, field.name]));
 
 /**
- * A native listing under the dictionary's names, with the collections that it was expanded with; undefined for what is
- * not a listing. The names of masked fields are apart.
+ * A native listing under the dictionary's names, with its expanded collections; undefined for a value that is not a listing. The
+ * names of masked fields are returned separately.
  * @param names from native names to those of the dictionary
  */
 export function listingJson(
@@ -52,7 +52,7 @@ export function listingJson(
   return { json: Object.fromEntries(json), masked };
 }
 
-/** Members of a collection by their keys, and what is not a record: it is quarantined where the listing is read. */
+/** Members of a collection by their keys; members that are not records are quarantined where the listing is read. */
 interface Members {
   readonly records: Map<unknown, JsonObject>;
   readonly others: unknown[];

@@ -25,7 +25,7 @@ interface NativeSourceOptions extends SourceOptions {
   readonly customNames: CustomNames;
 }
 
-/** How a listing was requested: with its collections, without them, or for them alone. */
+/** How a listing was requested: with its collections, without them, or only for them. */
 type Asked = 'whole' | 'bare' | 'children';
 
 /** Values that a condition of `_filter` takes. */
@@ -117,7 +117,7 @@ export function nativeSource(options: NativeSourceOptions): Source {
     return { resource: 'Property', json, ...(asked === 'children' ? { onlyChildren: true } : {}) };
   }
 
-  /** Without their custom fields listings are not whole, and the download cannot ask for these: keys come first. */
+  /** Listings are incomplete without their custom fields, which the download cannot request: it reads only keys first. */
   const keysFirst = (resource: string, { kind }: Walk): boolean =>
     kind === 'all' && resource !== ACCOUNTS && givesCustomFields(capabilities);
 
@@ -130,7 +130,7 @@ export function nativeSource(options: NativeSourceOptions): Source {
     return keysFirst(resource, walk) ? [KEYS_ALONE] : [];
   }
 
-  /** A page of keys. What has none is kept as it came. */
+  /** A page of keys. A member without one is kept unchanged. */
   async function keysOnly(resource: string, answer: NativeAnswer): Promise<SourcePage> {
     const keyless = answer.results.filter((result) => keysOf(resource, [result]).length === 0);
     const page = await pageOf(resource, { ...answer, results: keyless });
@@ -183,7 +183,7 @@ export function nativeSource(options: NativeSourceOptions): Source {
     }
     const answer = await list(LISTINGS, [...filterOf(walk), KEYS_ALONE, ...optionsOfPage(resource, request)]);
     const page = await keysOnly(resource, answer);
-    // The download requests sub-resources by itself.
+    // The download requests sub-resources separately.
     const [query, asked] = walk.kind === 'window' ? [[expand], 'whole' as const] : [[], 'bare' as const];
     const whole = await withRecordsApart(resource, page, async (key) =>
       pageOf(resource, await listingsOf([key], query), asked),

@@ -1,6 +1,6 @@
 /**
- * The entries of a delta, in the forms of OData 4.0 and 4.01 (JSON format 4.0, 12; 4.01, 15): records, what was removed, and
- * links between records. It knows nothing of links to deltas.
+ * The entries of a delta, in the forms of OData 4.0 and 4.01 (JSON format 4.0, 12; 4.01, 15): records, removed records, and links
+ * between records. It knows nothing of delta links.
  */
 import { isObject, type JsonObject } from '../../../shared/json.ts';
 import { RequestFailure } from '../../http/failure.ts';

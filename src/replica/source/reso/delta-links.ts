@@ -14,7 +14,7 @@ import { readEntry } from './delta-entry.ts';
 import { deltaLinkOf, type ListAnswer, linkOf, readList } from './lists.ts';
 import { withOptions } from './urls.ts';
 
-/** Entries of one page, as far as the source heeds it. */
+/** The preferred number of entries on a page, which the source may ignore. */
 const PAGE = 1000;
 const ATTEMPTS = 2;
 /** Milliseconds after which a new link is kept although it brought nothing: the one before it may expire. */
@@ -26,7 +26,7 @@ interface DeltaOptions {
   readonly client: SourceClient;
   readonly root: string;
   readonly clock: Clock;
-  /** Milliseconds between two rounds of requests, one for each of so many collections, while nothing changes. */
+  /** Milliseconds between two rounds of requests, one for each of that many collections, while nothing changes. */
   readonly every: (collections: number) => number;
   /** The options of a walk through a collection that its link keeps. */
   readonly optionsOf: (collection: string) => readonly string[];
@@ -57,7 +57,7 @@ export function deltaFeed({ client, root, clock, every, ...of }: DeltaOptions): 
       headers: { prefer: preference, 'odata-maxversion': '4.01' },
     });
 
-  /** A link whose delta begins now, without a walk; undefined where the source returns none so. */
+  /** A link whose delta begins now, without a walk; undefined if the source returns none. */
   async function begun(collection: string): Promise<string | undefined> {
     const url = withOptions(`${root}${collection}`, ['$top=0', ...of.optionsOf(collection)]);
     return unlessUnsupported(async () => deltaLinkOf((await ask(url, 'odata.track-changes')).page, root));
@@ -71,7 +71,7 @@ export function deltaFeed({ client, root, clock, every, ...of }: DeltaOptions): 
     });
   }
 
-  /** What has changed in a collection since its link, page by page. @returns the next link, and whether anything has */
+  /** The changes of a collection since its link, page by page. @returns the next link, and whether there were any */
   async function* changesAt(
     collection: string,
     since: string,
@@ -92,7 +92,7 @@ export function deltaFeed({ client, root, clock, every, ...of }: DeltaOptions): 
       }
       const { page, values, facts } = answer;
       const link = deltaLinkOf(page, root);
-      // With more to come, older changes than this moment may be among them.
+      // If more entries follow, they may include changes older than this time.
       const at = link === undefined ? undefined : facts.serverTime;
       const changes = values.map((value) => changeOf(collection, value, { at, asOf: moment }));
       isNew ||= changes.length > 0;
@@ -170,7 +170,7 @@ export function deltaFeed({ client, root, clock, every, ...of }: DeltaOptions): 
   };
 }
 
-/** Undefined where the source does not know what is requested. */
+/** Undefined if the source does not support the request. */
 async function unlessUnsupported<T>(ask: () => Promise<T>): Promise<T | undefined> {
   try {
     return await ask();

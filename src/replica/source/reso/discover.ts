@@ -127,7 +127,7 @@ async function readMetadata(
   }
 }
 
-/** The beginning of a metadata document without its end: fields that it does not name are not gone. */
+/** The beginning of a metadata document that is cut off: fields that it does not name have not been removed. */
 function isBrokenOff(text: string): boolean {
   const hasBegun = /<(?:\w+:)?Edmx\b/.test(text) || /^\s*(?:<\?[^>]*>?\s*)?<?$/.test(text);
   return hasBegun && !/<\/(?:\w+:)?Edmx\s*>\s*$/.test(text);
@@ -158,7 +158,7 @@ async function probeCollection(client: SourceClient, address: string, key: strin
   if (givenLink(page) !== undefined) return { isPlat, counts, topMeans: 'page' };
   const wish = { headers: { prefer: 'odata.maxpagesize=1' } };
   const hasLink = (answer: Answer): boolean => givenLink(readJson(answer)) !== undefined;
-  // A page that is too large for one record does not heed the preference; nor is a link in what is read of it.
+  // If the page ignores the preference, one record is enough to make it too large; a link is not in the part that is read.
   const links = await attempt(() => client.get(address, hasLink, wish), false);
   return { isPlat, counts, topMeans: links === true || isPlat ? 'total' : 'offset' };
 }
@@ -190,8 +190,8 @@ async function workingExpansions(
 }
 
 /**
- * The response, or undefined when the server does not know what is asked.
- * @param large what a response means that came and is too large to be read
+ * The response, or undefined if the server does not support the request.
+ * @param large what a response that is too large to be read means
  */
 async function attempt<T>(ask: () => Promise<T>, large?: T): Promise<T | undefined> {
   try {

@@ -48,7 +48,7 @@ export function entityEventFeed({ client, root, clock, every }: EntityEventOptio
         }
         const { page, values, facts } = answer;
         const isLevel = values.length === 0 || (givenLink(page) === undefined && values.length < PAGE);
-        // With more to come, older changes than this moment may be among them.
+        // If more entries follow, they may include changes older than this time.
         const at = isLevel ? facts.serverTime : undefined;
         const changes = values.map((value) => changeOf(value, at));
         last = values.reduce<number>((most, value) => Math.max(most, numberOf(value)), last);

@@ -1,4 +1,4 @@
-/** Collections in answers of a RESO server: a page of one, and a short one that is kept whole. */
+/** Collections in responses of a RESO server: a page of one, and a short one that is collected completely. */
 import type { JsonObject } from '../../../shared/json.ts';
 import type { Answer } from '../../http/client.ts';
 import { RequestFailure } from '../../http/failure.ts';
@@ -51,8 +51,8 @@ const MOST_RECORDS = 10_000;
 const MOST_PAGES = 250;
 
 /**
- * A list that is kept whole until its end: the sub-resources of a listing, a few pending records. It grows as long as
- * its pages are new, and not beyond what such a list can be.
+ * A list that is collected to its end: the sub-resources of a listing, a few pending records. It grows as long as its pages are new,
+ * up to a limit for such lists.
  */
 export class ShortList {
   readonly #name: string;
@@ -79,7 +79,7 @@ export class ShortList {
     return true;
   }
 
-  /** @throws RequestFailure `rejected`, since a link led to a page that came before */
+  /** @throws RequestFailure `rejected`, since a link led to an earlier page */
   repeated(): never {
     throw this.#endless('the same page twice');
   }

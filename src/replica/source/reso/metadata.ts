@@ -1,4 +1,4 @@
-/** What a source's `$metadata` says, as far as replication needs it. It asks nobody. */
+/** The content of a source's `$metadata`, as far as replication needs it. It sends no requests. */
 import { XMLParser } from 'fast-xml-parser';
 import type { Dictionary } from '../../../dictionary/index.ts';
 import { isObject, type JsonObject } from '../../../shared/json.ts';
@@ -57,7 +57,7 @@ const withoutNamespace = (name: string): string => name.replace(/^.*\./, '');
 /** What a collection of a type is of. */
 const memberOf = (type: string): string | undefined => /^Collection\((.+)\)$/.exec(type)?.[1];
 
-/** What was read last: a source is queried for its metadata again and again, and gives the same text. */
+/** The last parsed text: a source is asked for its metadata repeatedly, and usually returns the same text. */
 let last: { readonly xml: string; readonly metadata: SourceMetadata | undefined } | undefined;
 
 /**

@@ -9,7 +9,7 @@ import { type ChildAddress, childAddress, literalOf, recordAddress, withOptions 
 /** Without `childrenAt` where no listing gave a list of its media. */
 type RecordAccess = Pick<Capabilities, 'isProbed' | 'hasNumericKeys' | 'byKey' | 'childrenAt'>;
 
-/** Records that are tried: one alone may be gone, or broken, or have nothing. */
+/** The number of records that are tried: a single one may be deleted, broken, or without sub-resources. */
 const PROBED = 5;
 const ATTEMPTS = 2;
 
@@ -73,7 +73,7 @@ async function anyWorks(client: SourceClient, addresses: readonly string[]): Pro
       // A filter that finds nothing may not have been understood.
       if (!address.includes('?') || (Array.isArray(value) && value.length > 0)) return true;
     } catch (error) {
-      // What is too large to be read is there.
+      // A response that is too large to be read exists.
       if (isTooLarge(error)) return true;
       if (!(error instanceof RequestFailure) || error.kind === 'stopped' || error.status === 401) throw error;
       if (!isUnsupported(error)) failure = error;

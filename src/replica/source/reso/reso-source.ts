@@ -44,7 +44,7 @@ interface ResoSourceOptions extends SourceOptions {
   readonly windowField: (resource: string) => string;
   /** Milliseconds between two requests for new entity events; absent: the source has none. */
   readonly pollEvery: number | undefined;
-  /** Milliseconds between two rounds of requests for the deltas of so many collections. */
+  /** Milliseconds between two rounds of requests for the deltas of that many collections. */
   readonly deltasEvery: (collections: number) => number;
 }
 
@@ -105,7 +105,7 @@ export function resoSource(options: ResoSourceOptions): Source {
     return withOptions(collection, [...top, ...query, ...skip]);
   }
 
-  /** Where the next page is: the link, or an offset where the server gives none but may have more. */
+  /** The next page: the link, or an offset if the server sends none but may have more. */
   function nextOf(
     { page, values }: ListAnswer,
     { position }: Pick<PageRequest, 'position'>,
@@ -113,7 +113,7 @@ export function resoSource(options: ResoSourceOptions): Source {
     const link = linkOf(page, root);
     if (link !== undefined) return { kind: 'link', url: client.resolve(link) };
     if (topMeans !== 'offset' || position?.kind === 'link') return undefined;
-    // A server may give fewer than asked and still have more, and count the page alone; only an empty page is the end.
+    // A server may send fewer records than requested and still have more, and count only the page; an empty page is the end.
     return values.length === 0 ? undefined : { kind: 'skip', skip: skipped(position) + values.length };
   }
 
@@ -202,7 +202,7 @@ export function resoSource(options: ResoSourceOptions): Source {
     try {
       return await read(name, query, request, ['odata.track-changes']);
     } catch (error) {
-      // It may be the preference that is refused, or the size: a smaller page is requested without the preference, too.
+      // The server may refuse the preference or the size: a smaller page is requested without the preference.
       if (!isOfRequest(error) || !isUnsupported(error)) throw error;
       refusesTracking = true;
       if (mayAskTooMuch(error) && request.size > SMALL) throw error;
@@ -240,7 +240,7 @@ export function resoSource(options: ResoSourceOptions): Source {
     }
   }
 
-  /** A short list whole, in as many pages as the server makes of it. */
+  /** A complete short list, in as many pages as the server makes of it. */
   async function everyPage(
     name: string,
     query: readonly string[],
@@ -344,7 +344,7 @@ export function resoSource(options: ResoSourceOptions): Source {
     return { ...NOTHING, items, keys: [{ resource: 'Property', key }], serverTime, weight };
   }
 
-  /** A collection of a listing, whole. */
+  /** A complete collection of a listing. */
   async function listOf(first: string, attempts?: number) {
     const list = new ShortList(first);
     let serverTime = 0;
@@ -372,7 +372,7 @@ const unlessGone = <T>(asked: Promise<T>): Promise<T | undefined> =>
     throw error;
   });
 
-/** @throws RequestFailure for what is no digest: a source that gives none is compared record by record */
+/** @throws RequestFailure for an invalid digest: a source without digests is compared record by record */
 function digestOf(value: unknown): SourceDigest {
   const { Last: last, Rows: rows, Members: members, Digest: digest } = isObject(value) ? value : {};
   const isDigest = typeof last === 'string' && typeof rows === 'number' && typeof digest === 'string';

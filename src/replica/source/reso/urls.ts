@@ -4,7 +4,7 @@ import type { Walk } from '../source.ts';
 /** A key as a literal of OData. */
 export const quoted = (key: string): string => `'${key.replaceAll("'", "''")}'`;
 
-/** A key as the source writes it: digits alone where its keys are numbers. */
+/** A key in the source's notation: digits without quotes if its keys are numbers. */
 export const literalOf = (key: string, isNumeric: boolean): string =>
   isNumeric && /^\d+$/.test(key) ? key : quoted(key);
 
@@ -42,7 +42,7 @@ export function withKeysAlone(url: string, key: string, expansions: readonly str
   return expand.test(url) ? url.replace(expand, `$1$select=${key}`) : undefined;
 }
 
-/** A link that follows keys only, for whole records again; undefined where it does not show what it requests. */
+/** A link of a walk of keys, changed to one of complete records; undefined if it does not show what it requests. */
 export function withRecords(url: string, key: string, expansions: readonly string[]): string | undefined {
   const select = new RegExp(`[?&](?:\\$|%24)select=${key}(?=&|$)`, 'i');
   if (!select.test(url)) return undefined;
