@@ -116,7 +116,7 @@ export function postgresEngine(partitions?: PartitionField): Engine {
   return {
     name: partitions === undefined ? 'postgres' : 'postgres with partitions',
     layout: LAYOUT_VERSION,
-    share: 0.08,
+    share: 0.05,
     async open(scope, { settings, clock, limits, machine }) {
       const { address, drop } = await emptyDatabase(settings, partitions);
       // A database is dropped at once if nobody is connected to it; the server waits for those that it disconnects.

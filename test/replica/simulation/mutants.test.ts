@@ -1,5 +1,8 @@
 import { sqliteGround } from './ground.ts';
 import { WRONGS } from './mutants.ts';
-import { wrongSuite } from './suite.ts';
+import { isFull, wrongSuite } from './suite.ts';
 
-wrongSuite(sqliteGround(), WRONGS);
+wrongSuite(
+  sqliteGround(),
+  WRONGS.filter(({ isLong = false }) => isFull || !isLong),
+);

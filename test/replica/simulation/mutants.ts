@@ -18,6 +18,8 @@ export interface Wrong {
   readonly plan?: Partial<Plan>;
   /** Whether random histories hardly ever meet it; the one that does is then also played with a correct consumer. */
   readonly isRare?: boolean;
+  /** Whether `npm test` leaves it to the full test run, since its detection takes seconds. */
+  readonly isLong?: boolean;
 }
 
 /** An hour ahead of the source. */
@@ -32,6 +34,7 @@ const FOLLOWED: Partial<Plan> = { interface: 'reso', watches: 1, mortality: 0, f
 export const WRONGS: readonly Wrong[] = [
   {
     name: 'a consumer that ignores epochs keeps records of a source that was restored from a backup',
+    isLong: true,
     seed: 7,
     make: () => ({
       transport: withoutEpoch,
@@ -51,6 +54,7 @@ export const WRONGS: readonly Wrong[] = [
   },
   {
     name: 'a cursor that a wrong clock has set is kept until the source’s clock reaches it',
+    isLong: true,
     seed: 2,
     make: () => {
       const newest = { date: Number.NEGATIVE_INFINITY };
@@ -97,6 +101,7 @@ export const WRONGS: readonly Wrong[] = [
   },
   {
     name: 'a walk that begins again uses the filter of the last one',
+    isLong: true,
     seed: 4,
     make: () => {
       const last = new Map<string, string>();
@@ -106,6 +111,7 @@ export const WRONGS: readonly Wrong[] = [
   },
   {
     name: 'records that are stored during a sweep are not marked',
+    isLong: true,
     seed: 20,
     make: () => changed((change) => [(change.records ?? []).length > 0 ? { ...change, seen: [] } : change]),
     breaks: /what came after a sweep began is not deleted|no key that the source shows is deleted/,
@@ -185,6 +191,7 @@ export const WRONGS: readonly Wrong[] = [
   },
   {
     name: 'a process that was suspended takes its lease back',
+    isLong: true,
     seed: 12,
     make: () => ({ checkpoints: withLeaseTakenBack }),
     breaks: /lower bound of the next|cursor is never ahead|what did not change/,

@@ -40,7 +40,7 @@ test('a request of another key is answered before most of 200 expensive ones tha
   await Promise.all(Array.from({ length: 200 }, () => ask('warm', greedy, path)));
   await ask('warm', modest, path);
   order.length = 0;
-  const long = Array.from({ length: 300 }, (_, at) => `City eq '${at}'`).join(' or ');
+  const long = Array.from({ length: 100 }, (_, at) => `City eq '${at}'`).join(' or ');
   const crowd = Array.from({ length: 200 }, (_, at) =>
     ask('crowd', greedy, `/Reso/OData/Property?$top=1&$filter=ListPrice gt ${at} or ${long}`),
   );

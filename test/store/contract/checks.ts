@@ -6,7 +6,7 @@ import { findFaults, repairStore } from '../../../src/store/check/check-store.ts
 import { Scrub, type ScrubFault } from '../../../src/store/check/scrub.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { floorPlan, listing, member, office, openHouse, photo, room } from '../../support/builders.ts';
-import type { Engine, Scope } from '../../support/engine.ts';
+import { type Engine, isLeftToSqlite, type Scope } from '../../support/engine.ts';
 import { faultsIn } from '../../support/faults.ts';
 import { type Json, makeWorld, type World } from '../../support/world.ts';
 
@@ -381,6 +381,7 @@ export function checkContract(engine: Engine): void {
   });
 
   test('a record whose columns, texts and hash all disagree is made readable, and still reported', async (t) => {
+    if (isLeftToSqlite(engine, t)) return;
     const world = await market(engine, t, ['A', 'B']);
     await world.damage(
       `UPDATE property_records SET "City" = 'Here' WHERE _key = 'A'`,
@@ -399,6 +400,7 @@ export function checkContract(engine: Engine): void {
   });
 
   test('texts that have no columns and do not contain the whole record stay, and are still reported', async (t) => {
+    if (isLeftToSqlite(engine, t)) return;
     const world = await market(engine, t, ['A', 'B', 'C']);
     const gone = (key: string): string => `DELETE FROM property_records WHERE _key = '${key}'`;
     const change = (key: string, from: string, to: string): string =>
@@ -422,8 +424,9 @@ export function checkContract(engine: Engine): void {
     assert.deepEqual(await about('B'), []);
   });
 
-  for (const { name, statements, found, restamped = [] } of TORN) {
+  for (const [at, { name, statements, found, restamped = [] }] of TORN.entries()) {
     test(`${name}: one repair, or writing the record again, restores everything`, async (t) => {
+      if (at > 1 && isLeftToSqlite(engine, t)) return;
       const world = await market(engine, t, ['A', 'B', 'C']);
       const all = async () => [await world.exported('Property'), await world.rows('Media')] as const;
       const before = await all();
@@ -514,6 +517,7 @@ export function checkContract(engine: Engine): void {
   });
 
   test('numbers of changes continue after the existing ones, whatever next number is stored', async (t) => {
+    if (isLeftToSqlite(engine, t)) return;
     const world = await market(engine, t, ['A']);
     const end = async () => (await world.store.feed({ since: 'end', limit: 1 })).position;
     for (const damage of [
@@ -555,6 +559,7 @@ export function checkContract(engine: Engine): void {
   });
 
   test('a scrub reports each damaged row once, pauses as configured, and drops what is repaired', async (t) => {
+    if (isLeftToSqlite(engine, t)) return;
     const world = await market(engine, t, ['A', 'B']);
     const found: unknown[] = [];
     let time = 0;
