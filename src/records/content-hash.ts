@@ -16,48 +16,63 @@ const DERIVED = new Set([
 export const isDerived = (name: string): boolean => DERIVED.has(name);
 
 /** A field that a content hash covers. */
-interface HashedField {
+export interface HashedField {
   readonly name: string;
   /** Omitted if its value follows from the parent: the parent's key, or its originating system if that is known. */
   readonly follows?: 'key' | 'system';
-  /** Whether the field counts children of the record. */
-  readonly isCount?: true;
 }
 
-/** The fields that the hash of a resource's records covers, in their order. */
-export const hashedFields = (resource: Resource, owner: Owner): readonly HashedField[] =>
-  fieldsOf(resource)[owner].list;
-
-/** The number of characters of a hash. */
-export const HASH_LENGTH = 22;
+/** A form of the hash of a resource's records. */
+export interface HashForm {
+  /** The fields that it covers, in their order. */
+  readonly list: readonly HashedField[];
+  /** The number of its characters. */
+  readonly length: number;
+}
 
 /**
- * A hash of 128 bits over the values that are not null, in the order of their names. It excludes timestamps that an authority
- * assigns, but includes those that a replica received. It excludes values that follow from the parent, unless the replica's source
- * has other ones.
+ * How the records of a resource are hashed, and how an earlier plat hashed them, if it did so differently: the hash of an
+ * authority's listing covered the counts of its children, so that each new photo changed it.
+ */
+export function hashForms(
+  resource: Resource,
+  owner: Owner,
+): { readonly form: HashForm; readonly former: HashForm | undefined } {
+  const forms = fieldsOf(resource);
+  return { form: forms[owner], former: owner === 'authority' ? forms.counted : undefined };
+}
+
+/** The number of characters of a hash; one that leaves out the counts of children has one more. */
+const HASH_LENGTH = 22;
+
+/** Whether a stored hash has the form of an earlier plat. */
+export const isFormerHash = (resource: Resource, owner: Owner, hash: string): boolean =>
+  hashForms(resource, owner).former?.length === hash.length;
+
+/**
+ * A hash of 128 bits over the values that are not null, in the order of their names. It excludes timestamps and counts of children
+ * that an authority assigns, but includes those that a replica received. It excludes values that follow from the parent, unless the
+ * replica's source has other ones.
  *
  * @param system the originating system of the record's parent; undefined if it is unknown
- * @param counts counts of children, which replace those among the values. They are passed separately because copying the values
- * would take half as long as hashing them.
+ * @param like a stored hash whose form the hash has
  */
 export function contentHash(
   resource: Resource,
   values: FieldValues,
   owner: Owner,
   system?: string | null,
-  counts?: FieldValues,
+  like = '',
 ): string {
-  const { list, places } = fieldsOf(resource)[owner];
-  const names = Object.keys(values);
-  if (counts !== undefined) {
-    names.push(...Object.keys(counts).filter((name) => values[name] === undefined));
-  }
-  const fields = [...placesOf(names, places)].flatMap((place) => list[place] ?? []);
-  return hashOf(fields, values, system, counts);
+  const forms = fieldsOf(resource);
+  const { list, places, length } =
+    isFormerHash(resource, owner, like) && forms.counted !== undefined ? forms.counted : forms[owner];
+  const fields = [...placesOf(Object.keys(values), places)].flatMap((place) => list[place] ?? []);
+  return hashOf({ list: fields, length }, values, system);
 }
 
 /** Hashes the contents of records that have only certain fields. It is called for each record. */
-export type ContentHasher = (values: FieldValues, system?: string | null, counts?: FieldValues) => string;
+export type ContentHasher = (values: FieldValues, system?: string | null) => string;
 
 type FieldsInUse = ReadonlyMap<string, unknown>;
 const hashers = new WeakMap<Resource, WeakMap<FieldsInUse, Map<Owner, ContentHasher>>>();
@@ -75,27 +90,23 @@ export function contentHasher(resource: Resource, owner: Owner, inUse: FieldsInU
   ofResource.set(inUse, ofFields);
   const known = ofFields.get(owner);
   if (known !== undefined) return known;
-  const fields = fieldsOf(resource)[owner].list.filter(({ name }) => inUse.has(name));
-  const made: ContentHasher = (values, system, counts) => hashOf(fields, values, system, counts);
+  const { list, length } = fieldsOf(resource)[owner];
+  const form = { list: list.filter(({ name }) => inUse.has(name)), length };
+  const made: ContentHasher = (values, system) => hashOf(form, values, system);
   ofFields.set(owner, made);
   return made;
 }
 
-function hashOf(
-  fields: readonly HashedField[],
-  values: FieldValues,
-  system: string | null | undefined,
-  counts: FieldValues | undefined,
-): string {
+function hashOf({ list, length }: HashForm, values: FieldValues, system: string | null | undefined): string {
   let text = '';
-  for (const { name, follows, isCount } of fields) {
-    const value = isCount === true && counts !== undefined ? counts[name] : values[name];
+  for (const { name, follows } of list) {
+    const value = values[name];
     if (value === undefined) continue;
     if (follows === 'key' && value === values.ResourceRecordKey) continue;
     if (follows === 'system' && (system === undefined || value === system)) continue;
     text += `${name}\n${JSON.stringify(value)}\n`;
   }
-  return hash('sha256', text, 'base64url').slice(0, HASH_LENGTH);
+  return hash('sha256', text, 'base64url').slice(0, length);
 }
 
 /**
@@ -112,14 +123,15 @@ function placesOf(names: readonly string[], places: ReadonlyMap<string, number>)
   return found.subarray(0, count).sort();
 }
 
-/** The hash of a stored content whose own timestamp was set after hashing. */
+/** The hash of a stored content whose own timestamp was set after hashing. @param system, like as of `contentHash` */
 export function storedHash(
   resource: Resource,
   values: FieldValues,
   settings: Pick<StoreSettings, 'owner' | 'onwardTimestamps'>,
   system?: string | null,
+  like?: string,
 ): string {
-  if (!stampsAsOwn(settings)) return contentHash(resource, values, settings.owner, system);
+  if (!stampsAsOwn(settings)) return contentHash(resource, values, settings.owner, system, like);
   const { [OWN_STAMP]: _, ...sent } = values;
   return contentHash(resource, sent, settings.owner, system);
 }
@@ -127,36 +139,47 @@ export function storedHash(
 /** The field that a store which assigns timestamps overwrites after the content has been hashed. */
 export const OWN_STAMP = 'ModificationTimestamp';
 
-interface HashedFields {
-  readonly list: readonly HashedField[];
+interface HashedFields extends HashForm {
   /** The position of each name in the list. */
   readonly places: ReadonlyMap<string, number>;
 }
 
-const known = new WeakMap<Resource, Readonly<Record<Owner, HashedFields>>>();
+interface HashedByOwner extends Readonly<Record<Owner, HashedFields>> {
+  /** Those of an earlier plat in an authority; undefined if it hashed the records in the same way. */
+  readonly counted: HashedFields | undefined;
+}
 
-function fieldsOf(resource: Resource): Readonly<Record<Owner, HashedFields>> {
+const known = new WeakMap<Resource, HashedByOwner>();
+
+function fieldsOf(resource: Resource): HashedByOwner {
   const found = known.get(resource);
   if (found !== undefined) return found;
   const replica = [...resource.fields.keys()].filter((name) => name !== REPLICA_TIMESTAMP).toSorted();
   const stamps = new Set([...resource.fields.values()].filter(isStamp).map((field) => field.name));
-  const authority = replica.filter((name) => !DERIVED.has(name) && !stamps.has(name));
-  const hashed = (names: readonly string[]): HashedFields => ({
-    list: names.map((name) => hashedField(resource, name)),
+  const counted = replica.filter((name) => !DERIVED.has(name) && !stamps.has(name));
+  const authority = counted.filter((name) => !isChildCount({ resource: resource.name, name }));
+  const isCounting = counted.length > authority.length;
+  const hashed = (names: readonly string[], length = HASH_LENGTH): HashedFields => ({
+    list: names.map(hashedField),
+    length,
     places: new Map(names.map((name, place) => [name, place])),
   });
-  const fields = { replica: hashed(replica), authority: hashed(authority) };
+  const fields = {
+    replica: hashed(replica),
+    authority: hashed(authority, isCounting ? HASH_LENGTH + 1 : HASH_LENGTH),
+    counted: isCounting ? hashed(counted) : undefined,
+  };
   known.set(resource, fields);
   return fields;
 }
 
-function hashedField({ name: resource }: Resource, name: string): HashedField {
+function hashedField(name: string): HashedField {
   switch (name) {
     case 'OriginatingSystemResourceRecordKey':
       return { name, follows: 'key' };
     case 'OriginatingSystemResourceRecordSystemID':
       return { name, follows: 'system' };
     default:
-      return isChildCount({ resource, name }) ? { name, isCount: true } : { name };
+      return { name };
   }
 }

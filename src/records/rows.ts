@@ -50,12 +50,12 @@ export const valueIn = (
   name: string,
 ): FieldValue | undefined => derived?.[name] ?? values[name];
 
-/** New timestamps of a record whose content does not change, except perhaps for the counts of its children. */
+/** A record whose content does not change, except for its timestamps and perhaps the counts of its children. */
 export interface RowToRestamp {
   readonly stored: StoredRow;
-  /** The current keys and timestamps, as in `StoredRow.values`; if counts change, the whole content. */
-  readonly values: FieldValues;
-  /** Present if counts change: the hash of the content with the new ones. */
+  /** Its new timestamps and counts; the others stay. Copying its values would take longer than writing it. */
+  readonly derived: FieldValues;
+  /** Present if counts change. */
   readonly hash?: string;
 }
 

@@ -1,7 +1,7 @@
 /** Writes the ready texts of a record's members, as they are stored. This module knows no SQL and no sub-resources. */
-import type { Field, FieldValue } from '../../dictionary/index.ts';
+import type { Field, FieldValue, FieldValues } from '../../dictionary/index.ts';
 import { isAbsent } from '../../records/parsed-record.ts';
-import { NAME_MARK, type ResourceLayout } from '../layout/index.ts';
+import { NAME_MARK, type Piece, type ResourceLayout } from '../layout/index.ts';
 
 /** The members of a JSON object: those with values, and those that are null. */
 interface Members {
@@ -22,7 +22,7 @@ export const label = (name: string): string => `${JSON.stringify(name)}:`;
 export const absentText = (field: Field): string => (field.collection ? '[]' : 'null');
 
 /** The value of a record's field, by its name. */
-type ReadValue = (name: string) => FieldValue | undefined;
+export type ReadValue = (name: string) => FieldValue | undefined;
 
 /** Writes fields as members, each with a leading comma. */
 function writeMembers(fields: readonly NamedField[], read: ReadValue): Members {
@@ -52,6 +52,23 @@ export function servedFile(url: FieldValue | undefined): string | undefined {
 /** The JSON text of a media address, or the mark if the address is made at request time. */
 function urlText(url: FieldValue): string {
   return servedFile(url) === undefined ? JSON.stringify(url) : `"${URL_MARK}"`;
+}
+
+/** Sets numbers in a text of members that has another number for each of them. */
+export function withNumbers(
+  text: string,
+  { fields, naming }: Pick<Piece, 'fields' | 'naming'>,
+  numbers: FieldValues,
+): string {
+  let changed = text;
+  for (const field of fields) {
+    const number = numbers[field.name];
+    if (number === undefined) continue;
+    // Quotes within a value are escaped, so only the member itself matches.
+    const name = label(naming === 'native' ? field.nativeName : field.name);
+    changed = changed.replace(new RegExp(`${name}\\d+`), `${name}${number}`);
+  }
+  return changed;
 }
 
 /** The text columns of a record by name. */

@@ -1,10 +1,9 @@
 /** The columns of ready texts, and how a write computes them from a record. */
-import type { FieldValues } from '../../dictionary/index.ts';
 import { type RowToPut, type StoredRow, valueIn } from '../../records/rows.ts';
 import { isStamp } from '../../records/stamps.ts';
 import type { ResourceLayout } from '../layout/index.ts';
 import type { StoreModel } from '../model.ts';
-import { pieceWriter, servedFile } from './members.ts';
+import { pieceWriter, type ReadValue, servedFile } from './members.ts';
 import { nativeHead, nativePartTexts, partContains } from './native-parts.ts';
 
 type Bindable = string | number | null;
@@ -62,14 +61,14 @@ function nativeColumns({ settings }: StoreModel, { resource }: ResourceLayout): 
 export function classTextColumns(
   layout: ResourceLayout,
   classes: ReadonlySet<string>,
-): ColumnWriter<FieldValues> {
+): ColumnWriter<ReadValue> {
   const pieces = layout.pieces.filter((piece) => classes.has(piece.class));
   const columns = pieces.flatMap((piece) => [piece.valuesColumn, piece.nullsColumn]);
   const write = pieceWriter(layout, classes);
   return {
     columns,
-    values: (values) => {
-      const texts = write((name) => values[name]);
+    values: (read) => {
+      const texts = write(read);
       return columns.map((column) => texts[column] ?? '');
     },
   };

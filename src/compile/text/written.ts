@@ -5,7 +5,7 @@
  */
 
 import { type Field, MEDIA_KINDS } from '../../dictionary/index.ts';
-import { HASH_LENGTH, hashedFields, OWN_STAMP } from '../../records/content-hash.ts';
+import { type HashedField, type HashForm, hashForms, OWN_STAMP } from '../../records/content-hash.ts';
 import { KIND_OF_CATEGORY } from '../../records/media.ts';
 import { stampsAsOwn } from '../../records/settings.ts';
 import type { Dialect } from '../dialect.ts';
@@ -253,7 +253,7 @@ export function writtenHash(row: CheckedRow, parent: KnownParent | undefined): S
   const owner = isPublished ? 'authority' : model.settings.owner;
   const isLeftOut = (name: string): boolean =>
     name === OWN_STAMP && (isPublished || stampsAsOwn(model.settings));
-  const members = hashedFields(resource, owner).flatMap(({ name, follows }) => {
+  const memberOf = ({ name, follows }: HashedField): Sql[] => {
     const begin = constantText(`${name}\n`);
     const text = jsonNamed(row, name, (json) => sql`${begin} || ${json} || ${constantText('\n')}`);
     if (text === undefined || isLeftOut(name)) return [];
@@ -264,7 +264,14 @@ export function writtenHash(row: CheckedRow, parent: KnownParent | undefined): S
     }
     if (parent === undefined) return [];
     return [sql`CASE WHEN ${parent.key} IS NULL OR ${value} = ${parent.system} THEN NULL ELSE ${text} END`];
-  });
-  const hash = dialect.contentHash(concat(members), HASH_LENGTH);
+  };
+  const hashAs = ({ list, length }: HashForm): Sql =>
+    dialect.contentHash(concat(list.flatMap(memberOf)), length);
+  const { form, former } = hashForms(resource, owner);
+  const own = hashAs(form);
+  const hash =
+    former === undefined
+      ? own
+      : sql`CASE length(${column(alias, '_hash')}) WHEN ${integer(former.length)} THEN ${hashAs(former)} ELSE ${own} END`;
   return isPublished ? sql`concat(${hash}, '.', coalesce(${column(alias, '_audience')}, 0))` : hash;
 }

@@ -142,5 +142,5 @@ export function hashOf(
   }
   // The system of a parent that is not stored is unknown.
   const system = typeof raw.parent_key === 'string' ? textOf(raw.parent_system) : undefined;
-  return storedHash(resource, values, settings, system);
+  return storedHash(resource, values, settings, system, String(raw._hash));
 }

@@ -11,11 +11,14 @@ import { textColumns } from '../../compile/text/text-columns.ts';
 import type { Field, FieldValue, FieldValues, Resource } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import { storedHash } from '../../records/content-hash.ts';
+import { COUNTED, countChildren, isChildCount } from '../../records/media.ts';
 import type { RowToPut, StoredRow } from '../../records/rows.ts';
 import { isStamp } from '../../records/stamps.ts';
+import { storedRows } from '../rows/stored-rows.ts';
 import type { Row } from '../session.ts';
 import type { BatchWriter } from '../write/batches.ts';
 import { WRITE_LIMITS } from '../write/in-time.ts';
+import { derivedCounts } from '../write/prepare.ts';
 import {
   entryOfValue,
   type PublishedEntry,
@@ -67,14 +70,20 @@ export async function rewriteRows(
   });
   const others = whole.flatMap(({ raw, textKey }) => (textKey === raw._key ? [] : (textKey ?? [])));
   const taken = new Set(await storedKeys(session, layout, others));
+  const counts = await countsOf(
+    session,
+    layout,
+    whole.map(({ raw }) => String(raw._key)),
+  );
+  const sure: SureValues = { stampOf, countsOf: (key) => counts.get(key) };
   const rewritten: RowToPut[] = [];
   const renamed: StoredRow[] = [];
   for (const { raw, textKey } of whole) {
-    let row = rewrittenRow(session.model, layout, raw, stampOf);
+    let row = rewrittenRow(session.model, layout, raw, sure);
     // If texts are stored under, or contain, another key than the columns, the hash decides between the two, otherwise
     // the columns. If two rows claim the same key, the first one gets it.
     if (row.hash !== raw._hash && textKey !== undefined && textKey !== raw._key && !taken.has(textKey)) {
-      const other = rewrittenRow(session.model, layout, raw, stampOf, textKey);
+      const other = rewrittenRow(session.model, layout, raw, sure, textKey);
       if (other.hash === raw._hash) {
         if (row.stored !== undefined) renamed.push(row.stored);
         row = other;
@@ -168,14 +177,33 @@ function rowOfTexts(model: StoreModel, layout: ResourceLayout, raw: Row): RowToP
   return { ...row, hash, stored };
 }
 
+/** What an authority's hash does not cover, so that neither columns nor texts are known to be right if they differ. */
+interface SureValues extends Pick<Rewriting, 'stampOf'> {
+  /** The counts of a record's stored children; undefined if the store derives none. */
+  countsOf(key: string): FieldValues | undefined;
+}
+
+/** The counts that a store derives for some records, by key. */
+async function countsOf(
+  session: CheckSession,
+  { resource }: ResourceLayout,
+  keys: readonly string[],
+): Promise<ReadonlyMap<string, FieldValues>> {
+  const fields = derivedCounts(session.model, resource.name);
+  if (fields.length === 0 || !session.model.stores(COUNTED)) return new Map();
+  const children = await storedRows(session, session.model.layout(COUNTED)).children(resource.name, keys);
+  return new Map(keys.map((key) => [key, countChildren(children.get(key) ?? [], fields)]));
+}
+
 /** @param key that of the columns, or another one that the texts contain */
 function rewrittenRow(
   model: StoreModel,
   layout: ResourceLayout,
   raw: Row,
-  stampOf: Rewriting['stampOf'],
+  sure: SureValues,
   key = String(raw._key),
 ): RowToPut {
+  const { stampOf } = sure;
   const { resource } = layout;
   const read = readValues(layout, raw);
   const columns = resource.key in read.values ? { ...read.values, [resource.key]: key } : read.values;
@@ -192,9 +220,7 @@ function rewrittenRow(
           },
           hash: publishedHash(model, resource.name, published),
         };
-  const values = withSureStamps(layout, content.values, valuesInTexts(layout, raw, columns), () =>
-    stampOf(key),
-  );
+  const values = withSure(layout, key, content.values, valuesInTexts(layout, raw, columns), sure);
   const found = { ...rowOf(layout, raw, values), key };
   const placed = { ...found, ...parentIn(resource, values) };
   const isMoved = placed.parent !== found.parent || placed.parentResource !== found.parentResource;
@@ -248,19 +274,22 @@ function parentIn(
 }
 
 /**
- * A timestamp is not part of an authority's hash, so if columns and texts differ in one, neither is known to be right.
- * It is assigned again, as after a change, so that consumers read the record again.
+ * If columns and texts differ in a timestamp, it is assigned again, as after a change, so that consumers read the record
+ * again; if they differ in a count, the children are counted.
  */
-function withSureStamps(
+function withSure(
   { fields }: ResourceLayout,
+  key: string,
   values: FieldValues,
   inTexts: FieldValues | undefined,
-  newStamp: () => string,
+  { stampOf, countsOf }: SureValues,
 ): FieldValues {
-  const unsure = fields.filter((field) => isStamp(field) && values[field.name] !== inTexts?.[field.name]);
-  if (inTexts === undefined || unsure.length === 0) return values;
-  const stamp = newStamp();
-  return { ...values, ...Object.fromEntries(unsure.map(({ name }) => [name, stamp])) };
+  const isUnsure = ({ name }: Field): boolean => values[name] !== inTexts?.[name];
+  const unsure = inTexts === undefined ? [] : fields.filter((field) => isStamp(field) && isUnsure(field));
+  const counts = fields.some((field) => isChildCount(field) && isUnsure(field)) ? countsOf(key) : undefined;
+  if (unsure.length === 0 && counts === undefined) return values;
+  const stamps = Object.fromEntries(unsure.map(({ name }) => [name, stampOf(key)]));
+  return { ...values, ...stamps, ...counts };
 }
 
 /** The content on which two of the three copies agree, with its hash. */

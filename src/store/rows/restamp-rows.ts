@@ -3,15 +3,18 @@
  */
 
 import { type ColumnKind, columnKind, encode } from '../../compile/column-value.ts';
-import { type BoundValue, integer, name, sql } from '../../compile/fragment.ts';
+import { type BoundValue, integer, join, name, sql } from '../../compile/fragment.ts';
 import { isOneTable, type ResourceLayout, typedFields } from '../../compile/layout/index.ts';
+import { withNumbers } from '../../compile/text/members.ts';
 import { classTextColumns, hasOtherTextsWithStamps, newestField } from '../../compile/text/text-columns.ts';
 import { ruleFields } from '../../compile/visibility.ts';
-import type { Field, FieldValues } from '../../dictionary/index.ts';
+import type { Field, FieldValue, FieldValues } from '../../dictionary/index.ts';
 import { storedHash } from '../../records/content-hash.ts';
 import { isChildCount } from '../../records/media.ts';
 import type { RowToRestamp, StoredRow } from '../../records/rows.ts';
 import { isStamp } from '../../records/stamps.ts';
+import { chunked } from '../../shared/chunked.ts';
+import type { Row } from '../session.ts';
 import type { RowPutter } from './put-rows.ts';
 import type { StoredRows } from './stored-rows.ts';
 import type { WriteContext } from './write-context.ts';
@@ -20,6 +23,11 @@ import type { WriteContext } from './write-context.ts';
 const FIRST_VERSION = 1;
 /** Records whose texts are written at once. */
 const RENEWED_AT_ONCE = 1000;
+/**
+ * Records whose content is in memory at once. A record of a hundred members takes 20 kB while it is read and written; those
+ * of a whole batch would outlive several collections of the young generation, and fill the old one with garbage.
+ */
+const READ_AT_ONCE = 100;
 
 export interface Restamper {
   restamp(rows: readonly RowToRestamp[]): Promise<void>;
@@ -42,6 +50,7 @@ export function restamper(
   const typed = typedFields(layout);
   const stamps = typed.filter(isStamp);
   const counts = typed.filter(isChildCount);
+  const countedPieces = layout.pieces.filter(({ fields }) => fields.some(isChildCount));
   // A rule that depends on a count may make the record visible to other roles.
   const isEvaluated = ruleFields(layout).some(isChildCount);
   return {
@@ -61,7 +70,7 @@ export function restamper(
         const [end] = rows.slice(-1);
         if (end === undefined) return;
         await rewrite(
-          rows.map((row) => ({ stored: row, values: row.values })),
+          rows.map((row) => ({ stored: row, derived: {} })),
           hashOf,
           true,
         );
@@ -73,27 +82,21 @@ export function restamper(
   /** @param fields the timestamps, and the counts if they change */
   async function restampAs(rows: readonly RowToRestamp[], fields: readonly Field[]): Promise<void> {
     if (rows.length === 0) return;
-    const classes = new Set(['open', ...fields.filter(isChildCount).map((field) => field.class)]);
-    const keys = rows.map((row) => row.stored.key);
-    const outdated = await outdatedKeys(keys, classes);
+    const outdated = await outdatedKeys(rows.map((row) => row.stored.key));
+    const isUncounted = ({ stored, derived }: RowToRestamp): boolean =>
+      counts.some(({ name }) => derived[name] !== undefined && stored.values[name] === undefined);
     const mustRewrite = (row: RowToRestamp): boolean =>
       isWhole(row.stored) ||
       outdated.has(row.stored.key) ||
-      (isRecounted(row) && (isEvaluated || row.stored.isTorn === true));
-    await rewrite(rows.filter(mustRewrite));
-    await restampTexts(
-      rows.filter((row) => !mustRewrite(row)),
-      fields,
-      classes,
-    );
+      (isRecounted(row) && (isEvaluated || row.stored.isTorn === true || isUncounted(row)));
+    for (const some of chunked(rows.filter(mustRewrite), READ_AT_ONCE)) await rewrite(some);
+    const others = rows.filter((row) => !mustRewrite(row));
+    for (const some of chunked(others, READ_AT_ONCE)) await restampTexts(some, fields);
   }
 
-  /** Records whose texts of these classes were written before the newest of their fields came into use. */
-  async function outdatedKeys(
-    keys: readonly string[],
-    classes: ReadonlySet<string>,
-  ): Promise<ReadonlySet<string>> {
-    const newest = newestField(layout, classes);
+  /** Records whose texts with timestamps were written before the newest of their fields came into use. */
+  async function outdatedKeys(keys: readonly string[]): Promise<ReadonlySet<string>> {
+    const newest = newestField(layout, STAMPED);
     if (newest <= FIRST_VERSION) return new Set();
     const rows = await query(sql`SELECT _key FROM ${name(textsTable)}
       WHERE ${dialect.oneOf(sql`_key`, keys)} AND _profile < ${integer(newest)}`);
@@ -106,13 +109,11 @@ export function restamper(
     renews = false,
   ): Promise<void> {
     if (rows.length === 0) return;
-    const unread = rows.filter((row) => !isRecounted(row));
-    const contents = await stored.load(unread.map((row) => row.stored));
+    const contents = await stored.load(rows.map((row) => row.stored));
     await put(
-      rows.map(({ stored: row, values, hash }) => {
-        if (hash !== undefined) return { ...row, stored: row, hash, values };
-        const content = { ...contents.get(row.key), ...values };
-        return { ...row, stored: row, hash: hashOf(row, content), values: content };
+      rows.map(({ stored: row, derived, hash }) => {
+        const content = Object.assign(contents.get(row.key) ?? {}, derived);
+        return { ...row, stored: row, hash: hash ?? hashOf(row, content), values: content };
       }),
       renews,
     );
@@ -129,36 +130,50 @@ export function restamper(
       if (others.length === Object.keys(content).length) return row.hash;
       const before = Object.fromEntries(others);
       const hashUnder = (values: FieldValues, system: string | null | undefined): string =>
-        storedHash(layout.resource, values, model.settings, system);
+        storedHash(layout.resource, values, model.settings, system, row.hash);
       // A child whose parent was not stored was hashed without a system.
       const known = [row.system, undefined].find((system) => hashUnder(before, system) === row.hash);
       return hashUnder(before, known) === row.hash ? hashUnder(content, known) : row.hash;
     };
   }
 
-  async function restampTexts(
-    rows: readonly RowToRestamp[],
-    fields: readonly Field[],
-    classes: ReadonlySet<string>,
-  ): Promise<void> {
-    if (rows.length === 0) return;
-    const texts = classTextColumns(layout, classes);
+  /** The texts that contain counts, by key. */
+  async function textsWithCounts(rows: readonly RowToRestamp[]): Promise<ReadonlyMap<string, Row>> {
+    if (rows.length === 0) return new Map();
+    const columns = join(['_key', ...countedPieces.map((piece) => piece.valuesColumn)].map(name), ', ');
+    const keys = rows.map((row) => row.stored.key);
+    const found = await query(
+      sql`SELECT ${columns} FROM ${name(textsTable)} WHERE ${dialect.oneOf(sql`_key`, keys)}`,
+    );
+    return new Map(found.map((row) => [String(row._key), row]));
+  }
+
+  async function restampTexts(rows: readonly RowToRestamp[], fields: readonly Field[]): Promise<void> {
+    const texts = classTextColumns(layout, STAMPED);
     const hasHashes = rows.some(isRecounted);
+    const counted = hasHashes ? countedPieces : [];
+    const before = await textsWithCounts(counted.length === 0 ? [] : rows);
     const columns: (readonly [string, ColumnKind])[] = fields.map((field) => [field.name, columnKind(field)]);
     if (hasHashes) columns.push(['_hash', 'text']);
-    const textKinds = texts.columns.map((column): readonly [string, ColumnKind] => [column, 'text']);
+    const textKinds = [...texts.columns, ...counted.map(({ valuesColumn }) => valuesColumn)].map(
+      (column): readonly [string, ColumnKind] => [column, 'text'],
+    );
     const searched = fields.filter(({ name }) => search?.columns.has(name) === true);
     const searchKinds = new Map(searched.map((field) => [field.name, columnKind(field)]));
     const searchRows: BoundValue[][] = [];
     const columnRows: BoundValue[][] = [];
     const textRows: BoundValue[][] = [];
-    for (const { stored: before, values, hash = before.hash } of rows) {
-      const { key } = before;
-      const row = [key, ...fields.map((field) => encode(field, values[field.name]))];
-      if (hasHashes) row.push(hash);
-      columnRows.push(row);
-      searchRows.push([key, ...searched.map((field) => encode(field, values[field.name]))]);
-      textRows.push([key, ...texts.values(values)]);
+    for (const { stored: row, derived, hash = row.hash } of rows) {
+      const { key, values } = row;
+      const read = (name: string): FieldValue | undefined => derived[name] ?? values[name];
+      const columnRow = [key, ...fields.map((field) => encode(field, read(field.name)))];
+      if (hasHashes) columnRow.push(hash);
+      columnRows.push(columnRow);
+      searchRows.push([key, ...searched.map((field) => encode(field, read(field.name)))]);
+      const recounted = counted.map((piece) =>
+        withNumbers(String(before.get(key)?.[piece.valuesColumn]), piece, derived),
+      );
+      textRows.push([key, ...texts.values(read), ...recounted]);
     }
     if (isOneTable(layout)) {
       const whole = columnRows.map((row, at) => row.concat((textRows[at] ?? []).slice(1)));
@@ -170,5 +185,8 @@ export function restamper(
     if (search !== undefined && searched.length > 0) await update(search.table, searchKinds, searchRows);
   }
 }
+
+/** The class of all timestamps. */
+const STAMPED: ReadonlySet<string> = new Set(['open']);
 
 const isRecounted = ({ hash }: RowToRestamp): boolean => hash !== undefined;

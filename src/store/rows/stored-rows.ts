@@ -27,7 +27,10 @@ export interface StoredRows {
 
 const KEY = sql`r._key`;
 
-export function storedRows({ dialect, rows }: Session, layout: ResourceLayout): StoredRows {
+export function storedRows(
+  { dialect, rows }: Pick<Session, 'dialect' | 'rows'>,
+  layout: ResourceLayout,
+): StoredRows {
   const form = storedForm(layout, dialect);
   const select = async (rest: Sql): Promise<StoredRow[]> =>
     (await rows(sql`${form.rows} ${rest}`)).map((raw) => sure(layout, form.row(raw)));

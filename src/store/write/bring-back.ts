@@ -216,7 +216,7 @@ async function moveRecords(
       const to = back.get(String(stored.values[name]));
       return to === undefined ? [] : [[name, to] as const];
     });
-    return { stored, values: { ...stored.values, ...Object.fromEntries(moved) } };
+    return { stored, derived: Object.fromEntries(moved) };
   });
   await transaction.restamp(resource, rows);
   return rows.length;

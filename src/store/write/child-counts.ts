@@ -2,11 +2,12 @@
 
 import type { StoreModel } from '../../compile/model.ts';
 import { COUNTED_CHANGES, type FieldValues } from '../../dictionary/index.ts';
+import { contentHash, isFormerHash } from '../../records/content-hash.ts';
 import { COUNTED, type CountedChild, countChildren } from '../../records/media.ts';
-import type { RowToPut, StoredRow } from '../../records/rows.ts';
+import type { RowToPut, RowToRestamp, StoredRow } from '../../records/rows.ts';
 import type { ChildChange } from '../../records/stamps.ts';
 import { chunked } from '../../shared/chunked.ts';
-import { derivedCounts, hasherOf, type PreparedRecord } from './prepare.ts';
+import { derivedCounts, type PreparedRecord } from './prepare.ts';
 import type { WriteTransaction } from './transaction.ts';
 
 export type ChildCounts = Readonly<Record<string, number>>;
@@ -52,7 +53,6 @@ export function countsAfter(
 interface Counted {
   /** The new counts; empty if the store derives none. */
   readonly counts: FieldValues;
-  readonly hash: string;
   /** Whether the record's own content is stored already. */
   readonly isSame: boolean;
   /** The counts that differ from the stored ones. */
@@ -69,21 +69,16 @@ export function withCounts(
   stored: StoredRow | undefined,
   counts: ChildCounts | undefined,
 ): Counted {
-  const isWhole = stored !== undefined && stored.isTorn !== true;
-  if (fields.length === 0) {
-    return { counts: NO_COUNTS, hash, isSame: isWhole && stored.hash === hash, moved: undefined };
-  }
-  const hashOf = hasherOf(model, record.resource);
-  const hashWith = (derived: FieldValues): string => hashOf(record.values, undefined, derived);
   const before = stored === undefined ? NO_COUNTS : pickCounts(fields, stored.values);
   const moved = counts === undefined || isEqual(before, counts) ? undefined : counts;
-  const unmovedHash = isWhole || moved === undefined ? hashWith(before) : '';
-  return {
-    counts: moved ?? before,
-    hash: moved === undefined ? unmovedHash : hashWith(moved),
-    isSame: isWhole && stored.hash === unmovedHash,
-    moved,
-  };
+  const { resource, values } = record;
+  const { owner } = model.settings;
+  const hashLike = (like: string): string =>
+    isFormerHash(resource, owner, like)
+      ? contentHash(resource, { ...values, ...before }, owner, undefined, like)
+      : hash;
+  const isSame = stored !== undefined && stored.isTorn !== true && stored.hash === hashLike(stored.hash);
+  return { counts: moved ?? before, isSame, moved };
 }
 
 const pickCounts = (fields: readonly string[], values: FieldValues): FieldValues =>
@@ -92,44 +87,46 @@ const pickCounts = (fields: readonly string[], values: FieldValues): FieldValues
 const isEqual = (stored: FieldValues, counts: ChildCounts): boolean =>
   Object.entries(counts).every(([name, count]) => stored[name] === count);
 
-/** A stored record with new counts and timestamps. */
-export interface Counts {
-  readonly stored: StoredRow;
-  /** Counts and timestamps. */
-  readonly values: FieldValues;
-}
-
-/**
- * The number of complete records that are in memory at once. A record of a hundred members takes 20 kB while it is read
- * and written; those of a whole batch would outlive several collections of the young generation, and fill the old one
- * with garbage.
- */
-const RECOUNTED_AT_ONCE = 100;
-
 /** Writes records whose content is unchanged except for their counts. */
 export async function restampCounted(
   transaction: WriteTransaction,
   resource: string,
-  rows: readonly Counts[],
+  rows: readonly RowToRestamp[],
 ): Promise<void> {
-  const { model } = transaction;
-  const hashOf = hasherOf(model, model.resource(resource));
-  for (const some of chunked(rows, RECOUNTED_AT_ONCE)) {
-    const contents = await transaction.load(
-      resource,
-      some.map(({ stored }) => stored),
-    );
-    await transaction.restamp(
-      resource,
-      some.map(({ stored, values }) => {
-        const content = contents.get(stored.key) ?? {};
-        const isSound = hashOf(content) === stored.hash;
-        Object.assign(content, values);
-        // A content that does not match its hash continues not to match.
-        return { stored, values: content, hash: isSound ? hashOf(content) : stored.hash };
-      }),
-    );
+  const hashes = await renewedHashes(
+    transaction,
+    resource,
+    rows.map(({ stored }) => stored),
+  );
+  await transaction.restamp(
+    resource,
+    rows.map(({ stored, derived }) => ({ stored, derived, hash: hashes.get(stored.key) ?? stored.hash })),
+  );
+}
+
+/** The number of complete records that are in memory at once, as in rows/restamp-rows.ts. */
+const REHASHED_AT_ONCE = 100;
+
+/** The hashes of records with hashes of an earlier plat, which covered their counts, by key. */
+async function renewedHashes(
+  { model, load }: WriteTransaction,
+  name: string,
+  rows: readonly StoredRow[],
+): Promise<ReadonlyMap<string, string>> {
+  const resource = model.resource(name);
+  const { owner } = model.settings;
+  const hashes = new Map<string, string>();
+  const former = rows.filter(({ hash }) => isFormerHash(resource, owner, hash));
+  for (const some of chunked(former, REHASHED_AT_ONCE)) {
+    const contents = await load(name, some);
+    for (const { key, hash } of some) {
+      const content = contents.get(key) ?? {};
+      // A content that does not match its hash continues not to match.
+      const isSound = contentHash(resource, content, owner, undefined, hash) === hash;
+      if (isSound) hashes.set(key, contentHash(resource, content, owner));
+    }
   }
+  return hashes;
 }
 
 /** The counts of stored records according to their stored children, if they differ from the stored counts. */

@@ -12,9 +12,6 @@ export interface PreparedRecord {
   readonly children: ReadonlyMap<string, readonly PreparedRecord[]>;
 }
 
-/** Replaces the hash of a record whose counts, which are part of it, are not known yet (child-counts.ts). */
-const UNCOUNTED = '';
-
 /** The counts that a store derives for a resource: those in use; none in a replica. */
 export function derivedCounts({ settings, profile }: StoreModel, resource: string): readonly string[] {
   if (settings.owner !== 'authority' || resource !== COUNTING) return [];
@@ -26,7 +23,7 @@ export function derivedCounts({ settings, profile }: StoreModel, resource: strin
 export function hasherOf({ settings, profile }: StoreModel, resource: Resource): ContentHasher {
   const inUse = profile.since.get(resource.name);
   if (inUse !== undefined) return contentHasher(resource, settings.owner, inUse);
-  return (values, system, counts) => contentHash(resource, values, settings.owner, system, counts);
+  return (values, system) => contentHash(resource, values, settings.owner, system);
 }
 
 export function prepareRecord(record: ParsedRecord, model: StoreModel): PreparedRecord {
@@ -40,7 +37,7 @@ export function prepareRecord(record: ParsedRecord, model: StoreModel): Prepared
   }
   return {
     record,
-    hash: derivedCounts(model, resource.name).length > 0 ? UNCOUNTED : hasherOf(model, resource)(values),
+    hash: hasherOf(model, resource)(values),
     kind: resource.name === 'Media' ? mediaKind(values) : null,
     children,
   };

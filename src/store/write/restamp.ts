@@ -1,8 +1,8 @@
 import type { FieldValues } from '../../dictionary/index.ts';
 import { changedBy } from '../../dictionary/index.ts';
-import type { StoredRow } from '../../records/rows.ts';
+import type { RowToRestamp, StoredRow } from '../../records/rows.ts';
 import type { ChildChange } from '../../records/stamps.ts';
-import { type Counts, movedCounts, restampCounted } from './child-counts.ts';
+import { movedCounts, restampCounted } from './child-counts.ts';
 import { ownStamps } from './own-stamps.ts';
 import type { Tally } from './report.ts';
 import type { WriteTransaction } from './transaction.ts';
@@ -38,7 +38,7 @@ export async function restampParents(
     const found = await findUnknown(transaction, resource, parents, known);
     const stampOf = transaction.timestamps.of(resource, [...found.keys()]);
     const moved = await movedCounts(transaction, resource, parents, found);
-    const recounted: Counts[] = [];
+    const recounted: RowToRestamp[] = [];
     const rows = parents.flatMap(({ key, changes }) => {
       const stored = found.get(key);
       if (stored === undefined) return [];
@@ -46,9 +46,9 @@ export async function restampParents(
       const stamps = ownStamps(transaction, stampOf(key), fields, stored.values, undefined, changes);
       const counts = moved.get(key);
       if (!isStamped(stored, stamps)) tally.restamped++;
-      if (counts !== undefined) recounted.push({ stored, values: { ...stamps, ...counts } });
+      if (counts !== undefined) recounted.push({ stored, derived: { ...stamps, ...counts } });
       const stays = counts !== undefined || isStamped(stored, stamps);
-      return stays ? [] : [{ stored, values: { ...stored.values, ...stamps } }];
+      return stays ? [] : [{ stored, derived: stamps }];
     });
     await transaction.restamp(resource, rows);
     await restampCounted(transaction, resource, recounted);

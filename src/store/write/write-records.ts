@@ -1,9 +1,9 @@
-import { changedBy, type FieldValues, type Navigation } from '../../dictionary/index.ts';
+import { changedBy, type Navigation } from '../../dictionary/index.ts';
 import { COUNTED } from '../../records/media.ts';
-import type { RowToPut, StoredRow } from '../../records/rows.ts';
+import type { RowToPut, RowToRestamp, StoredRow } from '../../records/rows.ts';
 import type { ChildChange } from '../../records/stamps.ts';
 import { adoptOrphans, findOrphans } from './adopt.ts';
-import { type ChildCounts, type Counts, countsAfter, restampCounted, withCounts } from './child-counts.ts';
+import { type ChildCounts, countsAfter, restampCounted, withCounts } from './child-counts.ts';
 import { removeWithChildren } from './delete-records.ts';
 import { ownStamps, putStamped, type Unstamped } from './own-stamps.ts';
 import { conflictWith, hashUnder, placeChild } from './place-children.ts';
@@ -265,8 +265,8 @@ async function putParents(
   tally: Tally,
 ): Promise<void> {
   const put: RowToPut[] = [];
-  const restamp: { stored: StoredRow; values: FieldValues }[] = [];
-  const recounted: Counts[] = [];
+  const restamp: RowToRestamp[] = [];
+  const recounted: RowToRestamp[] = [];
   const { model } = transaction;
   const counted = derivedCounts(model, resource);
   const compared = new Map(
@@ -292,7 +292,7 @@ async function putParents(
   );
   for (const [outcome, content] of compared) {
     const { prepared, stored, changes } = outcome;
-    const { record, kind } = prepared;
+    const { record, kind, hash } = prepared;
     const { fields } = record.resource;
     if (!isChanged(outcome)) {
       if (stored !== undefined) tally.unchanged++;
@@ -301,12 +301,11 @@ async function putParents(
     const stamp = stampOf(record.key);
     if ((content.isSame || record.onlyChildren) && stored !== undefined) {
       const stamps = ownStamps(transaction, stamp, fields, stored.values, undefined, changes);
-      if (content.moved !== undefined) recounted.push({ stored, values: { ...content.moved, ...stamps } });
-      else restamp.push({ stored, values: { ...stored.values, ...stamps } });
+      if (content.moved !== undefined) recounted.push({ stored, derived: { ...content.moved, ...stamps } });
+      else restamp.push({ stored, derived: stamps });
       tally.restamped++;
       continue;
     }
-    const { hash } = content;
     const stamps = ownStamps(transaction, stamp, fields, stored?.values, record.values, changes);
     const system = textOf(record.values.OriginatingSystemID) ?? null;
     const { key, values } = record;

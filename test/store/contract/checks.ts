@@ -54,6 +54,14 @@ const DAMAGES: readonly Damage[] = [
     faults: [['Property', '$', 'address_values']],
   },
   {
+    statement: `UPDATE property_records SET "PhotosCount" = 7 WHERE _key = '$'`,
+    faults: [['Property', '$', 'idx_values']],
+  },
+  {
+    statement: `UPDATE property_texts SET idx_values = replace(idx_values, '"PhotosCount":', '"PhotosCount":7') WHERE _key = '$'`,
+    faults: [['Property', '$', 'idx_values']],
+  },
+  {
     statement: `UPDATE property_texts SET open_values = '{' WHERE _key = '$'`,
     faults: [['Property', '$', 'open_values']],
   },

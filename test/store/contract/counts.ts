@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import type { FieldValue } from '../../../src/dictionary/index.ts';
+import { contentHash } from '../../../src/records/content-hash.ts';
 import { floorPlan, listing, photo } from '../../support/builders.ts';
 import { SECOND } from '../../support/clock.ts';
 import { contractRuns, type Engine } from '../../support/engine.ts';
@@ -147,6 +149,42 @@ export function countContract(engine: Engine): void {
     assert.deepEqual(await counted(), [[0, 0, 0], [0, 0, 0], 'A']);
     assert.deepEqual(await world.keys('Property', '$filter=PhotosCount eq 0'), ['A', 'B']);
     assert.deepEqual(await faultsIn(world.store), []);
+  });
+
+  test('a listing that an earlier plat hashed with its counts is unchanged, and hashed anew when they move', async (t) => {
+    const world = await makeWorld(engine, t);
+    const records = ['A', 'B', 'C'].map((key) => listing(key, { City: 'Springfield', ListPrice: 5 }));
+    await world.write('Property', ...records);
+    const { dictionary } = await world.store.model();
+    const property = dictionary.resources.get('Property') ?? assert.fail();
+    const former = (row: Json): string => {
+      const values: Record<string, FieldValue> = {};
+      for (const [name, value] of Object.entries(row))
+        if (typeof value === 'string' || typeof value === 'number') values[name] = value;
+      return contentHash(property, values, 'authority', null, '.'.repeat(22));
+    };
+    const hashes = (await world.exported('Property')).map((row) => [row.ListingKey, former(row)] as const);
+    const [, , [, ofC = ''] = []] = hashes;
+    assert.equal(ofC.length, 22);
+    await world.damage(
+      ...hashes.map(([key, hash]) => `UPDATE property_records SET _hash = '${hash}' WHERE _key = '${key}'`),
+    );
+    assert.deepEqual(await faultsIn(world.store), []);
+    // A content that does not match its hash continues not to match.
+    await world.damage(`UPDATE property_records SET "ListPrice" = 6 WHERE _key = 'C'`);
+    const before = await world.rows('Property', '$orderby=ListingKey');
+    await world.write('Property', ...records.slice(0, 2));
+    assert.deepEqual(await world.rows('Property', '$orderby=ListingKey'), before);
+    await world.write('Media', ...['A', 'C'].map((of) => photo(`P${of}`, { ResourceRecordKey: of })));
+    assert.deepEqual(await world.keys('Property', '$filter=PhotosCount eq 1'), ['A', 'C']);
+    const faults = await faultsIn(world.store);
+    assert.deepEqual(
+      faults.map(([, key]) => key).filter((key, at, keys) => keys.indexOf(key) === at),
+      ['C'],
+    );
+    const moved = await world.rows('Property', '$orderby=ListingKey');
+    await world.write('Property', ...records.slice(0, 2));
+    assert.deepEqual(await world.rows('Property', '$orderby=ListingKey'), moved);
   });
 
   test('a replica returns the counts that its source sent', async (t) => {

@@ -29,14 +29,14 @@ const keysOf = (values: readonly string[]): string[] => values.map((value) => `A
 const published = (world: World): Promise<string[]> =>
   world.keys('Lookup', "$filter=LookupName eq 'Appliances' and StandardLookupValue eq null");
 
-test('listings whose counts move are read completely, a hundred at a time', async (t) => {
+test('listings whose counts move are not read completely', async (t) => {
   const world = await makeWorld(sqliteEngine(), t);
   const keys = Array.from({ length: 250 }, (_, at) => `L${at}`);
   await world.write('Property', ...keys.map((key) => listing(key, { PrivateRemarks: 'Ring twice' })));
   await world.write('Media', photoOf('L0', 'M')); // brings its fields into use
   const read = watchReads(t, '"PrivateRemarks"', 'property_records');
   await world.write('Media', ...keys.map((key) => photoOf(key, `M${key}`)));
-  assert.deepEqual(read, [100, 100, 50]);
+  assert.deepEqual(read, []);
   t.mock.restoreAll();
   assert.equal(await world.count('Property', '$filter=PhotosCount eq 1'), 249);
   assert.equal(await world.count('Property', '$filter=PhotosCount eq 2'), 1);
