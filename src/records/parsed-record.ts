@@ -54,7 +54,7 @@ export interface InvalidRecord {
 
 /** Whether a value counts as absent when contents are compared: null and empty lists do. */
 export function isAbsent(value: FieldValue | undefined): boolean {
-  return value === undefined || value === null || (Array.isArray(value) && value.length === 0);
+  return value === undefined || value === null || (typeof value === 'object' && value.length === 0);
 }
 
 /** The maximum length of a key in characters. */

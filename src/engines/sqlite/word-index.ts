@@ -12,7 +12,7 @@ const isIndexed = (layout: ResourceLayout): boolean => !isOneTable(layout);
 const tableOf = (layout: ResourceLayout): string => `${layout.columnsTable}_words`;
 
 /**
- * The index stores no text: it receives words separated by spaces and tokenizes only there. A trigger removes the words of a
+ * The index stores no text: it receives words separated by spaces, or a whole text in ASCII. A trigger removes the words of a
  * deleted record, because a deletion outside of a trigger leaves an internal number of the index as the connection's last row id,
  * which JavaScript cannot represent.
  */
@@ -114,6 +114,9 @@ function expression(query: WordQuery): string {
   }
 }
 
+/** The index finds the words of such a text itself: it separates them as `wordsOf` does, and ignores their case. */
+const isAscii = (text: string): boolean => Buffer.byteLength(text) === text.length;
+
 /** Writes the words of records, in the transaction that stores them. */
 export function indexWords(
   { prepare }: Connection,
@@ -130,7 +133,7 @@ export function indexWords(
     const joined = texts.join('\n');
     // Replacing words takes five times as long as reading the texts that they come from.
     if (isStored && stored.get(key, id)?.texts === joined) continue;
-    insert.run(id, wordsOf(joined).join(' '));
+    insert.run(id, isAscii(joined) ? joined : wordsOf(joined).join(' '));
   }
 }
 

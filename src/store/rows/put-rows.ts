@@ -4,12 +4,7 @@
  */
 import { cellOf, decode, encode } from '../../compile/column-value.ts';
 import { type BoundValue, bind, join, name, sql } from '../../compile/fragment.ts';
-import {
-  isOneTable,
-  type ResourceLayout,
-  type SearchTable,
-  typedFields,
-} from '../../compile/layout/index.ts';
+import { isOneTable, type ResourceLayout, typedFields } from '../../compile/layout/index.ts';
 import { dormantFields } from '../../compile/model.ts';
 import { rankAndFile, textColumns } from '../../compile/text/text-columns.ts';
 import {
@@ -36,6 +31,8 @@ interface Standing extends StoredCountedRow {
 /** A row that is about to be inserted. */
 interface Placed {
   readonly row: RowToPut;
+  /** The values of its typed columns, which its words and its search row are taken from as well. */
+  readonly cells: readonly BoundValue[];
   readonly id: number;
   readonly visibility: Visibility;
   /** The row that it replaces. */
@@ -69,7 +66,9 @@ export function rowPutter(context: WriteContext, layout: ResourceLayout): RowPut
   ];
   const counted = countedFields(model, layout).map(({ field }) => field.name);
   const compared = join(['_key', '_visible', '_shown', '_system', ...dormant, ...counted].map(name), ', ');
-  const searched = typed.filter(({ type }) => type.kind === 'string');
+  const searched = [...typed.keys()].filter((index) => typed[index]?.type.kind === 'string');
+  const indexes = new Map(typed.map(({ name }, index) => [name, index]));
+  const inSearch = search?.fields.map(({ name }) => indexes.get(name) ?? -1) ?? [];
 
   return { put, take };
 
@@ -102,12 +101,7 @@ export function rowPutter(context: WriteContext, layout: ResourceLayout): RowPut
     }
     if (search !== undefined) {
       const ids = placed.map(({ id }) => id);
-      await session.replace(
-        search.table,
-        { by: '_id', ids },
-        [...search.columns],
-        searchRows(search, placed),
-      );
+      await session.replace(search.table, { by: '_id', ids }, [...search.columns], searchRows(placed));
     }
     const fresh = rows.filter(({ stored }) => stored === undefined).map(({ key }) => key);
     await removeTombstones(session, resource.name, fresh);
@@ -127,6 +121,7 @@ export function rowPutter(context: WriteContext, layout: ResourceLayout): RowPut
     const nextId = await takeIds(rows.filter((row) => idOf(row) === undefined).length);
     return rows.map((row, index) => ({
       row,
+      cells: typed.map((field) => encode(field, valueIn(row, field.name))),
       id: idOf(row) ?? nextId(),
       visibility: visibility[index] ?? { visible: 0, shown: 0 },
       before: before.get(row.key),
@@ -134,14 +129,13 @@ export function rowPutter(context: WriteContext, layout: ResourceLayout): RowPut
   }
 
   function* columnRows(placed: readonly Placed[]): Iterable<BoundValue[]> {
-    for (const { row, id, visibility, before } of placed) {
+    for (const { row, cells, id, visibility, before } of placed) {
       const { rank, file } = rankAndFile(row);
       const source = context.source ?? row.stored?.source ?? null;
       const values: BoundValue[] = child ? [row.key, row.parent ?? '', row.parentResource ?? ''] : [row.key];
       values.push(id, row.system, visibility.visible, visibility.shown, row.kind, rank, file, row.hash);
       values.push(row.audience ?? null, source);
-      for (const field of typed) values.push(encode(field, valueIn(row, field.name)));
-      values.push(...(before?.dormant ?? nothingDormant));
+      values.push(...cells, ...(before?.dormant ?? nothingDormant));
       if (one) values.push(...texts.values(row));
       yield values;
     }
@@ -155,16 +149,16 @@ export function rowPutter(context: WriteContext, layout: ResourceLayout): RowPut
     }
   }
 
-  function* searchRows({ fields }: SearchTable, placed: readonly Placed[]): Iterable<BoundValue[]> {
-    for (const { row, id, visibility } of placed) {
-      const values = fields.map((field) => encode(field, valueIn(row, field.name)));
+  function* searchRows(placed: readonly Placed[]): Iterable<BoundValue[]> {
+    for (const { row, cells, id, visibility } of placed) {
+      const values = inSearch.map((index) => cells[index] ?? null);
       yield [id, row.key, row.system, visibility.visible, visibility.shown, ...values];
     }
   }
 
   function* searchedTexts(placed: readonly Placed[], renews: boolean): Iterable<RecordTexts> {
-    for (const { row, id } of placed) {
-      const found = searched.map((field) => encode(field, valueIn(row, field.name)));
+    for (const { row, cells, id } of placed) {
+      const found = searched.map((index) => cells[index]);
       const isStored = row.stored !== undefined && row.stored.isTorn !== true && !renews;
       yield { id, texts: [row.key, ...found.filter((text) => typeof text === 'string')], isStored };
     }
