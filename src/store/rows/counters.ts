@@ -29,7 +29,7 @@ const COLUMNS = new Map([
   ['rows', 'number'],
 ] as const);
 
-const idOf = ({ resource, visible, system }: Omit<Count, 'rows'>): string =>
+const idOf = (resource: string, visible: number, system: string): string =>
   `${visible} ${system.length} ${system}${resource}`;
 
 /** Rows that are written in the order of their table find the required pages in memory. */
@@ -39,7 +39,7 @@ const byResource = (one: Count, other: Count): number =>
 /** The changes of one transaction to the counters. */
 export class Counters {
   readonly #session: Session;
-  readonly #pending = new Map<string, Count>();
+  #pending = new Map<string, Count>();
   /**
    * The counters of values that came into or went out of use since `valuesChanged` was last called; whether some went
    * out of use.
@@ -53,7 +53,7 @@ export class Counters {
 
   add(resource: string, visible: number, system: string | null, rows: number): void {
     const owner = system ?? '';
-    const id = idOf({ resource, visible, system: owner });
+    const id = idOf(resource, visible, owner);
     const before = this.#pending.get(id);
     if (before === undefined) this.#pending.set(id, { resource, visible, system: owner, rows });
     else before.rows += rows;
@@ -61,8 +61,9 @@ export class Counters {
 
   /** Writes what was added since the last flush. */
   async flush(): Promise<void> {
-    const changed = [...this.#pending.values()].filter(({ rows }) => rows !== 0).sort(byResource);
-    this.#pending.clear();
+    const pending = this.#pending;
+    const changed = [...pending.values()].filter(({ rows }) => rows !== 0).sort(byResource);
+    this.#pending = new Map();
     if (changed.length === 0) return;
     const counts = this.#session.dialect.rowsOf(bind(JSON.stringify(changed)), 'v', COLUMNS);
     const insert = sql`INSERT INTO plat_counters (resource, visible, system, rows)
@@ -73,14 +74,12 @@ export class Counters {
       return;
     }
     // A value that stays in use does not change what is published.
-    const added = new Map(changed.map((each) => [idOf(each), each.rows]));
     for (const row of await this.#session.rows(sql`${insert} RETURNING resource, visible, system, rows`)) {
-      const resource = String(row.resource);
-      if (!isOfValue(resource)) continue;
+      const count = pending.get(idOf(String(row.resource), Number(row.visible), String(row.system)));
+      if (count === undefined || !isOfValue(count.resource)) continue;
       const rows = Number(row.rows);
       if (rows === 0) this.#haveEnded = true;
-      const id = idOf({ resource, visible: Number(row.visible), system: String(row.system) });
-      if (rows === 0 || rows === added.get(id)) this.#values.add(resource);
+      if (rows === 0 || rows === count.rows) this.#values.add(count.resource);
     }
   }
 

@@ -20,10 +20,14 @@ export function derivedCounts({ settings, profile }: StoreModel, resource: strin
 }
 
 /** The hash function for a resource's records, once their fields are in use. */
-export function hasherOf({ settings, profile }: StoreModel, resource: Resource): ContentHasher {
+export function hasherOf(
+  { settings, profile }: StoreModel,
+  resource: Resource,
+  owner = settings.owner,
+): ContentHasher {
   const inUse = profile.since.get(resource.name);
-  if (inUse !== undefined) return contentHasher(resource, settings.owner, inUse);
-  return (values, system) => contentHash(resource, values, settings.owner, system);
+  if (inUse !== undefined) return contentHasher(resource, owner, inUse);
+  return (values, system) => contentHash(resource, values, owner, system);
 }
 
 export function prepareRecord(record: ParsedRecord, model: StoreModel): PreparedRecord {

@@ -4,9 +4,9 @@ import type { StoreModel } from '../../compile/model.ts';
 import type { LookupValue, ValueInUse } from '../../compile/values-in-use.ts';
 import type { Field, FieldValues, Lookup } from '../../dictionary/index.ts';
 import { standardDictionary } from '../../dictionary/index.ts';
-import { contentHash } from '../../records/content-hash.ts';
 import type { StoredRow } from '../../records/rows.ts';
 import { chunked } from '../../shared/chunked.ts';
+import { hasherOf } from './prepare.ts';
 import type { WriteTransaction } from './transaction.ts';
 
 const LOOKUP = 'Lookup';
@@ -148,7 +148,7 @@ export const publishedHash = (
   model: StoreModel,
   resource: string,
   { values, audience }: PublishedEntry,
-): string => `${contentHash(model.resource(resource), values, 'authority')}.${audience}`;
+): string => `${hasherOf(model, model.resource(resource), 'authority')(values)}.${audience}`;
 
 /** Everything that a resource must publish. */
 async function* entriesOf(
