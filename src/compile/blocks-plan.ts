@@ -14,6 +14,7 @@ import {
   linkedIn,
   type PlannedStatement,
   planned,
+  rowText,
 } from './page-plan.ts';
 import type { BlocksRequest } from './read.ts';
 import type { LinkedTexts } from './text/linked-texts.ts';
@@ -56,7 +57,7 @@ export function planBlocks(
     planned(
       planner,
       dialect.records(
-        sql`SELECT ${key} AS k, ${text} AS x FROM ${from} WHERE ${all([...visible, ...range])} ORDER BY ${key} LIMIT ${slot('limit')}`,
+        sql`SELECT ${key} AS k, ${rowText(dialect, text, linked)} FROM ${from} WHERE ${all([...visible, ...range])} ORDER BY ${key} LIMIT ${slot('limit')}`,
       ),
     );
   return {

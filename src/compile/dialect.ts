@@ -55,6 +55,8 @@ export interface Dialect {
    * that are not text.
    */
   readonly bytes: (text: Sql) => Sql;
+  /** The text of a row that has marks of links, as `x`, or as the columns that the engine's reader joins and fills. */
+  readonly markedText: (text: Sql) => Sql;
   /** Aggregates texts, joined by commas, in the order of the rows. */
   readonly joined: (text: Sql) => Sql;
   /** A statement that returns the texts `x` of rows the way the engine's reader expects them: joined, or row by row. */

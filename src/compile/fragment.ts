@@ -18,6 +18,8 @@ interface Bound {
 /** A fragment of a statement. */
 export interface Sql {
   readonly parts: readonly (string | Bound)[];
+  /** The texts that this text consists of, for an engine that sends them one by one. */
+  readonly texts?: readonly Sql[];
 }
 
 const EMPTY: Sql = { parts: [] };
@@ -75,14 +77,14 @@ export function join(fragments: readonly Sql[], separator: string): Sql {
 }
 
 /** The same fragment in as few parts as possible. */
-export function compact({ parts }: Sql): Sql {
+export function compact({ parts, texts }: Sql): Sql {
   const merged: (string | Bound)[] = [];
   for (const part of parts) {
     const last = merged.at(-1);
     if (typeof part === 'string' && typeof last === 'string') merged[merged.length - 1] = last + part;
     else merged.push(part);
   }
-  return { parts: merged };
+  return texts === undefined ? { parts: merged } : { parts: merged, texts: texts.map(compact) };
 }
 
 /** Engines limit the number of function arguments (PostgreSQL: 100). */
@@ -90,12 +92,15 @@ const MOST_ARGUMENTS = 90;
 
 /** Concatenates any number of texts; null counts as empty. */
 export function concat(texts: readonly Sql[]): Sql {
-  if (texts.length <= MOST_ARGUMENTS) return sql`concat(${join(texts, ', ')})`;
+  if (texts.length <= MOST_ARGUMENTS) return { ...sql`concat(${join(texts, ', ')})`, texts };
   const chunks = Array.from({ length: Math.ceil(texts.length / MOST_ARGUMENTS) }, (_, index) =>
     concat(texts.slice(index * MOST_ARGUMENTS, (index + 1) * MOST_ARGUMENTS)),
   );
   return concat(chunks);
 }
+
+/** The texts that a text consists of, down to those that only the engine can divide. */
+export const textsOf = (text: Sql): readonly Sql[] => text.texts?.flatMap(textsOf) ?? [text];
 
 /** `(a AND b AND …)`; TRUE for an empty list. */
 export function all(conditions: readonly Sql[]): Sql {

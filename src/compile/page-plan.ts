@@ -276,7 +276,7 @@ function planRange(planner: Planner, request: PageRequest): PagePlan {
   const begins = dialect.sameSystem === undefined ? [main] : keyed;
   const after =
     'key' in position ? begins.map((alias) => sql`${column(alias, '_key')} > ${bind(position.key)}`) : [];
-  const rows = sql`SELECT ${key} AS k, ${text} AS x FROM ${from} WHERE ${all([...visible, ...after])} ORDER BY ${key}`;
+  const rows = sql`SELECT ${key} AS k, ${rowText(dialect, text, linked)} FROM ${from} WHERE ${all([...visible, ...after])} ORDER BY ${key}`;
   const { page, more, isJoined } = dialect.page(rows, limit, isSmall(request.shape), (last) =>
     followingRow(planner, query, last),
   );
@@ -289,6 +289,10 @@ function planRange(planner: Planner, request: PageRequest): PagePlan {
   } as const;
   return more === undefined ? plan : { ...plan, more: planned(planner, more) };
 }
+
+/** The text of each row of a page. */
+export const rowText = (dialect: Dialect, text: Sql, linked: LinkedTexts | undefined): Sql =>
+  linked === undefined ? sql`${text} AS x` : dialect.markedText(text);
 
 /** Whether records are written as some of their own fields. */
 const isSmall = (shape: Shape): boolean =>
@@ -407,7 +411,7 @@ function planBody(
   const visible = [...joined, ...visibleRows(contextSource(planner, query), layout, main)];
   const ids = dialect.list(slot('ids'), 'j');
   const match = sql`${column(idTable, '_id')} = ${column('j', 'value')}`;
-  const rows = sql`SELECT ${text} AS x FROM ${ids} CROSS JOIN ${from} WHERE ${all([match, ...visible])}${dialect.inListOrder('j')} LIMIT ${slot('limit')}`;
+  const rows = sql`SELECT ${rowText(dialect, text, linked)} FROM ${ids} CROSS JOIN ${from} WHERE ${all([match, ...visible])}${dialect.inListOrder('j')} LIMIT ${slot('limit')}`;
   return { body: planned(planner, dialect.answer(rows)), linked };
 }
 

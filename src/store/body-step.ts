@@ -4,9 +4,11 @@
  */
 import type { PlannedStatement } from '../compile/page-plan.ts';
 import type { LinkedTexts } from '../compile/text/linked-texts.ts';
-import { LinkedBody } from './linked-body.ts';
+import { LinkedBody, withoutOf } from './linked-body.ts';
+import type { SeenFragments } from './linked-fragments.ts';
 import { type BodyMaking, checkedBody, filledBody } from './made-body.ts';
-import { type Ask, ask, type Given, NOTHING, type Steps } from './read-steps.ts';
+import { type Ask, ask, type FragmentOf, type Given, NOTHING, type Steps } from './read-steps.ts';
+import type { Row } from './session.ts';
 
 /** What the placeholders of a body stand for. */
 interface Linking {
@@ -15,7 +17,7 @@ interface Linking {
   readonly changes: PlannedStatement;
 }
 
-/** A body as it will be sent, and as it was read with placeholders; absent if nothing was inserted. */
+/** A body as it will be sent, and as it was read, possibly with placeholders; absent if it can have none. */
 interface Read {
   readonly given: Given;
   readonly marked?: LinkedBody;
@@ -23,16 +25,30 @@ interface Read {
 
 /** @throws whatever the check of the body throws */
 export function* readBody(asked: Ask, linking: Linking | undefined, making: BodyMaking): Steps<Read> {
-  if (linking === undefined) return { given: checkedBody(yield* ask(asked), making) };
+  if (linking === undefined) {
+    const { commas, ...given } = yield* ask(asked);
+    return { given: checkedBody(given, making, commas && (() => commas)) };
+  }
   const { linked, changes } = linking;
   const { position } = making.fragments;
-  const [given = NOTHING, changed = NOTHING] = yield [
-    asked,
-    { gives: 'rows', statement: changes, slots: { position }, isKept: true },
+  let seen: SeenFragments | undefined;
+  const heard = (rows: readonly Row[]): SeenFragments =>
+    (seen ??= making.fragments.seenBy(linked, position, rows));
+  const without = linked.links.map(withoutOf);
+  const fragmentOf: FragmentOf = (link, bytes, start = 0, end = 0) =>
+    bytes === undefined ? without[link] : seen?.get(link, bytes, start, end);
+  const count = linked.links.length;
+  // Blocks need to know which records their texts contain, so all of their placeholders stay.
+  const links = asked.gives === 'records' ? { count } : { count, fragmentOf };
+  const [changed = NOTHING, { commas, ...given } = NOTHING] = yield [
+    { gives: 'rows', statement: changes, slots: { position }, isKept: true, heard },
+    { ...asked, links },
   ];
   const { body, rows } = given;
   if (body === undefined) return { given };
-  const marked = new LinkedBody(body, linked, making.fragments.seenBy(linked, position, [...changed.rows]));
+  const marked = new LinkedBody(body, linked, heard([...changed.rows]), commas);
+  if (asked.gives === 'records') marked.readKeys();
+  if (marked.isFilled) return { given: checkedBody(given, making, () => commas ?? []), marked };
   const { lacking } = marked;
   if (lacking.length > 0) {
     const slots = { links: JSON.stringify(lacking) };

@@ -3,7 +3,7 @@
  * their fragments inserted. It does not know where the fragments come from.
  */
 import { NAME_MARK } from '../compile/layout/index.ts';
-import { LINK_MARK, type LinkedTexts } from '../compile/text/linked-texts.ts';
+import { LINK_MARK, type LinkedTexts, type PlannedLink } from '../compile/text/linked-texts.ts';
 import type { SeenFragments } from './linked-fragments.ts';
 import type { Row } from './session.ts';
 
@@ -12,7 +12,7 @@ interface Place {
   readonly start: number;
   readonly end: number;
   readonly fragments: (Buffer | undefined)[];
-  readonly keys: readonly (string | null)[];
+  keys?: readonly (string | null)[];
 }
 
 /** A part of a body: its bytes with its fragments, and the records of these fragments. */
@@ -28,29 +28,44 @@ interface Lacking {
 }
 
 const MARK = LINK_MARK.charCodeAt(0);
-const [COMMA, OBJECT, OBJECT_END] = [0x2c, 0x7b, 0x7d];
+const [COMMA, OBJECT, OBJECT_END, LIST, LIST_END] = [0x2c, 0x7b, 0x7d, 0x5b, 0x5d];
+const [SPACE, QUOTE, BACKSLASH] = [0x20, 0x22, 0x5c];
+const NULL = Buffer.from('null');
 
 export class LinkedBody {
   readonly #body: Buffer;
   readonly #linked: LinkedTexts;
   readonly #seen: SeenFragments;
   readonly #without: readonly Buffer[];
+  readonly #commas: readonly number[] | undefined;
   readonly #places: Place[] = [];
   /** Keys of fragments that have to be read, by the name of the link. */
   readonly #lacking = new Map<string, Set<string>>();
 
-  constructor(body: Uint8Array, linked: LinkedTexts, seen: SeenFragments) {
+  /** @param commas between its records, if they are known */
+  constructor(body: Uint8Array, linked: LinkedTexts, seen: SeenFragments, commas?: readonly number[]) {
     this.#body = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
     this.#linked = linked;
     this.#seen = seen;
-    this.#without = linked.links.map(({ without }) => Buffer.from(without));
+    this.#commas = commas;
+    this.#without = linked.links.map(withoutOf);
     for (let start = this.#body.indexOf(MARK); start >= 0; ) {
       const end = this.#body.indexOf(MARK, start + 1) + 1;
-      const keys = end === 0 ? undefined : keysIn(this.#body.toString('utf8', start + 1, end - 1), linked);
+      const fragments = end === 0 ? undefined : this.#fragmentsAt(start + 1, end - 1);
       // A placeholder that plat did not write is damage, which the check of the body reports.
-      if (keys !== undefined) this.#places.push({ start, end, keys, fragments: keys.map(this.#find) });
-      start = this.#body.indexOf(MARK, keys === undefined ? start + 1 : end);
+      if (fragments !== undefined) this.#places.push({ start, end, fragments });
+      start = this.#body.indexOf(MARK, fragments === undefined ? start + 1 : end);
     }
+  }
+
+  /** Reads the keys of all placeholders, for `pieces`: the body's memory is released once it is filled. */
+  readKeys(): void {
+    for (const place of this.#places) place.keys = this.#keysOf(place);
+  }
+
+  /** Whether the body has no placeholders. */
+  get isFilled(): boolean {
+    return this.#places.length === 0;
   }
 
   /** What must be read before the body can be filled, in the order of the keys, so that neighbors share pages of the engine. */
@@ -67,8 +82,10 @@ export class LinkedBody {
     }
     const { links } = this.#linked;
     const made = links.map(() => new Map<string, Buffer>());
-    for (const { keys, fragments } of this.#places) {
-      for (const [index, key] of keys.entries()) {
+    for (const place of this.#places) {
+      const { fragments } = place;
+      if (!fragments.includes(undefined)) continue;
+      for (const [index, key] of this.#keysOf(place).entries()) {
         const link = links[index];
         if (link === undefined || key === null || fragments[index] !== undefined) continue;
         const known = made[index]?.get(key);
@@ -78,7 +95,7 @@ export class LinkedBody {
         fragments[index] = fragment;
         if (known !== undefined) continue;
         made[index]?.set(key, fragment);
-        this.#seen.put(index, key, fragment);
+        this.#seen.put(index, Buffer.from(key), fragment);
       }
     }
   }
@@ -88,7 +105,7 @@ export class LinkedBody {
     return this.#places.reduce((length, place) => length + growthOf(place), this.#body.length);
   }
 
-  /** @param ends of the parts in the body as it was given; two parts are separated by a comma */
+  /** The parts of the body, once the keys have been read. @param ends of the parts in the body as it was given; two parts are separated by a comma */
   pieces(ends: readonly number[]): readonly Piece[] {
     let from = 0;
     let index = 0;
@@ -97,7 +114,7 @@ export class LinkedBody {
       const links: { resource: string; key: string }[] = [];
       for (let place = this.#places[index]; place !== undefined && place.end <= end; ) {
         length += growthOf(place);
-        for (const [link, key] of place.keys.entries()) {
+        for (const [link, key] of (place.keys ?? []).entries()) {
           const resource = this.#linked.links[link]?.resource;
           if (key !== null && resource !== undefined) links.push({ resource, key });
         }
@@ -123,11 +140,21 @@ export class LinkedBody {
   }
 
   /**
-   * The commas of the filled body that follow a placeholder with only closing braces in between: a record may end
-   * there.
+   * The commas between the records of the filled body; if they are not known, those that follow a placeholder with only closing
+   * braces in between: a record may end there.
    */
   commasIn(filled: Uint8Array): readonly number[] {
     let grown = 0;
+    if (this.#commas !== undefined) {
+      let index = 0;
+      return this.#commas.map((comma) => {
+        for (let place = this.#places[index]; place !== undefined && place.end <= comma; ) {
+          grown += growthOf(place);
+          place = this.#places[++index];
+        }
+        return comma + grown;
+      });
+    }
     return this.#places.flatMap((place) => {
       grown += growthOf(place);
       let at = place.end + grown;
@@ -136,15 +163,69 @@ export class LinkedBody {
     });
   }
 
-  readonly #find = (key: string | null, index: number): Buffer | undefined => {
-    if (key === null) return this.#without[index];
-    const found = this.#seen.get(index, key);
+  /** The fragments of a JSON list of keys; undefined for a text that is not one. */
+  #fragmentsAt(start: number, end: number): (Buffer | undefined)[] | undefined {
+    const body = this.#body;
+    const fragments: (Buffer | undefined)[] = [];
+    let at = start;
+    for (let link = 0; link < this.#without.length; link++) {
+      if (body[at] !== (link === 0 ? LIST : COMMA)) break;
+      if (body[++at] === SPACE) at++;
+      const close = body[at] === QUOTE ? endOfKey(body, at + 1) : undefined;
+      if (close !== undefined) fragments.push(this.#find(link, body, at + 1, close));
+      else if (isNullAt(body, at)) fragments.push(this.#without[link]);
+      else break;
+      at = close === undefined ? at + NULL.length : close + 1;
+    }
+    const isWhole = body[at] === LIST_END && at + 1 === end;
+    if (isWhole && fragments.length === this.#without.length) return fragments;
+    // Keys with escaped characters, or something else.
+    return keysIn(this.#body.toString('utf8', start, end), this.#linked)?.map((key, link) => {
+      if (key === null) return this.#without[link];
+      const bytes = Buffer.from(key);
+      return this.#find(link, bytes, 0, bytes.length);
+    });
+  }
+
+  #keysOf({ start, end }: Place): readonly (string | null)[] {
+    return keysIn(this.#body.toString('utf8', start + 1, end - 1), this.#linked) ?? [];
+  }
+
+  #find(link: number, bytes: Buffer, start: number, end: number): Buffer | undefined {
+    const found = this.#seen.get(link, bytes, start, end);
     if (found !== undefined) return found;
-    const name = this.#linked.links[index]?.name ?? '';
+    const name = this.#linked.links[link]?.name ?? '';
     const keys = this.#lacking.get(name) ?? new Set<string>();
-    this.#lacking.set(name, keys.add(key));
+    this.#lacking.set(name, keys.add(bytes.toString('utf8', start, end)));
     return undefined;
-  };
+  }
+}
+
+/** The texts of links that lead to no record, as bytes. */
+const withoutTexts = new WeakMap<PlannedLink, Buffer>();
+
+/** The fragment of a link that leads to no record. */
+export function withoutOf(link: PlannedLink): Buffer {
+  const known = withoutTexts.get(link);
+  if (known !== undefined) return known;
+  const made = Buffer.from(link.without);
+  withoutTexts.set(link, made);
+  return made;
+}
+
+function isNullAt(body: Buffer, start: number): boolean {
+  for (let at = 0; at < NULL.length; at++) if (body[start + at] !== NULL[at]) return false;
+  return true;
+}
+
+/** The position of the quote that ends a key without escaped characters. */
+function endOfKey(body: Buffer, start: number): number | undefined {
+  for (let at = start; at < body.length; at++) {
+    const byte = body[at];
+    if (byte === QUOTE) return at;
+    if (byte === BACKSLASH || byte === MARK) return undefined;
+  }
+  return undefined;
 }
 
 /** The number of bytes by which the fragments are longer than their placeholder. */

@@ -5,6 +5,7 @@
  */
 import type { LinkedTexts } from '../compile/text/linked-texts.ts';
 import { type Reported, reportCache } from '../shared/bounded-cache.ts';
+import { BytesMap } from '../shared/bytes-map.ts';
 import { type Changes, changesIn, endOf, FROM_NOW, isThere, type Place } from './change-follower.ts';
 import type { Row } from './session.ts';
 
@@ -13,10 +14,11 @@ const KEPT = 16 * 1024 * 1024;
 /** Estimated bytes of a fragment in addition to its text. */
 const FRAGMENT = 200;
 
-/** The fragments that one snapshot may use, by the position of the link and the key that it refers to. */
+/** The fragments that one snapshot may use, by the position of the link and the key that it refers to, in UTF-8. */
 export interface SeenFragments {
-  get(link: number, key: string): Buffer | undefined;
-  put(link: number, key: string, fragment: Buffer): void;
+  /** The fragment of the key from `start` to before `end` of some bytes. */
+  get(link: number, bytes: Uint8Array, start: number, end: number): Buffer | undefined;
+  put(link: number, key: Uint8Array, fragment: Buffer): void;
 }
 
 const NOTHING_KEPT: Place = { position: FROM_NOW, commit: '' };
@@ -29,6 +31,8 @@ export class LinkedFragments implements Reported {
   #before = new Generation();
   /** The position at which everything in the cache is valid. */
   #place = NOTHING_KEPT;
+  /** The number of times that fragments have changed. */
+  #changes = 0;
 
   constructor() {
     reportCache('agents and offices', this);
@@ -54,16 +58,19 @@ export class LinkedFragments implements Reported {
     }
     const [recent, before] = [this.#recent, this.#before];
     const [fragments, earlier] = [recent.of(linked), before.of(linked)];
-    const put = (link: number, key: string, fragment: Buffer): void => {
+    const changes = this.#changes;
+    const put = (link: number, key: Uint8Array, fragment: Buffer): void => {
       // Another snapshot may have shown a later change in the meantime.
       if (position === this.#place.position) recent.bytes += fragments[link]?.put(key, fragment) ?? 0;
     };
     return {
-      get(link, key) {
-        const found = fragments[link]?.byKey.get(key);
+      get: (link, bytes, start, end) => {
+        // Fragments that another snapshot has renewed meanwhile are not those of this one.
+        if (changes !== this.#changes) return undefined;
+        const found = fragments[link]?.byKey.get(bytes, start, end);
         if (found !== undefined) return found;
-        const moved = earlier[link]?.byKey.get(key);
-        if (moved !== undefined) put(link, key, moved);
+        const moved = earlier[link]?.byKey.get(bytes, start, end);
+        if (moved !== undefined) put(link, Buffer.from(bytes.subarray(start, end)), moved);
         return moved;
       },
       put,
@@ -72,6 +79,7 @@ export class LinkedFragments implements Reported {
 
   /** Clears the cache: something that was read is damaged. */
   forget(): void {
+    this.#changes++;
     this.#recent = new Generation();
     this.#before = new Generation();
   }
@@ -94,7 +102,7 @@ export class LinkedFragments implements Reported {
     }
     if (changes.position > position) {
       this.#place = endOf(changes);
-      for (const generation of [this.#recent, this.#before]) generation.drop(changes);
+      if ([this.#recent, this.#before].map((each) => each.drop(changes)).includes(true)) this.#changes++;
     }
     return changes.position;
   }
@@ -103,17 +111,15 @@ export class LinkedFragments implements Reported {
 /** The fragments of one link. */
 class OfLink {
   readonly resource: string;
-  readonly byKey = new Map<string, Buffer>();
+  readonly byKey = new BytesMap<Buffer>();
 
   constructor(resource: string) {
     this.resource = resource;
   }
 
   /** @returns the number of bytes by which it grew */
-  put(key: string, fragment: Buffer): number {
-    const size = this.byKey.has(key) ? 0 : fragment.length + key.length + FRAGMENT;
-    this.byKey.set(key, fragment);
-    return size;
+  put(key: Uint8Array, fragment: Buffer): number {
+    return this.byKey.set(key, fragment) ? fragment.length + key.length + FRAGMENT : 0;
   }
 }
 
@@ -134,10 +140,15 @@ class Generation {
     return made;
   }
 
-  drop(changes: Exclude<Changes, { readonly kind: 'behind' }>): void {
+  /** @returns whether a record that a link may lead to has changed */
+  drop(changes: Exclude<Changes, { readonly kind: 'behind' }>): boolean {
+    let isChanged = false;
     for (const { resource, byKey } of [...this.#links.values()].flat()) {
-      if (changes.kind === 'everything' || changes.resources.has(resource)) byKey.clear();
-      else for (const key of changes.keys.get(resource) ?? []) byKey.delete(key);
+      const isWhole = changes.kind === 'everything' || changes.resources.has(resource);
+      if (isWhole) byKey.clear();
+      else for (const key of changes.keys.get(resource) ?? []) byKey.delete(Buffer.from(key));
+      isChanged ||= isWhole || changes.keys.has(resource);
     }
+    return isChanged;
   }
 }

@@ -23,13 +23,37 @@ export interface Ask {
   readonly isKept: boolean;
   /** The number of rows of the page, if the statement may return one more. */
   readonly limit?: number;
+  /** For `rows`: called with them before anything of the statements that follow in the same step, if the engine can do so. */
+  readonly heard?: (rows: readonly Row[]) => void;
+  /** How to read marks of links, if the texts have any and the engine returns their keys as columns (`markedText`). */
+  readonly links?: Links;
 }
+
+export interface Links {
+  /** The number of links of a record. */
+  readonly count: number;
+  /** Finds the fragments of a record, so that they take the place of its mark at once. Absent: all marks stay. */
+  readonly fragmentOf?: FragmentOf;
+}
+
+/**
+ * The fragment of a link (compile/text/linked-texts.ts), by the place of its key among some bytes; absent: the link has no key. If it is
+ * undefined, the record keeps its mark.
+ */
+export type FragmentOf = (
+  link: number,
+  bytes?: Uint8Array,
+  start?: number,
+  end?: number,
+) => Buffer | undefined;
 
 /** The result of a statement. */
 export interface Given {
   readonly rows: Iterable<Row>;
   /** Absent if no row has a text. */
   readonly body?: Uint8Array | undefined;
+  /** Where the commas between the texts of a body are, if the engine knows. */
+  readonly commas?: readonly number[];
   /** As in a page. */
   readonly release?: () => void;
 }

@@ -39,7 +39,7 @@ export interface LinkedTexts {
   readonly fragments: Statement;
 }
 
-interface PlannedLink {
+export interface PlannedLink {
   /** Names the fragments of the link: links with the same name have the same. */
   readonly name: string;
   /** The resource that the link leads to. */

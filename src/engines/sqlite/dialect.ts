@@ -124,6 +124,7 @@ const dialect = dialectOf({
       ', ',
     )})`,
   bytes: (text) => sql`CAST(${text} AS BLOB)`,
+  markedText: (text) => sql`${text} AS x`,
   joined: (text) => sql`group_concat(${text}, ',')`,
   answer: (rows) => sql`SELECT ${JOINED} AS body, count(*) AS n FROM (${rows}) q`,
   page: (rows, limit, _, follows) => ({

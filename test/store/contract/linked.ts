@@ -14,7 +14,7 @@ const NATIVE: Shape = { kind: 'native-listing', display: 'Detail', selection: SE
 const MEMBERS = ['M1', 'M"2', 'M,\\3', 'Mé😀'];
 const OFFICES = ['O1', 'O[2]'];
 /** Links to records that do not exist; no valid key has a control character. */
-const NOWHERE = ['gone', '\u0002["M1"]\u0002', 'M1\n', '\u0001'];
+const NOWHERE = ['gone', '\u0002["M1"]\u0002', 'M1\n', '\u0001', '\u0002'];
 
 const LISTINGS: readonly Json[] = [
   listing('none'),

@@ -121,7 +121,7 @@ interface Along extends Pick<Reading, 'tokenHash' | 'keyRow'> {
 
 async function answer(
   session: ServerSession,
-  { gives, statement, slots, isKept, limit }: Ask,
+  { gives, statement, slots, isKept, limit, heard, links }: Ask,
   along?: Along,
 ): Promise<Given> {
   const { client } = session;
@@ -132,16 +132,17 @@ async function answer(
   const before = along && ((look: string) => along.saw(lookIn(look)));
   switch (gives) {
     case 'rows': {
-      const { rows } = await client.query<Row>(asked);
+      const rows = await rowsOf(session, asked, heard);
       along?.saw(rows[0]);
       return { rows };
     }
     case 'body': {
-      const { rows: n, ...texts } = await readTexts(session, asked, { before });
+      const { rows: n, ...texts } = await readTexts(session, asked, false, { before, links });
       return { ...texts, rows: [{ n }] };
     }
     case 'page': {
-      const { rows: n, last, more, ...texts } = await readTexts(session, asked, { limit, before });
+      const wish = { limit, before, links };
+      const { rows: n, last, more, ...texts } = await readTexts(session, asked, true, wish);
       return { ...texts, rows: [{ n, last, more }] };
     }
     case 'joined': {
@@ -152,10 +153,25 @@ async function answer(
     case 'records': {
       const rows: Row[] = [];
       const each = (k: unknown, size: number | undefined) => rows.push({ k, size });
-      const { body, release } = await readTexts(session, asked, { limit, before, each });
+      const { body, release } = await readTexts(session, asked, true, { limit, before, each, links });
       return { rows, body, ...(release === undefined ? {} : { release }) };
     }
   }
+}
+
+/** @param heard is called before the rows of the next statement arrive, which a promise would be too late for */
+function rowsOf({ client }: ServerSession, asked: QueryConfig, heard: Ask['heard']): Promise<readonly Row[]> {
+  const { promise, resolve, reject } = Promise.withResolvers<readonly Row[]>();
+  client.query<Row>(asked, (error: Error | null, result) => {
+    try {
+      if (error !== null) throw error;
+      heard?.(result.rows);
+      resolve(result.rows);
+    } catch (reason) {
+      reject(reason);
+    }
+  });
+  return promise;
 }
 
 /** The result of a read on a snapshot. */

@@ -1,10 +1,12 @@
 /**
- * Reads all texts of a statement's rows into the bytes of a body, so that the connection is free before any of them is sent. This
- * module must not know what the texts contain.
+ * Reads all texts of a statement's rows into the bytes of a body, so that the connection is free before any of them is sent. Of what
+ * the texts contain, this module knows only the marks of links.
  */
 import { Query, type QueryConfig } from 'pg';
+import { LINK_MARK } from '../../../compile/text/linked-texts.ts';
 import { mustNotBeTooLarge } from '../../../store/largest-answer.ts';
 import { PageMemory, SMALLEST } from '../../../store/page-memory.ts';
+import type { Links } from '../../../store/read-steps.ts';
 import { takingRows } from '../connection/row-bytes.ts';
 import type { ServerSession } from '../connection/session.ts';
 
@@ -17,6 +19,8 @@ interface Texts {
   readonly last?: string;
   /** Whether there was a row beyond the limit. */
   readonly more: boolean;
+  /** Where the commas between the texts of the body are. */
+  readonly commas: readonly number[];
   /** Absent: the body's memory is not pooled. */
   readonly release?: () => void;
 }
@@ -31,7 +35,8 @@ export function bodyOf(text: string): Buffer {
 /** The memory of the pages that this process reads. */
 export const memories = new PageMemory((length) => new ArrayBuffer(length));
 
-const COMMA = 0x2c;
+const COMMA = Buffer.from(',');
+const MARK = LINK_MARK.charCodeAt(0);
 /** The size of the last page in bytes, with which the buffer of the next one starts, so that it need not grow. */
 let usual = SMALLEST;
 const LARGEST_USUAL = 16 * 1024 * 1024;
@@ -42,24 +47,39 @@ class Body {
   #bytes = Buffer.alloc(0);
   #length = 0;
   #texts = 0;
+  readonly commas: number[] = [];
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Begins a text, behind a comma if it is not the first. */
+  begin(): void {
+    if (this.#texts++ === 0) {
+      this.#only = this.#bytes;
+      return;
+    }
+    this.commas.push(this.#length);
+    this.add(COMMA, 0, COMMA.length);
+  }
 
   /** Copies a part of a chunk, which is reused afterwards. @throws PlatError `answerTooLarge` */
   add(chunk: Buffer, start: number, end: number): void {
-    mustNotBeTooLarge(this.#length + end - start);
-    if (this.#texts++ === 0) {
+    if (start === end) return;
+    const most = this.#length + end - start;
+    mustNotBeTooLarge(most);
+    if (this.#length === 0) {
       this.#only = Buffer.from(chunk.subarray(start, end));
-      this.#length = this.#only.length;
+      this.#length = most;
       return;
     }
     if (this.#only !== undefined) {
-      this.#bytes = Buffer.from(memories.take(Math.max(usual, this.#length)));
+      this.#bytes = Buffer.from(memories.take(Math.max(usual, most)));
       this.#only.copy(this.#bytes);
       this.#only = undefined;
     }
-    const most = this.#length + 1 + end - start;
     if (most > this.#bytes.length) this.#grow(Math.max(most, 2 * this.#bytes.length));
-    this.#bytes[this.#length] = COMMA;
-    chunk.copy(this.#bytes, this.#length + 1, start, end);
+    chunk.copy(this.#bytes, this.#length, start, end);
     this.#length = most;
   }
 
@@ -97,30 +117,106 @@ interface TextsWish {
   readonly before?: ((text: string) => void) | undefined;
   /** Called for each row of the body with its key and, if it has a text, the size of that in bytes. */
   readonly each?: (key: string | null, size: number | undefined) => void;
+  /** As in an `Ask`. */
+  readonly links?: Links | undefined;
+}
+
+/** The values of a row, one after another. */
+class Values {
+  readonly bytes: Buffer;
+  /** Where the next value is. */
+  at: number;
+  /** The number of values that have not been read. */
+  left: number;
+  /** Where the current value begins and ends. A null has no bytes. */
+  start = 0;
+  end = 0;
+  isNull = false;
+
+  constructor(bytes: Buffer, start: number) {
+    this.bytes = bytes;
+    this.left = bytes.readUInt16BE(start);
+    this.at = start + COUNT;
+  }
+
+  next(): void {
+    const length = this.bytes.readInt32BE(this.at);
+    this.start = this.at + LENGTH;
+    this.isNull = length < 0;
+    this.end = this.at = this.isNull ? this.start : this.start + length;
+    this.left--;
+  }
+
+  /** Whether a mark of links is all of the current value. */
+  get isMark(): boolean {
+    return this.end === this.start + 1 && this.bytes[this.start] === MARK;
+  }
+
+  get text(): string {
+    return this.bytes.toString('utf8', this.start, this.end);
+  }
+
+  get textOrNull(): string | null {
+    return this.isNull ? null : this.text;
+  }
 }
 
 /** The sizes in bytes of the number of values in a row, and of the length of a value. */
 const COUNT = 2;
 const LENGTH = 4;
 
-/** A value in the bytes of a row; a null has no bytes. */
-interface Value {
-  readonly start: number;
-  readonly end: number;
-  readonly isNull: boolean;
+/** Appends the text that the rest of a row consists of. @returns the size of it in bytes; undefined if all of it is null */
+function addText(body: Body, values: Values, links: Links | undefined): number | undefined {
+  let start: number | undefined;
+  while (values.left > 0) {
+    values.next();
+    if (values.isNull) continue;
+    if (start === undefined) {
+      body.begin();
+      start = body.length;
+    }
+    if (links !== undefined && values.isMark && values.left > links.count) addLinks(body, values, links);
+    else body.add(values.bytes, values.start, values.end);
+  }
+  return start === undefined ? undefined : body.length - start;
 }
 
-function valueAt(bytes: Buffer, at: number): Value {
-  const length = bytes.readInt32BE(at);
-  const start = at + LENGTH;
-  return { start, end: start + Math.max(length, 0), isNull: length < 0 };
+/** Appends the fragments of keys, or the keys between marks if a fragment is not known. Another mark follows the keys. */
+function addLinks(body: Body, values: Values, { count, fragmentOf }: Links): void {
+  const { bytes, at, left } = values;
+  const fragments: Buffer[] = [];
+  for (let link = 0; link < count; link++) {
+    values.next();
+    const { isNull, start, end } = values;
+    const fragment = isNull ? fragmentOf?.(link) : fragmentOf?.(link, bytes, start, end);
+    if (fragment !== undefined) fragments.push(fragment);
+  }
+  values.next();
+  if (fragments.length === count) {
+    for (const fragment of fragments) body.add(fragment, 0, fragment.length);
+    return;
+  }
+  values.at = at;
+  values.left = left;
+  const keys: (string | null)[] = [];
+  for (let link = 0; link < count; link++) {
+    values.next();
+    keys.push(values.textOrNull);
+  }
+  values.next();
+  const marked = Buffer.from(`${LINK_MARK}${JSON.stringify(keys)}${LINK_MARK}`);
+  body.add(marked, 0, marked.length);
 }
 
-/** @param statement returns texts `x`, optionally with keys `k` before them */
+/**
+ * @param statement returns a text for each row: in one column, or in several, of which those behind a mark are the keys of links
+ * @param isKeyed whether a key comes before the text
+ */
 export function readTexts(
   { client }: ServerSession,
   statement: QueryConfig,
-  { limit = Number.POSITIVE_INFINITY, before, each = () => undefined }: TextsWish = {},
+  isKeyed: boolean,
+  { limit = Number.POSITIVE_INFINITY, before, each = () => undefined, links }: TextsWish = {},
 ): Promise<Texts> {
   const body = new Body();
   let rows = 0;
@@ -134,19 +230,18 @@ export function readTexts(
     reject(error);
   };
   const take = (bytes: Buffer, start: number): void => {
-    const isKeyed = bytes.readUInt16BE(start) > 1;
-    const key = isKeyed ? valueAt(bytes, start + COUNT) : undefined;
-    const text = valueAt(bytes, key?.end ?? start + COUNT);
+    const values = new Values(bytes, start);
+    if (isKeyed) values.next();
     if (isBefore) {
       isBefore = false;
-      before?.(bytes.toString('utf8', text.start, text.end));
+      values.next();
+      before?.(values.text);
       return;
     }
     if (hasFailed || ++rows > limit) return;
-    const k = key === undefined || key.isNull ? null : bytes.toString('utf8', key.start, key.end);
+    const k = isKeyed ? values.textOrNull : null;
     if (k !== null) last = k;
-    if (!text.isNull) body.add(bytes, text.start, text.end);
-    each(k, text.isNull ? undefined : text.end - text.start);
+    each(k, addText(body, values, links));
   };
   const query = new Query(
     takingRows(client, statement, (bytes, start) => {
@@ -162,7 +257,7 @@ export function readTexts(
   query.on('error', fail);
   query.on('end', () => {
     if (hasFailed) return;
-    const known = { rows: Math.min(rows, limit), more: rows > limit };
+    const known = { rows: Math.min(rows, limit), more: rows > limit, commas: body.commas };
     resolve({ ...known, ...(last === undefined ? {} : { last }), ...body.end() });
   });
   client.query(query);
