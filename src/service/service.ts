@@ -150,7 +150,8 @@ export async function startService(
     return options.publicUrls[surface] ?? (listener === undefined ? '' : reachedAddress(listener, arrival));
   };
   const read = { milliseconds: options.querySeconds * 1000 };
-  const kept = keptBlocks(options);
+  const files = keptFiles(options);
+  const kept = new KeptBlocks(store, options.keptPages.megabytes * MEGABYTE, files);
   const context: ServiceContext = {
     store,
     clock,
@@ -183,7 +184,7 @@ export async function startService(
     views: new Views(options.lookups),
     streams: eventStreams(options, metrics),
     standings: new Standings(store, options.events.trust),
-    replies: new KeptReplies(context, keptCount),
+    replies: new KeptReplies(context, keptCount, files.texts),
     damages: new LoggedDamages(),
     log,
   };
@@ -259,10 +260,13 @@ export async function startService(
   return { addresses, metrics, close };
 }
 
-/** The cache of page blocks. Problems with its file are logged, because clients do not notice them. */
-function keptBlocks({ store, log, keptPages: { megabytes, file } }: ServiceOptions): KeptBlocks {
+/** The files of the caches. Problems with them are logged, because clients do not notice them. */
+function keptFiles({ log, keptPages: { megabytes, file } }: ServiceOptions): {
+  readonly file?: KeptFile;
+  readonly texts?: TextFile;
+} {
   const warn = (message: string, err: unknown): void => log.warn({ err }, message);
-  if (file === undefined) return new KeptBlocks(store, megabytes * MEGABYTE);
+  if (file === undefined) return {};
   const place = { bytes: file.megabytes * MEGABYTE, warn };
   const compressed = new KeptFile({ ...file, ...place });
   const texts = new TextFile({
@@ -271,7 +275,7 @@ function keptBlocks({ store, log, keptPages: { megabytes, file } }: ServiceOptio
     taken: () => compressed.bytesInUse,
     now: () => performance.now(),
   });
-  return new KeptBlocks(store, megabytes * MEGABYTE, { file: compressed, texts });
+  return { file: compressed, ...(megabytes > 0 ? { texts } : {}) };
 }
 
 /** The open event streams of the store, and their metrics. */

@@ -39,6 +39,8 @@ export interface Basis {
    * expiry. Absent: it contains no such URLs.
    */
   readonly expires?: number | undefined;
+  /** Whether the texts of its records are kept in blocks, so that a large response is not kept a second time. */
+  readonly isInBlocks?: boolean;
 }
 
 type Keys =

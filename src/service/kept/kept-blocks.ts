@@ -95,8 +95,7 @@ export class KeptBlocks {
    */
   async textPage(request: PageRequest, model: StoreModel, read: ReadOptions): Promise<Page | undefined> {
     const texts = this.#texts;
-    if (texts === undefined || texts.isOff || this.#bytes === 0) return undefined;
-    if (!isKept(request, model, read)) return undefined;
+    if (texts === undefined || !this.keepsTexts(request, model, read)) return undefined;
     const stamp = keptStamp(model);
     for (let tries = 0; tries < TRIES; tries++) {
       const list = this.#listOf(request, 'text', model, stamp);
@@ -109,6 +108,11 @@ export class KeptBlocks {
       return page;
     }
     return undefined;
+  }
+
+  /** Whether texts of such pages are kept. */
+  keepsTexts(request: PageRequest, model: StoreModel, read: ReadOptions): boolean {
+    return this.#texts?.isOff === false && this.#bytes > 0 && isKept(request, model, read);
   }
 
   /** Whether a page was requested before. The first request is remembered. */

@@ -1,5 +1,5 @@
 /**
- * Caches small responses: single records, and pages. A request with the same view and the same wording gets the cached response
+ * Caches responses: single records and pages, small ones in memory and large ones in the file of texts. A request with the same view and the same wording gets the cached response
  * until the sequence of changes contains one of the records that it was made from, so that a change is visible in the next response
  * (I3). A page of a filter's list is cached for the key that the list belongs to, as long as a request would walk the same list
  * (I5). Only responses that are requested a second time are cached, so that a client that reads every record once does not evict
@@ -19,14 +19,18 @@ import {
   takesGzip,
 } from '../exchange.ts';
 import type { UsedList } from '../paging/filter-index.ts';
-import { indexHeaders } from '../paging/read-page.ts';
+import { indexHeaders, own } from '../paging/read-page.ts';
 import { unlessKnown } from '../reply/conditions.ts';
 import { type Basis, isTouched } from './basis.ts';
+import type { KeptText, TextFile } from './text-file.ts';
 
 interface Kept {
+  /** Without its body if that is in the file. */
   readonly reply: Reply;
   readonly basis: Basis;
   readonly bytes: number;
+  /** The body in the file. */
+  readonly text?: KeptText;
 }
 
 /** The place of an empty cache. */
@@ -38,14 +42,17 @@ type Asker = Pick<Session, 'key' | 'view' | 'model' | 'now'>;
 const MOST = { bytes: 16 * 1024 * 1024 };
 /** The total length of the remembered names of requests that have been made once. */
 const MOST_ASKED = 512 * 1024;
-/** The largest body that is cached, in bytes, a page of 40 complete listings; and the memory of a response besides its body. */
+/** The largest body that is cached in memory, in bytes, a page of 40 complete listings, and in the file. */
 const LARGEST = 256 * 1024;
+const LARGEST_TEXT = 16 * 1024 * 1024;
+/** The memory of a response besides its body. */
 const BESIDE = 1500;
 
 export class KeptReplies {
   readonly #context: Pick<ServiceContext, 'store' | 'indexes' | 'fileHours'>;
   /** Called when a cached response is used. */
   readonly #given: (of: 'list' | 'page' | 'record') => void;
+  readonly #texts: TextFile | undefined;
   readonly #replies: BoundedCache<Kept>;
   /** The names of the cached responses. */
   readonly #names = new Map<Kept, string>();
@@ -60,13 +67,19 @@ export class KeptReplies {
   /** The request for changes that is in progress, which concurrent requests share. */
   #following: { readonly commit: number; readonly done: Promise<void> } | undefined;
 
+  /** @param texts the file for large responses; absent: they are not cached */
   constructor(
     context: Pick<ServiceContext, 'store' | 'indexes' | 'fileHours'>,
     given: (of: 'list' | 'page' | 'record') => void,
+    texts?: TextFile,
   ) {
     this.#context = context;
     this.#given = given;
-    this.#replies = new BoundedCache('kept answers', MOST, (kept) => void this.#names.delete(kept));
+    this.#texts = texts;
+    this.#replies = new BoundedCache('kept answers', MOST, (kept) => {
+      this.#names.delete(kept);
+      if (kept.text !== undefined) texts?.free(kept.text);
+    });
   }
 
   /**
@@ -78,7 +91,7 @@ export class KeptReplies {
     // The cache belongs to another model: the query shows which of the two is newer.
     if (this.#model !== undefined && this.#model !== model) return true;
     const { common, own } = namesOf(exchange, { key, view });
-    return [common, own].some((name) => this.#replies.get(name) !== undefined || this.#asked.has(name));
+    return [common, own()].some((name) => this.#replies.get(name) !== undefined || this.#asked.has(name));
   }
 
   /**
@@ -97,7 +110,7 @@ export class KeptReplies {
     const names = namesOf(exchange, asker);
     if (commit === undefined) {
       const reply = await make();
-      if (isKeepable(reply)) this.#remember(nameOf(names, reply.basis));
+      if (this.#isKeepable(reply)) this.#remember(nameOf(names, reply.basis));
       return reply;
     }
     if (this.#model !== model) this.#startOver(model);
@@ -108,22 +121,29 @@ export class KeptReplies {
     const reply = await make();
     // Changes may have been applied in the meantime that the response does not reflect.
     const holds = this.#model === model && this.#commit !== undefined && this.#place.position === position;
-    if (!holds || !isKeepable(reply)) return reply;
+    if (!holds || !this.#isKeepable(reply)) return reply;
     const name = nameOf(names, reply.basis);
-    if (this.#isAskedAgain(name)) this.#keep(name, reply, reply.basis);
+    // A response that is being written to the file is made like any other.
+    const isKept = this.#replies.get(name) !== undefined;
+    if (!isKept && this.#isAskedAgain(name)) this.#keep(exchange, name, reply, reply.basis);
     return reply;
   }
 
   /** The cached response, updated with current headers. One that is no longer valid is removed. */
-  async #known(exchange: Exchange, asker: Asker, { common, own }: Names): Promise<Reply | undefined> {
-    const known = this.#replies.get(common) ?? this.#replies.get(own);
+  async #known(
+    exchange: Exchange,
+    asker: Asker,
+    { common, own: ownName }: Names,
+  ): Promise<Reply | undefined> {
+    const known = this.#replies.get(common) ?? this.#replies.get(ownName());
     if (known === undefined) return undefined;
     const drop = (): undefined => {
       const name = this.#names.get(known);
       if (name !== undefined) this.#replies.delete(name);
     };
-    const { reply, basis, bytes } = known;
+    const { basis, bytes, text } = known;
     const { expires } = basis;
+    if (text?.isWritten === false && !text.isDropped) return undefined;
     if (expires !== undefined && expires !== signingFor(this.#context, exchange, asker).expires)
       return drop();
     const { account, timings, headers } = exchange;
@@ -132,10 +152,22 @@ export class KeptReplies {
     if (basis.lists !== undefined && age === undefined) return drop();
     account.begin('records');
     account.made(bytes);
+    const body = text === undefined ? known.reply.body : await this.#read(exchange, text);
+    if (body === undefined) return drop();
+    const reply = text === undefined ? known.reply : { ...known.reply, body };
     this.#given(basis.lists !== undefined ? 'list' : basis.keys.kind === 'one' ? 'record' : 'page');
     if (age === undefined) return unlessKnown(headers, reply);
     const index = { state: 'cached', age } as const;
     return { ...reply, headers: { ...reply.headers, ...indexHeaders({ index, openWindow: false }) } };
+  }
+
+  /** A body from the file; undefined if it cannot be used. */
+  async #read({ taken }: Exchange, text: KeptText): Promise<Reply['body'] | undefined> {
+    const made = this.#texts?.body(text.length);
+    if (made === undefined) return undefined;
+    const isRight = await this.#texts?.read(made.body, [{ text, start: 0 }]);
+    own(taken, made);
+    return isRight === true ? [made.body] : undefined;
   }
 
   /** The age of the first list, the one that the filter found; undefined if a request would no longer walk all of the lists. */
@@ -211,29 +243,53 @@ export class KeptReplies {
     this.#askedLength += name.length;
   }
 
-  #keep(name: string, reply: Reply, basis: Basis): void {
-    const whole = Buffer.concat(reply.body.flatMap((part) => (isDeflated(part) ? [] : Buffer.from(part))));
-    const kept: Kept = { reply: { ...reply, body: [whole] }, basis, bytes: whole.length };
-    this.#names.set(kept, name);
-    this.#replies.put(name, kept, whole.length + BESIDE);
+  #keep({ taken }: Exchange, name: string, reply: Reply, basis: Basis): void {
+    const parts = reply.body.flatMap((part) => {
+      if (isDeflated(part)) return [];
+      return typeof part === 'string'
+        ? Buffer.from(part)
+        : Buffer.from(part.buffer, part.byteOffset, part.length);
+    });
+    const bytes = parts.reduce((sum, { length }) => sum + length, 0);
+    const put = (body: Reply['body'], text?: KeptText): void => {
+      const kept = { reply: { ...reply, body }, basis, bytes, ...(text === undefined ? {} : { text }) };
+      this.#names.set(kept, name);
+      this.#replies.put(name, kept, body.length * bytes + BESIDE);
+    };
+    const texts = this.#texts;
+    if (bytes <= LARGEST || texts === undefined) {
+      put([Buffer.concat(parts)]);
+      return;
+    }
+    const made = texts.body(bytes);
+    let at = 0;
+    for (const part of parts) at += part.copy(made.body, at);
+    const text = texts.text(bytes, () => this.#replies.delete(name));
+    put([], text);
+    // It is written once it has been sent.
+    own(taken, { release: () => void texts.keep(made, [{ text, start: 0 }]) });
+  }
+
+  #isKeepable(reply: Reply): reply is Reply & { readonly basis: Basis } {
+    const { basis, status, body } = reply;
+    if (basis === undefined || status !== 200 || body.some(isDeflated)) return false;
+    const bytes = body.reduce((sum, part) => sum + bytesOf(part), 0);
+    if (bytes <= LARGEST) return true;
+    const texts = this.#texts;
+    return bytes <= LARGEST_TEXT && !basis.isInBlocks && texts !== undefined && !texts.isOff && !texts.isFull;
   }
 }
-
-const isKeepable = (reply: Reply): reply is Reply & { readonly basis: Basis } => {
-  const { basis, status, body } = reply;
-  if (basis === undefined || status !== 200 || body.some(isDeflated)) return false;
-  return body.reduce((sum, part) => sum + bytesOf(part), 0) <= LARGEST;
-};
 
 /** The names of a response, made from everything that it depends on except the model and the records. */
 interface Names {
   /** The name for every key with the same view. */
   readonly common: string;
   /** The name for the key of the request. */
-  readonly own: string;
+  readonly own: () => string;
 }
 
-const nameOf = ({ common, own }: Names, { lists }: Basis): string => (lists === undefined ? common : own);
+const nameOf = ({ common, own: ownName }: Names, { lists }: Basis): string =>
+  lists === undefined ? common : ownName();
 
 /** A client that accepts gzip gets compressed blocks (kept-blocks.ts) instead of the page that is cached for others. */
 function namesOf(exchange: Exchange, { key, view }: Pick<Session, 'key' | 'view'>): Names {
@@ -242,5 +298,5 @@ function namesOf(exchange: Exchange, { key, view }: Pick<Session, 'key' | 'view'
   const form = takesGzip(exchange) ? 'gzip' : '';
   const parts = [numberOf(view), surface.name, base, path, query, accept, prefer, version, most, form];
   const common = parts.join('\n');
-  return { common, own: `${common}\n${key.id}` };
+  return { common, own: () => `${common}\n${key.id}` };
 }

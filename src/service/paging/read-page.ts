@@ -106,17 +106,17 @@ export async function findIds(
   return { ids: await store.ids(query, read), order: orderName(query), openWindow };
 }
 
-/**
- * Registers a page with the request that owns its memory; if that request has ended by the time the page is read, the page is
- * released at once.
- */
 export async function owned(taken: DisposableStack, reading: Promise<Page>): Promise<Page> {
   const page = await reading;
   own(taken, page);
   return page;
 }
 
-function own(taken: DisposableStack, { release }: Page): void {
+/**
+ * Registers a page with the request that owns its memory; if that request has ended by the time the page is read, the page is
+ * released at once.
+ */
+export function own(taken: DisposableStack, { release }: Pick<Page, 'release'>): void {
   if (taken.disposed) release?.();
   else if (release !== undefined) taken.defer(release);
 }
@@ -137,7 +137,8 @@ async function readDirect({ store, kept, read }: PageReading, options: PageOptio
   const next = page.more && page.last !== undefined ? tokenAfter(query.order, page.last) : undefined;
   const by = { model, damaged: read.damaged };
   const basis = options.counts ? undefined : basisOfPage(by, request, page);
-  return { page, count, next, ...NO_INDEX, basis };
+  const isInBlocks = kept.keepsTexts(request, model, read);
+  return { page, count, next, ...NO_INDEX, basis: basis && { ...basis, isInBlocks } };
 }
 
 /** A page of the list that a filter found. The list is fixed; the records are current (I5). */

@@ -12,7 +12,7 @@ import { BUILT_IN_ACCESS } from '../../../src/access/index.ts';
 import { SERVICE_DEFAULTS } from '../../../src/service/options.ts';
 import { startService } from '../../../src/service/service.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { listing, member, office } from '../../support/builders.ts';
+import { listing, member, office, photo } from '../../support/builders.ts';
 import { testClock } from '../../support/clock.ts';
 import type { Engine, Scope } from '../../support/engine.ts';
 import { startTestService } from '../../support/service.ts';
@@ -44,7 +44,11 @@ interface Walked {
   readonly pages: number;
 }
 
-const PATHS = { reso: '/Reso/OData/Property?$top=100', native: '/v1/listings?_limit=100' } as const;
+const PATHS = {
+  reso: '/Reso/OData/Property?$top=100',
+  native: '/v1/listings?_limit=100',
+  expanded: '/Reso/OData/Property?$top=100&$expand=Media',
+} as const;
 
 /** A store, a service without caches, and a function that starts processes that serve the store with a file of texts. */
 async function market(t: Scope, engine: Engine) {
@@ -166,6 +170,38 @@ export function textsContract(engine: Engine): void {
     assert.deepEqual(await (await serve()).walk(), { records: 0, pages: 2 }, 'a new process');
     assert.deepEqual(warnings, []);
   });
+
+  test(
+    `${engine.name}: a large page with media is kept as a whole from its second request on, until it changes`,
+    { skip: !canBeFound },
+    async (t) => {
+      const { serve, write, path, warnings } = await market(t, engine);
+      await write('Property', house(5, { Media: [photo('M5')] }));
+      const { walk } = await serve();
+      /** Walks until nothing is read. @returns the pages that were read in the first walk */
+      const pagesRead = async (): Promise<number> => {
+        const { pages } = await walk('expanded');
+        for (let walks = 0; walks < MOST_WALKS; walks++) {
+          if ((await walk('expanded')).pages === 0) return pages;
+        }
+        return assert.fail(`a page is read in each of ${MOST_WALKS} walks`);
+      };
+      assert.deepEqual(await walk('expanded'), { records: 0, pages: 2 });
+      assert.equal(await pagesRead(), 2);
+      const isBrotli = { 'accept-encoding': 'br' };
+      assert.deepEqual(await walk('expanded', 'private', isBrotli), { records: 0, pages: 0 });
+      assert.deepEqual(await walk('expanded', 'idx'), { records: 0, pages: 2 }, 'another role');
+      await write('Property', house(50, { ListPrice: 5 }));
+      assert.equal(await pagesRead(), 1, 'a listing');
+      await write('Property', house(5, { Media: [photo('M5'), photo('M6')] }));
+      assert.equal(await pagesRead(), 2, 'a photo');
+      const descriptor = descriptorOf(t, path);
+      const { size } = fstatSync(descriptor);
+      writeSync(descriptor, Buffer.alloc(size, ' '), 0, size, 0);
+      assert.equal(await pagesRead(), 2, 'a damaged file');
+      assert.deepEqual(warnings, [`${path}-text was damaged: the damaged texts are read from the store`]);
+    },
+  );
 
   test(`${engine.name}: after a change, every process reads the records concerned again: one, those of an office, or all`, async (t) => {
     const { serve, write, store, clock, again } = await market(t, engine);
