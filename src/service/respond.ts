@@ -136,7 +136,8 @@ async function answer(responder: Responder, exchange: Exchange, begun: Begun): P
         const look = 'holds' in seen ? seen : undefined;
         const read = { ...context.read, caller: exchange.account, damaged, look };
         const asked = await withWholeQuery(exchange, meaning);
-        const make = () => answerBy({ ...context, read }, asked, session, routeOf(asked).path);
+        const own = asked.path === path ? route : routeOf(asked);
+        const make = () => answerBy({ ...context, read }, asked, session, own.path);
         return damaged === undefined ? replies.of(asked, session, seen.commit, make) : make();
       };
       return surely(begun.caller, serve, ({ key, model }) => {

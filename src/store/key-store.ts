@@ -5,20 +5,20 @@ import { bind, join, type Sql, sql } from '../compile/fragment.ts';
 import { Damage, storedJson } from '../records/damage.ts';
 import type { OwnTables, Row } from './session.ts';
 
-/** The use of a key since it was last recorded. */
-export interface KeyUse {
+/** The use of a key since it was last recorded. Moments are timestamps, or numbers until they are recorded. */
+export interface KeyUse<Moment = string> {
   readonly requests: number;
   readonly rows: number;
   readonly bytes: number;
   /** The time of the last request. */
-  readonly lastRequestAt: string | null;
+  readonly lastRequestAt: Moment | null;
   /** The last update window that was requested, `from/to`. */
   readonly lastWindow: string | null;
   /** When a walk over all keys last reached its end, which shows whether this client purges daily. */
-  readonly lastSweepAt: string | null;
+  readonly lastSweepAt: Moment | null;
 }
 
-export const NO_USE: KeyUse = {
+export const NO_USE: KeyUse<never> = {
   requests: 0,
   rows: 0,
   bytes: 0,
@@ -28,7 +28,7 @@ export const NO_USE: KeyUse = {
 };
 
 /** Adds up two uses of one key; the second is the later one. */
-export function addUse(before: KeyUse, after: KeyUse): KeyUse {
+export function addUse<Moment>(before: KeyUse<Moment>, after: KeyUse<Moment>): KeyUse<Moment> {
   return {
     requests: before.requests + after.requests,
     rows: before.rows + after.rows,

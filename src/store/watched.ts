@@ -3,27 +3,23 @@
  * knows no engine.
  */
 
-/** The same object, whose methods throw translated errors: synchronously, asynchronously, or while a result is read. */
+/**
+ * An object with the members of another one, whose methods throw translated errors: synchronously, asynchronously, or while a
+ * result is read.
+ */
 export function watched<T extends object>(part: T, translate: (error: unknown) => unknown): T {
-  /** Every request calls a few methods: each is wrapped once. */
-  const wrapped = new Map<unknown, (...given: unknown[]) => unknown>();
-  return new Proxy(part, {
-    get(target, name) {
-      const value: unknown = Reflect.get(target, name, target);
-      if (typeof value !== 'function') return value;
-      const known = wrapped.get(value);
-      if (known !== undefined) return known;
-      const method = (...given: unknown[]): unknown => {
-        try {
-          return watchedResult(Reflect.apply(value, target, given), translate);
-        } catch (error) {
-          throw translate(error);
-        }
-      };
-      wrapped.set(value, method);
-      return method;
-    },
-  });
+  const made = { ...part };
+  for (const [name, value] of Object.entries(part)) {
+    if (typeof value !== 'function') continue;
+    Reflect.set(made, name, (...given: unknown[]): unknown => {
+      try {
+        return watchedResult(Reflect.apply(value, part, given), translate);
+      } catch (error) {
+        throw translate(error);
+      }
+    });
+  }
+  return made;
 }
 
 function watchedResult(result: unknown, translate: (error: unknown) => unknown): unknown {

@@ -30,10 +30,11 @@ export type Look = () => Kept;
 /** @param connection one that never writes, because its own commits would not be detected */
 export function lookOn(connection: Connection): Look {
   const version = connection.database.prepare('PRAGMA data_version');
+  version.setReturnArrays(true);
   let seen: unknown;
   let kept: Kept | undefined;
   return () => {
-    const now = version.get()?.data_version;
+    const now = version.get()?.[0];
     if (kept === undefined || now !== seen) kept = readKept(connection, (kept?.commit ?? 0) + 1);
     seen = now;
     return kept;

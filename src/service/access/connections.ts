@@ -122,6 +122,12 @@ export class Connections {
   /** Puts a connection behind those of its owner that have been idle longer. */
   #move(entry: Entry, key: string | undefined): void {
     if (!entry.isOpen) return;
+    const own = key === undefined || key === entry.owner ? this.#of(entry).get(entry.owner) : undefined;
+    if (own !== undefined) {
+      own.delete(entry);
+      own.add(entry);
+      return;
+    }
     this.#remove(entry);
     if (key !== undefined) Object.assign(entry, { owner: key, isStranger: false });
     this.#add(entry);

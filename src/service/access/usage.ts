@@ -24,6 +24,17 @@ const AGAIN = [50, 250];
 /** The size in bytes of a use or a step without its tokens. */
 const ENTRY = 400;
 
+/** A use that will be recorded, with moments in milliseconds since 1970. */
+type PendingUse = { -readonly [Name in keyof KeyUse]: KeyUse<number>[Name] };
+
+const momentOf = (at: number | null): string | null => (at === null ? null : timestampFrom(at));
+
+const recorded = (use: PendingUse): KeyUse => ({
+  ...use,
+  lastRequestAt: momentOf(use.lastRequestAt),
+  lastSweepAt: momentOf(use.lastSweepAt),
+});
+
 const lengthOf = (texts: readonly string[]): number => texts.reduce((sum, { length }) => sum + length, 0);
 
 /** Collects the use of every key, and writes it to the store at intervals. */
@@ -32,7 +43,7 @@ export class UsageRecorder implements Reported {
   readonly #log: Logger;
   readonly #shared: Shared | undefined;
   readonly #timer: NodeJS.Timeout;
-  #pending = new Map<string, KeyUse>();
+  #pending = new Map<string, PendingUse>();
   /** The last step of each key's walk over all listings, if all its pages are requested from this process. */
   readonly #walks = new Map<string, WalkStep>();
   /**
@@ -61,32 +72,41 @@ export class UsageRecorder implements Reported {
 
   /** @param now milliseconds since 1970 */
   note(keyId: string, { rows, bytes, window, walk }: RequestUse, now: number): void {
-    const at = timestampFrom(now);
-    const use = { ...NO_USE, requests: 1, rows, bytes, lastRequestAt: at, lastWindow: window ?? null };
-    if (walk !== undefined && this.#shared !== undefined) this.#share(this.#shared, keyId, walk, at);
-    const endsSweep = walk !== undefined && this.#shared === undefined && this.#endsSweep(keyId, walk);
-    this.#add(keyId, endsSweep ? { ...use, lastSweepAt: at } : use);
+    const use = this.#useOf(keyId);
+    use.requests++;
+    use.rows += rows;
+    use.bytes += bytes;
+    use.lastRequestAt = now;
+    use.lastWindow = window ?? use.lastWindow;
+    if (walk === undefined) return;
+    if (this.#shared !== undefined) this.#share(this.#shared, keyId, walk, now);
+    else if (this.#endsSweep(keyId, walk)) use.lastSweepAt = now;
   }
 
   /** Adds what was sent after a request had been noted. */
   sent(keyId: string, bytes: number): void {
-    this.#add(keyId, { ...NO_USE, bytes });
+    this.#useOf(keyId).bytes += bytes;
   }
 
-  #add(keyId: string, use: KeyUse): void {
-    this.#pending.set(keyId, addUse(this.#pending.get(keyId) ?? NO_USE, use));
+  /** The use of a key that will be recorded next. */
+  #useOf(keyId: string): PendingUse {
+    const known = this.#pending.get(keyId);
+    if (known !== undefined) return known;
+    const made: PendingUse = { ...NO_USE };
+    this.#pending.set(keyId, made);
+    return made;
   }
 
   /**
    * Records a step where every process finds it. No response waits for that, and the steps of a key keep their order.
    */
-  #share(shared: Shared, keyId: string, step: WalkStep, at: string): void {
+  #share(shared: Shared, keyId: string, step: WalkStep, now: number): void {
     const before = this.#sharing.get(keyId) ?? Promise.resolve();
     const sharing = before
       .then(() => this.#noteStep(shared, keyId, step))
       .then(
         (isComplete) => {
-          if (isComplete) this.#add(keyId, { ...NO_USE, lastSweepAt: at });
+          if (isComplete) this.#useOf(keyId).lastSweepAt = now;
         },
         (error: unknown) =>
           this.#log.warn({ err: error }, 'a step of a walk over all listings could not be recorded'),
@@ -126,7 +146,7 @@ export class UsageRecorder implements Reported {
     const uses = this.#pending;
     this.#pending = new Map();
     try {
-      await this.#keys.recordUse(uses);
+      await this.#keys.recordUse(new Map([...uses].map(([id, use]) => [id, recorded(use)])));
     } catch (error) {
       for (const [id, use] of uses) this.#pending.set(id, addUse(use, this.#pending.get(id) ?? NO_USE));
       this.#log.warn({ err: error }, 'the use of keys could not be recorded; trying again later');

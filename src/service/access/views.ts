@@ -17,6 +17,8 @@ export class Views {
   readonly #enumerations: boolean;
   #model: StoreModel | undefined;
   readonly #views = new BoundedCache<View>('views', KEPT);
+  /** The views of keys that were read lately. */
+  #byKey = new WeakMap<KeyRecord, View>();
 
   /** @param lookups how the RESO interface represents values of lookups */
   constructor(lookups: LookupForm = 'strings') {
@@ -27,7 +29,16 @@ export class Views {
     if (this.#model !== model) {
       this.#model = model;
       this.#views.clear();
+      this.#byKey = new WeakMap();
     }
+    const lately = this.#byKey.get(key);
+    if (lately !== undefined) return lately;
+    const view = this.#viewOf(key, model);
+    this.#byKey.set(key, view);
+    return view;
+  }
+
+  #viewOf(key: KeyRecord, model: StoreModel): View {
     const onlyFloorPlans = key.kind === 'floorplans';
     const id = JSON.stringify([key.role, key.systems, onlyFloorPlans]);
     const known = this.#views.get(id);

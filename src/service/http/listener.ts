@@ -149,40 +149,43 @@ function breakBody(coming: Coming | undefined, fault: PlatError, socket: Duplex)
  * responses keep their order and a connection holds one page at a time, however many requests it pipelines.
  */
 function requestOrder() {
-  /** The latest request of each connection; it ends after all those before it. */
-  const latest = new WeakMap<object, Promise<void>>();
-  const counts = new WeakMap<object, number>();
-  const waiting = (connection: object): number => counts.get(connection) ?? 0;
+  /** How many requests of each connection have not ended, and the latest of them, which ends after all those before it. */
+  const running = new WeakMap<object, { count: number; latest: Promise<void> | undefined }>();
   return {
     /** How many requests of a connection have not ended. */
-    waiting,
+    waiting: (connection: object): number => running.get(connection)?.count ?? 0,
     async enter(
       { connection, isMultiplexed }: Pick<Carrier, 'connection' | 'isMultiplexed'>,
       work: () => Promise<void>,
     ): Promise<void> {
-      const ahead = waiting(connection);
-      counts.set(connection, ahead + 1);
-      const before = isMultiplexed ? Promise.resolve() : (latest.get(connection) ?? Promise.resolve());
+      const known = running.get(connection);
+      const own = known ?? { count: 0, latest: undefined };
+      if (known === undefined) running.set(connection, own);
+      const ahead = own.count++;
+      const before = isMultiplexed ? undefined : own.latest;
       // Yields between two requests of one connection, so that other connections get their share.
-      const done = ahead === 0 ? work() : before.then(() => setImmediate()).then(work);
-      latest.set(
-        connection,
-        done.catch(() => undefined),
-      );
+      const done =
+        ahead === 0
+          ? work()
+          : Promise.resolve(before)
+              .then(() => setImmediate())
+              .then(work);
+      own.latest = done.catch(() => undefined);
       try {
         await done;
       } finally {
-        counts.set(connection, waiting(connection) - 1);
+        own.count--;
       }
     },
   };
 }
 
 /**
- * The connections of a listener by both of their endpoints: over TLS, requests arrive on another socket object than the one that
- * was accepted.
+ * The connections of a listener by their sockets, and by both of their endpoints: over TLS, requests arrive on another socket
+ * object than the one that was accepted.
  */
 function knownConnections(connections: Connections) {
+  const bySocket = new WeakMap<Socket, Connection>();
   const open = new Map<string, Connection>();
   const endsOf = ({ remoteAddress, remotePort, localPort }: Socket): string =>
     `${remoteAddress} ${remotePort} ${localPort}`;
@@ -194,6 +197,7 @@ function knownConnections(connections: Connections) {
         socket.destroy();
         return;
       }
+      bySocket.set(socket, connection);
       open.set(ends, connection);
       socket.once('close', () => {
         connection.ended();
@@ -201,7 +205,7 @@ function knownConnections(connections: Connections) {
       });
     },
     of: (socket: Socket | undefined): Connection | undefined =>
-      socket === undefined ? undefined : open.get(endsOf(socket)),
+      socket === undefined ? undefined : (bySocket.get(socket) ?? open.get(endsOf(socket))),
   };
 }
 
@@ -261,7 +265,7 @@ async function answerRequest(
   const surface = dispatched ?? 'api';
   const arrival = carrier.socket?.localAddress;
   const came = { arrival, headers };
-  using own = new DisposableStack();
+  using taken = new DisposableStack();
   // Operators must get responses even when all other requests are refused.
   if (surface === 'admin') account.exempt();
   const url = originForm(request.url ?? '/');
@@ -279,7 +283,7 @@ async function answerRequest(
     arrival,
     account,
     timings,
-    taken: own.use(new DisposableStack()),
+    taken,
     body: bodyReader(request, options.connections.requestSeconds * 1000, coming),
   };
   const { method, path } = exchange;
@@ -294,25 +298,28 @@ async function answerRequest(
   // Otherwise, clients that send one request after the other would keep a closing service from ending.
   if (closing.aborted) endAfter(response);
   const sender = pace.watch(endClient);
-  own.defer(sender.end);
   const taking = { holds: account.holds, sender };
   const isStream = hasEvents(reply) && method === 'GET';
   // For a stream, the time until it began counts.
   const begun = performance.now();
   let bytes: number;
-  if (isStream) {
-    streams.open++;
-    // Otherwise the connection would count as one without a key for as long as the stream lasts.
-    if (account.key !== undefined) connection?.belongsTo(account.key);
-    own.defer(() => streams.open--);
-    bytes = await sendEvents(response, reply, common, { closing, taking, times: options.events });
-  } else {
-    bytes = await send(response, reply, common, {
-      method,
-      acceptEncoding: headers['accept-encoding'],
-      taking,
-      spent: () => exchange.taken.dispose(),
-    });
+  try {
+    if (isStream) {
+      streams.open++;
+      // Otherwise the connection would count as one without a key for as long as the stream lasts.
+      if (account.key !== undefined) connection?.belongsTo(account.key);
+      bytes = await sendEvents(response, reply, common, { closing, taking, times: options.events });
+    } else {
+      bytes = await send(response, reply, common, {
+        method,
+        acceptEncoding: headers['accept-encoding'],
+        taking,
+        spent: () => taken.dispose(),
+      });
+    }
+  } finally {
+    sender.end();
+    if (isStream) streams.open--;
   }
   const seconds = ((isStream ? begun : performance.now()) - started) / 1000;
   const { status, rows = 0 } = reply;

@@ -37,15 +37,15 @@ export function commonHeaders({
   serverTiming = '',
   isOfOperator = false,
 }: Common): Record<string, string> {
-  return {
+  const headers: Record<string, string> = {
     date: dateText(now),
     'x-request-id': requestId,
-    ...(serverTiming === '' ? {} : { 'server-timing': serverTiming }),
     'cache-control': 'private, no-cache',
     vary: 'Authorization, Accept, Accept-Encoding, Prefer',
-    ...(isOfOperator ? FOR_OWN_ORIGIN : FOR_ALL_ORIGINS),
     'x-content-type-options': 'nosniff',
   };
+  if (serverTiming !== '') headers['server-timing'] = serverTiming;
+  return Object.assign(headers, isOfOperator ? FOR_OWN_ORIGIN : FOR_ALL_ORIGINS);
 }
 
 /** The `Date` header of a moment, in whole seconds. */
@@ -113,12 +113,10 @@ export async function send(
   }
   const body = encoded ?? made;
   const isEmpty = reply.status === 204 || reply.status === 304;
-  writeHead(response, reply.status, {
-    ...commonHeaders(common),
-    ...(encoded !== undefined && encoding !== undefined ? { 'content-encoding': encoding } : {}),
-    ...(isEmpty || isStream ? {} : { 'content-length': String(sizeOf(body)) }),
-    ...reply.headers,
-  });
+  const headers = commonHeaders(common);
+  if (encoded !== undefined && encoding !== undefined) headers['content-encoding'] = encoding;
+  if (!isEmpty && !isStream) headers['content-length'] = String(sizeOf(body));
+  writeHead(response, reply.status, Object.assign(headers, reply.headers));
   return writeBody(response, method === 'HEAD' || isEmpty ? [] : body, taking);
 }
 
