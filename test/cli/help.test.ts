@@ -155,7 +155,7 @@ _plat plat 2>/dev/null
 `;
 
 test(
-  'bash also completes the value behind an equals sign, which it takes for a word',
+  'bash also completes the value after an equals sign, which it treats as a word',
   { skip: shellsHere.includes('bash') ? false : 'there is no bash here' },
   async (t) => {
     const at = place(t);

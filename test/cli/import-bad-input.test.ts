@@ -449,7 +449,7 @@ test('if the rejected file cannot be written, the lines are reported, and everyt
 const LINUX = { skip: process.platform !== 'linux' };
 
 test(
-  'nor does a folder that takes no file stop an import, and what is left there is named',
+  'a folder that cannot be written does not stop an import, and a stale rejected file is reported',
   LINUX,
   async (t) => {
     const at = place(t);

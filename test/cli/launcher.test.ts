@@ -110,7 +110,7 @@ for (const { version, path } of launchers) {
     const isInner = existsSync('/proc/self/task') && version.startsWith('v20.');
     const inner = !isInner ? 'it is plat itself' : isWhole ? false : 'npm run test:full';
     await t.test(
-      'a program that is killed ends its launcher with 137, and the other way round',
+      'killing the program ends the launcher with 137, and killing the launcher ends the program',
       { skip: inner },
       async () => {
         const childOf = (pid: number | undefined): number =>

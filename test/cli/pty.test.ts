@@ -323,7 +323,7 @@ test('terminals of several kinds', { skip, timeout: 120_000 }, async (t) => {
   });
 
   await t.test(
-    'NO_COLOR is kept: there are none, whatever is asked',
+    'output has no colors, with NO_COLOR or with FORCE_COLOR',
     { skip: isWhole ? false : 'npm run test:full' },
     async () => {
       const plain = await start(['--help'], { env: { NO_COLOR: '1' } }).ended;
@@ -335,14 +335,14 @@ test('terminals of several kinds', { skip, timeout: 120_000 }, async (t) => {
 });
 
 test(
-  'ends that are not asked for twice',
+  'a second Ctrl-C, and closing the window',
   { skip: isWhole ? skip : 'npm run test:full', timeout: 120_000 },
   async (t) => {
     const { at, start } = await world(t);
     const serve = ['serve', ...STORE, '--log-level', 'silent', ...ANY_PORT];
 
     await t.test(
-      'a second Ctrl-C ends at once, with a word',
+      'a second Ctrl-C ends a service at once, with a message',
       { skip: isWhole ? false : 'waits a second' },
       async () => {
         const token = (await at.done(['key', 'create', ...STORE, '--name', 'n', '--kind', 'api'])).trim();

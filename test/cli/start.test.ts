@@ -129,7 +129,7 @@ const heapWith = (flags: readonly string[]): string =>
   }).trim();
 
 test(
-  'a service has few arenas, unless its user wants others, and its flags hold on its first thread',
+  'a service limits its malloc arenas unless the user sets another number, and its Node flags apply to its first thread',
   { skip: tellsEnvironments ? false : 'needs /proc' },
   async (t) => {
     const at = place(t);

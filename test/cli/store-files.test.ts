@@ -236,7 +236,7 @@ test('a path that is not a file, and an empty file, are reported as such', async
 const mayMount = spawnSync('unshare', ['--map-root-user', '--mount', 'true']).status === 0;
 
 test(
-  'a read-only file system is called that by what writes to it; a backup is read from one',
+  'commands that write name a read-only file system in their error; a backup can be restored from one',
   { skip: mayMount ? false : 'nothing can be mounted here (unshare)' },
   async (t) => {
     const at = place(t);

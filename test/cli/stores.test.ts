@@ -125,7 +125,7 @@ const mayMount = spawnSync('unshare', ['--map-root-user', '--mount', 'true']).st
 const noMount = mayMount ? false : 'a small disk cannot be mounted here (unshare)';
 
 test(
-  'a full disk: an error that says so, a sound store with whole batches, and the rest when there is room',
+  'a full disk: the error says so, the store is sound with complete batches, and the rest is stored once there is room',
   { skip: noMount },
   async (t) => {
     const at = place(t);

@@ -82,7 +82,7 @@ test('a process whose state is unknown counts as alive: another host, boot or na
 });
 
 test(
-  'a process of this host that was killed is dead, one that runs is not',
+  'a killed process of this host is dead, a running one is not',
   { skip: process.platform !== 'linux' },
   async (t) => {
     const script =

@@ -223,7 +223,7 @@ table('multi-valued fields', [
   ["all(City) Eq 'A'", compare('eq', ref('City'), text('A'))],
 ]);
 
-table('tests of texts', [
+table('text patterns', [
   ["City Eq 'F*'", likeF],
   ["City Ne 'F*'", otherwise(likeF)],
   [

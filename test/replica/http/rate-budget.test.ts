@@ -188,7 +188,7 @@ const HEADERS: readonly [string, Record<string, string>, number][] = [
   ],
   ['an empty number', { 'ratelimit-remaining': '', 'ratelimit-reset': '20' }, 0],
   ['no moment', { 'ratelimit-remaining': '0' }, 0],
-  ['what is no number', { 'ratelimit-remaining': 'none', 'ratelimit-reset': '20' }, 0],
+  ['a value that is not a number', { 'ratelimit-remaining': 'none', 'ratelimit-reset': '20' }, 0],
 ];
 for (const [name, headers, expected] of HEADERS) {
   test(`headers: ${name}`, () => assert.equal(blockedUntil(headers, NOW), expected));

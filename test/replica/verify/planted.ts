@@ -61,7 +61,7 @@ const PLANTED: readonly Planted[] = [
     found: [damaged('Property', '$')],
   },
   {
-    name: 'a text that claims to know fewer fields',
+    name: 'a text that claims to have been written with fewer fields in use',
     statements: [`UPDATE property_texts SET _profile = 1 WHERE _key = '$'`],
     found: [damaged('Property', '$')],
   },
@@ -173,7 +173,7 @@ const PLANTED: readonly Planted[] = [
     found: [damaged('Property', '$'), damaged('Property', '(counters)')],
   },
   {
-    name: 'a row that one role does not see any more',
+    name: 'a row that one role no longer sees',
     statements: [`UPDATE property_texts SET _visible = 1 WHERE _key = '$'`],
     found: [damaged('Property', '$')],
   },
@@ -183,7 +183,7 @@ const PLANTED: readonly Planted[] = [
     found: [damaged('Media', 'p$'), content('$')],
   },
   {
-    name: 'an address that is withheld, or is not any more',
+    name: 'an address whose visibility is changed',
     statements: [`UPDATE property_texts SET _shown = 1 - _shown WHERE _key = '$'`],
     found: [damaged('Property', '$')],
   },
@@ -193,12 +193,12 @@ const PLANTED: readonly Planted[] = [
     found: [damaged('Property', '$'), content('$')],
   },
   {
-    name: 'a child of a source that nobody knows',
+    name: 'a child of an unknown source',
     statements: [`UPDATE media_records SET _source = 'nobody' WHERE _key = 'p$'`],
     found: [damaged('Media', 'p$')],
   },
   {
-    name: 'a record of another originating system than it says',
+    name: 'a record in the originating system of another',
     statements: [`UPDATE property_rooms_records SET _system = 'Z' WHERE _key = 'r$'`],
     found: [damaged('PropertyRooms', 'r$'), damaged('PropertyRooms', '(counters)')],
   },
@@ -216,18 +216,18 @@ const PLANTED: readonly Planted[] = [
     found: [['Property', '$', 'missing'], damaged('Media', 'p$')],
   },
   {
-    name: 'a row whose columns are gone',
+    name: 'a row without its columns',
     statements: [`DELETE FROM property_records WHERE _key = '$'`],
     // The search table still finds the listing.
     found: [damaged('Property', '$')],
   },
   {
-    name: 'a row whose search row is gone',
+    name: 'a row without its search row',
     statements: [`DELETE FROM property_search WHERE _key = '$'`],
     found: [damaged('Property', '$')],
   },
   {
-    name: 'a row whose columns and search row are gone',
+    name: 'a row without its columns and search row',
     statements: [
       `DELETE FROM property_records WHERE _key = '$'`,
       `DELETE FROM property_search WHERE _key = '$'`,
@@ -271,12 +271,12 @@ const PLANTED: readonly Planted[] = [
     found: [content('$'), damaged('PropertyRooms', '(counters)')],
   },
   {
-    name: 'a row too many',
+    name: 'an extra row',
     statements: [...twin('property_records', '$', 'x$'), ...twin('property_texts', '$', 'x$')],
     found: [['Property', 'x$', 'not-at-source'], damaged('Property', 'x$')],
   },
   {
-    name: 'a child too many',
+    name: 'an extra child',
     statements: twin('media_records', 'p$', 'x$'),
     found: [damaged('Media', 'x$'), content('$')],
   },
@@ -301,7 +301,7 @@ const PLANTED: readonly Planted[] = [
     found: [damaged('OpenHouse', '(counters)')],
   },
   {
-    name: 'a tombstone of a record that lives',
+    name: 'a tombstone of an existing record',
     statements: [`INSERT INTO plat_tombstones VALUES ('Property', '$', NULL, '2024-01-01T00:00:00Z')`],
     found: [damaged('Property', '$')],
   },
@@ -339,22 +339,22 @@ const PLANTED: readonly Planted[] = [
     found: [damaged('Media', 'p$')],
   },
   {
-    name: 'a served file that is none',
+    name: 'a served file that does not exist',
     statements: [`UPDATE media_records SET _file = 'elsewhere' WHERE _key = 'p$'`],
     found: [damaged('Media', 'p$')],
   },
   {
-    name: 'a hash that is none',
+    name: 'an invalid hash',
     statements: [`UPDATE property_records SET _hash = 'x' WHERE _key = '$'`],
     found: [damaged('Property', '$')],
   },
   {
-    name: 'a wrong text of a floor plan, where there is none',
+    name: 'the text of a floor plan for a record without one',
     statements: [`UPDATE media_records SET native_plan_text = '{}' WHERE _key = 'p$'`],
     found: [damaged('Media', 'p$')],
   },
   {
-    name: 'a row too many that a mark keeps from every purge',
+    name: 'an extra row whose mark protects it from every purge',
     statements: [
       ...twin('property_records', '$', 'x$'),
       ...twin('property_texts', '$', 'x$'),

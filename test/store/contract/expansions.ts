@@ -75,7 +75,7 @@ export function expansionContract(engine: Engine): void {
     });
   };
 
-  cases('collections are in the order of their keys, or in the one asked for', [
+  cases('collections are ordered by key, or as requested', [
     ['Media($select=MediaKey)', { Media: [{ MediaKey: 'M1' }, { MediaKey: 'M2' }, { MediaKey: 'M3' }] }],
     [
       'Media($select=MediaKey;$orderby=Order)',
@@ -92,7 +92,7 @@ export function expansionContract(engine: Engine): void {
     ['UnitTypes', { UnitTypes: [] }],
   ]);
 
-  cases('collections are narrowed and counted before they are cut', [
+  cases('filter and count apply to a collection before its limit', [
     ['Media($select=MediaKey;$filter=Order ge 2)', { Media: [{ MediaKey: 'M1' }, { MediaKey: 'M3' }] }],
     [
       'Media($select=MediaKey;$filter=Order ge 2;$count=true;$top=1)',
@@ -107,7 +107,7 @@ export function expansionContract(engine: Engine): void {
     ],
   ]);
 
-  cases('single records come whole or selected, null where there is none that the role may see', [
+  cases('single records are complete or selected, null if there is none that the role may see', [
     ['ListAgent($select=MemberFullName)', { ListAgent: { MemberFullName: 'Agent 1' } }],
     ['BuyerAgent', { BuyerAgent: null }],
     ['CoBuyerAgent,CoBuyerOffice', { CoBuyerAgent: null, CoBuyerOffice: null }],
@@ -116,7 +116,7 @@ export function expansionContract(engine: Engine): void {
     ['OriginatingSystem($select=OrganizationName)', { OriginatingSystem: { OrganizationName: 'System X' } }],
   ]);
 
-  cases('expansions go on from what is expanded', [
+  cases('expansions may be nested', [
     [
       'ListAgent($select=MemberKey;$expand=Office($select=OfficeName;$expand=MainOffice($select=OfficeKey)),Media($select=MediaKey))',
       {
@@ -152,13 +152,13 @@ export function expansionContract(engine: Engine): void {
     ],
   ]);
 
-  cases('references are the addresses of the records', [
+  cases('references are the URLs of the records', [
     ['Media/$ref', { Media: ['M1', 'M2', 'M3'].map((key) => ({ '@odata.id': `${ROOT}Media('${key}')` })) }],
     ['ListAgent/$ref', { ListAgent: { '@odata.id': `${ROOT}Member('1')` } }],
     ['BuyerAgent/$ref', { BuyerAgent: null }],
   ]);
 
-  cases('other names of a navigation are the names in the answer', [
+  cases('an alias of a navigation is the name in the response', [
     ['Room($select=RoomKey)', { Room: [{ RoomKey: 'R1' }] }],
     ['OpenHouse($select=OpenHouseKey;$top=1),Unit', { OpenHouse: [{ OpenHouseKey: 'O1' }], Unit: [] }],
   ]);
