@@ -162,8 +162,8 @@ test('a store is not created again while a process has the deleted one open, nor
     stored.map((record) => record.ListingKey),
     ['3'],
   );
-  const lie = readdirSync(at.folder).filter((name) => name.startsWith('m.db'));
-  assert.deepEqual(lie.sort(), ['m.db', String(made.err.match(/\S+-wal/)?.[0])]);
+  const files = readdirSync(at.folder).filter((name) => name.startsWith('m.db'));
+  assert.deepEqual(files.sort(), ['m.db', String(made.err.match(/\S+-wal/)?.[0])]);
 });
 
 test('a backup that is copied over a served store is detected, and no process writes the old log into it', async (t) => {

@@ -75,10 +75,10 @@ describe('docs/dictionary.md', () => {
   });
 
   it('quotes the actual error messages', () => {
-    const told = lines('refused');
-    assert.equal(told.length, 10);
-    for (let line = 0; line < told.length; line += 2) {
-      const [source = '', message = ''] = told.slice(line, line + 2);
+    const rejected = lines('refused');
+    assert.equal(rejected.length, 10);
+    for (let line = 0; line < rejected.length; line += 2) {
+      const [source = '', message = ''] = rejected.slice(line, line + 2);
       const wrong: Declarations = JSON.parse(source);
       assert.throws(() => declare(standard, wrong), { code: 'usage', message: message.trimStart() });
     }

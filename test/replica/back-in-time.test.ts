@@ -31,7 +31,7 @@ async function scene(scope: Scope) {
   const atSource = (): Json =>
     Object.fromEntries(list.map(({ ListingKey, ListPrice }) => [ListingKey, ListPrice]));
   /** Changes, deletes and adds records, and updates the copy. @returns a function that restores the source to the state before */
-  const goOn = async (): Promise<() => void> => {
+  const changeAndFollow = async (): Promise<() => void> => {
     const backup = [...list];
     clock.advance(HOUR);
     change(list, keyOf(3), { ListPrice: 1 }, clock);
@@ -45,12 +45,12 @@ async function scene(scope: Scope) {
     clock.advance(HOUR);
     return () => void list.splice(0, list.length, ...backup);
   };
-  return { clock, server, list, replica, prices, atSource, goOn };
+  return { clock, server, list, replica, prices, atSource, changeAndFollow };
 }
 
 test('a source without epochs that was restored from a backup is detected by its newest records', async (t) => {
-  const { replica, goOn, prices, atSource } = await scene(t);
-  const restore = await goOn();
+  const { replica, changeAndFollow, prices, atSource } = await scene(t);
+  const restore = await changeAndFollow();
   restore();
   assert.equal(await replica.replicate(), 'done');
   const [{ reason } = { reason: '' }, ...others] = replica.reported('refresh');
@@ -67,8 +67,8 @@ test('a source without epochs that was restored from a backup is detected by its
 });
 
 test('a restored source is detected even after it has accepted new changes', async (t) => {
-  const { clock, list, replica, goOn, prices, atSource } = await scene(t);
-  const restore = await goOn();
+  const { clock, list, replica, changeAndFollow, prices, atSource } = await scene(t);
+  const restore = await changeAndFollow();
   restore();
   change(list, keyOf(4), { ListPrice: 44 }, clock);
   change(list, keyOf(9), { ListPrice: 99 }, clock);
@@ -79,8 +79,8 @@ test('a restored source is detected even after it has accepted new changes', asy
 });
 
 test('a source that is quiet, or whose newest records were deleted, does not count as restored', async (t) => {
-  const { clock, server, list, replica, goOn } = await scene(t);
-  await goOn();
+  const { clock, server, list, replica, changeAndFollow } = await scene(t);
+  await changeAndFollow();
   await replica.replicate();
   clock.advance(DAY);
   const asked = server.asked('Property').length;
@@ -102,8 +102,8 @@ test('a source that is quiet, or whose newest records were deleted, does not cou
 });
 
 test('a server of the source that lags for a minute does not cause a new download', async (t) => {
-  const { clock, server, list, replica, goOn, prices, atSource } = await scene(t);
-  const restore = await goOn();
+  const { clock, server, list, replica, changeAndFollow, prices, atSource } = await scene(t);
+  const restore = await changeAndFollow();
   const now = [...list];
   restore();
   const behind = clock.now();
@@ -119,8 +119,8 @@ test('a server of the source that lags for a minute does not cause a new downloa
 });
 
 test('records that keep changing back and forth are reported and fail the probe, but cause only one new download a day', async (t) => {
-  const { clock, list, replica, goOn } = await scene(t);
-  const restore = await goOn();
+  const { clock, list, replica, changeAndFollow } = await scene(t);
+  const restore = await changeAndFollow();
   restore();
   await replica.replicate();
   assert.equal(replica.reported('refresh').length, 1);

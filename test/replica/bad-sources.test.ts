@@ -14,14 +14,14 @@ import { makeReplica, type TestReplica } from './support/replica.ts';
 const HOUR = 3600 * SECOND;
 const LARGE = Buffer.alloc(100_000_000, ' ');
 
-interface Bad {
+interface Scene {
   readonly server: ODataServer;
   readonly replica: TestReplica;
   readonly clock: ReturnType<typeof testClock>;
 }
 
 /** A server with twelve listings in pages of four, and a replica of it. */
-async function bad(scope: Scope, count = 12): Promise<Bad> {
+async function scene(scope: Scope, count = 12): Promise<Scene> {
   const clock = testClock('2026-06-01T12:00:00Z');
   const server = await odataServer(scope, clock, { Property: listings(count, clock) }, { page: 4 });
   const resources = ['Property'];
@@ -38,7 +38,7 @@ function pageOf({ path, query }: Seen): number | undefined {
 const failed = (kind: string, message: string | RegExp) => ({ name: 'RequestFailure', kind, message });
 
 test('HTML in place of JSON: after all attempts the error quotes it, stored pages stay, and the next run continues at that page', async (t) => {
-  const { server, replica } = await bad(t);
+  const { server, replica } = await scene(t);
   const html: Reply = { headers: { 'content-type': 'text/html' }, body: '<html>Down for maintenance</html>' };
   server.intercept = (seen) => (pageOf(seen) === 2 ? html : undefined);
   await assert.rejects(
@@ -67,7 +67,7 @@ test('HTML in place of JSON: after all attempts the error quotes it, stored page
 });
 
 test('HTML for a while: the request is repeated until JSON comes', async (t) => {
-  const { server, replica } = await bad(t);
+  const { server, replica } = await scene(t);
   let times = 0;
   server.intercept = (seen) =>
     pageOf(seen) === 1 && times++ < 4 ? { headers: { 'content-type': 'text/html' }, body: '<p>' } : undefined;
@@ -76,7 +76,7 @@ test('HTML for a while: the request is repeated until JSON comes', async (t) => 
 });
 
 test('JSON without a list of records is an error', async (t) => {
-  const { server, replica } = await bad(t);
+  const { server, replica } = await scene(t);
   server.intercept = (seen) => (pageOf(seen) === 0 ? json({ values: [] }) : undefined);
   await assert.rejects(
     replica.replicate(),
@@ -105,7 +105,7 @@ test('native: a response without D.Results is an error', async (t) => {
 });
 
 test('wrong types: the record goes to the quarantine with its reason and payload, the rest is stored', async (t) => {
-  const { server, replica } = await bad(t);
+  const { server, replica } = await scene(t);
   const list = server.records.get('Property') ?? [];
   const wrong = { ...list[4], ListPrice: { amount: 5 }, City: [7] };
   list[4] = wrong;
@@ -127,7 +127,7 @@ test('wrong types: the record goes to the quarantine with its reason and payload
 });
 
 test('an integer that JSON cannot represent exactly puts its record in the quarantine', async (t) => {
-  const { server, replica } = await bad(t, 3);
+  const { server, replica } = await scene(t, 3);
   const list = server.records.get('Property') ?? [];
   list[1] = { ...list[1], LotSizeSquareFeet: 2 ** 60 };
   await replica.replicate();
@@ -146,7 +146,7 @@ test('an integer that JSON cannot represent exactly puts its record in the quara
 });
 
 test('records without a key, and members of a page that are not JSON objects, are quarantined under the hash of their content', async (t) => {
-  const { server, replica } = await bad(t, 3);
+  const { server, replica } = await scene(t, 3);
   const good = server.records.get('Property') ?? [];
   server.intercept = (seen) =>
     pageOf(seen) === 0
@@ -181,7 +181,7 @@ test('records without a key, and members of a page that are not JSON objects, ar
 });
 
 test('a record whose key has control characters, or more characters than a key may have, is quarantined', async (t) => {
-  const { server, replica } = await bad(t, 2);
+  const { server, replica } = await scene(t, 2);
   const list = server.records.get('Property') ?? [];
   list.push(listing('a\u0001b'), listing('x'.repeat(256)));
   await replica.replicate();
@@ -193,7 +193,7 @@ test('a record whose key has control characters, or more characters than a key m
 });
 
 test('records with thousands of unknown fields: all listings are stored, fields beyond the limit are left out and reported once, and the next run continues', async (t) => {
-  const { server, replica, clock } = await bad(t);
+  const { server, replica, clock } = await scene(t);
   const list = server.records.get('Property') ?? [];
   for (const [at, length] of [
     [1, 1000],
@@ -216,7 +216,7 @@ test('records with thousands of unknown fields: all listings are stored, fields 
 });
 
 test('endless nextLinks: pages without a record', async (t) => {
-  const { server, replica } = await bad(t);
+  const { server, replica } = await scene(t);
   let page = 0;
   server.intercept = (seen) =>
     pageOf(seen) === undefined
@@ -233,7 +233,7 @@ test('endless nextLinks: pages without a record', async (t) => {
 });
 
 test('endless nextLinks: the same records for ever, each time under a new link', async (t) => {
-  const { server, replica } = await bad(t);
+  const { server, replica } = await scene(t);
   const list = server.records.get('Property') ?? [];
   let page = 0;
   server.intercept = (seen) =>
@@ -251,7 +251,7 @@ test('endless nextLinks: the same records for ever, each time under a new link',
 });
 
 test('endless nextLinks: two pages that alternate under new links are detected at the third', async (t) => {
-  const { server, replica } = await bad(t);
+  const { server, replica } = await scene(t);
   const list = server.records.get('Property') ?? [];
   let page = 0;
   server.intercept = (seen) => {
@@ -271,7 +271,7 @@ test('endless nextLinks: two pages that alternate under new links are detected a
 });
 
 test('endless links of sub-data: each list is abandoned, and the listings are stored', async (t) => {
-  const { server, replica } = await bad(t, 3);
+  const { server, replica } = await scene(t, 3);
   let page = 0;
   server.intercept = ({ path, url }) => {
     if (!path.endsWith('/Media')) return undefined;
@@ -285,7 +285,7 @@ test('endless links of sub-data: each list is abandoned, and the listings are st
 });
 
 test('a nextLink that comes twice ends the download with an error', async (t) => {
-  const { server, replica } = await bad(t);
+  const { server, replica } = await scene(t);
   const list = server.records.get('Property') ?? [];
   server.intercept = (seen) => {
     const page = pageOf(seen);
@@ -330,7 +330,7 @@ test('a skip token that comes twice ends the download with an error', async (t) 
 });
 
 test('a nextLink that is not a URL is an error', async (t) => {
-  const { server, replica } = await bad(t);
+  const { server, replica } = await scene(t);
   server.intercept = (seen) =>
     pageOf(seen) === 0 ? json({ value: [], '@odata.nextLink': 'http://' }) : undefined;
   await assert.rejects(
@@ -340,7 +340,7 @@ test('a nextLink that is not a URL is an error', async (t) => {
 });
 
 test('a page that is truncated, by a closed connection or by incomplete JSON, is requested again', async (t) => {
-  const { server, replica } = await bad(t);
+  const { server, replica } = await scene(t);
   const list = server.records.get('Property') ?? [];
   const text = JSON.stringify({ value: list.slice(0, 4), '@odata.nextLink': 'Property?$skiptoken=4' });
   let times = 0;
@@ -359,7 +359,7 @@ test('a page that is truncated, by a closed connection or by incomplete JSON, is
 });
 
 test('a page that is shorter than before and has no link ends the walk; the sweep finds the missing records', async (t) => {
-  const { server, replica, clock } = await bad(t);
+  const { server, replica, clock } = await scene(t);
   const list = server.records.get('Property') ?? [];
   server.intercept = (seen) => (pageOf(seen) === 1 ? json({ value: list.slice(4, 6) }) : undefined);
   await replica.replicate({ step: 'initial' });
@@ -371,7 +371,7 @@ test('a page that is shorter than before and has no link ends the walk; the swee
 });
 
 test('a sweep that suddenly ends early does not empty the replica: the guard stops it', async (t) => {
-  const { server, replica, clock } = await bad(t);
+  const { server, replica, clock } = await scene(t);
   const list = server.records.get('Property') ?? [];
   await replica.replicate();
   clock.advance(DAY);
@@ -389,7 +389,7 @@ test('a sweep that suddenly ends early does not empty the replica: the guard sto
 });
 
 test('100 MB pages are requested with fewer records', async (t) => {
-  const { server, replica } = await bad(t);
+  const { server, replica } = await scene(t);
   const sizes: number[] = [];
   server.traits.page = 1000;
   server.intercept = (seen) => {
@@ -404,7 +404,7 @@ test('100 MB pages are requested with fewer records', async (t) => {
 });
 
 test('100 MB pages however few records are requested: a clear error', async (t) => {
-  const { server, replica } = await bad(t);
+  const { server, replica } = await scene(t);
   server.intercept = (seen) => (pageOf(seen) === undefined ? undefined : { body: LARGE });
   await assert.rejects(
     replica.replicate({ pageSize: 8 }),
@@ -414,7 +414,7 @@ test('100 MB pages however few records are requested: a clear error', async (t) 
 
 for (const status of [400, 413, 414, 422]) {
   test(`a source that rejects more than 20 records with ${status} gets smaller pages, and never a larger one again`, async (t) => {
-    const { server, replica } = await bad(t, 100);
+    const { server, replica } = await scene(t, 100);
     server.traits.page = 1000;
     const sizes: number[] = [];
     server.intercept = (seen) => {
@@ -430,7 +430,7 @@ for (const status of [400, 413, 414, 422]) {
 }
 
 test('a page that is rejected at every size is requested with four sizes, and the error has the reason of the source', async (t) => {
-  const { server, replica } = await bad(t);
+  const { server, replica } = await scene(t);
   const sizes: (string | null)[] = [];
   server.intercept = (seen) => {
     if (pageOf(seen) === undefined) return undefined;
@@ -442,7 +442,7 @@ test('a page that is rejected at every size is requested with four sizes, and th
 });
 
 test('a source that rejects first pages above 200 with 400: smaller sizes are tried, and the download completes', async (t) => {
-  const { server, replica } = await bad(t, 600);
+  const { server, replica } = await scene(t, 600);
   server.traits.page = 1000;
   const rejected: number[] = [];
   server.intercept = (seen) => {
@@ -457,7 +457,7 @@ test('a source that rejects first pages above 200 with 400: smaller sizes are tr
 });
 
 test('gzip bombs are requested with fewer records, and the copy is complete', async (t) => {
-  const { server, replica } = await bad(t);
+  const { server, replica } = await scene(t);
   const bomb = gzipSync(Buffer.alloc(100_000_000, ' '));
   server.traits.page = 1000;
   server.intercept = (seen) =>
@@ -469,7 +469,7 @@ test('gzip bombs are requested with fewer records, and the copy is complete', as
 });
 
 test('redirects to other hosts: the token is never sent there, and the error names the host', async (t) => {
-  const { server, replica } = await bad(t);
+  const { server, replica } = await scene(t);
   const other = await odataServer(t, testClock(), {});
   server.intercept = (seen) =>
     pageOf(seen) === 1 ? { status: 307, headers: { location: `${other.origin}/steal` } } : undefined;
@@ -482,7 +482,7 @@ test('redirects to other hosts: the token is never sent there, and the error nam
 });
 
 test('INCIDENT a link of sub-data took the token to another host: the host of a malformed link gets no request', async (t) => {
-  const { server, replica } = await bad(t, 2);
+  const { server, replica } = await scene(t, 2);
   const other = await odataServer(t, testClock(), {});
   const link = `x:@${new URL(other.origin).host}/steal`;
   server.intercept = ({ path }) =>
@@ -493,7 +493,7 @@ test('INCIDENT a link of sub-data took the token to another host: the host of a 
 });
 
 test('a key that is revoked during the download: the error comes at once, and pages read before are stored', async (t) => {
-  const { server, replica } = await bad(t);
+  const { server, replica } = await scene(t);
   server.intercept = (seen) =>
     pageOf(seen) === 1 ? json({ error: { message: 'The key is disabled' } }, { status: 401 }) : undefined;
   await assert.rejects(replica.replicate(), failed('refused', '401: The key is disabled'));
@@ -502,7 +502,7 @@ test('a key that is revoked during the download: the error comes at once, and pa
 });
 
 test('a source without a Date header cannot bound a window', async (t) => {
-  const { server, replica } = await bad(t);
+  const { server, replica } = await scene(t);
   server.intercept = ({ path }) => (path === '/odata/' ? { headers: { date: '' }, body: '{}' } : undefined);
   await assert.rejects(
     replica.replicate(),
@@ -519,7 +519,7 @@ const ROOTS: readonly [string, Reply][] = [
 ];
 for (const [what, reply] of ROOTS) {
   test(`a root that ${what}: the Date of a list gives the time of the source and bounds the windows`, async (t) => {
-    const { server, replica, clock } = await bad(t, 3);
+    const { server, replica, clock } = await scene(t, 3);
     server.intercept = ({ path }) => (path === '/odata/' ? reply : undefined);
     assert.equal(await replica.replicate(), 'done');
     clock.advance(HOUR);
@@ -541,7 +541,7 @@ test('native: without /v1/system, the Date of the listings gives the time of the
 });
 
 test('an unavailable source is asked for its time no more often than for anything else', async (t) => {
-  const { server, replica, clock } = await bad(t, 3);
+  const { server, replica, clock } = await scene(t, 3);
   await replica.replicate();
   clock.advance(HOUR);
   let asked = 0;
@@ -555,7 +555,7 @@ test('an unavailable source is asked for its time no more often than for anythin
 });
 
 test('metadata that changes between runs: new fields are declared, everything is read again, stored data is kept', async (t) => {
-  const { server, replica, clock } = await bad(t, 3);
+  const { server, replica, clock } = await scene(t, 3);
   const list = server.records.get('Property') ?? [];
   server.traits.metadata = metadataOf({ ListPrice: 'Edm.Decimal' });
   await replica.replicate();
@@ -572,7 +572,7 @@ test('metadata that changes between runs: new fields are declared, everything is
 });
 
 test('metadata that is broken at a later run is ignored: the update continues, and nothing is read again', async (t) => {
-  const { server, replica, clock } = await bad(t, 3);
+  const { server, replica, clock } = await scene(t, 3);
   server.traits.metadata = metadataOf({ ListPrice: 'Edm.Decimal' });
   await replica.replicate();
   server.traits.metadata = '<html>Gateway</html>';
@@ -584,7 +584,7 @@ test('metadata that is broken at a later run is ignored: the update continues, a
 });
 
 test('two sources with the same key: the second one is quarantined, and a purge deletes only rows of its own source', async (t) => {
-  const { server, replica, clock } = await bad(t, 3);
+  const { server, replica, clock } = await scene(t, 3);
   await replica.replicate();
   const other = await odataServer(t, clock, {
     Property: [listing(keyOf(2), { ListPrice: 1 }), listing('77')],

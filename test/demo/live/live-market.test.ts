@@ -121,7 +121,7 @@ describe('a live market', () => {
   });
 
   it('is the same for the same store, stream and clock, and another for another stream', async (t) => {
-    const told: string[] = [];
+    const contents: string[] = [];
     for (const stream of [7, 7, 8]) {
       const { store, clock } = await filledStore(t);
       const live = await liveOn(store, stream);
@@ -133,10 +133,10 @@ describe('a live market', () => {
       const stored = await Promise.all(
         ['Property', 'Media', 'OpenHouse', 'Member', 'Office'].map((resource) => recordsOf(store, resource)),
       );
-      told.push(JSON.stringify([texts, stored]));
+      contents.push(JSON.stringify([texts, stored]));
     }
-    assert.equal(told[0], told[1]);
-    assert.notEqual(told[0], told[2]);
+    assert.equal(contents[0], contents[1]);
+    assert.notEqual(contents[0], contents[2]);
   });
 
   it('stores records as it read them: a record that is written back is unchanged', async (t) => {

@@ -6,7 +6,7 @@ import { type CsdlSource, csdlDocument } from '../../../src/dictionary/csdl/docu
 import { csdlJson } from '../../../src/dictionary/csdl/json.ts';
 import { csdlXml } from '../../../src/dictionary/csdl/xml.ts';
 import { AWKWARD, declared, excerpt, ROLES, SMALL, sourceOf, viewOf, wholeDictionary } from './fixture.ts';
-import { convert, jsonFaults, xmlFaults } from './judges.ts';
+import { convert, jsonFaults, xmlFaults } from './validators.ts';
 
 const beside = (file: string): string => readFileSync(new URL(file, import.meta.url), 'utf8');
 const xmlOf = (source: CsdlSource): string => csdlXml(csdlDocument(source));

@@ -40,20 +40,20 @@ async function partitioned(t: TestContext) {
   });
   const list = async (statement: string): Promise<QueryResultRow[]> => (await client.query(statement)).rows;
   /** The keys in each partition. */
-  const lie = async (table: string): Promise<Json> => {
+  const keysByPartition = async (table: string): Promise<Json> => {
     const rows = await list(
       `SELECT tableoid::regclass::text AS place, string_agg(_key, ' ' ORDER BY _key) AS keys FROM ${table} GROUP BY 1 ORDER BY 1`,
     );
     return Object.fromEntries(rows.map(({ place, keys }) => [place.replace(`${table}_`, ''), keys]));
   };
-  return { address, store, client, list, lie, ...operations(store, testClock()) };
+  return { address, store, client, list, keysByPartition, ...operations(store, testClock()) };
 }
 
 const of = (system: string | undefined, key: string, fields: Json = {}): Json =>
   listing(key, { ...(system === undefined ? {} : { OriginatingSystemID: system }), ...fields });
 
 test('each system has a partition of every large table from its first record on, whatever its name', async (t) => {
-  const { write, keys, list, lie, store } = await partitioned(t);
+  const { write, keys, list, keysByPartition, store } = await partitioned(t);
   const names = ['X', `o'Re"illy; --`, 'b\\a\\ck', 'é/😀 %_', 'y'.repeat(25), 'NULL'];
   for (const [index, name] of names.entries()) {
     const parts = { Media: [photo(`M${index}`)], Rooms: [room(`R${index}`)] };
@@ -68,10 +68,10 @@ test('each system has a partition of every large table from its first record on,
     ...(letter === 'R' ? {} : { p0: `${letter}9` }),
     ...Object.fromEntries(names.map((_, index) => [`p${index + 1}`, `${letter}${index}`])),
   });
-  assert.deepEqual(await lie('property_records'), places('L'));
-  assert.deepEqual(await lie('property_texts'), places('L'));
-  assert.deepEqual(await lie('media_records'), places('M'));
-  assert.deepEqual(await lie('property_rooms_records'), places('R'));
+  assert.deepEqual(await keysByPartition('property_records'), places('L'));
+  assert.deepEqual(await keysByPartition('property_texts'), places('L'));
+  assert.deepEqual(await keysByPartition('media_records'), places('M'));
+  assert.deepEqual(await keysByPartition('property_rooms_records'), places('R'));
   assert.deepEqual(await keys('Property'), [...names.keys().map((index) => `L${index}`), 'L9']);
   for (const [index, name] of names.entries()) {
     const viewer = { role: 'private', systems: [name] };
@@ -102,44 +102,44 @@ test('agents and offices are not partitioned', async (t) => {
 });
 
 test('a record that moves to another system takes its children along', async (t) => {
-  const { write, rows, lie } = await partitioned(t);
+  const { write, rows, keysByPartition } = await partitioned(t);
   await write('Member', member('1', { Media: [photo('M1')] }));
   const open = { OpenHouses: [{ OpenHouseKey: 'O1', Media: [photo('M3')] }] };
   await write('Property', of(undefined, 'A', { Media: [photo('M2')], Rooms: [room('R1')], ...open }));
   const tables = ['property_records', 'property_texts', 'property_rooms_records', 'open_house_records'];
   const found = async (): Promise<Json> =>
-    Object.assign({}, ...(await Promise.all([...tables, 'media_records'].map(lie))));
+    Object.assign({}, ...(await Promise.all([...tables, 'media_records'].map(keysByPartition))));
   assert.deepEqual(await found(), { p0: 'M1 M2 M3' });
-  for (const table of tables) assert.deepEqual(Object.keys(await lie(table)), ['p0'], table);
+  for (const table of tables) assert.deepEqual(Object.keys(await keysByPartition(table)), ['p0'], table);
   await write('Member', member('1', { OriginatingSystemID: 'X' }));
   await write('Property', of('X', 'A', { City: 'Ely' }));
-  assert.deepEqual(await lie('media_records'), { p1: 'M1 M2 M3' });
-  for (const table of tables) assert.deepEqual(Object.keys(await lie(table)), ['p1'], table);
+  assert.deepEqual(await keysByPartition('media_records'), { p1: 'M1 M2 M3' });
+  for (const table of tables) assert.deepEqual(Object.keys(await keysByPartition(table)), ['p1'], table);
   const expanded = await rows(
     'Property',
     '$select=ListingKey&$expand=Media($select=MediaKey),Rooms($select=RoomKey)',
   );
   assert.deepEqual(expanded, [{ ListingKey: 'A', Media: [{ MediaKey: 'M2' }], Rooms: [{ RoomKey: 'R1' }] }]);
   await write('Property', of(undefined, 'A', { City: 'Ely' }));
-  assert.deepEqual(await lie('media_records'), { p0: 'M2 M3', p1: 'M1' });
-  for (const table of tables) assert.deepEqual(Object.keys(await lie(table)), ['p0'], table);
+  assert.deepEqual(await keysByPartition('media_records'), { p0: 'M2 M3', p1: 'M1' });
+  for (const table of tables) assert.deepEqual(Object.keys(await keysByPartition(table)), ['p0'], table);
 });
 
 test('children are in the partition of their record, whatever their own system and whichever is written first', async (t) => {
-  const { write, rows, lie } = await partitioned(t);
+  const { write, rows, keysByPartition } = await partitioned(t);
   const openHouse = (key: string, of: string): Json => ({
     OpenHouseKey: key,
     ListingKey: of,
     OriginatingSystemID: 'Y',
   });
   await write('OpenHouse', openHouse('O1', 'A'));
-  assert.deepEqual(await lie('open_house_records'), { p1: 'O1' });
+  assert.deepEqual(await keysByPartition('open_house_records'), { p1: 'O1' });
   await write('Property', of(undefined, 'A'), of('X', 'B'));
   await write('OpenHouse', openHouse('O2', 'A'), { OpenHouseKey: 'O3', ListingKey: 'B' });
   await write('Media', photoOf('A', 'M1'), photoOf('B', 'M2'), photoOf('C', 'M3'));
   await write('Property', of('X', 'C'));
-  assert.deepEqual(await lie('open_house_records'), { p0: 'O1 O2', p2: 'O3' });
-  assert.deepEqual(await lie('media_records'), { p0: 'M1', p2: 'M2 M3' });
+  assert.deepEqual(await keysByPartition('open_house_records'), { p0: 'O1 O2', p2: 'O3' });
+  assert.deepEqual(await keysByPartition('media_records'), { p0: 'M1', p2: 'M2 M3' });
   const expand = '$select=ListingKey&$expand=Media($select=MediaKey),OpenHouse($select=OpenHouseKey)';
   assert.deepEqual(await rows('Property', expand), [
     {
@@ -257,7 +257,7 @@ test('a snapshot from before a listing moved sees it once, in its old partition'
 });
 
 test('fields and resources that come into use later are in all partitions, with texts compressed as in the first', async (t) => {
-  const { write, list, lie, store } = await partitioned(t);
+  const { write, list, keysByPartition, store } = await partitioned(t);
   await write('Property', of('X', 'A'));
   await store.configure((settings) => ({
     ...settings,
@@ -287,7 +287,7 @@ test('fields and resources that come into use later are in all partitions, with 
   assert.equal(new Set(kinds.map(({ columns }) => columns)).size, 1);
   assert.match(String(kinds[0]?.columns), /idx_custom_values/);
   await write('PropertyGreenVerification', { GreenBuildingVerificationKey: 'P1', ListingKey: 'B' });
-  assert.deepEqual(await lie('property_green_verification_records'), { p2: 'P1' });
+  assert.deepEqual(await keysByPartition('property_green_verification_records'), { p2: 'P1' });
 });
 
 test('opening an unpartitioned store with partitions is rejected', async (t) => {

@@ -88,23 +88,23 @@ test('aliases and computed names count wherever they are used', () => {
 
 test('values count as often as aliases insert them, over the whole request', () => {
   const long = 'x'.repeat(1000);
-  const told = 'more than 131072 characters of values, each counted as often as it is used';
+  const reason = 'more than 131072 characters of values, each counted as often as it is used';
   const among = (times: number) => `$filter=City in (${Array(times).fill('@a').join()})&@a='${long}'`;
   assert.equal(collection(among(130)).filter?.kind, 'in');
   const [code, message] = refusal(() => collection(among(131)));
-  assert.deepEqual([code, message], ['filterTooLarge', `@a: ${told} at position 1.`]);
+  assert.deepEqual([code, message], ['filterTooLarge', `@a: ${reason} at position 1.`]);
   const expansions = (times: number) =>
     `$expand=${['Media', 'Rooms', 'OpenHouses', 'UnitTypes']
       .map((name, index) => `${name}($filter=${Array(times).fill(`'${index}' eq @a`).join(' or ')})`)
       .join()}&@a='${long}'`;
   assert.equal(collection(expansions(30)).expansions.length, 4);
-  assert.match(refusal(() => collection(expansions(40)))[1], new RegExp(told));
+  assert.match(refusal(() => collection(expansions(40)))[1], new RegExp(reason));
   const ring = Array.from({ length: 100 }, (_, index) => `${index % 90} ${index % 45}`);
   const shape = `@a=geography'POLYGON((${[...ring, ring[0]].join()}))'`;
   const inside = (times: number) =>
     `$filter=${Array(times).fill('geo.intersects(Coordinates,@a)').join(' or ')}&${shape}`;
   assert.equal(collection(inside(80)).filter?.kind, 'or');
-  assert.match(refusal(() => collection(inside(90)))[1], new RegExp(told));
+  assert.match(refusal(() => collection(inside(90)))[1], new RegExp(reason));
 });
 
 test('a list of lists is limited by the number of its values', () => {
@@ -118,8 +118,8 @@ test('a list of lists is limited by the number of its values', () => {
 test('terms are limited over the whole request as well', () => {
   const some = Array(1900).fill('1 eq 1').join(' or ');
   const path = `$filter=@a&$orderby=@a&$compute=@a as One&@a=${some}`;
-  const told = 'more than 5000 terms in all options, each counted as often as it is used';
-  assert.match(refusal(() => collection(path))[1], new RegExp(told));
+  const reason = 'more than 5000 terms in all options, each counted as often as it is used';
+  assert.match(refusal(() => collection(path))[1], new RegExp(reason));
   assert.equal(collection(`$filter=@a&$compute=@a as One&@a=${some}`).computed.length, 1);
 });
 

@@ -141,7 +141,7 @@ for (const engine of ['sqlite', 'postgres'] as const) {
 }
 
 /** Repeats a command while the store is unavailable. */
-async function insist<T>(work: () => Promise<T>): Promise<T> {
+async function retriedWhileUnavailable<T>(work: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
       return await work();
@@ -194,7 +194,7 @@ test('the database restarts at random times under a service and a watch: both co
     door.during = () => undefined;
     await server.stop('crash');
     await server.start();
-    await insist(() => changeSource(market, chance));
+    await retriedWhileUnavailable(() => changeSource(market, chance));
     await oneMore();
   }
   assert.ok(noticed.failures > 0, 'the restarts were noticed');

@@ -49,7 +49,7 @@ const stored = ({ records }: Intake): [string, string, Json][] =>
   records.flatMap(({ resource, records: list }) =>
     list.map(({ key, values }): [string, string, Json] => [resource, key, values]),
   );
-const aside = ({ quarantine }: Intake): [string, string, string][] =>
+const quarantined = ({ quarantine }: Intake): [string, string, string][] =>
   quarantine.map(({ resource, key, reason }) => [resource, key, reason]);
 
 test('of two records with the same key the later one counts, at its own position', async (t) => {
@@ -129,7 +129,7 @@ for (const [name, fields, reason] of WRONG) {
   test(`wrong types: ${name} puts the record in the quarantine with the reason, and the rest is stored`, async (t) => {
     const { take } = await taker(t);
     const intake = await take(listing('1', fields), listing('2'));
-    assert.deepEqual(aside(intake), [['Property', '1', reason]]);
+    assert.deepEqual(quarantined(intake), [['Property', '1', reason]]);
     assert.equal(intake.quarantine[0]?.payload, JSON.stringify(listing('1', fields)));
     assert.deepEqual(
       stored(intake).map(([, each]) => each),
@@ -148,7 +148,7 @@ test('a faulty member of a collection is quarantined alone: its listing and the 
     ['a'],
   );
   assert.deepEqual(
-    aside(intake).map(([resource, key]) => [resource, key.startsWith('#') ? '#' : key]),
+    quarantined(intake).map(([resource, key]) => [resource, key.startsWith('#') ? '#' : key]),
     [
       ['Media', '#'],
       ['Media', 'b'],
@@ -287,7 +287,7 @@ test('equivalent values in another form are converted, not quarantined, and each
 test('a timestamp other than midnight is not accepted as a date', async (t) => {
   const { take } = await taker(t);
   const intake = await take(listing('1', { CloseDate: '2024-05-01T10:00:00Z' }));
-  assert.deepEqual(aside(intake), [
+  assert.deepEqual(quarantined(intake), [
     ['Property', '1', 'CloseDate is "2024-05-01T10:00:00Z", but takes a date YYYY-MM-DD'],
   ]);
 });
@@ -339,7 +339,7 @@ test('drift freeze: a record with an unknown field is quarantined, unless the fi
     listing('1', { SourceOnlyText: 'x', SourceOnlyYN: false }),
     listing('2', { SourceOnlyText: null }),
   );
-  assert.deepEqual(aside(intake), [
+  assert.deepEqual(quarantined(intake), [
     ['Property', '1', 'The dictionary has no Property.SourceOnlyText, Property.SourceOnlyYN'],
   ]);
   assert.deepEqual(

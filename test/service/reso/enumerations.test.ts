@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { XMLParser } from 'fast-xml-parser';
-import { convert, jsonFaults, xmlFaults } from '../../dictionary/csdl/judges.ts';
+import { convert, jsonFaults, xmlFaults } from '../../dictionary/csdl/validators.ts';
 import { listing, member, photo, room } from '../../support/builders.ts';
 import { startTestService } from '../../support/service.ts';
 import type { Json } from '../../support/world.ts';

@@ -39,7 +39,7 @@ function failFieldsAfter(server: NativeServer, isBefore: (seen: Seen) => boolean
   };
 }
 
-function mend(server: NativeServer): void {
+function restoreFields(server: NativeServer): void {
   server.intercept = () => undefined;
   server.customFields = [fieldCalled('Spa')];
 }
@@ -82,7 +82,7 @@ for (const [what, reply, attempts, kind, message] of FAILURES) {
     assert.deepEqual(replica.reported('page-size'), []);
     assert.equal((await replica.record('Property', keyOf(2)))?.ListPrice, 2000);
     // The next run opens a new window.
-    mend(server);
+    restoreFields(server);
     assert.equal(await replica.replicate({ customFields: true }), 'done');
     const pages = server.seen.slice(begun).filter(isWindow);
     assert.deepEqual(pages.map(tokenOf), ['', '', keyOf(2)]);
@@ -109,7 +109,7 @@ for (const status of [404, 500]) {
       status,
     });
     clock.advance(HOUR);
-    mend(server);
+    restoreFields(server);
     assert.equal(await replica.replicate({ customFields: true }), 'done');
     // The window to its end, and then another one for changes since.
     const pages = server.seen.slice(begun).filter(isWindow);
@@ -133,7 +133,7 @@ test('INCIDENT listings were quarantined because the names of custom fields coul
   const fields = Array.from({ length: 8 }, () => 'customfields');
   assert.deepEqual(askedOf(server.seen, isWanted), ['listings', ...fields]);
   assert.deepEqual(await replica.quarantine(), []);
-  mend(server);
+  restoreFields(server);
   assert.equal(await replica.replicate({ customFields: true }), 'done');
   assert.deepEqual(await replica.keys('Property'), keysUpTo(8));
   for (const key of keysUpTo(8)) assert.equal(await spaOf(replica, key), 'yes');
