@@ -122,11 +122,6 @@ const READ_FROM_TEXT: ReadonlySet<ValueType> = new Set([
   ...(['integer', 'decimal', 'boolean', 'date', 'timestamp', 'time'] as const),
 ]);
 
-function castText(to: ValueType, value: Sql): Sql {
-  if (READ_FROM_TEXT.has(to)) return sql`${{ parts: [`plat_text_${to}`] }}(${value})`;
-  return to === 'string' ? value : nothing(to);
-}
-
 const calls: Calls = {
   contains: (text, part) => sql`(strpos(${text}, ${part}) > 0)`,
   startswith: (text, start) => sql`starts_with(${text}, ${start})`,
@@ -145,7 +140,8 @@ const calls: Calls = {
 };
 
 const casts: Casts = {
-  fromText: castText,
+  fromText: (to, value) =>
+    READ_FROM_TEXT.has(to) ? sql`${{ parts: [`plat_text_${to}`] }}(${value})` : nothing(to),
   fromNull: nothing,
   text: (_, value) => sql`(${value})::text`,
   whole,

@@ -1,4 +1,4 @@
-import { type StoreModel, storedLayouts } from '../../compile/model.ts';
+import { storedLayouts } from '../../compile/model.ts';
 import { platError } from '../../errors/index.ts';
 import { readMeta, writeMeta } from '../../store/meta.ts';
 import { type RawTables, tablesOn } from '../../store/raw-tables.ts';
@@ -51,31 +51,35 @@ export async function postgresTables(text: string, partitions?: PartitionField):
     },
     async prepare(session, model) {
       await makeSchema(session, address.schema);
-      await prepare(session, name, model, partitions);
+      const before = await readCatalog(session);
+      for (const text of OWN) await session.run(text);
+      if (partitions !== undefined && !before.has('plat_meta')) await writeMeta(session, { partitions });
+      if (partitions !== undefined && (await readSystems(session)) === undefined) {
+        throw platError('usage', { reason: `The copy into ${name} was started without partitions.` });
+      }
+      await extendTables(session, before, storedLayouts(model));
     },
     async beforeRows(session, systems) {
       if (systems.length === 0 || (await readSystems(session)) === undefined) return;
       await makePartitions(systems, (make) => inTransaction(session, () => make(session)));
     },
     insert: (session, table, rows) => copyIn(session, table.name, table.columns, rows),
-    complete: (session, model) => complete(session, name, model),
+    async complete(session, model) {
+      await makeFunctions(session, name);
+      const catalog = await readCatalog(session);
+      for (const layout of storedLayouts(model)) await recreateView(session, model, layout, catalog);
+      if ((await readSystems(session)) === undefined) return;
+      await alignSystems({
+        session: writeSessionOn(session),
+        model,
+        counters: new Counters(session),
+        changes: new ChangeLog(session, model, Date.parse((await readMeta(session)).lastStamp)),
+        source: null,
+      });
+    },
     mark: (session) => writeMeta(session, CURRENT_LAYOUT),
     explain: (error) => translateError(error, address, 0),
     close: () => pool.end(),
-  });
-}
-
-async function complete(session: ServerSession, store: string, model: StoreModel): Promise<void> {
-  await makeFunctions(session, store);
-  const catalog = await readCatalog(session);
-  for (const layout of storedLayouts(model)) await recreateView(session, model, layout, catalog);
-  if ((await readSystems(session)) === undefined) return;
-  await alignSystems({
-    session: writeSessionOn(session),
-    model,
-    counters: new Counters(session),
-    changes: new ChangeLog(session, model, Date.parse((await readMeta(session)).lastStamp)),
-    source: null,
   });
 }
 
@@ -86,19 +90,4 @@ async function mustBeAlone(session: ServerSession, { schema, name }: PostgresAdd
     `copy into ${schema}`,
   ]);
   if (row?.alone !== true) throw platError('failed', { reason: `Another copy into ${name} is running.` });
-}
-
-async function prepare(
-  session: ServerSession,
-  store: string,
-  model: StoreModel,
-  partitions: PartitionField | undefined,
-): Promise<void> {
-  const before = await readCatalog(session);
-  for (const text of OWN) await session.run(text);
-  if (partitions !== undefined && !before.has('plat_meta')) await writeMeta(session, { partitions });
-  if (partitions !== undefined && (await readSystems(session)) === undefined) {
-    throw platError('usage', { reason: `The copy into ${store} was started without partitions.` });
-  }
-  await extendTables(session, before, storedLayouts(model));
 }

@@ -115,14 +115,10 @@ async function postgresEngine(address: PostgresAddress, options: PostgresStoreOp
 
     async facts(session) {
       const [size] = await session.rows(SIZE);
-      const { layout, partitions: by } = await readMeta(session, 'layout', 'partitions');
-      const systems = by === undefined ? undefined : await readSystems(session);
-      return {
-        engine: 'postgres',
-        layout,
-        ...(by === undefined ? {} : { partitions: { by, systems: systems?.size ?? 0 } }),
-        bytes: Number(size?.bytes),
-      };
+      const { layout } = await readMeta(session, 'layout');
+      const systems = await readSystems(session);
+      const apart = partitions && { partitions: { by: partitions, systems: systems?.size ?? 0 } };
+      return { engine: 'postgres', layout, ...apart, bytes: Number(size?.bytes) };
     },
     /** The backup is an SQLite store. */
     async backup(file, onProgress) {

@@ -27,11 +27,7 @@ export function sqliteTables(path: string, create: boolean): RawTables {
       mustLieAlone(path);
       makeFile(path, systemClock.now());
     }
-    using taken = new DisposableStack();
-    const connection = taken.use(
-      connect({ path, readOnly: false, busyTimeout: PATIENCE, cacheMegabytes: 64 }),
-    );
-    taken.move(); // the caller closes it
+    const connection = connect({ path, readOnly: false, busyTimeout: PATIENCE, cacheMegabytes: 64 });
     return tablesIn(path, connection, found === 'older store' || found === 'store');
   } catch (error) {
     throw translateError(error, path, 0);

@@ -1,11 +1,12 @@
 /** A store of a role whose only right on the server is a schema, as with many hosting providers. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { PlatError } from '../../../src/errors/index.ts';
 import { openStore } from '../../../src/open-store.ts';
 import { listing } from '../../support/builders.ts';
 import { testClock } from '../../support/clock.ts';
 import { bareDatabase } from '../../support/postgres-engine.ts';
-import { postgresServer, runOn } from '../../support/postgres-server.ts';
+import { placeOf, postgresServer, runOn, shown } from '../../support/postgres-server.ts';
 import { operations } from '../../support/world.ts';
 
 let roles = 0;
@@ -67,4 +68,29 @@ test('a role that may not query the state of the server can write as well', asyn
   await write('Property', listing('B'));
   assert.deepEqual(await keys('Property'), ['A', 'B']);
   assert.ok((await last()) < FAR);
+});
+
+test('a store in use whose user the server begins to refuse reports that as an opening does', async (t) => {
+  const { address, root } = await ownSchema(t);
+  const { keys } = await opened(t, address);
+  assert.deepEqual(await keys('Property'), []);
+  const { username } = new URL(address);
+  await runOn(
+    root,
+    `ALTER ROLE ${username} NOLOGIN`,
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${username}'`,
+  );
+  // A connection may not have noticed yet that it was ended.
+  const isAway = (error: unknown): boolean => error instanceof PlatError && error.code === 'storeUnavailable';
+  const failure = async (): Promise<unknown> => {
+    const error = await keys('Property').catch((reason: unknown) => reason);
+    return isAway(error) ? await failure() : error;
+  };
+  const error = await failure();
+  assert.ok(error instanceof PlatError, String(error));
+  assert.equal(error.code, 'storeDenied');
+  assert.equal(
+    error.message,
+    `${shown(address)} cannot be used: the server refuses the user ${username}: role "${username}" is not permitted to log in (${placeOf(address)}).`,
+  );
 });

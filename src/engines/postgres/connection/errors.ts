@@ -25,44 +25,45 @@ export function isUnavailable(error: unknown): boolean {
   return error instanceof Error && LOST.test(error.message);
 }
 
-/** Codes with which a standby cancels a query that conflicts with recovery, or refuses a connection. */
-const IN_THE_WAY = new Set(['40001', '40P01', '53300']);
-
-/** Whether a read may be retried on another server. */
-export function isGone(error: unknown): boolean {
-  const code = codeOf(error);
-  return isUnavailable(error) || (code !== undefined && IN_THE_WAY.has(code));
-}
-
 const TOO_MANY_CONNECTIONS = '53300';
-
-/** Whether the server has reached its connection limit. */
-export const isWithoutConnections = (error: unknown): boolean => codeOf(error) === TOO_MANY_CONNECTIONS;
-
 const LOCK_NOT_AVAILABLE = '55P03';
 
+const hasCode =
+  (...codes: readonly string[]) =>
+  (error: unknown): boolean =>
+    codes.includes(codeOf(error) ?? '');
+
+/** Whether a standby cancels a query that conflicts with recovery, or refuses a connection. */
+const isInTheWay = hasCode('40001', '40P01', TOO_MANY_CONNECTIONS);
+
+/** Whether a read may be retried on another server. */
+export const isGone = (error: unknown): boolean => isUnavailable(error) || isInTheWay(error);
+
+/** Whether the server has reached its connection limit. */
+export const isWithoutConnections = hasCode(TOO_MANY_CONNECTIONS);
+
 /** Whether a lock could not be acquired in time. */
-export const isLockTimeout = (error: unknown): boolean => codeOf(error) === LOCK_NOT_AVAILABLE;
+export const isLockTimeout = hasCode(LOCK_NOT_AVAILABLE);
 
 /** Whether a table or column is missing: undefined_table, undefined_column. */
-export const isMissing = (error: unknown): boolean => ['42P01', '42703'].includes(codeOf(error) ?? '');
+export const isMissing = hasCode('42P01', '42703');
 
 /** data_corrupted, index_corrupted */
-const CORRUPT = new Set(['XX001', 'XX002']);
+const isCorrupt = hasCode('XX001', 'XX002');
 
 /** The damage that an error of PostgreSQL reports; undefined for any other error. */
 export const damageIn = (error: unknown): string | undefined =>
   damageOf(error, (own) => {
     // No statement of plat names a table or column that its tables should not have.
-    const isDamage = CORRUPT.has(codeOf(own) ?? '') || isMissing(own);
+    const isDamage = isCorrupt(own) || isMissing(own);
     return isDamage ? `the server says: ${messageOf(own)}` : undefined;
   });
 
 /** Why the server cannot hold a record: data_exception, program_limit_exceeded. */
-export function refusalIn(error: unknown): string | undefined {
-  const isOfData = /^(22|54)...$/.test(codeOf(error) ?? '');
-  return isOfData ? `The store cannot hold it: the server says: ${messageOf(error)}` : undefined;
-}
+export const refusalIn = (error: unknown): string | undefined =>
+  /^(22|54)...$/.test(codeOf(error) ?? '')
+    ? `The store cannot hold it: the server says: ${messageOf(error)}`
+    : undefined;
 
 /** The server's error as the user gets it; an unknown one is returned unchanged. */
 export const translateError = (error: unknown, address: PostgresAddress, seconds: number): unknown =>

@@ -53,7 +53,7 @@ export async function borrow(pool: StorePool, { milliseconds, name }: Lending = 
   using taken = new DisposableStack();
   if (name !== undefined) taken.use(await pool.queue.enter(name));
   const client = await pool.take();
-  let isLost = true;
+  let isLost = true; // until it can be lent
   taken.defer(() => client.release(isLost || client.getTransactionStatus() !== IDLE || isFull(client)));
   const limit = milliseconds === undefined ? pool.limit : Math.max(1, Math.round(milliseconds));
   limitStatements(client, limit, pool.limit);

@@ -1,7 +1,7 @@
 import { sql } from '../../../compile/fragment.ts';
-import type { RowToPut } from '../../../records/rows.ts';
 import { readMeta } from '../../../store/meta.ts';
 import type { Session } from '../../../store/session.ts';
+import type { WriteSession } from '../../../store/write-session.ts';
 import type { ServerSession } from '../connection/session.ts';
 
 /**
@@ -107,14 +107,8 @@ async function makeSome(session: ServerSession, systems: readonly string[]): Pro
   }
 }
 
-/**
- * Ensures that the systems of rows that are being written to a partitioned store have partitions.
- *
- * @throws NewSystems
- */
-type Placing = (rows: readonly RowToPut[]) => Promise<void>;
-
-export function placing(session: ServerSession): Placing {
+/** Ensures that the systems of rows that are being written to a partitioned store have partitions; throws `NewSystems`. */
+export function placing(session: ServerSession): NonNullable<WriteSession['beforePut']> {
   const known = new Set<string>();
   return async (rows) => {
     const systems = new Set(

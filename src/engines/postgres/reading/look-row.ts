@@ -6,7 +6,6 @@
 import { bind, sql } from '../../../compile/fragment.ts';
 import type { ClockReading } from '../../../store/clock-jump.ts';
 import {
-  type Meta,
   metaOf,
   mustBeReadable,
   namesOf,
@@ -96,18 +95,14 @@ let last:
 export function seenIn(row: Row | undefined): Seen {
   const text = String(row?.state ?? '{}');
   if (last?.text !== text) {
-    const meta = metaIn(text);
+    const values: Readonly<Record<string, unknown>> = JSON.parse(text);
+    const meta = metaOf(Object.entries(values).map(([name, value]) => ({ name, value })));
     mustBeReadable(meta);
     last = { text, state: stateIn(meta), reading: meta.clockReading };
   }
   const { state, reading } = last;
   const key = typeof row?.key === 'string' ? row.key : null;
   return { state, reading, clock: Number(row?.clock), follows: row?.follows === true, key };
-}
-
-function metaIn(text: string): Meta {
-  const values: Readonly<Record<string, unknown>> = JSON.parse(text);
-  return metaOf(Object.entries(values).map(([name, value]) => ({ name, value })));
 }
 
 /** The time of the store according to a server's response that has been processed. */

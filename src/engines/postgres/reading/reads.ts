@@ -193,14 +193,11 @@ interface Reading {
   readonly keyRow: string | null;
 }
 
-/** Reads on a connection, on one snapshot. */
-type OnLoan<T> = (loan: Loan) => Promise<Snapshot<T>>;
-
 /** Reads one snapshot of the store on a connection of a lane, in the caller's turn and within its time limit. */
 export async function readSnapshot<T>(
   lanes: Lanes,
   { milliseconds, lane, caller }: Reading,
-  read: OnLoan<T>,
+  read: (loan: Loan) => Promise<Snapshot<T>>,
 ): Promise<Snapshot<T>> {
   using loan = await borrow(lanes[lane], { milliseconds, name: caller?.name });
   using _turn = caller === undefined ? undefined : await lanes.work[lane]?.enter(caller.name);

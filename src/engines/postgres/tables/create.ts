@@ -165,17 +165,12 @@ async function readUnicode(session: ServerSession, store: string): Promise<strin
   return row.unicode;
 }
 
-/** plat's own tables, including that of partitions, which only this engine has. */
-const TABLES = [
-  ...OWN_TABLES,
-  {
-    name: 'plat_partitions',
-    columns: 'system TEXT NOT NULL, number INTEGER NOT NULL UNIQUE',
-    key: ['system'],
-  },
-];
+const PARTITIONS = 'system TEXT NOT NULL, number INTEGER NOT NULL UNIQUE';
 
-export const OWN = TABLES.map((table) => creationOf(table).replaceAll(' TEXT', ` ${TEXT}`));
+/** plat's own tables, including that of partitions, which only this engine has. */
+export const OWN = [...OWN_TABLES, { name: 'plat_partitions', columns: PARTITIONS, key: ['system'] }].map(
+  (table) => creationOf(table).replaceAll(' TEXT', ` ${TEXT}`),
+);
 
 /** Everything that is recreated when its text has changed. */
 const renewable = (unicode: string): readonly string[] => [...functionTexts(unicode), ...SHARED_TABLES];

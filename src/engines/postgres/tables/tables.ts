@@ -107,7 +107,7 @@ export async function extendTables(
   layouts: readonly ResourceLayout[],
 ): Promise<void> {
   const systems = await readSystems(session);
-  let compression: Promise<string> | undefined;
+  const compression = await readCompression(session);
   const tables = layouts.flatMap((layout) => tablesOf(layout, systems !== undefined));
   for (const table of tables) {
     const { name, layout, created } = table;
@@ -121,9 +121,8 @@ export async function extendTables(
     }
     const texts = fresh.flatMap(([column, { isReady }]) => (isReady ? [column] : []));
     if (texts.length > 0) {
-      compression ??= readCompression(session);
       for (const each of [name, ...(known === undefined ? [] : partitionsOf(table, systems))]) {
-        await session.run(keptWithRow(each, texts, await compression));
+        await session.run(keptWithRow(each, texts, compression));
       }
     }
     if (known === undefined) await partitionTable(session, table, systems);

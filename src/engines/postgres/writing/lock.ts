@@ -98,8 +98,8 @@ async function begin(
     const sign = signOf(pool);
     try {
       // A text with several statements has several results, which the driver's types do not declare.
-      const answers: unknown = await session.client.query(beginText(patience, signColumns(sign)));
-      const [stored] = rowsOf(Array.isArray(answers) ? answers.at(-1) : undefined);
+      const answers = [await session.client.query<Row>(beginText(patience, signColumns(sign)))].flat();
+      const stored = answers.at(-1)?.rows[0];
       // Absent in stores of layout 1.
       if (Number(stored?.oldest_writer ?? 1) > known) throw new LayoutTooNew(Number(stored?.layout));
       return await noticeServer(session, sign, stored);
@@ -109,8 +109,3 @@ async function begin(
     }
   }
 }
-
-const rowsOf = (answer: unknown): readonly Row[] =>
-  typeof answer === 'object' && answer !== null && 'rows' in answer && Array.isArray(answer.rows)
-    ? answer.rows
-    : [];

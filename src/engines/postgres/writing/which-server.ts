@@ -6,28 +6,21 @@
  */
 
 import { codeOf } from '../../../shared/error-code.ts';
-import { type MetaChange, writeMeta } from '../../../store/meta.ts';
+import { namesOf, writeMeta } from '../../../store/meta.ts';
 import { leaveNumbers } from '../../../store/rows/change-log.ts';
 import type { Row, Session } from '../../../store/session.ts';
 import type { StorePool } from '../connection/connect.ts';
 
-type SignName = keyof Pick<MetaChange, 'timeline' | 'serverStart'>;
-
 interface Sign {
   /** Each sign is stored separately, because processes with different rights may write to the store alternately. */
-  readonly name: SignName;
-  readonly stored: string;
+  readonly name: 'timeline' | 'serverStart';
   readonly current: string;
 }
 
 /** The best sign first. If none is available, servers cannot be distinguished. */
 const SIGNS: readonly Sign[] = [
-  { name: 'timeline', stored: 'timeline', current: 'left(pg_walfile_name(pg_current_wal_lsn()), 8)' },
-  {
-    name: 'serverStart',
-    stored: 'server_start',
-    current: 'CAST(extract(epoch FROM pg_postmaster_start_time()) AS text)',
-  },
+  { name: 'timeline', current: 'left(pg_walfile_name(pg_current_wal_lsn()), 8)' },
+  { name: 'serverStart', current: 'CAST(extract(epoch FROM pg_postmaster_start_time()) AS text)' },
 ];
 
 /** insufficient_privilege, undefined_function, feature_not_supported, object_not_in_prerequisite_state */
@@ -42,7 +35,8 @@ export const signOf = (pool: StorePool): Sign | undefined => SIGNS[withheld.get(
 /** Columns for a SELECT from `plat_meta`: the stored sign, and that of the server unless it is a standby. */
 export function signColumns(sign: Sign | undefined): string {
   if (sign === undefined) return 'NULL AS sign, NULL AS current_sign';
-  return `max(value) FILTER (WHERE name = '${sign.stored}') AS sign,
+  const [stored] = namesOf(sign.name);
+  return `max(value) FILTER (WHERE name = '${stored}') AS sign,
     CASE WHEN NOT pg_is_in_recovery() THEN ${sign.current} END AS current_sign`;
 }
 

@@ -19,16 +19,10 @@ import type { StampClock } from './stamp-clock.ts';
 
 type ServerWriteSession = ServerSession & WriteSession;
 
-function among({ oneOf, list }: Dialect, stored: StoredRows): Sql | undefined {
-  switch (stored.by) {
-    case '_key':
-      return stored.keys.length === 0 ? undefined : oneOf(sql`_key`, stored.keys);
-    case '_id':
-      return stored.ids.length === 0
-        ? undefined
-        : sql`_id IN (SELECT l.value FROM ${list(bind(JSON.stringify(stored.ids)), 'l')})`;
-  }
-}
+const among = ({ oneOf, list }: Dialect, stored: StoredRows): Sql =>
+  stored.by === '_key'
+    ? oneOf(sql`_key`, stored.keys)
+    : sql`_id IN (SELECT l.value FROM ${list(bind(JSON.stringify(stored.ids)), 'l')})`;
 
 /**
  * The session of a connection that holds the write lock.
@@ -38,8 +32,9 @@ export const writeSessionOn = (session: ServerSession, isPartitioned = false): S
   ...session,
   dialect: isPartitioned ? partitionedDialect : postgresDialect,
   async replace(table, stored, columns, rows) {
-    const isStored = among(session.dialect, stored);
-    if (isStored !== undefined) await session.run(sql`DELETE FROM ${name(table)} WHERE ${isStored}`);
+    const { length } = stored.by === '_key' ? stored.keys : stored.ids;
+    if (length > 0)
+      await session.run(sql`DELETE FROM ${name(table)} WHERE ${among(session.dialect, stored)}`);
     await copyIn(session, table, columns, rows);
   },
   async update(table, columns, rows) {
@@ -79,7 +74,9 @@ export function writerOn(
       underLock: locked,
       timeState: (session) => readState(session, clock),
       applyTables,
-      beforeCommit: keepPromise,
+      async beforeCommit(session, lastStamp) {
+        await session.run(KEEP_PROMISE, [String(Date.parse(lastStamp))]);
+      },
       async recover(error) {
         if (!(error instanceof NewSystems)) return false;
         await makePartitions(error.systems, (make) => locked(make, { isLong: true }));
@@ -91,21 +88,11 @@ export function writerOn(
 }
 
 /**
- * If a reader has requested a promise since the last one (`plat_promise`), saves one: no later commit may use a timestamp before
- * this one (I2).
+ * If a reader has requested a promise since the last one (`plat_promise`), a writer saves one at the end of its transaction: no
+ * later commit may use a timestamp before this one (I2). If one writer follows another, a reader never finds the lock free.
  */
 const KEEP_PROMISE = `INSERT INTO plat_meta
   SELECT 'settled', $1 FROM plat_meta asked
   WHERE asked.name = 'asked' AND asked.value::bigint > coalesce(
     (SELECT value::bigint FROM plat_meta WHERE name = 'settled'), 0)
   ON CONFLICT (name) DO UPDATE SET value = greatest(plat_meta.value::bigint, excluded.value::bigint)::text`;
-
-/**
- * Saves the promise that a reader waits for at the end of a transaction: if one writer follows another, a reader never finds the
- * lock free.
- *
- * @param lastStamp the store's last timestamp, including that of the transaction. Canonical
- */
-async function keepPromise(session: ServerSession, lastStamp: string): Promise<void> {
-  await session.run(KEEP_PROMISE, [String(Date.parse(lastStamp))]);
-}
