@@ -63,7 +63,8 @@ function hashOf(bytes: Uint8Array, start: number, end: number): number {
 }
 
 function isAt(text: Uint8Array, bytes: Uint8Array, start: number, end: number): boolean {
-  if (text.length !== end - start) return false;
-  for (let at = start; at < end; at++) if (bytes[at] !== text[at - start]) return false;
+  const { length } = text;
+  if (length !== end - start) return false;
+  for (let at = 0; at < length; at++) if (bytes[start + at] !== text[at]) return false;
   return true;
 }

@@ -119,7 +119,10 @@ class OfLink {
 
   /** @returns the number of bytes by which it grew */
   put(key: Uint8Array, fragment: Buffer): number {
-    return this.byKey.set(key, fragment) ? fragment.length + key.length + FRAGMENT : 0;
+    // They are read together, and a page reads thousands of them all over the memory.
+    const both = Buffer.concat([key, fragment]);
+    const [text, value] = [both.subarray(0, key.length), both.subarray(key.length)];
+    return this.byKey.set(text, value) ? both.length + FRAGMENT : 0;
   }
 }
 
