@@ -99,7 +99,7 @@ test('the console in a browser', { skip: withoutChromium }, async (t) => {
 
     const view = `${admin}/console/explore?as=role%2Fidx`;
     const returned = async (): Promise<void> => {
-      await page.getByText('Your session has ended. Log in again to go on where you were.').waitFor();
+      await page.getByText('Your session has ended. Log in again to continue where you were.').waitFor();
       await page.getByLabel(LOG_IN).fill(token);
       await page.getByRole('button', { name: 'Log in' }).click();
       await page.getByText('L2').first().waitFor();

@@ -66,8 +66,8 @@ test(
         'private',
       ]);
       // $metadata declares the navigation CustomFields with the resource's own type, which is no other resource to link to.
-      const leads = await page.getByText(/It leads to/).innerText();
-      assert.match(leads, /It leads to .*PropertyRooms/);
+      const leads = await page.getByText(/Related resources:/).innerText();
+      assert.match(leads, /Related resources: .*PropertyRooms/);
       assert.doesNotMatch(leads, /\bProperty\b/);
       await page.waitForURL(/[?&]q=lake/);
 

@@ -200,7 +200,7 @@ test('value counts and map of Explore', { skip: withoutChromium }, async (t) => 
     await values('Standard Status').first().waitFor();
     await shows(page, () => page.getByRole('region', { name: 'City', exact: true }).count(), 0);
     await page.goto(`${admin}/console/explore?as=role/private&view=map&filter=ListPrice gt 1 or`);
-    await page.getByText('The filter has a fault: it is marked above.').waitFor();
+    await page.getByText('The filter has an error, which is marked above.').waitFor();
   });
 
   assert.deepEqual(faults, []);

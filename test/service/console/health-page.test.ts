@@ -61,7 +61,7 @@ test(
       await shows(page, () => page.locator('canvas').count(), 3);
       assert.ok((await page.locator('.chart-box').first().boundingBox())?.width ?? 0 > 200);
       await page.getByRole('rowheader').getByRole('link', { name: 'Replication' }).click();
-      await page.getByText('Replication: errors, minute by minute').waitFor();
+      await page.getByText('Replication: errors per minute').waitFor();
       assert.match(page.url(), /\?surface=replication$/);
 
       const listings = page.getByRole('row', { name: /^Property / });

@@ -69,7 +69,7 @@ test(
       ]);
       await page.getByText(who).waitFor();
       await page.getByText(gap).waitFor();
-      const hours = page.getByRole('region', { name: 'Queries: requests, minute by minute, hour by hour' });
+      const hours = page.getByRole('region', { name: 'Queries: requests per minute, hour by hour' });
       await page.getByText('Hours as a table').first().click();
       await shows(page, () => hours.getByRole('cell').allTextContents(), ['3']);
       assert.deepEqual(await axe(page), []);

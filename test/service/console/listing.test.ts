@@ -266,7 +266,7 @@ test('a listing, its drawing and its record', { skip: withoutChromium }, async (
         const row = page.getByRole('row', { name: /PrivateRemarks/ });
         assert.deepEqual(await row.getByRole('cell').allTextContents(), ['hidden', '********']);
         assert.equal(await page.getByText('under the mat').count(), 0);
-        await page.getByLabel('Beside what the operator sees').check();
+        await page.getByLabel('Compare with the operator').check();
         await row.getByRole('cell', { name: 'the key is under the mat' }).waitFor();
         assert.deepEqual(await axe(page), []);
         await page.getByLabel('See as').selectOption('role/private');

@@ -69,12 +69,12 @@ for (const [where, skip, makeReplica] of REPLICAS) {
           .getByRole('table')
           .first()
           .getByRole('row', { name: /^Property/ });
-        assert.match((await row.textContent()) ?? '', /nothing under way30/);
+        assert.match((await row.textContent()) ?? '', /idle30/);
         assert.equal(await row.locator('[aria-current=step]').textContent(), 'Current');
         await page.getByText(/No process is replicating it now/).waitFor();
 
         const entry = page.getByRole('listitem').filter({ hasText: HOSTILE });
-        await entry.getByText('What came').click();
+        await entry.getByText('Received data').click();
         await entry.getByText('"PublicRemarks": "<script>alert(1)</script>"').waitFor();
         assert.deepEqual(await axe(page), []);
 
@@ -116,7 +116,7 @@ for (const [where, skip, makeReplica] of REPLICAS) {
         await table.getByText('Property purges').first().waitFor();
 
         // The watch requests the record and stores it.
-        await page.getByText('Every record that came could be stored.').waitFor();
+        await page.getByText('All received records could be stored.').waitFor();
         await page.setViewportSize({ width: 320, height: 640 });
         assert.equal(await overhang(page), 0);
         assert.deepEqual(faults, []);
@@ -204,7 +204,7 @@ for (const [where, skip, makeReplica] of REPLICAS) {
         pass();
         const { code, err } = await running.ended;
         assert.equal(code, 0, err);
-        await row.getByText('nothing under way').waitFor();
+        await row.getByText('idle').waitFor();
         assert.equal(await row.locator('[aria-current=step]').textContent(), 'Current');
       } finally {
         await browser.close();

@@ -35,7 +35,7 @@ export function LogInPage({ hasEnded }: { readonly hasEnded: boolean }) {
         {/* Without the script, the form is sent by POST, too, so that the token never appears in an address. */}
         <form method="post" action="/session" onSubmit={submit}>
           {hasEnded ? (
-            <output class="notice">Your session has ended. Log in again to go on where you were.</output>
+            <output class="notice">Your session has ended. Log in again to continue where you were.</output>
           ) : null}
           <label for="token">Token of an admin key</label>
           <input
@@ -49,7 +49,7 @@ export function LogInPage({ hasEnded }: { readonly hasEnded: boolean }) {
             aria-describedby="token-help"
           />
           <p id="token-help" class="hint">
-            <code>plat demo</code> prints one. For a store of yours: <code>plat key create --kind admin</code>
+            <code>plat demo</code> prints one. For your own store: <code>plat key create --kind admin</code>
           </p>
           {problem === undefined ? null : (
             <p class="problem" role="alert">

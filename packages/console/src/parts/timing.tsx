@@ -52,7 +52,7 @@ export function Timing({ header, took }: { readonly header: string; readonly too
           </div>
         ))}
         <div>
-          <dt>in all</dt>
+          <dt>total</dt>
           <dd>{shown(took)}</dd>
         </div>
       </dl>

@@ -104,14 +104,14 @@ function Fields({
         </label>
         <SeeAs />
       </search>
-      {kind === '' ? null : <p class="hint">{classWords(kind) ?? 'A class of your own.'}</p>}
+      {kind === '' ? null : <p class="hint">{classWords(kind) ?? 'A custom class.'}</p>}
       <output class="hint dictionary-count">
         {plural(count, 'field')} of {plural(found.length, 'resource')}
       </output>
       {isOverview ? (
         <Overview resources={resources} viewer={viewer} />
       ) : found.length === 0 ? (
-        <Empty title="No field is called so">
+        <Empty title="No field matches">
           <p>A role finds only the fields that it may name, and only those that the store has values for.</p>
           <a href={link(['dictionary'], { as: viewer })}>Show all resources</a>
         </Empty>
@@ -141,7 +141,7 @@ function Leads({ resource, viewer }: { readonly resource: ResourceEntry; readonl
   if (targets.length === 0) return null;
   return (
     <>
-      {' It leads to '}
+      {' Related resources: '}
       {targets.map((to, at) => (
         <span key={to}>
           {at === 0 ? '' : ', '}

@@ -59,7 +59,10 @@ function Row({ field, search, viewer }: OfField & { readonly search: string }) {
           </span>
           {field.localName === undefined ? null : <span class="badge good">Custom</span>}{' '}
           {field.isJoined ? (
-            <span class="badge" title="The value is kept with the agent or office, and is given as it is now">
+            <span
+              class="badge"
+              title="The value is stored with the agent or office, and its current state is returned"
+            >
               From another record
             </span>
           ) : null}

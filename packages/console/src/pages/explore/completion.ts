@@ -87,7 +87,7 @@ const WORDS: Readonly<Record<'odata' | 'native', Words>> = {
       { text: 'contains(', note: 'a text contains another' },
       { text: 'startswith(', note: 'a text begins with another' },
       { text: 'endswith(', note: 'a text ends with another' },
-      { text: 'tolower(', note: 'in small letters' },
+      { text: 'tolower(', note: 'in lower case' },
       { text: 'year(', note: 'the year of a date' },
       { text: 'not ', note: 'the opposite' },
     ],
@@ -96,7 +96,7 @@ const WORDS: Readonly<Record<'odata' | 'native', Words>> = {
     joints: ['And', 'Or', 'Not'],
     openers: [
       { text: 'Not ', note: 'the opposite' },
-      { text: 'tolower(', note: 'in small letters' },
+      { text: 'tolower(', note: 'in lower case' },
       { text: 'year(', note: 'the year of a date' },
       { text: 'length(', note: 'how long a text is' },
       { text: 'all(', note: 'of every value' },

@@ -30,12 +30,12 @@ export function MapPart(props: MapPartProps) {
   return LIE_SOMEWHERE.has(name) ? (
     <Empty title="Locations are hidden from this role or key">
       <p>
-        It does not see Latitude and Longitude, so there is nothing to put on a map. Look as another role, or
+        It does not see Latitude and Longitude, so there is nothing to show on a map. View as another role, or
         show the results as a table.
       </p>
     </Empty>
   ) : (
-    <Empty title="These records lie nowhere">
+    <Empty title="These records have no location">
       <p>{name} has no Latitude and Longitude. The map shows listings.</p>
     </Empty>
   );

@@ -72,7 +72,7 @@ export function ResultsPart({ view, about, resource, filter }: ResultsProps) {
           <Problem error={problem} again={() => rows.again()} />
         ) : null}
         {faulty !== undefined ? (
-          <p class="state">The filter has a fault: it is marked above.</p>
+          <p class="state">The filter has an error, which is marked above.</p>
         ) : count === undefined ? (
           problem === undefined ? (
             <Loading what="records" />
@@ -82,7 +82,7 @@ export function ResultsPart({ view, about, resource, filter }: ResultsProps) {
             <p>
               {view.filter === ''
                 ? 'This role or key sees no records here.'
-                : 'Remove a condition, or look as another role.'}
+                : 'Remove a condition, or view as another role.'}
             </p>
           </Empty>
         ) : view.shows === 'json' ? (

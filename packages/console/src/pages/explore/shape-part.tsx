@@ -45,7 +45,7 @@ function Columns({ resource, columns }: Omit<ShapeProps, 'view'>) {
             All fields
           </button>
           <button type="button" class="quiet" onClick={() => change({ select: '' })}>
-            The usual ones
+            The default columns
           </button>
         </div>
         <fieldset class="boxes">

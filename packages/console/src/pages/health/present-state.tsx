@@ -7,7 +7,7 @@ import { SURFACES } from './surfaces.ts';
 export function PresentState() {
   const now = present.value;
   if (isAway.value || now === undefined || now === 'away') {
-    const words = isAway.value ? 'Out of reach' : now === 'away' ? 'Without its store' : 'Connecting …';
+    const words = isAway.value ? 'Unreachable' : now === 'away' ? 'Store unavailable' : 'Connecting …';
     return (
       <section class="card present" aria-label="The present">
         <p>

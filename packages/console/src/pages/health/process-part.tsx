@@ -34,9 +34,9 @@ const NAMED: readonly {
   { name: 'plat_requests_waiting', title: 'Queued requests', show: whole },
   { name: 'plat_answer_bytes_waiting', title: 'Responses that clients have not read yet', show: size },
   { name: 'plat_connections', title: 'Open connections', show: whole },
-  { name: 'plat_budget_refusals_total', title: 'Requests beyond a budget', show: whole },
+  { name: 'plat_budget_refusals_total', title: 'Requests that exceeded a budget', show: whole },
   { name: 'plat_filter_indexes', title: 'Cached filter results', show: whole },
-  { name: 'plat_filter_index_bytes', title: 'Memory of their results', show: size },
+  { name: 'plat_filter_index_bytes', title: 'Memory of cached filter results', show: size },
 ];
 
 export function ProcessPart() {
@@ -87,7 +87,7 @@ function Shown({ of: { figures } }: { readonly of: Figures }) {
           </div>
         ))}
         <div>
-          <dt>Pages from results that were kept</dt>
+          <dt>Pages from cached filter results</dt>
           <dd>
             {kept + made === 0 ? '–' : `${whole((100 * kept) / (kept + made))}% of ${whole(kept + made)}`}
           </dd>

@@ -123,7 +123,7 @@ function Minutes({ of, surface }: { readonly of: History; readonly surface: Surf
     <div class="charts">
       <div class="card">
         <Chart
-          title={`${title}: requests, minute by minute`}
+          title={`${title}: requests per minute`}
           summary={`${counted(sum(requests), 'request')}, at most ${whole(busiest)} in a minute`}
           times={times}
           lines={[{ name: 'Requests', tone: 'accent', values: requests, ofHour: 'sum' }]}
@@ -147,7 +147,7 @@ function Minutes({ of, surface }: { readonly of: History; readonly surface: Surf
       </div>
       <div class="card">
         <Chart
-          title={`${title}: errors, minute by minute`}
+          title={`${title}: errors per minute`}
           summary={errors === 0 ? 'None' : `${whole(sum(refused))} refused, ${whole(sum(failed))} failed`}
           times={times}
           lines={[

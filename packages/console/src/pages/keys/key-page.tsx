@@ -132,7 +132,7 @@ function Facts({ of, limit }: { readonly of: Key; readonly limit: Limit }) {
       <Fact name="Limit">
         {counted(limit.requests, 'request')} in {span(limit.seconds)}
       </Fact>
-      <Fact name="Used in all">
+      <Fact name="Total use">
         {counted(of.use.requests, 'request')}, {counted(of.use.rows, 'record')}, {size(of.use.bytes)}
       </Fact>
       <Fact name="Last request">
@@ -202,7 +202,7 @@ function LastDay({ of, limit }: { readonly of: KeyHistory; readonly limit: Limit
       {limited === 0 ? null : (
         <div class="card">
           <Chart
-            title="Refused beyond the limit, minute by minute"
+            title="Requests refused above the limit, per minute"
             summary={`${counted(limited, 'request')} refused`}
             times={times}
             lines={[{ name: 'Refused', tone: 'bad', values: of.limited, ofHour: 'sum' }]}
@@ -214,7 +214,7 @@ function LastDay({ of, limit }: { readonly of: KeyHistory; readonly limit: Limit
       <div class="card">
         <Chart
           title="Records returned per minute"
-          summary={`${counted(rows, 'record')} in all`}
+          summary={`${counted(rows, 'record')} in total`}
           times={times}
           lines={[{ name: 'Records', tone: 'accent', values: of.rows, ofHour: 'sum' }]}
           show={short}
@@ -223,8 +223,8 @@ function LastDay({ of, limit }: { readonly of: KeyHistory; readonly limit: Limit
       </div>
       <CountedBy of={of} series={of.requests} />
       <p class="hint">
-        The service counts in windows that begin with a request, so that {window} across two of them may hold
-        more than the limit.
+        The service counts in windows that begin with a request, so that {window} across two of them may
+        contain more than the limit.
       </p>
     </>
   );

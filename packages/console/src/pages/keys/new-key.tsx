@@ -25,8 +25,7 @@ function Token({ of: { key, token }, close }: { readonly of: Made; readonly clos
   return (
     <>
       <p>
-        Hand it to whoever will use this {key.kind} key. It is shown only now: the service keeps nothing from
-        which it could be shown again.
+        Pass it on to the user of this {key.kind} key. It is shown only once: the service does not store it.
       </p>
       <p class="row">
         <code class="token">{token}</code>

@@ -22,8 +22,8 @@ export function RevokeKey({ of, close }: { readonly of: Key; readonly close: () 
   return (
     <Dialog title={`Revoke ${shownName(of)}?`} close={close}>
       <p>
-        Whoever uses this {of.kind} key (<span class="mono">{of.id}</span>) is refused from now on, in every
-        process. This cannot be undone; a new key has a new token.
+        Requests with this {of.kind} key (<span class="mono">{of.id}</span>) will be refused from now on, in
+        every process. This cannot be undone; a new key has a new token.
       </p>
       {of.kind === 'admin' ? <p>If you logged in with this key, you are logged out.</p> : null}
       {problem === undefined ? null : <Problem error={problem} />}

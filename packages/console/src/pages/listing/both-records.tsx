@@ -201,7 +201,7 @@ function RecordTable(props: RecordTableProps) {
                 change({ beside: currentTarget.checked ? 'operator' : undefined }, true)
               }
             />{' '}
-            Beside what the operator sees
+            Compare with the operator
           </label>
         )}
         <output class="hint">{shown.length === 1 ? '1 field' : `${shown.length} fields`}</output>

@@ -103,7 +103,7 @@ export function AllFacts({ record, hidden }: { readonly record: Fields; readonly
         <output class="hint">{facts.length === 1 ? '1 fact' : `${facts.length} facts`}</output>
       </search>
       {facts.length === 0 ? (
-        <Empty title={wanted === '' ? 'The record has no other facts' : `No fact has “${wanted}”`} />
+        <Empty title={wanted === '' ? 'The record has no other facts' : `No fact contains “${wanted}”`} />
       ) : (
         <div class="fact-groups">
           {grouped(facts).map(([title, members]) => (

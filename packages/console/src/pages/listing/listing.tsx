@@ -122,7 +122,7 @@ function Failed({ viewer, error, again }: FailedProps) {
   ) : (
     <Empty title={`${capital(nameOfViewer(viewer))} does not see this listing`}>
       <p>
-        <a href={link(path.value)}>Look as the operator</a>
+        <a href={link(path.value)}>View as the operator</a>
       </p>
     </Empty>
   );

@@ -75,7 +75,7 @@ export function Collections({ source, at }: { readonly source: Source; readonly 
               </td>
               <td>
                 {each.progress.length === 0 ? (
-                  <span class="hint">nothing under way</span>
+                  <span class="hint">idle</span>
                 ) : (
                   each.progress.map((one) => (
                     <ProgressBar

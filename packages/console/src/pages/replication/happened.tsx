@@ -84,7 +84,7 @@ export function Purges({ source, at }: { readonly source: Source; readonly at: n
     <>
       <h3>Purges that removed something in the last day</h3>
       {purges.length === 0 ? (
-        <p class="hint">None did.</p>
+        <p class="hint">There were none.</p>
       ) : (
         <ScrollBox label={`Purges of ${source.source}`}>
           <table>
@@ -128,10 +128,10 @@ const KINDS: Readonly<Record<string, string>> = {
   retry: 'Request failed and was retried',
   failed: 'Step failed',
   recovered: 'Recovered',
-  again: 'Walk begun again',
-  refresh: 'Everything is read again',
+  again: 'Walk restarted',
+  refresh: 'Full refresh',
   unsure: 'Purge deleted nothing',
-  doubt: 'To be looked at',
+  doubt: 'Needs attention',
   clock: 'Clocks differ',
 };
 

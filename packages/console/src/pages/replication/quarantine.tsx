@@ -85,13 +85,13 @@ export function Quarantine({ source, quarantined, now, again }: QuarantineProps)
         <h3 id={name}>Quarantine</h3>
         {quarantined === 0 ? null : (
           <button type="button" class="quiet" disabled={isBusy} onClick={() => void retry()}>
-            Try all {whole(quarantined)} again
+            Retry all {whole(quarantined)}
           </button>
         )}
       </div>
       <output class="result">{result}</output>
       {quarantined === 0 ? (
-        <p class="hint">Every record that came could be stored.</p>
+        <p class="hint">All received records could be stored.</p>
       ) : asked.kind === 'failed' ? (
         <Problem error={asked.error} again={retryAsk} />
       ) : page === undefined ? (
@@ -151,7 +151,7 @@ function EntryView({
       </div>
       <p class="reason">{reason}</p>
       <details>
-        <summary>What came</summary>
+        <summary>Received data</summary>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached with keys */}
         <pre tabIndex={0}>{pretty(payload)}</pre>
       </details>

@@ -61,8 +61,8 @@ export function Replication() {
           {reported.report.sources.length + reported.report.walks.length === 0 ? (
             <Empty title="Nothing is replicated here yet">
               <p>
-                This store is no copy of another one, and since the service started nobody has read through
-                its records. Whoever does, with a key of the kind replication, appears here.
+                This store is not a copy of another one, and no key has walked through its records since the
+                service started. Walks of keys of the kind replication appear here.
               </p>
             </Empty>
           ) : (

@@ -32,16 +32,16 @@ export function WalksView({ walks, at, length }: WalksProps) {
   const current = walks.flatMap(({ key, current: list }) => list.map((walk) => ({ key, walk })));
   return (
     <section class="card" aria-labelledby="walks">
-      <h2 id="walks">Who reads this service</h2>
+      <h2 id="walks">Walks through this service</h2>
       {walks.length === 0 ? (
-        <p class="hint">Since this process started nobody has read through the records.</p>
+        <p class="hint">No key has walked through the records since this process started.</p>
       ) : (
         <>
-          <h3>Under way</h3>
+          <h3>In progress</h3>
           {current.length === 0 ? (
-            <p class="hint">Nobody is reading through the records now.</p>
+            <p class="hint">No key is walking through the records now.</p>
           ) : (
-            <ScrollBox label="Walks that are under way">
+            <ScrollBox label="Walks in progress">
               <table class="walks">
                 <thead>
                   <tr>
@@ -49,7 +49,7 @@ export function WalksView({ walks, at, length }: WalksProps) {
                     <th scope="col">Reads</th>
                     <th scope="col">So far</th>
                     <th scope="col" class="number">
-                      Pages a minute
+                      Pages per minute
                     </th>
                     <th scope="col">Last request</th>
                   </tr>
@@ -142,7 +142,7 @@ function laneOf({ current, ended }: KeyWalks, name: string): Lane {
 }
 
 const RESULTS: Readonly<Record<Walk['state'], string>> = {
-  walking: 'under way',
+  walking: 'in progress',
   done: 'read to its end',
   left: 'not read to its end',
 };

@@ -38,7 +38,7 @@ export function ClassMatrix({
                 <tr key={kind}>
                   <th scope="row">
                     {kind}
-                    <span class="hint">{classWords(kind) ?? 'A class of your own'}</span>
+                    <span class="hint">{classWords(kind) ?? 'A custom class'}</span>
                     <details>
                       <summary>
                         {fields.length} {fields.length === 1 ? 'field' : 'fields'}

@@ -98,11 +98,11 @@ function SideBySide({ record, resource }: { readonly record: SeenRecord; readonl
             change({ fields: currentTarget.checked ? 'all' : undefined }, true)
           }
         />{' '}
-        Show also the {record.fields.filter(({ isSame }) => isSame).length} fields that are empty, or that all
+        Also show the {record.fields.filter(({ isSame }) => isSame).length} fields that are empty, or that all
         of these roles see alike
       </label>
       {shown.length === 0 ? (
-        <Empty title="All roles that see this record see the same of it" />
+        <Empty title="All roles that see this record see it identically" />
       ) : (
         <ScrollBox label={`The record of ${resource} as each role sees it`}>
           <table class="roles-record">

@@ -76,7 +76,7 @@ const ChooseResource = ({
   readonly chosen: ClassedResource;
 }) => (
   <label class="field roles-resource">
-    Look closer at
+    Details of
     <select
       value={chosen.name}
       onChange={({ currentTarget }) => change({ resource: currentTarget.value, record: undefined })}
