@@ -30,6 +30,8 @@ export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Whether plat finds the Node flags of its command itself, and restarts with them. */
   readonly isUnprepared?: boolean;
+  /** Whether it is a service that ends with an error as it starts, and needs no process of its own. */
+  readonly endsAtStart?: boolean;
   /** Options of Node for a process of its own; they follow those of the command. */
   readonly flags?: readonly string[];
 }
@@ -148,11 +150,14 @@ function memoryOf(command = ''): { readonly flags?: readonly string[]; readonly 
 }
 
 /** Whether a command needs a process of its own: it reads stdin, has options of Node, or logs like a service. */
-const needsOwnProcess = (args: readonly string[], { input, env = {} }: RunOptions): boolean =>
+const needsOwnProcess = (
+  args: readonly string[],
+  { input, env = {}, endsAtStart = false }: RunOptions,
+): boolean =>
   isFull ||
   input !== undefined ||
   args.includes('-') ||
-  args[0] === 'serve' ||
+  (args[0] === 'serve' && !endsAtStart) ||
   Object.entries(env).some(([name, value]) => name.startsWith('NODE_') && value !== OFF);
 
 /** Gives a process a clock that is off; a process that runs many commands sets it for each. */

@@ -167,7 +167,7 @@ test('errors at the start: no store, a port in use, half of a certificate, a wro
   await new Promise((resolve) => taken.once('listening', resolve));
   const address = taken.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
-  const serve = (...args: readonly string[]) => at.run(['serve', ...args]);
+  const serve = (...args: readonly string[]) => at.run(['serve', ...args], { endsAtStart: true });
   const answers = await Promise.all([
     serve('--store', 'none.db', ...PORTS),
     serve('--store', 'm.db', ...PORTS, '--replication-port', String(port)),
