@@ -20,8 +20,8 @@ const main = existsSync(source) ? source : built;
 // How much memory a command holds (memory.json), which V8 and malloc must know from their start: what is set later reaches
 // only threads that start afterwards. A service and a consumer begin anew in the same process for it. What a service reads
 // goes out as bytes, so a small young generation costs it nothing. A consumer keeps within its memory, however large the feed
-// is. An arena of malloc for each thread costs a tenth of the memory, and what a service has given back of its large pages
-// stays in as many arenas as it has threads.
+// is. Memory that a thread has given back to its arena of malloc is of no use to the threads of another arena, so that all
+// threads share one. V8 lets its heap grow by half, instead of two to four times, before it collects all of it.
 const MEMORY = createRequire(import.meta.url)('./memory.json');
 const command = process.argv[2] ?? '';
 const { flags = [], arenas: most } = Object.hasOwn(MEMORY, command) ? MEMORY[command] : {};

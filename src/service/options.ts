@@ -102,7 +102,7 @@ export const SERVICE_DEFAULTS = {
   connections: { total: 4000, perAddress: 1000, requestSeconds: 30, idleSeconds: 75 },
   pace: { bytesPerSecond: 8192, seconds: 30 },
   events: { beat: 10_000, look: 2000, trust: 1000 },
-  keptPages: { megabytes: 96 },
+  keptPages: { megabytes: 64 },
   filterIndex: { minutes: 10, megabytes: 64 },
   streams: { perKey: 100 },
   querySeconds: 30,

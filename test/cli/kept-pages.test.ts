@@ -9,7 +9,7 @@ import { temporaryFile } from '../support/temporary.ts';
 test('the cache file is next to an SQLite store, or in the folder of the configuration', async () => {
   const store = temporaryFile();
   const usual = await keptPages(`sqlite:${store}`, {});
-  assert.equal(usual.megabytes, 96);
+  assert.equal(usual.megabytes, 64);
   assert.equal(usual.file?.path, `${store}-pages`);
   assert.equal(usual.file?.megabytes, 1024);
   assert.deepEqual(await keptPages(store, { keptPages: { megabytes: 5, fileMegabytes: 0 } }), {
@@ -32,14 +32,14 @@ test("the cache file of a store on a server is in plat's cache folder, unless ot
   const caches = temporaryFile('');
   const server = 'postgres://plat:secret@db.example/market';
   const { file, megabytes } = await keptPages(server, {}, caches);
-  assert.equal(megabytes, 96);
+  assert.equal(megabytes, 64);
   assert.equal(dirname(file?.path ?? ''), join(caches, 'plat'));
   assert.match(basename(file?.path ?? ''), /^[0-9a-f]{16}-pages$/);
   assert.equal(file?.megabytes, 1024);
   assert.equal(statSync(join(caches, 'plat')).mode & 0o777, 0o700);
-  assert.deepEqual(await keptPages(server, { keptPages: { fileMegabytes: 0 } }, caches), { megabytes: 96 });
+  assert.deepEqual(await keptPages(server, { keptPages: { fileMegabytes: 0 } }, caches), { megabytes: 64 });
   chmodSync(join(caches, 'plat'), 0o770);
-  assert.deepEqual(await keptPages(server, {}, caches), { megabytes: 96 });
+  assert.deepEqual(await keptPages(server, {}, caches), { megabytes: 64 });
   writeFileSync(join(caches, 'file'), '');
-  assert.deepEqual(await keptPages(server, {}, join(caches, 'file')), { megabytes: 96 });
+  assert.deepEqual(await keptPages(server, {}, join(caches, 'file')), { megabytes: 64 });
 });

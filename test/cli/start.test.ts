@@ -139,7 +139,7 @@ test(
     const note = { NODE_OPTIONS: `--import=${NOTES_HEAP}`, PLAT_TEST_HEAP: at.path('heap') };
     const other = '--max-semi-space-size=24';
     for (const [before, chosen, arenas, heap] of [
-      [[], {}, '2', heapWith(flags)],
+      [[], {}, '1', heapWith(flags)],
       [[other], { MALLOC_ARENA_MAX: '3' }, '3', heapWith([other])],
     ] as const) {
       const service = at.start(['serve', '--store', 'm.db', ...ANY_PORT], {

@@ -51,8 +51,13 @@ export interface SqliteStoreOptions extends EngineOptions {
 const CREATE_PATIENCE = 30_000;
 const READ_PATIENCE = 5000;
 const CACHE_MEGABYTES = 64;
-/** Pages are read once in the order of the keys, and each commit of another connection empties a cache. */
-const PAGES_CACHE_MEGABYTES = 16;
+/**
+ * In a service, several connections have a cache, each of which is emptied by every commit of another connection, and the
+ * system caches the file for all of them: pages are read once in the order of the keys, a search reads an index or a table
+ * that is larger than any cache, and a record by key is a single page of the file.
+ */
+const READERS_CACHE_MEGABYTES = 16;
+const RECORDS_CACHE_MEGABYTES = 8;
 
 /** Opens or creates the store in a file. */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
@@ -96,9 +101,10 @@ async function sqliteEngine(
     taken.use(connect({ ...shared, ...options, ...own }));
   const write = opened({ readOnly: false, busyTimeout: LOCK_TIMEOUT });
   write.database.exec('PRAGMA synchronous = FULL');
-  const ofPages = { cacheMegabytes: Math.min(cacheMegabytes, PAGES_CACHE_MEGABYTES) };
+  const ofReaders = { cacheMegabytes: Math.min(cacheMegabytes, READERS_CACHE_MEGABYTES) };
+  const ofRecords = { cacheMegabytes: Math.min(cacheMegabytes, RECORDS_CACHE_MEGABYTES) };
   /** For short reads on the calling thread; without threads, for all reads. */
-  const main = opened({ readOnly: true, busyTimeout: READ_PATIENCE }, pageReaders > 0 ? ofPages : {});
+  const main = opened({ readOnly: true, busyTimeout: READ_PATIENCE }, pageReaders > 0 ? ofRecords : {});
   const look = lookOn(main);
   const clock = storeClock(given, trust, () => {
     const { clockReading: reading, newest } = look().meta;
@@ -132,8 +138,8 @@ async function sqliteEngine(
     size > 0 ? readerPool({ ...pool, ...own }, lane, size) : undefined;
   const pools = {
     records: undefined,
-    pages: threads('pages', pageReaders, ofPages),
-    searches: threads('searches', searchReaders),
+    pages: threads('pages', pageReaders, ofReaders),
+    searches: threads('searches', searchReaders, ofReaders),
   };
   // The verification is the only caller, so it may use all threads.
   const checking = threads('pages', checkers);

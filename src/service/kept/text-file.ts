@@ -54,7 +54,7 @@ const MODE = 0o600;
 /** The part of the limit that texts may take. */
 const SHARE = 3 / 4;
 /** The maximum number of bytes of bodies that wait to be written. Texts of further bodies are not kept. */
-const MOST_WAITING = 64 * 1024 * 1024;
+const MOST_WAITING = 24 * 1024 * 1024;
 /** Bytes that are written in one call: for larger pieces, Linux allocates memory several times as slowly. */
 const PIECE = 1024 * 1024;
 /** Milliseconds without a read after which a text may be evicted: earlier, a walk over more than fits would evict its own texts. */
