@@ -24,8 +24,12 @@ assert.ok(hear !== undefined);
 stream.removeAllListeners('data');
 let size = Number.POSITIVE_INFINITY;
 stream.on('data', (chunk: Buffer) => {
-  for (let at = 0; at < chunk.length; at += Math.min(size, chunk.length))
-    Reflect.apply(hear, stream, [chunk.subarray(at, at + size)]);
+  for (let at = 0; at < chunk.length; at += Math.min(size, chunk.length)) {
+    const part = Buffer.from(chunk.subarray(at, at + size));
+    Reflect.apply(hear, stream, [part]);
+    // The memory of a chunk is reused as soon as it was processed.
+    part.fill(0);
+  }
 });
 
 /** The values of a row. */

@@ -6,7 +6,7 @@ import { within } from '../../../shared/within.ts';
 import type { Lane } from '../../../store/lanes.ts';
 import type { PostgresAddress } from './address.ts';
 import { isWithoutConnections } from './errors.ts';
-import { watchRows } from './row-bytes.ts';
+import { openSocket, watchRows } from './row-bytes.ts';
 
 /** Timeouts for a server, in milliseconds. */
 export interface Patience {
@@ -71,6 +71,7 @@ export class StorePool extends Pool {
       keepAlive: true,
       keepAliveInitialDelayMillis: KEEP_ALIVE,
       fallback_application_name: 'plat',
+      stream: openSocket,
       // plat's statements are wide and short: JIT compilation would take longer than running them. Parallel query is off, so that a
       // statement occupies one processor, which is what a turn in the queue stands for.
       options: `-c jit=off -c max_parallel_workers_per_gather=0 ${address.options} -c search_path=${address.schema},pg_catalog -c extra_float_digits=1`,

@@ -3,6 +3,8 @@
  * Everything else that the server sends is passed to the driver unchanged. This module knows how messages are framed (PostgreSQL,
  * "Message Formats"), but not what rows mean.
  */
+import { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { Client, PoolClient, QueryConfig } from 'pg';
 
 /**
@@ -23,9 +25,30 @@ const ENDS: ReadonlySet<number> = new Set(['C', 'E', 'Z'].map(typeOf));
 
 const wires = new WeakMap<Client, Wire>();
 
+/**
+ * Memory into which all connections of the process receive, one chunk after the other. With memory of their own, the chunks of a few
+ * pages would make V8 collect garbage in the whole heap.
+ */
+const received = Buffer.allocUnsafeSlow(256 * 1024);
+
+/** The connections of which nobody keeps a chunk. */
+const watched = new WeakSet<Duplex>();
+
+/** Opens a connection's socket. */
+export function openSocket(): Socket {
+  const callback = (length: number): boolean => {
+    const chunk = received.subarray(0, length);
+    socket.emit('data', watched.has(socket) ? chunk : Buffer.from(chunk));
+    return true;
+  };
+  const socket = new Socket({ onread: { buffer: received, callback } });
+  return socket;
+}
+
 /** Inserts itself between an idle connection and its driver. */
 export function watchRows(client: PoolClient): void {
   const { stream } = client.connection;
+  watched.add(stream);
   const [driver] = stream.listeners('data');
   if (driver === undefined) throw new Error('The driver does not listen to its connection');
   stream.removeAllListeners('data');
@@ -140,7 +163,8 @@ class Wire {
   }
 
   #give(chunk: Buffer, begin: number, end: number): void {
-    if (begin < end) this.#driver(chunk.subarray(begin, end));
+    // The driver keeps the beginning of a message until the rest of it arrives.
+    if (begin < end) this.#driver(Buffer.from(chunk.subarray(begin, end)));
   }
 }
 
