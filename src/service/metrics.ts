@@ -13,35 +13,44 @@ export interface Timings {
 }
 
 /** @param now the milliseconds of a monotonic clock, as in `performance.now()` */
-export function makeTimings(now: () => number = () => performance.now()): Timings {
-  const spent: [Step, number][] = [];
-  let current: Step | undefined;
-  let since = 0;
-  const stopAt = (moment: number): void => {
-    const known = spent.find(([step]) => step === current);
-    if (known !== undefined) known[1] += moment - since;
-    else if (current !== undefined) spent.push([current, moment - since]);
-    current = undefined;
-  };
-  const stop = (): void => {
-    if (current !== undefined) stopAt(now());
-  };
-  return {
-    start(step) {
-      const moment = now();
-      stopAt(moment);
-      current = step;
-      since = moment;
-    },
-    list() {
-      stop();
-      return spent;
-    },
-    header() {
-      stop();
-      return spent.map(([step, milliseconds]) => `${step};dur=${milliseconds.toFixed(2)}`).join(', ');
-    },
-  };
+export const makeTimings = (now: () => number = () => performance.now()): Timings => new StepTimings(now);
+
+class StepTimings implements Timings {
+  readonly #now: () => number;
+  readonly #spent: [Step, number][] = [];
+  #current: Step | undefined;
+  #since = 0;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  start(step: Step): void {
+    const moment = this.#now();
+    this.#stopAt(moment);
+    this.#current = step;
+    this.#since = moment;
+  }
+
+  list(): readonly (readonly [Step, number])[] {
+    if (this.#current !== undefined) this.#stopAt(this.#now());
+    return this.#spent;
+  }
+
+  header(): string {
+    return this.list()
+      .map(([step, milliseconds]) => `${step};dur=${milliseconds.toFixed(2)}`)
+      .join(', ');
+  }
+
+  #stopAt(moment: number): void {
+    const current = this.#current;
+    if (current === undefined) return;
+    const known = this.#spent.find(([step]) => step === current);
+    if (known !== undefined) known[1] += moment - this.#since;
+    else this.#spent.push([current, moment - this.#since]);
+    this.#current = undefined;
+  }
 }
 
 export interface Metrics {
@@ -126,11 +135,11 @@ export function makeMetrics(): Metrics {
         }
       },
     });
-    return (more: number, ...values: string[]): void => {
-      const key = values.length === 1 ? (values[0] ?? '') : values.join(' ');
+    return (more: number, value: string, second?: string): void => {
+      const key = second === undefined ? value : `${value} ${second}`;
       const known = sums.get(key);
-      if (known === undefined) sums.set(key, { values, sum: more });
-      else known.sum += more;
+      if (known !== undefined) known.sum += more;
+      else sums.set(key, { values: second === undefined ? [value] : [value, second], sum: more });
     };
   };
   /** Observes durations in seconds, by one label. */

@@ -298,7 +298,7 @@ async function answerRequest(
   // Otherwise, clients that send one request after the other would keep a closing service from ending.
   if (closing.aborted) endAfter(response);
   const sender = pace.watch(endClient);
-  const taking = { holds: account.holds, sender };
+  const taking = { holds: (bytes: number) => account.holds(bytes), sender };
   const isStream = hasEvents(reply) && method === 'GET';
   // For a stream, the time until it began counts.
   const begun = performance.now();
