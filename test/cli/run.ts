@@ -187,5 +187,10 @@ export function environment(own: Readonly<Record<string, string>>): Record<strin
       name === 'NODE_COMPILE_CACHE' ||
       (atOtherDate && (name === 'NODE_OPTIONS' || name.startsWith('PLAT_TEST_DATE'))),
   );
-  return { ...Object.fromEntries(inherited), ...own };
+  // Only the compile cache of a run of all tests has a folder of its own.
+  const caches = process.env.NODE_COMPILE_CACHE === undefined ? {} : { XDG_CACHE_HOME: CACHES };
+  return { ...Object.fromEntries(inherited), ...caches, ...own };
 }
+
+/** The files of kept pages of stores on a server are put here, not into the home folder of whoever runs the tests. */
+const CACHES = temporaryFile('-caches');
