@@ -60,8 +60,10 @@ export function isAbsent(value: FieldValue | undefined): boolean {
 /** The maximum length of a key in characters. */
 export const KEY_LIMIT = 255;
 
+const CONTROL = /\p{Cc}/u;
+
 /** Whether a text can be the key of a stored record. */
-export const isStorableKey = (key: string): boolean => key.length <= KEY_LIMIT && !/\p{Cc}/u.test(key);
+export const isStorableKey = (key: string): boolean => key.length <= KEY_LIMIT && !CONTROL.test(key);
 
 const INTEGER_KEY_DIGITS = 19;
 
