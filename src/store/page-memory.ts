@@ -14,7 +14,7 @@ export interface OwnedBody {
 export const SMALLEST = 64 * 1024;
 /** Larger memory is not kept. */
 const LARGEST_KEPT = 64 * 1024 * 1024;
-/** The number of pieces of memory that are kept for reuse: the largest, since pages are about the same size. */
+/** The number of pieces of memory that are kept for reuse: those that were released last. */
 const KEPT = 4;
 
 /** Memory that a body does not release: in a process that reads few pages. */
@@ -25,7 +25,7 @@ const MOST_ROOM = 4;
 
 export class PageMemory<T extends ArrayBufferLike> implements Reported {
   readonly #make: (length: number) => T;
-  /** The smallest first. */
+  /** The one released last at the end. */
   readonly #free: T[] = [];
 
   /** @param make allocates memory of a length */
@@ -58,7 +58,7 @@ export class PageMemory<T extends ArrayBufferLike> implements Reported {
   take(length: number): T {
     // A small page would occupy the memory of a large one for as long as it is sent.
     const most = Math.max(length, SMALLEST) * MOST_ROOM;
-    const index = this.#free.findIndex(({ byteLength }) => byteLength >= length && byteLength <= most);
+    const index = this.#free.findLastIndex(({ byteLength }) => byteLength >= length && byteLength <= most);
     const [found] = index < 0 ? [] : this.#free.splice(index, 1);
     // Somewhat larger than requested, so that the next page fits as well.
     return found ?? this.#make(Math.ceil(length * 1.25));
@@ -67,7 +67,8 @@ export class PageMemory<T extends ArrayBufferLike> implements Reported {
   release(memory: T): void {
     if (memory.byteLength > LARGEST_KEPT) return;
     this.#free.push(memory);
-    this.#free.sort((one, other) => one.byteLength - other.byteLength);
+    // Dropping the smallest would drop each piece of a smaller page as soon as larger ones fill the list, and V8 does not
+    // count shared memory when it decides whether to collect garbage.
     if (this.#free.length > KEPT) this.#free.shift();
   }
 }
