@@ -156,6 +156,9 @@ function ordered(value: Sql): Sql {
 /** The characters that `encodeURIComponent` does not encode; few keys contain others. */
 const PLAIN_IN_URL = "[A-Za-z0-9_.!~*''()-]";
 
+/** PostgreSQL returns at most 1664 columns, and a page has some besides its text. */
+const MOST_COLUMNS = 1600;
+
 export const postgresDialect = dialectOf({
   name: 'postgres',
   placeholder,
@@ -171,7 +174,10 @@ export const postgresDialect = dialectOf({
   textList: (texts) => ({ ...sql`json_build_array(${join(texts, ', ')})`, texts }),
   bytes: (text) => text,
   // Joining the texts of a record costs the server a third of a page, and the process next to nothing.
-  markedText: (text) => join(textsOf(text), ', '),
+  markedText: (text) => {
+    const texts = textsOf(text);
+    return texts.length <= MOST_COLUMNS ? join(texts, ', ') : sql`${text} AS x`;
+  },
   joined: (text) => sql`string_agg(${text}, ',')`,
   answer: (rows) => rows,
   // The reader processes large rows one by one, and omits the one that shows that more follow. For small rows, joining them on the

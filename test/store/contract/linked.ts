@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PageRequest, Shape } from '../../../src/compile/read.ts';
+import type { CustomFieldDeclaration } from '../../../src/dictionary/index.ts';
 import { SELECT_ALL } from '../../../src/query/request.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { listing, member, office, photo, room } from '../../support/builders.ts';
@@ -124,6 +125,29 @@ export function linkedContract(engine: Engine): void {
       }
     }
     assert.ok(compared > 50 * rules.roles.size, `${compared} records`);
+  });
+
+  test('a page has the custom fields of its listings, however many there are, and their agents', async (t) => {
+    const names = Array.from({ length: 600 }, (_, index) => `Local_${index}`);
+    const customFields = names.map((name): CustomFieldDeclaration => {
+      return { resource: 'Property', name, group: 'Local', label: name, type: 'string(9)', class: 'idx' };
+    });
+    const world = await makeWorld(engine, t, { settings: { declarations: { customFields } } });
+    const { store, write, request } = world;
+    await write('Member', member('M1'));
+    await write('Property', listing('A', { ListAgentKey: 'M1', Local_599: 'last' }), listing('B'));
+    const all = { display: 'Detail', selection: SELECT_ALL } as const;
+    const shape: Shape = { kind: 'native-listing', ...all, expansions: ['CustomFields'] };
+    const page = { ...(await request('Property', '')), shape };
+    const text = await textOf(store, page);
+    assert.equal(text, await oneByOne(store, page, ['A', 'B']));
+    const [{ StandardFields, CustomFields }] = JSON.parse(`[${text}]`);
+    const shown = CustomFields[0].Main[0].Local.map((each: Json) => Object.entries(each)[0]);
+    assert.equal(StandardFields.ListAgentFullName, 'Agent M1');
+    assert.deepEqual(
+      shown,
+      names.map((name) => [name, name === 'Local_599' ? 'last' : null]),
+    );
   });
 
   test('a change of a Member or an Office is returned in every listing at the next request, whichever process wrote it', async (t) => {
