@@ -354,10 +354,12 @@ export class KeptBlocks {
   }
 
   #clear(): void {
-    for (const { list } of this.#lists.values()) list.clear();
+    for (const { list } of this.#lists.values()) {
+      // Other texts of the file are not those of blocks.
+      for (const { text } of list.clear()) if (text !== undefined) this.#texts?.free(text);
+    }
     this.#lists.clear();
     this.#blocks.clear();
-    this.#texts?.clear();
     this.#asked.clear();
   }
 

@@ -45,6 +45,8 @@ const MOST_ASKED = 512 * 1024;
 /** The largest body that is cached in memory, in bytes, a page of 40 complete listings, and in the file. */
 const LARGEST = 256 * 1024;
 const LARGEST_TEXT = 16 * 1024 * 1024;
+/** The part of the file that responses may take: clients can vary requests at will, and pages of blocks need room, too. */
+const SHARE = 1 / 2;
 /** The memory of a response besides its body. */
 const BESIDE = 1500;
 
@@ -56,6 +58,8 @@ export class KeptReplies {
   readonly #replies: BoundedCache<Kept>;
   /** The names of the cached responses. */
   readonly #names = new Map<Kept, string>();
+  /** The bytes of cached responses in the file. */
+  #inFile = 0;
   /** Recent requests whose responses were not cached. */
   readonly #asked = new Set<string>();
   #askedLength = 0;
@@ -78,7 +82,9 @@ export class KeptReplies {
     this.#texts = texts;
     this.#replies = new BoundedCache('kept answers', MOST, (kept) => {
       this.#names.delete(kept);
-      if (kept.text !== undefined) texts?.free(kept.text);
+      if (kept.text === undefined) return;
+      this.#inFile -= kept.bytes;
+      texts?.free(kept.text);
     });
   }
 
@@ -125,7 +131,7 @@ export class KeptReplies {
     const name = nameOf(names, reply.basis);
     // A response that is being written to the file is made like any other.
     const isKept = this.#replies.get(name) !== undefined;
-    if (!isKept && this.#isAskedAgain(name)) this.#keep(exchange, name, reply, reply.basis);
+    if (!isKept && this.#isAskedAgain(name)) this.#keep(name, reply, reply.basis);
     return reply;
   }
 
@@ -243,7 +249,7 @@ export class KeptReplies {
     this.#askedLength += name.length;
   }
 
-  #keep({ taken }: Exchange, name: string, reply: Reply, basis: Basis): void {
+  #keep(name: string, reply: Reply, basis: Basis): void {
     const parts = reply.body.flatMap((part) => {
       if (isDeflated(part)) return [];
       return typeof part === 'string'
@@ -261,13 +267,22 @@ export class KeptReplies {
       put([Buffer.concat(parts)]);
       return;
     }
+    if (!this.#hasRoom(bytes, texts)) return;
     const made = texts.body(bytes);
     let at = 0;
     for (const part of parts) at += part.copy(made.body, at);
     const text = texts.text(bytes, () => this.#replies.delete(name));
+    this.#inFile += bytes;
     put([], text);
-    // It is written once it has been sent.
-    own(taken, { release: () => void texts.keep(made, [{ text, start: 0 }]) });
+    // Not when the client has read the response: a slow one would hold the copy, which no budget counts.
+    setImmediate(() => void texts.keep(made, [{ text, start: 0 }]));
+  }
+
+  /** Whether the file has room for a response, after those that were not read for long have been evicted if need be. */
+  #hasRoom(bytes: number, texts: TextFile): boolean {
+    const fits = (): boolean => this.#inFile + bytes <= texts.limit * SHARE;
+    if (!fits()) texts.endUnused();
+    return fits();
   }
 
   #isKeepable(reply: Reply): reply is Reply & { readonly basis: Basis } {

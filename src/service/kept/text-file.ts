@@ -137,7 +137,7 @@ export class TextFile {
   async #write(body: Uint8Array, placed: readonly PlacedText[]): Promise<void> {
     const file = this.#opened();
     const runs = runsOf(placed.filter(({ text }) => !text.isDropped));
-    const limit = this.#limit();
+    const limit = this.limit;
     const written = runs.flatMap((run) => this.#placed(run, limit));
     for (const { text } of written) text.users++;
     try {
@@ -153,7 +153,7 @@ export class TextFile {
   /** Allocates space for texts that follow one another in a body. @returns those that fit */
   #placed(run: readonly PlacedText[], limit: number): readonly PlacedText[] {
     if (this.#place(run, limit)) return run;
-    this.#endUnused();
+    this.endUnused();
     if (this.#place(run, limit)) return run;
     this.#fullSince = this.#options.now();
     return run.filter((one) => this.#place([one], limit));
@@ -247,13 +247,9 @@ export class TextFile {
     this.#giveBack(text);
   }
 
-  clear(): void {
-    for (const text of this.#texts) this.free(text);
-  }
-
   /** Truncates the file to the space that the file of compressed blocks leaves. */
   bound(): void {
-    const limit = this.#limit();
+    const limit = this.limit;
     if (this.#size <= limit || this.#file === undefined || this.#isOff) return;
     for (const text of this.#texts) if ((text.at ?? 0) + roomOf(text) > limit) this.#end(text);
     const size = Math.max(this.#space.end, limit);
@@ -272,7 +268,8 @@ export class TextFile {
     this.#closeIdle();
   }
 
-  #limit(): number {
+  /** The most bytes that texts may take now. */
+  get limit(): number {
     const { bytes, taken } = this.#options;
     return Math.floor(Math.max(0, Math.min(bytes * SHARE, bytes - taken())));
   }
@@ -288,7 +285,7 @@ export class TextFile {
   }
 
   /** Evicts texts that were not read for long. */
-  #endUnused(): void {
+  endUnused(): void {
     const since = this.#options.now() - UNUSED;
     for (const text of this.#texts) {
       if (text.usedAt > since) return;

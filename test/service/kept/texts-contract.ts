@@ -188,6 +188,7 @@ export function textsContract(engine: Engine): void {
       };
       assert.deepEqual(await walk('expanded'), { records: 0, pages: 2 });
       assert.equal(await pagesRead(), 2);
+      await walk();
       const isBrotli = { 'accept-encoding': 'br' };
       assert.deepEqual(await walk('expanded', 'private', isBrotli), { records: 0, pages: 0 });
       assert.deepEqual(await walk('expanded', 'idx'), { records: 0, pages: 2 }, 'another role');
@@ -202,6 +203,18 @@ export function textsContract(engine: Engine): void {
       assert.deepEqual(warnings, [`${path}-text was damaged: the damaged texts are read from the store`]);
     },
   );
+
+  test(`${engine.name}: large responses to varied requests leave room in the file for pages of blocks`, async (t) => {
+    const { serve } = await market(t, engine);
+    const { walk, walkUntilKept } = await serve({ megabytes: 4 });
+    await walk();
+    for (let each = 1; each <= 9; each++) {
+      for (let walks = 0; walks < 3; walks++) {
+        await walk('expanded', 'private', { accept: `application/json;q=0.${each}` });
+      }
+    }
+    assert.equal(await walkUntilKept(), LISTINGS);
+  });
 
   test(`${engine.name}: after a change, every process reads the records concerned again: one, those of an office, or all`, async (t) => {
     const { serve, write, store, clock, again } = await market(t, engine);
