@@ -127,6 +127,30 @@ export function linkedContract(engine: Engine): void {
     assert.ok(compared > 50 * rules.roles.size, `${compared} records`);
   });
 
+  test("a piece of a listing that damage has turned into the mark of an agent's place is found in the page", async (t) => {
+    const { store, write, request, damage } = await makeWorld(engine, t);
+    await write('Member', member('M1'));
+    await write('Property', listing('A', { City: 'Austin', ListAgentKey: 'M1' }), listing('B'));
+    const page = await request('Property', '');
+    const caller = { name: 'key 1', begin: () => undefined, made: () => undefined, spent: () => undefined };
+    const read = async () => Buffer.from((await store.page(page, { ...TIME, caller })).body).toString();
+    const expected = await read();
+    const columns = (await store.model())
+      .layout('Property')
+      .pieces.filter(({ naming }) => naming !== 'native')
+      .flatMap(({ valuesColumn, nullsColumn }) => [valuesColumn, nullsColumn]);
+    assert.ok(columns.length > 8);
+    const set = (column: string, text: string) =>
+      damage(`UPDATE property_texts SET "${column}" = ${text} WHERE _key = 'A'`);
+    await damage('CREATE TABLE sound AS SELECT * FROM property_texts');
+    for (const column of columns) {
+      await set(column, `'\u0002'`);
+      await assert.rejects(read(), { code: 'storeDamaged' }, column);
+      await set(column, `(SELECT "${column}" FROM sound WHERE _key = 'A')`);
+      assert.equal(await read(), expected, column);
+    }
+  });
+
   test('a page has the custom fields of its listings, however many there are, and their agents', async (t) => {
     const names = Array.from({ length: 600 }, (_, index) => `Local_${index}`);
     const customFields = names.map((name): CustomFieldDeclaration => {

@@ -37,6 +37,7 @@ export const memories = new PageMemory((length) => new ArrayBuffer(length));
 
 const COMMA = Buffer.from(',');
 const MARK = LINK_MARK.charCodeAt(0);
+const BARE_MARK = Buffer.from(LINK_MARK);
 /** The size of the last page in bytes, with which the buffer of the next one starts, so that it need not grow. */
 let usual = SMALLEST;
 const LARGEST_USUAL = 16 * 1024 * 1024;
@@ -192,6 +193,11 @@ function addLinks(body: Body, values: Values, { count, fragmentOf }: Links): voi
     if (fragment !== undefined) fragments.push(fragment);
   }
   values.next();
+  if (!values.isMark) {
+    // A piece is damaged. JSON has no bare marks, so the check of the body finds this one.
+    body.add(BARE_MARK, 0, BARE_MARK.length);
+    return;
+  }
   if (fragments.length === count) {
     for (const fragment of fragments) body.add(fragment, 0, fragment.length);
     return;
