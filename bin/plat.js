@@ -93,6 +93,8 @@ function keepCompiled() {
     const { XDG_CACHE_HOME: caches = '', NODE_COMPILE_CACHE: chosen } = process.env;
     if (chosen) return;
     const folder = join(isAbsolute(caches) ? caches : join(homedir(), '.cache'), 'plat');
+    // Without a home folder, it would be one of the working directory.
+    if (!isAbsolute(folder)) return;
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const { uid, mode } = statSync(folder);
     if (process.getuid !== undefined && (uid !== process.getuid() || (mode & 0o022) !== 0)) return;

@@ -46,6 +46,8 @@ function pathOf(text: string, configured: string | undefined, caches: string): s
 function ownFolder(caches: string): string | undefined {
   try {
     const folder = join(isAbsolute(caches) ? caches : join(homedir(), '.cache'), 'plat');
+    // Without a home folder, it would be one of the working directory.
+    if (!isAbsolute(folder)) return undefined;
     mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER_MODE });
     accessSync(folder, constants.W_OK);
     const { uid, mode } = statSync(folder);

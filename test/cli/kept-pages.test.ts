@@ -42,4 +42,12 @@ test("the cache file of a store on a server is in plat's cache folder, unless ot
   assert.deepEqual(await keptPages(server, {}, caches), { megabytes: 64 });
   writeFileSync(join(caches, 'file'), '');
   assert.deepEqual(await keptPages(server, {}, join(caches, 'file')), { megabytes: 64 });
+  const { HOME } = process.env;
+  try {
+    process.env.HOME = '';
+    assert.deepEqual(await keptPages(server, {}, ''), { megabytes: 64 }, 'no home folder');
+  } finally {
+    if (HOME === undefined) delete process.env.HOME;
+    else process.env.HOME = HOME;
+  }
 });

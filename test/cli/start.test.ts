@@ -112,6 +112,15 @@ test('compiled code is cached for its user only', async (t) => {
   assert.ok(others.length > kept + 10, `${others.length} files, and ${kept} before`);
 });
 
+test('without a home folder, compiled code is not cached, least of all in the working directory', async (t) => {
+  const at = place(t);
+  const { code } = await at.run(['--version'], {
+    env: { NODE_COMPILE_CACHE: '', XDG_CACHE_HOME: '', HOME: '' },
+  });
+  assert.equal(code, 0);
+  assert.equal(existsSync(at.path('.cache')), false);
+});
+
 /** Where the system shows the command line of another process. */
 const tellsEnvironments = existsSync('/proc/self/environ');
 
