@@ -161,7 +161,7 @@ export class KeptBlocks {
     // While its texts are being read or written, a page is read like any other.
     if (blocks.some(({ text }) => text?.isWritten === false)) return undefined;
     // Reading blocks is slower than reading a page, and none of them would be cached.
-    if (texts.isFull && rowsOf(blocks) < request.limit / 2) return undefined;
+    if (texts.isFull('block') && rowsOf(blocks) < request.limit / 2) return undefined;
     const found = await this.#ask(request, asking, 'text', read);
     const state = this.#follow(found, asking, stamp);
     if (state !== 'holds') {
@@ -264,7 +264,7 @@ export class KeptBlocks {
   #textBlockOf({ bytes, deflated: _, ...read }: ReadBlock, texts: TextFile): KeptBlock {
     const block: KeptBlock = {
       ...{ ...read, id: String(++this.#made), deflated: undefined, list: undefined },
-      ...(bytes === 0 ? {} : { text: texts.text(bytes, () => block.list?.remove(block)) }),
+      ...(bytes === 0 ? {} : { text: texts.text('block', bytes, () => block.list?.remove(block)) }),
     };
     return block;
   }

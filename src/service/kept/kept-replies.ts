@@ -271,7 +271,7 @@ export class KeptReplies {
     const made = texts.body(bytes);
     let at = 0;
     for (const part of parts) at += part.copy(made.body, at);
-    const text = texts.text(bytes, () => this.#replies.delete(name));
+    const text = texts.text('response', bytes, () => this.#replies.delete(name));
     this.#inFile += bytes;
     put([], text);
     // Not when the client has read the response: a slow one would hold the copy, which no budget counts.
@@ -291,7 +291,8 @@ export class KeptReplies {
     const bytes = body.reduce((sum, part) => sum + bytesOf(part), 0);
     if (bytes <= LARGEST) return true;
     const texts = this.#texts;
-    return bytes <= LARGEST_TEXT && !basis.isInBlocks && texts !== undefined && !texts.isOff && !texts.isFull;
+    if (texts === undefined || texts.isOff || texts.isFull('response')) return false;
+    return bytes <= LARGEST_TEXT && !basis.isInBlocks;
   }
 }
 

@@ -26,8 +26,11 @@ interface TextFileOptions {
   readonly now: () => number;
 }
 
+type TextKind = 'block' | 'response';
+
 /** A text of the file, or one that waits to be written. */
 export interface KeptText {
+  readonly kind: TextKind;
   readonly length: number;
   /** Called when the file no longer has the text. */
   readonly onDrop: () => void;
@@ -53,6 +56,8 @@ const writeTo = promisify(write);
 const MODE = 0o600;
 /** The part of the limit that texts may take. */
 const SHARE = 3 / 4;
+/** Up to which part of that the texts of a kind may fill the file: one that walks have filled still has room for responses. */
+const FILLS: Readonly<Record<TextKind, number>> = { block: 7 / 8, response: 1 };
 /** The maximum number of bytes of bodies that wait to be written. Texts of further bodies are not kept. */
 const MOST_WAITING = 24 * 1024 * 1024;
 /** Bytes that are written in one call: for larger pieces, Linux allocates memory several times as slowly. */
@@ -79,16 +84,16 @@ export class TextFile {
   #busy = 0;
   #waiting = 0;
   #faults = 0;
-  #fullSince = Number.NEGATIVE_INFINITY;
+  readonly #fullSince = new Map<TextKind, number>();
   #isOff = false;
 
   constructor(options: TextFileOptions) {
     this.#options = options;
   }
 
-  /** Whether a text did not fit recently, and no space was freed since. */
-  get isFull(): boolean {
-    return this.#options.now() - this.#fullSince < FULL;
+  /** Whether a text of this kind did not fit recently, and no space was freed since. */
+  isFull(kind: TextKind): boolean {
+    return this.#options.now() - (this.#fullSince.get(kind) ?? Number.NEGATIVE_INFINITY) < FULL;
   }
 
   get isOff(): boolean {
@@ -101,8 +106,9 @@ export class TextFile {
   }
 
   /** A text that will be written. */
-  text(length: number, onDrop: () => void): KeptText {
+  text(kind: TextKind, length: number, onDrop: () => void): KeptText {
     const text = {
+      kind,
       length,
       onDrop,
       tag: 0n,
@@ -150,13 +156,17 @@ export class TextFile {
     }
   }
 
-  /** Allocates space for texts that follow one another in a body. @returns those that fit */
+  /** Allocates space for texts of one kind that follow one another in a body. @returns those that fit */
   #placed(run: readonly PlacedText[], limit: number): readonly PlacedText[] {
-    if (this.#place(run, limit)) return run;
+    const [first] = run;
+    if (first === undefined) return [];
+    const { kind } = first.text;
+    const most = limit * FILLS[kind];
+    if (this.#place(run, most)) return run;
     this.endUnused();
-    if (this.#place(run, limit)) return run;
-    this.#fullSince = this.#options.now();
-    return run.filter((one) => this.#place([one], limit));
+    if (this.#place(run, most)) return run;
+    this.#fullSince.set(kind, this.#options.now());
+    return run.filter((one) => this.#place([one], most));
   }
 
   #place(run: readonly PlacedText[], limit: number): boolean {
@@ -307,7 +317,7 @@ export class TextFile {
   #giveBack(text: KeptText): void {
     if (!text.isDropped || text.users > 0 || text.at === undefined) return;
     this.#space.give(text.at, roomOf(text));
-    this.#fullSince = Number.NEGATIVE_INFINITY;
+    this.#fullSince.clear();
     delete text.at;
   }
 

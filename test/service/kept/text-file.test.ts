@@ -28,11 +28,14 @@ function textFile(t: TestContext, { bytes = 8 * MEGABYTE, path = temporaryFile('
   const dropped = new Set<KeptText>();
   let released = 0;
   /** Stores texts that are the parts of one body. */
-  const keep = async (...contents: readonly string[]): Promise<readonly KeptText[]> => {
+  const keepAs = async (
+    kind: KeptText['kind'],
+    ...contents: readonly string[]
+  ): Promise<readonly KeptText[]> => {
     const body = Buffer.from(contents.join(','));
     let start = 0;
     const placed = contents.map((content): PlacedText => {
-      const text: KeptText = file.text(Buffer.byteLength(content), () => dropped.add(text));
+      const text: KeptText = file.text(kind, Buffer.byteLength(content), () => dropped.add(text));
       const one = { text, start };
       start += text.length + 1;
       return one;
@@ -40,6 +43,8 @@ function textFile(t: TestContext, { bytes = 8 * MEGABYTE, path = temporaryFile('
     await file.keep({ body, release: () => released++ }, placed);
     return placed.map(({ text }) => text);
   };
+  const keep = (...contents: readonly string[]): Promise<readonly KeptText[]> =>
+    keepAs('response', ...contents);
   /** Reads texts as one body; undefined if any of them is damaged. */
   const read = async (...texts: readonly KeptText[]): Promise<string | undefined> => {
     let start = 0;
@@ -54,7 +59,7 @@ function textFile(t: TestContext, { bytes = 8 * MEGABYTE, path = temporaryFile('
     release?.();
     return isRight ? text : undefined;
   };
-  return { file, path, warnings, now, taken, dropped, keep, read, released: () => released };
+  return { file, path, warnings, now, taken, dropped, keep, keepAs, read, released: () => released };
 }
 
 test('FileSpace: allocations never overlap, and all space is free once every allocation is released', () => {
@@ -191,13 +196,13 @@ test('texts use at most three quarters of the limit, and a text that was read wi
     'd'.repeat(MEGABYTE),
   );
   assert.deepEqual([...dropped], [fourth]);
-  assert.ok(file.isFull);
+  assert.ok(file.isFull('response'));
   now.milliseconds = HOUR / 2;
   assert.ok((await read(second, third))?.startsWith('bb'));
   now.milliseconds = HOUR + 1;
   const [fifth = assert.fail()] = await keep('e'.repeat(MEGABYTE));
   assert.deepEqual([...dropped], [fourth, first]);
-  assert.ok(!file.isFull);
+  assert.ok(!file.isFull('response'));
   assert.equal(await read(fifth, second), `${'e'.repeat(MEGABYTE)},${'b'.repeat(MEGABYTE)}`);
   taken.bytes = 2.5 * MEGABYTE;
   file.bound();
@@ -206,6 +211,17 @@ test('texts use at most three quarters of the limit, and a text that was read wi
     'the file of blocks needs the space',
   );
   assert.equal(await read(fifth), 'e'.repeat(MEGABYTE));
+});
+
+test('blocks leave an eighth of the space of texts to responses', async (t) => {
+  const { keepAs, read, dropped, file } = textFile(t, { bytes: 4 * MEGABYTE });
+  const half = (letter: string): string => letter.repeat(MEGABYTE / 2 - 100);
+  const blocks = await keepAs('block', ...['a', 'b', 'c', 'd', 'e', 'f'].map(half));
+  assert.deepEqual([...dropped], blocks.slice(5));
+  assert.deepEqual([file.isFull('block'), file.isFull('response')], [true, false]);
+  const [response = assert.fail()] = await keepAs('response', 'g'.repeat(MEGABYTE / 4));
+  assert.equal(await read(response), 'g'.repeat(MEGABYTE / 4));
+  assert.deepEqual([...dropped], blocks.slice(5));
 });
 
 test('the file shrinks when the file of blocks grows', { skip: !canBeFound }, async (t) => {
@@ -261,7 +277,7 @@ test(
     const file = new TextFile({ path: ${JSON.stringify(path)}, bytes: 1e8, taken: () => 0, now: () => 0, warn: (_, error) => warnings.push(error.code) });
     let dropped = 0;
     const keep = async (length) => {
-      const text = file.text(length, () => dropped++);
+      const text = file.text('block', length, () => dropped++);
       await file.keep({ body: new Uint8Array(length) }, [{ text, start: 0 }]);
     };
     await keep(10_000);

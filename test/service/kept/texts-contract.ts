@@ -322,8 +322,8 @@ export function textsContract(engine: Engine): void {
       await first.walkUntilKept();
       const { size } = fstatSync(descriptorOf(t, `${path}-text`));
       await first.close();
-      // Three quarters of this limit have room for one of the two pages.
-      const { walk } = await serve({ megabytes: (0.51 * size) / 0.75 / 1024 / 1024 });
+      // Seven eighths of three quarters of this limit have room for one of the two pages.
+      const { walk } = await serve({ megabytes: (0.51 * size) / (7 / 8) / 0.75 / 1024 / 1024 });
       let walked = await walk();
       for (let walks = 0; walks < MOST_WALKS && (walked.records > 0 || walked.pages !== 1); walks++) {
         walked = await walk();
