@@ -8,7 +8,7 @@ import { openStore } from '../src/open-store.ts';
 import { DEFAULT_SETTINGS } from '../src/records/settings.ts';
 import { emptyDatabase } from '../test/support/postgres-engine.ts';
 import { postgresServer, runOn } from '../test/support/postgres-server.ts';
-import { type Json, operations, type ReadWish, TIME } from '../test/support/world.ts';
+import { type Json, operations, TIME, type WorldRequest } from '../test/support/world.ts';
 import { postmasterOf, usedBy } from './support/server-usage.ts';
 
 const { values } = parseArgs({
@@ -66,7 +66,7 @@ async function measure(systems: number): Promise<Record<string, string>> {
   await runOn(address, 'VACUUM ANALYZE');
   const keys = records.map((record) => String(record.ListingKey)).toSorted();
   const key = (round: number): string => keys[(round * 7919) % keys.length] ?? '';
-  const from = (round: number): ReadWish => ({
+  const from = (round: number): WorldRequest => ({
     limit: PAGE,
     position: { kind: 'after-key', key: keys[(round * 7919) % (keys.length - PAGE)] ?? '' },
   });

@@ -1,6 +1,6 @@
 import type { NativeListingShape, Page, PageRequest } from '../../src/compile/read.ts';
 import { SELECT_ALL } from '../../src/query/request.ts';
-import { operations, type ReadWish, TIME } from '../../test/support/world.ts';
+import { operations, TIME, type WorldRequest } from '../../test/support/world.ts';
 import type { MarketStore } from './market-store.ts';
 import { type Measurement, measure as measureCalls, megabytes } from './measure.ts';
 
@@ -16,7 +16,12 @@ export function reads({ store, clock, engine }: MarketStore) {
     request,
     measure,
     /** A page of 1,000 records in the middle of the keys. */
-    async page(name: string, resource: string, options: string, wish: ReadWish = {}): Promise<Measurement> {
+    async page(
+      name: string,
+      resource: string,
+      options: string,
+      wish: WorldRequest = {},
+    ): Promise<Measurement> {
       const position = { kind: 'after-key', key: await middle(resource) } as const;
       const asked = await request(resource, options, { position, limit: PAGE, ...wish });
       return measure(name, async () => told(await store.page(asked, TIME)));
@@ -24,11 +29,11 @@ export function reads({ store, clock, engine }: MarketStore) {
     async pageOf(name: string, asked: PageRequest): Promise<Measurement> {
       return measure(name, async () => told(await store.page(asked, TIME)));
     },
-    async found(name: string, resource: string, options: string, wish: ReadWish = {}) {
+    async found(name: string, resource: string, options: string, wish: WorldRequest = {}) {
       const { query } = await request(resource, options, wish);
       return measure(name, async () => `${(await store.ids(query, TIME)).length} ids`);
     },
-    async counted(name: string, resource: string, options: string, wish: ReadWish = {}) {
+    async counted(name: string, resource: string, options: string, wish: WorldRequest = {}) {
       const { query } = await request(resource, options, wish);
       return measure(name, async () => `${await store.count(query, TIME)}`);
     },

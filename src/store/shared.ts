@@ -4,7 +4,7 @@ export interface Shared {
    * Lends a process part of what a key may still request in its window. The loans never exceed the key's limit
    * together.
    */
-  lendRequests(wish: LoanRequest): Promise<Loan>;
+  lendRequests(loan: LoanRequest): Promise<Loan>;
   /** Returns what is left of loans whose windows are still running. */
   returnRequests(loans: readonly ReturnedLoan[]): Promise<void>;
   /** The list stored under a name, unless it has expired. */

@@ -206,7 +206,7 @@ export interface Store extends Checks {
    * @throws PlatError `positionGone` if the changes since the position are no longer known; its message contains the
    * position from which to continue
    */
-  changes(wish?: ChangesOptions): AsyncIterable<Change>;
+  changes(options?: ChangesOptions): AsyncIterable<Change>;
   /**
    * Calls a listener soon after every commit to the sequence of changes, by any process, and possibly without one.
    * @param lost called once when the commits of other processes are no longer announced, until they are again; in the

@@ -19,7 +19,7 @@ import { fillListings } from '../service/reso/odata-listings.ts';
 import { sqliteEngine } from '../support/sqlite-engine.ts';
 import { viewOf } from '../support/views.ts';
 import { makeWorld, type World } from '../support/world.ts';
-import { REQUESTS, type Wish } from './requests.ts';
+import { type GoldenRequest, REQUESTS } from './requests.ts';
 
 export function goldenSuite(dialect: Dialect): void {
   const file = fileURLToPath(new URL(`./${dialect.name}.golden.txt`, import.meta.url));
@@ -28,7 +28,7 @@ export function goldenSuite(dialect: Dialect): void {
     await fillListings(world);
     world.clock.set('2026-06-01T12:00:00Z');
     const found: string[] = [];
-    for (const wish of REQUESTS) found.push(await entry(world, dialect, wish));
+    for (const golden of REQUESTS) found.push(await entry(world, dialect, golden));
     const text = found.join('\n\n');
     if (process.env.PLAT_GOLDEN === 'write') writeFileSync(file, `${text}\n`);
     assert.deepEqual(text.split('\n'), readFileSync(file, 'utf8').trimEnd().split('\n'));
@@ -40,8 +40,8 @@ export function goldenSuite(dialect: Dialect): void {
     await fillListings(world);
     const marks = /Rome|Moorhead|4\.?711|2026-02-0[0-9]|sea side|noisy|lake/;
     let bound = 0;
-    for (const wish of REQUESTS) {
-      for (const { text, values } of await statements(world, dialect, wish)) {
+    for (const golden of REQUESTS) {
+      for (const { text, values } of await statements(world, dialect, golden)) {
         assert.doesNotMatch(text, marks);
         bound += values.filter((value) => marks.test(JSON.stringify(value))).length;
       }
@@ -50,29 +50,33 @@ export function goldenSuite(dialect: Dialect): void {
   });
 }
 
-async function entry(world: World, dialect: Dialect, wish: Wish): Promise<string> {
-  const lines = (await statements(world, dialect, wish)).flatMap(({ text, values }) => [
+async function entry(world: World, dialect: Dialect, golden: GoldenRequest): Promise<string> {
+  const lines = (await statements(world, dialect, golden)).flatMap(({ text, values }) => [
     text,
     `  ${JSON.stringify(values)}`,
   ]);
   return [
-    `# ${wish.plan} of ${wish.resource ?? 'Property'} for ${wish.role ?? 'private'}: ${wish.query}`,
+    `# ${golden.plan} of ${golden.resource ?? 'Property'} for ${golden.role ?? 'private'}: ${golden.query}`,
     ...lines,
   ].join('\n');
 }
 
-async function statements(world: World, dialect: Dialect, wish: Wish): Promise<readonly Statement[]> {
-  const { resource = 'Property', role = 'private', systems, position } = wish;
+async function statements(
+  world: World,
+  dialect: Dialect,
+  golden: GoldenRequest,
+): Promise<readonly Statement[]> {
+  const { resource = 'Property', role = 'private', systems, position } = golden;
   const viewer = { role, ...(systems === undefined ? {} : { systems }) };
   const model = await world.store.model();
   const planner = { dialect, model };
   const options = { viewer, ...(position === undefined ? {} : { position }), limit: 10 };
-  const asked = await world.request(resource, wish.language === 'native' ? '' : wish.query, options);
+  const asked = await world.request(resource, golden.language === 'native' ? '' : golden.query, options);
   const request: PageRequest =
-    wish.language === 'native'
+    golden.language === 'native'
       ? { ...asked, query: { ...asked.query, ...nativeFilter() } }
       : { ...asked, query: { ...asked.query, ...searched() } };
-  switch (wish.plan) {
+  switch (golden.plan) {
     case 'ids':
       return [planIds(planner, request.query)];
     case 'count':
@@ -108,13 +112,13 @@ async function statements(world: World, dialect: Dialect, wish: Wish): Promise<r
   function nativeFilter() {
     const { schema } = viewOf(model, viewer);
     const names = resourceNames('listings', schema.of('Property'), schema);
-    const filter = bindFilter(wish.query, names, { now: new Date(world.clock.now()) });
+    const filter = bindFilter(golden.query, names, { now: new Date(world.clock.now()) });
     return filter === undefined ? {} : { filter };
   }
 
   /** The helper of the tests that creates requests does not include the search. */
   function searched() {
-    const { search } = wish;
+    const { search } = golden;
     return search === undefined ? {} : { search };
   }
 }

@@ -3,7 +3,7 @@
 import type { Position } from '../../src/compile/read.ts';
 import type { Search } from '../../src/query/tree.ts';
 
-export interface Wish {
+export interface GoldenRequest {
   readonly plan: 'ids' | 'count' | 'page' | 'list' | 'record' | 'blocks' | 'facets';
   readonly query: string;
   readonly language?: 'odata' | 'native';
@@ -77,9 +77,9 @@ const WORDS: Search = {
 
 const ordered = '$select=ListingKey&$orderby=ListPrice desc,City';
 
-export const REQUESTS: readonly Wish[] = [
-  ...FILTERS.map((filter): Wish => ({ plan: 'ids', query: `$filter=${filter}` })),
-  ...NATIVE.map((query): Wish => ({ plan: 'ids', language: 'native', query })),
+export const REQUESTS: readonly GoldenRequest[] = [
+  ...FILTERS.map((filter): GoldenRequest => ({ plan: 'ids', query: `$filter=${filter}` })),
+  ...NATIVE.map((query): GoldenRequest => ({ plan: 'ids', language: 'native', query })),
   { plan: 'ids', query: '', search: WORDS },
   { plan: 'ids', query: '', search: WORDS, role: 'idx', resource: 'Media' },
   { plan: 'ids', role: 'idx', query: "$filter=City eq 'Rome' or not (City gt 'Rome')&$orderby=City" },

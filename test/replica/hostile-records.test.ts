@@ -136,9 +136,9 @@ const SPACES = Buffer.alloc(1_000_000, ' ');
 const tooLargeWith =
   (key: string, isWhole: (url: string) => boolean) =>
   (transport: Transport): Transport =>
-  async (wish) => {
-    const response = await transport(wish);
-    if (!isWhole(wish.url)) return response;
+  async (sent) => {
+    const response = await transport(sent);
+    if (!isWhole(sent.url)) return response;
     const pieces: Uint8Array[] = [];
     for await (const piece of response.body) pieces.push(piece);
     const isThere = Buffer.concat(pieces).includes(`"${key}"`);

@@ -145,9 +145,9 @@ test('while another process holds the source, a retry only requests that this pr
   const now = feed.clock.now();
   await checkpoints.lease('feed', { holder: 'other', now, until: now + MINUTE });
   const { clock } = feed;
-  const wish = { source: 'feed', only: { resource: 'Property', key: 'L1' }, clock };
-  await assert.rejects(retryQuarantined(replica.store, wish), { code: 'failed' });
-  const retried = await retryQuarantined(replica.store, { ...wish, beside: true });
+  const request = { source: 'feed', only: { resource: 'Property', key: 'L1' }, clock };
+  await assert.rejects(retryQuarantined(replica.store, request), { code: 'failed' });
+  const retried = await retryQuarantined(replica.store, { ...request, beside: true });
   assert.deepEqual(retried, { stored: 0, wanted: 1, gone: 0, still: [] });
   assert.deepEqual(await checkpoints.pending('feed', 'Property', 'record', '', 9), ['L1']);
   const page = await quarantinePage(replica.store, { source: 'feed', skip: 1, limit: 1 });

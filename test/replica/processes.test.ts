@@ -13,13 +13,13 @@ interface Other {
   readonly begin: number;
 }
 
-/** A host with these processes by number. `wish` replaces what differs from an ordinary host. */
+/** A host with these processes by number. `request` replaces what differs from an ordinary host. */
 function hostOf(
   pid: number,
   processes: Map<number, Other>,
-  wish: Partial<Host> & { boot?: string } = {},
+  request: Partial<Host> & { boot?: string } = {},
 ): Host {
-  const { boot = 'boot-1', ...others } = wish;
+  const { boot = 'boot-1', ...others } = request;
   return {
     name: 'host',
     pid,

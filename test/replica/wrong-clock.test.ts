@@ -22,8 +22,8 @@ async function scene(scope: Scope) {
   const offset = { milliseconds: 0 };
   const between =
     (transport: Transport): Transport =>
-    async (wish) => {
-      const response = await transport(wish);
+    async (request) => {
+      const response = await transport(request);
       const date = new Date(Date.parse(response.headers.date ?? '') + offset.milliseconds).toUTCString();
       return { ...response, headers: { ...response.headers, date } };
     };

@@ -23,7 +23,7 @@ export interface TestServiceOptions extends WorldOptions {
   readonly engine?: Engine;
 }
 
-export interface KeyWish {
+export interface KeyOptions {
   readonly role?: string;
   readonly systems?: readonly string[];
   readonly expiresAt?: string;
@@ -49,7 +49,7 @@ export interface TestService extends World {
   readonly service: Service;
   readonly addresses: Service['addresses'];
   /** Creates a key and returns its token. */
-  key(kind: KeyKind, wish?: KeyWish): Promise<string>;
+  key(kind: KeyKind, wish?: KeyOptions): Promise<string>;
   /**
    * Sends a request to a surface, or to an absolute address such as a next link. Characters that a URL must not contain are
    * encoded.
@@ -94,7 +94,7 @@ function innermostFirst(scope: Scope): Scope {
   return { after: (work) => void works.push(work) };
 }
 
-export async function makeKey(store: Store, kind: KeyKind, wish: KeyWish = {}): Promise<string> {
+export async function makeKey(store: Store, kind: KeyKind, wish: KeyOptions = {}): Promise<string> {
   const { role = 'private', systems = [], expiresAt = null } = wish;
   const token = makeToken();
   const key = { id: makeKeyId(), name: `${kind} ${role}`, kind, role, systems, expiresAt };

@@ -33,7 +33,7 @@ export const FILES: FileSigning = { base: 'https://feed.example', role: 'idx', e
 export const ROOT = 'https://feed.example/Reso/OData/';
 
 /** How a page is requested, besides the OData options. */
-export interface ReadWish extends Pick<ResoShape, 'control'> {
+export interface WorldRequest extends Pick<ResoShape, 'control'> {
   readonly viewer?: Viewer;
   readonly position?: Position;
   /** Absent: all rows. */
@@ -51,19 +51,19 @@ export interface World extends OpenedStore {
   /** The reasons for which a record is rejected. */
   reasons(resource: string, record: Json): Promise<readonly string[]>;
   /** The request for a page of a collection. @param options an OData query string, such as `$top=5` */
-  request(resource: string, options?: string, wish?: ReadWish): Promise<PageRequest>;
-  page(resource: string, options?: string, wish?: ReadWish): Promise<ReadPage>;
+  request(resource: string, options?: string, wanted?: WorldRequest): Promise<PageRequest>;
+  page(resource: string, options?: string, wanted?: WorldRequest): Promise<ReadPage>;
   /** All records that a viewer sees, in the requested order. */
-  rows(resource: string, options?: string, wish?: ReadWish): Promise<Json[]>;
+  rows(resource: string, options?: string, wanted?: WorldRequest): Promise<Json[]>;
   /** The keys of these records. */
-  keys(resource: string, options?: string, wish?: ReadWish): Promise<string[]>;
+  keys(resource: string, options?: string, wanted?: WorldRequest): Promise<string[]>;
   count(resource: string, options?: string, viewer?: Viewer): Promise<number>;
-  record(resource: string, key: string, options?: string, wish?: ReadWish): Promise<Json | undefined>;
-  listing(key: string, wish?: NativeWish): Promise<Json | undefined>;
+  record(resource: string, key: string, options?: string, wanted?: WorldRequest): Promise<Json | undefined>;
+  listing(key: string, wanted?: NativeOptions): Promise<Json | undefined>;
   exported(resource: string): Promise<Json[]>;
 }
 
-export interface NativeWish {
+export interface NativeOptions {
   readonly viewer?: Viewer;
   readonly expansions?: readonly NativeExpansion[];
   readonly members?: SelectedMembers;
@@ -138,23 +138,23 @@ export function operations(
     request,
     page,
     rows: async (...given) => (await page(...given)).records,
-    async keys(resource, options = '', wish = {}) {
+    async keys(resource, options = '', wanted = {}) {
       const { key } = (await store.model()).resource(resource);
-      const { records } = await page(resource, options, wish);
+      const { records } = await page(resource, options, wanted);
       return records.map((record) => String(record[key]));
     },
     async count(resource, options = '', viewer = PRIVATE) {
       const { query } = await request(resource, options, { viewer });
       return store.count(query, TIME);
     },
-    async record(resource, key, options = '', wish = {}) {
-      const { query, shape, files } = await request(resource, options, wish);
+    async record(resource, key, options = '', wanted = {}) {
+      const { query, shape, files } = await request(resource, options, wanted);
       const body = await store.record({ query, key, shape, files }, TIME);
       return body === undefined ? undefined : objectOf(decode(body));
     },
-    async listing(key, wish = {}) {
-      const { query, files } = await request('Property', '', { viewer: wish.viewer ?? PRIVATE });
-      const shape = nativeShape(query, wish);
+    async listing(key, wanted = {}) {
+      const { query, files } = await request('Property', '', { viewer: wanted.viewer ?? PRIVATE });
+      const shape = nativeShape(query, wanted);
       const body = await store.record({ query, key, shape, files }, TIME);
       return body === undefined ? undefined : objectOf(decode(body));
     },
@@ -165,9 +165,9 @@ export function operations(
     },
   };
 
-  async function request(resource: string, options = '', wish: ReadWish = {}): Promise<PageRequest> {
+  async function request(resource: string, options = '', wanted: WorldRequest = {}): Promise<PageRequest> {
     const model = await store.model();
-    const view = viewOf(model, wish.viewer ?? PRIVATE);
+    const view = viewOf(model, wanted.viewer ?? PRIVATE);
     const asked = bindOptions(
       'collection',
       parseQueryOptions(options),
@@ -178,18 +178,19 @@ export function operations(
       view,
       resource: model.resource(resource),
       ...(asked.filter === undefined ? {} : { filter: asked.filter }),
-      ...(wish.under === undefined ? {} : { under: wish.under }),
+      ...(wanted.under === undefined ? {} : { under: wanted.under }),
       order: asked.order,
       now: clock.text(),
     };
     const position =
-      wish.position ?? (asked.skip === undefined ? { kind: 'start' } : { kind: 'offset', skip: asked.skip });
-    const limit = wish.limit ?? asked.top ?? 100_000;
-    return { query, position, limit, shape: resoShape(asked, wish), files: FILES };
+      wanted.position ??
+      (asked.skip === undefined ? { kind: 'start' } : { kind: 'offset', skip: asked.skip });
+    const limit = wanted.limit ?? asked.top ?? 100_000;
+    return { query, position, limit, shape: resoShape(asked, wanted), files: FILES };
   }
 
-  async function page(resource: string, options = '', wish: ReadWish = {}): Promise<ReadPage> {
-    return readPage(await store.page(await request(resource, options, wish), TIME));
+  async function page(resource: string, options = '', wanted: WorldRequest = {}): Promise<ReadPage> {
+    return readPage(await store.page(await request(resource, options, wanted), TIME));
   }
 }
 
@@ -199,22 +200,22 @@ function parsed(model: StoreModel, resource: string, json: Json): ParsedRecord {
   return result.record;
 }
 
-export function resoShape(asked: CollectionQuery, wish: ReadWish = {}): ResoShape {
+export function resoShape(asked: CollectionQuery, wanted: WorldRequest = {}): ResoShape {
   return {
     kind: 'reso',
     selection: asked.selection,
     computed: asked.computed,
     expansions: asked.expansions,
-    omitNulls: wish.omitNulls ?? false,
-    annotateHidden: wish.annotateHidden ?? false,
-    control: wish.control,
+    omitNulls: wanted.omitNulls ?? false,
+    annotateHidden: wanted.annotateHidden ?? false,
+    control: wanted.control,
     root: ROOT,
   };
 }
 
 export function nativeShape(
   { view, resource }: Pick<RecordQuery, 'view' | 'resource'>,
-  { select, expansions = [], members = {} }: NativeWish,
+  { select, expansions = [], members = {} }: NativeOptions,
 ): NativeListingShape {
   const schema = view.schema.of(resource);
   const found = (select ?? []).map((name) => schema.findNativeField(name));

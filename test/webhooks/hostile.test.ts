@@ -27,12 +27,12 @@ async function rawReceiver(t: TestContext, answer: (socket: Socket) => void) {
 }
 
 /** One attempt through the network of the command. */
-async function postTo(t: TestContext, url: string, wish: Partial<Parameters<Post>[0]> = {}) {
+async function postTo(t: TestContext, url: string, options: Partial<Parameters<Post>[0]> = {}) {
   const { post, close } = webhookPost({ bytes: 64 * 1024, milliseconds: 20 });
   t.after(close);
   const { signal } = new AbortController();
   const request = { url, headers: {}, body: '{}', privateHosts: true, timeout: 10_000, signal };
-  return post({ ...request, ...wish });
+  return post({ ...request, ...options });
 }
 
 test('a receiver that has sent a status has responded, whatever happens to the body', async (t) => {

@@ -84,7 +84,7 @@ function clocks(): Clocks {
 export const untilAborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 
-interface SenderWish {
+interface SenderOptions {
   readonly store: World['store'];
   readonly clock: Pick<Clocks, 'now' | 'elapsed'>;
   /** Absent: the network. */
@@ -94,7 +94,7 @@ interface SenderWish {
 }
 
 /** The sender of a world, which looks for changes once per call. */
-export function senderOf(t: TestContext, { store, clock, post, sleep }: SenderWish) {
+export function senderOf(t: TestContext, { store, clock, post, sleep }: SenderOptions) {
   const network = webhookPost();
   const paused: string[] = [];
   const troubles: unknown[] = [];
@@ -118,13 +118,13 @@ export function senderOf(t: TestContext, { store, clock, post, sleep }: SenderWi
   return { sender, send, paused };
 }
 
-export async function begin(t: TestContext, wish: Partial<Parameters<typeof createWebhook>[1]> = {}) {
+export async function begin(t: TestContext, options: Partial<Parameters<typeof createWebhook>[1]> = {}) {
   const clock = clocks();
   const world = await makeWorld(sqliteEngine(), t, { clock });
   const receiver = await startReceiver(t);
   const made = await createWebhook(world.store, {
     ...{ url: receiver.url, role: 'idx', systems: [], bearer: null, privateHosts: true },
-    ...{ resources: ['Property', 'Media'], ...wish },
+    ...{ resources: ['Property', 'Media'], ...options },
   });
   const stateOf = async () => (await world.store.webhooks.list()).find(({ id }) => id === made.webhook.id);
   return {

@@ -35,9 +35,9 @@ export function defineChanges(changes: Command): void {
       if (role !== undefined && !(await store.model()).rules.roles.has(role)) {
         throw platError('usage', { reason: `There is no role ${role}.` });
       }
-      const wish = { since: begin, follow: follow === true, records, resources: named, role, signal };
+      const request = { since: begin, follow: follow === true, records, resources: named, role, signal };
       try {
-        for await (const page of changePages(store, wish)) {
+        for await (const page of changePages(store, request)) {
           for (const change of page.changes) {
             const text = change.kind === 'deleted' ? undefined : page.records?.get(recordNamed(change));
             const line = JSON.stringify(change);

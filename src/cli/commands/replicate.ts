@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { platError } from '../../errors/index.ts';
 import { DEFAULT_SETTINGS } from '../../records/settings.ts';
-import type { FollowWish, ReplicateOptions } from '../../replica/run/options.ts';
+import type { FollowMethod, ReplicateOptions } from '../../replica/run/options.ts';
 import { sourceName } from '../../replica/run/options.ts';
 import { type ReplicateResult, replicate } from '../../replica/run/replicate.ts';
 import { WAYS } from '../../replica/source/source.ts';
@@ -35,7 +35,7 @@ interface ReplicateSettings extends SourceSettings {
   readonly updateEvery: string;
   readonly purgeEvery: string;
   readonly accountsEvery: string;
-  readonly followBy: FollowWish;
+  readonly followBy: FollowMethod;
   readonly proofEvery: string;
   readonly drift: 'evolve' | 'freeze' | 'discard';
   readonly purgeShare: number;

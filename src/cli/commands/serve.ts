@@ -178,11 +178,11 @@ export const consoleAddress = ({ addresses }: Pick<Service, 'addresses'>): strin
 /** The part of the console about a replica that is served. A retry does not interrupt a process that replicates. */
 const replicaDesk = (store: Store): ReplicaDesk => ({
   report: (now) => replicaReport(store, now),
-  quarantine: (wish) => quarantinePage(store, wish),
+  quarantine: (request) => quarantinePage(store, request),
   // A retry queries the source, which requires the whole consumer to be loaded, so it is loaded on demand.
-  retry: async (wish) => {
+  retry: async (request) => {
     const { retryQuarantined } = await import('../../replica/quarantine.ts');
-    return retryQuarantined(store, { ...wish, beside: true });
+    return retryQuarantined(store, { ...request, beside: true });
   },
 });
 

@@ -87,6 +87,11 @@ function classText(runes: Iterable<number>): string {
   return `[${written.join('')}]`;
 }
 
-/** A letter in each of its cases: RE2JS lists them in a class, which remains one since another character is in it. */
+/**
+ * A letter in each of its cases: RE2JS lists them in a class, which remains one since another character is in it. With the first two
+ * characters, which are no letters, that character would form one range.
+ */
 const inAnyCase = (point: number): string =>
-  classText([...parsed(`[\\x00\\x{${point.toString(16)}}]`, true).runes].slice(2));
+  point <= 1
+    ? character(point)
+    : classText([...parsed(`[\\x00\\x{${point.toString(16)}}]`, true).runes].slice(2));

@@ -87,10 +87,10 @@ export class SourceClient {
    * @throws RequestFailure `refused`, `rejected` or `too-large` at once; `transient` after all attempts; `stopped`
    * @throws PlatError of the store that keeps the usage of the token
    */
-  async get<T>(url: string, read: (answer: Answer) => T, wish: RequestOptions = {}): Promise<T> {
+  async get<T>(url: string, read: (answer: Answer) => T, options: RequestOptions = {}): Promise<T> {
     const { backoff: usual, firstContact = usual, environment, listener, signal } = this.#options;
     const attempt = async (): Promise<T> => {
-      const result = read(await this.#once(this.resolve(url), wish.headers ?? {}));
+      const result = read(await this.#once(this.resolve(url), options.headers ?? {}));
       this.#failuresInARow = 0;
       this.#hasConnected = true;
       return result;
@@ -104,7 +104,7 @@ export class SourceClient {
       this.#failuresInARow++;
       if (!isUnreached(failure)) this.#hasConnected = true;
       const backoff = this.#hasConnected ? usual : firstContact;
-      const most = wish.attempts ?? backoff.attempts;
+      const most = options.attempts ?? backoff.attempts;
       if (failures >= most || this.#failuresInARow >= BREAKER) throw failure;
       const wait = waitAfter(failures, failure.retryAfter, backoff, environment.random);
       listener({ kind: 'retry', reason: failure.message, attempt: failures, wait });

@@ -4,7 +4,7 @@
  */
 type Headers = Readonly<Record<string, string>>;
 
-/** The longest wait that a source may ask for, in milliseconds. More is a mistake more often than a wish. */
+/** The longest wait that a source may ask for, in milliseconds. More is a mistake more often than intended. */
 export const LONGEST_BLOCK = 86_400_000;
 
 /** What feeds write before `-Remaining` and `-Reset`. One feed has two windows. */

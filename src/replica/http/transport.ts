@@ -29,7 +29,7 @@ export interface TransportResponse {
 }
 
 /** The network, passed in so that a test can be one. */
-export type Transport = (wish: TransportRequest) => Promise<TransportResponse>;
+export type Transport = (request: TransportRequest) => Promise<TransportResponse>;
 
 /** Connections to one source; more would only queue there. One of them may be a stream of its changes. */
 const CONNECTIONS = 5;

@@ -18,7 +18,7 @@ const TIMEOUT = 30_000;
 /** Characters of an error's body, and of an address, that messages quote. */
 const QUOTED = 300;
 
-export interface FileWish {
+export interface FileRequest {
   readonly address: string;
   readonly signal: AbortSignal;
   readonly egress: Egress;
@@ -34,12 +34,12 @@ export interface FileWish {
  */
 export async function fetchFile<T>(
   { transport, clock }: Environment,
-  wish: FileWish,
+  file: FileRequest,
   take: (content: AsyncIterable<Uint8Array>, type: string) => Promise<T>,
 ): Promise<T> {
-  const pace = watchPace(clock, wish.signal);
+  const pace = watchPace(clock, file.signal);
   try {
-    const { body, headers } = await answerOf({ transport, clock }, { ...wish, signal: pace.signal });
+    const { body, headers } = await answerOf({ transport, clock }, { ...file, signal: pace.signal });
     return await take(pace.counted(body), headers['content-type'] ?? 'application/octet-stream');
   } catch (error) {
     throw pace.tooSlow() ?? error;
@@ -51,7 +51,7 @@ export async function fetchFile<T>(
 /** The response that has the file, at the end of all redirects. */
 async function answerOf(
   { transport, clock }: Pick<Environment, 'transport' | 'clock'>,
-  { address, signal, egress, own, largest }: FileWish,
+  { address, signal, egress, own, largest }: FileRequest,
 ): Promise<TransportResponse> {
   let url = address;
   for (let redirects = 0; redirects <= REDIRECTS; redirects++) {

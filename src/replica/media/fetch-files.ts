@@ -233,9 +233,9 @@ class Round {
     const { clock } = environment;
     const begun = clock.now();
     const signal = this.#signal;
-    const wish = { address: job.url, signal, egress, largest: LARGEST_FILE };
+    const from = { address: job.url, signal, egress, largest: LARGEST_FILE };
     try {
-      const file = await fetchFile(environment, wish, async (content, type) => ({
+      const file = await fetchFile(environment, from, async (content, type) => ({
         ...(await this.#folder.keep(content, endingOf(type), LARGEST_FILE)),
         type,
       }));

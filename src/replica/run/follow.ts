@@ -13,7 +13,7 @@ import { RequestFailure } from '../http/failure.ts';
 import type { Beginning, ChangeFeed } from '../source/source.ts';
 import { fetchPending } from '../steps/fetch-pending.ts';
 import { downloadAll, refreshAll, windowed } from './cycle.ts';
-import { type FollowWish, paceWithin, type ReplicateOptions } from './options.ts';
+import { type FollowMethod, paceWithin, type ReplicateOptions } from './options.ts';
 import { BROKEN, FailedWays } from './ways.ts';
 
 /** Milliseconds between two batches: changes that arrive together are requested together. */
@@ -29,7 +29,7 @@ const UNKNOWN = 'the source offers no other method that is known or allowed';
 export class Follower {
   readonly #copy: () => Copy;
   readonly #review: () => Promise<void>;
-  readonly #wish: FollowWish;
+  readonly #method: FollowMethod;
   readonly #pace: number;
   readonly #failed: FailedWays;
   readonly #prepared = Promise.withResolvers<void>();
@@ -46,7 +46,7 @@ export class Follower {
     this.#copy = copy;
     this.#review = review;
     this.#failed = new FailedWays(copy().environment.random);
-    this.#wish = follow;
+    this.#method = follow;
     this.#pace = Math.max(PACE, paceWithin(limits));
   }
 
@@ -78,8 +78,8 @@ export class Follower {
   }
 
   get #offered(): readonly ChangeFeed[] {
-    const wish = this.#wish;
-    return this.#copy().feed.changeFeeds.filter(({ way }) => wish === 'auto' || wish === way);
+    const method = this.#method;
+    return this.#copy().feed.changeFeeds.filter(({ way }) => method === 'auto' || method === way);
   }
 
   /** The best way that has not failed lately. */
@@ -95,7 +95,7 @@ export class Follower {
     this.#prepared.resolve();
     const isOffered = this.#offered.length > 0;
     const { until, reason } = this.#failed.resting(this.#offered, clock.now());
-    if (!isOffered) await this.#note('windows', this.#wish === 'windows' ? REQUESTED : UNKNOWN);
+    if (!isOffered) await this.#note('windows', this.#method === 'windows' ? REQUESTED : UNKNOWN);
     else if (reason !== undefined) await this.#note('windows', reason);
     await clock.sleep(Math.max(1, until - clock.now()), ends);
   }

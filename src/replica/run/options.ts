@@ -8,7 +8,7 @@ import type { BudgetLimits } from '../http/rate-budget.ts';
 import type { Way } from '../source/source.ts';
 
 /** How a watch learns of changes: by the best method that the source offers, by a certain one, or by windows only. */
-export type FollowWish = 'auto' | Way | 'windows';
+export type FollowMethod = 'auto' | Way | 'windows';
 
 /** Durations are milliseconds. */
 export interface ReplicateOptions {
@@ -33,7 +33,7 @@ export interface ReplicateOptions {
   /** How often agents and offices are brought up to date while watching. */
   readonly accountsEvery?: number;
   /** How a watch learns of changes; by default in the best way that the source offers. */
-  readonly follow?: FollowWish;
+  readonly follow?: FollowMethod;
   /**
    * How often a source is queried for entity events or deltas; by default twice a second if it is a plat, else every
    * ten seconds.

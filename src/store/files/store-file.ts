@@ -74,7 +74,7 @@ export function denied(store: string): PlatError | undefined {
     return say(`it is a folder; name a file in it, such as ${join(store, 'market.db')}`);
   if (file !== undefined && !file.isFile()) return say('it is not a file');
   const folder = dirname(store);
-  const places: readonly (readonly [path: string, wish: number, what: string])[] = [
+  const places: readonly (readonly [path: string, mode: number, what: string])[] = [
     ...(file === undefined
       ? []
       : ([
@@ -83,8 +83,8 @@ export function denied(store: string): PlatError | undefined {
         ] as const)),
     [folder, constants.W_OK | constants.X_OK, 'writing its folder, as a store needs,'],
   ];
-  for (const [path, wish, what] of places) {
-    const code = refusal(path, wish);
+  for (const [path, mode, what] of places) {
+    const code = refusal(path, mode);
     if (code === 'EROFS')
       return say('it lies on a read-only file system, and a store is written also when it is read');
     if (code === 'EACCES' || code === 'EPERM')
@@ -93,9 +93,9 @@ export function denied(store: string): PlatError | undefined {
   return undefined;
 }
 
-function refusal(path: string, wish: number): string | undefined {
+function refusal(path: string, mode: number): string | undefined {
   try {
-    accessSync(path, wish);
+    accessSync(path, mode);
     return undefined;
   } catch (error) {
     return codeOf(error);

@@ -42,6 +42,8 @@ const PATTERNS = [
   '(?s)b.a',
   '(?m)^a$',
   '(?i)straSSe',
+  '(?i)a\\x01',
+  '(?i)\\x00?a',
   '(?i)s',
   '(?i)k',
   '(?i)i',

@@ -252,13 +252,13 @@ describe('the position', () => {
 
 it('a standby that is promoted is no longer used for reads, has all records, and begins new request windows', async () => {
   const before = await operations(writer, clock).keys('Property');
-  const wish = {
+  const options = {
     key: 'a key',
     limit: { requests: 80, seconds: 300 },
     left: { window: 0, requests: 0 },
   };
-  assert.equal((await writer.shared?.lendRequests(wish))?.remaining, 70);
-  assert.equal((await writer.shared?.lendRequests(wish))?.remaining, 62);
+  assert.equal((await writer.shared?.lendRequests(options))?.remaining, 70);
+  assert.equal((await writer.shared?.lendRequests(options))?.remaining, 62);
   await untilUsed();
   const { reads } = reading();
   await runOn(address, 'SELECT pg_promote()');
@@ -267,7 +267,7 @@ it('a standby that is promoted is no longer used for reads, has all records, and
   const { keys: found, write: writes } = operations(promoted, clock);
   assert.deepEqual(await found('Property'), before);
   assert.equal(
-    (await promoted.shared?.lendRequests(wish))?.remaining,
+    (await promoted.shared?.lendRequests(options))?.remaining,
     70,
     'the promoted server begins a new window',
   );

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { listing, member } from '../../support/builders.ts';
 import { explainer, plannedBy } from '../../support/plans.ts';
 import { sqliteEngine } from '../../support/sqlite-engine.ts';
-import { makeWorld, type ReadWish, TIME } from '../../support/world.ts';
+import { makeWorld, TIME, type WorldRequest } from '../../support/world.ts';
 
 const BY_ID = ['SCAN json_each VIRTUAL TABLE INDEX 1:', 'SEARCH r USING INTEGER PRIMARY KEY (rowid=?)'];
 
@@ -123,7 +123,7 @@ test('events are a range of the sequence, in its order', async (t) => {
   const explain = explainer(t, world);
   const search = (terms: string): string => `SEARCH c USING PRIMARY KEY (${terms})`;
   const last = { kind: 'after-row', values: [70], key: '70' } as const;
-  const plans: readonly (readonly [options: string, wish: ReadWish, plan: readonly string[]])[] = [
+  const plans: readonly (readonly [options: string, asked: WorldRequest, plan: readonly string[]])[] = [
     ['$filter=EntityEventSequence gt 50', {}, [search('seq>?')]],
     ["$filter=EntityEventSequence gt 50 and ResourceName eq 'Media'", {}, [search('seq>?')]],
     ['$filter=EntityEventSequence in (50,70)', {}, [search('seq>? AND seq<?')]],
@@ -136,8 +136,8 @@ test('events are a range of the sequence, in its order', async (t) => {
       [search('seq>?'), 'USE TEMP B-TREE FOR ORDER BY'],
     ],
   ];
-  for (const [options, wish, plan] of plans) {
-    const page = planned.page(await world.request('EntityEvent', options, wish));
+  for (const [options, asked, plan] of plans) {
+    const page = planned.page(await world.request('EntityEvent', options, asked));
     assert.deepEqual(explain(page['find 0'] ?? assert.fail()), plan, options);
   }
   const record = planned.record(await world.request('EntityEvent'), '70');

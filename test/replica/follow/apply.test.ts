@@ -21,9 +21,9 @@ async function scene(t: TestContext, between: (transport: Transport) => Transpor
   const network = networkTransport();
   t.after(() => network.close());
   const asked: string[] = [];
-  const transport: Transport = (wish) => {
-    asked.push(decodeURIComponent(wish.url.replace(/.*OData\//, '')));
-    return between(network)(wish);
+  const transport: Transport = (sent) => {
+    asked.push(decodeURIComponent(sent.url.replace(/.*OData\//, '')));
+    return between(network)(sent);
   };
   const environment = { clock: { ...clock, sleep: async () => undefined }, random: () => 0.5, transport };
   const session = sessionOf(
@@ -102,8 +102,8 @@ test('a reported record that is older than another read is requested by its key;
 
 test('INCIDENT a deletion was forgotten when the source refused the request for its key: a purge becomes due', async (t) => {
   let busy = 0;
-  const { clock, origin, checkpoint, apply, prices } = await scene(t, (network) => async (wish) => {
-    const answer = await network(wish);
+  const { clock, origin, checkpoint, apply, prices } = await scene(t, (network) => async (sent) => {
+    const answer = await network(sent);
     return busy-- > 0 ? { ...answer, status: 429 } : answer;
   });
   await apply('one', found('1', checkpoint.reads, 3), found('2', checkpoint.reads, 3));

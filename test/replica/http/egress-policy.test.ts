@@ -133,10 +133,10 @@ test('a connection to a private host is not reused for a request that may not us
   const { port } = new URL(server.origin);
   const transport = networkTransport();
   t.after(() => transport.close());
-  const wish = { url: `http://localhost:${port}/`, headers: {}, timeout: 5000 };
+  const sent = { url: `http://localhost:${port}/`, headers: {}, timeout: 5000 };
   const { signal } = new AbortController();
-  const { body } = await transport({ ...wish, signal, egress: 'any' });
+  const { body } = await transport({ ...sent, signal, egress: 'any' });
   for await (const _ of body);
-  await assert.rejects(transport({ ...wish, signal, egress: 'public' }), { kind: 'refused' });
+  await assert.rejects(transport({ ...sent, signal, egress: 'public' }), { kind: 'refused' });
   assert.equal(server.seen.length, 1);
 });

@@ -6,7 +6,7 @@ import {
   type Transport,
   type TransportRequest,
 } from '../../../src/replica/http/transport.ts';
-import { type FileWish, fetchFile } from '../../../src/replica/media/fetch-file.ts';
+import { type FileRequest, fetchFile } from '../../../src/replica/media/fetch-file.ts';
 import { type Handler, listen, type Reply } from '../support/loopback.ts';
 import { type ManualClock, manualClock } from './manual-clock.ts';
 
@@ -20,14 +20,14 @@ async function textOf(content: AsyncIterable<Uint8Array>): Promise<string> {
 
 interface Asked {
   readonly clock?: ManualClock;
-  readonly wish?: Partial<FileWish>;
+  readonly request?: Partial<FileRequest>;
 }
 
-function ask(transport: Transport, address: string, { clock = manualClock(), wish = {} }: Asked = {}) {
+function ask(transport: Transport, address: string, { clock = manualClock(), request = {} }: Asked = {}) {
   const { signal } = new AbortController();
   return fetchFile(
     { transport, clock, random: () => 0.5 },
-    { address, signal, egress: 'any', largest: 1000, ...wish },
+    { address, signal, egress: 'any', largest: 1000, ...request },
     async (content, type) => ({ text: await textOf(content), type }),
   );
 }
@@ -57,11 +57,11 @@ test('five redirects of a file are followed, and a sixth is rejected', async (t)
 
 test('a redirect into a private network is refused', async (t) => {
   const { seen, origin, transport } = await server(t, () => ({ body: 'secret' }));
-  const outside: Transport = async (wish) =>
-    wish.url.startsWith('http://1.1.1.1/')
+  const outside: Transport = async (request) =>
+    request.url.startsWith('http://1.1.1.1/')
       ? { status: 301, headers: { location: `${origin}/metrics` }, body: emptyBody() }
-      : transport(wish);
-  await assert.rejects(ask(outside, 'http://1.1.1.1/a.jpg', { wish: { egress: 'public' } }), {
+      : transport(request);
+  await assert.rejects(ask(outside, 'http://1.1.1.1/a.jpg', { request: { egress: 'public' } }), {
     kind: 'refused',
     message: '127.0.0.1 is in a private network; --media-private-hosts lets it be asked',
   });
@@ -108,8 +108,8 @@ test('a file whose declared size is too large is not read; one that is shorter t
   );
   let isTaken = false;
   const { signal } = new AbortController();
-  const wish = { address: `${origin}/large`, signal, egress: 'any', largest: 1000 } as const;
-  const taking = fetchFile({ transport, clock: manualClock(), random: () => 0.5 }, wish, async () => {
+  const request = { address: `${origin}/large`, signal, egress: 'any', largest: 1000 } as const;
+  const taking = fetchFile({ transport, clock: manualClock(), random: () => 0.5 }, request, async () => {
     isTaken = true;
   });
   await assert.rejects(taking, { kind: 'too-large', message: 'The file is larger than 1000 bytes' });
@@ -128,7 +128,7 @@ function dripping(clock: ManualClock, piece: Uint8Array, step: number, pieces: n
       signal.throwIfAborted();
     }
   }
-  return async (wish) => ({ status: 200, headers: {}, body: body(wish) });
+  return async (request) => ({ status: 200, headers: {}, body: body(request) });
 }
 
 test('a file that drips is abandoned after a minute, even though data keeps coming', async () => {
@@ -174,8 +174,8 @@ test('a body that stalls on the real network is abandoned, and its connection is
   const clock = manualClock();
   const { origin, open, transport } = await server(t, () => ({ body: 'beginning', stalls: true }));
   const { signal } = new AbortController();
-  const wish = { address: `${origin}/`, signal, egress: 'any', largest: 1000 } as const;
-  const taking = fetchFile({ transport, clock, random: () => 0.5 }, wish, async (content) => {
+  const request = { address: `${origin}/`, signal, egress: 'any', largest: 1000 } as const;
+  const taking = fetchFile({ transport, clock, random: () => 0.5 }, request, async (content) => {
     for await (const _ of content) void clock.advance(MINUTE);
   });
   await assert.rejects(taking, { message: 'It came too slowly: 9 bytes in 60 s' });

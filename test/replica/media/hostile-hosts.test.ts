@@ -268,8 +268,8 @@ test('a feed on the public internet causes no request to a private network, unle
   feed.clock.advance(HOUR);
   const outside = 'http://1.1.1.1';
   const between = (transport: Transport): Transport =>
-    host.between((wish) =>
-      transport({ ...wish, url: wish.url.replace(outside, feed.addresses.replication) }),
+    host.between((sent) =>
+      transport({ ...sent, url: sent.url.replace(outside, feed.addresses.replication) }),
     );
   const replica = await makeReplica(t, {
     from: feed.root('reso').replace(feed.addresses.replication, outside),

@@ -13,7 +13,7 @@ type Answer =
   | string
   | number
   | Error
-  | ((wish: TransportRequest) => TransportResponse | Promise<TransportResponse>);
+  | ((request: TransportRequest) => TransportResponse | Promise<TransportResponse>);
 
 export interface MediaHost {
   /** The response for each URL: an error, the text of a file, or a function. */
@@ -34,13 +34,13 @@ export function mediaHost(): MediaHost {
   return {
     files,
     asked,
-    between: (transport) => async (wish) => {
-      const { host } = new URL(wish.url);
-      if (!host.endsWith('.example')) return transport(wish);
-      asked.push({ url: wish.url, token: wish.headers.authorization });
-      const found = files.get(wish.url);
+    between: (transport) => async (request) => {
+      const { host } = new URL(request.url);
+      if (!host.endsWith('.example')) return transport(request);
+      asked.push({ url: request.url, token: request.headers.authorization });
+      const found = files.get(request.url);
       if (found instanceof Error) throw found;
-      if (typeof found === 'function') return found(wish);
+      if (typeof found === 'function') return found(request);
       return answer(found);
     },
   };
@@ -59,9 +59,9 @@ export async function mediaReplica(t: TestContext, service: Partial<ServiceOptio
   const host = mediaHost();
   const feed = await platFeed(t, { service });
   const replica = await feed.replica(t, 'reso', { resources: ['Property'], between: host.between });
-  const run = async (wish = {}) => {
+  const run = async (request = {}) => {
     host.asked.length = 0;
-    return replica.replicate({ mediaFolder: folder, ...wish });
+    return replica.replicate({ mediaFolder: folder, ...request });
   };
   const rows = (): Record<string, unknown>[] => {
     const index = new DatabaseSync(join(folder, 'index.db'), { readOnly: true });

@@ -112,9 +112,9 @@ function killed(error: unknown): undefined {
 }
 
 function mortalTransport(transport: Transport, mortal: Mortal): Transport {
-  return (wish) =>
+  return (request) =>
     mortal.step(async () => {
-      const response = await transport(wish);
+      const response = await transport(request);
       return { ...response, body: pieces(response.body, mortal) };
     });
 }

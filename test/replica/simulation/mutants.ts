@@ -73,7 +73,7 @@ export const WRONGS: readonly Wrong[] = [
   {
     name: 'windows without an overlap lose a record with a timestamp on the edge',
     seed: 14,
-    make: () => ({ transport: (transport) => (wish) => transport(withoutOverlap(wish)) }),
+    make: () => ({ transport: (transport) => (request) => transport(withoutOverlap(request)) }),
     breaks: /cursor is never ahead/,
     plan: {
       ...{ interface: 'reso', wholeSeconds: true, role: 'private', resources: ['Property'] },
@@ -105,7 +105,7 @@ export const WRONGS: readonly Wrong[] = [
     seed: 4,
     make: () => {
       const last = new Map<string, string>();
-      return { transport: (transport) => (wish) => transport(withFilterOf(last, wish)) };
+      return { transport: (transport) => (request) => transport(withFilterOf(last, request)) };
     },
     breaks: /no filter is used twice|cursor is never ahead/,
   },
@@ -185,7 +185,7 @@ export const WRONGS: readonly Wrong[] = [
   },
   {
     name: 'a redirect is followed with the token',
-    make: () => ({ transport: (transport) => (wish) => followed(transport, wish) }),
+    make: () => ({ transport: (transport) => (request) => followed(transport, request) }),
     breaks: /a token goes to its own host only/,
     plan: { faults: 0.25, trouble: 'elsewhere' },
   },
@@ -266,26 +266,26 @@ function ended(state: Readonly<Record<string, unknown>>): Record<string, unknown
 }
 
 /** A lower bound that equals the stored cursor, not a second before it. */
-function withoutOverlap(wish: TransportRequest): TransportRequest {
+function withoutOverlap(request: TransportRequest): TransportRequest {
   const later = (_: string, moment: string): string =>
     `gt%20${new Date(Date.parse(moment) + 1000).toISOString().replace('.000', '')}%20and`;
-  return { ...wish, url: wish.url.replace(/gt%20([^%]+)%20and/, later) };
+  return { ...request, url: request.url.replace(/gt%20([^%]+)%20and/, later) };
 }
 
 const FILTER = /ilter=[^&]*Timestamp[^&]*/;
 
-function withFilterOf(last: Map<string, string>, wish: TransportRequest): TransportRequest {
-  const filter = FILTER.exec(wish.url)?.[0];
-  if (filter === undefined) return wish;
-  const place = walkOf(wish.url)?.split('?')[0] ?? '';
+function withFilterOf(last: Map<string, string>, request: TransportRequest): TransportRequest {
+  const filter = FILTER.exec(request.url)?.[0];
+  if (filter === undefined) return request;
+  const place = walkOf(request.url)?.split('?')[0] ?? '';
   const before = last.get(place);
-  if (!isLaterPage(wish.url)) last.set(place, before ?? filter);
-  return before === undefined ? wish : { ...wish, url: wish.url.replace(FILTER, before) };
+  if (!isLaterPage(request.url)) last.set(place, before ?? filter);
+  return before === undefined ? request : { ...request, url: request.url.replace(FILTER, before) };
 }
 
 function withClockAhead(transport: Transport): Transport {
-  return async (wish) => {
-    const { headers, ...response } = await transport(wish);
+  return async (request) => {
+    const { headers, ...response } = await transport(request);
     const date = new Date(Date.parse(headers.date ?? '') + AHEAD);
     return {
       ...response,
@@ -296,8 +296,8 @@ function withClockAhead(transport: Transport): Transport {
 
 /** Dates of the source that never go back. */
 function withNewestDate(newest: { date: number }, transport: Transport): Transport {
-  return async (wish) => {
-    const { headers, ...response } = await transport(wish);
+  return async (request) => {
+    const { headers, ...response } = await transport(request);
     if (headers.date === undefined) return { ...response, headers };
     newest.date = Math.max(newest.date, Date.parse(headers.date));
     return { ...response, headers: { ...headers, date: new Date(newest.date).toUTCString() } };
@@ -305,16 +305,16 @@ function withNewestDate(newest: { date: number }, transport: Transport): Transpo
 }
 
 function withoutView(transport: Transport): Transport {
-  return async (wish) => {
-    const { headers, ...response } = await transport(wish);
+  return async (request) => {
+    const { headers, ...response } = await transport(request);
     const { 'x-plat-view': _, ...rest } = headers;
     return { ...response, headers: rest };
   };
 }
 
 function withoutEpoch(transport: Transport): Transport {
-  return async (wish) => {
-    const { headers, ...response } = await transport(wish);
+  return async (request) => {
+    const { headers, ...response } = await transport(request);
     const { 'x-plat-epoch': _, ...rest } = headers;
     return { ...response, headers: rest };
   };
@@ -326,17 +326,17 @@ function withoutWitnesses({ state = {}, ...change }: CheckpointChange): Checkpoi
 }
 
 function withoutRetryAfter(transport: Transport): Transport {
-  return async (wish) => {
-    const { headers, ...response } = await transport(wish);
+  return async (request) => {
+    const { headers, ...response } = await transport(request);
     const { 'retry-after': _, ...rest } = headers;
     return { ...response, headers: rest };
   };
 }
 
-async function followed(transport: Transport, wish: TransportRequest): ReturnType<Transport> {
-  const response = await transport(wish);
+async function followed(transport: Transport, request: TransportRequest): ReturnType<Transport> {
+  const response = await transport(request);
   const { location } = response.headers;
-  return location === undefined ? response : transport({ ...wish, url: location });
+  return location === undefined ? response : transport({ ...request, url: location });
 }
 
 function withLeaseTakenBack(checkpoints: Checkpoints): Checkpoints {

@@ -53,15 +53,15 @@ export class Network {
 
   /** @param process its name in the log */
   transport(process: string): Transport {
-    return (wish) => this.#exchange(process, wish);
+    return (sent) => this.#exchange(process, sent);
   }
 
-  async #exchange(process: string, wish: TransportRequest): Promise<TransportResponse> {
+  async #exchange(process: string, sent: TransportRequest): Promise<TransportResponse> {
     const { time, random, witness, log, ask } = this.#options;
     const fault = this.#drawFault();
-    const path = wish.url.slice(ORIGIN.length);
+    const path = sent.url.slice(ORIGIN.length);
     log(`${process}: GET ${path}${fault === undefined ? '' : ` (${fault})`}`);
-    witness.asked(process, wish);
+    witness.asked(process, sent);
     await time.sleep(random.integer(1, LATENCY) / 2);
     if (fault === 'no-connection') throw failure('ECONNREFUSED');
     const refused = fault === undefined ? undefined : this.#refusal(fault);
@@ -71,24 +71,24 @@ export class Network {
       return refused;
     }
     if (fault === 'slow') await time.sleep(random.integer(5, 50) * 1000);
-    if (wish.headers.accept === 'text/event-stream') return this.#stream(wish, fault);
-    const answer = await ask(wish.url, wish.headers);
+    if (sent.headers.accept === 'text/event-stream') return this.#stream(sent, fault);
+    const answer = await ask(sent.url, sent.headers);
     await time.sleep(random.integer(1, LATENCY) / 2);
     if (fault === 'reset-before-head') throw failure('ECONNRESET');
     if (fault === 'head-timeout') {
-      await time.sleep(wish.timeout);
+      await time.sleep(sent.timeout);
       throw failure('UND_ERR_HEADERS_TIMEOUT');
     }
-    const { response, isWhole } = this.#deliver(wish, fault, answer);
-    if (isWhole) witness.delivered(process, wish, answer.status);
+    const { response, isWhole } = this.#deliver(sent, fault, answer);
+    if (isWhole) witness.delivered(process, sent, answer.status);
     return response;
   }
 
   /** A stream that may be cut, or stop sending, at any time. */
-  async #stream(wish: TransportRequest, fault: Fault | undefined): Promise<TransportResponse> {
+  async #stream(sent: TransportRequest, fault: Fault | undefined): Promise<TransportResponse> {
     const { stream, time, random } = this.#options;
     const left = new AbortController();
-    const response = await stream(wish.url, AbortSignal.any([wish.signal, left.signal]));
+    const response = await stream(sent.url, AbortSignal.any([sent.signal, left.signal]));
     if (fault === 'reset-before-head') throw failure('ECONNRESET');
     const isCut = fault !== undefined || (this.faults > 0 && random.chance(0.3));
     const pieces = isCut ? random.integer(0, 20) : Number.POSITIVE_INFINITY;
@@ -101,7 +101,7 @@ export class Network {
           await delay();
           if (given++ >= pieces) {
             yield piece.subarray(0, random.integer(0, piece.length));
-            if (falls === 'silent') await time.sleep(DAY, wish.signal);
+            if (falls === 'silent') await time.sleep(DAY, sent.signal);
             throw failure('ECONNRESET');
           }
           yield piece;

@@ -38,9 +38,9 @@ export async function follower(
   const events: ReplicaEvent[] = [];
   const asked: string[] = [];
   const network = networkTransport();
-  const transport: Transport = (wish) => {
-    asked.push(wish.url);
-    return network(wish);
+  const transport: Transport = (request) => {
+    asked.push(request.url);
+    return network(request);
   };
   const running = replicate({
     from: `${of.addresses.replication}/Reso/OData`,

@@ -42,9 +42,9 @@ export async function platFeed(scope: Scope, options: FeedOptions = {}): Promise
       const requests: string[] = [];
       const between = (transport: Transport): Transport => {
         const next = given.between?.(transport) ?? transport;
-        return (wish) => {
-          requests.push(shown(wish, root(kind)));
-          return next(wish);
+        return (sent) => {
+          requests.push(shown(sent, root(kind)));
+          return next(sent);
         };
       };
       const replica = await makeReplica(inner, {
@@ -68,11 +68,11 @@ export function withFaults(
   fault: (url: string, count: number) => 'pass' | 'cut' | 'lose' | 'busy',
 ): (transport: Transport) => Transport {
   let count = 0;
-  return (transport) => async (wish) => {
-    const what = fault(decodeURIComponent(wish.url.replaceAll('+', ' ')), ++count);
+  return (transport) => async (sent) => {
+    const what = fault(decodeURIComponent(sent.url.replaceAll('+', ' ')), ++count);
     if (what === 'cut') throw new Error('The connection was cut');
     if (what === 'busy') return { status: 503, headers: {}, body: nothing() };
-    const response = await transport(wish);
+    const response = await transport(sent);
     if (what === 'pass') return response;
     // The source has responded, and the response is lost.
     for await (const _ of response.body);

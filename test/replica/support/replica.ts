@@ -15,7 +15,7 @@ import { sqliteEngine } from '../../support/sqlite-engine.ts';
 import { makeWorld, type World } from '../../support/world.ts';
 import { virtualTime } from './virtual-clock.ts';
 
-export type Wish = Partial<Omit<ReplicateOptions, 'environment'>>;
+export type RunOptions = Partial<Omit<ReplicateOptions, 'environment'>>;
 
 export interface TestReplica extends World {
   /** All events that the consumer reported, in order. */
@@ -24,8 +24,8 @@ export interface TestReplica extends World {
   reported<K extends ReplicaEvent['kind']>(kind: K): Omit<Extract<ReplicaEvent, { kind: K }>, 'kind'>[];
   /** Every sleep of the consumer, in milliseconds. */
   readonly slept: readonly number[];
-  replicate(wish?: Wish): Promise<ReplicateResult>;
-  verify(wish?: Wish & VerifyOptions): Promise<readonly Verified[]>;
+  replicate(options?: RunOptions): Promise<ReplicateResult>;
+  verify(options?: RunOptions & VerifyOptions): Promise<readonly Verified[]>;
   /** Retries the quarantined records with requests to the source. */
   retry(): Promise<Retried>;
   status(): Promise<SourceStatus>;
@@ -71,12 +71,12 @@ export async function makeReplica(scope: Scope, options: ReplicaOptions): Promis
     follow: 'windows',
     ...(options.resources === undefined ? {} : { resources: options.resources }),
   } as const;
-  const withEvents = (wish: Wish): ReplicateOptions => ({
+  const withEvents = (options: RunOptions): ReplicateOptions => ({
     ...usual,
-    ...wish,
+    ...options,
     onEvent: (event) => {
       events.push(event);
-      wish.onEvent?.(event);
+      options.onEvent?.(event);
     },
   });
   return {
@@ -84,8 +84,8 @@ export async function makeReplica(scope: Scope, options: ReplicaOptions): Promis
     events,
     reported: (kind) => events.flatMap((event) => (isKind(event, kind) ? [withoutKind(event)] : [])),
     slept: time.slept,
-    replicate: (wish = {}) => replicate(withEvents(wish)),
-    verify: (wish = {}) => verifyReplica({ ...withEvents(wish), ...wish }),
+    replicate: (options = {}) => replicate(withEvents(options)),
+    verify: (options = {}) => verifyReplica({ ...withEvents(options), ...options }),
     retry: () => {
       const { store: _, ...ask } = withEvents({});
       return retryQuarantined(store, { clock, ask });

@@ -82,10 +82,10 @@ export function virtualTime(base: TestClock): VirtualTime {
   return {
     clock: { now: base.now, sleep },
     slept,
-    watched: (transport) => async (wish) => {
+    watched: (transport) => async (sent) => {
       requests++;
       try {
-        const response = await transport(wish);
+        const response = await transport(sent);
         return { ...response, body: untilRead(response.body, ended) };
       } catch (error) {
         ended();

@@ -607,7 +607,7 @@ export function checkContract(engine: Engine): void {
   });
 }
 
-interface ScrubWish {
+interface ScrubOptions {
   readonly elapsed: () => number;
   readonly onStep: () => void;
   readonly sleep: (milliseconds: number) => Promise<void>;
@@ -617,7 +617,7 @@ interface ScrubWish {
 /** A scrub that uses a quarter of the time, and the number of its steps so far. */
 function scrubOf(
   { store }: World,
-  { onStep, ...wish }: ScrubWish,
+  { onStep, ...options }: ScrubOptions,
 ): { readonly scrub: Scrub; readonly steps: () => number } {
   let steps = 0;
   const seen: Pick<Store, 'model' | 'rowFaults'> = {
@@ -633,6 +633,6 @@ function scrubOf(
   const onEnd = (error: unknown): never => {
     throw error;
   };
-  const scrub = new Scrub(seen, { ...wish, onEnd, limits: { hours: 1, share: 25 } });
+  const scrub = new Scrub(seen, { ...options, onEnd, limits: { hours: 1, share: 25 } });
   return { scrub, steps: () => steps };
 }

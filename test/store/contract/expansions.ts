@@ -8,11 +8,11 @@ import { IDX } from '../../support/views.ts';
 import {
   type Json,
   makeWorld,
-  type ReadWish,
   ROOT,
   sharedWorld,
   TIME,
   type World,
+  type WorldRequest,
 } from '../../support/world.ts';
 
 async function populate(world: World): Promise<void> {
@@ -58,7 +58,11 @@ async function populate(world: World): Promise<void> {
 
 export function expansionContract(engine: Engine): void {
   const populated = sharedWorld(engine, populate);
-  const cases = (name: string, table: readonly (readonly [string, Json, ReadWish?])[], key = 'A'): void => {
+  const cases = (
+    name: string,
+    table: readonly (readonly [string, Json, WorldRequest?])[],
+    key = 'A',
+  ): void => {
     test(name, async () => {
       const world = await populated();
       for (const [expand, expected, wish] of table) {

@@ -61,9 +61,9 @@ async function assertComplete(world: World, viewer: Viewer): Promise<void> {
   for (const omitNulls of [false, true]) {
     const { query } = await world.request('Property', '', { viewer });
     const fields = query.view.fieldsOf(query.resource).map(({ name }) => name);
-    const wish = { viewer, omitNulls };
-    const whole = await world.rows('Property', '', wish);
-    const selected = await world.rows('Property', `$select=${fields.join()}`, wish);
+    const options = { viewer, omitNulls };
+    const whole = await world.rows('Property', '', options);
+    const selected = await world.rows('Property', `$select=${fields.join()}`, options);
     assert.deepEqual(whole, selected);
     if (omitNulls) continue;
     for (const record of whole) assert.deepEqual(Object.keys(record).toSorted(), fields.toSorted());

@@ -6,7 +6,7 @@ import type { ReadCaller } from '../../../src/store/lanes.ts';
 import type { ReadOptions } from '../../../src/store/store.ts';
 import { listing, room } from '../../support/builders.ts';
 import type { Engine } from '../../support/engine.ts';
-import { makeWorld, type ReadWish, TIME } from '../../support/world.ts';
+import { makeWorld, TIME, type WorldRequest } from '../../support/world.ts';
 
 export function laneContract(engine: Engine): void {
   test('reads with a bound have lanes of their own, and reads that may scan have another', async (t) => {
@@ -29,8 +29,8 @@ export function laneContract(engine: Engine): void {
       await read();
       return lanes.join();
     };
-    const page = async (query: string, wish: ReadWish = {}, resource = 'Property'): Promise<string> => {
-      const request = await world.request(resource, query, wish);
+    const page = async (query: string, wanted: WorldRequest = {}, resource = 'Property'): Promise<string> => {
+      const request = await world.request(resource, query, wanted);
       return laneOf(async () => (await world.store.page(request, options)).release?.());
     };
     const offset = { kind: 'offset', skip: 1 } as const;

@@ -7,7 +7,14 @@ import { SELECT_ALL } from '../../../src/query/request.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { listing, member, office, photo, room } from '../../support/builders.ts';
 import type { Engine } from '../../support/engine.ts';
-import { type Json, makeWorld, operations, type ReadWish, TIME, type World } from '../../support/world.ts';
+import {
+  type Json,
+  makeWorld,
+  operations,
+  TIME,
+  type World,
+  type WorldRequest,
+} from '../../support/world.ts';
 
 const NATIVE: Shape = { kind: 'native-listing', display: 'Detail', selection: SELECT_ALL, expansions: [] };
 
@@ -100,7 +107,7 @@ export function linkedContract(engine: Engine): void {
     await fill(world);
     // A field that comes into use later is null in earlier texts.
     await world.write('Member', member('M9', { MemberPreferredPhone: '9' }));
-    const asked: (readonly [resource: string, options: string, wish: ReadWish])[] = [
+    const asked: (readonly [resource: string, options: string, wish: WorldRequest])[] = [
       ['Property', '', {}],
       ['Property', '', { omitNulls: true }],
       ['Property', '$expand=ListAgent,Rooms($expand=Listing)', {}],

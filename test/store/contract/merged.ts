@@ -29,7 +29,7 @@ async function source(
   return { query, members: [...shared, { name: 'Office', via: [office], field: officeName }], images };
 }
 
-interface Wish {
+interface MergedOptions {
   readonly viewer?: Viewer;
   readonly order?: readonly [string, string];
   readonly skip?: number;
@@ -38,7 +38,7 @@ interface Wish {
 
 async function merged(
   world: World,
-  { viewer = PRIVATE, order, skip = 0, limit = 100 }: Wish = {},
+  { viewer = PRIVATE, order, skip = 0, limit = 100 }: MergedOptions = {},
 ): Promise<Json[]> {
   const by = (term: string | undefined) => (term === undefined ? '' : `$orderby=${term}`);
   const sources = [
@@ -92,7 +92,7 @@ export function mergedContract(engine: Engine): void {
 
   test('skip, limit and order apply to the resources together', async () => {
     const world = await populated();
-    const names = async (wish: Wish) => (await merged(world, wish)).map(({ Name }) => Name);
+    const names = async (asked: MergedOptions) => (await merged(world, asked)).map(({ Name }) => Name);
     assert.deepEqual(await names({ skip: 1, limit: 2 }), ['Zed', 'Agent 2']);
     assert.deepEqual(await names({ skip: 4 }), []);
     assert.deepEqual(await names({ limit: 0 }), []);

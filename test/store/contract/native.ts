@@ -513,9 +513,9 @@ export function nativeContract(engine: Engine): void {
       const declarations = { customFields: visibility === undefined ? [] : [declared] };
       const world = await makeWorld(engine, t, { settings: { declarations } });
       await world.write('Property', listing('S', visibility === undefined ? {} : { Supplement: 'A "dock"' }));
-      const wish = { viewer: IDX, select: ['ListingKey'], expansions: ['Supplement'] } as const;
-      const whole = await world.listing('S', { ...wish, select: undefined });
-      const selected = await world.listing('S', wish);
+      const options = { viewer: IDX, select: ['ListingKey'], expansions: ['Supplement'] } as const;
+      const whole = await world.listing('S', { ...options, select: undefined });
+      const selected = await world.listing('S', options);
       const { Supplement: text } = Object(whole?.StandardFields);
       assert.deepEqual(selected?.StandardFields, { ListingKey: 'S', Supplement: text });
       return text;

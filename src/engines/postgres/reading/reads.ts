@@ -141,8 +141,8 @@ async function answer(
       return { ...texts, rows: [{ n }] };
     }
     case 'page': {
-      const wish = { limit, before, links };
-      const { rows: n, last, more, ...texts } = await readTexts(session, asked, true, wish);
+      const options = { limit, before, links };
+      const { rows: n, last, more, ...texts } = await readTexts(session, asked, true, options);
       return { ...texts, rows: [{ n, last, more }] };
     }
     case 'joined': {

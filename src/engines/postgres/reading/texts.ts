@@ -111,7 +111,7 @@ class Body {
   }
 }
 
-interface TextsWish {
+interface TextsOptions {
   /** The number of rows; a further one shows that more follow, and its text is omitted. */
   readonly limit?: number | undefined;
   /** Receives the text of the first row, which is not part of the body. */
@@ -222,7 +222,7 @@ export function readTexts(
   { client }: ServerSession,
   statement: QueryConfig,
   isKeyed: boolean,
-  { limit = Number.POSITIVE_INFINITY, before, each = () => undefined, links }: TextsWish = {},
+  { limit = Number.POSITIVE_INFINITY, before, each = () => undefined, links }: TextsOptions = {},
 ): Promise<Texts> {
   const body = new Body();
   let rows = 0;

@@ -27,7 +27,7 @@ import { applyTables } from './tables.ts';
 type Found = 'nothing' | 'incomplete' | 'store';
 
 /** The desired properties of a store. */
-interface StoreWish extends Pick<EngineOptions, 'create' | 'onCreate'> {
+interface StoreOptions extends Pick<EngineOptions, 'create' | 'onCreate'> {
   /** Absent: a new store has no partitions, and an existing one keeps what it was created with. */
   readonly partitions?: PartitionField | undefined;
 }
@@ -40,14 +40,14 @@ interface StoreWish extends Pick<EngineOptions, 'create' | 'onCreate'> {
 export async function lackOf(
   session: ServerSession,
   address: PostgresAddress,
-  wish: StoreWish,
+  options: StoreOptions,
 ): Promise<'store' | 'layout' | 'functions' | undefined> {
   const unicode = await readUnicode(session, address.name);
   if (!(await isMade(session, address))) return 'store';
   const { layout, partitions, functions } = await readMeta(session);
   if (layout < LAYOUT_VERSION) return 'layout';
   // The partitioning of existing tables cannot change.
-  if (wish.partitions !== undefined && partitions === undefined) {
+  if (options.partitions !== undefined && partitions === undefined) {
     const reason = `${address.name} was created without partitions. Use "plat copy" into another schema to create it with them.`;
     throw platError('usage', { reason });
   }
@@ -63,11 +63,11 @@ export async function lackOf(
 export async function prepareStore(
   pool: StorePool,
   address: PostgresAddress,
-  wish: StoreWish,
+  options: StoreOptions,
   clock: StampClock,
 ): Promise<void> {
-  const { create, partitions, onCreate } = wish;
-  const lacking = (session: ServerSession) => lackOf(session, address, wish);
+  const { create, partitions, onCreate } = options;
+  const lacking = (session: ServerSession) => lackOf(session, address, options);
   for (;;) {
     switch (await withSession(pool, lacking)) {
       case undefined:

@@ -156,10 +156,10 @@ async function probeCollection(client: SourceClient, address: string, key: strin
   });
   const counts = typeof page['@odata.count'] === 'number';
   if (givenLink(page) !== undefined) return { isPlat, counts, topMeans: 'page' };
-  const wish = { headers: { prefer: 'odata.maxpagesize=1' } };
+  const onePerPage = { headers: { prefer: 'odata.maxpagesize=1' } };
   const hasLink = (answer: Answer): boolean => givenLink(readJson(answer)) !== undefined;
   // If the page ignores the preference, one record is enough to make it too large; a link is not in the part that is read.
-  const links = await attempt(() => client.get(address, hasLink, wish), false);
+  const links = await attempt(() => client.get(address, hasLink, onePerPage), false);
   return { isPlat, counts, topMeans: links === true || isPlat ? 'total' : 'offset' };
 }
 

@@ -186,21 +186,21 @@ test('a source with a timestamp of its own is read in windows on that field (--w
   const own = () => ({ BridgeModificationTimestamp: '2026-05-01T00:00:00Z', Appliances: 'Oven,Range' });
   const server = await odataServer(t, clock, { Property: listings(5, clock, own) });
   const list = server.records.get('Property') ?? [];
-  const wish = { windowField: 'BridgeModificationTimestamp', resources: ['Property'] };
+  const request = { windowField: 'BridgeModificationTimestamp', resources: ['Property'] };
   const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock });
-  await replica.replicate(wish);
+  await replica.replicate(request);
   clock.advance(3_600_000);
   // The server's own timestamp moves, ModificationTimestamp does not.
   list[1] = { ...list[1], ListPrice: 5, BridgeModificationTimestamp: clock.text() };
   assert.deepEqual(
-    (await replica.verify(wish)).map(({ pending, differences }) => [pending, differences]),
+    (await replica.verify(request)).map(({ pending, differences }) => [pending, differences]),
     [[1, []]],
   );
   clock.advance(600_000);
-  await replica.replicate(wish);
+  await replica.replicate(request);
   assert.equal((await replica.record('Property', keyOf(2)))?.ListPrice, 5);
   assert.deepEqual(
-    (await replica.verify(wish)).map(({ pending, differences }) => [pending, differences]),
+    (await replica.verify(request)).map(({ pending, differences }) => [pending, differences]),
     [[0, []]],
   );
   const filters = server.seen.flatMap(({ query }) => query.get('$filter') ?? []);
@@ -293,13 +293,13 @@ test('a source whose photos do not move ModificationTimestamp is read in windows
     { expands: ['Media'] },
   );
   const list = server.records.get('Property') ?? [];
-  const wish = { alsoWindow: ['PhotosChangeTimestamp'] };
+  const request = { alsoWindow: ['PhotosChangeTimestamp'] };
   const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock });
-  await replica.replicate(wish);
+  await replica.replicate(request);
   clock.advance(3_600_000);
   const at = list.findIndex(({ ListingKey }) => ListingKey === keyOf(2));
   list[at] = { ...list[at], Media: [], PhotosChangeTimestamp: clock.text() };
   clock.advance(600_000);
-  await replica.replicate(wish);
+  await replica.replicate(request);
   assert.deepEqual(await replica.keys('Media'), ['1001-0', '1004-0', '1005-0', '1005-1']);
 });
