@@ -85,13 +85,14 @@ test('memory of pages that were sent is used again for the next pages, that of o
   assert.match(letters(), /^[abc]de$/);
   next[0]?.release();
   next[0]?.release();
+  // The next page takes what was released last, the memory of 'd'; when all of it is in use, a page gets memory of its own.
   for (const [letter, shown] of [
-    ['f', 'def'],
-    ['g', 'efg'],
-    ['h', 'efg'],
+    ['f', /^[abc]ef$/],
+    ['g', /^efg$/],
+    ['h', /^efg$/],
   ] as const) {
     await page(letter);
-    assert.equal(letters(), shown);
+    assert.match(letters(), shown);
   }
 });
 
