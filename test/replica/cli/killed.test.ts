@@ -170,7 +170,16 @@ test('the database restarts at random times under a service and a watch: both co
   const service = await serve(at, stores.market);
   door.target = service.addresses.replication ?? '';
   const options = [...from(door.origin, 'reso', market.token, stores.replica), '--page-size', String(PAGE)];
-  const often = ['--update-every', '1s', '--purge-every', '1s', '--accounts-every', '1s'];
+  const often = [
+    '--update-every',
+    '1s',
+    '--purge-every',
+    '1s',
+    '--accounts-every',
+    '1s',
+    '--admin-port',
+    '0',
+  ];
   const watching = at.start(['replicate', ...options, '--force', '--watch', ...often]);
   const noticed = { failures: 0, arrivals: 0 };
   let look = (): void => undefined;
