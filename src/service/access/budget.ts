@@ -51,7 +51,7 @@ interface Spending {
 }
 
 /** What an account does in the budgets that it belongs to. */
-interface Ledger {
+interface BudgetAccess {
   add(owner: Spending, requests: number, bytes: number): void;
   of(name: string): Spending;
   window(owner: Spending): Spending;
@@ -63,7 +63,7 @@ interface Ledger {
 }
 
 class Account implements RequestAccount {
-  readonly #ledger: Ledger;
+  readonly #budgets: BudgetAccess;
   readonly #isDisconnected: () => boolean;
   #name: string;
   #key: string | undefined;
@@ -72,12 +72,12 @@ class Account implements RequestAccount {
   #isExempt = false;
   #isOpen = true;
 
-  constructor(ledger: Ledger, name: string, isDisconnected: () => boolean) {
-    this.#ledger = ledger;
+  constructor(budgets: BudgetAccess, name: string, isDisconnected: () => boolean) {
+    this.#budgets = budgets;
     this.#isDisconnected = isDisconnected;
     this.#name = name;
-    this.#owner = ledger.of(name);
-    ledger.add(this.#owner, 1, 0);
+    this.#owner = budgets.of(name);
+    budgets.add(this.#owner, 1, 0);
   }
 
   get key(): string | undefined {
@@ -89,16 +89,16 @@ class Account implements RequestAccount {
   }
 
   belongsTo(name: string): void {
-    const ledger = this.#ledger;
-    ledger.add(this.#owner, -1, -this.#held);
-    ledger.forget(this.#name, this.#owner);
+    const budgets = this.#budgets;
+    budgets.add(this.#owner, -1, -this.#held);
+    budgets.forget(this.#name, this.#owner);
     this.#name = name;
     this.#key = name;
-    this.#owner = ledger.of(name);
-    ledger.add(this.#owner, 1, this.#held);
+    this.#owner = budgets.of(name);
+    budgets.add(this.#owner, 1, this.#held);
     if (this.#isExempt) return;
-    ledger.checkRequests(this.#owner);
-    ledger.check(this.#owner);
+    budgets.checkRequests(this.#owner);
+    budgets.check(this.#owner);
   }
 
   exempt(): void {
@@ -109,18 +109,18 @@ class Account implements RequestAccount {
     // Nobody would read the response, but a search would keep others waiting.
     if (this.#isDisconnected()) throw platError('clientGone', {});
     if (this.#isExempt) return;
-    this.#ledger.check(this.#owner);
-    if (lane === 'searches') this.#ledger.checkSearches(this.#owner);
+    this.#budgets.check(this.#owner);
+    if (lane === 'searches') this.#budgets.checkSearches(this.#owner);
   }
 
   made(bytes: number): void {
     if (!this.#isOpen) return;
     this.#held += bytes;
-    this.#ledger.add(this.#owner, 0, bytes);
+    this.#budgets.add(this.#owner, 0, bytes);
   }
 
   spent(lane: Lane, milliseconds: number): void {
-    if (lane === 'searches') this.#ledger.window(this.#owner).searched += milliseconds;
+    if (lane === 'searches') this.#budgets.window(this.#owner).searched += milliseconds;
   }
 
   holds(bytes: number): void {
@@ -130,8 +130,8 @@ class Account implements RequestAccount {
   close(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
-    this.#ledger.add(this.#owner, -1, -this.#held);
-    this.#ledger.forget(this.#name, this.#owner);
+    this.#budgets.add(this.#owner, -1, -this.#held);
+    this.#budgets.forget(this.#name, this.#owner);
   }
 }
 
@@ -149,7 +149,7 @@ export class Budgets implements Reported {
   #bytes = 0;
   #requests = 0;
   #swept: number;
-  readonly #ledger: Ledger = {
+  readonly #budgets: BudgetAccess = {
     add: (owner, requests, bytes) => {
       owner.requests += requests;
       owner.bytes += bytes;
@@ -198,7 +198,7 @@ export class Budgets implements Reported {
    * @param isDisconnected whether the client has disconnected: no work is begun for it then
    */
   open(address: string, isDisconnected: () => boolean = () => false): RequestAccount {
-    return new Account(this.#ledger, `address ${address}`, isDisconnected);
+    return new Account(this.#budgets, `address ${address}`, isDisconnected);
   }
 
   #of(name: string): Spending {

@@ -1,9 +1,9 @@
 /**
- * Caches responses: single records and pages, small ones in memory and large ones in the file of texts. A request with the same view and the same wording gets the cached response
- * until the sequence of changes contains one of the records that it was made from, so that a change is visible in the next response
- * (I3). A page of a filter's list is cached for the key that the list belongs to, as long as a request would walk the same list
- * (I5). Only responses that are requested a second time are cached, so that a client that reads every record once does not evict
- * the others. This module must not know how a response is made.
+ * Caches responses: single records and pages, small ones in memory and large ones in the file of texts. A request with the same view
+ * and the same wording gets the cached response until the sequence of changes contains one of the records that it was made from, so
+ * that a change is visible in the next response (I3). A page of a filter's list is cached for the key that the list belongs to, as
+ * long as a request would walk the same list (I5). Only responses that are requested a second time are cached, so that a client that
+ * reads every record once does not evict the others. This module must not know how a response is made.
  */
 import type { StoreModel } from '../../compile/model.ts';
 import { BoundedCache, numberOf } from '../../shared/bounded-cache.ts';
