@@ -67,13 +67,8 @@ export function makeView({
     resource: Resource,
     seen: boolean,
   ): readonly Field[] => {
-    const known = cache.get(resource.name);
-    if (known !== undefined) return known;
-    const found = [...resource.fields.values()].filter(
-      (field) => inUse(field) && role.seesField(field) === seen,
-    );
-    cache.set(resource.name, found);
-    return found;
+    const isFound = (field: Field): boolean => inUse(field) && role.seesField(field) === seen;
+    return cache.getOrInsertComputed(resource.name, () => [...resource.fields.values()].filter(isFound));
   };
   return {
     role,

@@ -37,8 +37,7 @@ export function replicaScreen(source: string): ReplicaScreen {
   const page = (event: ReplicaEvent & { kind: 'page' }): void => {
     const { resource, step, done, total, rows } = event;
     const name = `${resource} ${step}`;
-    const rate: Rate = rates.get(name) ?? started();
-    rates.set(name, rate);
+    const rate: Rate = rates.getOrInsertComputed(name, started);
     rate.from ??= done - rows;
     const isLast = total !== undefined && done >= total;
     if (!rate.isDue() && !isLast) return;

@@ -3,7 +3,8 @@
  * composing it takes longer than the engine needs to read the record (docs/performance.md). It knows no statement; the
  * caller that caches a plan names everything on which its text depends.
  */
-import { BoundedCache, numberOf } from '../shared/bounded-cache.ts';
+import { BoundedCache } from '../shared/bounded-cache.ts';
+import { numberOf } from '../shared/per-object.ts';
 import type { Planner } from './context.ts';
 import type { BoundValue, Slot, Statement } from './fragment.ts';
 import { isVisibilityCurrent } from './model.ts';

@@ -105,6 +105,8 @@ export function makeModel({
 }: ModelSource): StoreModel {
   const { dictionary, rules } = meaningOf(settings, today);
   const layouts = new Map<string, ResourceLayout>();
+  const layout = (name: string): ResourceLayout =>
+    resourceLayout({ resource: resource(name), dictionary, profile, settings, rules });
   const resource = (name: string): Resource => {
     const found = dictionary.resources.get(name);
     if (found === undefined) throw new Error(`The dictionary has no resource ${name}`);
@@ -132,13 +134,7 @@ export function makeModel({
     resource,
     inUse,
     stores: (name) => profile.since.has(name),
-    layout: (name) => {
-      const known = layouts.get(name);
-      if (known !== undefined) return known;
-      const made = resourceLayout({ resource: resource(name), dictionary, profile, settings, rules });
-      layouts.set(name, made);
-      return made;
-    },
+    layout: (name) => layouts.getOrInsertComputed(name, layout),
   };
 }
 

@@ -6,6 +6,7 @@
 import { hash } from 'node:crypto';
 import type { Role } from '../access/index.ts';
 import type { Field, FieldValue } from '../dictionary/index.ts';
+import { perObject } from '../shared/per-object.ts';
 import { decode, encode } from './column-value.ts';
 import { PUBLISHED, type ResourceLayout, typedFields } from './layout/index.ts';
 import type { StoreModel } from './model.ts';
@@ -28,15 +29,10 @@ export const LONGEST_VALUE = 255;
 
 const known = new WeakMap<ResourceLayout, readonly CountedField[]>();
 
-export function countedFields(model: StoreModel, layout: ResourceLayout): readonly CountedField[] {
-  const found = known.get(layout);
-  if (found !== undefined) return found;
-  const made = PUBLISHED.has(layout.resource.name)
-    ? []
-    : typedFields(layout).flatMap(countedField(model, layout));
-  known.set(layout, made);
-  return made;
-}
+export const countedFields = (model: StoreModel, layout: ResourceLayout): readonly CountedField[] =>
+  known.getOrInsertComputed(layout, () =>
+    PUBLISHED.has(layout.resource.name) ? [] : typedFields(layout).flatMap(countedField(model, layout)),
+  );
 
 function countedField({ dictionary, rules }: StoreModel, { withheldRules }: ResourceLayout) {
   const bitsOf = (holds: (role: Role) => boolean): number =>
@@ -203,19 +199,13 @@ export function valuesOf(
   });
 }
 
-const marks = new WeakMap<StoreModel, string>();
-
 /** A hash of the rules that the counters depend on, apart from the rows. If it changes, the counters are rebuilt. */
-export function countingRules(model: StoreModel): string {
-  const made = marks.get(model);
-  if (made !== undefined) return made;
-  const lists = [...model.dictionary.lookups.values()].map(({ name, closed, values }) => [
+export const countingRules = perObject(({ dictionary, settings }: StoreModel): string => {
+  const lists = [...dictionary.lookups.values()].map(({ name, closed, values }) => [
     name,
     closed,
     [...values.keys()],
   ]);
-  const rules = JSON.stringify([2, lists, model.settings.access]);
-  const mark = hash('sha256', rules, 'base64url').slice(0, 22);
-  marks.set(model, mark);
-  return mark;
-}
+  const rules = JSON.stringify([2, lists, settings.access]);
+  return hash('sha256', rules, 'base64url').slice(0, 22);
+});

@@ -79,8 +79,7 @@ export function declare(standard: Dictionary, declarations: Declarations): Dicti
         reason: `The custom field ${declaration.name} is of resource ${declaration.resource}, which does not exist.`,
       });
     }
-    const added = additions.get(resource.name) ?? new Additions(resource);
-    additions.set(resource.name, added);
+    const added = additions.getOrInsertComputed(resource.name, () => new Additions(resource));
     added.add(makeCustomField(declaration, added, lookups));
   }
   for (const { resource, fields } of additions.values())

@@ -2,6 +2,8 @@
  * Names in addition to the dictionary's own: those of the native interface, the other names of navigations, and the expansion to
  * the custom fields of a record.
  */
+
+import { perObject } from '../shared/per-object.ts';
 import { NAVIGATION_OF_NAME } from './listing-parts.ts';
 import type { Navigation, Resource } from './types.ts';
 
@@ -40,27 +42,20 @@ export function findNavigation(resource: Resource, name: string): Navigation | u
 /** The expansion that returns only the custom fields of a record. */
 export const CUSTOM_FIELDS = 'CustomFields';
 
-const custom = new WeakMap<Resource, Navigation>();
-
 /**
  * The navigation from a record to its custom fields. It leads to the record itself, and only its custom fields are returned. It is
  * a collection with one element, as clients of other services expect.
  */
-export function customFieldsOf(resource: Resource): Navigation {
-  const known = custom.get(resource);
-  if (known !== undefined) return known;
-  const { name, key } = resource;
-  const made = {
+export const customFieldsOf = perObject(
+  ({ name, key }: Resource): Navigation => ({
     resource: name,
     name: CUSTOM_FIELDS,
     target: name,
     collection: true,
     local: key,
     remote: key,
-  };
-  custom.set(resource, made);
-  return made;
-}
+  }),
+);
 
 /** Whether a navigation leads to custom fields. */
 export const leadsToCustomFields = ({ name, resource, target, local, remote }: Navigation): boolean =>

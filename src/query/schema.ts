@@ -81,18 +81,16 @@ export function makeSchema(dictionary: Dictionary, restriction: Restriction = NO
     byName.set(resource.name, resource);
     for (const name of resource.otherNames) byName.set(name, resource);
   }
+  const mayHold = (target: string): boolean => {
+    const found = dictionary.resources.get(target);
+    return found !== undefined && (restriction.readable?.(found) ?? false);
+  };
   const of = (named: Resource | string): ResourceSchema => {
     const resource = typeof named === 'string' ? dictionary.resources.get(named) : named;
     if (resource === undefined) throw new Error(`The dictionary has no resource ${String(named)}`);
-    const known = cache.get(resource.name);
-    if (known !== undefined) return known;
-    const mayHold = (target: string): boolean => {
-      const found = dictionary.resources.get(target);
-      return found !== undefined && (restriction.readable?.(found) ?? false);
-    };
-    const made = makeResourceSchema(resource, restriction, (target) => byName.has(target), mayHold);
-    cache.set(resource.name, made);
-    return made;
+    return cache.getOrInsertComputed(resource.name, () =>
+      makeResourceSchema(resource, restriction, (target) => byName.has(target), mayHold),
+    );
   };
   return {
     find: (entitySet) => {

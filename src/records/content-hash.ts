@@ -1,6 +1,7 @@
 /** The hash of a record's content, by which a write recognizes an unchanged record. */
 import { hash } from 'node:crypto';
 import { type FieldValues, REPLICA_TIMESTAMP, type Resource } from '../dictionary/index.ts';
+import { perObject } from '../shared/per-object.ts';
 import { isChildCount } from './media.ts';
 import { type Owner, type StoreSettings, stampsAsOwn } from './settings.ts';
 import { isStamp } from './stamps.ts';
@@ -75,7 +76,7 @@ export function contentHash(
 export type ContentHasher = (values: FieldValues, system?: string | null) => string;
 
 type FieldsInUse = ReadonlyMap<string, unknown>;
-const hashers = new WeakMap<Resource, WeakMap<FieldsInUse, Map<Owner, ContentHasher>>>();
+const hashersOf = perObject((_: Resource) => new WeakMap<FieldsInUse, Map<Owner, ContentHasher>>());
 
 /**
  * `contentHash` for records that have only fields in use. Looking those up in the record takes less time than sorting the record's
@@ -84,17 +85,12 @@ const hashers = new WeakMap<Resource, WeakMap<FieldsInUse, Map<Owner, ContentHas
  * @param inUse the fields in use of the resource; the same object as long as they do not change
  */
 export function contentHasher(resource: Resource, owner: Owner, inUse: FieldsInUse): ContentHasher {
-  const ofResource = hashers.get(resource) ?? new WeakMap<FieldsInUse, Map<Owner, ContentHasher>>();
-  hashers.set(resource, ofResource);
-  const ofFields = ofResource.get(inUse) ?? new Map<Owner, ContentHasher>();
-  ofResource.set(inUse, ofFields);
-  const known = ofFields.get(owner);
-  if (known !== undefined) return known;
-  const { list, length } = fieldsOf(resource)[owner];
-  const form = { list: list.filter(({ name }) => inUse.has(name)), length };
-  const made: ContentHasher = (values, system) => hashOf(form, values, system);
-  ofFields.set(owner, made);
-  return made;
+  const ofFields = hashersOf(resource).getOrInsertComputed(inUse, () => new Map());
+  return ofFields.getOrInsertComputed(owner, () => {
+    const { list, length } = fieldsOf(resource)[owner];
+    const form = { list: list.filter(({ name }) => inUse.has(name)), length };
+    return (values, system) => hashOf(form, values, system);
+  });
 }
 
 function hashOf({ list, length }: HashForm, values: FieldValues, system: string | null | undefined): string {
@@ -149,11 +145,7 @@ interface HashedByOwner extends Readonly<Record<Owner, HashedFields>> {
   readonly counted: HashedFields | undefined;
 }
 
-const known = new WeakMap<Resource, HashedByOwner>();
-
-function fieldsOf(resource: Resource): HashedByOwner {
-  const found = known.get(resource);
-  if (found !== undefined) return found;
+const fieldsOf = perObject((resource: Resource): HashedByOwner => {
   const replica = [...resource.fields.keys()].filter((name) => name !== REPLICA_TIMESTAMP).toSorted();
   const stamps = new Set([...resource.fields.values()].filter(isStamp).map((field) => field.name));
   const counted = replica.filter((name) => !DERIVED.has(name) && !stamps.has(name));
@@ -164,14 +156,12 @@ function fieldsOf(resource: Resource): HashedByOwner {
     length,
     places: new Map(names.map((name, place) => [name, place])),
   });
-  const fields = {
+  return {
     replica: hashed(replica),
     authority: hashed(authority, isCounting ? HASH_LENGTH + 1 : HASH_LENGTH),
     counted: isCounting ? hashed(counted) : undefined,
   };
-  known.set(resource, fields);
-  return fields;
-}
+});
 
 function hashedField(name: string): HashedField {
   switch (name) {

@@ -1,5 +1,6 @@
 /** Which timestamps a record has, and which of them a change moves. */
 import { type Field, type FieldValue, type FieldValues, REPLICA_TIMESTAMP } from '../dictionary/index.ts';
+import { perObject } from '../shared/per-object.ts';
 
 /** Timestamps that an authority assigns itself. Input never sets them, and they are not part of a record's content. */
 export function isStamp(field: Field): boolean {
@@ -11,16 +12,10 @@ export function isStamp(field: Field): boolean {
   );
 }
 
-const namesOf = new WeakMap<ReadonlyMap<string, Field>, readonly string[]>();
-
 /** The timestamps among the fields of a resource. */
-function stampNames(fields: ReadonlyMap<string, Field>): readonly string[] {
-  const known = namesOf.get(fields);
-  if (known !== undefined) return known;
-  const names = [...fields.values()].filter(isStamp).map((field) => field.name);
-  namesOf.set(fields, names);
-  return names;
-}
+const stampNames = perObject((fields: ReadonlyMap<string, Field>): readonly string[] =>
+  [...fields.values()].filter(isStamp).map((field) => field.name),
+);
 
 /** The timestamp for a change of a listing's children; undefined for changes without a timestamp of their own. */
 export type ChildChange = string | undefined;
@@ -38,16 +33,10 @@ const FIELD_STAMPS: readonly FieldStamp[] = [
   { stamp: 'OrganizationStatusChangeTimestamp', fields: ['OrganizationStatus'] },
 ];
 
-const fieldStampsOf = new WeakMap<ReadonlyMap<string, Field>, readonly FieldStamp[]>();
-
 /** The field timestamps of a resource; most have none. */
-function fieldStamps(fields: ReadonlyMap<string, Field>): readonly FieldStamp[] {
-  const known = fieldStampsOf.get(fields);
-  if (known !== undefined) return known;
-  const own = FIELD_STAMPS.filter(({ stamp }) => fields.has(stamp));
-  fieldStampsOf.set(fields, own);
-  return own;
-}
+const fieldStamps = perObject((fields: ReadonlyMap<string, Field>): readonly FieldStamp[] =>
+  FIELD_STAMPS.filter(({ stamp }) => fields.has(stamp)),
+);
 
 /** Stored fields that are compared to decide which timestamps move. */
 export const STAMPED_FIELDS: readonly string[] = [...new Set(FIELD_STAMPS.flatMap(({ fields }) => fields))];

@@ -156,8 +156,7 @@ export function makeMetrics(): Metrics {
       },
     });
     return (value: string, seconds: number): void => {
-      const durations = waiting.get(value) ?? [];
-      if (durations.length === 0) waiting.set(value, durations);
+      const durations = waiting.getOrInsertComputed(value, () => []);
       if (durations.push(seconds) >= MOST_WAITING) observe(value, durations);
     };
   };

@@ -109,14 +109,3 @@ export class BoundedCache<V extends NonNullable<unknown>> implements Reported {
     this.#end();
   }
 }
-
-const numbers = new WeakMap<object, number>();
-let last = 0;
-
-/** A number that identifies an object during its lifetime, for keys of caches. */
-export function numberOf(object: object): number {
-  const known = numbers.get(object);
-  if (known !== undefined) return known;
-  numbers.set(object, ++last);
-  return last;
-}

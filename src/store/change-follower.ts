@@ -89,7 +89,7 @@ export function changesIn(position: number, rows: readonly Row[]): Changes {
     if (Number(seq) === position || named === COMMIT) continue;
     if (named === EVERYTHING) return { kind: 'everything', position: last, commits };
     if (key === EVERYTHING) resources.add(named);
-    else keys.set(named, (keys.get(named) ?? new Set()).add(String(key)));
+    else keys.getOrInsertComputed(named, () => new Set()).add(String(key));
   }
   return { kind: 'records', position: last, keys, resources, commits };
 }

@@ -31,9 +31,7 @@ export async function changedRecords(
   const keys = new Map<string, Set<string>>();
   for (const { resource, key, kind } of changes) {
     if (kind === 'deleted') continue;
-    const known = keys.get(resource);
-    if (known === undefined) keys.set(resource, new Set([key]));
-    else known.add(key);
+    keys.getOrInsertComputed(resource, () => new Set()).add(key);
   }
   const texts = new Map<string, string>();
   for (const [resource, named] of keys) {

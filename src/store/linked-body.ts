@@ -4,6 +4,7 @@
  */
 import { NAME_MARK } from '../compile/layout/index.ts';
 import { LINK_MARK, type LinkedTexts, type PlannedLink } from '../compile/text/linked-texts.ts';
+import { perObject } from '../shared/per-object.ts';
 import type { SeenFragments } from './linked-fragments.ts';
 import type { Row } from './session.ts';
 
@@ -77,8 +78,7 @@ export class LinkedBody {
   supply(rows: readonly Row[]): void {
     const texts = new Map<string, Map<string, Uint8Array>>();
     for (const { link, key, text } of rows) {
-      const byKey = texts.get(String(link)) ?? new Map<string, Uint8Array>();
-      texts.set(String(link), byKey.set(String(key), bytesOf(text)));
+      texts.getOrInsertComputed(String(link), () => new Map()).set(String(key), bytesOf(text));
     }
     const { links } = this.#linked;
     const made = links.map(() => new Map<string, Buffer>());
@@ -195,23 +195,13 @@ export class LinkedBody {
     const found = this.#seen.get(link, bytes, start, end);
     if (found !== undefined) return found;
     const name = this.#linked.links[link]?.name ?? '';
-    const keys = this.#lacking.get(name) ?? new Set<string>();
-    this.#lacking.set(name, keys.add(bytes.toString('utf8', start, end)));
+    this.#lacking.getOrInsertComputed(name, () => new Set()).add(bytes.toString('utf8', start, end));
     return undefined;
   }
 }
 
-/** The texts of links that lead to no record, as bytes. */
-const withoutTexts = new WeakMap<PlannedLink, Buffer>();
-
 /** The fragment of a link that leads to no record. */
-export function withoutOf(link: PlannedLink): Buffer {
-  const known = withoutTexts.get(link);
-  if (known !== undefined) return known;
-  const made = Buffer.from(link.without);
-  withoutTexts.set(link, made);
-  return made;
-}
+export const withoutOf = perObject(({ without }: PlannedLink) => Buffer.from(without));
 
 function isNullAt(body: Buffer, start: number): boolean {
   for (let at = 0; at < NULL.length; at++) if (body[start + at] !== NULL[at]) return false;

@@ -136,11 +136,7 @@ class Generation {
   }
 
   of({ id, links }: LinkedTexts): readonly OfLink[] {
-    const known = this.#links.get(id);
-    if (known !== undefined) return known;
-    const made = links.map(({ resource }) => new OfLink(resource));
-    this.#links.set(id, made);
-    return made;
+    return this.#links.getOrInsertComputed(id, () => links.map(({ resource }) => new OfLink(resource)));
   }
 
   /** @returns whether a record that a link may lead to has changed */

@@ -1,7 +1,8 @@
 /** Caches that are limited in bytes, and report their use. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addUses, BoundedCache, bytesOfText, cachesInUse, numberOf } from '../../src/shared/bounded-cache.ts';
+import { addUses, BoundedCache, bytesOfText, cachesInUse } from '../../src/shared/bounded-cache.ts';
+import { numberOf } from '../../src/shared/per-object.ts';
 
 const useOf = (wanted: string) => cachesInUse().find(({ name }) => name === wanted);
 

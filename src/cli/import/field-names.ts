@@ -5,6 +5,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { API_NAME, type Dictionary, findNavigation, type Resource } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
+import { perObject } from '../../shared/per-object.ts';
 
 /** Maps a name in a file to a field; undefined drops the value. */
 export type FieldMap = ReadonlyMap<string, string | undefined>;
@@ -143,11 +144,7 @@ function mappedWithin(
 /** Maps a label that is not a valid field name to the only field of the resource with this label. */
 type FieldTitles = ReadonlyMap<string, string>;
 
-const ofResource = new WeakMap<Resource, FieldTitles>();
-
-export function fieldTitles(resource: Resource): FieldTitles {
-  const known = ofResource.get(resource);
-  if (known !== undefined) return known;
+export const fieldTitles = perObject((resource: Resource): FieldTitles => {
   const fields = [...resource.fields.values()].flatMap(({ name, custom }) =>
     custom === undefined || API_NAME.test(custom.label) ? [] : [{ name, label: custom.label }],
   );
@@ -157,20 +154,13 @@ export function fieldTitles(resource: Resource): FieldTitles {
     // If fields of two groups share a label, it refers to neither.
     if (field !== undefined && another === undefined) made.set(label, field.name);
   }
-  ofResource.set(resource, made);
   return made;
-}
-
-const ofDictionary = new WeakMap<Dictionary, boolean>();
+});
 
 /** Whether any field has a label that is not a valid field name. */
-function hasTitles(dictionary: Dictionary): boolean {
-  const known = ofDictionary.get(dictionary);
-  if (known !== undefined) return known;
-  const has = [...dictionary.resources.values()].some((resource) => fieldTitles(resource).size > 0);
-  ofDictionary.set(dictionary, has);
-  return has;
-}
+const hasTitles = perObject(({ resources }: Dictionary): boolean =>
+  [...resources.values()].some((resource) => fieldTitles(resource).size > 0),
+);
 
 /** The field name that is drafted for a title: its words without invalid characters; undefined if nothing remains. */
 export function nameOfTitle(title: string): string | undefined {
@@ -191,16 +181,14 @@ const within = new WeakMap<Resource, boolean>();
 
 /** Whether a field of a resource, or of the resources nested in its records, has a title. */
 function mayHaveTitles(resource: Resource, dictionary: Dictionary): boolean {
-  const known = within.get(resource);
-  if (known !== undefined) return known;
-  const reached = new Set([resource]);
-  for (const each of reached) {
-    for (const { target, collection } of each.navigations.values()) {
-      const next = collection ? dictionary.resources.get(target) : undefined;
-      if (next !== undefined) reached.add(next);
+  return within.getOrInsertComputed(resource, () => {
+    const reached = new Set([resource]);
+    for (const each of reached) {
+      for (const { target, collection } of each.navigations.values()) {
+        const next = collection ? dictionary.resources.get(target) : undefined;
+        if (next !== undefined) reached.add(next);
+      }
     }
-  }
-  const has = [...reached].some((each) => fieldTitles(each).size > 0);
-  within.set(resource, has);
-  return has;
+    return [...reached].some((each) => fieldTitles(each).size > 0);
+  });
 }

@@ -283,13 +283,11 @@ export async function importFile(
     progress.reportLine(`${name}${line === 0 ? '' : `:${line}`}: ${reason}`);
   const { dictionary } = await store.model();
   const importers = new Map<string, Importer>();
-  const importerOf = (resource: Resource): Importer => {
-    const known = importers.get(resource.name);
-    if (known !== undefined) return known;
-    const made = new Importer(store, name, resource, options, rejects, report);
-    importers.set(resource.name, made);
-    return made;
-  };
+  const importerOf = (resource: Resource): Importer =>
+    importers.getOrInsertComputed(
+      resource.name,
+      () => new Importer(store, name, resource, options, rejects, report),
+    );
   const show = (records: number): void => progress.update(source.read(), `${records} records`, records);
   let read = 0;
   for await (const { resource, raw } of placedRecords(file, source, dictionary, options, signal)) {

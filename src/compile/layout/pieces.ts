@@ -46,10 +46,7 @@ export function piecesOf(resource: Resource, fields: readonly Field[]): Piece[] 
   const groups = new Map<string, { key: PieceKey; fields: Field[] }>();
   for (const field of ordered) {
     for (const pieceKey of keysOf(field)) {
-      const base = columnBase(pieceKey);
-      const group = groups.get(base) ?? { key: pieceKey, fields: [] };
-      group.fields.push(field);
-      groups.set(base, group);
+      groups.getOrInsert(columnBase(pieceKey), { key: pieceKey, fields: [] }).fields.push(field);
     }
   }
   return [...groups].map(([base, group]) => ({
@@ -99,9 +96,8 @@ export function joinPieces(
       const field = dictionary.resources.get(resource)?.fields.get(shown.joined.field);
       if (field === undefined || !inUse(field)) continue;
       const suffix = shown.name.slice(joinPrefix(shown.joined.link).length);
-      const entry = joined.get(field.name) ?? { field, suffix, classes: new Map() };
-      entry.classes.set(shown.joined.link, shown.class);
-      joined.set(field.name, entry);
+      const { classes } = joined.getOrInsert(field.name, { field, suffix, classes: new Map() });
+      classes.set(shown.joined.link, shown.class);
     }
   }
   const groups = Map.groupBy(joined.values(), ({ classes }) => signature(classes));

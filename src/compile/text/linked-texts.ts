@@ -5,7 +5,8 @@
  * (store/linked-fragments.ts).
  */
 import type { View } from '../../access/index.ts';
-import { BoundedCache, bytesOfText, numberOf } from '../../shared/bounded-cache.ts';
+import { BoundedCache, bytesOfText } from '../../shared/bounded-cache.ts';
+import { numberOf } from '../../shared/per-object.ts';
 import type { Dialect } from '../dialect.ts';
 import {
   bind,

@@ -14,6 +14,7 @@ import {
 import { clockTime, slashDate } from '../../records/local-time.ts';
 import { KIND_OF_CATEGORY } from '../../records/media.ts';
 import { isObject, type JsonObject } from '../../shared/json.ts';
+import { perObject } from '../../shared/per-object.ts';
 import { servedFile, URL_MARK } from './members.ts';
 import { videoHtml } from './video-html.ts';
 
@@ -301,16 +302,8 @@ function objectText(source: PartSource, form: PartForm): string {
   return `{"Id":${JSON.stringify(key)},"ResourceUri":${JSON.stringify(uri)}${members}${endOf(form)}`;
 }
 
-const listed = new WeakMap<PartForm, readonly (readonly [string, PartMember])[]>();
-
 /** The members of a form in order, computed once per form rather than for every part. */
-function membersOf(form: PartForm): readonly (readonly [string, PartMember])[] {
-  const known = listed.get(form);
-  if (known !== undefined) return known;
-  const made = Object.entries(form.members);
-  listed.set(form, made);
-  return made;
-}
+const membersOf = perObject(({ members }: PartForm) => Object.entries(members));
 
 /** The mark is written unescaped, as JSON never writes it: no value is taken for one. */
 const memberText = (member: PartMember, source: PartSource): string =>

@@ -1,7 +1,8 @@
 /** What the texts of both interfaces have in common when they are read: addresses of files, values as JSON, a cache. */
 import type { View } from '../../access/index.ts';
 import type { Field } from '../../dictionary/index.ts';
-import { BoundedCache, numberOf } from '../../shared/bounded-cache.ts';
+import { BoundedCache } from '../../shared/bounded-cache.ts';
+import { numberOf } from '../../shared/per-object.ts';
 import type { Context } from '../context.ts';
 import { fieldValue } from '../expression.ts';
 import { bind, column, compact, integer, type Sql, sql } from '../fragment.ts';

@@ -163,15 +163,12 @@ export function bindOptions(
 /** The queries of requests without options. */
 const plainQueries = new WeakMap<ResourceSchema, CollectionQuery>();
 
-function plainQuery(resource: ResourceSchema, schema: Schema): CollectionQuery {
-  const known = plainQueries.get(resource);
-  if (known !== undefined) return known;
-  const totals: RequestTotals = { expansions: 0, cost: { terms: 0, characters: 0 } };
-  const surroundings = { schema, aliases: new Map(), isExpansion: false, totals };
-  const query = bindQuery(surroundings, resource, parseOptions(new Map(), new Map()));
-  plainQueries.set(resource, query);
-  return query;
-}
+const plainQuery = (resource: ResourceSchema, schema: Schema): CollectionQuery =>
+  plainQueries.getOrInsertComputed(resource, () => {
+    const totals: RequestTotals = { expansions: 0, cost: { terms: 0, characters: 0 } };
+    const surroundings = { schema, aliases: new Map(), isExpansion: false, totals };
+    return bindQuery(surroundings, resource, parseOptions(new Map(), new Map()));
+  });
 
 /**
  * Refuses all options except `$format`, for documents that describe the service.

@@ -121,9 +121,7 @@ export class Checkpoint {
 
   /** The same for work that stores data received earlier: it reports whether it has requested anything. */
   applyInTurn<T>(resource: string, work: () => Promise<T>): Promise<T> {
-    const queue = this.#resources.get(resource) ?? new PromiseQueue();
-    this.#resources.set(resource, queue);
-    return queue.run(work);
+    return this.#resources.getOrInsertComputed(resource, () => new PromiseQueue()).run(work);
   }
 
   /**

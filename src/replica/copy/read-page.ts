@@ -8,6 +8,7 @@ import { isTooDeep, jsonOf, TOO_DEEP } from '../../records/nesting.ts';
 import { parseRecord } from '../../records/parse-record.ts';
 import { isStorableKey, type LenientField, type ParsedRecord } from '../../records/parsed-record.ts';
 import { isObject, type JsonObject } from '../../shared/json.ts';
+import { perObject } from '../../shared/per-object.ts';
 import type { Keys, QuarantineEntry } from '../../store/checkpoints.ts';
 import { MASK, type SourceItem, type SourcePage } from '../source/source.ts';
 import type { Copy, CopySettings } from './copy.ts';
@@ -51,13 +52,12 @@ export async function takeIn(copy: Reader, page: Pick<SourcePage, 'items' | 'bro
 }
 
 /** What has been reported for each copy while it runs. */
-const reported = new WeakMap<object, Set<string>>();
+const reportedOf = perObject((_: Reader['checkpoint']) => new Set<string>());
 
 /** Reports once for each field that its values are converted from another form. */
 function reportLenient({ checkpoint, report }: Reader, lenient: readonly LenientField[]): void {
   if (lenient.length === 0) return;
-  const known = reported.get(checkpoint) ?? new Set();
-  reported.set(checkpoint, known);
+  const known = reportedOf(checkpoint);
   for (const field of lenient) {
     if (known.has(fieldName(field))) continue;
     known.add(fieldName(field));
@@ -122,8 +122,7 @@ function readItem({ drift }: CopySettings, model: StoreModel, draft: Draft, item
   }
   const { record } = result;
   if (item.json.MlgCanView === false) {
-    const keys = draft.remove.get(resource.name) ?? new Set();
-    draft.remove.set(resource.name, keys.add(record.key));
+    draft.remove.getOrInsertComputed(resource.name, () => new Set()).add(record.key);
     draft.records.get(resource.name)?.delete(record.key);
     return;
   }
@@ -141,8 +140,7 @@ function readItem({ drift }: CopySettings, model: StoreModel, draft: Draft, item
   }
   for (const member of record.refused) put(member.resource, member.key, member.reasons, member.origin);
   for (const collection of partial) draft.partial.push({ key: record.key, collection });
-  const records = draft.records.get(resource.name) ?? new Map<string, ParsedRecord>();
-  draft.records.set(resource.name, records);
+  const records = draft.records.getOrInsertComputed(resource.name, () => new Map());
   draft.remove.get(resource.name)?.delete(record.key);
   records.delete(record.key); // the later one stands at its own place in the page
   records.set(record.key, item.onlyChildren ? { ...record, onlyChildren: true } : record);

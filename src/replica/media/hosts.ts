@@ -130,11 +130,8 @@ export class HostQueues<J> {
   }
 
   #queueOf(host: string): Queue<J> {
-    const known = this.#queues.get(host);
-    if (known !== undefined) return known;
-    const made: Queue<J> = { jobs: [], running: 0, failures: 0, strikes: 0, notBefore: 0, isProven: false };
-    this.#queues.set(host, made);
-    return made;
+    const fresh = { jobs: [], running: 0, failures: 0, strikes: 0, notBefore: 0, isProven: false };
+    return this.#queues.getOrInsert(host, fresh);
   }
 
   #end(host: string): Queue<J> {

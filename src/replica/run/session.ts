@@ -138,11 +138,8 @@ export async function openCopy(options: SessionOptions, { name, lease }: Acquire
   const checkpoint = await Checkpoint.open({ store, source: name, lease });
   const identity = await checkedIdentity(checkpoint, options);
   const pageSizes = new Map<string, PageSize>();
-  const sizeOf = (collection: string): PageSize => {
-    const size = pageSizes.get(collection) ?? new PageSize(options.pageSize ?? PAGE_SIZE, report);
-    pageSizes.set(collection, size);
-    return size;
-  };
+  const sizeOf = (collection: string): PageSize =>
+    pageSizes.getOrInsertComputed(collection, () => new PageSize(options.pageSize ?? PAGE_SIZE, report));
   const feed = await (identity === undefined ? discover(options) : discoverNew(options));
   if (identity !== undefined && checkpoint.get('identity') === undefined && !force) {
     await assertNewFeed(store, { name, identity: identity.identity, feed });

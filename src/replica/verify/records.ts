@@ -63,8 +63,7 @@ export async function compareItems(
     countMembers(tally, record, members);
     noteMet(copy, record);
     if (fields?.length === 0) continue;
-    const found = suspects.get(resource.name) ?? new Map<string, Suspect>();
-    suspects.set(resource.name, found);
+    const found = suspects.getOrInsertComputed(resource.name, () => new Map());
     const isOfChildren = record.onlyChildren === true || found.get(key)?.isOfChildren === true;
     found.set(key, { fields, isOfChildren, isPending: isPending(copy, record) });
   }

@@ -93,10 +93,7 @@ export class Tally {
   }
 
   #of(resource: string): Draft {
-    const known = this.#drafts.get(resource);
-    if (known !== undefined) return known;
-    const draft = { atSource: 0, stored: 0, compared: 0, pending: 0, differences: [], gone: [] };
-    this.#drafts.set(resource, draft);
-    return draft;
+    const fresh = { atSource: 0, stored: 0, compared: 0, pending: 0, differences: [], gone: [] };
+    return this.#drafts.getOrInsert(resource, fresh);
   }
 }

@@ -203,11 +203,7 @@ export class Budgets implements Reported {
 
   #of(name: string): Spending {
     this.#sweep();
-    const known = this.#spending.get(name);
-    if (known !== undefined) return known;
-    const made: Spending = { requests: 0, bytes: 0, searched: 0, ends: 0 };
-    this.#spending.set(name, made);
-    return made;
+    return this.#spending.getOrInsert(name, { requests: 0, bytes: 0, searched: 0, ends: 0 });
   }
 
   #window(owner: Spending): Spending {

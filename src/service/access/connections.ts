@@ -105,9 +105,9 @@ export class Connections {
   }
 
   #add(entry: Entry): void {
-    const owners = this.#of(entry);
-    const entries = owners.get(entry.owner) ?? new Set();
-    owners.set(entry.owner, entries.add(entry));
+    this.#of(entry)
+      .getOrInsertComputed(entry.owner, () => new Set())
+      .add(entry);
     this.#size++;
   }
 

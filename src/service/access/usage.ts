@@ -90,11 +90,7 @@ export class UsageRecorder implements Reported {
 
   /** The use of a key that will be recorded next. */
   #useOf(keyId: string): PendingUse {
-    const known = this.#pending.get(keyId);
-    if (known !== undefined) return known;
-    const made: PendingUse = { ...NO_USE };
-    this.#pending.set(keyId, made);
-    return made;
+    return this.#pending.getOrInsertComputed(keyId, () => ({ ...NO_USE }));
   }
 
   /**

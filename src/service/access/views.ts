@@ -31,11 +31,7 @@ export class Views {
       this.#views.clear();
       this.#byKey = new WeakMap();
     }
-    const lately = this.#byKey.get(key);
-    if (lately !== undefined) return lately;
-    const view = this.#viewOf(key, model);
-    this.#byKey.set(key, view);
-    return view;
+    return this.#byKey.getOrInsertComputed(key, () => this.#viewOf(key, model));
   }
 
   #viewOf(key: KeyRecord, model: StoreModel): View {

@@ -121,9 +121,7 @@ export class HistoryDay {
     const tallies = new Map<string, Tally>();
     for (const [at, parts] of this.#minutes.entries()) {
       for (const [id, use] of (parts ?? []).flatMap(({ keys }) => [...keys])) {
-        const tally = tallies.get(id) ?? new Tally();
-        tallies.set(id, tally);
-        tally.add(at, use, windowOf(id));
+        tallies.getOrInsertComputed(id, () => new Tally()).add(at, use, windowOf(id));
       }
     }
     return new Map([...tallies].map(([id, { day }]) => [id, day]));

@@ -60,7 +60,7 @@ export class History {
 
   note({ surface, status, seconds, key, rows, bytes }: Ended, now: number): void {
     const minute = this.#changing(now);
-    const figures = found(minute.surfaces, surface, newSurface);
+    const figures = minute.surfaces.getOrInsertComputed(surface, newSurface);
     figures.requests++;
     if (status >= 500) figures.failed++;
     else if (status >= 400) figures.refused++;
@@ -149,13 +149,5 @@ const newKey = (): OfKey => ({ requests: 0, rows: 0, bytes: 0, limited: 0 });
 /** The use of a key in a minute; beyond the maximum number of keys, they are combined. */
 function useIn({ keys }: Minute, key: string): OfKey {
   const isKept = keys.has(key) || keys.size < MOST_KEYS;
-  return found(keys, isKept ? key : OTHERS, newKey);
-}
-
-function found<K, V>(map: Map<K, V>, key: K, make: () => V): V {
-  const known = map.get(key);
-  if (known !== undefined) return known;
-  const made = make();
-  map.set(key, made);
-  return made;
+  return keys.getOrInsertComputed(isKept ? key : OTHERS, newKey);
 }

@@ -5,7 +5,8 @@
 import type { View } from '../../access/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
 import type { Resource } from '../../dictionary/index.ts';
-import { BoundedCache, bytesOfText, numberOf } from '../../shared/bounded-cache.ts';
+import { BoundedCache, bytesOfText } from '../../shared/bounded-cache.ts';
+import { numberOf } from '../../shared/per-object.ts';
 import { DESCRIBED_ROUTES } from '../admin/routes.ts';
 import { EVENT_OPTIONS, EVENT_STREAM, EVENTS_PATH } from '../events/events.ts';
 import { FRONT_PATHS } from '../front/paths.ts';

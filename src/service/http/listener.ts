@@ -158,9 +158,7 @@ function requestOrder() {
       { connection, isMultiplexed }: Pick<Carrier, 'connection' | 'isMultiplexed'>,
       work: () => Promise<void>,
     ): Promise<void> {
-      const known = running.get(connection);
-      const own = known ?? { count: 0, latest: undefined };
-      if (known === undefined) running.set(connection, own);
+      const own = running.getOrInsert(connection, { count: 0, latest: undefined });
       const ahead = own.count++;
       const before = isMultiplexed ? undefined : own.latest;
       // Yields between two requests of one connection, so that other connections get their share.

@@ -6,7 +6,8 @@
  * reads every record once does not evict the others. This module must not know how a response is made.
  */
 import type { StoreModel } from '../../compile/model.ts';
-import { BoundedCache, numberOf } from '../../shared/bounded-cache.ts';
+import { BoundedCache } from '../../shared/bounded-cache.ts';
+import { numberOf } from '../../shared/per-object.ts';
 import { endOf, FROM_NOW, isThere, type Place } from '../../store/change-follower.ts';
 import {
   bytesOf,

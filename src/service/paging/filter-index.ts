@@ -257,9 +257,7 @@ export class FilterIndexCache implements Reported {
   }
 
   #add(key: string, name: string, entry: Entry): void {
-    const shelf = this.#lists.get(key) ?? { entries: new Map<string, Entry>(), bytes: 0 };
-    this.#lists.set(key, shelf);
-    shelf.entries.set(name, entry);
+    this.#lists.getOrInsert(key, { entries: new Map(), bytes: 0 }).entries.set(name, entry);
     this.#account(key, name, entry, LIST_OVERHEAD);
   }
 

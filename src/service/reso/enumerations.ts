@@ -50,9 +50,9 @@ export async function enumerationsOf({
       : await lookupValues(listing.resource, { context, exchange, session });
   const members = new Map<string, LookupMember[]>();
   for (const [lookup = '', value = ''] of values) {
-    const known = members.get(lookup) ?? [];
-    known.push({ name: memberName(lookups.get(lookup), value), value });
-    members.set(lookup, known);
+    members
+      .getOrInsertComputed(lookup, () => [])
+      .push({ name: memberName(lookups.get(lookup), value), value });
   }
   return { members, id: hash('sha256', JSON.stringify(values), 'base64url') };
 }
@@ -138,24 +138,18 @@ function textOf(records: Uint8Array | DeflatedList): string {
 
 function rulesOf(request: Pick<Asked, 'session'>, { resource, expansions }: Given): RuleOf {
   const { schema } = request.session.view;
-  const inner = new Map(
+  const known = new Map<string, Rule | undefined>(
     expansions
       .filter(({ give }) => give === 'records')
-      .map(({ name, query }) => [name, { kind: 'records', ruleOf: rulesOf(request, query) } as const]),
+      .map(({ name, query }) => [name, { kind: 'records', ruleOf: rulesOf(request, query) }]),
   );
-  const known = new Map<string, Rule | undefined>();
-  return (name) => {
-    const expansion = inner.get(name);
-    if (expansion !== undefined) return expansion;
-    if (known.has(name)) return known.get(name);
+  const ruleOf = (name: string): Rule | undefined => {
     const lookup = resource.fields.get(name)?.lookup;
-    const rule: Rule | undefined =
-      lookup === undefined
-        ? undefined
-        : { kind: 'values', nameOf: (value) => memberName(schema.lookup(lookup), value) };
-    known.set(name, rule);
-    return rule;
+    return lookup === undefined
+      ? undefined
+      : { kind: 'values', nameOf: (value) => memberName(schema.lookup(lookup), value) };
   };
+  return (name) => known.getOrInsertComputed(name, ruleOf);
 }
 
 /** An object or list that is being scanned. */

@@ -116,11 +116,8 @@ function rowCheck(
 ): (raw: Row) => string[] {
   const typed = typedFields(layout);
   const writers = new Map<number, TextsOf>();
-  const writerAt = (version: number): TextsOf => {
-    const writer = writers.get(version) ?? textsAt(model, layout, version);
-    writers.set(version, writer);
-    return writer;
-  };
+  const writerAt = (version: number): TextsOf =>
+    writers.getOrInsertComputed(version, () => textsAt(model, layout, version));
   return (raw) => {
     if (raw.text__id === null) return ['its texts are missing'];
     const { values, broken } = readValues(layout, raw);

@@ -26,25 +26,22 @@ import {
   writtenTexts,
 } from '../../compile/text/written.ts';
 import { parentColumn, shownBits, visibleBits } from '../../compile/visibility.ts';
+import { perObject } from '../../shared/per-object.ts';
 
 /** plat's own columns that both tables of a record have. */
 const SHARED = ['_id', '_system', '_visible', '_shown'];
 
 /** Compiled conditions by model and resource: compiling one takes longer than checking a few rows. */
-const compiled = new WeakMap<StoreModel, Map<string, Sql>>();
+const compiledFor = perObject((_: StoreModel) => new Map<string, Sql>());
 
 /**
  * A condition on a row of the columns table under alias `r`, with its texts under `t` if they have a table of their
  * own.
  */
-export function isSound(planner: Planner, layout: ResourceLayout): Sql {
-  const known = compiled.get(planner.model) ?? new Map<string, Sql>();
-  compiled.set(planner.model, known);
-  const { name } = layout.resource;
-  const condition = known.get(name) ?? compact(all(conditions(planner, layout)));
-  known.set(name, condition);
-  return condition;
-}
+export const isSound = (planner: Planner, layout: ResourceLayout): Sql =>
+  compiledFor(planner.model).getOrInsertComputed(layout.resource.name, () =>
+    compact(all(conditions(planner, layout))),
+  );
 
 function conditions(planner: Planner, layout: ResourceLayout): Sql[] {
   const { dialect, model } = planner;

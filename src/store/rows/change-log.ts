@@ -92,9 +92,7 @@ export class ChangeLog {
   ): void {
     for (const { parentResource, parent } of parts) {
       if (parentResource === null || parent === null || parent === '') continue;
-      const touched = this.#touched.get(parentResource);
-      if (touched === undefined) this.#touched.set(parentResource, new Set([parent]));
-      else touched.add(parent);
+      this.#touched.getOrInsertComputed(parentResource, () => new Set()).add(parent);
     }
   }
 
@@ -107,8 +105,7 @@ export class ChangeLog {
   }
 
   #note(resource: string, key: string, before: Audience | undefined, after: Audience | undefined): void {
-    const noted = this.#noted.get(resource) ?? new Map<string, Noted>();
-    this.#noted.set(resource, noted);
+    const noted = this.#noted.getOrInsertComputed(resource, () => new Map());
     const first = noted.get(key);
     noted.set(key, {
       before: first === undefined ? audienceOf(before) : first.before,

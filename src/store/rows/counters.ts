@@ -54,9 +54,7 @@ export class Counters {
   add(resource: string, visible: number, system: string | null, rows: number): void {
     const owner = system ?? '';
     const id = idOf(resource, visible, owner);
-    const before = this.#pending.get(id);
-    if (before === undefined) this.#pending.set(id, { resource, visible, system: owner, rows });
-    else before.rows += rows;
+    this.#pending.getOrInsert(id, { resource, visible, system: owner, rows: 0 }).rows += rows;
   }
 
   /** Writes what was added since the last flush. */

@@ -83,13 +83,8 @@ function storeTransaction(
   const counters = new Counters(session);
   const context = { session, model, counters, changes, source };
   const writers = new Map<string, TableWriter>();
-  const table = (resource: string): TableWriter => {
-    const known = writers.get(resource);
-    if (known !== undefined) return known;
-    const made = tableWriter(context, model.layout(resource));
-    writers.set(resource, made);
-    return made;
-  };
+  const table = (resource: string): TableWriter =>
+    writers.getOrInsertComputed(resource, () => tableWriter(context, model.layout(resource)));
   const put: WriteTransaction['put'] = async (resource, rows) => {
     if (rows.length === 0) return;
     await session.beforePut?.(rows);

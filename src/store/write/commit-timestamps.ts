@@ -159,8 +159,7 @@ export class CommitTimestamps {
    * @param areNew as in `next`
    */
   of(resource: string, keys: readonly string[], areNew = false): (key: string) => string {
-    const given = this.#given.get(resource) ?? new Map<string, string>();
-    this.#given.set(resource, given);
+    const given = this.#given.getOrInsertComputed(resource, () => new Map());
     const fresh = keys.filter((key) => !given.has(key) && given.set(key, this.moment));
     const stamps = this.next(resource, fresh.length, areNew);
     for (let at = 0; at < fresh.length; at++) given.set(fresh[at] ?? '', stamps[at] ?? this.moment);

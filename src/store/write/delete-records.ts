@@ -17,9 +17,8 @@ export async function deleteRecords(
   for (const { parent, parentResource, kind } of rows) {
     if (parent === null || parentResource === null) continue;
     const id = `${parentResource}\u0000${parent}`;
-    const entry = touched.get(id) ?? { resource: parentResource, key: parent, changes: new Set() };
-    entry.changes.add(changedBy(resource, kind));
-    touched.set(id, entry);
+    const entry = { resource: parentResource, key: parent, changes: new Set<ChildChange>() };
+    touched.getOrInsert(id, entry).changes.add(changedBy(resource, kind));
   }
   await removeWithChildren(transaction, resource, rows, tally);
   await restampParents(transaction, [...touched.values()], tally);

@@ -6,6 +6,7 @@ import type { Field, FieldValues, Lookup } from '../../dictionary/index.ts';
 import { standardDictionary } from '../../dictionary/index.ts';
 import type { StoredRow } from '../../records/rows.ts';
 import { chunked } from '../../shared/chunked.ts';
+import { perObject } from '../../shared/per-object.ts';
 import { hasherOf } from './prepare.ts';
 import type { WriteTransaction } from './transaction.ts';
 
@@ -130,19 +131,14 @@ function valuesOf(lookup: Lookup): Omit<PublishedEntry, 'audience'>[] {
 }
 
 /** The entries to publish, by key. */
-export function publishedEntries(model: StoreModel, resource: string): ReadonlyMap<string, PublishedEntry> {
-  const known = published.get(model) ?? new Map<string, ReadonlyMap<string, PublishedEntry>>();
-  published.set(model, known);
-  const made = known.get(resource);
-  if (made !== undefined) return made;
-  const fields = fieldEntries(model);
-  const entries = resource === 'Field' ? fields.map(({ entry }) => entry) : lookupEntries(model, fields);
-  const byKey = new Map(entries.map((entry) => [entry.key, entry]));
-  known.set(resource, byKey);
-  return byKey;
-}
+export const publishedEntries = (model: StoreModel, resource: string): ReadonlyMap<string, PublishedEntry> =>
+  publishedFor(model).getOrInsertComputed(resource, () => {
+    const fields = fieldEntries(model);
+    const entries = resource === 'Field' ? fields.map(({ entry }) => entry) : lookupEntries(model, fields);
+    return new Map(entries.map((entry) => [entry.key, entry]));
+  });
 
-const published = new WeakMap<StoreModel, Map<string, ReadonlyMap<string, PublishedEntry>>>();
+const publishedFor = perObject((_: StoreModel) => new Map<string, ReadonlyMap<string, PublishedEntry>>());
 
 export const publishedHash = (
   model: StoreModel,

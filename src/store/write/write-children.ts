@@ -33,9 +33,7 @@ export async function writeChildren(
   const changed: Unstamped[] = [];
   const touched = new Map<string, { parent: ParentName; changes: Set<ChildChange> }>();
   const touch = (parent: ParentName, change: ChildChange): void => {
-    const entry = touched.get(idOf(parent)) ?? { parent, changes: new Set() };
-    entry.changes.add(change);
-    touched.set(idOf(parent), entry);
+    touched.getOrInsertComputed(idOf(parent), () => ({ parent, changes: new Set() })).changes.add(change);
   };
   for (const { child, parent } of placed) {
     const { key, values } = child.record;

@@ -81,8 +81,7 @@ async function addOrphans(
     (navigation, key) => parents.get(key)?.prepared.children.has(navigation) ?? false,
   );
   for (const [target, rows] of found) {
-    const batch = batches.get(target) ?? { put: new Map(), remove: [] };
-    batches.set(target, batch);
+    const batch = batches.getOrInsert(target, { put: new Map(), remove: [] });
     for (const orphan of rows) {
       const { row } = orphan;
       if (batch.put.has(row.key)) continue; // another record of the batch takes it
@@ -190,8 +189,7 @@ async function compareChildren(
       holders.map(({ prepared }) => prepared.record.key),
     );
     const elsewhere = await transaction.find(target, strangers(holders, name, stored));
-    const batch: ChildBatch = batches.get(target) ?? { put: new Map(), remove: [] };
-    batches.set(target, batch);
+    const batch = batches.getOrInsert(target, { put: new Map(), remove: [] });
     for (const holder of holders) {
       const { key } = holder.prepared.record;
       if (target === COUNTED) replaced.set(key, stored.get(key) ?? []);

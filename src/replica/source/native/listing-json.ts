@@ -61,9 +61,7 @@ interface Members {
 /** A floor plan is among the photos as well: the form that says more wins. */
 function addMembers(collections: Map<string, Members>, part: NativePart, given: readonly unknown[]): void {
   const { navigation: collection, media } = rowOfPart(part);
-  const members = collections.get(collection) ?? { records: new Map<unknown, JsonObject>(), others: [] };
-  const { records, others } = members;
-  collections.set(collection, members);
+  const { records, others } = collections.getOrInsert(collection, { records: new Map(), others: [] });
   for (const [index, each] of given.entries()) {
     if (!isObject(each)) {
       others.push(each);
