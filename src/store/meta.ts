@@ -7,64 +7,153 @@ import { bind, join, type Sql, sql } from '../compile/fragment.ts';
 import { makeModel, type StoreModel } from '../compile/model.ts';
 import { Damage } from '../records/damage.ts';
 import { type Profile, profileOf } from '../records/profile.ts';
-import { readable, readSettings, type StoreSettings } from '../records/settings.ts';
-import { type ClockReading, parseReading } from './clock-jump.ts';
+import { readable, readSettings } from '../records/settings.ts';
+import { parseReading } from './clock-jump.ts';
 import { firstEpoch } from './epoch.ts';
 import { LAYOUT_VERSION, LayoutTooNew } from './layout-version.ts';
 import type { Row, Session } from './session.ts';
 import type { PartitionField } from './store.ts';
 import type { CommitTimestamps } from './write/commit-timestamps.ts';
 
-/** Each member is parsed when it is read. @throws Damage when a row is missing or is not as plat writes it */
-export interface Meta {
+/**
+ * The rows of `plat_meta`, as `metaRows` selects them. Each member is parsed when it is read; the accessors of a class are created
+ * once, and every request reads some of them.
+ * @throws Damage when a row is missing or is not as plat writes it
+ */
+export class Meta {
+  readonly #values = new Map<string, string>();
+  /** Parsed once: a request asks for it again until the next commit. */
+  #newest: number | undefined;
+
+  constructor(rows: Iterable<Row>) {
+    for (const { name, value } of rows) this.#values.set(String(name), String(value));
+  }
+
+  #found(name: StoredName): string | undefined {
+    return this.#values.get(NAMES[name]);
+  }
+
+  #text(name: StoredName): string {
+    const value = this.#found(name);
+    if (value === undefined) throw new Damage(`it has no ${NAMES[name]}`);
+    return value;
+  }
+
   /**
    * The version of the tables, and the oldest version of plat that may still read and write them. A file has them in
    * its header.
    */
-  readonly layout: number;
-  readonly oldestReader: number;
-  readonly oldestWriter: number;
+  get layout() {
+    return Number(this.#text('layout'));
+  }
+
+  get oldestReader() {
+    return Number(this.#found('oldestReader') ?? 1);
+  }
+
+  get oldestWriter() {
+    return Number(this.#found('oldestWriter') ?? 1);
+  }
+
   /** The version of plat's SQL functions on a server. */
-  readonly functions: string;
+  get functions() {
+    return this.#found('functions') ?? '';
+  }
+
   /** The number of changes of settings and profile. */
-  readonly generation: number;
+  get generation() {
+    return storedNumber(this.#text('generation'), 'the count of its settings');
+  }
+
   /** Empty until the first epoch has begun, if the secret was not read. */
-  readonly epoch: string;
-  readonly settings: StoreSettings;
+  get epoch() {
+    const secret = this.#found('secret');
+    return this.#found('epoch') ?? (secret === undefined ? '' : firstEpoch(secret));
+  }
+
+  get settings() {
+    return readSettings(this.#text('settings'));
+  }
+
   /** The UTC day for which visibility was last evaluated. */
-  readonly day: string;
-  readonly secret: string;
-  readonly createdAt: string;
+  get day() {
+    return storedDay(this.#found('day'));
+  }
+
+  get secret() {
+    return this.#text('secret');
+  }
+
+  get createdAt() {
+    return storedStamp(this.#text('createdAt'), 'the timestamp of its creation');
+  }
+
   /** The newest timestamp that was ever committed; timestamps never go backwards (I2). */
-  readonly lastStamp: string;
+  get lastStamp() {
+    return storedStamp(this.#found('lastStamp'), 'its last timestamp');
+  }
+
   /** The last timestamp of each resource (write/commit-timestamps.ts). */
-  readonly given: string | undefined;
+  get given() {
+    return this.#found('given');
+  }
+
   /** The number of transactions that changed records or settings. Two snapshots with the same number have the same content. */
-  readonly changes: number;
+  get changes() {
+    return storedNumber(this.#found('changes') ?? '0', 'the count of its changes');
+  }
+
   /**
    * No later commit may use a timestamp before this one: a reader has already been promised that the window is closed.
    * Milliseconds since 1970.
    */
-  readonly settled: number;
+  get settled() {
+    return storedNumber(this.#found('settled') ?? '0', 'the moment up to which it is settled');
+  }
+
   /** Whether timestamps that are ahead of the clock still have to be brought back (write/bring-back.ts). */
-  readonly restamping: boolean;
+  get restamping() {
+    return this.#found('restamping') === 'true';
+  }
+
   /** The last stored clock reading. */
-  readonly clockReading: ClockReading | undefined;
+  get clockReading() {
+    return parseReading(this.#found('clockReading'));
+  }
+
   /**
    * The position in the sequence of changes before which the sequence is incomplete: entries were removed, or a change
    * was not recorded by key.
    */
-  readonly changesHorizon: number;
+  get changesHorizon() {
+    return storedNumber(this.#found('changesHorizon') ?? '0', 'the horizon of its changes');
+  }
+
   /** The timeline of the server on which the store was last written; absent for a file. */
-  readonly timeline: string | undefined;
+  get timeline() {
+    return this.#found('timeline');
+  }
+
   /** The start time of that server, if it does not report its timeline; seconds since 1970. */
-  readonly serverStart: string | undefined;
+  get serverStart() {
+    return this.#found('serverStart');
+  }
+
   /** The version of the rules by which values in use were counted (values-in-use.ts); absent if they never were. */
-  readonly countingRules: string | undefined;
+  get countingRules() {
+    return this.#found('countingRules');
+  }
+
   /** The partition key of the large tables; absent where they are not partitioned. */
-  readonly partitions: PartitionField | undefined;
+  get partitions(): PartitionField | undefined {
+    return this.#found('partitions') === undefined ? undefined : 'OriginatingSystemID';
+  }
+
   /** The newest timestamp or promise; milliseconds since 1970. */
-  readonly newest: number;
+  get newest() {
+    this.#newest ??= Math.max(Date.parse(this.lastStamp), this.settled);
+    return this.#newest;
+  }
 }
 
 type StoredName = Exclude<keyof Meta, 'newest'>;
@@ -125,121 +214,8 @@ export const stateIn = (meta: Meta): StoredState => {
 };
 
 /** @param rows as `metaRows` selects them */
-export const metaOf = (rows: Iterable<Row>): Meta => new MetaRows(rows);
-
-/** A class, so that the accessors are created once: every request reads some of them. */
-class MetaRows implements Meta {
-  readonly #values = new Map<string, string>();
-  /** Parsed once: a request asks for it again until the next commit. */
-  #newest: number | undefined;
-
-  constructor(rows: Iterable<Row>) {
-    for (const { name, value } of rows) this.#values.set(String(name), String(value));
-  }
-
-  #found(name: StoredName): string | undefined {
-    return this.#values.get(NAMES[name]);
-  }
-
-  #text(name: StoredName): string {
-    const value = this.#found(name);
-    if (value === undefined) throw new Damage(`it has no ${NAMES[name]}`);
-    return value;
-  }
-
-  get layout() {
-    return Number(this.#text('layout'));
-  }
-
-  get oldestReader() {
-    return Number(this.#found('oldestReader') ?? 1);
-  }
-
-  get oldestWriter() {
-    return Number(this.#found('oldestWriter') ?? 1);
-  }
-
-  get functions() {
-    return this.#found('functions') ?? '';
-  }
-
-  get generation() {
-    return storedNumber(this.#text('generation'), 'the count of its settings');
-  }
-
-  get epoch() {
-    const secret = this.#found('secret');
-    return this.#found('epoch') ?? (secret === undefined ? '' : firstEpoch(secret));
-  }
-
-  get settings() {
-    return readSettings(this.#text('settings'));
-  }
-
-  get day() {
-    return storedDay(this.#found('day'));
-  }
-
-  get secret() {
-    return this.#text('secret');
-  }
-
-  get createdAt() {
-    return storedStamp(this.#text('createdAt'), 'the timestamp of its creation');
-  }
-
-  get lastStamp() {
-    return storedStamp(this.#found('lastStamp'), 'its last timestamp');
-  }
-
-  get given() {
-    return this.#found('given');
-  }
-
-  get changes() {
-    return storedNumber(this.#found('changes') ?? '0', 'the count of its changes');
-  }
-
-  get settled() {
-    return storedNumber(this.#found('settled') ?? '0', 'the moment up to which it is settled');
-  }
-
-  get restamping() {
-    return this.#found('restamping') === 'true';
-  }
-
-  get clockReading() {
-    return parseReading(this.#found('clockReading'));
-  }
-
-  get changesHorizon() {
-    return storedNumber(this.#found('changesHorizon') ?? '0', 'the horizon of its changes');
-  }
-
-  get timeline() {
-    return this.#found('timeline');
-  }
-
-  get serverStart() {
-    return this.#found('serverStart');
-  }
-
-  get countingRules() {
-    return this.#found('countingRules');
-  }
-
-  get partitions() {
-    return this.#found('partitions') === undefined ? undefined : 'OriginatingSystemID';
-  }
-
-  get newest() {
-    this.#newest ??= Math.max(Date.parse(this.lastStamp), this.settled);
-    return this.#newest;
-  }
-}
-
 export const readMeta = async (session: Session, ...names: readonly StoredName[]): Promise<Meta> =>
-  metaOf(await session.rows(metaRows(...names)));
+  new Meta(await session.rows(metaRows(...names)));
 
 /** What can be written; a clock reading is already a text (clock-jump.ts). */
 export type MetaChange = {
@@ -313,7 +289,7 @@ export function mustBeReadable(meta: Meta): void {
  */
 export async function readModel({ rows }: Pick<Session, 'rows'>): Promise<StoreModel> {
   const found = await rows(MODEL);
-  const meta = metaOf(found.filter(({ name }) => name !== null));
+  const meta = new Meta(found.filter(({ name }) => name !== null));
   mustBeReadable(meta);
   const profile = profileOf(found.filter(({ name }) => name === null));
   const { generation, epoch, settings, day } = meta;

@@ -6,7 +6,7 @@
 import type { KeyRecord } from '../../access/index.ts';
 import { render } from '../../compile/fragment.ts';
 import { keyIn, keyRows } from '../../store/key-store.ts';
-import { type Meta, metaOf, metaRows, TIMES } from '../../store/meta.ts';
+import { Meta, metaRows, TIMES } from '../../store/meta.ts';
 import { anyRows, bindings, type Connection } from './connection.ts';
 import { sqliteDialect } from './dialect.ts';
 
@@ -46,7 +46,7 @@ function readKept(connection: Connection, commit: number): Kept {
   const keys = new Map<string, KeyRecord>();
   return {
     commit,
-    meta: metaOf(connection.prepare(STATE.text).all(...bindings(STATE))),
+    meta: new Meta(connection.prepare(STATE.text).all(...bindings(STATE))),
     key: (tokenHash) => {
       const known = keys.get(tokenHash);
       if (known !== undefined) return known;

@@ -3,7 +3,7 @@
  * missing case does not compile. States are data: they are stored with every page, in its transaction.
  */
 import type { WalkPosition } from '../source/source.ts';
-import { impossible } from './impossible.ts';
+import { impossible, nextState, type StateTable } from './table.ts';
 
 /** How far the copy of a resource is. Timestamps are canonical, on the source's clock. */
 interface LoadStates {
@@ -72,13 +72,6 @@ interface LoadEvents {
 
 export type LoadEvent = LoadEvents[keyof LoadEvents];
 
-type LoadCell<S extends keyof LoadStates, E extends keyof LoadEvents> = (
-  state: LoadStates[S],
-  event: LoadEvents[E],
-) => LoadState;
-type LoadRow<S extends keyof LoadStates> = { readonly [E in keyof LoadEvents]: LoadCell<S, E> };
-type LoadTable = { readonly [S in keyof LoadStates]: LoadRow<S> };
-
 const initialFrom = (since: string, round = 1): LoadStates['initial'] => ({
   kind: 'initial',
   since,
@@ -92,7 +85,7 @@ export function least(before: number | undefined, announced: number | undefined)
   return Math.min(before, announced);
 }
 
-const LOAD: LoadTable = {
+const LOAD: StateTable<LoadStates, LoadEvents> = {
   new: {
     begin: (_, { since }) => initialFrom(since),
     page: impossible,
@@ -172,17 +165,5 @@ const LOAD: LoadTable = {
 };
 
 /** The state of a copy after an event. @throws ImpossibleEvent */
-export function advance(state: LoadState, event: LoadEvent): LoadState {
-  return advanceFrom(state.kind, event.kind, state, event);
-}
-
-function advanceFrom<S extends keyof LoadStates, E extends keyof LoadEvents>(
-  from: S,
-  what: E,
-  state: LoadStates[S],
-  event: LoadEvents[E],
-): LoadState {
-  const row: LoadRow<S> = LOAD[from];
-  const cell: LoadCell<S, E> = row[what];
-  return cell(state, event);
-}
+export const advance = (state: LoadState, event: LoadEvent): LoadState =>
+  nextState(LOAD, state.kind, event.kind, state, event);

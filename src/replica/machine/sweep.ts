@@ -1,5 +1,5 @@
 import type { WalkPosition } from '../source/source.ts';
-import { impossible } from './impossible.ts';
+import { impossible, nextState, type StateRow, type StateTable } from './table.ts';
 
 /** A sweep over all keys, in both directions: records that the source no longer has are deleted, missing ones are fetched. */
 interface SweepStates {
@@ -93,13 +93,6 @@ interface SweepEvents {
 
 export type SweepEvent = SweepEvents[keyof SweepEvents];
 
-type SweepCell<S extends keyof SweepStates, E extends keyof SweepEvents> = (
-  state: SweepStates[S],
-  event: SweepEvents[E],
-) => SweepState;
-type SweepRow<S extends keyof SweepStates> = { readonly [E in keyof SweepEvents]: SweepCell<S, E> };
-type SweepTable = { readonly [S in keyof SweepStates]: SweepRow<S> };
-
 const never = {
   begin: impossible,
   page: impossible,
@@ -111,7 +104,7 @@ const never = {
   deleted: impossible,
   purged: impossible,
   done: impossible,
-} as const satisfies SweepRow<keyof SweepStates>;
+} as const satisfies StateRow<SweepStates, SweepEvents>;
 
 const begun = (sweep: number, at: string): SweepState => ({
   kind: 'walking',
@@ -123,7 +116,7 @@ const begun = (sweep: number, at: string): SweepState => ({
   round: 1,
 });
 
-const SWEEP: SweepTable = {
+const SWEEP: StateTable<SweepStates, SweepEvents> = {
   idle: { ...never, begin: ({ sweep }, { at }) => begun(sweep + 1, at) },
   walking: {
     ...never,
@@ -198,17 +191,5 @@ const SWEEP: SweepTable = {
 };
 
 /** The state of a sweep after an event. @throws ImpossibleEvent */
-export function advanceSweep(state: SweepState, event: SweepEvent): SweepState {
-  return advanceSweepFrom(state.kind, event.kind, state, event);
-}
-
-function advanceSweepFrom<S extends keyof SweepStates, E extends keyof SweepEvents>(
-  from: S,
-  what: E,
-  state: SweepStates[S],
-  event: SweepEvents[E],
-): SweepState {
-  const row: SweepRow<S> = SWEEP[from];
-  const cell: SweepCell<S, E> = row[what];
-  return cell(state, event);
-}
+export const advanceSweep = (state: SweepState, event: SweepEvent): SweepState =>
+  nextState(SWEEP, state.kind, event.kind, state, event);

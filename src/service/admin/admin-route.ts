@@ -62,13 +62,14 @@ export interface DescribedRoute {
   readonly method: 'GET' | 'POST' | 'DELETE';
   /** What it does, in words. */
   readonly summary: string;
-  readonly type: string;
+  /** The media type of its response; absent: JSON. */
+  readonly type?: string;
   /** The JSON object that it accepts (JSON Schema). */
   readonly body?: BodySchema;
   /** The parameters of its query, by name, in words. */
   readonly query?: Readonly<Record<string, string>>;
   /** Whether it needs no token: probes and scrapers have none. */
-  readonly isOpen: boolean;
+  readonly isOpen?: true;
 }
 
 export interface AdminRoute extends DescribedRoute {

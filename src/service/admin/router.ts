@@ -39,7 +39,7 @@ const takes = ({ route }: Found, method: string): boolean =>
 export function isOpenAdminPath({ method }: Pick<Exchange, 'method'>, path: string): boolean {
   const routes = routesOf(path);
   const found = routes.find((each) => takes(each, method)) ?? routes[0];
-  return found?.route.isOpen ?? false;
+  return found?.route.isOpen === true;
 }
 
 const methodsOf = (path: string): string[] =>

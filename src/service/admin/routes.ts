@@ -21,14 +21,11 @@ import { problemsOf } from './readiness.ts';
 import { SEEN_ROUTES } from './seen-routes.ts';
 import { done, newWebhook, replay } from './webhooks.ts';
 
-const JSON_NAME = 'application/json';
-
 export const ADMIN_ROUTES: readonly AdminRoute[] = [
   {
     path: '/live',
     method: 'GET',
     summary: 'Check whether the process is running',
-    type: JSON_NAME,
     isOpen: true,
     answer: PROBES['/live'],
   },
@@ -36,7 +33,6 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     path: '/ready',
     method: 'GET',
     summary: 'Check whether the process can serve requests; 503 with the reasons if it cannot',
-    type: JSON_NAME,
     isOpen: true,
     answer: (context) => PROBES['/ready'](probed(context)),
   },
@@ -52,7 +48,6 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     path: '/session',
     method: 'POST',
     summary: 'Log in to the console with the token in the body',
-    type: JSON_NAME,
     body: { required: ['token'], properties: { token: TEXT } },
     isOpen: true,
     answer: ({ logIn }, { exchange }) => logIn.begin(exchange),
@@ -61,7 +56,6 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     path: '/session',
     method: 'DELETE',
     summary: 'Log out of the console',
-    type: JSON_NAME,
     isOpen: true,
     answer: ({ logIn }, { exchange }) => logIn.end(exchange),
   },
@@ -69,24 +63,18 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     path: '/about',
     method: 'GET',
     summary: 'Retrieve the addresses of the interfaces and the names of the roles',
-    type: JSON_NAME,
-    isOpen: false,
     answer: async ({ store, addressOf }, { exchange }) => json(await about(store, addressOf, exchange)),
   },
   {
     path: '/status',
     method: 'GET',
     summary: 'Retrieve the counts, lag and settings of the store',
-    type: JSON_NAME,
-    isOpen: false,
     answer: async ({ store }) => json(await store.status()),
   },
   {
     path: '/roles',
     method: 'GET',
     summary: 'List the roles in force, and the fields of each resource by access class',
-    type: JSON_NAME,
-    isOpen: false,
     answer: async ({ store }) => json(rolesInForce(await store.model())),
   },
   {
@@ -94,16 +82,12 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     method: 'GET',
     summary:
       'Retrieve the background of the map of the console as GeoJSON: outlines of places with their names',
-    type: JSON_NAME,
-    isOpen: false,
     answer: ({ outlines }) => json(outlines),
   },
   {
     path: '/keys',
     method: 'GET',
     summary: 'List keys with their usage, in total and in the last day, and the limits of each kind of key',
-    type: JSON_NAME,
-    isOpen: false,
     answer: async (context) => {
       await context.usage.flush();
       return allKeys(context.store, context);
@@ -113,7 +97,6 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     path: '/keys',
     method: 'POST',
     summary: 'Create a key; only this response contains its token',
-    type: JSON_NAME,
     body: {
       required: ['name', 'kind', 'role'],
       properties: {
@@ -124,15 +107,12 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
         expires: TEXT,
       },
     },
-    isOpen: false,
     answer: ({ store }, { exchange }) => newKey(store, exchange),
   },
   {
     path: '/keys/{id}',
     method: 'DELETE',
     summary: 'Revoke a key, effective immediately in every process',
-    type: JSON_NAME,
-    isOpen: false,
     answer: ({ store }, { names }) => endKey(store, names.id ?? ''),
   },
   {
@@ -140,8 +120,6 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     method: 'GET',
     summary:
       'Retrieve the usage of a key per minute of the last day, over all processes; null for minutes without data',
-    type: JSON_NAME,
-    isOpen: false,
     answer: async ({ days }, { names }) => json((await days.day()).key(names.id ?? '')),
   },
   {
@@ -149,16 +127,12 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     method: 'GET',
     summary:
       'Retrieve the requests, refusals, failures and times of each surface per minute of the last day, over all processes; null for minutes without data',
-    type: JSON_NAME,
-    isOpen: false,
     answer: async ({ days }) => json((await days.day()).surfaces()),
   },
   {
     path: '/figures',
     method: 'GET',
     summary: 'Retrieve the metrics of /metrics as JSON',
-    type: JSON_NAME,
-    isOpen: false,
     answer: async ({ metrics }) => json({ figures: await metrics.figures() }),
   },
   {
@@ -166,41 +140,32 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     method: 'GET',
     summary:
       'Retrieve the state of the copies of a replica and their history of the last day, and the collections that each key is walking through, as seen by this process',
-    type: JSON_NAME,
-    isOpen: false,
     answer: async (context) => json(await replicationAt(context, context.clock.now())),
   },
   {
     path: '/replication/quarantine',
     method: 'GET',
     summary: 'List records that a replica could not store, with their payloads and the reasons',
-    type: JSON_NAME,
     query: QUARANTINE_OPTIONS,
-    isOpen: false,
     answer: ({ replica }, { exchange }) => quarantine(replica, exchange),
   },
   {
     path: '/replication/quarantine/retry',
     method: 'POST',
     summary: 'Retry the quarantined records of a source, or one of them: the next update requests them again',
-    type: JSON_NAME,
     body: { required: ['source'], properties: { source: TEXT, resource: TEXT, key: TEXT } },
-    isOpen: false,
     answer: ({ replica }, { exchange }) => retry(replica, exchange),
   },
   {
     path: '/webhooks',
     method: 'GET',
     summary: 'List webhooks with the positions and errors of their deliveries',
-    type: JSON_NAME,
-    isOpen: false,
     answer: async ({ store }) => json({ webhooks: (await store.webhooks.list()).map(shown) }),
   },
   {
     path: '/webhooks',
     method: 'POST',
     summary: 'Create a webhook for a receiver on the public internet; only this response contains its secret',
-    type: JSON_NAME,
     body: {
       required: ['url', 'role'],
       properties: {
@@ -211,23 +176,18 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
         bearer: TEXT,
       },
     },
-    isOpen: false,
     answer: ({ store }, { exchange }) => newWebhook(store, exchange),
   },
   {
     path: '/webhooks/{id}',
     method: 'DELETE',
     summary: 'Delete a webhook',
-    type: JSON_NAME,
-    isOpen: false,
     answer: ({ store }, { names }) => done(deleteWebhook(store, names.id ?? '')),
   },
   {
     path: '/webhooks/{id}/test',
     method: 'POST',
     summary: 'Send the receiver a message without events and return its response',
-    type: JSON_NAME,
-    isOpen: false,
     answer: async ({ webhooks }, { names }) => {
       if (webhooks === undefined) throw platError('recordNotFound', { resource: 'webhook' });
       return json(await webhooks.test(names.id ?? ''));
@@ -237,33 +197,25 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     path: '/webhooks/{id}/pause',
     method: 'POST',
     summary: 'Pause the deliveries of a webhook',
-    type: JSON_NAME,
-    isOpen: false,
     answer: ({ store }, { names }) => done(pauseWebhook(store, names.id ?? '')),
   },
   {
     path: '/webhooks/{id}/resume',
     method: 'POST',
     summary: 'Resume the deliveries of a webhook where they stopped',
-    type: JSON_NAME,
-    isOpen: false,
     answer: ({ store }, { names }) => done(resumeWebhook(store, names.id ?? '')),
   },
   {
     path: '/webhooks/{id}/replay',
     method: 'POST',
     summary: 'Deliver the changes since a position (a number, start or end) again',
-    type: JSON_NAME,
     body: { required: ['since'], properties: { since: TEXT } },
-    isOpen: false,
     answer: ({ store }, { names, exchange }) => replay(store, names.id ?? '', exchange),
   },
   {
     path: '/webhooks/{id}/rotate',
     method: 'POST',
     summary: 'Replace the secret of a webhook; for 24 hours, the old secret also signs',
-    type: JSON_NAME,
-    isOpen: false,
     answer: async ({ store }, { names }) => json({ secret: await rotateWebhook(store, names.id ?? '') }),
   },
   {
@@ -274,7 +226,6 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
     query: {
       with: 'replication: the stream also sends the content of GET /replication whenever it changes.',
     },
-    isOpen: false,
     answer: ({ live }, { exchange }) => {
       const wanted = new URLSearchParams(exchange.query).get('with');
       if (wanted !== null && wanted !== 'replication') {

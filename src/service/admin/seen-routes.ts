@@ -17,26 +17,21 @@ export const SEEN_ROUTES: readonly DescribedRoute[] = EYES.flatMap(([root, who])
     method: 'GET',
     summary: `Send a request to a surface (api, replication or floorplans) as ${who}; the path is one of its own description, such as Reso/OData/Property`,
     type: '*/*',
-    isOpen: false,
   },
   {
     path: `${root}/facets/{resource}`,
     method: 'GET',
     summary: `Count the records that ${who} sees by the values of fields, for a resource of the RESO interface`,
-    type: 'application/json',
     query: {
       ...FACET_OPTIONS,
       $filter: 'A condition of the RESO interface.',
       $search: 'The words to search for.',
     },
-    isOpen: false,
   },
   {
     path: `${root}/facets/v1/{collection}`,
     method: 'GET',
     summary: `Count the records that ${who} sees by the values of fields, for listings, openhouses or accounts of the native interface`,
-    type: 'application/json',
     query: { ...FACET_OPTIONS, _filter: 'A condition of the native interface.' },
-    isOpen: false,
   },
 ]);

@@ -200,7 +200,15 @@ const adminId = (method: string, path: string): string => {
 
 function adminPaths(): Paths {
   const paths: Record<string, Record<string, Json>> = {};
-  for (const { path, method, summary, type, body, query = {}, isOpen } of DESCRIBED_ROUTES) {
+  for (const {
+    path,
+    method,
+    summary,
+    type = 'application/json',
+    body,
+    query = {},
+    isOpen,
+  } of DESCRIBED_ROUTES) {
     const described = operation({
       id: adminId(method, path),
       summary,

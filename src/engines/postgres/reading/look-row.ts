@@ -6,7 +6,7 @@
 import { bind, sql } from '../../../compile/fragment.ts';
 import type { ClockReading } from '../../../store/clock-jump.ts';
 import {
-  metaOf,
+  Meta,
   mustBeReadable,
   namesOf,
   STATE,
@@ -96,7 +96,7 @@ export function seenIn(row: Row | undefined): Seen {
   const text = String(row?.state ?? '{}');
   if (last?.text !== text) {
     const values: Readonly<Record<string, unknown>> = JSON.parse(text);
-    const meta = metaOf(Object.entries(values).map(([name, value]) => ({ name, value })));
+    const meta = new Meta(Object.entries(values).map(([name, value]) => ({ name, value })));
     mustBeReadable(meta);
     last = { text, state: stateIn(meta), reading: meta.clockReading };
   }
