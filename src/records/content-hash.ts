@@ -46,9 +46,13 @@ export function hashForms(
 /** The number of characters of a hash; one that leaves out the counts of children has one more. */
 const HASH_LENGTH = 22;
 
+/** The number of characters of an earlier plat's hashes of a resource; undefined if it hashed in the same way. */
+export const formerHashLength = (resource: Resource, owner: Owner): number | undefined =>
+  hashForms(resource, owner).former?.length;
+
 /** Whether a stored hash has the form of an earlier plat. */
 export const isFormerHash = (resource: Resource, owner: Owner, hash: string): boolean =>
-  hashForms(resource, owner).former?.length === hash.length;
+  formerHashLength(resource, owner) === hash.length;
 
 /**
  * A hash of 128 bits over the values that are not null, in the order of their names. It excludes timestamps and counts of children

@@ -66,6 +66,8 @@ export const isChildCount = ({
 
 /** The field that says who may see a medium. */
 export const PERMISSION = 'Permission';
+/** Its member for media that everyone may see. */
+export const FOR_ALL = 'Public';
 
 /** A medium to count. */
 export interface CountedChild {
@@ -74,7 +76,7 @@ export interface CountedChild {
 }
 
 const isForAll = (permission: FieldValue | undefined): boolean =>
-  !Array.isArray(permission) || permission.length === 0 || permission.includes('Public');
+  !Array.isArray(permission) || permission.length === 0 || permission.includes(FOR_ALL);
 
 /** @param fields the counts that are in use */
 export function countChildren(

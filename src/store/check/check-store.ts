@@ -7,6 +7,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ResourceLayout } from '../../compile/layout/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
 import { PlatError } from '../../errors/index.ts';
+import { COUNTING } from '../../records/media.ts';
+import { chunked } from '../../shared/chunked.ts';
 import type { Session } from '../session.ts';
 import type { Store } from '../store.ts';
 import {
@@ -19,6 +21,7 @@ import {
   type RowPlace,
 } from './checks.ts';
 import { findRowFaults, placeAfter } from './row-faults.ts';
+import { WRONG_COUNTS } from './sound-rows.ts';
 import { COLUMNS_ARE_MISSING, findTableFaults, type ViewState, viewFaults } from './table-faults.ts';
 
 /** The checks of a store on one session; the engine itself checks the views. */
@@ -142,6 +145,7 @@ export async function repairStore(
 ): Promise<void> {
   let waiting: { readonly resource: string; readonly keys: Set<string> } | undefined;
   let isStructureWrong = false;
+  const miscounted = new Set<string>();
   const flush = async (): Promise<void> => {
     if (waiting !== undefined) await store.rewrite(waiting.resource, [...waiting.keys]);
     waiting = undefined;
@@ -153,11 +157,14 @@ export async function repairStore(
       continue;
     }
     if (fault.place === 'table' && !fault.what.includes(COLUMNS_ARE_MISSING)) continue;
+    if (fault.what.includes(WRONG_COUNTS)) miscounted.add(fault.key);
     if (waiting?.resource !== fault.resource || waiting.keys.size >= REWRITTEN) await flush();
     waiting ??= { resource: fault.resource, keys: new Set() };
     waiting.keys.add(fault.key);
   }
   await flush();
+  // Media are counted once they have been repaired themselves.
+  for (const keys of chunked([...miscounted], REWRITTEN)) await store.rewrite(COUNTING, keys);
   await store.mend();
   if (isStructureWrong) await store.mendFile();
 }

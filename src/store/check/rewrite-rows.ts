@@ -10,8 +10,8 @@ import { URL_MARK } from '../../compile/text/members.ts';
 import { textColumns } from '../../compile/text/text-columns.ts';
 import type { Field, FieldValue, FieldValues, Resource } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
-import { storedHash } from '../../records/content-hash.ts';
-import { COUNTED, countChildren, isChildCount } from '../../records/media.ts';
+import { isFormerHash, storedHash } from '../../records/content-hash.ts';
+import { COUNTED, countChildren } from '../../records/media.ts';
 import type { RowToPut, StoredRow } from '../../records/rows.ts';
 import { isStamp } from '../../records/stamps.ts';
 import { storedRows } from '../rows/stored-rows.ts';
@@ -70,10 +70,13 @@ export async function rewriteRows(
   });
   const others = whole.flatMap(({ raw, textKey }) => (textKey === raw._key ? [] : (textKey ?? [])));
   const taken = new Set(await storedKeys(session, layout, others));
+  const { owner } = session.model.settings;
+  const isCounted = ({ raw }: (typeof whole)[number]): boolean =>
+    !isFormerHash(layout.resource, owner, String(raw._hash));
   const counts = await countsOf(
     session,
     layout,
-    whole.map(({ raw }) => String(raw._key)),
+    whole.filter(isCounted).map(({ raw }) => String(raw._key)),
   );
   const sure: SureValues = { stampOf, countsOf: (key) => counts.get(key) };
   const rewritten: RowToPut[] = [];
@@ -179,7 +182,7 @@ function rowOfTexts(model: StoreModel, layout: ResourceLayout, raw: Row): RowToP
 
 /** What an authority's hash does not cover, so that neither columns nor texts are known to be right if they differ. */
 interface SureValues extends Pick<Rewriting, 'stampOf'> {
-  /** The counts of a record's stored children; undefined if the store derives none. */
+  /** The counts of a record's stored children; undefined if the store derives none, or if the hash covers them. */
   countsOf(key: string): FieldValues | undefined;
 }
 
@@ -275,7 +278,7 @@ function parentIn(
 
 /**
  * If columns and texts differ in a timestamp, it is assigned again, as after a change, so that consumers read the record
- * again; if they differ in a count, the children are counted.
+ * again; if one of them has a wrong count, both get that of the children.
  */
 function withSure(
   { fields }: ResourceLayout,
@@ -286,10 +289,13 @@ function withSure(
 ): FieldValues {
   const isUnsure = ({ name }: Field): boolean => values[name] !== inTexts?.[name];
   const unsure = inTexts === undefined ? [] : fields.filter((field) => isStamp(field) && isUnsure(field));
-  const counts = fields.some((field) => isChildCount(field) && isUnsure(field)) ? countsOf(key) : undefined;
-  if (unsure.length === 0 && counts === undefined) return values;
+  const counts = countsOf(key) ?? {};
+  const isWrong = (name: string): boolean =>
+    [values, inTexts].some((copy) => (copy?.[name] ?? 0) !== counts[name]);
+  const areRight = !Object.keys(counts).some(isWrong);
+  if (unsure.length === 0 && areRight) return values;
   const stamps = Object.fromEntries(unsure.map(({ name }) => [name, stampOf(key)]));
-  return { ...values, ...stamps, ...counts };
+  return { ...values, ...stamps, ...(areRight ? {} : counts) };
 }
 
 /** The content on which two of the three copies agree, with its hash. */

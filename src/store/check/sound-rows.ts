@@ -27,6 +27,10 @@ import {
 } from '../../compile/text/written.ts';
 import { parentColumn, shownBits, visibleBits } from '../../compile/visibility.ts';
 import { perObject } from '../../shared/per-object.ts';
+import { areCountsSound } from './sound-counts.ts';
+
+/** The fault of a listing whose counts are not the numbers of its media. */
+export const WRONG_COUNTS = 'its counts of media';
 
 /** plat's own columns that both tables of a record have. */
 const SHARED = ['_id', '_system', '_visible', '_shown'];
@@ -117,6 +121,8 @@ export function agreements(planner: Planner, layout: ResourceLayout): Agreement[
       found.push([`text of ${field}`, same(column('t', field), columnNamed(row, field))]);
     }
   }
+  const areCounted = areCountsSound(planner, layout);
+  if (areCounted !== undefined) found.push([WRONG_COUNTS, areCounted]);
   const { search } = layout;
   if (search !== undefined) {
     const isItsRow = all([isSearchRow(search), ...besideRow(planner.dialect, layout, 's', 'r')]);

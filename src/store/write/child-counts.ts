@@ -53,6 +53,11 @@ export function countsAfter(
 interface Counted {
   /** The new counts; empty if the store derives none. */
   readonly counts: FieldValues;
+  /**
+   * The hash to store. It has the form of the stored one unless the counts are derived: of each hash that leaves them
+   * out, a check derives them, too.
+   */
+  readonly hash: string;
   /** Whether the record's own content is stored already. */
   readonly isSame: boolean;
   /** The counts that differ from the stored ones. */
@@ -77,8 +82,9 @@ export function withCounts(
     isFormerHash(resource, owner, like)
       ? contentHash(resource, { ...values, ...before }, owner, undefined, like)
       : hash;
-  const isSame = stored !== undefined && stored.isTorn !== true && stored.hash === hashLike(stored.hash);
-  return { counts: moved ?? before, isSame, moved };
+  const like = stored === undefined ? hash : hashLike(stored.hash);
+  const isSame = stored !== undefined && stored.isTorn !== true && stored.hash === like;
+  return { counts: moved ?? before, hash: counts === undefined ? like : hash, isSame, moved };
 }
 
 const pickCounts = (fields: readonly string[], values: FieldValues): FieldValues =>

@@ -290,7 +290,7 @@ async function putParents(
   );
   for (const [outcome, content] of compared) {
     const { prepared, stored, changes } = outcome;
-    const { record, kind, hash } = prepared;
+    const { record, kind } = prepared;
     const { fields } = record.resource;
     if (!isChanged(outcome)) {
       if (stored !== undefined) tally.unchanged++;
@@ -308,6 +308,7 @@ async function putParents(
     const system = textOf(record.values.OriginatingSystemID) ?? null;
     const { key, values } = record;
     const derived = { ...content.counts, ...stamps };
+    const { hash } = content;
     put.push({ key, stored, parent: null, parentResource: null, system, kind, hash, values, derived });
     if (stored === undefined) tally.inserted++;
     else tally.changed++;

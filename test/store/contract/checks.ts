@@ -42,6 +42,8 @@ const whole = (key: string) =>
 
 const COUNTS = (resource: string) => [resource, '(counters)', 'counts are not the rows'];
 
+const MEDIA_COUNTS = 'its counts of media';
+
 interface Damage {
   /** SQL for both engines; `$` is the key of a listing without any other damage. */
   readonly statement: string;
@@ -55,7 +57,14 @@ const DAMAGES: readonly Damage[] = [
   },
   {
     statement: `UPDATE property_records SET "PhotosCount" = 7 WHERE _key = '$'`,
-    faults: [['Property', '$', 'idx_values']],
+    faults: [['Property', '$', MEDIA_COUNTS, 'idx_values']],
+  },
+  {
+    statement: `UPDATE media_records SET "Permission" = '["Private"]' WHERE _key = 'P$'`,
+    faults: [
+      ['Property', '$', MEDIA_COUNTS],
+      ['Media', 'P$', '_visible', 'idx_values', 'idx_nulls', '_hash'],
+    ],
   },
   {
     statement: `UPDATE property_texts SET idx_values = replace(idx_values, '"PhotosCount":', '"PhotosCount":7') WHERE _key = '$'`,
@@ -156,11 +165,18 @@ const DAMAGES: readonly Damage[] = [
   },
   {
     statement: `UPDATE media_records SET _parent_resource = 'Rroperty' WHERE _key = 'P$'`,
-    faults: [['Media', 'P$', '_visible', 'idx_values', '_hash']],
+    faults: [
+      ['Property', '$', MEDIA_COUNTS],
+      ['Media', 'P$', '_visible', 'idx_values', '_hash'],
+    ],
   },
   {
     statement: `UPDATE media_records SET _parent = 'elsewhere' WHERE _key = 'P$'`,
-    faults: [['Media', 'P$', '_system', 'native_text', 'open_values', '_hash']],
+    faults: [
+      ['Property', '$', MEDIA_COUNTS],
+      ['Property', 'elsewhere', MEDIA_COUNTS],
+      ['Media', 'P$', '_system', 'native_text', 'open_values', '_hash'],
+    ],
   },
   {
     statement: `UPDATE property_rooms_records SET _parent = 'elsewhere' WHERE _key = 'R$'`,
@@ -180,7 +196,10 @@ const DAMAGES: readonly Damage[] = [
   },
   {
     statement: `UPDATE media_records SET _kind = 'video' WHERE _key = 'P$'`,
-    faults: [['Media', 'P$', '_kind']],
+    faults: [
+      ['Property', '$', MEDIA_COUNTS],
+      ['Media', 'P$', '_kind'],
+    ],
   },
   {
     statement: `UPDATE open_house_records SET "OpenHouseStartTime" = '2024-05-02T12:00:00' WHERE _key = 'H$'`,
@@ -247,7 +266,7 @@ const TORN: readonly Torn[] = [
       "UPDATE property_records SET _key = 'ZZZ' WHERE _key = 'B'",
       "UPDATE property_texts SET _key = 'ZZZ' WHERE _key = 'B'",
     ],
-    found: [['Property', 'ZZZ', 'its search row', 'native_head', 'open_values', '_hash']],
+    found: [['Property', 'ZZZ', MEDIA_COUNTS, 'its search row', 'native_head', 'open_values', '_hash']],
   },
   {
     name: 'a photo under another key than it tells',
@@ -352,6 +371,28 @@ export function checkContract(engine: Engine): void {
     await repairStore(world.store);
     assert.deepEqual(await faultsIn(world.store), []);
     assert.deepEqual(await all(), before);
+  });
+
+  test('a count that is wrong in columns and texts alike is reported, and a repair counts the media', async (t) => {
+    const world = await market(engine, t, ['A', 'B']);
+    const read = () => world.exported('Property');
+    const before = await read();
+    await world.damage(
+      `UPDATE property_records SET "PhotosCount" = 72 WHERE _key = 'A'`,
+      `UPDATE property_texts SET idx_values = replace(idx_values, '"PhotosCount":', '"PhotosCount":7') WHERE _key = 'A'`,
+      "DELETE FROM media_records WHERE _key = 'PB'",
+    );
+    const faults = (await faultsIn(world.store)).filter(([resource]) => resource === 'Property');
+    assert.deepEqual(faults, [
+      ['Property', 'A', MEDIA_COUNTS],
+      ['Property', 'B', MEDIA_COUNTS],
+    ]);
+    await repairStore(world.store);
+    assert.deepEqual(await faultsIn(world.store), []);
+    const [a, b, ...others] = await read();
+    assert.deepEqual(a, before[0]);
+    assert.deepEqual(b, { ...before[1], PhotosCount: 1 });
+    assert.deepEqual(others, before.slice(2));
   });
 
   test('a record whose last change is missing from the sequence of changes is reported, and a repair appends the change', async (t) => {
