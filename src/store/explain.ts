@@ -10,7 +10,16 @@ export type Trouble =
   | { readonly kind: 'unavailable'; readonly retryAfter?: number }
   | { readonly kind: 'overloaded'; readonly seconds: number }
   | { readonly kind: 'error'; readonly error: unknown }
-  | { readonly kind: 'busy' | 'full' | 'timed-out' | 'too-large' | 'out-of-range' | 'in-the-way' };
+  | {
+      readonly kind:
+        | 'busy'
+        | 'full'
+        | 'timed-out'
+        | 'too-large'
+        | 'out-of-range'
+        | 'too-complex'
+        | 'in-the-way';
+    };
 
 /** Where an error occurred, and the time limit of the statement; 0: no limit of its own. */
 interface Place {
@@ -58,6 +67,8 @@ export function explained(
       return answerTooLarge(error);
     case 'out-of-range':
       return platError('usage', { reason: 'A number of the query exceeds the range of numbers.' }, cause);
+    case 'too-complex':
+      return platError('usage', { reason: 'The regular expressions of the query are too complex.' }, cause);
     case 'error':
       return trouble.error;
   }

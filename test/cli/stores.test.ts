@@ -170,3 +170,37 @@ test(
     for (const name of ['m.db', 'whole', 'many.ndjson']) rmSync(at.path(name));
   },
 );
+
+test(
+  'a full disk of a backup or of a restored store is named, not that of the file that is read',
+  { skip: noMount },
+  async (t) => {
+    const at = place(t);
+    const PublicRemarks = 'A house with a view of the sea. '.repeat(1000);
+    at.file(
+      'many.ndjson',
+      [...Array(60).keys()].map((index) => ({ ListingKey: `K${index}`, PublicRemarks })),
+    );
+    mkdirSync(at.path('small'));
+    const script = [
+      '"$NODE" "$PLAT" import --store m.db many.ndjson >out',
+      '"$NODE" "$PLAT" backup --store m.db b.db >out',
+      'mount -t tmpfs -o size=1m tmpfs small',
+      '"$NODE" "$PLAT" backup --store m.db small/b.db 2>backup && exit 1',
+      '"$NODE" "$PLAT" restore --store small/m.db b.db 2>restore && exit 1',
+      'ls -A small >left',
+    ].join('\n');
+    execFileSync('unshare', ['--map-root-user', '--mount', 'sh', '-ec', script], {
+      cwd: at.folder,
+      env: { ...process.env, NODE: process.execPath, PLAT },
+      stdio: 'pipe',
+    });
+    const read = (name: string): string => readFileSync(at.path(name), 'utf8');
+    assert.equal(read('backup'), 'plat: There is no room left on the disk of small/b.db.\n');
+    assert.equal(
+      read('restore'),
+      'plat: There is no room left on the disk of small/m.db. Nothing was changed.\n',
+    );
+    assert.equal(read('left'), '');
+  },
+);

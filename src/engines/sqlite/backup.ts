@@ -2,6 +2,7 @@
 import { type Checkable, checksOn, checkTables, unsoundness } from '../../store/check/check-store.ts';
 import { copyStore } from '../../store/copy-store.ts';
 import { makeBackup } from '../../store/files/backup.ts';
+import { copyError } from '../../store/files/partial-file.ts';
 import { readModel } from '../../store/meta.ts';
 import type { WriteBackup } from '../../store/raw-tables.ts';
 import { connect } from './connection.ts';
@@ -23,7 +24,7 @@ export async function backupFile(
   try {
     await makeBackup(file, { source, write, faultOf: (path) => faultOf(path, onProgress) });
   } catch (error) {
-    throw translateError(error, source, 0);
+    throw copyError(translateError(error, source, 0), file);
   }
 }
 

@@ -4,11 +4,17 @@
  * killed one left. It knows nothing of the content.
  */
 import { chmodSync, closeSync, existsSync, fstatSync, renameSync, rmSync, statSync } from 'node:fs';
-import { platError } from '../../errors/index.ts';
+import { PlatError, platError } from '../../errors/index.ts';
 import { openPrivateFile } from './private-file.ts';
 
 /** The endings of the files that SQLite keeps beside a database. */
 export const BESIDE = ['-wal', '-shm', '-journal'] as const;
+
+/** The error of a copy into a file. A copy reads its source, so if a disk has no room, that is the file's. */
+export function copyError(error: unknown, file: string): unknown {
+  if (!(error instanceof PlatError) || error.code !== 'storeFull') return error;
+  return platError('failed', { reason: `There is no room left on the disk of ${file}.` }, { cause: error });
+}
 
 export class PartialFile implements Disposable {
   /** The path of the empty file to fill. */

@@ -26,7 +26,7 @@ import { findFaults } from '../check/check-store.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import type { ResourceStatus, Store } from '../store.ts';
 import { freeName, mustNotBeInUse, setAside } from './beside.ts';
-import { PartialFile } from './partial-file.ts';
+import { copyError, PartialFile } from './partial-file.ts';
 
 export interface Occupied {
   readonly before: Before | undefined;
@@ -96,7 +96,7 @@ export async function restore(
   try {
     using taken = new PartialFile(path, '.restoring');
     const partial = taken.path;
-    await copyBackup(engine, backup, partial);
+    await copyBackup(engine, backup, partial, path);
     const remarks = occupied.remarks;
     const now = clock.now();
     const newest = occupied.before?.newest ?? Number.NEGATIVE_INFINITY;
@@ -131,10 +131,10 @@ function behindLinks(path: string): string {
   return existsSync(path) ? realpathSync(path) : resolve(dirname(path), readlinkSync(path));
 }
 
-async function copyBackup(engine: FileEngine, backup: string, partial: string): Promise<void> {
+async function copyBackup(engine: FileEngine, backup: string, partial: string, path: string): Promise<void> {
   mustBeReadable(backup);
   await engine.copy(backup, partial).catch((error: unknown) => {
-    throw namedAs(error, partial, backup);
+    throw namedAs(copyError(error, path), partial, backup);
   });
 }
 

@@ -75,6 +75,17 @@ test('a server that stops and starts again: 503 meanwhile, then everything as be
   assert.deepEqual(await world.keys('Property'), ['A', 'B']);
 });
 
+test('a regular expression that is too complex for the server is the fault of the query', async (t) => {
+  const { write, count: counted } = await openWorld(t);
+  await write('Property', listing('A', { City: 'Ely' }));
+  const pattern = '\\b'.repeat(50);
+  await assert.rejects(counted('Property', `$filter=matchespattern(City,'${pattern}')`), {
+    code: 'usage' satisfies ErrorCode,
+    status: 400,
+    message: 'The regular expressions of the query are too complex.',
+  });
+});
+
 test('connections that the server closes are replaced, busy and idle ones', async (t) => {
   const world = await openWorld(t);
   await world.write('Property', listing('A'));

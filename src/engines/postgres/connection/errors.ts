@@ -105,6 +105,7 @@ function placeOf({ connectionString }: PostgresAddress) {
 const TROUBLES: Readonly<Record<string, Trouble>> = {
   '57014': { kind: 'timed-out' }, // query_canceled
   '22003': { kind: 'out-of-range' }, // numeric_value_out_of_range
+  '2201B': { kind: 'too-complex' }, // invalid_regular_expression: every translated one is valid
   '53200': { kind: 'overloaded', seconds: AGAIN }, // out_of_memory, also of that for locks
   [TOO_MANY_CONNECTIONS]: { kind: 'overloaded', seconds: AGAIN },
   [LOCK_NOT_AVAILABLE]: { kind: 'busy' },
