@@ -51,9 +51,10 @@ export function canonicalTimestamp(text: string): string | undefined {
  * Further digits are truncated.
  *
  * @param digits the fraction as written, without its decimal point
+ * @param most how many digits are kept
  */
-export function fractionText(digits: string): string {
-  const fine = digits.slice(0, 6).replace(/0+$/, '');
+export function fractionText(digits: string, most = 6): string {
+  const fine = digits.slice(0, most).replace(/0+$/, '');
   return fine === '' ? '' : `.${fine.padEnd(3, '0')}`;
 }
 

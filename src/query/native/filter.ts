@@ -36,7 +36,7 @@ import {
 } from './nodes.ts';
 import { parseFilter } from './parser.ts';
 import { shapeCondition, shapeProblem } from './shapes.ts';
-import { clockText, dayOf, type Moment, startOfDay, timeOf, timestampOf } from './temporal.ts';
+import { clockText, dayOf, startOfDay, timeOf, timestampOf } from './temporal.ts';
 
 // The whole filter
 
@@ -143,15 +143,7 @@ function opposite(expression: Expression): Expression {
 
 type OrderWord = 'Gt' | 'Ge' | 'Lt' | 'Le';
 
-/** The comparison operator for an exact value, and for one that lies slightly after its literal. */
-const ORDERS: Readonly<
-  Record<OrderWord, { readonly exact: ComparisonOperator; readonly beyond: ComparisonOperator }>
-> = {
-  Gt: { exact: 'gt', beyond: 'gt' },
-  Ge: { exact: 'ge', beyond: 'gt' },
-  Lt: { exact: 'lt', beyond: 'le' },
-  Le: { exact: 'le', beyond: 'le' },
-};
+const ORDERS: Readonly<Record<OrderWord, ComparisonOperator>> = { Gt: 'gt', Ge: 'ge', Lt: 'lt', Le: 'le' };
 
 function bindOrder(
   binding: Binding,
@@ -160,10 +152,8 @@ function bindOrder(
   value: Value | undefined,
 ): Expression | undefined {
   if (value?.kind !== 'scalar' && value?.kind !== 'clock') return undefined;
-  const found = literalFor(binding, side, value);
-  if (found === undefined) return undefined;
-  const operator = ORDERS[word][found.beyond ? 'beyond' : 'exact'];
-  return { kind: 'compare', operator, left: side.expression, right: found.literal };
+  const right = literalFor(binding, side, value);
+  return right && { kind: 'compare', operator: ORDERS[word], left: side.expression, right };
 }
 
 function bindEither(
@@ -277,9 +267,8 @@ function meantBy(binding: Binding, side: OneValue, value: Value): Meant | undefi
     case 'clock':
     case 'scalar': {
       if (value.type === 'character') return meantByText(binding, side, readWildcards(value.text));
-      const found = literalFor(binding, side, value);
-      // A moment between two milliseconds does not equal any stored timestamp.
-      return found === undefined ? undefined : { literals: found.beyond ? [] : [found.literal] };
+      const literal = literalFor(binding, side, value);
+      return literal && { literals: [literal] };
     }
   }
 }
@@ -457,7 +446,7 @@ function bindScalar(binding: Binding, scalar: Scalar): OneValue | undefined {
   const type = scalar.type === 'character' ? 'string' : scalar.type === 'integer' ? 'integer' : 'decimal';
   const name = shortened(scalar.text);
   const coerced = coerce(scalar, type, binding.now);
-  if (coerced.kind === 'literal') return computed(coerced.literal, type, name);
+  if (coerced.kind === 'literal') return computed(coerced, type, name);
   return noteOf(
     binding,
     coerced.kind === 'impossible' ? coerced.reason : `${name} is not allowed here`,
@@ -572,17 +561,11 @@ function misfit(side: OneValue, value: Value): string {
 }
 
 type Coerced =
-  | {
-      readonly kind: 'literal';
-      readonly literal: Literal;
-      /** The value lies after the literal, by less than a microsecond. */
-      readonly beyond: boolean;
-    }
+  | Literal
   | { readonly kind: 'misfit' }
   | { readonly kind: 'impossible'; readonly reason: string };
 
 const MISFIT: Coerced = { kind: 'misfit' };
-const exactly = (literal: Literal): Coerced => ({ kind: 'literal', literal, beyond: false });
 const impossible = (reason: string): Coerced => ({ kind: 'impossible', reason });
 
 /** @param now the time of the request, which clock functions are relative to */
@@ -598,13 +581,11 @@ export function coerce(value: Scalar | Clock, target: Target, now: Date): Coerce
 function fromText(type: Scalar['type'], text: string, target: Target): Coerced {
   switch (type) {
     case 'null':
-      return exactly({ kind: 'literal', type: 'null', value: null });
+      return { kind: 'literal', type: 'null', value: null };
     case 'character':
-      return target === 'string' ? exactly(string(text)) : MISFIT;
+      return target === 'string' ? string(text) : MISFIT;
     case 'boolean':
-      return target === 'boolean'
-        ? exactly({ kind: 'literal', type: 'boolean', value: text === 'true' })
-        : MISFIT;
+      return target === 'boolean' ? { kind: 'literal', type: 'boolean', value: text === 'true' } : MISFIT;
     case 'integer':
       if (target === 'decimal') return number(text, 'decimal');
       return target === 'integer' || target === 'number' ? number(text, 'integer') : MISFIT;
@@ -624,18 +605,17 @@ function fromText(type: Scalar['type'], text: string, target: Target): Coerced {
 function number(text: string, type: 'integer' | 'decimal'): Coerced {
   const value = Number(text);
   return Number.isFinite(value)
-    ? exactly({ kind: 'literal', type, value })
+    ? { kind: 'literal', type, value }
     : impossible('a number of this size cannot be compared');
 }
 
-function moment(type: 'timestamp' | 'time', found: Moment | undefined, text: string): Coerced {
-  if (found === undefined) return impossible(`there is no time ${text}`);
-  return { kind: 'literal', literal: { kind: 'literal', type, value: found.text }, beyond: found.beyond };
+function moment(type: 'timestamp' | 'time', value: string | undefined, text: string): Coerced {
+  return value === undefined ? impossible(`there is no time ${text}`) : { kind: 'literal', type, value };
 }
 
 function day(text: string): Coerced {
   const value = dayOf(text);
   return value === undefined
     ? impossible(`there is no day ${text}`)
-    : exactly({ kind: 'literal', type: 'date', value });
+    : { kind: 'literal', type: 'date', value };
 }

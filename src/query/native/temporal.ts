@@ -11,29 +11,26 @@ import {
 } from '../../dictionary/index.ts';
 import type { Clock } from './nodes.ts';
 
-/** A moment as canonical text, truncated to microseconds. */
-export interface Moment {
-  readonly text: string;
-  /** Whether further digits were truncated, so that the moment lies slightly after its text. */
-  readonly beyond: boolean;
-}
-
 const DATETIME = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(:\d\d)?(?:\.(\d+))?(?:(Z)|([+-]\d\d):?(\d\d))?$/;
 const TIME = /^(\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?$/;
 
-const isBeyond = (fraction: string): boolean => /[1-9]/.test(fraction.slice(6));
+/** How many digits of a second the grammar of SparkQL allows. */
+const ALL_DIGITS = 50;
 
-/** A timestamp without a zone is in UTC. Undefined if the calendar has no such moment. */
-export function timestampOf(literal: string): Moment | undefined {
+/**
+ * A timestamp in UTC, with all digits of its fraction: stored ones have at most six digits, and compare with it as texts. Without a
+ * zone it is in UTC. Undefined if the calendar has no such moment.
+ */
+export function timestampOf(literal: string): string | undefined {
   const [found, day, minutes, seconds = ':00', fraction = '', , hours, rest] = DATETIME.exec(literal) ?? [];
   if (found === undefined) return undefined;
   const zone = hours === undefined ? 'Z' : `${hours}:${rest}`;
-  const text = canonicalTimestamp(`${day}T${minutes}${seconds}${fractionText(fraction)}${zone}`);
-  return text === undefined ? undefined : { text, beyond: isBeyond(fraction) };
+  const whole = canonicalTimestamp(`${day}T${minutes}${seconds}${zone}`);
+  return whole === undefined ? undefined : `${whole.slice(0, -1)}${fractionText(fraction, ALL_DIGITS)}Z`;
 }
 
 /** The first moment of a date, in UTC. */
-export const startOfDay = (date: string): Moment | undefined => timestampOf(`${date}T00:00:00Z`);
+export const startOfDay = (date: string): string | undefined => timestampOf(`${date}T00:00:00Z`);
 
 /** The day of a date, or of a timestamp in its own zone. */
 export function dayOf(literal: string): string | undefined {
@@ -41,12 +38,12 @@ export function dayOf(literal: string): string | undefined {
   return isMoment && timestampOf(literal) === undefined ? undefined : canonicalDate(literal.slice(0, 10));
 }
 
-export function timeOf(literal: string): Moment | undefined {
+/** A time of day, with all digits of its fraction. */
+export function timeOf(literal: string): string | undefined {
   const [found, hour, minute, second = '00', fraction = ''] = TIME.exec(literal) ?? [];
   if (found === undefined || Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59)
     return undefined;
-  const text = `${hour}:${minute}:${second}${fractionText(fraction)}`;
-  return { text, beyond: isBeyond(fraction) };
+  return `${hour}:${minute}:${second}${fractionText(fraction, ALL_DIGITS)}`;
 }
 
 const SECOND = 1000;

@@ -49,6 +49,7 @@ import {
   commonType,
   EDM_TYPES,
   type EdmType,
+  exactLiteral,
   FUNCTIONS,
   fieldType,
   fit,
@@ -572,6 +573,9 @@ function presence(record: Meaning, other: Meaning, operator: ComparisonOperator)
   return { kind: 'compare', operator, left, right: NULL };
 }
 
+const compared = ({ expression, written }: OneValue): Expression =>
+  expression.kind === 'literal' && written !== undefined ? exactLiteral(expression, written) : expression;
+
 /** @param node the operand that a message refers to */
 function compare(
   env: Environment,
@@ -584,7 +588,7 @@ function compare(
     const spelled = inAnySpelling(left, right) ?? inAnySpelling(right, left);
     if (spelled) return operator === 'eq' ? spelled : { kind: 'not', operand: spelled };
   }
-  const pair = align(left.expression, right.expression);
+  const pair = align(compared(left), compared(right));
   // Records contain no shapes, so a shape cannot be compared with anything, not even null.
   if (pair === undefined || pair.some((side) => isShape(typeOf(side)))) {
     throw incomparable(env, node, left, right);
@@ -636,9 +640,10 @@ function bindMembership(env: Environment, node: NodeOf<'binary'>): Expression {
 }
 
 function inList(env: Environment, node: Start, operand: OneValue, items: readonly OneValue[]): Expression {
-  const literals = items.flatMap((item) =>
-    item.expression.kind === 'literal' ? [{ item, literal: item.expression }] : [],
-  );
+  const literals = items.flatMap((item) => {
+    const literal = compared(item);
+    return literal.kind === 'literal' ? [{ item, literal }] : [];
+  });
   if (literals.length < items.length) {
     return { kind: 'or', terms: items.map((item) => compare(env, node, 'eq', operand, item)) };
   }
@@ -646,7 +651,7 @@ function inList(env: Environment, node: Start, operand: OneValue, items: readonl
     (common: ValueType, { literal }) => commonType(common, literal.type) ?? common,
     typeOf(operand.expression),
   );
-  const left = fit(operand.expression, type);
+  const left = fit(compared(operand), type);
   const values = literals.map(({ item, literal }) => {
     const value = fit(literal, type);
     if (left && value?.kind === 'literal' && !isShape(typeOf(left)) && !isShape(value.type)) return value;
@@ -701,8 +706,11 @@ function flagsOf(literal: OneValue, of: OneValue | undefined): readonly OneValue
 function bindArithmetic(env: Environment, node: NodeOf<'binary'>, operator: ArithmeticOperator): Expression {
   const given = [bindValue(env, node.left), bindValue(env, node.right)] as const;
   const [left, right] = alignOperands(...given);
-  const type = arithmeticType(operator, typeOf(left), typeOf(right));
-  if (type !== undefined) return { kind: 'arithmetic', type, operator, left, right };
+  const types = [typeOf(left), typeOf(right)] as const;
+  const type = arithmeticType(operator, ...types);
+  if (type !== undefined) {
+    return types.includes('null') ? NULL : { kind: 'arithmetic', type, operator, left, right };
+  }
   throw mismatch(env, node, `${operator} does not work on ${inWords(given[0])} and ${inWords(given[1])}`);
 }
 
@@ -773,7 +781,7 @@ function bindCase(env: Environment, node: NodeOf<'case'>): Expression {
     if (then) return { when, then };
     throw mismatch(env, branch, `case cannot return both ${typeInWords(type)} and ${inWords(result)}`);
   });
-  return { kind: 'case', type, branches };
+  return type === 'null' ? NULL : { kind: 'case', type, branches };
 }
 
 // Functions (5.1.1.5 to 5.1.1.11)
@@ -818,7 +826,8 @@ function bindListed(env: Environment, node: Call, name: Listed): Expression {
   }
   const [first] = found;
   const type = gives === 'the type of the argument' ? first && typeOf(first) : gives;
-  return { kind: 'call', type: type ?? 'null', function: name, arguments: found };
+  if (type === undefined || type === 'null') return NULL;
+  return { kind: 'call', type, function: name, arguments: found };
 }
 
 /** The arguments of a function, which must be positional and of the right number. */

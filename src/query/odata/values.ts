@@ -374,7 +374,7 @@ const TIMESTAMP = /^(\d{4}-\d\d-\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?(?:Z|
  * `YYYY-MM-DDTHH:MM:SS[.ffffff]Z`, converted to UTC, with its fraction in the form of stored timestamps. A leap second becomes the
  * first second of the next minute. Undefined if the calendar has no such day, or it lies outside the years 0 to 9999 in UTC.
  */
-function canonicalTimestamp(text: string): string | undefined {
+function canonicalTimestamp(text: string, digits?: number): string | undefined {
   const match = TIMESTAMP.exec(text);
   const date = canonicalDate(match?.[1] ?? '');
   if (!match || date === undefined) return undefined;
@@ -383,15 +383,35 @@ function canonicalTimestamp(text: string): string | undefined {
   const moment = new Date(`${date}T00:00:00Z`);
   moment.setUTCHours(Number(hour), Number(minute) - offset, Number(second));
   const iso = moment.toISOString();
-  return /^\d{4}-/.test(iso) ? `${iso.slice(0, 19)}${fractionText(fraction)}Z` : undefined;
+  return /^\d{4}-/.test(iso) ? `${iso.slice(0, 19)}${fractionText(fraction, digits)}Z` : undefined;
 }
 
 /** `HH:MM:SS[.ffffff]`. A leap second becomes the last second of its minute, so that the time stays on the same day. */
-function canonicalTime(text: string): string {
+function canonicalTime(text: string, digits?: number): string {
   const [hour = '', minute = '', rest = '0'] = text.split(':');
   const [second = '', fraction = ''] = rest.split('.');
   const seconds = String(Math.min(59, Number(second))).padStart(2, '0');
-  return `${hour}:${minute}:${seconds}${fractionText(fraction)}`;
+  return `${hour}:${minute}:${seconds}${fractionText(fraction, digits)}`;
+}
+
+/** How many digits of a second the grammar of OData allows. */
+const ALL_DIGITS = 12;
+
+/**
+ * A literal as it is compared: a timestamp or time of day with all digits of its fraction. Stored values have at most six digits,
+ * and compare with it as texts.
+ *
+ * @param written the literal as written in the request
+ */
+export function exactLiteral(literal: Literal, written: string): Literal {
+  switch (literal.type) {
+    case 'timestamp':
+      return { ...literal, value: canonicalTimestamp(written, ALL_DIGITS) ?? literal.value };
+    case 'time':
+      return { ...literal, value: canonicalTime(written, ALL_DIGITS) };
+    default:
+      return literal;
+  }
 }
 
 /** Seconds of `[-]PnDTnHnMn.nS`; NaN for any other text. */
@@ -463,13 +483,19 @@ export interface EdmType {
   readonly range?: readonly [number, number];
 }
 
+/**
+ * The largest number of Edm.Int64 that is exact as a double. The lowest integer is outside of the range: SQLite casts every number
+ * below it to it.
+ */
+const LARGEST = 2 ** 63 - 1024;
+
 export const EDM_TYPES: ReadonlyMap<string, EdmType> = new Map<string, EdmType>([
   ['Edm.String', { type: 'string' }],
   ['Edm.Byte', { type: 'integer', range: [0, 255] }],
   ['Edm.SByte', { type: 'integer', range: [-128, 127] }],
   ['Edm.Int16', { type: 'integer', range: [-32_768, 32_767] }],
   ['Edm.Int32', { type: 'integer', range: [-2_147_483_648, 2_147_483_647] }],
-  ['Edm.Int64', { type: 'integer' }],
+  ['Edm.Int64', { type: 'integer', range: [-LARGEST, LARGEST] }],
   ['Edm.Decimal', { type: 'decimal' }],
   ['Edm.Double', { type: 'decimal' }],
   ['Edm.Single', { type: 'decimal' }],

@@ -47,10 +47,13 @@ function later(left: string | undefined, right: string | undefined): string | un
   return microsecondsOf(left) >= microsecondsOf(right) ? left : right;
 }
 
+/** The length of a timestamp in microseconds. A longer bound lies after the timestamp that it begins with. */
+const MICROSECONDS = '2026-01-01T00:00:00.000001Z'.length;
+
 /** The first millisecond that is wholly after the window. */
 function endOf({ to, includesTo }: Window): number {
   if (to === undefined) return Number.POSITIVE_INFINITY;
-  const end = microsecondsOf(to) + (includesTo ? 1 : 0);
+  const end = microsecondsOf(to) + (includesTo || to.length > MICROSECONDS ? 1 : 0);
   return Math.ceil(end / 1000);
 }
 

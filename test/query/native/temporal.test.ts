@@ -75,22 +75,18 @@ describe('functions of the clock', () => {
 });
 
 describe('timestamps', () => {
-  const cases: readonly (readonly [string, string | undefined, boolean])[] = [
-    ['2026-01-31T10:22', '2026-01-31T10:22:00Z', false],
-    ['2026-01-31T10:22:15.100Z', '2026-01-31T10:22:15.100Z', false],
-    ['2026-01-31T10:22:15.1-0100', '2026-01-31T11:22:15.100Z', false],
-    ['2026-01-31T00:00:00+01:00', '2026-01-30T23:00:00Z', false],
-    ['2026-01-31T10:22:15.0001Z', '2026-01-31T10:22:15.0001Z', false],
-    ['2026-01-31T10:22:15.0000001Z', '2026-01-31T10:22:15Z', true],
-    ['2026-01-31T10:22:15.1234567Z', '2026-01-31T10:22:15.123456Z', true],
-    ['2026-01-31T10:22:15.0000Z', '2026-01-31T10:22:15Z', false],
-    ['2026-02-29T10:22', undefined, false],
-    ['2026-01-31T24:00', undefined, false],
-    ['0001-01-01T00:00:00+01:00', undefined, false],
+  const cases: readonly (readonly [string, string | undefined])[] = [
+    ['2026-01-31T10:22', '2026-01-31T10:22:00Z'],
+    ['2026-01-31T10:22:15.100Z', '2026-01-31T10:22:15.100Z'],
+    ['2026-01-31T10:22:15.1-0100', '2026-01-31T11:22:15.100Z'],
+    ['2026-01-31T00:00:00+01:00', '2026-01-30T23:00:00Z'],
+    ['2026-01-31T10:22:15.0001Z', '2026-01-31T10:22:15.0001Z'],
+    ['2026-01-31T10:22:15.0000001Z', '2026-01-31T10:22:15.0000001Z'],
+    ['2026-01-31T10:22:15.12345670Z', '2026-01-31T10:22:15.1234567Z'],
+    ['2026-01-31T10:22:15.0000Z', '2026-01-31T10:22:15Z'],
+    ['2026-02-29T10:22', undefined],
+    ['2026-01-31T24:00', undefined],
+    ['0001-01-01T00:00:00+01:00', undefined],
   ];
-  for (const [literal, text, beyond] of cases) {
-    it(literal, () =>
-      assert.deepEqual(timestampOf(literal), text === undefined ? undefined : { text, beyond }),
-    );
-  }
+  for (const [literal, text] of cases) it(literal, () => assert.equal(timestampOf(literal), text));
 });

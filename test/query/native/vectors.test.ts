@@ -130,7 +130,7 @@ function literalsIn(values: readonly Value[], wanted: Target): readonly Literal[
   return values.filter(isScalar).map((value) => {
     const coerced = coerce(value, wanted, new Date());
     assert.equal(coerced.kind, 'literal');
-    return coerced.literal;
+    return coerced;
   });
 }
 

@@ -199,6 +199,22 @@ test('a window that ends up to 5 s ahead of the clock waits for its end, in both
   assert.deepEqual(page.keys, ['3'], 'the next window contains what was written since');
 });
 
+test('a bound between two timestamps includes the first, so its window waits until that is past', async () => {
+  const { service, feed } = await place();
+  const native = nativeAsker(service, 'replication', await service.key('replication'));
+  const between = (): string => service.clock.text().replace('Z', '0001Z');
+  for (const answered of [
+    async (to: string) => feed.keys(window('2026-06-01T12:00:30Z', to)),
+    async (to: string) =>
+      (await native.page(`listings?_filter=ModificationTimestamp bt 2026-06-01T12:00:30Z,${to}&_limit=10`))
+        .keys,
+  ]) {
+    const began = service.clock.now();
+    assert.deepEqual(await answered(between()), ['2']);
+    assert.equal(service.clock.now() - began, 25);
+  }
+});
+
 test('a window that ends up to a minute ahead is answered up to now, with a nextLink for the rest', async () => {
   const { service, feed } = await place();
   const to = '2026-06-01T12:02:20Z';

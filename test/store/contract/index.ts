@@ -8,6 +8,7 @@ import { configureContract } from './configure.ts';
 import { copyContract } from './copies.ts';
 import { countContract } from './counts.ts';
 import { deleteContract } from './deletes.ts';
+import { edgeValueContract } from './edge-values.ts';
 import { epochContract } from './epochs.ts';
 import { eventsContract } from './events.ts';
 import { expansionContract } from './expansions.ts';
@@ -81,6 +82,7 @@ export function readingContract(engine: Engine): void {
   suite(`${engine.name}: the search table`, () => searchTableContract(engine));
   suite(`${engine.name}: paging`, () => pagingContract(engine));
   suite(`${engine.name}: orders`, () => orderContract(engine));
+  suite(`${engine.name}: values at the edges`, () => edgeValueContract(engine));
   suite(`${engine.name}: lanes`, () => laneContract(engine));
   suite(`${engine.name}: agents and offices`, () => linkedContract(engine));
   suite(`${engine.name}: lists`, () => listContract(engine));
