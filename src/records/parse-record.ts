@@ -105,7 +105,7 @@ function read(
     refused: [],
     lacksField: false,
   };
-  for (const name of Object.keys(json)) readMember(context, draft, name, json[name]);
+  for (const name of Object.keys(json)) readMember(context, draft, name, json);
   const key = readKey(draft);
   if (key === undefined) return invalid(undefined, draft.reasons.list(), draft.lacksField);
   const { owner } = context.settings;
@@ -121,18 +121,25 @@ const invalid = (key: string | undefined, reasons: readonly string[], lacksField
   invalid: { key, reasons, lacksField },
 });
 
-function readMember(context: ParseContext, draft: Draft, name: string, given: unknown): void {
+function readMember(
+  context: ParseContext,
+  draft: Draft,
+  name: string,
+  json: Readonly<Record<string, unknown>>,
+): void {
   if (name.includes('@')) return; // annotations of the sender
+  const given = json[name];
   const { resource, path } = draft;
   const isSourceStamp = name === 'ModificationTimestamp' && stampsAsOwn(context.settings);
-  const field = resource.fields.get(
-    isSourceStamp ? SOURCE_TIMESTAMP : (resource.fieldAliases.get(name) ?? name),
-  );
+  const other = resource.fieldAliases.get(name);
+  const field = resource.fields.get(isSourceStamp ? SOURCE_TIMESTAMP : (other ?? name));
   if (field !== undefined) {
+    if (other !== undefined) mustAgree(draft, name, other, json);
     readField(context, draft, field, given);
     return;
   }
   const navigation = findNavigation(resource, name);
+  if (navigation !== undefined && navigation.name !== name) mustAgree(draft, name, navigation.name, json);
   const drop = (why: DroppedField['why']): void =>
     void draft.dropped.push({ resource: resource.name, name, value: given, why });
   if (navigation?.collection) draft.nested.push([navigation, given]);
@@ -145,6 +152,19 @@ function readMember(context: ParseContext, draft: Draft, name: string, given: un
       const hint = nearest === undefined ? '' : ` (did you mean ${nearest}?)`;
       return `${resource.name} has no field ${path}${name}${hint}`;
     });
+  }
+}
+
+/** Two names of one member must have the same value: the record does not say which of two values it means. */
+function mustAgree(
+  { path, reasons }: Draft,
+  name: string,
+  other: string,
+  json: Readonly<Record<string, unknown>>,
+): void {
+  const [one, second] = [json[name] ?? null, Object.hasOwn(json, other) ? json[other] : null];
+  if (one !== null && second !== null && JSON.stringify(one) !== JSON.stringify(second)) {
+    reasons.add(`${path}${name} and ${path}${other} are the same, but have different values`);
   }
 }
 

@@ -32,6 +32,27 @@ test('NDJSON, a JSON array, RESO Common Format, gzip and stdin give the same rec
   );
 });
 
+test('every record of a file counts once, also if it moves the timestamps of its parent', async (t) => {
+  const at = place(t);
+  at.file('l.ndjson', [{ ListingKey: '1' }]);
+  await at.done(['import', '--store', 'm.db', 'l.ndjson']);
+  const summary = async (media: readonly object[]): Promise<string> => {
+    at.file('m.ndjson', media);
+    return at.done(['import', '--store', 'm.db', '--resource', 'Media', 'm.ndjson']);
+  };
+  const [one, other, none] = ['1', '1', '2'].map((listing, index) => ({
+    MediaKey: `M${index}`,
+    ResourceName: 'Property',
+    ResourceRecordKey: listing,
+  }));
+  const counts = (text: string): string => `m.ndjson: Media ${text}, 0 children stored, 0 rejected\n`;
+  assert.equal(await summary([one ?? {}]), counts('1 new, 0 changed, 0 unchanged'));
+  const second = [one ?? {}, { ...other, Order: 2 }, none ?? {}];
+  assert.equal(await summary(second), counts('2 new, 0 changed, 1 unchanged'));
+  const third = [{ ...one, Order: 1 }, { ...other, Order: 2 }, none ?? {}];
+  assert.equal(await summary(third), counts('0 new, 1 changed, 2 unchanged'));
+});
+
 test('a record replaces the stored one completely; a collection that is present replaces all of its kind', async (t) => {
   const at = place(t);
   const photo = (key: string) => ({

@@ -229,15 +229,18 @@ class Importer {
       this.#resource.name,
       [...records.values()].map(({ record }) => record),
     );
+    let changed = records.size - written.inserted - written.unchanged;
+    for (const { resource, key, reason } of written.rejected) {
+      const own = resource === this.#resource.name ? records.get(key)?.raw : undefined;
+      if (own !== undefined) changed--;
+      this.#reject(own ?? { line: 0, text: JSON.stringify({ key }) }, `${resource} ${key}: ${reason}`);
+    }
     this.report.inserted += written.inserted;
-    this.report.changed += written.changed + written.restamped;
+    // What the store counts as changed includes parents, whose timestamps moved with a record of this file.
+    this.report.changed += changed;
     this.report.unchanged += written.unchanged;
     this.report.children += written.children.stored;
     this.report.orphans += written.orphans;
-    for (const { resource, key, reason } of written.rejected) {
-      const own = resource === this.#resource.name ? records.get(key)?.raw : undefined;
-      this.#reject(own ?? { line: 0, text: JSON.stringify({ key }) }, `${resource} ${key}: ${reason}`);
-    }
   }
 
   #reject({ line, text }: RawRecord, reason: string): void {

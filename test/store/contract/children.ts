@@ -135,6 +135,17 @@ export function childrenContract(engine: Engine): void {
       'Rooms has the key R2 twice',
     ]);
     assert.deepEqual(await world.reasons('Property', listing('A', { Rooms: {} })), ['Rooms is not a list']);
+    for (const [given, reasons] of [
+      [
+        { Rooms: [room('R1')], Room: [room('R2')] },
+        ['Room and Rooms are the same, but have different values'],
+      ],
+      [{ Room: [], Rooms: [room('R1')] }, ['Room and Rooms are the same, but have different values']],
+      [{ Rooms: [room('R1')], Room: [room('R1')] }, []],
+      [{ Rooms: null, Room: [room('R1')] }, []],
+    ] as const) {
+      assert.deepEqual(await world.reasons('Property', listing('A', given)), reasons);
+    }
     assert.deepEqual(await world.reasons('Property', listing('A', { Rooms: [7, {}] })), [
       'Rooms[0] is not a JSON object',
       'Rooms[1] has no RoomKey',

@@ -62,6 +62,14 @@ export function mediaContract(engine: Engine): void {
     assert.deepEqual(await world.reasons('Property', nested), [
       'Media[0].OriginatingSystemResourceRecordSystemID is "Y", but its parent has "X"',
     ]);
+    const twice = photo('M1', {
+      OriginatingSystemResourceRecordSystemId: 'X',
+      OriginatingSystemResourceRecordSystemID: 'Y',
+    });
+    const names = ['OriginatingSystemResourceRecordSystemId', 'OriginatingSystemResourceRecordSystemID'];
+    assert.deepEqual(await world.reasons('Media', twice), [
+      `${names.join(' and ')} are the same, but have different values`,
+    ]);
     const alone = { MediaKey: 'M1', ResourceRecordKey: 'A', OriginatingSystemResourceRecordSystemID: 'Y' };
     assert.deepEqual(nonZero(await world.write('Media', alone)), {
       rejected: [
