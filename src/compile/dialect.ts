@@ -57,8 +57,8 @@ export interface Dialect {
   readonly bytes: (text: Sql) => Sql;
   /** The text of a row that has marks of links, as `x`, or as the columns that the engine's reader joins and fills. */
   readonly markedText: (text: Sql) => Sql;
-  /** Aggregates texts, joined by commas, in the order of the rows. */
-  readonly joined: (text: Sql) => Sql;
+  /** Aggregates texts, joined by a character, in the order of the rows. */
+  readonly joined: (text: Sql, by?: string) => Sql;
   /** A statement that returns the texts `x` of rows the way the engine's reader expects them: joined, or row by row. */
   readonly answer: (rows: Sql) => Sql;
   /**
@@ -90,6 +90,11 @@ export interface Dialect {
   readonly oneOf: (value: Sql, texts: readonly string[]) => Sql;
   /** A clause required before OFFSET if there is no LIMIT. */
   readonly noLimit: Sql;
+  /**
+   * Whether the engine would sort the rows of each value on their own where it reads an index from its end for a descending order:
+   * they are then requested as groups, in the order of the index.
+   */
+  readonly sortsTies: boolean;
   /** An ORDER BY term in which null is the lowest value. */
   readonly order: (value: Sql, descending: boolean) => Sql;
   readonly call: (name: FunctionName, argumentsOf: readonly Sql[], types: readonly ValueType[]) => Sql;

@@ -144,9 +144,9 @@ export function eventOrder(context: Context, order: readonly OrderTerm[]): Order
   const { values, ...given } = orderBy(context, order, NUMBER);
   if (!isInSequence(order)) return { values, ...given };
   const descending = order[0]?.descending ?? false;
+  const clause = descending ? sql`${NUMBER} DESC` : NUMBER;
   return {
-    values,
-    clause: descending ? sql`${NUMBER} DESC` : NUMBER,
+    ...{ values, clause, tiesReversed: clause },
     after: (_, key) => {
       const last = whole(numberIn(String(key)) ?? 0);
       return [descending ? sql`${NUMBER} < ${last}` : sql`${NUMBER} > ${last}`];

@@ -16,6 +16,8 @@ export interface Order {
   /** The values that a skip token contains in addition to the key. */
   readonly values: readonly Sql[];
   readonly clause: Sql;
+  /** The same with the rows that tie in all values in reverse. */
+  readonly tiesReversed: Sql;
   /**
    * The rows after a given row, as ranges in the order of the result: first rows that tie with it in everything but
    * the key, then rows that tie in everything but the last term, and so on. An index can serve each range, but not
@@ -35,9 +37,12 @@ export function orderBy(
   last: readonly Sql[] = [key],
 ): Order {
   const terms = order.map((term) => compileTerm(context, term));
+  const ordered = terms.map((term) => context.dialect.order(term.value, term.descending));
+  const reversed = last.map((each) => context.dialect.order(each, true));
   return {
     values: terms.map((term) => term.value),
-    clause: join([...terms.map((term) => context.dialect.order(term.value, term.descending)), ...last], ', '),
+    clause: join([...ordered, ...last], ', '),
+    tiesReversed: join([...ordered, ...reversed], ', '),
     after: (values, lastKey) => rangesAfter(terms, values, key, lastKey),
   };
 }

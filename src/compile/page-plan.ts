@@ -549,14 +549,28 @@ function countedRows({ model }: Planner, query: RecordQuery): Sql | undefined {
 /**
  * Plans the list of the ids of all matching records, in order, joined by commas in one row; of those of a list, all that
  * still exist. Only the sorted subquery sees the order terms, so that nothing but ids leaves the engine.
+ *
+ * The row has the ids as `ids`, or as `groups` of ids that tie in all values, joined by semicolons, each group in reverse: an
+ * index on an ascending order, with the key as its last column, is then read from its end for the descending one.
  */
 export function planIds(planner: Planner, query: RecordQuery): PlannedStatement {
   const { dialect } = planner;
   const { order, where, tables } = matchingRows(planner, query, query.among === undefined);
   const { from, joined } = tables();
-  const guards = deadlineOf(dialect);
-  const sorted = sql`SELECT ${column('r', '_id')} AS id FROM ${from} WHERE ${all([...guards, ...joined, ...where])} ORDER BY ${order.clause}`;
-  return planned(planner, sql`SELECT ${dialect.joined(sql`CAST(q.id AS TEXT)`)} AS ids FROM (${sorted}) q`);
+  const matching = all([...deadlineOf(dialect), ...joined, ...where]);
+  const sorted = (columns: readonly Sql[], by: Sql): Sql =>
+    sql`SELECT ${join(columns, ', ')} FROM ${from} WHERE ${matching} ORDER BY ${by}`;
+  const id = sql`${column('r', '_id')} AS id`;
+  const ids = dialect.joined(sql`CAST(q.id AS TEXT)`);
+  const isReversed = query.order.length > 0 && query.order.every(({ descending }) => descending);
+  if (!dialect.sortsTies || !isReversed) {
+    return planned(planner, sql`SELECT ${ids} AS ids FROM (${sorted([id], order.clause)}) q`);
+  }
+  const rows = sorted([id, ...orderColumns(order.values)], order.tiesReversed);
+  const terms = order.values.map((_, index) => sql`q.${name(`o${index}`)}`);
+  const descending = terms.map((term) => dialect.order(term, true));
+  const groups = sql`SELECT ${ids} AS g FROM (${rows}) q GROUP BY ${join(terms, ', ')} ORDER BY ${join(descending, ', ')}`;
+  return planned(planner, sql`SELECT ${dialect.joined(sql`g`, ';')} AS groups FROM (${groups}) t`);
 }
 
 /** Plans a page of several resources in one order: the order terms that all queries share, then key, then resource. */

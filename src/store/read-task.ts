@@ -128,18 +128,32 @@ export function* stepsOf(task: ReadTask, making: Making): Steps<ReadResult> {
   }
 }
 
-const isId = (id: number): boolean => Number.isInteger(id) && id >= 0 && id < 2 ** 32;
+const [ZERO, NINE, COMMA, SEMICOLON] = [0x30, 0x39, 0x2c, 0x3b];
 
 /**
- * The ids in the row of their statement, joined by commas. Operators' commands skip a number that plat never writes.
+ * The ids in the row of their statement (`planIds`). Operators' commands skip a number that plat never writes.
  * @throws DamagedRecord for one in a list of which pages are sent
  */
 function idsIn(row: Row | undefined, isSent: boolean): Uint32Array {
-  const given = typeof row?.ids === 'string' ? row.ids.split(',').map(Number) : [];
-  const damaged = given.find((id) => !isId(id));
-  if (damaged === undefined) return Uint32Array.from(given);
-  if (isSent) throw new DamagedRecord(`The record with the number ${damaged}`);
-  return Uint32Array.from(given.filter(isId));
+  const text = String(row?.ids ?? row?.groups ?? '');
+  const areGroups = typeof row?.groups === 'string';
+  // The shortest id takes a digit and what follows it.
+  const ids = new Uint32Array(text.length > 0 ? (text.length + 1) >> 1 : 0);
+  let [count, group, begin, id] = [0, 0, 0, 0];
+  for (let at = 0; text.length > 0 && at <= text.length; at++) {
+    const code = at < text.length ? text.charCodeAt(at) : SEMICOLON;
+    if (code >= ZERO && code <= NINE) id = id * 10 + code - ZERO;
+    else if (code !== COMMA && code !== SEMICOLON) id = Number.NaN;
+    else {
+      if (id < 2 ** 32 && at > begin) ids[count++] = id;
+      else if (isSent) throw new DamagedRecord(`The record with the number ${Number(text.slice(begin, at))}`);
+      [begin, id] = [at + 1, 0];
+      if (code === COMMA || !areGroups) continue;
+      ids.subarray(group, count).reverse();
+      group = count;
+    }
+  }
+  return ids.slice(0, count);
 }
 
 const EMPTY = new Uint8Array(0);

@@ -178,7 +178,7 @@ export const postgresDialect = dialectOf({
     const texts = textsOf(text);
     return texts.length <= MOST_COLUMNS ? join(texts, ', ') : sql`${text} AS x`;
   },
-  joined: (text) => sql`string_agg(${text}, ',')`,
+  joined: (text, by = ',') => sql`string_agg(${text}, ${constantText(by)})`,
   answer: (rows) => rows,
   // The reader processes large rows one by one, and omits the one that shows that more follow. For small rows, joining them on the
   // server costs less than the driver's overhead per row.
@@ -206,6 +206,7 @@ export const postgresDialect = dialectOf({
   },
   oneOf: (value, texts) => sql`${value} = ANY(${bindTexts(texts)})`,
   noLimit: sql``,
+  sortsTies: false,
   order: (value, descending) =>
     descending ? sql`${ordered(value)} DESC NULLS LAST` : sql`${ordered(value)} NULLS FIRST`,
   matches: (text, pattern, ignoreCase) =>

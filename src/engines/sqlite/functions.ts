@@ -12,7 +12,7 @@ export interface Deadline {
 }
 
 /** The number of calls between two checks of the clock. */
-const STRIDE = 8;
+const STRIDE = 2;
 
 export function registerFunctions(database: DatabaseSync): Deadline {
   const pure = { deterministic: true };

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import type { Position } from '../../../src/compile/read.ts';
 import { listing, member } from '../../support/builders.ts';
 import { contractRuns, type Engine } from '../../support/engine.ts';
-import { type Json, makeWorld, type World } from '../../support/world.ts';
+import { type Json, makeWorld, readPage, TIME, type World } from '../../support/world.ts';
 
 type Value = string | number | boolean | null;
 
@@ -90,6 +90,14 @@ async function walk(world: World, options: string, limit: number): Promise<strin
   }
 }
 
+/** The keys of the list of ids. */
+async function listed(world: World, options: string): Promise<string[]> {
+  const { query, shape, files } = await world.request('Property', options);
+  const ids = await world.store.ids(query, TIME);
+  const page = await world.store.listPage({ query, ids, limit: ids.length, shape, files }, TIME);
+  return (await readPage(page)).records.map(({ ListingKey }) => String(ListingKey));
+}
+
 export function orderContract(engine: Engine): void {
   test('null is lowest: first ascending, last descending; the key is always the last term', async (t) => {
     const world = await makeWorld(engine, t);
@@ -128,7 +136,7 @@ export function orderContract(engine: Engine): void {
     assert.deepEqual(await world.keys('Property', '$orderby=ListPrice', { position }), ['E', 'D']);
   });
 
-  test('property: the joined pages of an order equal all rows sorted', async (t) => {
+  test('property: the joined pages of an order, and the list of its ids, equal all rows sorted', async (t) => {
     const given = fc.record({
       records: fc.array(record, { minLength: 1, maxLength: 14 }),
       terms: fc.array(term, { minLength: 1, maxLength: 3 }),
@@ -149,6 +157,7 @@ export function orderContract(engine: Engine): void {
       const expected = sorted(listings, terms);
       assert.deepEqual(await world.keys('Property', options), expected);
       assert.deepEqual(await walk(world, options, limit), expected);
+      assert.deepEqual(await listed(world, options), expected);
     });
     await fc.assert(property, { seed: 20260605, numRuns: contractRuns(engine, 80) });
   });
