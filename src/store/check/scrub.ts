@@ -44,6 +44,8 @@ interface ScrubOptions {
 /** Milliseconds that one step should take at most, since it may delay requests. */
 const STEP = 4;
 const MOST_ROWS = 200;
+/** While requests are answered, a pass uses this fraction of its share, so that their cores are theirs, but it still ends. */
+const GIVES_WAY = 1 / 4;
 /** Damaged records that are remembered. Beyond that, no record of the resource is served until a pass finds fewer. */
 const MOST_KNOWN = 1000;
 /**
@@ -75,6 +77,8 @@ export class Scrub {
   #running: Promise<void> | undefined;
   #looking: Promise<void> | undefined;
   #looked = Number.NEGATIVE_INFINITY;
+  /** Whether a request has been answered since the last step. */
+  #isAsked = false;
   /** Starts the next pass early. */
   #next = new AbortController();
 
@@ -95,9 +99,10 @@ export class Scrub {
 
   /**
    * The known damaged records; undefined if there are none. The list is complete for the part of the store that was
-   * read. Calling this regularly makes the scrub check these records again.
+   * read. Every request calls this: it makes the scrub check these records again, and give way to requests.
    */
   damaged(): DamagedRecords | undefined {
+    this.#isAsked = true;
     if (this.#damaged !== undefined) void this.#lookAgain();
     return this.#damaged;
   }
@@ -169,9 +174,13 @@ export class Scrub {
     if (!isCrowded && this.#crowded.delete(resource)) this.#changed();
   }
 
-  #rest(took: number): Promise<void> {
+  async #rest(took: number): Promise<void> {
     const { sleep, limits } = this.#options;
-    return sleep(Math.max(1, took * (100 / limits.share - 1)), this.#closing.signal);
+    const pause = (share: number): number => Math.max(1, took * (100 / share - 1));
+    const alone = pause(limits.share);
+    this.#isAsked = false;
+    await sleep(alone, this.#closing.signal);
+    if (this.#isAsked) await sleep(pause(limits.share * GIVES_WAY) - alone, this.#closing.signal);
   }
 
   /**

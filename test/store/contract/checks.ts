@@ -607,12 +607,13 @@ export function checkContract(engine: Engine): void {
     }
   });
 
-  test('a scrub reports each damaged row once, pauses as configured, and drops what is repaired', async (t) => {
+  test('a scrub reports each damaged row once, pauses as configured and longer while requests are answered, and drops what is repaired', async (t) => {
     if (isLeftToSqlite(engine, t)) return;
     const world = await market(engine, t, ['A', 'B']);
     const found: unknown[] = [];
     let time = 0;
     let rested = 0;
+    let isAsked = false;
     const { scrub, steps } = scrubOf(world, {
       elapsed: () => time,
       // By this clock each step takes 3 ms.
@@ -621,12 +622,18 @@ export function checkContract(engine: Engine): void {
       },
       sleep: async (milliseconds) => {
         rested += milliseconds;
+        if (isAsked) scrub.damaged();
       },
       onFault: (fault) => found.push(fault),
     });
     await scrub.pass();
     assert.equal(await scrub.problem(), undefined);
     assert.deepEqual([found, rested], [[], steps() * 3 * 3], 'a quarter of the time');
+    const [alone, before] = [rested, steps()];
+    isAsked = true;
+    await scrub.pass();
+    assert.equal(rested - alone, (steps() - before) * 3 * 15, 'a sixteenth of it');
+    isAsked = false;
     await world.damage(
       `UPDATE property_texts SET address_values = replace(address_values, 'Springfield', 'Springfjeld') WHERE _key = 'B'`,
       `UPDATE media_records SET native_text = '{' WHERE _key = 'PB'`,
