@@ -4,6 +4,7 @@
  */
 import type { PlannedStatement } from '../compile/page-plan.ts';
 import type { LinkedTexts } from '../compile/text/linked-texts.ts';
+import { NO_TEXT } from '../shared/byte-texts.ts';
 import { LinkedBody, withoutOf } from './linked-body.ts';
 import type { SeenFragments } from './linked-fragments.ts';
 import { type BodyMaking, checkedBody, filledBody } from './made-body.ts';
@@ -35,8 +36,11 @@ export function* readBody(asked: Ask, linking: Linking | undefined, making: Body
   const heard = (rows: readonly Row[]): SeenFragments =>
     (seen ??= making.fragments.seenBy(linked, position, rows));
   const without = linked.links.map(withoutOf);
-  const fragmentOf: FragmentOf = (link, bytes, start = 0, end = 0) =>
-    bytes === undefined ? without[link] : seen?.get(link, bytes, start, end);
+  const fragmentOf: FragmentOf = (link, bytes, start = 0, end = 0) => {
+    if (bytes === undefined) return without[link];
+    const found = seen?.find(link, bytes, start, end) ?? NO_TEXT;
+    return found === NO_TEXT ? undefined : seen?.texts[link]?.textAt(found);
+  };
   const count = linked.links.length;
   // Blocks need to know which records their texts contain, so all of their placeholders stay.
   const links = asked.gives === 'records' ? { count } : { count, fragmentOf };

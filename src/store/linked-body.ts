@@ -4,17 +4,10 @@
  */
 import { NAME_MARK } from '../compile/layout/index.ts';
 import { LINK_MARK, type LinkedTexts, type PlannedLink } from '../compile/text/linked-texts.ts';
+import { NO_TEXT } from '../shared/byte-texts.ts';
 import { perObject } from '../shared/per-object.ts';
 import type { SeenFragments } from './linked-fragments.ts';
 import type { Row } from './session.ts';
-
-/** A placeholder of a body, and the fragments to insert there. */
-interface Place {
-  readonly start: number;
-  readonly end: number;
-  readonly fragments: (Buffer | undefined)[];
-  keys?: readonly (string | null)[];
-}
 
 /** A part of a body: its bytes with its fragments, and the records of these fragments. */
 export interface Piece {
@@ -33,15 +26,27 @@ const [COMMA, OBJECT, OBJECT_END, LIST, LIST_END] = [0x2c, 0x7b, 0x7d, 0x5b, 0x5
 const [SPACE, QUOTE, BACKSLASH] = [0x20, 0x22, 0x5c];
 const NULL = Buffer.from('null');
 
+/** In place of a fragment: its link has no key; or it must be read. */
+const [NO_KEY, LACKING] = [-2, NO_TEXT];
+
 export class LinkedBody {
   readonly #body: Buffer;
   readonly #linked: LinkedTexts;
   readonly #seen: SeenFragments;
   readonly #without: readonly Buffer[];
   readonly #commas: readonly number[] | undefined;
-  readonly #places: Place[] = [];
+  /** Where the placeholders begin, and where they end. */
+  readonly #starts: number[] = [];
+  readonly #ends: number[] = [];
+  /** For each link of each placeholder, the place of its fragment among those that are known. */
+  readonly #found: number[] = [];
+  /** The fragments that had to be read, by their index in `#found`. */
+  readonly #read = new Map<number, Buffer>();
   /** Keys of fragments that have to be read, by the name of the link. */
   readonly #lacking = new Map<string, Set<string>>();
+  /** The keys of each placeholder. */
+  #keys: readonly (readonly (string | null)[])[] = [];
+  #growth: readonly number[] | undefined;
 
   /** @param commas between its records, if they are known */
   constructor(body: Uint8Array, linked: LinkedTexts, seen: SeenFragments, commas?: readonly number[]) {
@@ -51,22 +56,24 @@ export class LinkedBody {
     this.#commas = commas;
     this.#without = linked.links.map(withoutOf);
     for (let start = this.#body.indexOf(MARK); start >= 0; ) {
-      const end = this.#body.indexOf(MARK, start + 1) + 1;
-      const fragments = end === 0 ? undefined : this.#fragmentsAt(start + 1, end - 1);
+      const end = this.#readKeysAt(start + 1);
+      if (end !== undefined) {
+        this.#starts.push(start);
+        this.#ends.push(end);
+      }
       // A placeholder that plat did not write is damage, which the check of the body reports.
-      if (fragments !== undefined) this.#places.push({ start, end, fragments });
-      start = this.#body.indexOf(MARK, fragments === undefined ? start + 1 : end);
+      start = this.#body.indexOf(MARK, end ?? start + 1);
     }
   }
 
   /** Reads the keys of all placeholders, for `pieces`: the body's memory is released once it is filled. */
   readKeys(): void {
-    for (const place of this.#places) place.keys = this.#keysOf(place);
+    this.#keys = this.#starts.map((_, place) => this.#keysOf(place));
   }
 
   /** Whether the body has no placeholders. */
   get isFilled(): boolean {
-    return this.#places.length === 0;
+    return this.#starts.length === 0;
   }
 
   /** What must be read before the body can be filled, in the order of the keys, so that neighbors share pages of the engine. */
@@ -82,43 +89,49 @@ export class LinkedBody {
     }
     const { links } = this.#linked;
     const made = links.map(() => new Map<string, Buffer>());
-    for (const place of this.#places) {
-      const { fragments } = place;
-      if (!fragments.includes(undefined)) continue;
-      for (const [index, key] of this.#keysOf(place).entries()) {
-        const link = links[index];
-        if (link === undefined || key === null || fragments[index] !== undefined) continue;
-        const known = made[index]?.get(key);
-        const found = texts.get(link.name)?.get(key);
-        const fragment = known ?? (found === undefined ? this.#without[index] : named(found, link.prefix));
-        if (fragment === undefined) continue;
-        fragments[index] = fragment;
-        if (known !== undefined) continue;
-        made[index]?.set(key, fragment);
-        this.#seen.put(index, Buffer.from(key), fragment);
-      }
+    let keys: readonly (string | null)[] = [];
+    let read = -1;
+    for (
+      let index = this.#found.indexOf(LACKING);
+      index >= 0;
+      index = this.#found.indexOf(LACKING, index + 1)
+    ) {
+      const place = Math.floor(index / links.length);
+      if (place !== read) keys = this.#keysOf(place);
+      read = place;
+      const number = index % links.length;
+      const [link, key] = [links[number], keys[number]];
+      if (link === undefined || key === undefined || key === null) continue;
+      const known = made[number]?.get(key);
+      const found = texts.get(link.name)?.get(key);
+      const fragment = known ?? (found === undefined ? this.#without[number] : named(found, link.prefix));
+      if (fragment === undefined) continue;
+      this.#read.set(index, fragment);
+      if (known !== undefined) continue;
+      made[number]?.set(key, fragment);
+      this.#seen.put(number, Buffer.from(key), fragment);
     }
+    this.#growth = undefined;
   }
 
   /** The bytes of the body with its fragments. */
   get length(): number {
-    return this.#places.reduce((length, place) => length + growthOf(place), this.#body.length);
+    return this.#growths.reduce((length, growth) => length + growth, this.#body.length);
   }
 
   /** The parts of the body, once the keys have been read. @param ends of the parts in the body as it was given; two parts are separated by a comma */
   pieces(ends: readonly number[]): readonly Piece[] {
     let from = 0;
-    let index = 0;
+    let place = 0;
     return ends.map((end) => {
       let length = end - from;
       const links: { resource: string; key: string }[] = [];
-      for (let place = this.#places[index]; place !== undefined && place.end <= end; ) {
-        length += growthOf(place);
-        for (const [link, key] of (place.keys ?? []).entries()) {
+      for (; (this.#ends[place] ?? Number.POSITIVE_INFINITY) <= end; place++) {
+        length += this.#growths[place] ?? 0;
+        for (const [link, key] of (this.#keys[place] ?? []).entries()) {
           const resource = this.#linked.links[link]?.resource;
           if (key !== null && resource !== undefined) links.push({ resource, key });
         }
-        place = this.#places[++index];
       }
       from = end + 1;
       return { length, links };
@@ -130,11 +143,18 @@ export class LinkedBody {
    * unaligned positions.
    */
   write(to: Uint8Array): void {
+    const { texts } = this.#seen;
+    const count = this.#without.length;
     let [from, at] = [0, 0];
-    for (const { start, end, fragments } of this.#places) {
-      at += this.#body.copy(to, at, from, start);
-      for (const fragment of fragments) if (fragment !== undefined) at += fragment.copy(to, at);
-      from = end;
+    for (let place = 0; place < this.#starts.length; place++) {
+      at += this.#body.copy(to, at, from, this.#starts[place]);
+      from = this.#ends[place] ?? from;
+      for (let link = 0; link < count; link++) {
+        const index = place * count + link;
+        const found = this.#found[index] ?? LACKING;
+        if (found >= 0) at += texts[link]?.copy(found, to, at) ?? 0;
+        else at += this.#ownOf(index, link, found)?.copy(to, at) ?? 0;
+      }
     }
     this.#body.copy(to, at, from);
   }
@@ -144,59 +164,87 @@ export class LinkedBody {
    * braces in between: a record may end there.
    */
   commasIn(filled: Uint8Array): readonly number[] {
+    const growths = this.#growths;
     let grown = 0;
     if (this.#commas !== undefined) {
-      let index = 0;
+      let place = 0;
       return this.#commas.map((comma) => {
-        for (let place = this.#places[index]; place !== undefined && place.end <= comma; ) {
-          grown += growthOf(place);
-          place = this.#places[++index];
-        }
+        for (; (this.#ends[place] ?? Number.POSITIVE_INFINITY) <= comma; place++)
+          grown += growths[place] ?? 0;
         return comma + grown;
       });
     }
-    return this.#places.flatMap((place) => {
-      grown += growthOf(place);
-      let at = place.end + grown;
+    return this.#ends.flatMap((end, place) => {
+      grown += growths[place] ?? 0;
+      let at = end + grown;
       while (filled[at] === OBJECT_END) at++;
       return filled[at] === COMMA && filled[at + 1] === OBJECT ? [at] : [];
     });
   }
 
-  /** The fragments of a JSON list of keys; undefined for a text that is not one. */
-  #fragmentsAt(start: number, end: number): (Buffer | undefined)[] | undefined {
+  /** By how many bytes the fragments of each placeholder are longer than it. */
+  get #growths(): readonly number[] {
+    const { texts } = this.#seen;
+    const count = this.#without.length;
+    this.#growth ??= this.#starts.map((start, place) => {
+      let growth = start - (this.#ends[place] ?? start);
+      for (let link = 0; link < count; link++) {
+        const index = place * count + link;
+        const found = this.#found[index] ?? LACKING;
+        if (found >= 0) growth += texts[link]?.lengthOf(found) ?? 0;
+        else growth += this.#ownOf(index, link, found)?.length ?? 0;
+      }
+      return growth;
+    });
+    return this.#growth;
+  }
+
+  /** A fragment that is not among those that were known. */
+  #ownOf(index: number, link: number, found: number): Buffer | undefined {
+    return found === NO_KEY ? this.#without[link] : this.#read.get(index);
+  }
+
+  /** Finds the fragments of a JSON list of keys. @returns the end of its placeholder; undefined for a text that is not one */
+  #readKeysAt(start: number): number | undefined {
     const body = this.#body;
-    const fragments: (Buffer | undefined)[] = [];
+    const count = this.#without.length;
+    const found = this.#found;
+    const before = found.length;
     let at = start;
-    for (let link = 0; link < this.#without.length; link++) {
+    for (let link = 0; link < count; link++) {
       if (body[at] !== (link === 0 ? LIST : COMMA)) break;
       if (body[++at] === SPACE) at++;
       const close = body[at] === QUOTE ? endOfKey(body, at + 1) : undefined;
-      if (close !== undefined) fragments.push(this.#find(link, body, at + 1, close));
-      else if (isNullAt(body, at)) fragments.push(this.#without[link]);
+      if (close !== undefined) found.push(this.#find(link, body, at + 1, close));
+      else if (isNullAt(body, at)) found.push(NO_KEY);
       else break;
       at = close === undefined ? at + NULL.length : close + 1;
     }
-    const isWhole = body[at] === LIST_END && at + 1 === end;
-    if (isWhole && fragments.length === this.#without.length) return fragments;
+    const isWhole = body[at] === LIST_END && body[at + 1] === MARK;
+    if (isWhole && found.length === before + count) return at + 2;
+    found.length = before;
     // Keys with escaped characters, or something else.
-    return keysIn(this.#body.toString('utf8', start, end), this.#linked)?.map((key, link) => {
-      if (key === null) return this.#without[link];
-      const bytes = Buffer.from(key);
-      return this.#find(link, bytes, 0, bytes.length);
-    });
+    const end = body.indexOf(MARK, start);
+    const keys = end < 0 ? undefined : keysIn(body.toString('utf8', start, end), this.#linked);
+    if (keys === undefined) return undefined;
+    for (const [link, key] of keys.entries()) {
+      const bytes = Buffer.from(key ?? '');
+      found.push(key === null ? NO_KEY : this.#find(link, bytes, 0, bytes.length));
+    }
+    return end + 1;
   }
 
-  #keysOf({ start, end }: Place): readonly (string | null)[] {
-    return keysIn(this.#body.toString('utf8', start + 1, end - 1), this.#linked) ?? [];
+  #keysOf(place: number): readonly (string | null)[] {
+    const text = this.#body.toString('utf8', (this.#starts[place] ?? 0) + 1, (this.#ends[place] ?? 0) - 1);
+    return keysIn(text, this.#linked) ?? [];
   }
 
-  #find(link: number, bytes: Buffer, start: number, end: number): Buffer | undefined {
-    const found = this.#seen.get(link, bytes, start, end);
-    if (found !== undefined) return found;
+  #find(link: number, bytes: Buffer, start: number, end: number): number {
+    const found = this.#seen.find(link, bytes, start, end);
+    if (found !== NO_TEXT) return found;
     const name = this.#linked.links[link]?.name ?? '';
     this.#lacking.getOrInsertComputed(name, () => new Set()).add(bytes.toString('utf8', start, end));
-    return undefined;
+    return LACKING;
   }
 }
 
@@ -217,10 +265,6 @@ function endOfKey(body: Buffer, start: number): number | undefined {
   }
   return undefined;
 }
-
-/** The number of bytes by which the fragments are longer than their placeholder. */
-const growthOf = ({ start, end, fragments }: Place): number =>
-  fragments.reduce((sum, fragment) => sum + (fragment?.length ?? 0), start - end);
 
 /** The keys of a placeholder; undefined for a text that is not one. */
 function keysIn(text: string, { links }: LinkedTexts): (string | null)[] | undefined {

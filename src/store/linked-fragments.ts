@@ -5,26 +5,26 @@
  */
 import type { LinkedTexts } from '../compile/text/linked-texts.ts';
 import { type Reported, reportCache } from '../shared/bounded-cache.ts';
-import { BytesMap } from '../shared/bytes-map.ts';
+import { ByteTexts, NO_TEXT } from '../shared/byte-texts.ts';
 import { type Changes, changesIn, endOf, FROM_NOW, isThere, type Place } from './change-follower.ts';
 import type { Row } from './session.ts';
 
 /** Bytes of the recently used fragments; as many again are kept of those used before. */
 const KEPT = 16 * 1024 * 1024;
-/** Estimated bytes of a fragment in addition to its text. */
-const FRAGMENT = 200;
 
 /** The fragments that one snapshot may use, by the position of the link and the key that it refers to, in UTF-8. */
 export interface SeenFragments {
-  /** The fragment of the key from `start` to before `end` of some bytes. */
-  get(link: number, bytes: Uint8Array, start: number, end: number): Buffer | undefined;
-  put(link: number, key: Uint8Array, fragment: Buffer): void;
+  /** The texts of each link, in which `find` finds places. */
+  readonly texts: readonly ByteTexts[];
+  /** The place of the fragment of the key from `start` to before `end` of some bytes, or `NO_TEXT`. */
+  find(link: number, bytes: Uint8Array, start: number, end: number): number;
+  put(link: number, key: Uint8Array, fragment: Uint8Array): void;
 }
 
 const NOTHING_KEPT: Place = { position: FROM_NOW, commit: '' };
 
 /** For a snapshot that is older than the cache. */
-const NOTHING: SeenFragments = { get: () => undefined, put: () => undefined };
+const NOTHING: SeenFragments = { texts: [], find: () => NO_TEXT, put: () => undefined };
 
 export class LinkedFragments implements Reported {
   #recent = new Generation();
@@ -56,24 +56,24 @@ export class LinkedFragments implements Reported {
       this.#before = this.#recent;
       this.#recent = new Generation();
     }
-    const [recent, before] = [this.#recent, this.#before];
-    const [fragments, earlier] = [recent.of(linked), before.of(linked)];
+    const texts = this.#recent.of(linked);
+    const earlier = this.#before.of(linked);
     const changes = this.#changes;
-    const put = (link: number, key: Uint8Array, fragment: Buffer): void => {
-      // Another snapshot may have shown a later change in the meantime.
-      if (position === this.#place.position) recent.bytes += fragments[link]?.put(key, fragment) ?? 0;
-    };
     return {
-      get: (link, bytes, start, end) => {
+      texts,
+      find: (link, bytes, start, end) => {
+        const [own, before] = [texts[link], earlier[link]];
         // Fragments that another snapshot has renewed meanwhile are not those of this one.
-        if (changes !== this.#changes) return undefined;
-        const found = fragments[link]?.byKey.get(bytes, start, end);
-        if (found !== undefined) return found;
-        const moved = earlier[link]?.byKey.get(bytes, start, end);
-        if (moved !== undefined) put(link, Buffer.from(bytes.subarray(start, end)), moved);
-        return moved;
+        if (own === undefined || before === undefined || changes !== this.#changes) return NO_TEXT;
+        const found = own.find(bytes, start, end);
+        if (found !== NO_TEXT) return found;
+        const moved = before.find(bytes, start, end);
+        return moved === NO_TEXT ? NO_TEXT : own.put(bytes.subarray(start, end), before.textAt(moved));
       },
-      put,
+      put: (link, key, fragment) => {
+        // Another snapshot may have shown a later change in the meantime.
+        if (position === this.#place.position) texts[link]?.put(key, fragment);
+      },
     };
   }
 
@@ -109,45 +109,46 @@ export class LinkedFragments implements Reported {
 }
 
 /** The fragments of one link. */
-class OfLink {
+interface OfLink {
   readonly resource: string;
-  readonly byKey = new BytesMap<Buffer>();
-
-  constructor(resource: string) {
-    this.resource = resource;
-  }
-
-  /** @returns the number of bytes by which it grew */
-  put(key: Uint8Array, fragment: Buffer): number {
-    // They are read together, and a page reads thousands of them all over the memory.
-    const both = Buffer.concat([key, fragment]);
-    const [text, value] = [both.subarray(0, key.length), both.subarray(key.length)];
-    return this.byKey.set(text, value) ? both.length + FRAGMENT : 0;
-  }
+  readonly texts: ByteTexts;
 }
 
 /** Fragments that were used at about the same time. */
 class Generation {
-  readonly #links = new Map<string, readonly OfLink[]>();
-  bytes = 0;
+  readonly #links = new Map<string, OfLink[]>();
 
   get entries(): number {
-    return [...this.#links.values()].flat().reduce((sum, { byKey }) => sum + byKey.size, 0);
+    return this.#all.reduce((sum, { texts }) => sum + texts.size, 0);
   }
 
-  of({ id, links }: LinkedTexts): readonly OfLink[] {
-    return this.#links.getOrInsertComputed(id, () => links.map(({ resource }) => new OfLink(resource)));
+  get bytes(): number {
+    return this.#all.reduce((sum, { texts }) => sum + texts.bytes, 0);
+  }
+
+  of({ id, links }: LinkedTexts): readonly ByteTexts[] {
+    const known = this.#links.getOrInsertComputed(id, () =>
+      links.map(({ resource }) => ({ resource, texts: new ByteTexts() })),
+    );
+    return known.map(({ texts }) => texts);
   }
 
   /** @returns whether a record that a link may lead to has changed */
   drop(changes: Exclude<Changes, { readonly kind: 'behind' }>): boolean {
     let isChanged = false;
-    for (const { resource, byKey } of [...this.#links.values()].flat()) {
-      const isWhole = changes.kind === 'everything' || changes.resources.has(resource);
-      if (isWhole) byKey.clear();
-      else for (const key of changes.keys.get(resource) ?? []) byKey.delete(Buffer.from(key));
-      isChanged ||= isWhole || changes.keys.has(resource);
+    for (const links of this.#links.values()) {
+      for (const [index, { resource, texts }] of links.entries()) {
+        const isWhole = changes.kind === 'everything' || changes.resources.has(resource);
+        // A page that is being read may still use the old ones.
+        if (isWhole) links[index] = { resource, texts: new ByteTexts() };
+        else for (const key of changes.keys.get(resource) ?? []) texts.delete(Buffer.from(key));
+        isChanged ||= isWhole || changes.keys.has(resource);
+      }
     }
     return isChanged;
+  }
+
+  get #all(): readonly OfLink[] {
+    return [...this.#links.values()].flat();
   }
 }

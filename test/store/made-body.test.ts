@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LINK_MARK, type LinkedTexts } from '../../src/compile/text/linked-texts.ts';
 import type { ErrorCode } from '../../src/errors/index.ts';
+import { ByteTexts } from '../../src/shared/byte-texts.ts';
 import { LinkedBody } from '../../src/store/linked-body.ts';
 import { filledBody } from '../../src/store/made-body.ts';
 import { ownMemory } from '../../src/store/page-memory.ts';
@@ -17,7 +18,9 @@ const marked = Buffer.from(`{"ListingKey":"1"${LINK_MARK}["M1"]${LINK_MARK}},{"L
 const filled = `{"ListingKey":"1"${FRAGMENT}},{"ListingKey":"2"}`;
 
 test('a body that agents and offices make too large is rejected with 503, and its memory is released', () => {
-  const page = new LinkedBody(marked, linked, { get: () => FRAGMENT, put: () => undefined });
+  const texts = new ByteTexts();
+  const place = texts.put(Buffer.from('M1'), FRAGMENT);
+  const page = new LinkedBody(marked, linked, { texts: [texts], find: () => place, put: () => undefined });
   const asked: number[] = [];
   let released = 0;
   const given = { body: marked, release: () => void released++ };
