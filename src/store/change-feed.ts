@@ -155,11 +155,8 @@ export function feedStatement(
 export const KNOWN = sql`SELECT (SELECT value FROM plat_meta WHERE name = 'changes_horizon') AS horizon,
   (SELECT max(seq) FROM plat_changes) AS last`;
 
-/**
- * @param rows of that statement
- * @param mayLag whether a server that lags may have executed the statement
- */
-export function feedPage(request: FeedRequest, rows: readonly Row[], mayLag: boolean): FeedPage {
+/** @param rows of that statement, which the server that accepts writes has executed */
+export function feedPage(request: FeedRequest, rows: readonly Row[]): FeedPage {
   const [head] = rows;
   const last = Number(head?.last ?? 0);
   const end: FeedPosition =
@@ -168,10 +165,7 @@ export function feedPage(request: FeedRequest, rows: readonly Row[], mayLag: boo
   if (since === 'end') return { kind: 'changes', changes: [], position: end, isLevel: true, isWhole: true };
   const horizon = Number(head?.horizon ?? 0);
   const { sequence, commit } = since;
-  if (sequence > last) {
-    if (!mayLag) return { kind: 'gone', position: end };
-    return { kind: 'changes', changes: [], position: since, isLevel: true, isWhole: true };
-  }
+  if (sequence > last) return { kind: 'gone', position: end };
   // If the horizon is damaged, nothing is known after it.
   if (sequence > 0 && !(sequence >= horizon)) return { kind: 'gone', position: end };
   // The id of a commit before the horizon may no longer exist.

@@ -163,7 +163,7 @@ function storeOn(engine: Engine, stored: StoreModel): Store {
     changesSince: async (since) => changesIn(since, await reading.small.rows(changesSince(integer(since)))),
     async feed(request) {
       const rows = await seen(reading.small.rows(feedStatement(await model(), request)));
-      return feedPage(request, rows, engine.readStores !== undefined);
+      return feedPage(request, rows);
     },
     async changesKnown() {
       const [row] = await reading.small.rows(KNOWN);

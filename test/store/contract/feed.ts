@@ -313,6 +313,9 @@ export function feedContract(engine: Engine): void {
       assert.deepEqual(page.position, (await pageOf(each, 'end')).position);
     };
     assert.deepEqual(linesOf((await changesSince(old, before)).changes), []);
+    // A number that no entry has had yet: a reader that waited there would miss every entry up to it.
+    await gone(store, { sequence: abandoned.sequence + 1 });
+    await gone(old, { sequence: abandoned.sequence });
     // The copy continues on its own with the same numbers.
     await operations(old, testClock()).write('Property', listing('C'), listing('D'));
     await gone(old, abandoned);
