@@ -1,7 +1,7 @@
 /** How the value of a field is stored in its column, in every engine. This module knows no table and no SQL. */
 
 import type { Field, FieldValue } from '../dictionary/index.ts';
-import { storedList } from '../records/damage.ts';
+import { Damage, storedList } from '../records/damage.ts';
 import { isAbsent } from '../records/parsed-record.ts';
 import type { BoundValue } from './fragment.ts';
 
@@ -50,5 +50,18 @@ export function decode(field: Field, raw: unknown): FieldValue {
     case 'string':
     case 'date':
       return String(raw);
+  }
+}
+
+/**
+ * The same for a value that is only compared or counted, so that a damaged one prevents no write: undefined if the column does not
+ * contain a value of the field.
+ */
+export function decodeSound(field: Field, raw: unknown): FieldValue | undefined {
+  try {
+    return decode(field, raw);
+  } catch (error) {
+    if (error instanceof Damage) return undefined;
+    throw error;
   }
 }

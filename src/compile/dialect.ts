@@ -1,9 +1,10 @@
 /** The part of SQL that differs by engine. This module knows no engine. */
 import type { ScalarType } from '../dictionary/index.ts';
 import type { FunctionName, LikePart, ValueType } from '../query/tree.ts';
+import { perObject } from '../shared/per-object.ts';
 import { type Calls, type Casts, callBy, castBy, type JsonForms, jsonBy } from './calls.ts';
 import type { ColumnKind } from './column-value.ts';
-import { type BoundValue, bind, type Placeholder, type Sql } from './fragment.ts';
+import { type BoundValue, bind, type Placeholder, type Sql, sql } from './fragment.ts';
 import type { ResourceLayout } from './layout/index.ts';
 
 /** A query of a word index: adjacent words, and combinations of such phrases. */
@@ -129,11 +130,10 @@ export interface Dialect {
   readonly rare: (condition: Sql) => Sql;
   readonly divide: (left: Sql, right: Sql, whole: boolean) => Sql;
   readonly remainder: (left: Sql, right: Sql) => Sql;
-  /**
-   * The dialect for reading rows that may contain what no writer stores, whose statements may still fail on that;
-   * absent if columns contain only values of their types.
-   */
-  readonly forDamaged?: Dialect;
+  /** Whether columns contain only values of their types: no statement fails because of another one. */
+  readonly hasTypes: boolean;
+  /** Whether a text that is not null is the JSON of a list of texts. */
+  readonly isList: (text: Sql) => Sql;
   /**
    * A condition that fails the statement once its time is up: evaluated for each value that a row is searched for, and
    * for the rows of a statement, by their ids. Undefined if the engine enforces the limit itself.
@@ -160,3 +160,12 @@ export const dialectOf = ({ calls, casts, forms, computedForms, ...engine }: Eng
   literal: (type, value) =>
     bind(type === 'timestamp' && typeof value === 'string' ? value.replace(/Z$/, '') : value),
 });
+
+/** The dialect for rows that may be damaged: what should be a list, and is none, counts as one whose only member means nothing. */
+export const forDamaged = perObject(
+  (dialect: Dialect): Dialect => ({
+    ...dialect,
+    members: (list, alias) =>
+      dialect.members(sql`CASE WHEN NOT ${dialect.isList(list)} THEN '[""]' ELSE ${list} END`, alias),
+  }),
+);

@@ -3,7 +3,7 @@ import { type Field, type FieldValue, MEDIA_KINDS, type MediaKind } from '../dic
 import { COUNTED, isChildCount, PERMISSION } from '../records/media.ts';
 import type { StoredRow } from '../records/rows.ts';
 import { isStamp, STAMPED_FIELDS } from '../records/stamps.ts';
-import { decode } from './column-value.ts';
+import { decode, decodeSound } from './column-value.ts';
 import type { Dialect } from './dialect.ts';
 import { all, column, compact, join, name, type Sql, sql } from './fragment.ts';
 import { isOneTable, ownColumn, type ResourceLayout, typedFields } from './layout/index.ts';
@@ -44,6 +44,7 @@ export function storedForm(layout: ResourceLayout, dialect: Pick<Dialect, 'sameS
   const valuesOf = (
     fields: readonly Field[],
     raw: Readonly<Record<string, unknown>>,
+    read: (field: Field, raw: unknown) => FieldValue,
   ): Record<string, FieldValue> => {
     const values: Record<string, FieldValue> = {};
     for (const { name, column } of inOwnColumns) {
@@ -51,7 +52,7 @@ export function storedForm(layout: ResourceLayout, dialect: Pick<Dialect, 'sameS
       if (value !== null && value !== '') values[name] = value;
     }
     for (const field of fields) {
-      const value = decode(field, raw[field.name]);
+      const value = read(field, raw[field.name]);
       if (value !== null) values[field.name] = value;
     }
     return values;
@@ -64,22 +65,34 @@ export function storedForm(layout: ResourceLayout, dialect: Pick<Dialect, 'sameS
       isOneTable(layout) ? [] : [sql`${hasTexts(layout, dialect)} AS whole`],
     ),
     contents: select(keys, typed, []),
-    row: (raw) => ({
-      key: String(raw._key),
-      id: Number(raw._id),
-      parent: textOf(raw._parent),
-      parentResource: textOf(raw._parent_resource),
-      system: textOf(raw._system),
-      kind: kindOf(raw._kind),
-      hash: String(raw._hash),
-      source: textOf(raw._source),
-      visible: Number(raw._visible),
-      values: valuesOf(watched, raw),
-      ...(Number(raw.whole ?? 1) === 0 ? { isTorn: true } : {}),
-    }),
-    content: (raw) => valuesOf(typed, raw),
+    row(raw) {
+      let isSound = true;
+      const values = valuesOf(watched, raw, (field, stored) => {
+        const value = decodeSound(field, stored);
+        isSound &&= value !== undefined;
+        return value === undefined ? FOR_NOBODY : value;
+      });
+      return {
+        key: String(raw._key),
+        id: Number(raw._id),
+        parent: textOf(raw._parent),
+        parentResource: textOf(raw._parent_resource),
+        system: textOf(raw._system),
+        kind: kindOf(raw._kind),
+        // No content has an empty hash, so that the record is replaced when it is written again.
+        hash: isSound ? String(raw._hash) : '',
+        source: textOf(raw._source),
+        visible: Number(raw._visible),
+        values,
+        ...(Number(raw.whole ?? 1) === 0 ? { isTorn: true } : {}),
+      };
+    },
+    content: (raw) => valuesOf(typed, raw, decode),
   };
 }
+
+/** Replaces a damaged list: a medium whose Permission cannot be read does not count as public. */
+const FOR_NOBODY: FieldValue = [''];
 
 /**
  * 1 if the texts of a row under alias `r` exist under its key and number. If an index covers both, the engine reads

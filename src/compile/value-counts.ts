@@ -4,6 +4,7 @@
  */
 
 import type { Planner } from './context.ts';
+import { forDamaged } from './dialect.ts';
 import { all, bind, column, integer, join, name, type Sql, sql } from './fragment.ts';
 import type { ResourceLayout } from './layout/index.ts';
 import type { StoreModel } from './model.ts';
@@ -45,10 +46,11 @@ function counted(planner: Planner): Sql | undefined {
 
 /** How often a field has each value, under the names of the counters. */
 function countedOf(
-  { dialect }: Planner,
+  planner: Planner,
   layout: ResourceLayout,
   { field, lookup, listed, audience, withheld, unhindered }: CountedField,
 ): Sql {
+  const dialect = forDamaged(planner.dialect);
   const own = column('r', field.name);
   const from = field.collection
     ? sql`(SELECT DISTINCT m._key, m._visible, m._shown, m._system, l.value AS value FROM ${name(layout.columnsTable)} m, ${dialect.lateral}${dialect.members(column('m', field.name), 'l')} WHERE ${column('m', field.name)} IS NOT NULL)`

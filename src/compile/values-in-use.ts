@@ -7,7 +7,7 @@ import { hash } from 'node:crypto';
 import type { Role } from '../access/index.ts';
 import type { Field, FieldValue } from '../dictionary/index.ts';
 import { perObject } from '../shared/per-object.ts';
-import { decode, encode } from './column-value.ts';
+import { decodeSound, encode } from './column-value.ts';
 import { PUBLISHED, type ResourceLayout, typedFields } from './layout/index.ts';
 import type { StoreModel } from './model.ts';
 
@@ -141,7 +141,8 @@ export function countMoved(
   raw: Readonly<Record<string, unknown>>,
   counters: Counting,
 ): void {
-  const read = (field: Field, index: number): FieldValue => decode(field, raw[countedColumn(index)]);
+  const read = (field: Field, index: number): FieldValue | undefined =>
+    decodeSound(field, raw[countedColumn(index)]);
   const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
   const was = {
     visible: Number(raw.was_visible),

@@ -156,6 +156,10 @@ function ordered(value: Sql): Sql {
 /** The characters that `encodeURIComponent` does not encode; few keys contain others. */
 const PLAIN_IN_URL = "[A-Za-z0-9_.!~*''()-]";
 
+/** A list of texts as `JSON.stringify` writes it. */
+const TEXT_IN_LIST = '"([^"\\\\\\u0001-\\u001f]|\\\\["\\\\/bfnrt]|\\\\u[0-9a-fA-F]{4})*"';
+const LIST = `^\\[(${TEXT_IN_LIST}(,${TEXT_IN_LIST})*)?\\]$`;
+
 /** PostgreSQL returns at most 1664 columns, and a page has some besides its text. */
 const MOST_COLUMNS = 1600;
 
@@ -191,6 +195,8 @@ export const postgresDialect = dialectOf({
       : { page: sql`${rows} LIMIT ${bind(limit + 1)}` },
   records: (rows) => rows,
   lateral: sql`LATERAL `,
+  hasTypes: true,
+  isList: (text) => sql`(${text} ~ ${constantText(LIST)})`,
   members: (collection, alias) =>
     sql`(SELECT value COLLATE "C" AS value FROM json_array_elements_text((${collection})::json)) ${name(alias)}`,
   list: (values, alias) =>

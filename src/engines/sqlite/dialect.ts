@@ -1,5 +1,5 @@
 import { type Calls, type Casts, type JsonForms, WHITE_SPACE, wildcardText } from '../../compile/calls.ts';
-import { type Dialect, dialectOf } from '../../compile/dialect.ts';
+import { dialectOf } from '../../compile/dialect.ts';
 import {
   bind,
   bindTexts,
@@ -108,7 +108,7 @@ const casts: Casts = {
 /** The texts of a response joined to one value, which the driver returns as bytes. */
 const JOINED = sql`CAST(group_concat(x, ',') AS BLOB)`;
 
-const dialect = dialectOf({
+export const sqliteDialect = dialectOf({
   name: 'sqlite',
   placeholder: () => '?',
   nothing: () => sql`NULL`,
@@ -134,6 +134,8 @@ const dialect = dialectOf({
   records: (rows) =>
     sql`SELECT ${JOINED} AS body, json_group_array(CAST(k AS TEXT)) AS keys, json_group_array(octet_length(x)) AS sizes FROM (${rows}) q`,
   lateral: sql``,
+  hasTypes: false,
+  isList: (text) => sql`json_valid(${text})`,
   members: (collection, alias) => sql`json_each(${collection}) ${name(alias)}`,
   list: (values, alias) => sql`(SELECT value, key + 1 AS position FROM json_each(${values})) ${name(alias)}`,
   // The list is the outer loop, so its members come in order.
@@ -170,15 +172,3 @@ const dialect = dialectOf({
     ofRows: (id) => sql`(${id} % 31 <> 0 OR plat_deadline())`,
   },
 });
-
-/**
- * The dialect, with the variant for damaged rows: a list that is not valid JSON counts as empty, so that rules can still be
- * evaluated.
- */
-export const sqliteDialect: Dialect = {
-  ...dialect,
-  forDamaged: {
-    ...dialect,
-    members: (list, alias) => dialect.members(sql`CASE WHEN json_valid(${list}) THEN ${list} END`, alias),
-  },
-};

@@ -2,7 +2,7 @@
  * Stores and deletes the rows of one resource. A row is replaced as a whole, under its number; every column and ready
  * text of a row is written here.
  */
-import { cellOf, decode, encode } from '../../compile/column-value.ts';
+import { cellOf, decodeSound, encode } from '../../compile/column-value.ts';
 import { type BoundValue, bind, join, name, sql } from '../../compile/fragment.ts';
 import { isOneTable, type ResourceLayout, typedFields } from '../../compile/layout/index.ts';
 import { dormantFields } from '../../compile/model.ts';
@@ -203,7 +203,7 @@ export function rowPutter(context: WriteContext, layout: ResourceLayout): RowPut
       visible: Number(row._visible),
       shown: Number(row._shown),
       system: textOf(row._system),
-      read: (field) => decode(field, row[field.name]),
+      read: (field) => decodeSound(field, row[field.name]),
       cell: (field) => row[field.name],
       dormant: dormant.map((column) => cellOf(row[column])),
     });

@@ -4,6 +4,7 @@
  * role's rule is a filter like any other.
  */
 import { type ColumnKind, columnKind, encode } from '../../compile/column-value.ts';
+import { forDamaged } from '../../compile/dialect.ts';
 import { bind, column, integer, name, type Sql, sql } from '../../compile/fragment.ts';
 import type { ResourceLayout } from '../../compile/layout/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
@@ -136,7 +137,7 @@ async function updateStored(
   where: Sql,
   { system = sql`r._system`, newBits = 0 }: { readonly system?: Sql; readonly newBits?: number } = {},
 ): Promise<string[]> {
-  const planner = { dialect: session.dialect, model };
+  const planner = { dialect: forDamaged(session.dialect), model };
   const evaluated = sql`SELECT r._key AS key, r._visible AS was_visible, r._shown AS was_shown, r._system AS was_system,
     ${visibleBits(planner, layout, 'r')} AS visible, ${shownBits(planner, layout, 'r')} AS shown,
     ${system} AS system${countedColumns(model, layout)} FROM ${name(layout.columnsTable)} r WHERE ${where}`;

@@ -1,6 +1,7 @@
 /** Checks of a store: a sound one has no fault, and each damage is reported where it is. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { BUILT_IN_ACCESS } from '../../../src/access/index.ts';
 import { START } from '../../../src/store/change-feed.ts';
 import { findFaults, repairStore } from '../../../src/store/check/check-store.ts';
 import { Scrub, type ScrubFault } from '../../../src/store/check/scrub.ts';
@@ -393,6 +394,62 @@ export function checkContract(engine: Engine): void {
     assert.deepEqual(a, before[0]);
     assert.deepEqual(b, { ...before[1], PhotosCount: 1 });
     assert.deepEqual(others, before.slice(2));
+  });
+
+  test('a list that is damaged prevents no write: records are replaced, deleted, evaluated anew and repaired', async (t) => {
+    const world = await makeWorld(engine, t);
+    const listed = (key: string, photos = [photo(`P${key}`, { Permission: ['Private'] })]) =>
+      listing(key, { City: 'Ely', AssociationFeeIncludes: ['Gas', 'Moat'], Media: photos });
+    await world.write('Property', ...['A', 'B', 'C'].map((key) => listed(key)));
+    const read = async () => [await world.exported('Property'), await world.exported('Media')];
+    const before = await read();
+    const damage = async (): Promise<void> => {
+      await world.damage(
+        `UPDATE property_records SET "AssociationFeeIncludes" = '["Gas","M' WHERE _key < 'C'`,
+        `UPDATE media_records SET "Permission" = '["Priv' WHERE _key > 'PA'`,
+      );
+      assert.deepEqual(
+        sorted((await faultsIn(world.store)).map(([resource = '', key = '']) => [resource, key])),
+        sorted([
+          ['Property', 'A'],
+          ['Property', 'B'],
+          ['Media', 'PB'],
+          ['Media', 'PC'],
+          ['Lookup', '(values)'],
+        ]),
+      );
+    };
+    await damage();
+    await repairStore(world.store);
+    assert.deepEqual(await faultsIn(world.store), []);
+    assert.deepEqual(await read(), before);
+
+    await damage();
+    const partner = {
+      name: 'partner',
+      classes: ['idx'],
+      resources: { Property: "City eq 'Ely'", Media: '' },
+    };
+    const roles = [...BUILT_IN_ACCESS.roles, partner];
+    await world.store.configure((settings) => ({ ...settings, access: { ...settings.access, roles } }));
+    assert.deepEqual(await world.keys('Property', '$select=ListingKey', { viewer: { role: 'partner' } }), [
+      'A',
+      'B',
+      'C',
+    ]);
+    const { changed, children } = await world.write(
+      'Property',
+      { ...listed('A'), City: 'Oslo' },
+      listed('C'),
+    );
+    assert.deepEqual([changed, children.stored], [1, 1]);
+    await world.store.remove('Property', ['B']);
+    await world.store.mend();
+    assert.deepEqual(await faultsIn(world.store), []);
+    assert.deepEqual(
+      (await world.exported('Media')).map((medium) => [medium.MediaKey, medium.Permission]),
+      ['PA', 'PC'].map((key) => [key, ['Private']]),
+    );
   });
 
   test('a record whose last change is missing from the sequence of changes is reported, and a repair appends the change', async (t) => {
