@@ -11,7 +11,7 @@ import { textColumns } from '../../compile/text/text-columns.ts';
 import type { Field, FieldValue, FieldValues, Resource } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import { isFormerHash, storedHash } from '../../records/content-hash.ts';
-import { COUNTED, countChildren } from '../../records/media.ts';
+import { COUNTED, countChildren, isMediaOfListing, systemFieldsOfMedia } from '../../records/media.ts';
 import type { RowToPut, StoredRow } from '../../records/rows.ts';
 import { isStamp } from '../../records/stamps.ts';
 import { storedRows } from '../rows/stored-rows.ts';
@@ -223,7 +223,11 @@ function rewrittenRow(
           },
           hash: publishedHash(model, resource.name, published),
         };
-  const values = withSure(layout, key, content.values, valuesInTexts(layout, raw, columns), sure);
+  const inTexts = valuesInTexts(layout, raw, columns);
+  const values = {
+    ...withSure(layout, key, content.values, inTexts, sure),
+    ...(model.settings.owner === 'authority' ? ofParent(resource, raw, content.values, inTexts) : {}),
+  };
   const found = { ...rowOf(layout, raw, values), key };
   const placed = { ...found, ...parentIn(resource, values) };
   const isMoved = placed.parent !== found.parent || placed.parentResource !== found.parentResource;
@@ -296,6 +300,21 @@ function withSure(
   if (unsure.length === 0 && areRight) return values;
   const stamps = Object.fromEntries(unsure.map(({ name }) => [name, stampOf(key)]));
   return { ...values, ...stamps, ...(areRight ? {} : counts) };
+}
+
+/** What follows from the parent of a row, and is therefore not part of its hash, if columns and texts differ in it. */
+function ofParent(
+  resource: Resource,
+  raw: Row,
+  values: FieldValues,
+  inTexts: FieldValues | undefined,
+): FieldValues {
+  if (inTexts === undefined || !isMediaOfListing(resource, values)) return {};
+  const [key, system] = [values.ResourceRecordKey, raw.parent_system].map(
+    (each) => textOf(each) ?? undefined,
+  );
+  const derived = systemFieldsOfMedia(key, system);
+  return Object.fromEntries(derived.filter(([name]) => values[name] !== inTexts[name]));
 }
 
 /** The content on which two of the three copies agree, with its hash. */

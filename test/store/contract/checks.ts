@@ -165,6 +165,10 @@ const DAMAGES: readonly Damage[] = [
     faults: [['Media', 'P$', 'idx_values', '_hash']],
   },
   {
+    statement: `UPDATE media_records SET "OriginatingSystemResourceRecordKey" = '' WHERE _key = 'P$'`,
+    faults: [['Media', 'P$', 'open_values']],
+  },
+  {
     statement: `UPDATE media_records SET _parent_resource = 'Rroperty' WHERE _key = 'P$'`,
     faults: [
       ['Property', '$', MEDIA_COUNTS],
