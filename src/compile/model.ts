@@ -47,7 +47,8 @@ export const dormantFields = ({ profile }: Pick<StoreModel, 'profile'>, resource
 export const storedLayouts = ({ dictionary, stores, layout }: StoreModel): ResourceLayout[] =>
   [...dictionary.resources.keys()].filter(stores).map(layout);
 
-interface ModelSource {
+/** What a model is made of, as data. */
+export interface ModelSource {
   readonly generation: number;
   readonly epoch: string;
   readonly settings: StoreSettings;

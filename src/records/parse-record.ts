@@ -113,7 +113,9 @@ function read(
   const children = readChildren(context, draft, key);
   if (draft.reasons.count > 0) return invalid(key, draft.reasons.list(), draft.lacksField);
   const { values, dropped, lenient, refused } = draft;
-  return { ok: true, record: { resource, key, values, children, dropped, lenient, refused, origin: json } };
+  // Thousands of records are in memory at once, and only a replica needs them as they were received.
+  const origin = owner === 'replica' ? json : undefined;
+  return { ok: true, record: { resource, key, values, children, dropped, lenient, refused, origin } };
 }
 
 const invalid = (key: string | undefined, reasons: readonly string[], lacksField = false): ParseResult => ({

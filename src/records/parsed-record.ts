@@ -1,6 +1,7 @@
 /** The outcome of validating a record, and the form of keys. */
 import type { FieldValue, FieldValues, Resource } from '../dictionary/index.ts';
 import type { Leniency } from './lenient.ts';
+import type { ListedValues } from './listed-values.ts';
 
 /** A record that may be stored: validated, in canonical form, without ignored members. */
 export interface ParsedRecord {
@@ -8,6 +9,8 @@ export interface ParsedRecord {
   readonly key: string;
   /** Values by field name, without nulls and empty collections. */
   readonly values: FieldValues;
+  /** The same values as a list, if another thread has read the record: `values` makes an object of them. */
+  readonly listed?: ListedValues;
   /** Collections in the input by navigation name, including empty ones. They replace the stored collections. */
   readonly children: ReadonlyMap<string, readonly ParsedRecord[]>;
   /** Only its collections are stored; the record itself does not change. */
@@ -18,9 +21,24 @@ export interface ParsedRecord {
   readonly lenient: readonly LenientField[];
   /** In a replica: children that cannot be stored, while the rest is. */
   readonly refused: readonly RefusedMember[];
-  /** The record as received. */
+  /** The record as received, in a replica. */
   readonly origin: unknown;
+  /** What the thread that read the record has found out for its write. */
+  readonly prepared?: Prepared;
 }
+
+export interface Prepared {
+  /** The hash of its content. */
+  readonly hash: string;
+  /** The generation of a model in which all of its fields, and of its children's, are in use. */
+  readonly generation: number;
+}
+
+/** One of the values of a record, without making an object of all. */
+export const readValue = (
+  record: Pick<ParsedRecord, 'values' | 'listed'>,
+  name: string,
+): FieldValue | undefined => (record.listed === undefined ? record.values[name] : record.listed.get(name));
 
 /** A child that cannot be stored, as received. */
 export interface RefusedMember {

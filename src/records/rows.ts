@@ -3,6 +3,7 @@
  * This module knows neither SQL nor engines.
  */
 import type { FieldValue, FieldValues, MediaKind } from '../dictionary/index.ts';
+import { ListedValues } from './listed-values.ts';
 
 /** What a write needs to know about a stored record. */
 export interface StoredRow {
@@ -34,7 +35,7 @@ export interface RowToPut {
   readonly kind: MediaKind | null;
   readonly hash: string;
   /** The whole content, including timestamps. */
-  readonly values: FieldValues;
+  readonly values: FieldValues | ListedValues;
   /**
    * Timestamps and counts that the store itself sets, which take precedence over those among the values (`valueIn`).
    * Copying values of a hundred members would take longer than hashing them.
@@ -48,7 +49,8 @@ export interface RowToPut {
 export const valueIn = (
   { values, derived }: Pick<RowToPut, 'values' | 'derived'>,
   name: string,
-): FieldValue | undefined => derived?.[name] ?? values[name];
+): FieldValue | undefined =>
+  derived?.[name] ?? (values instanceof ListedValues ? values.get(name) : values[name]);
 
 /** A record whose content does not change, except for its timestamps and perhaps the counts of its children. */
 export interface RowToRestamp {

@@ -5,27 +5,22 @@
 import { basename } from 'node:path';
 import type { StoreModel } from '../../compile/model.ts';
 import type { Resource } from '../../dictionary/index.ts';
-import type { Leniency } from '../../records/lenient.ts';
-import { parseRecord, type Reading } from '../../records/parse-record.ts';
 import type { ParsedRecord } from '../../records/parsed-record.ts';
 import type { Store } from '../../store/store.ts';
 import type { Progress } from '../progress.ts';
-import { type FieldMap, fieldTitles, mapped, NO_MAP } from './field-names.ts';
 import type { InputFile } from './input-files.ts';
 import { KeySet } from './key-set.ts';
 import { placedRecords, type ReadOptions } from './placed-records.ts';
-import { type Inexact, inexactReason, type RawRecord, recordJson } from './record-json.ts';
+import { addChanged, type Changed, type ReadingOptions, type ReadRecords } from './read-records.ts';
+import { AT_ONCE, ReadingThread } from './reading-thread.ts';
+import type { RawRecord } from './record-json.ts';
 import { type RejectedFile, rejectedFile } from './rejected-file.ts';
 import { openText } from './text-source.ts';
 
-interface ImportOptions extends ReadOptions {
-  readonly reading: Reading;
-  /** Text that is appended to the reason if a record has a field that the dictionary does not define. */
-  readonly remedy: string;
-}
+type ImportOptions = ReadOptions & ReadingOptions;
 
 /** The result of importing the records of one resource from a file. */
-export interface FileReport {
+export interface FileReport extends Changed {
   readonly file: string;
   readonly resource: string;
   inserted: number;
@@ -39,10 +34,6 @@ export interface FileReport {
   rejectedFile: string | undefined;
   /** The rejected records that could not be written there; undefined if all could. */
   unwritten: Unwritten | undefined;
-  /** Numbers of ignored values, by reason and field. */
-  readonly ignored: Record<string, Record<string, number>>;
-  /** Numbers of converted values, by kind, then by resource and field. */
-  readonly warnings: Record<string, Record<string, number>>;
   /** The first rejections, with their lines. */
   readonly reasons: { line: number; reason: string }[];
 }
@@ -59,7 +50,6 @@ export interface Unwritten {
   readonly lines: [from: number, to: number][];
 }
 
-const TEXT_AS_NUMBER: Leniency = 'textAsNumber';
 const BATCH = 1000;
 /** Reasons that are reported at the end; all others are in the rejected file, or are reported at once. */
 const MOST_REASONS = 20;
@@ -70,40 +60,30 @@ interface Batch {
   readonly rejected: { readonly raw: RawRecord; readonly reason: string }[];
 }
 
-const emptyBatch = (): Batch => ({ records: new Map(), rejected: [] });
-
-/** Names that are counted separately; a file can contain any number of them. */
-const COUNTED = 1000;
-/** The name under which all other names are counted. */
-const OTHERS = '*';
-
-function count(counts: Record<string, Record<string, number>>, why: string, name: string): void {
-  const names = counts[why] ?? {};
-  counts[why] = names;
-  const known = Object.hasOwn(names, name) || Object.keys(names).length < COUNTED ? name : OTHERS;
-  // A file can contain inherited names, and `__proto__`, which an assignment does not create.
-  if (!Object.hasOwn(names, known)) {
-    Object.defineProperty(names, known, { value: 0, configurable: true, enumerable: true, writable: true });
-  }
-  names[known] = (names[known] ?? 0) + 1;
+/** Records that are read together, and what was read. */
+interface Group {
+  readonly raws: readonly RawRecord[];
+  readonly read: () => Promise<ReadRecords>;
 }
 
-/** Whether a number beyond the precision of a double was converted to a number nevertheless, such as 1e-400 to 0. */
-const readsAsNumber = ({ lenient }: ParsedRecord, inexact: readonly Inexact[]): boolean =>
-  lenient.some(({ name, why }) => why === 'numberAsText' && inexact.some(({ key }) => key === name));
+const NOTHING: Group = { raws: [], read: async () => ({ results: [], ignored: {}, warnings: {} }) };
+
+const emptyBatch = (): Batch => ({ records: new Map(), rejected: [] });
 
 /** The import of the records of one resource from a file. */
 class Importer {
   readonly report: FileReport;
   readonly #store: Store;
   readonly #resource: Resource;
-  readonly #reading: Reading;
-  readonly #textReading: Reading;
-  readonly #map: FieldMap;
-  readonly #remedy: string;
+  readonly #thread: ReadingThread;
   readonly #rejects: RejectedFile;
   readonly #report: (line: number, reason: string) => void;
   readonly #seen = new KeySet();
+  /** Records that are not read yet, and the number of their characters. */
+  #raws: RawRecord[] = [];
+  #characters = 0;
+  /** Records that are being read, in the order of the file. */
+  readonly #reading: Group[] = [];
   #batch = emptyBatch();
   /** The model by which the records of this batch are validated. */
   #model: StoreModel | undefined;
@@ -114,14 +94,11 @@ class Importer {
     store: Store,
     file: string,
     resource: Resource,
-    options: ImportOptions,
+    thread: ReadingThread,
     rejects: RejectedFile,
     reportRejection: (line: number, reason: string) => void,
   ) {
-    this.#reading = options.reading;
-    this.#textReading = { ...options.reading, isText: true };
-    this.#map = options.map;
-    this.#remedy = options.remedy;
+    this.#thread = thread;
     this.#report = reportRejection;
     this.#store = store;
     this.#resource = resource;
@@ -146,64 +123,52 @@ class Importer {
 
   /** Adds a record, and stores a batch if it is full. */
   async take(raw: RawRecord): Promise<void> {
-    const record = await this.#parse(raw);
-    if (record !== undefined) await this.#gather(raw, record);
-    if (Math.max(this.#batch.records.size, this.#batch.rejected.length) >= BATCH) await this.#send();
+    this.#raws.push(raw);
+    this.#characters += raw.text.length;
+    if (this.#raws.length >= AT_ONCE.records || this.#characters >= AT_ONCE.characters) await this.#read();
   }
 
   /** Stores the last batch. */
   async finish(): Promise<void> {
+    if (this.#raws.length > 0) await this.#read();
+    await this.#gather(0);
     await this.#send();
     await this.#stored();
   }
 
-  async #gather(raw: RawRecord, record: ParsedRecord): Promise<void> {
+  /** Begins to read the records, and gathers those that were read before. */
+  async #read(): Promise<void> {
+    const raws = this.#raws;
+    this.#raws = [];
+    this.#characters = 0;
+    this.#model ??= await this.#store.model();
+    this.#reading.push({ raws, read: this.#thread.read(this.#model, this.#resource.name, raws) });
+    await this.#gather(this.#thread.ahead);
+  }
+
+  /** Adds the records that were read to the batch. @param ahead how many groups may be on their way after that */
+  async #gather(ahead: number): Promise<void> {
+    while (this.#reading.length > ahead) {
+      const [{ raws, read } = NOTHING] = this.#reading.splice(0, 1);
+      const { results, ...changed } = await read();
+      addChanged(this.report, changed);
+      for (const [index, raw] of raws.entries()) {
+        const result = results[index] ?? '';
+        if (typeof result === 'string') this.#batch.rejected.push({ raw, reason: result });
+        else await this.#add(raw, result);
+        const { records, rejected } = this.#batch;
+        if (Math.max(records.size, rejected.length) >= BATCH) await this.#send();
+      }
+    }
+  }
+
+  async #add(raw: RawRecord, record: ParsedRecord): Promise<void> {
     if (!this.#seen.add(record.key)) this.report.duplicates++; // the last record wins
     const earlier = this.#batch.records.get(record.key)?.record.children.keys() ?? [];
     // Children that only the earlier record has must be stored with it.
     if ([...earlier].some((kind) => !record.children.has(kind))) await this.#send();
     this.#batch.records.delete(record.key);
     this.#batch.records.set(record.key, { raw, record });
-  }
-
-  async #parse(raw: RawRecord): Promise<ParsedRecord | undefined> {
-    const refuse = (reason: string): undefined => {
-      this.#batch.rejected.push({ raw, reason });
-    };
-    if (raw.fault !== undefined) return refuse(raw.fault);
-    this.#model ??= await this.#store.model();
-    const read = recordJson(raw);
-    if (!read.ok) return refuse(read.reason);
-    const { dictionary, settings } = this.#model;
-    const { inexact } = read;
-    const isRow = raw.isRow === true;
-    const resource = this.#model.resource(this.#resource.name);
-    const named = mapped(read.value, isRow ? NO_MAP : this.#map, resource, dictionary);
-    if (typeof named === 'string') return refuse(named);
-    const reading = isRow ? this.#textReading : this.#reading;
-    const context = { dictionary, settings, reading, isShallow: raw.counted?.isDeep === false };
-    const result = parseRecord(resource, named.value, context);
-    const isExact = inexact.length === 0;
-    if (!isExact && (!this.#reading.isLenient || !result.ok || readsAsNumber(result.record, inexact)))
-      return refuse(inexact.map(inexactReason).join('; '));
-    if (!result.ok) {
-      const { reasons, lacksField } = result.invalid;
-      return refuse(`${reasons.join('; ')}${lacksField ? this.#remedy : ''}`);
-    }
-    const { dropped, lenient } = result.record;
-    for (const { name, why } of dropped) count(this.report.ignored, why, name);
-    for (const each of lenient) count(this.report.warnings, each.why, `${each.resource}.${each.name}`);
-    if (!isExact) this.#countTexts(result.record, inexact);
-    return result.record;
-  }
-
-  /** Counts numbers that were stored in text fields because a double cannot represent them. */
-  #countTexts({ resource, values, children }: ParsedRecord, inexact: readonly Inexact[]): void {
-    for (const { key, source } of inexact) {
-      const name = fieldTitles(resource).get(key) ?? this.#map.get(key) ?? key;
-      if (values[name] === source) count(this.report.warnings, TEXT_AS_NUMBER, `${resource.name}.${name}`);
-    }
-    for (const list of children.values()) for (const each of list) this.#countTexts(each, inexact);
   }
 
   /** Starts to store the batch once the previous one is stored, so that everything is reported in the order of the file. */
@@ -281,6 +246,8 @@ export async function importFile(
 ): Promise<FileReport[]> {
   const source = await openText(file, signal);
   const { name } = file;
+  const { reading, map, remedy } = options;
+  await using thread = new ReadingThread({ reading, map, remedy });
   using rejects = rejectedFile(`${name}.rejected.ndjson`);
   const report = (line: number, reason: string): void =>
     progress.reportLine(`${name}${line === 0 ? '' : `:${line}`}: ${reason}`);
@@ -289,7 +256,7 @@ export async function importFile(
   const importerOf = (resource: Resource): Importer =>
     importers.getOrInsertComputed(
       resource.name,
-      () => new Importer(store, name, resource, options, rejects, report),
+      () => new Importer(store, name, resource, thread, rejects, report),
     );
   const show = (records: number): void => progress.update(source.read(), `${records} records`, records);
   let read = 0;

@@ -1,4 +1,5 @@
 /** The columns of ready texts, and how a write computes them from a record. */
+import { plainValues } from '../../records/listed-values.ts';
 import { type RowToPut, type StoredRow, valueIn } from '../../records/rows.ts';
 import { isStamp } from '../../records/stamps.ts';
 import type { ResourceLayout } from '../layout/index.ts';
@@ -15,13 +16,14 @@ interface ColumnWriter<T> {
 }
 
 /** A record's place among its siblings, and the file that this service serves for it. */
-export function rankAndFile({ values }: Pick<RowToPut, 'values'>): {
+export function rankAndFile(row: Pick<RowToPut, 'values'>): {
   rank: number | null;
   file: string | null;
 } {
+  const order = valueIn(row, 'Order');
   return {
-    rank: typeof values.Order === 'number' ? values.Order : null,
-    file: servedFile(values.MediaURL) ?? null,
+    rank: typeof order === 'number' ? order : null,
+    file: servedFile(valueIn(row, 'MediaURL')) ?? null,
   };
 }
 
@@ -51,7 +53,7 @@ function nativeColumns({ settings }: StoreModel, { resource }: ResourceLayout): 
     columns: ['native_text', 'native_plan_text'],
     values: ({ key, parent, kind, values }) => {
       const place = { resource: resource.name, key, parent: parent ?? '', kind: kind ?? undefined };
-      const { native, nativePlan } = nativePartTexts({ ...place, values, timeZone });
+      const { native, nativePlan } = nativePartTexts({ ...place, values: plainValues(values), timeZone });
       return [native, nativePlan];
     },
   };

@@ -4,9 +4,10 @@ import type { StoreModel } from '../../compile/model.ts';
 import { COUNTED_CHANGES, type FieldValues } from '../../dictionary/index.ts';
 import { contentHash, isFormerHash } from '../../records/content-hash.ts';
 import { COUNTED, type CountedChild, countChildren } from '../../records/media.ts';
-import type { RowToPut, RowToRestamp, StoredRow } from '../../records/rows.ts';
+import type { RowToRestamp, StoredRow } from '../../records/rows.ts';
 import type { ChildChange } from '../../records/stamps.ts';
 import { chunked } from '../../shared/chunked.ts';
+import type { OwnRow } from './own-stamps.ts';
 import { derivedCounts, type PreparedRecord } from './prepare.ts';
 import type { WriteTransaction } from './transaction.ts';
 
@@ -14,7 +15,7 @@ export type ChildCounts = Readonly<Record<string, number>>;
 
 /** What a batch does to the children of the records that it writes. */
 interface ChildrenAfter {
-  readonly put: ReadonlyMap<string, { readonly row: RowToPut }>;
+  readonly put: ReadonlyMap<string, { readonly row: OwnRow }>;
   readonly remove: readonly StoredRow[];
 }
 
@@ -76,11 +77,11 @@ export function withCounts(
 ): Counted {
   const before = stored === undefined ? NO_COUNTS : pickCounts(fields, stored.values);
   const moved = counts === undefined || isEqual(before, counts) ? undefined : counts;
-  const { resource, values } = record;
+  const { resource } = record;
   const { owner } = model.settings;
   const hashLike = (like: string): string =>
     isFormerHash(resource, owner, like)
-      ? contentHash(resource, { ...values, ...before }, owner, undefined, like)
+      ? contentHash(resource, { ...record.values, ...before }, owner, undefined, like)
       : hash;
   const like = stored === undefined ? hash : hashLike(stored.hash);
   const isSame = stored !== undefined && stored.isTorn !== true && stored.hash === like;

@@ -1,4 +1,4 @@
-import type { FieldValue, FieldValues } from '../../dictionary/index.ts';
+import type { FieldValue } from '../../dictionary/index.ts';
 import { contentHash } from '../../records/content-hash.ts';
 import { isMediaOfListing, systemFieldsOfMedia } from '../../records/media.ts';
 import { derive, fill } from '../../records/place.ts';
@@ -78,20 +78,20 @@ export function placeChild(
 /**
  * Why a stored record may not be replaced by this one: in an authority, a key belongs to one originating system; in a
  * replica, to one source, whose records may move between systems.
+ * @param given the originating system of the record
  */
 export function conflictWith(
   { source, model }: Pick<WriteTransaction, 'source' | 'model'>,
   stored: StoredRow | undefined,
-  values: FieldValues,
+  given: FieldValue | undefined,
 ): string | undefined {
   if (stored !== undefined && stored.source !== source) {
     return `The key belongs to ${stored.source === null ? 'this store' : `the source ${stored.source}`}`;
   }
-  return model.settings.owner === 'replica' ? undefined : systemConflict(stored, values);
+  return model.settings.owner === 'replica' ? undefined : systemConflict(stored, textOf(given));
 }
 
-function systemConflict(stored: StoredRow | undefined, values: FieldValues): string | undefined {
-  const given = textOf(values.OriginatingSystemID);
+function systemConflict(stored: StoredRow | undefined, given: string | undefined): string | undefined {
   if (stored === undefined || stored.system === null || given === undefined || given === stored.system) {
     return undefined;
   }

@@ -31,7 +31,7 @@ export function hasherOf(
 }
 
 export function prepareRecord(record: ParsedRecord, model: StoreModel): PreparedRecord {
-  const { resource, values } = record;
+  const { resource } = record;
   const children = new Map<string, PreparedRecord[]>();
   for (const [navigation, records] of record.children) {
     children.set(
@@ -41,8 +41,8 @@ export function prepareRecord(record: ParsedRecord, model: StoreModel): Prepared
   }
   return {
     record,
-    hash: hasherOf(model, resource)(values),
-    kind: resource.name === 'Media' ? mediaKind(values) : null,
+    hash: record.prepared?.hash ?? hasherOf(model, resource)(record.values),
+    kind: resource.name === 'Media' ? mediaKind(record.values) : null,
     children,
   };
 }

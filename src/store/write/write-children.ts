@@ -48,11 +48,7 @@ export async function writeChildren(
       tally.unchanged++;
       continue;
     }
-    const conflict = conflictWith(
-      transaction,
-      stored,
-      holder ? { OriginatingSystemID: holder.system } : values,
-    );
+    const conflict = conflictWith(transaction, stored, holder ? holder.system : values.OriginatingSystemID);
     const result =
       conflict === undefined ? placeChild(child, parent, holder?.system, stored, owner) : undefined;
     if (result?.ok !== true) {

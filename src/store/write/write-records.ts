@@ -1,7 +1,8 @@
-import { changedBy, type Navigation } from '../../dictionary/index.ts';
+import { changedBy, type FieldValues, type Navigation } from '../../dictionary/index.ts';
 import { COUNTED } from '../../records/media.ts';
+import { type ParsedRecord, readValue } from '../../records/parsed-record.ts';
 import type { RowToPut, RowToRestamp, StoredRow } from '../../records/rows.ts';
-import type { ChildChange } from '../../records/stamps.ts';
+import { type ChildChange, STAMPED_FIELDS } from '../../records/stamps.ts';
 import { adoptOrphans, findOrphans } from './adopt.ts';
 import { type ChildCounts, countsAfter, restampCounted, withCounts } from './child-counts.ts';
 import { removeWithChildren } from './delete-records.ts';
@@ -43,9 +44,9 @@ export async function writeRecords(
   );
   const outcomes: Outcome[] = [];
   for (const prepared of batch) {
-    const { key, values } = prepared.record;
+    const { key } = prepared.record;
     const stored = found.get(key);
-    const conflict = conflictWith(transaction, stored, values);
+    const conflict = conflictWith(transaction, stored, readValue(prepared.record, 'OriginatingSystemID'));
     if (prepared.record.onlyChildren && stored === undefined) continue; // it has gone meanwhile
     if (conflict === undefined) outcomes.push({ prepared, stored, changes: new Set() });
     else tally.rejected.push({ resource, key, reason: conflict });
@@ -148,7 +149,7 @@ const isRenewed = ({ prepared, stored }: Outcome): boolean =>
   (stored.parent === null && !prepared.record.onlyChildren && stored.system !== systemOf(prepared));
 
 const systemOf = ({ record }: PreparedRecord): string | null =>
-  textOf(record.values.OriginatingSystemID) ?? null;
+  textOf(readValue(record, 'OriginatingSystemID')) ?? null;
 
 /** The originating system of a record's children: a part of another record has that record's. */
 const systemBelow = ({ prepared, stored }: Outcome): string | null | undefined =>
@@ -236,7 +237,7 @@ function compareOne(
     }
     const previous = row ?? elsewhere.get(child.record.key);
     const parent = { resource: resource.name, key };
-    const conflict = conflictWith(transaction, previous, { OriginatingSystemID: system ?? null });
+    const conflict = conflictWith(transaction, previous, system ?? null);
     const placed = conflict === undefined ? placeChild(child, parent, system, previous, owner) : undefined;
     if (placed?.ok !== true) {
       const reason = conflict ?? placed?.reason ?? '';
@@ -304,9 +305,10 @@ async function putParents(
       tally.restamped++;
       continue;
     }
-    const stamps = ownStamps(transaction, stamp, fields, stored?.values, record.values, changes);
-    const system = textOf(record.values.OriginatingSystemID) ?? null;
-    const { key, values } = record;
+    const stamps = ownStamps(transaction, stamp, fields, stored?.values, stampedValues(record), changes);
+    const { key } = record;
+    const system = systemOf(prepared);
+    const values = record.listed ?? record.values;
     const derived = { ...content.counts, ...stamps };
     const { hash } = content;
     put.push({ key, stored, parent: null, parentResource: null, system, kind, hash, values, derived });
@@ -325,5 +327,16 @@ function leftParent(childResource: string, { stored, parent, parentResource }: R
   const changes = new Set([changedBy(childResource, stored.kind)]);
   return [{ resource: stored.parentResource, key: stored.parent, changes }];
 }
+
+/** The values that decide which timestamps move. */
+const stampedValues = (record: ParsedRecord): FieldValues =>
+  record.listed === undefined
+    ? record.values
+    : Object.fromEntries(
+        STAMPED_FIELDS.flatMap((name) => {
+          const value = readValue(record, name);
+          return value === undefined ? [] : [[name, value]];
+        }),
+      );
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);

@@ -1,0 +1,112 @@
+/**
+ * Reads the texts of records: JSON, names of fields, values. It knows neither files nor stores, so that another thread can
+ * do it (record-thread.ts).
+ */
+import type { StoreModel } from '../../compile/model.ts';
+import type { Leniency } from '../../records/lenient.ts';
+import { parseRecord, type Reading } from '../../records/parse-record.ts';
+import type { ParsedRecord } from '../../records/parsed-record.ts';
+import { type FieldMap, fieldTitles, mapped, NO_MAP } from './field-names.ts';
+import { type Inexact, inexactReason, type RawRecord, recordJson } from './record-json.ts';
+
+export interface ReadingOptions {
+  readonly reading: Reading;
+  readonly map: FieldMap;
+  /** Text that is appended to the reason if a record has a field that the dictionary does not define. */
+  readonly remedy: string;
+}
+
+/** Numbers of values, by reason or kind, then by name. */
+type Counts = Record<string, Record<string, number>>;
+
+/** What was changed in records so that they can be stored. */
+export interface Changed {
+  /** Numbers of ignored values, by reason and field. */
+  readonly ignored: Counts;
+  /** Numbers of converted values, by kind, then by resource and field. */
+  readonly warnings: Counts;
+}
+
+/** What was read from the texts of some records of one resource. */
+export interface ReadRecords extends Changed {
+  /** Each record, or the reason why it cannot be stored. */
+  readonly results: readonly (ParsedRecord | string)[];
+}
+
+/** Names that are counted separately; a file can contain any number of them. */
+const COUNTED = 1000;
+/** The name under which all other names are counted. */
+const OTHERS = '*';
+
+function count(counts: Counts, why: string, name: string, more = 1): void {
+  const names = counts[why] ?? {};
+  counts[why] = names;
+  const known = Object.hasOwn(names, name) || Object.keys(names).length < COUNTED ? name : OTHERS;
+  // A file can contain inherited names, and `__proto__`, which an assignment does not create.
+  if (!Object.hasOwn(names, known)) {
+    Object.defineProperty(names, known, { value: 0, configurable: true, enumerable: true, writable: true });
+  }
+  names[known] = (names[known] ?? 0) + more;
+}
+
+/** Adds other numbers. */
+export function addChanged(changed: Changed, others: Changed): void {
+  for (const form of ['ignored', 'warnings'] as const)
+    for (const [why, names] of Object.entries(others[form]))
+      for (const [name, more] of Object.entries(names)) count(changed[form], why, name, more);
+}
+
+/** @param resource its name */
+export function readRecordTexts(
+  raws: readonly RawRecord[],
+  resource: string,
+  model: Pick<StoreModel, 'dictionary' | 'settings' | 'resource'>,
+  options: ReadingOptions,
+): ReadRecords {
+  const ignored: Counts = {};
+  const warnings: Counts = {};
+  const results = raws.map((raw) => read(raw));
+  return { results, ignored, warnings };
+
+  function read(raw: RawRecord): ParsedRecord | string {
+    if (raw.fault !== undefined) return raw.fault;
+    const json = recordJson(raw);
+    if (!json.ok) return json.reason;
+    const { dictionary, settings } = model;
+    const { inexact } = json;
+    const isRow = raw.isRow === true;
+    const of = model.resource(resource);
+    const named = mapped(json.value, isRow ? NO_MAP : options.map, of, dictionary);
+    if (typeof named === 'string') return named;
+    const reading = isRow ? { ...options.reading, isText: true } : options.reading;
+    const context = { dictionary, settings, reading, isShallow: raw.counted?.isDeep === false };
+    const result = parseRecord(of, named.value, context);
+    const isExact = inexact.length === 0;
+    if (!isExact && (!options.reading.isLenient || !result.ok || readsAsNumber(result.record, inexact)))
+      return inexact.map(inexactReason).join('; ');
+    if (!result.ok) {
+      const { reasons, lacksField } = result.invalid;
+      return `${reasons.join('; ')}${lacksField ? options.remedy : ''}`;
+    }
+    const { dropped, lenient } = result.record;
+    for (const { name, why } of dropped) count(ignored, why, name);
+    for (const each of lenient) count(warnings, each.why, `${each.resource}.${each.name}`);
+    if (!isExact) countTexts(result.record, inexact);
+    return result.record;
+  }
+
+  /** Counts numbers that were stored in text fields because a double cannot represent them. */
+  function countTexts({ resource: of, values, children }: ParsedRecord, inexact: readonly Inexact[]): void {
+    for (const { key, source } of inexact) {
+      const name = fieldTitles(of).get(key) ?? options.map.get(key) ?? key;
+      if (values[name] === source) count(warnings, TEXT_AS_NUMBER, `${of.name}.${name}`);
+    }
+    for (const list of children.values()) for (const each of list) countTexts(each, inexact);
+  }
+}
+
+const TEXT_AS_NUMBER: Leniency = 'textAsNumber';
+
+/** Whether a number beyond the precision of a double was converted to a number nevertheless, such as 1e-400 to 0. */
+const readsAsNumber = ({ lenient }: ParsedRecord, inexact: readonly Inexact[]): boolean =>
+  lenient.some(({ name, why }) => why === 'numberAsText' && inexact.some(({ key }) => key === name));

@@ -1,0 +1,31 @@
+/** The thread that reads the texts of records for an import (reading-thread.ts). */
+import { parentPort, workerData } from 'node:worker_threads';
+import { type ModelSource, makeModel, type StoreModel } from '../../compile/model.ts';
+import { unknownFields } from '../../store/write/fields-in-use.ts';
+import { prepareRecord } from '../../store/write/prepare.ts';
+import { type ReadingOptions, readRecordTexts } from './read-records.ts';
+import type { RawRecord } from './record-json.ts';
+import { pack } from './sent-records.ts';
+
+export interface ReadingRequest {
+  readonly resource: string;
+  readonly raws: readonly RawRecord[];
+  /** The model to read them by; absent: the same as before. */
+  readonly model?: Omit<ModelSource, 'settings'> & { readonly settings?: ModelSource['settings'] };
+}
+
+const options: ReadingOptions = workerData;
+let settings: ModelSource['settings'] | undefined;
+let model: StoreModel | undefined;
+
+parentPort?.on('message', ({ resource, raws, model: given }: ReadingRequest) => {
+  settings = given?.settings ?? settings;
+  // Settings that are the same object have the same dictionary.
+  if (given !== undefined && settings !== undefined) model = makeModel({ ...given, settings });
+  if (model === undefined) throw new Error('Records are read by a model');
+  const by = model;
+  const bytes = pack(readRecordTexts(raws, resource, by, options), by.generation, (record) =>
+    unknownFields(by, [record]).length === 0 ? prepareRecord(record, by) : undefined,
+  );
+  parentPort?.postMessage(bytes, [bytes.buffer]);
+});

@@ -1,0 +1,4 @@
+/** A thread that ends when it should read. */
+import { parentPort } from 'node:worker_threads';
+
+parentPort?.on('message', () => process.exit(7));
