@@ -138,11 +138,13 @@ export class ChangeLog {
   *#entries(): Iterable<Entry> {
     const { resources } = this.#model.dictionary;
     const depth = (resource: string): number => depthOf(resources.get(resource));
+    // Keys in an array of their own are sorted without calling a function for each comparison.
     const inOrder = [...this.#noted]
       .toSorted((one, other) => depth(one[0]) - depth(other[0]) || byName(one, other))
-      .map(([resource, noted]) => [resource, [...noted].toSorted(byName)] as const);
-    for (const [resource, noted] of inOrder.toReversed()) {
-      for (const [key, { before, after }] of noted) {
+      .map(([resource, noted]) => ({ resource, noted, keys: [...noted.keys()].sort() }));
+    for (const { resource, noted, keys } of inOrder.toReversed()) {
+      for (const key of keys) {
+        const { before, after } = noted.get(key) ?? NOTHING;
         const was = before?.visible ?? 0;
         const isMoved = after !== undefined && before !== undefined && before.system !== after.system;
         if (after === undefined || isMoved) {
@@ -150,8 +152,9 @@ export class ChangeLog {
         }
       }
     }
-    for (const [resource, noted] of inOrder) {
-      for (const [key, { before, after }] of noted) {
+    for (const { resource, noted, keys } of inOrder) {
+      for (const key of keys) {
+        const { before, after } = noted.get(key) ?? NOTHING;
         if (after === undefined) continue;
         const { visible, system } = after;
         const isSame = before?.system === system;
@@ -161,6 +164,8 @@ export class ChangeLog {
     }
   }
 }
+
+const NOTHING: Noted = { before: undefined, after: undefined };
 
 const byName = ([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number =>
   one < other ? -1 : 1;
@@ -286,24 +291,42 @@ async function write(
   entries: readonly Entry[],
   at: number,
 ): Promise<void> {
-  const numbered = entries.map((entry, index) => ({ ...entry, seq: first + index }));
-  const alike = Map.groupBy(numbered, ({ resource, kind, was, visible, system }) =>
-    JSON.stringify([resource, kind, was, visible, system]),
-  );
+  const alike = new Map<string, Alike>();
+  let last: Alike | undefined;
+  for (const [index, entry] of entries.entries()) {
+    if (last === undefined || !isAlike(last.entry, entry)) {
+      const { resource, kind, was, visible, system } = entry;
+      const id = JSON.stringify([resource, kind, was, visible, system]);
+      last = alike.get(id) ?? { entry, keys: [] };
+      alike.set(id, last);
+    }
+    last.keys.push({ seq: first + index, key: entry.key });
+  }
   const number = (value: number): Sql => sql`CAST(${bind(value)} AS BIGINT)`;
   const text = (value: string | null): Sql => sql`CAST(${bind(value)} AS TEXT)`;
-  const selects = [...alike.values()].flatMap((group) =>
-    group.slice(0, 1).map(({ resource, kind, was, visible, system }) => {
-      const keys = JSON.stringify(group.map(({ seq, key }) => ({ seq, key })));
-      return sql`SELECT v.seq, ${text(resource)}, v.key, ${text(kind)}, ${number(at)}, ${number(was)}, ${number(visible)},
-        ${text(system)} FROM ${dialect.rowsOf(bind(keys), 'v', NUMBERED_KEYS)}`;
-    }),
-  );
+  const selects = [...alike.values()].map(({ entry: { resource, kind, was, visible, system }, keys }) => {
+    const rows = dialect.rowsOf(bind(JSON.stringify(keys)), 'v', NUMBERED_KEYS);
+    return sql`SELECT v.seq, ${text(resource)}, v.key, ${text(kind)}, ${number(at)}, ${number(was)}, ${number(visible)},
+      ${text(system)} FROM ${rows}`;
+  });
   for (let start = 0; start < selects.length; start += SELECTS_AT_ONCE) {
     await run(sql`INSERT INTO plat_changes (seq, resource, key, kind, at, was, visible, system)
       ${join(selects.slice(start, start + SELECTS_AT_ONCE), ' UNION ALL ')}`);
   }
 }
+
+/** Entries that differ in their numbers and keys only. */
+interface Alike {
+  readonly entry: Entry;
+  readonly keys: { readonly seq: number; readonly key: string }[];
+}
+
+const isAlike = (one: Entry, other: Entry): boolean =>
+  one.resource === other.resource &&
+  one.kind === other.kind &&
+  one.was === other.was &&
+  one.visible === other.visible &&
+  one.system === other.system;
 
 /**
  * A number that an entry has is never assigned again, whatever the store recorded as the next one.
