@@ -5,8 +5,15 @@ import { dropOver, isWatched, reportJson, reportLines } from './terminal.ts';
 
 interface ReplicaScreen {
   show(event: ReplicaEvent): void;
-  /** @param quarantined numbers of records that could not be stored, by resource */
-  end(result: string, quarantined: Readonly<Record<string, number>>): void;
+  end(result: string, left: LeftOver): void;
+}
+
+/** What a run could not do. */
+interface LeftOver {
+  /** The numbers of records that could not be stored, by resource. */
+  readonly quarantined: Readonly<Record<string, number>>;
+  /** The number of listings whose files are not all here. */
+  readonly withoutFiles: number;
 }
 
 const INTERVALS: Intervals = { lines: 2000, screen: 200 };
@@ -61,8 +68,13 @@ export function replicaScreen(source: string): ReplicaScreen {
       if (event.kind === 'step') rates.set(`${event.resource} ${event.step}`, started());
       say(event.kind === 'deleted' || event.kind === 'gone' ? short(event) : { ...event });
     },
-    end: (result, quarantined) =>
-      say({ kind: 'end', result, ...(Object.keys(quarantined).length === 0 ? {} : { quarantined }) }),
+    end: (result, { quarantined, withoutFiles }) =>
+      say({
+        kind: 'end',
+        result,
+        ...(Object.keys(quarantined).length === 0 ? {} : { quarantined }),
+        ...(withoutFiles === 0 ? {} : { withoutFiles }),
+      }),
   };
 }
 

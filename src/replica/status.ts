@@ -6,6 +6,7 @@ import { timestampFrom } from '../dictionary/index.ts';
 import type { Store } from '../store/store.ts';
 import { type Following, readNote, type Schedule } from './checkpoint/notes.ts';
 import { shownName } from './checkpoint/processes.ts';
+import { FILES } from './copy/pending-fetches.ts';
 import { CHILDREN, RECORD } from './copy/quarantine-entry.ts';
 import type { LoadState } from './machine/load.ts';
 import type { SweepState } from './machine/sweep.ts';
@@ -23,6 +24,8 @@ export interface SourceStatus {
   readonly lastPurge?: string;
   readonly lastAccounts?: string;
   readonly quarantined: number;
+  /** Listings whose media files are not all in the folder; 0 if only records are copied. */
+  readonly withoutFiles: number;
   /** Fields of the source that the replica omits. */
   readonly ignored: readonly string[];
   /** The process that is currently working on it. */
@@ -116,6 +119,7 @@ export async function sourceStatus(store: Store, source: string, now: number): P
     ...(schedule.purge === undefined ? {} : { lastPurge: timestampFrom(schedule.purge) }),
     ...(schedule.accounts === undefined ? {} : { lastAccounts: timestampFrom(schedule.accounts) }),
     quarantined: await store.checkpoints.quarantinedCount(source),
+    withoutFiles: await store.checkpoints.pendingCount(source, 'Property', FILES),
     ignored: readNote(state, 'ignored') ?? [],
     ...(following === undefined ? {} : { following: followingStatus(following, level) }),
     ...(holder === undefined || holder.expires <= now ? {} : { holder: shownName(holder.holder) }),

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { platError } from '../../errors/index.ts';
 import { DEFAULT_SETTINGS } from '../../records/settings.ts';
+import { FILES } from '../../replica/copy/pending-fetches.ts';
 import type { FollowMethod, ReplicateOptions } from '../../replica/run/options.ts';
 import { sourceName } from '../../replica/run/options.ts';
 import { type ReplicateResult, replicate } from '../../replica/run/replicate.ts';
@@ -143,7 +144,7 @@ export function defineReplicate(command: Command): void {
         ? await openPatiently(open, { clock: systemClock, random: Math.random, signal, onFailure })
         : await open();
       if (store === undefined) {
-        screen.end('stopped', {});
+        screen.end('stopped', { quarantined: {}, withoutFiles: 0 });
         return;
       }
       admin?.opened(store);
@@ -165,9 +166,9 @@ export function defineReplicate(command: Command): void {
         },
       };
       const result = await replicate(options);
-      const quarantined = isWatching ? [] : await store.checkpoints.quarantined(sourceName(given));
-      screen.end(result, countsOf(quarantined));
-      process.exitCode = exitOf(result, quarantined.length);
+      const left = isWatching ? { quarantined: [], withoutFiles: 0 } : await leftOf(store, options);
+      screen.end(result, { ...left, quarantined: countsOf(left.quarantined) });
+      process.exitCode = exitOf(result, left.quarantined.length + left.withoutFiles);
     } finally {
       await admin?.close();
       await store?.close();
@@ -175,10 +176,20 @@ export function defineReplicate(command: Command): void {
   });
 }
 
-/** A result that requires a decision takes precedence over quarantined records. */
-function exitOf(result: ReplicateResult, quarantined: number): number {
+/** What a run could not do: records that are in quarantine, and the number of listings whose files are not all here. */
+async function leftOf({ checkpoints }: Store, options: ReplicateOptions) {
+  const name = sourceName(options);
+  const fetches = options.mediaFolder !== undefined && options.step === undefined;
+  return {
+    quarantined: await checkpoints.quarantined(name),
+    withoutFiles: fetches ? await checkpoints.pendingCount(name, 'Property', FILES) : 0,
+  };
+}
+
+/** A result that requires a decision takes precedence over what is left. */
+function exitOf(result: ReplicateResult, left: number): number {
   if (result === 'guarded' || result === 'unsure') return EXIT.differs;
-  return quarantined > 0 ? EXIT.failed : EXIT.done;
+  return left > 0 ? EXIT.failed : EXIT.done;
 }
 
 /** The number of entries of each resource. */

@@ -97,6 +97,7 @@ function sourceText(source: SourceStatus): string[] {
     ...source.abilities.map((ability) => `  ${ability}`),
     ...table([head, ...rows]),
     `last update ${source.lastUpdate ?? 'never'}, last purge ${source.lastPurge ?? 'never'}, ${source.quarantined} in quarantine`,
+    ...(source.withoutFiles === 0 ? [] : [`${source.withoutFiles} listings lack media files`]),
     ...followingText(source),
     ...(source.ignored.length > 0 ? [`left out: ${source.ignored.join(', ')}`] : []),
     ...(source.holder === undefined ? [] : [`${source.holder} is replicating it`]),

@@ -153,6 +153,27 @@ test('an interrupted verify exits with 130 or 143 within a moment and says that 
   }
 });
 
+test('a run that could not fetch media files says how many listings lack some, and exits with 1', async (t) => {
+  const clock = now();
+  const media = (number: number): Json =>
+    number === 2 ? { Media: [{ MediaKey: 'M', MediaURL: 'http://127.0.0.1:1/m.jpg' }] } : { Media: [] };
+  const server = await odataServer(t, clock, { Property: listings(3, clock, media) }, { expands: ['Media'] });
+  const at = place(t);
+  const copying = ['replicate', ...options(server.root, '--media', 'files')];
+  const end = /"kind":"end","result":"done","withoutFiles":1\}\n$/;
+  // The second run does not ask the host again, which is too early; the file is missing all the same.
+  for (const run of [1, 2]) {
+    const { code, err } = await at.run(copying);
+    assert.equal(code, 1, `run ${run}`);
+    assert.match(err, end);
+  }
+  assert.match(await at.done(['status', '--store', 'replica.db']), /^1 listings lack media files$/m);
+  const [source] = JSON.parse(await at.done(['status', '--store', 'replica.db', '--json'])).sources;
+  assert.equal(source.withoutFiles, 1);
+  await at.done([...copying, '--step', 'update']);
+  await at.done(['replicate', ...options(server.root)]);
+});
+
 test('quarantine list and retry: a retry stores records that are valid now and lists the others', async (t) => {
   const clock = now();
   const wrong = (number: number): Json =>
