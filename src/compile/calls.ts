@@ -94,26 +94,20 @@ export const castBy =
     if (from === 'null') return fromNull(to, value);
     if (from === to) return value;
     if (from === 'string') return fromText(to, value);
-    switch (`${from} ${to}`) {
-      case 'integer string':
-      case 'decimal string':
-        return sql`plat_number_text(${value})`;
-      case 'timestamp string':
-        return sql`(${value} || 'Z')`;
-      case 'date timestamp':
-        return sql`(${value} || 'T00:00:00')`;
-      case 'timestamp date':
-        return sql`substr(${value}, 1, 10)`;
-      case 'timestamp time':
-        return sql`substr(${value}, 12)`;
-      case 'decimal integer':
-        return whole(value);
-      case 'integer decimal':
-        return value;
-      default:
-        return to === 'string' ? text(from, value) : nothing(to);
-    }
+    if (from === 'decimal' && to === 'integer') return whole(value);
+    return CASTS[`${from} ${to}`]?.(value) ?? (to === 'string' ? text(from, value) : nothing(to));
   };
+
+/** The casts that every engine writes the same, by the types from and to. */
+const CASTS: Readonly<Record<string, (value: Sql) => Sql>> = {
+  'integer string': (value) => sql`plat_number_text(${value})`,
+  'decimal string': (value) => sql`plat_number_text(${value})`,
+  'timestamp string': (value) => sql`(${value} || 'Z')`,
+  'date timestamp': (value) => sql`(${value} || 'T00:00:00')`,
+  'timestamp date': (value) => sql`substr(${value}, 1, 10)`,
+  'timestamp time': (value) => sql`substr(${value}, 12)`,
+  'integer decimal': (value) => value,
+};
 
 /** How an engine writes values as JSON text: `null` for a null value, but for `seconds`, where it stays null. */
 export type JsonForms = Readonly<

@@ -8,21 +8,18 @@ import type { BoundValue } from './fragment.ts';
 /** What a column contains. An engine without booleans stores them as 0 and 1. */
 export type ColumnKind = 'text' | 'number' | 'boolean';
 
+/** The columns of rows in order, by name. */
+export const columnKinds = (kinds: Readonly<Record<string, ColumnKind>>): ReadonlyMap<string, ColumnKind> =>
+  new Map(Object.entries(kinds));
+
+const KINDS: Readonly<Record<Field['type']['kind'], ColumnKind>> = {
+  ...{ string: 'text', date: 'text', timestamp: 'text' },
+  ...{ integer: 'number', decimal: 'number', boolean: 'boolean' },
+};
+
 /** The kind of a field's column. Timestamps are texts that sort by time; a list is stored as JSON text. */
-export function columnKind({ collection, type }: Field): ColumnKind {
-  if (collection) return 'text';
-  switch (type.kind) {
-    case 'integer':
-    case 'decimal':
-      return 'number';
-    case 'boolean':
-      return 'boolean';
-    case 'string':
-    case 'date':
-    case 'timestamp':
-      return 'text';
-  }
-}
+export const columnKind = ({ collection, type }: Field): ColumnKind =>
+  collection ? 'text' : KINDS[type.kind];
 
 /** The value of a field as its column stores it. */
 export function encode(field: Field, value: FieldValue | undefined): string | number | boolean | null {
@@ -39,17 +36,13 @@ export const cellOf = (raw: unknown): BoundValue =>
 export function decode(field: Field, raw: unknown): FieldValue {
   if (raw === undefined || raw === null || raw instanceof Uint8Array) return null;
   if (field.collection) return storedList(String(raw));
-  switch (field.type.kind) {
+  switch (columnKind(field)) {
     case 'boolean':
       return Number(raw) === 1;
-    case 'timestamp':
-      return `${raw}Z`;
-    case 'integer':
-    case 'decimal':
+    case 'number':
       return Number(raw);
-    case 'string':
-    case 'date':
-      return String(raw);
+    case 'text':
+      return field.type.kind === 'timestamp' ? `${raw}Z` : String(raw);
   }
 }
 

@@ -404,17 +404,9 @@ function beginsLately(context: Context, field: Field, operator: ComparisonOperat
 
 /** A comparison with null: equality tests for absence, and no order holds. */
 function nullComparison(context: Context, operator: ComparisonOperator, left: Expression): Sql {
-  switch (operator) {
-    case 'eq':
-      return sql`${operand(context, left, typeOf(left))} IS NULL`;
-    case 'ne':
-      return sql`${operand(context, left, typeOf(left))} IS NOT NULL`;
-    case 'gt':
-    case 'ge':
-    case 'lt':
-    case 'le':
-      return sql`FALSE`;
-  }
+  if (operator !== 'eq' && operator !== 'ne') return sql`FALSE`;
+  const value = operand(context, left, typeOf(left));
+  return operator === 'eq' ? sql`${value} IS NULL` : sql`${value} IS NOT NULL`;
 }
 
 /** A date that is compared with a timestamp means midnight UTC. Numbers need no common type. */

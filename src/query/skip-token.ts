@@ -3,7 +3,7 @@
  * row (specification 2.3); in another order, it contains the values that are needed to continue. This module knows no store.
  */
 import { platError } from '../errors/index.ts';
-import { type OrderTerm, typeOf } from './tree.ts';
+import { type OrderTerm, typeOf, type ValueType } from './tree.ts';
 
 /** The last row of a page: its key, and the values of the order's terms. */
 interface Row {
@@ -82,25 +82,15 @@ const NUMBER = /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i;
 
 /** Whether an engine can have returned a value for a term. Depending on the engine, booleans are 0 or 1, and numbers are texts. */
 function fits(value: Row['values'][number], { expression }: OrderTerm): boolean {
-  if (value === null) return true;
-  switch (typeOf(expression)) {
-    case 'integer':
-    case 'decimal':
-    case 'duration':
-      return typeof value === 'number' || (typeof value === 'string' && NUMBER.test(value));
-    case 'boolean':
-      return typeof value === 'boolean' || value === 0 || value === 1;
-    case 'string':
-    case 'date':
-    case 'timestamp':
-    case 'time':
-      return typeof value === 'string';
-    case 'point':
-    case 'polygon':
-    case 'null':
-      return true;
-  }
+  const type = typeOf(expression);
+  if (value === null || UNORDERED.has(type)) return true;
+  if (type === 'boolean') return typeof value === 'boolean' || value === 0 || value === 1;
+  if (!NUMERIC.has(type)) return typeof value === 'string';
+  return typeof value === 'number' || (typeof value === 'string' && NUMBER.test(value));
 }
+
+const NUMERIC: ReadonlySet<ValueType> = new Set(['integer', 'decimal', 'duration']);
+const UNORDERED: ReadonlySet<ValueType> = new Set(['point', 'polygon', 'null']);
 
 function parse(token: string): readonly unknown[] {
   let content: unknown;

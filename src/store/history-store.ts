@@ -3,7 +3,7 @@
  * each step of a few minutes. A process writes its own rows as a whole, so that a write may be repeated; readers add up
  * the rows of all processes.
  */
-import type { ColumnKind } from '../compile/column-value.ts';
+import { columnKinds } from '../compile/column-value.ts';
 import { bind, integer, join, name, sql } from '../compile/fragment.ts';
 import { Damage, storedJson } from '../records/damage.ts';
 import { isObject } from '../shared/json.ts';
@@ -72,13 +72,13 @@ export interface HistoryStore {
 }
 
 /** The columns of `plat_history`; `at` is in minutes since 1970. */
-const COLUMNS: ReadonlyMap<string, ColumnKind> = new Map([
-  ['at', 'number'],
-  ['process', 'text'],
-  ['counted_from', 'number'],
-  ['counted_to', 'number'],
-  ['figures', 'text'],
-]);
+const COLUMNS = columnKinds({
+  at: 'number',
+  process: 'text',
+  counted_from: 'number',
+  counted_to: 'number',
+  figures: 'text',
+});
 
 const NAMES = join([...COLUMNS.keys()].map(name), ', ');
 

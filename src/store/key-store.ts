@@ -1,6 +1,6 @@
 /** The keys of a store, and their use. Only the hash of a token is stored. */
 import { KEY_KINDS, type KeyRecord } from '../access/index.ts';
-import type { ColumnKind } from '../compile/column-value.ts';
+import { columnKinds } from '../compile/column-value.ts';
 import { bind, join, type Sql, sql } from '../compile/fragment.ts';
 import { Damage, storedJson } from '../records/damage.ts';
 import type { OwnTables, Row } from './session.ts';
@@ -99,15 +99,15 @@ export function keyStoreOn({ reading, locked }: OwnTables): KeyStore {
 }
 
 /** The columns of `plat_key_use`. */
-const USE: ReadonlyMap<string, ColumnKind> = new Map([
-  ['key_id', 'text'],
-  ['requests', 'number'],
-  ['rows', 'number'],
-  ['bytes', 'number'],
-  ['last_request_at', 'text'],
-  ['last_window', 'text'],
-  ['last_sweep_at', 'text'],
-]);
+const USE = columnKinds({
+  key_id: 'text',
+  requests: 'number',
+  rows: 'number',
+  bytes: 'number',
+  last_request_at: 'text',
+  last_window: 'text',
+  last_sweep_at: 'text',
+});
 
 const textOf = (raw: unknown): string | null => (typeof raw === 'string' ? raw : null);
 

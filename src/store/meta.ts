@@ -2,7 +2,7 @@
  * What a store records about itself: one text per row in `plat_meta`, and the fields in use in `plat_profile`. A text
  * that plat never writes there is damage. It knows no engine.
  */
-import type { ColumnKind } from '../compile/column-value.ts';
+import { columnKinds } from '../compile/column-value.ts';
 import { bind, join, type Sql, sql } from '../compile/fragment.ts';
 import { makeModel, type StoreModel } from '../compile/model.ts';
 import { Damage } from '../records/damage.ts';
@@ -222,10 +222,7 @@ export type MetaChange = {
   readonly [Name in StoredName]?: (Name extends 'clockReading' ? string : Meta[Name]) | undefined;
 };
 
-const PAIR: ReadonlyMap<string, ColumnKind> = new Map([
-  ['name', 'text'],
-  ['value', 'text'],
-]);
+const PAIR = columnKinds({ name: 'text', value: 'text' });
 
 /**
  * The number of changes once more, written before the actual one by every writer that appends to the sequence of
@@ -258,11 +255,7 @@ export const givenIn = ({
   given: kept,
 });
 
-const IN_USE: ReadonlyMap<string, ColumnKind> = new Map([
-  ['resource', 'text'],
-  ['field', 'text'],
-  ['since', 'number'],
-]);
+const IN_USE = columnKinds({ resource: 'text', field: 'text', since: 'number' });
 
 export async function writeProfile(session: Session, profile: Profile): Promise<void> {
   const rows = [...profile.since].flatMap(([resource, fields]) =>

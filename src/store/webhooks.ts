@@ -3,7 +3,7 @@
  * store share them; one process at a time holds a webhook and sends to it. This module knows neither HTTP nor what is
  * sent.
  */
-import type { ColumnKind } from '../compile/column-value.ts';
+import { columnKinds } from '../compile/column-value.ts';
 import { bind, integer, join, name, type Sql, sql } from '../compile/fragment.ts';
 import { Damage, storedJson } from '../records/damage.ts';
 import { type FeedPosition, positionIn, positionText } from './change-feed.ts';
@@ -94,28 +94,28 @@ export interface WebhookStore {
   remove(id: string): Promise<boolean>;
 }
 
-const COLUMNS: ReadonlyMap<string, ColumnKind> = new Map([
-  ['id', 'text'],
-  ['url', 'text'],
-  ['secret', 'text'],
-  ['former_secret', 'text'],
-  ['former_until', 'number'],
-  ['bearer', 'text'],
-  ['role', 'text'],
-  ['systems', 'text'],
-  ['resources', 'text'],
-  ['private_hosts', 'number'],
-  ['created_at', 'text'],
-  ['paused', 'text'],
-  ['position', 'text'],
-  ['batch_end', 'number'],
-  ['delivered', 'number'],
-  ['delivered_at', 'text'],
-  ['attempts', 'number'],
-  ['failing_since', 'number'],
-  ['next_attempt', 'number'],
-  ['last_error', 'text'],
-]);
+const COLUMNS = columnKinds({
+  id: 'text',
+  url: 'text',
+  secret: 'text',
+  former_secret: 'text',
+  former_until: 'number',
+  bearer: 'text',
+  role: 'text',
+  systems: 'text',
+  resources: 'text',
+  private_hosts: 'number',
+  created_at: 'text',
+  paused: 'text',
+  position: 'text',
+  batch_end: 'number',
+  delivered: 'number',
+  delivered_at: 'text',
+  attempts: 'number',
+  failing_since: 'number',
+  next_attempt: 'number',
+  last_error: 'text',
+});
 
 const NAMES = join([...COLUMNS.keys()].map(name), ', ');
 

@@ -12,9 +12,18 @@ const SHELLS = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof SHELLS)[number];
 
 /** The values of an option or argument: one word of a list, several separated by commas, a file, a folder, any text. */
-type Takes =
-  | { readonly kind: 'word' | 'words'; readonly of: readonly string[] }
-  | { readonly kind: 'file' | 'folder' | 'text' };
+interface Takes {
+  readonly kind: 'word' | 'words' | 'file' | 'folder' | 'text';
+  readonly of: readonly string[];
+}
+
+/** How a shell completes each kind of values. */
+type Actions = Readonly<Record<Takes['kind'], (of: readonly string[]) => string>>;
+
+const actBy =
+  (actions: Actions) =>
+  ({ kind, of }: Takes): string =>
+    actions[kind](of);
 
 interface CompletedOption {
   readonly names: readonly string[];
@@ -55,15 +64,7 @@ export function defineCompletion(completion: Command, every: () => Promise<reado
 
 /** @param every the program and all its commands */
 function completionScript(shell: Shell, every: readonly Command[], names: KnownNames): string {
-  const commands = every.map((command) => completed(command, names));
-  switch (shell) {
-    case 'bash':
-      return bash(commands);
-    case 'zsh':
-      return zsh(commands);
-    case 'fish':
-      return fish(commands);
-  }
+  return { bash, zsh, fish }[shell](every.map((command) => completed(command, names)));
 }
 
 function completed(command: Command, names: KnownNames): CompletedCommand {
@@ -98,8 +99,8 @@ function takesOf(
   if (attribute === 'resource') return { kind: 'word', of: resources };
   if (attribute === 'resources') return { kind: 'words', of: resources };
   if (attribute === 'role') return { kind: 'word', of: roles };
-  if (['file', 'store'].includes(placeholder)) return { kind: 'file' };
-  return { kind: placeholder === 'dir' ? 'folder' : 'text' };
+  if (['file', 'store'].includes(placeholder)) return { kind: 'file', of: [] };
+  return { kind: placeholder === 'dir' ? 'folder' : 'text', of: [] };
 }
 
 const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
@@ -124,20 +125,13 @@ function byValue(commands: readonly CompletedCommand[], act: (takes: Takes) => s
 }
 
 function bash(commands: readonly CompletedCommand[]): string {
-  const act = (takes: Takes): string => {
-    switch (takes.kind) {
-      case 'word':
-        return `_plat_words ${quoted(takes.of.join('\n'))}`;
-      case 'words':
-        return `_plat_list ${quoted(takes.of.join('\n'))}`;
-      case 'file':
-        return '_plat_files -f';
-      case 'folder':
-        return '_plat_files -d';
-      case 'text':
-        return 'COMPREPLY=()';
-    }
-  };
+  const act = actBy({
+    word: (of) => `_plat_words ${quoted(of.join('\n'))}`,
+    words: (of) => `_plat_list ${quoted(of.join('\n'))}`,
+    file: () => '_plat_files -f',
+    folder: () => '_plat_files -d',
+    text: () => 'COMPREPLY=()',
+  });
   const first = commands.filter(({ name }) => name !== '');
   return `# Completes the words of plat in bash: source <(plat completion bash)
 _plat_words() {
@@ -189,20 +183,13 @@ complete -F _plat plat
 
 function zsh(commands: readonly CompletedCommand[]): string {
   const plain = (text: string): string => text.replaceAll(/[[\]:\\]/g, String.raw`\$&`);
-  const act = (takes: Takes): string => {
-    switch (takes.kind) {
-      case 'word':
-        return `:value:(${takes.of.join(' ')})`;
-      case 'words':
-        return `:values:_values -s , value ${takes.of.join(' ')}`;
-      case 'file':
-        return ':file:_files';
-      case 'folder':
-        return ':folder:_files -/';
-      case 'text':
-        return ':value: ';
-    }
-  };
+  const act = actBy({
+    word: (of) => `:value:(${of.join(' ')})`,
+    words: (of) => `:values:_values -s , value ${of.join(' ')}`,
+    file: () => ':file:_files',
+    folder: () => ':folder:_files -/',
+    text: () => ':value: ',
+  });
   const option = ({ names, does, takes }: CompletedOption): string[] =>
     names.map((name) => quoted(`${name}[${plain(does)}]${takes === undefined ? '' : act(takes)}`));
   const functionOf = (name: string): string =>
@@ -238,20 +225,13 @@ if [ "$funcstack[1]" = _plat ]; then _plat "$@"; else compdef _plat plat; fi
 }
 
 function fish(commands: readonly CompletedCommand[]): string {
-  const act = (takes: Takes): string => {
-    switch (takes.kind) {
-      case 'word':
-        return `-x -a ${quoted(takes.of.join(' '))}`;
-      case 'words':
-        return `-x -a "(__fish_complete_list , 'printf \\"%s\\\\n\\" ${takes.of.join(' ')}')"`;
-      case 'file':
-        return '-r -F';
-      case 'folder':
-        return "-x -a '(__fish_complete_directories)'";
-      case 'text':
-        return '-x';
-    }
-  };
+  const act = actBy({
+    word: (of) => `-x -a ${quoted(of.join(' '))}`,
+    words: (of) => `-x -a "(__fish_complete_list , 'printf \\"%s\\\\n\\" ${of.join(' ')}')"`,
+    file: () => '-r -F',
+    folder: () => "-x -a '(__fish_complete_directories)'",
+    text: () => '-x',
+  });
   const when = (name: string): string => `-n ${quoted(`__plat_is ${name}`.trim())}`;
   const lines = commands.flatMap(({ name, options, commands: inner, takes }) => [
     ...inner.map(([word, does]) => `complete -c plat ${when(name)} -a ${word} -d ${quoted(does)}`),

@@ -65,7 +65,7 @@ export function typeOfField({ control }: ResoShape, field: Field): string {
 /** The same for a computed property. */
 export function typeOfComputed({ control }: ResoShape, { name, expression }: Computed): string {
   if (control === undefined) return '';
-  const type = computedName(typeOf(expression));
+  const type = COMPUTED_NAMES[typeOf(expression)];
   return typeMember(name, type === undefined ? undefined : `${control.before}${type}`);
 }
 
@@ -79,27 +79,14 @@ export function fieldsOf({ view, layout }: TextSource, { selection }: ResoShape)
   return selection.fields.length > 0 || key === undefined ? selection.fields : [key];
 }
 
-function computedName(type: ValueType): string | undefined {
-  switch (type) {
-    case 'integer':
-      return 'Int64';
-    case 'decimal':
-      return 'Decimal';
-    case 'date':
-      return 'Date';
-    case 'timestamp':
-      return 'DateTimeOffset';
-    case 'time':
-      return 'TimeOfDay';
-    case 'duration':
-      return 'Duration';
-    case 'point':
-      return 'GeographyPoint';
-    case 'polygon':
-      return 'GeographyPolygon';
-    case 'string':
-    case 'boolean':
-    case 'null':
-      return undefined;
-  }
-}
+/** The types that JSON does not show. */
+const COMPUTED_NAMES: Readonly<Partial<Record<ValueType, string>>> = {
+  integer: 'Int64',
+  decimal: 'Decimal',
+  date: 'Date',
+  timestamp: 'DateTimeOffset',
+  time: 'TimeOfDay',
+  duration: 'Duration',
+  point: 'GeographyPoint',
+  polygon: 'GeographyPolygon',
+};

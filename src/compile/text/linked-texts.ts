@@ -7,6 +7,7 @@
 import type { View } from '../../access/index.ts';
 import { BoundedCache, bytesOfText } from '../../shared/bounded-cache.ts';
 import { numberOf } from '../../shared/per-object.ts';
+import { columnKinds } from '../column-value.ts';
 import type { Dialect } from '../dialect.ts';
 import {
   bind,
@@ -156,10 +157,7 @@ function planLinked(dialect: Dialect, links: readonly SeenLink[], omitNulls: boo
     if (!forms.has(form)) forms.set(form, link);
     return { name: form, resource: link.target.resource.name, prefix: link.prefix, without: link.without };
   });
-  const columns = new Map([
-    ['link', 'text'],
-    ['key', 'text'],
-  ] as const);
+  const columns = columnKinds({ link: 'text', key: 'text' });
   const statements = [...forms].map(([form, link]) => {
     const asked = dialect.rowsOf(slot('links'), 'l', columns);
     const text = dialect.bytes(fragmentText(link, 'f', omitNulls));

@@ -46,10 +46,8 @@ export function timeOf(literal: string): string | undefined {
   return `${hour}:${minute}:${second}${fractionText(fraction, ALL_DIGITS)}`;
 }
 
-const SECOND = 1000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
+/** Milliseconds. */
+const UNITS = { now: 0, seconds: 1000, minutes: 60_000, hours: 3_600_000, days: 86_400_000 };
 const FIRST = Date.parse('0001-01-01T00:00:00Z');
 const LAST = Date.parse('9999-12-31T23:59:59.999Z');
 
@@ -86,22 +84,14 @@ function withWeekdays(now: Date, count: number): number {
 function shifted(now: Date, clock: Clock): number {
   const { count } = clock;
   switch (clock.function) {
-    case 'now':
-      return now.getTime();
-    case 'seconds':
-      return now.getTime() + count * SECOND;
-    case 'minutes':
-      return now.getTime() + count * MINUTE;
-    case 'hours':
-      return now.getTime() + count * HOUR;
-    case 'days':
-      return now.getTime() + count * DAY;
     case 'weekdays':
       return withWeekdays(now, count);
     case 'months':
       return withMonths(now, count);
     case 'years':
       return withMonths(now, count * 12);
+    default:
+      return now.getTime() + count * UNITS[clock.function];
   }
 }
 

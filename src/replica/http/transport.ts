@@ -113,25 +113,17 @@ function endAfter(body: Readable, longest: number): void {
 }
 
 function decoded(body: Readable, encoding: string | undefined): AsyncIterable<Uint8Array> {
-  const decoder = decoderOf(encoding);
+  const decoder = DECODERS.get(encoding)?.();
   if (decoder === undefined) return body;
   // When the reader stops, both end, and with them the connection: nothing else frees it.
   pipeline(body, decoder, () => undefined);
   return decoder;
 }
 
-function decoderOf(encoding: string | undefined): Transform | undefined {
-  switch (encoding) {
-    case 'gzip':
-    case 'x-gzip':
-      return createGunzip();
-    case 'deflate':
-      return createInflate();
-    case 'br':
-      return createBrotliDecompress();
-    case 'zstd':
-      return createZstdDecompress();
-    default:
-      return undefined;
-  }
-}
+const DECODERS = new Map<string | undefined, () => Transform>([
+  ['gzip', createGunzip],
+  ['x-gzip', createGunzip],
+  ['deflate', createInflate],
+  ['br', createBrotliDecompress],
+  ['zstd', createZstdDecompress],
+]);

@@ -2,6 +2,7 @@
  * Rewrites inconsistent rows. Columns, texts and hash are three copies of a record: if two agree, the third is wrong.
  * It knows neither engines nor where a record came from.
  */
+import { cellOf, columnKind } from '../../compile/column-value.ts';
 import type { Planner } from '../../compile/context.ts';
 import { column, integer, join, name, type Sql, sql } from '../../compile/fragment.ts';
 import { isOneTable, ownColumn, PUBLISHED, type ResourceLayout } from '../../compile/layout/index.ts';
@@ -388,18 +389,11 @@ function fieldValue(field: Field | undefined, value: unknown): FieldValue | unde
   if (field.collection) {
     return Array.isArray(value) && value.every((each) => typeof each === 'string') ? value : undefined;
   }
-  switch (field.type.kind) {
-    case 'boolean':
-      return typeof value === 'boolean' ? value : undefined;
-    case 'integer':
-    case 'decimal':
-      return typeof value === 'number' ? value : undefined;
-    case 'string':
-    case 'date':
-    case 'timestamp':
-      return typeof value === 'string' ? value : undefined;
-  }
+  const cell = cellOf(value);
+  return cell !== null && typeof cell === JSON_TYPES[columnKind(field)] ? cell : undefined;
 }
+
+const JSON_TYPES = { text: 'string', number: 'number', boolean: 'boolean' } as const;
 
 /** Rows that one transaction rewrites at most. */
 const AT_ONCE = 200;

@@ -9,7 +9,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { MOST_BITS } from '../../access/index.ts';
-import type { ColumnKind } from '../../compile/column-value.ts';
+import { columnKinds } from '../../compile/column-value.ts';
 import { bind, integer, join, name, type Sql, sql } from '../../compile/fragment.ts';
 import type { ResourceLayout } from '../../compile/layout/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
@@ -34,10 +34,7 @@ const WRITTEN_AT_ONCE = 20_000;
 /** The maximum number of groups of entries that one statement writes. */
 const SELECTS_AT_ONCE = 50;
 
-const NUMBERED_KEYS: ReadonlyMap<string, ColumnKind> = new Map([
-  ['seq', 'number'],
-  ['key', 'text'],
-]);
+const NUMBERED_KEYS = columnKinds({ seq: 'number', key: 'text' });
 
 /** Who sees a record: the bits of the roles, and its originating system. */
 interface Audience {

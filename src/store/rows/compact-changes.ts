@@ -5,7 +5,7 @@
  * knows no engine.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { ColumnKind } from '../../compile/column-value.ts';
+import { columnKinds } from '../../compile/column-value.ts';
 import { bind, integer, type Sql, sql } from '../../compile/fragment.ts';
 import { readMeta, writeMeta } from '../meta.ts';
 import type { OwnTables, Row, Session } from '../session.ts';
@@ -34,10 +34,7 @@ interface Entries {
   readonly before: number[];
 }
 
-const COLUMNS: ReadonlyMap<string, ColumnKind> = new Map([
-  ['seq', 'number'],
-  ['saw', 'number'],
-]);
+const COLUMNS = columnKinds({ seq: 'number', saw: 'number' });
 
 /**
  * Runs one step.

@@ -2,6 +2,8 @@
  * Counts the rows of each resource by visibility and originating system, in the transaction that changes the rows, so
  * that a count need not read them. The counters of values in use (values-in-use.ts) are among them.
  */
+
+import { columnKinds } from '../../compile/column-value.ts';
 import { bind, integer, sql } from '../../compile/fragment.ts';
 import {
   AFTER_VALUES,
@@ -22,12 +24,7 @@ interface Count {
   rows: number;
 }
 
-const COLUMNS = new Map([
-  ['resource', 'text'],
-  ['visible', 'number'],
-  ['system', 'text'],
-  ['rows', 'number'],
-] as const);
+const COLUMNS = columnKinds({ resource: 'text', visible: 'number', system: 'text', rows: 'number' });
 
 const idOf = (resource: string, visible: number, system: string): string =>
   `${visible} ${system.length} ${system}${resource}`;

@@ -1,14 +1,11 @@
 /** The tombstones of deleted records. */
 
+import { columnKinds } from '../../compile/column-value.ts';
 import { bind, integer, sql } from '../../compile/fragment.ts';
 import type { Tombstone } from '../../records/rows.ts';
 import type { Session } from '../session.ts';
 
-const ADDED = new Map([
-  ['key', 'text'],
-  ['system', 'text'],
-  ['deleted_at', 'text'],
-] as const);
+const ADDED = columnKinds({ key: 'text', system: 'text', deleted_at: 'text' });
 
 /** A deleted record, as its tombstone identifies it. */
 interface Deleted {
@@ -56,11 +53,7 @@ export async function tombstonesAfter(
   }));
 }
 
-const MOVED = new Map([
-  ['resource', 'text'],
-  ['key', 'text'],
-  ['deletedAt', 'text'],
-] as const);
+const MOVED = columnKinds({ resource: 'text', key: 'text', deletedAt: 'text' });
 
 /** Changes the timestamps of tombstones. */
 export async function restampTombstones(

@@ -3,7 +3,7 @@
  * written, and again for stored rows when rules, the day or a parent change. The engine evaluates the rules, since a
  * role's rule is a filter like any other.
  */
-import { type ColumnKind, columnKind, encode } from '../../compile/column-value.ts';
+import { type ColumnKind, columnKind, columnKinds, encode } from '../../compile/column-value.ts';
 import { forDamaged } from '../../compile/dialect.ts';
 import { bind, column, integer, name, type Sql, sql } from '../../compile/fragment.ts';
 import type { ResourceLayout } from '../../compile/layout/index.ts';
@@ -117,12 +117,7 @@ async function parentVisibility(
 /** Rows whose visibility one statement changes. */
 const CHANGED_AT_ONCE = 5000;
 
-const CHANGED = new Map<string, ColumnKind>([
-  ['key', 'text'],
-  ['visible', 'number'],
-  ['shown', 'number'],
-  ['system', 'text'],
-]);
+const CHANGED = columnKinds({ key: 'text', visible: 'number', shown: 'number', system: 'text' });
 
 /**
  * Evaluates the visibility of stored rows again, and stores it where it changed.
