@@ -14,6 +14,29 @@ export interface ErrorEntry<P> {
 
 const entry = <P = Record<string, never>>(definition: ErrorEntry<P>): ErrorEntry<P> => definition;
 
+const kind =
+  (status: number, native: number) =>
+  <P = Record<string, never>>(message: ErrorEntry<P>['message']): ErrorEntry<P> => ({
+    status,
+    native,
+    message,
+  });
+
+/** The kinds of several errors: their HTTP status, and their code in the native envelope. */
+const badRecord = kind(400, 1035);
+const badQuery = kind(400, 1040);
+const tooLargeQuery = kind(400, 1041);
+const badRequest = kind(400, 1053);
+const unauthenticated = kind(401, 1000);
+const forbidden = kind(403, 1500);
+const notFound = kind(404, 404);
+const disconnected = kind(408, 1053);
+const tooMany = kind(429, 1550);
+const failure = kind(500, 1510);
+const badClock = kind(503, 1500);
+const unavailable = kind(503, 1510);
+const notNow = kind(503, 1515);
+
 /** "…; did you mean X?" where a near name is known. */
 const meant = (nearest: string | undefined): string =>
   nearest === undefined ? '' : ` Did you mean ${nearest}?`;
@@ -34,34 +57,24 @@ const gone = <P = Record<string, never>>(since: string, anew: (facts: P) => stri
 
 export const catalogue = {
   // Authentication, keys and limits
-  tokenMissing: entry({
-    status: 401,
-    native: 1000,
-    message: () => 'The request carries no token. Send it as "Authorization: Bearer <token>".',
-  }),
-  tokenUnknown: entry({
-    status: 401,
-    native: 1000,
-    message: () => 'The token is not known to this service.',
-  }),
+  tokenMissing: unauthenticated(
+    () => 'The request carries no token. Send it as "Authorization: Bearer <token>".',
+  ),
+  tokenUnknown: unauthenticated(() => 'The token is not known to this service.'),
   tokenRevoked: entry({ status: 401, native: 1010, message: () => 'The key of this token is disabled.' }),
   tokenExpired: entry({ status: 401, native: 1020, message: () => 'The token has expired.' }),
-  tokenInQuery: entry<{ name: string }>({
-    status: 400,
-    native: 1053,
-    message: ({ name }) =>
+  tokenInQuery: badRequest<{ name: string }>(
+    ({ name }) =>
       `A token must not be sent in the URL (parameter ${name}), where logs would keep it. Send it as "Authorization: Bearer <token>".`,
-  }),
+  ),
   replicationKeyOnApi: entry<{ host: string }>({
     status: 403,
     native: 1021,
     message: ({ host }) => `A replication key must use the replication host: ${host}`,
   }),
-  keyNotForSurface: entry<{ kind: string; surface: string }>({
-    status: 403,
-    native: 1500,
-    message: ({ kind, surface }) => `The ${surface} interface is not available to a key of kind ${kind}.`,
-  }),
+  keyNotForSurface: forbidden<{ kind: string; surface: string }>(
+    ({ kind, surface }) => `The ${surface} interface is not available to a key of kind ${kind}.`,
+  ),
   roleUnknown: entry<{ role: string }>({
     status: 403,
     native: 1015,
@@ -74,76 +87,47 @@ export const catalogue = {
     message: ({ host }) =>
       `The console is not served under the name ${host}. Open it at an address of this machine, or declare the name with --public-url admin=….`,
   }),
-  otherSite: entry({
-    status: 403,
-    native: 1500,
-    message: () => 'The request comes from a page of another site. A session is valid for the console only.',
-  }),
-  rateLimited: entry<{ limit: number; window: number; seconds: number }>({
-    status: 429,
-    native: 1550,
-    message: ({ limit, window, seconds }) =>
-      `More than ${limit} requests in ${window} s. Try again in ${seconds} s.`,
-  }),
-  tooManyUnderWay: entry<{ limit: number; seconds: number }>({
-    status: 429,
-    native: 1550,
-    message: ({ limit, seconds }) =>
+  otherSite: forbidden(
+    () => 'The request comes from a page of another site. A session is valid for the console only.',
+  ),
+  rateLimited: tooMany<{ limit: number; window: number; seconds: number }>(
+    ({ limit, window, seconds }) => `More than ${limit} requests in ${window} s. Try again in ${seconds} s.`,
+  ),
+  tooManyUnderWay: tooMany<{ limit: number; seconds: number }>(
+    ({ limit, seconds }) =>
       `More than ${limit} requests of this key are running at once. Try again in ${seconds} s.`,
-  }),
-  tooManyStreams: entry<{ limit: number; seconds: number }>({
-    status: 429,
-    native: 1550,
-    message: ({ limit, seconds }) =>
+  ),
+  tooManyStreams: tooMany<{ limit: number; seconds: number }>(
+    ({ limit, seconds }) =>
       `This key already has ${limit} streams of events open, which is the maximum. Try again in ${seconds} s.`,
-  }),
-  answersNotTaken: entry<{ megabytes: number; seconds: number }>({
-    status: 429,
-    native: 1550,
-    message: ({ megabytes, seconds }) =>
+  ),
+  answersNotTaken: tooMany<{ megabytes: number; seconds: number }>(
+    ({ megabytes, seconds }) =>
       `More than ${megabytes} MB of responses are waiting for this key to read them. Try again in ${seconds} s.`,
-  }),
-  searchedTooLong: entry<{ limit: number; window: number; seconds: number }>({
-    status: 429,
-    native: 1550,
-    message: ({ limit, window, seconds }) =>
+  ),
+  searchedTooLong: tooMany<{ limit: number; window: number; seconds: number }>(
+    ({ limit, window, seconds }) =>
       `The searches of this key took more than ${limit} s in ${window} s. The next search can run in ${seconds} s; records and pages by key are served meanwhile.`,
-  }),
+  ),
 
-  clockJumped: entry<{ clock: string; ahead: string }>({
-    status: 503,
-    native: 1500,
-    message: ({ clock, ahead }) =>
+  clockJumped: badClock<{ clock: string; ahead: string }>(
+    ({ clock, ahead }) =>
       `The clock says ${clock}, and was set ahead by ${ahead} since the store was last written to. Nothing is written. If the clock is wrong now, correct it, since timestamps would lie in the future; if it was behind before and is right now, confirm it once with --allow-clock-jump.`,
-  }),
-  clockSetBack: entry<{ clock: string; behind: string }>({
-    status: 503,
-    native: 1500,
-    message: ({ clock, behind }) =>
+  ),
+  clockSetBack: badClock<{ clock: string; behind: string }>(
+    ({ clock, behind }) =>
       `The clock says ${clock}, and was set back by ${behind} since the store was last written to. Nothing is restamped. If the clock is wrong now, correct it, since all later timestamps would be lost; if it was ahead before and is right now, confirm it once with --allow-clock-jump.`,
-  }),
+  ),
 
   // Paths and requests
-  pathNotFound: entry<{ path: string }>({
-    status: 404,
-    native: 404,
-    message: ({ path }) => `There is nothing at ${path}.`,
-  }),
-  consoleMissing: entry({
-    status: 404,
-    native: 404,
-    message: () => 'The console was not built. In a checkout, "npm run build:console" builds it.',
-  }),
-  resourceUnknown: entry<UnknownName>({
-    status: 404,
-    native: 404,
-    message: ({ name, nearest }) => `There is no resource ${name}.${meant(nearest)}`,
-  }),
-  recordNotFound: entry<{ resource: string }>({
-    status: 404,
-    native: 404,
-    message: ({ resource }) => `There is no such ${resource} record.`,
-  }),
+  pathNotFound: notFound<{ path: string }>(({ path }) => `There is nothing at ${path}.`),
+  consoleMissing: notFound(
+    () => 'The console was not built. In a checkout, "npm run build:console" builds it.',
+  ),
+  resourceUnknown: notFound<UnknownName>(
+    ({ name, nearest }) => `There is no resource ${name}.${meant(nearest)}`,
+  ),
+  recordNotFound: notFound<{ resource: string }>(({ resource }) => `There is no such ${resource} record.`),
   methodNotAllowed: entry<{ method: string; takes: string }>({
     status: 405,
     native: 405,
@@ -175,119 +159,74 @@ export const catalogue = {
     message: ({ given }) =>
       `The body is ${given}. A query is read as text/plain or application/x-www-form-urlencoded, in UTF-8 and not compressed.`,
   }),
-  linkTooLong: entry<{ length: number; limit: number }>({
-    status: 400,
-    native: 1053,
-    message: ({ length, limit }) =>
+  linkTooLong: badRequest<{ length: number; limit: number }>(
+    ({ length, limit }) =>
       `The query has ${length} bytes and more rows than one page holds, but the link to the next page would be longer than ${limit} bytes. Split the request.`,
-  }),
+  ),
   headersTooLarge: entry({ status: 431, native: 1053, message: () => 'The request headers are too large.' }),
-  requestMalformed: entry<{ reason: string }>({
-    status: 400,
-    native: 1053,
-    message: ({ reason }) => `The request is malformed: ${reason}.`,
-  }),
-  requestTimedOut: entry({
-    status: 408,
-    native: 1053,
-    message: () => 'The request did not arrive completely in time.',
-  }),
-  clientGone: entry({
-    status: 408,
-    native: 1053,
-    message: () => 'The client closed its connection, so its request was abandoned.',
-  }),
+  requestMalformed: badRequest<{ reason: string }>(({ reason }) => `The request is malformed: ${reason}.`),
+  requestTimedOut: disconnected(() => 'The request did not arrive completely in time.'),
+  clientGone: disconnected(() => 'The client closed its connection, so its request was abandoned.'),
 
   // Query options
-  optionUnknown: entry<UnknownName>({
-    status: 400,
-    native: 1053,
-    message: ({ name, nearest }) => `The query option ${name} is not known.${meant(nearest)}`,
-  }),
-  optionRepeated: entry<{ name: string }>({
-    status: 400,
-    native: 1053,
-    message: ({ name }) => `The query option ${name} is given more than once.`,
-  }),
-  optionInvalid: entry<{ name: string; value: string; expected: string }>({
-    status: 400,
-    native: 1053,
-    message: ({ name, value, expected }) => `${name} is ${JSON.stringify(value)}, but takes ${expected}.`,
-  }),
-  optionsConflict: entry<{ first: string; second: string; reason: string }>({
-    status: 400,
-    native: 1053,
-    message: ({ first, second, reason }) => `${first} and ${second} cannot be combined: ${reason}.`,
-  }),
-  optionNotTaken: entry<{ name: string; resource: string; taken: string }>({
-    status: 400,
-    native: 1053,
-    message: ({ name, resource, taken }) =>
-      `${name} does not apply to ${resource}; its parameters are ${taken}.`,
-  }),
-  expansionUnknown: entry<UnknownName & { option: string; known: string }>({
-    status: 400,
-    native: 1053,
-    message: ({ option, name, known, nearest }) =>
+  optionUnknown: badRequest<UnknownName>(
+    ({ name, nearest }) => `The query option ${name} is not known.${meant(nearest)}`,
+  ),
+  optionRepeated: badRequest<{ name: string }>(
+    ({ name }) => `The query option ${name} is given more than once.`,
+  ),
+  optionInvalid: badRequest<{ name: string; value: string; expected: string }>(
+    ({ name, value, expected }) => `${name} is ${JSON.stringify(value)}, but takes ${expected}.`,
+  ),
+  optionsConflict: badRequest<{ first: string; second: string; reason: string }>(
+    ({ first, second, reason }) => `${first} and ${second} cannot be combined: ${reason}.`,
+  ),
+  optionNotTaken: badRequest<{ name: string; resource: string; taken: string }>(
+    ({ name, resource, taken }) => `${name} does not apply to ${resource}; its parameters are ${taken}.`,
+  ),
+  expansionUnknown: badRequest<UnknownName & { option: string; known: string }>(
+    ({ option, name, known, nearest }) =>
       `${option}: ${name} cannot be expanded; ${known} can.${meant(nearest)}`,
-  }),
+  ),
   optionMissing: entry<{ name: string }>({
     status: 400,
     native: 1050,
     message: ({ name }) => `The parameter ${name} is required.`,
   }),
-  versionUnsupported: entry<{ version: string }>({
-    status: 400,
-    native: 1053,
-    message: ({ version }) => `OData-Version ${JSON.stringify(version)} is not supported; 4.0 and 4.01 are.`,
-  }),
-  syntax: entry<{ option: string; position?: number; found: string; expected: string }>({
-    status: 400,
-    native: 1040,
-    message: ({ option, position, found, expected }) =>
+  versionUnsupported: badRequest<{ version: string }>(
+    ({ version }) => `OData-Version ${JSON.stringify(version)} is not supported; 4.0 and 4.01 are.`,
+  ),
+  syntax: badQuery<{ option: string; position?: number; found: string; expected: string }>(
+    ({ option, position, found, expected }) =>
       `${option}: found ${found}${at(position)}, expected ${expected}.`,
-  }),
-  fieldUnknown: entry<UnknownName & { resource: string; option: string; position?: number }>({
-    status: 400,
-    native: 1040,
-    message: ({ name, resource, option, position, nearest }) =>
+  ),
+  fieldUnknown: badQuery<UnknownName & { resource: string; option: string; position?: number }>(
+    ({ name, resource, option, position, nearest }) =>
       `${option}: ${resource} has no field ${name}${at(position)}.${meant(nearest)}`,
-  }),
-  typeMismatch: entry<{ option: string; position?: number; reason: string }>({
-    status: 400,
-    native: 1040,
-    message: ({ option, position, reason }) => `${option}: ${reason}${at(position)}.`,
-  }),
-  filterTooLarge: entry<{ option: string; what: string; limit: number; position?: number }>({
-    status: 400,
-    native: 1041,
-    message: ({ option, what, limit, position }) => `${option}: more than ${limit} ${what}${at(position)}.`,
-  }),
-  expansionTooLarge: entry<{ related: number; rows: number; limit: number; most: number }>({
-    status: 400,
-    native: 1041,
-    message: ({ related, rows, limit, most }) =>
+  ),
+  typeMismatch: badQuery<{ option: string; position?: number; reason: string }>(
+    ({ option, position, reason }) => `${option}: ${reason}${at(position)}.`,
+  ),
+  filterTooLarge: tooLargeQuery<{ option: string; what: string; limit: number; position?: number }>(
+    ({ option, what, limit, position }) => `${option}: more than ${limit} ${what}${at(position)}.`,
+  ),
+  expansionTooLarge: tooLargeQuery<{ related: number; rows: number; limit: number; most: number }>(
+    ({ related, rows, limit, most }) =>
       most === 0
         ? `$expand: about ${related} related records would come with a single row, more than ${limit}. Request fewer expansions.`
         : `$expand: about ${related} related records would come with ${rows} rows, more than ${limit}. Request at most $top=${most}, or fewer expansions.`,
-  }),
+  ),
   notImplemented: entry<{ option: string; what: string; position?: number }>({
     status: 501,
     native: 1040,
     message: ({ option, what, position }) =>
       `${option}: ${what}${at(position)} is not provided by this service.`,
   }),
-  skipTokenInvalid: entry({
-    status: 400,
-    native: 1053,
-    message: () => 'The skip token was not made by this service for this request.',
-  }),
-  deltaTokenInvalid: entry({
-    status: 400,
-    native: 1053,
-    message: () =>
+  skipTokenInvalid: badRequest(() => 'The skip token was not made by this service for this request.'),
+  deltaTokenInvalid: badRequest(
+    () =>
       'The delta token was not made by this service for this request. A delta link accepts no options besides its own.',
-  }),
+  ),
   deltaGone: gone(
     'this delta link was issued',
     () => 'Read the complete collection again, at the URL in Location.',
@@ -302,113 +241,76 @@ export const catalogue = {
   ),
 
   // Availability
-  windowNotSettled: entry<{ seconds: number }>({
-    status: 503,
-    native: 1515,
-    message: ({ seconds }) =>
+  windowNotSettled: notNow<{ seconds: number }>(
+    ({ seconds }) =>
       `Records inside this window are being written at this moment. Try again in ${seconds} s.`,
-  }),
-  windowAhead: entry<{ seconds: number }>({
-    status: 503,
-    native: 1515,
-    message: ({ seconds }) =>
+  ),
+  windowAhead: notNow<{ seconds: number }>(
+    ({ seconds }) =>
       `This window ends ${seconds} s ahead of the clock of this service, and records will still enter it. Try again in ${seconds} s, or end it at the Date of a response.`,
-  }),
+  ),
   queryTimedOut: entry<{ seconds: number }>({
     status: 503,
     native: 1516,
     message: ({ seconds }) =>
       `The query took longer than ${seconds} s and was stopped. Use a narrower filter or an order by key.`,
   }),
-  answerTooLarge: entry<{ megabytes: number }>({
-    status: 503,
-    native: 1515,
-    message: ({ megabytes }) =>
+  answerTooLarge: notNow<{ megabytes: number }>(
+    ({ megabytes }) =>
       `The response would be larger than ${megabytes} MB. Request fewer records at a time, or fewer expansions.`,
-  }),
-  overloaded: entry<{ seconds: number }>({
-    status: 503,
-    native: 1510,
-    message: ({ seconds }) => `The service is at its limit. Try again in ${seconds} s.`,
-  }),
-  storeUnavailable: entry({
-    status: 503,
-    native: 1510,
-    message: () => 'The store cannot be reached at the moment.',
-  }),
-  writeUnknown: entry({
-    status: 503,
-    native: 1510,
-    message: () =>
+  ),
+  overloaded: unavailable<{ seconds: number }>(
+    ({ seconds }) => `The service is at its limit. Try again in ${seconds} s.`,
+  ),
+  storeUnavailable: unavailable(() => 'The store cannot be reached at the moment.'),
+  writeUnknown: unavailable(
+    () =>
       'The connection to the store was lost during a commit, so the write may or may not be stored. Repeat it; nothing is stored twice.',
-  }),
-  internal: entry<{ requestId: string }>({
-    status: 500,
-    native: 1510,
-    message: ({ requestId }) => `The request failed inside the service. Its id is ${requestId}.`,
-  }),
+  ),
+  internal: failure<{ requestId: string }>(
+    ({ requestId }) => `The request failed inside the service. Its id is ${requestId}.`,
+  ),
 
   // Records that cannot be stored
-  resourceFilled: entry<{ name: string }>({
-    status: 400,
-    native: 1035,
-    message: ({ name }) =>
+  resourceFilled: badRecord<{ name: string }>(
+    ({ name }) =>
       `The store fills ${name} itself, from its sequence of changes. Its records cannot be imported or copied.`,
-  }),
-  recordInvalid: entry<{ reason: string }>({ status: 400, native: 1035, message: ({ reason }) => reason }),
+  ),
+  recordInvalid: badRecord<{ reason: string }>(({ reason }) => reason),
 
   // The store and the command line
-  storeMissing: entry<{ store: string }>({
-    status: 503,
-    native: 1510,
-    message: ({ store }) => `There is no store at ${store}. "plat import" and "plat demo" create one.`,
-  }),
-  storeNotOurs: entry<{ store: string; reason: string }>({
-    status: 503,
-    native: 1510,
-    message: ({ store, reason }) => `${store} is not a plat store: ${reason}.`,
-  }),
-  storeDamaged: entry<{ store: string; reason: string }>({
-    status: 503,
-    native: 1510,
-    message: ({ store, reason }) =>
+  storeMissing: unavailable<{ store: string }>(
+    ({ store }) => `There is no store at ${store}. "plat import" and "plat demo" create one.`,
+  ),
+  storeNotOurs: unavailable<{ store: string; reason: string }>(
+    ({ store, reason }) => `${store} is not a plat store: ${reason}.`,
+  ),
+  storeDamaged: unavailable<{ store: string; reason: string }>(
+    ({ store, reason }) =>
       `${store} is damaged: ${reason}. "plat check" reports the damage, and --repair repairs what it can.`,
-  }),
-  storeReplaced: entry<{ store: string; reason: string }>({
-    status: 503,
-    native: 1510,
-    message: ({ store, reason }) =>
+  ),
+  storeReplaced: unavailable<{ store: string; reason: string }>(
+    ({ store, reason }) =>
       `${store} accepts no writes from this process: ${reason}. Restart the process to use what is there now.`,
-  }),
-  storeUnreachable: entry<{ store: string; reason: string }>({
-    status: 503,
-    native: 1510,
-    message: ({ store, reason }) => `${store} cannot be reached: ${reason}.`,
-  }),
-  storeDenied: entry<{ store: string; reason: string }>({
-    status: 503,
-    native: 1510,
-    message: ({ store, reason }) => `${store} cannot be used: ${reason}.`,
-  }),
-  storeTooNew: entry<{ store: string; found: number; known: number }>({
-    status: 503,
-    native: 1510,
-    message: ({ store, found, known }) =>
+  ),
+  storeUnreachable: unavailable<{ store: string; reason: string }>(
+    ({ store, reason }) => `${store} cannot be reached: ${reason}.`,
+  ),
+  storeDenied: unavailable<{ store: string; reason: string }>(
+    ({ store, reason }) => `${store} cannot be used: ${reason}.`,
+  ),
+  storeTooNew: unavailable<{ store: string; found: number; known: number }>(
+    ({ store, found, known }) =>
       `${store} has layout ${found}, newer than the layout ${known} that this plat knows. Use a newer plat.`,
-  }),
-  storeBusy: entry<{ store: string }>({
-    status: 503,
-    native: 1510,
-    message: ({ store }) => `Another process has the write lock of ${store}. Try again when it has finished.`,
-  }),
-  storeFull: entry<{ store: string }>({
-    status: 503,
-    native: 1510,
-    message: ({ store }) =>
-      `There is no room left on the disk of ${store}. No record of the last batch was stored.`,
-  }),
-  usage: entry<{ reason: string }>({ status: 400, native: 1053, message: ({ reason }) => reason }),
-  failed: entry<{ reason: string }>({ status: 500, native: 1510, message: ({ reason }) => reason }),
+  ),
+  storeBusy: unavailable<{ store: string }>(
+    ({ store }) => `Another process has the write lock of ${store}. Try again when it has finished.`,
+  ),
+  storeFull: unavailable<{ store: string }>(
+    ({ store }) => `There is no room left on the disk of ${store}. No record of the last batch was stored.`,
+  ),
+  usage: badRequest<{ reason: string }>(({ reason }) => reason),
+  failed: failure<{ reason: string }>(({ reason }) => reason),
 };
 
 export type ErrorCode = keyof typeof catalogue;
