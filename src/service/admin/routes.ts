@@ -21,212 +21,173 @@ import { problemsOf } from './readiness.ts';
 import { SEEN_ROUTES } from './seen-routes.ts';
 import { done, newWebhook, replay } from './webhooks.ts';
 
+/** @param more what the description says besides */
+const routeOf =
+  (method: AdminRoute['method']) =>
+  (
+    path: string,
+    summary: string,
+    answer: AdminRoute['answer'],
+    more: Pick<AdminRoute, 'body' | 'query' | 'type' | 'isOpen'> = {},
+  ): AdminRoute => ({ path, method, summary, answer, ...more });
+
+const get = routeOf('GET');
+const post = routeOf('POST');
+const remove = routeOf('DELETE');
+
 export const ADMIN_ROUTES: readonly AdminRoute[] = [
-  {
-    path: '/live',
-    method: 'GET',
-    summary: 'Check whether the process is running',
+  get('/live', 'Check whether the process is running', PROBES['/live'], { isOpen: true }),
+  get(
+    '/ready',
+    'Check whether the process can serve requests; 503 with the reasons if it cannot',
+    (context) => PROBES['/ready'](probed(context)),
+    { isOpen: true },
+  ),
+  get(
+    '/metrics',
+    'Retrieve metrics in the Prometheus text format',
+    (context) => PROBES['/metrics'](probed(context)),
+    { type: 'text/plain', isOpen: true },
+  ),
+  post(
+    '/session',
+    'Log in to the console with the token in the body',
+    ({ logIn }, { exchange }) => logIn.begin(exchange),
+    { body: { required: ['token'], properties: { token: TEXT } }, isOpen: true },
+  ),
+  remove('/session', 'Log out of the console', ({ logIn }, { exchange }) => logIn.end(exchange), {
     isOpen: true,
-    answer: PROBES['/live'],
-  },
-  {
-    path: '/ready',
-    method: 'GET',
-    summary: 'Check whether the process can serve requests; 503 with the reasons if it cannot',
-    isOpen: true,
-    answer: (context) => PROBES['/ready'](probed(context)),
-  },
-  {
-    path: '/metrics',
-    method: 'GET',
-    summary: 'Retrieve metrics in the Prometheus text format',
-    type: 'text/plain',
-    isOpen: true,
-    answer: (context) => PROBES['/metrics'](probed(context)),
-  },
-  {
-    path: '/session',
-    method: 'POST',
-    summary: 'Log in to the console with the token in the body',
-    body: { required: ['token'], properties: { token: TEXT } },
-    isOpen: true,
-    answer: ({ logIn }, { exchange }) => logIn.begin(exchange),
-  },
-  {
-    path: '/session',
-    method: 'DELETE',
-    summary: 'Log out of the console',
-    isOpen: true,
-    answer: ({ logIn }, { exchange }) => logIn.end(exchange),
-  },
-  {
-    path: '/about',
-    method: 'GET',
-    summary: 'Retrieve the addresses of the interfaces and the names of the roles',
-    answer: async ({ store, addressOf }, { exchange }) => json(await about(store, addressOf, exchange)),
-  },
-  {
-    path: '/status',
-    method: 'GET',
-    summary: 'Retrieve the counts, lag and settings of the store',
-    answer: async ({ store }) => json(await store.status()),
-  },
-  {
-    path: '/roles',
-    method: 'GET',
-    summary: 'List the roles in force, and the fields of each resource by access class',
-    answer: async ({ store }) => json(rolesInForce(await store.model())),
-  },
-  {
-    path: '/outlines',
-    method: 'GET',
-    summary:
-      'Retrieve the background of the map of the console as GeoJSON: outlines of places with their names',
-    answer: ({ outlines }) => json(outlines),
-  },
-  {
-    path: '/keys',
-    method: 'GET',
-    summary: 'List keys with their usage, in total and in the last day, and the limits of each kind of key',
-    answer: async (context) => {
+  }),
+  get(
+    '/about',
+    'Retrieve the addresses of the interfaces and the names of the roles',
+    async ({ store, addressOf }, { exchange }) => json(await about(store, addressOf, exchange)),
+  ),
+  get('/status', 'Retrieve the counts, lag and settings of the store', async ({ store }) =>
+    json(await store.status()),
+  ),
+  get(
+    '/roles',
+    'List the roles in force, and the fields of each resource by access class',
+    async ({ store }) => json(rolesInForce(await store.model())),
+  ),
+  get(
+    '/outlines',
+    'Retrieve the background of the map of the console as GeoJSON: outlines of places with their names',
+    ({ outlines }) => json(outlines),
+  ),
+  get(
+    '/keys',
+    'List keys with their usage, in total and in the last day, and the limits of each kind of key',
+    async (context) => {
       await context.usage.flush();
       return allKeys(context.store, context);
     },
-  },
-  {
-    path: '/keys',
-    method: 'POST',
-    summary: 'Create a key; only this response contains its token',
-    body: {
-      required: ['name', 'kind', 'role'],
-      properties: {
-        name: TEXT,
-        kind: { enum: KEY_KINDS },
-        role: TEXT,
-        systems: { type: 'array', items: TEXT },
-        expires: TEXT,
+  ),
+  post(
+    '/keys',
+    'Create a key; only this response contains its token',
+    ({ store }, { exchange }) => newKey(store, exchange),
+    {
+      body: {
+        required: ['name', 'kind', 'role'],
+        properties: {
+          name: TEXT,
+          kind: { enum: KEY_KINDS },
+          role: TEXT,
+          systems: { type: 'array', items: TEXT },
+          expires: TEXT,
+        },
       },
     },
-    answer: ({ store }, { exchange }) => newKey(store, exchange),
-  },
-  {
-    path: '/keys/{id}',
-    method: 'DELETE',
-    summary: 'Revoke a key, effective immediately in every process',
-    answer: ({ store }, { names }) => endKey(store, names.id ?? ''),
-  },
-  {
-    path: '/keys/{id}/history',
-    method: 'GET',
-    summary:
-      'Retrieve the usage of a key per minute of the last day, over all processes; null for minutes without data',
-    answer: async ({ days }, { names }) => json((await days.day()).key(names.id ?? '')),
-  },
-  {
-    path: '/history',
-    method: 'GET',
-    summary:
-      'Retrieve the requests, refusals, failures and times of each surface per minute of the last day, over all processes; null for minutes without data',
-    answer: async ({ days }) => json((await days.day()).surfaces()),
-  },
-  {
-    path: '/figures',
-    method: 'GET',
-    summary: 'Retrieve the metrics of /metrics as JSON',
-    answer: async ({ metrics }) => json({ figures: await metrics.figures() }),
-  },
-  {
-    path: '/replication',
-    method: 'GET',
-    summary:
-      'Retrieve the state of the copies of a replica and their history of the last day, and the collections that each key is walking through, as seen by this process',
-    answer: async (context) => json(await replicationAt(context, context.clock.now())),
-  },
-  {
-    path: '/replication/quarantine',
-    method: 'GET',
-    summary: 'List records that a replica could not store, with their payloads and the reasons',
-    query: QUARANTINE_OPTIONS,
-    answer: ({ replica }, { exchange }) => quarantine(replica, exchange),
-  },
-  {
-    path: '/replication/quarantine/retry',
-    method: 'POST',
-    summary: 'Retry the quarantined records of a source, or one of them: the next update requests them again',
-    body: { required: ['source'], properties: { source: TEXT, resource: TEXT, key: TEXT } },
-    answer: ({ replica }, { exchange }) => retry(replica, exchange),
-  },
-  {
-    path: '/webhooks',
-    method: 'GET',
-    summary: 'List webhooks with the positions and errors of their deliveries',
-    answer: async ({ store }) => json({ webhooks: (await store.webhooks.list()).map(shown) }),
-  },
-  {
-    path: '/webhooks',
-    method: 'POST',
-    summary: 'Create a webhook for a receiver on the public internet; only this response contains its secret',
-    body: {
-      required: ['url', 'role'],
-      properties: {
-        url: TEXT,
-        role: TEXT,
-        resources: { type: 'array', items: TEXT },
-        systems: { type: 'array', items: TEXT },
-        bearer: TEXT,
+  ),
+  remove('/keys/{id}', 'Revoke a key, effective immediately in every process', ({ store }, { names }) =>
+    endKey(store, names.id ?? ''),
+  ),
+  get(
+    '/keys/{id}/history',
+    'Retrieve the usage of a key per minute of the last day, over all processes; null for minutes without data',
+    async ({ days }, { names }) => json((await days.day()).key(names.id ?? '')),
+  ),
+  get(
+    '/history',
+    'Retrieve the requests, refusals, failures and times of each surface per minute of the last day, over all processes; null for minutes without data',
+    async ({ days }) => json((await days.day()).surfaces()),
+  ),
+  get('/figures', 'Retrieve the metrics of /metrics as JSON', async ({ metrics }) =>
+    json({ figures: await metrics.figures() }),
+  ),
+  get(
+    '/replication',
+    'Retrieve the state of the copies of a replica and their history of the last day, and the collections that each key is walking through, as seen by this process',
+    async (context) => json(await replicationAt(context, context.clock.now())),
+  ),
+  get(
+    '/replication/quarantine',
+    'List records that a replica could not store, with their payloads and the reasons',
+    ({ replica }, { exchange }) => quarantine(replica, exchange),
+    { query: QUARANTINE_OPTIONS },
+  ),
+  post(
+    '/replication/quarantine/retry',
+    'Retry the quarantined records of a source, or one of them: the next update requests them again',
+    ({ replica }, { exchange }) => retry(replica, exchange),
+    { body: { required: ['source'], properties: { source: TEXT, resource: TEXT, key: TEXT } } },
+  ),
+  get('/webhooks', 'List webhooks with the positions and errors of their deliveries', async ({ store }) =>
+    json({ webhooks: (await store.webhooks.list()).map(shown) }),
+  ),
+  post(
+    '/webhooks',
+    'Create a webhook for a receiver on the public internet; only this response contains its secret',
+    ({ store }, { exchange }) => newWebhook(store, exchange),
+    {
+      body: {
+        required: ['url', 'role'],
+        properties: {
+          url: TEXT,
+          role: TEXT,
+          resources: { type: 'array', items: TEXT },
+          systems: { type: 'array', items: TEXT },
+          bearer: TEXT,
+        },
       },
     },
-    answer: ({ store }, { exchange }) => newWebhook(store, exchange),
-  },
-  {
-    path: '/webhooks/{id}',
-    method: 'DELETE',
-    summary: 'Delete a webhook',
-    answer: ({ store }, { names }) => done(deleteWebhook(store, names.id ?? '')),
-  },
-  {
-    path: '/webhooks/{id}/test',
-    method: 'POST',
-    summary: 'Send the receiver a message without events and return its response',
-    answer: async ({ webhooks }, { names }) => {
+  ),
+  remove('/webhooks/{id}', 'Delete a webhook', ({ store }, { names }) =>
+    done(deleteWebhook(store, names.id ?? '')),
+  ),
+  post(
+    '/webhooks/{id}/test',
+    'Send the receiver a message without events and return its response',
+    async ({ webhooks }, { names }) => {
       if (webhooks === undefined) throw platError('recordNotFound', { resource: 'webhook' });
       return json(await webhooks.test(names.id ?? ''));
     },
-  },
-  {
-    path: '/webhooks/{id}/pause',
-    method: 'POST',
-    summary: 'Pause the deliveries of a webhook',
-    answer: ({ store }, { names }) => done(pauseWebhook(store, names.id ?? '')),
-  },
-  {
-    path: '/webhooks/{id}/resume',
-    method: 'POST',
-    summary: 'Resume the deliveries of a webhook where they stopped',
-    answer: ({ store }, { names }) => done(resumeWebhook(store, names.id ?? '')),
-  },
-  {
-    path: '/webhooks/{id}/replay',
-    method: 'POST',
-    summary: 'Deliver the changes since a position (a number, start or end) again',
-    body: { required: ['since'], properties: { since: TEXT } },
-    answer: ({ store }, { names, exchange }) => replay(store, names.id ?? '', exchange),
-  },
-  {
-    path: '/webhooks/{id}/rotate',
-    method: 'POST',
-    summary: 'Replace the secret of a webhook; for 24 hours, the old secret also signs',
-    answer: async ({ store }, { names }) => json({ secret: await rotateWebhook(store, names.id ?? '') }),
-  },
-  {
-    path: '/stream',
-    method: 'GET',
-    summary: 'Stream current figures every two seconds as server-sent events',
-    type: 'text/event-stream',
-    query: {
-      with: 'replication: the stream also sends the content of GET /replication whenever it changes.',
-    },
-    answer: ({ live }, { exchange }) => {
+  ),
+  post('/webhooks/{id}/pause', 'Pause the deliveries of a webhook', ({ store }, { names }) =>
+    done(pauseWebhook(store, names.id ?? '')),
+  ),
+  post(
+    '/webhooks/{id}/resume',
+    'Resume the deliveries of a webhook where they stopped',
+    ({ store }, { names }) => done(resumeWebhook(store, names.id ?? '')),
+  ),
+  post(
+    '/webhooks/{id}/replay',
+    'Deliver the changes since a position (a number, start or end) again',
+    ({ store }, { names, exchange }) => replay(store, names.id ?? '', exchange),
+    { body: { required: ['since'], properties: { since: TEXT } } },
+  ),
+  post(
+    '/webhooks/{id}/rotate',
+    'Replace the secret of a webhook; for 24 hours, the old secret also signs',
+    async ({ store }, { names }) => json({ secret: await rotateWebhook(store, names.id ?? '') }),
+  ),
+  get(
+    '/stream',
+    'Stream current figures every two seconds as server-sent events',
+    ({ live }, { exchange }) => {
       const wanted = new URLSearchParams(exchange.query).get('with');
       if (wanted !== null && wanted !== 'replication') {
         throw platError('optionInvalid', { name: 'with', value: wanted, expected: 'replication' });
@@ -240,7 +201,13 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
         away: AWAY,
       };
     },
-  },
+    {
+      type: 'text/event-stream',
+      query: {
+        with: 'replication: the stream also sends the content of GET /replication whenever it changes.',
+      },
+    },
+  ),
 ];
 
 const probed = (context: AdminContext): Probed => ({
