@@ -12,28 +12,22 @@ export interface Timings {
   header(): string;
 }
 
-/** @param now the milliseconds of a monotonic clock, as in `performance.now()` */
-export const makeTimings = (now: () => number = () => performance.now()): Timings => new StepTimings(now);
+export const makeTimings = (): Timings => new StepTimings();
 
 class StepTimings implements Timings {
-  readonly #now: () => number;
   readonly #spent: [Step, number][] = [];
   #current: Step | undefined;
   #since = 0;
 
-  constructor(now: () => number) {
-    this.#now = now;
-  }
-
   start(step: Step): void {
-    const moment = this.#now();
+    const moment = performance.now();
     this.#stopAt(moment);
     this.#current = step;
     this.#since = moment;
   }
 
   list(): readonly (readonly [Step, number])[] {
-    if (this.#current !== undefined) this.#stopAt(this.#now());
+    if (this.#current !== undefined) this.#stopAt(performance.now());
     return this.#spent;
   }
 

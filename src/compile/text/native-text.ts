@@ -246,26 +246,17 @@ function photoText(source: PartSource, primary: Sql | undefined): Sql {
  * Selects the key `k` of a listing's primary photo for the role: the first preferred photo, else the first photo. No
  * row if there are no photos.
  * @param listing key of the listing
- * @param holder the alias of the listing's row, if the statement reads it
  */
-export function primaryPhoto(context: Context, listing: Sql, holder?: string): Sql {
+export function primaryPhoto(context: Context, listing: Sql): Sql {
   const layout = context.model.layout('Media');
   const alias = context.alias();
-  const where = photosOf(context, alias, listing, holder);
+  const where = partRows(context, 'photos', alias, listing);
   const order = join(primaryOrder({ context, layout, alias }), ', ');
   return sql`SELECT ${column(alias, '_key')} AS k FROM ${name(layout.textsTable)} ${name(alias)} WHERE ${all(where)} ORDER BY ${order} LIMIT 1`;
 }
 
-const photosOf = (context: Context, alias: string, listing: Sql, holder: string | undefined): Sql[] =>
-  partRows(context, 'photos', alias, listing, holder);
-
-function partRows(
-  context: Context,
-  part: NativePart,
-  alias: string,
-  listing: Sql,
-  holder: string | undefined,
-): Sql[] {
+/** @param holder the alias of the listing's row, if the statement reads it */
+function partRows(context: Context, part: NativePart, alias: string, listing: Sql, holder?: string): Sql[] {
   const resource = resourceOf(part);
   return [
     ...childOf(context, resource, 'ListingKey', alias, 'Property', listing, holder),

@@ -40,11 +40,7 @@ const COLUMNS = columnKinds({ seq: 'number', saw: 'number' });
  * Runs one step.
  * @returns whether more steps are needed
  */
-export async function compactChanges(
-  { reading, locked }: OwnTables,
-  kept: Retention,
-  step = STEP,
-): Promise<boolean> {
+export async function compactChanges({ reading, locked }: OwnTables, kept: Retention): Promise<boolean> {
   const { changesHorizon: before } = await readMeta(reading, 'changesHorizon');
   const end = await horizonOf(reading, kept, before);
   if (end <= before) return false;
@@ -52,13 +48,13 @@ export async function compactChanges(
   let horizon = before;
   let count = 0;
   for await (const row of entriesIn(reading, before, end)) {
-    if (count === step) break;
+    if (count === STEP) break;
     count++;
     horizon = Number(row.seq);
     add(found, row);
   }
   // Numbers without an entry are passed over as well.
-  if (count < step) horizon = end;
+  if (count < STEP) horizon = end;
   const earlier = new Map<string, Entries>();
   for await (const row of entriesIn(reading, 0, before)) if (found.has(idOf(row))) add(earlier, row);
   const compacted = merged(found, earlier);
