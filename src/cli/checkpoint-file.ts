@@ -4,6 +4,7 @@
  */
 import { existsSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { PlatError, platError } from '../errors/index.ts';
+import { messageOf } from '../shared/error-code.ts';
 import { positionIn } from '../store/change-feed.ts';
 import { PartialFile } from '../store/files/partial-file.ts';
 import { mustHaveFolder } from './options.ts';
@@ -28,7 +29,7 @@ export class CheckpointFile {
       // Verifies that the file can be replaced before anything is written elsewhere.
       new PartialFile(this.#path, ENDING)[Symbol.dispose]();
     } catch (error) {
-      throw platError('usage', { reason: `The checkpoint ${name} cannot be used: ${why(error)}.` });
+      throw platError('usage', { reason: `The checkpoint ${name} cannot be used: ${messageOf(error)}.` });
     }
     if (this.#position === undefined || positionIn(this.#position) !== undefined) return;
     throw platError('usage', {
@@ -51,7 +52,7 @@ export class CheckpointFile {
       partial.takePlace();
     } catch (error) {
       if (error instanceof PlatError) throw error;
-      const reason = `The checkpoint ${this.#name} cannot be written: ${why(error)}. It stays as it was, so later lines will be repeated.`;
+      const reason = `The checkpoint ${this.#name} cannot be written: ${messageOf(error)}. It stays as it was, so later lines will be repeated.`;
       throw platError('failed', { reason }, { cause: error });
     }
     this.#position = position;
@@ -65,8 +66,6 @@ export class CheckpointFile {
 const ENDING = '.partial';
 
 const writeThrough = (path: string, text: string): void => writeFileSync(path, text, { flush: true });
-
-const why = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 const ofAnother = (name: string): PlatError =>
   platError('failed', {

@@ -21,6 +21,7 @@ import type { ConnectionLimits } from '../service/access/connections.ts';
 import type { LookupForm, RateLimit } from '../service/options.ts';
 import type { PaceLimits } from '../service/reply/pace.ts';
 import type { SurfaceName } from '../service/surface.ts';
+import { messageOf } from '../shared/error-code.ts';
 import type { ScrubLimits } from '../store/check/scrub.ts';
 import { PartialFile } from '../store/files/partial-file.ts';
 import type { PartitionField } from '../store/store.ts';
@@ -115,7 +116,7 @@ export function mustBeWritable(file: string): void {
     if (isThere) accessSync(path, constants.W_OK);
     accessSync(dirname(path), constants.W_OK); // the file is replaced
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = messageOf(cause);
     throw platError('usage', { reason: `The configuration ${file} cannot be written: ${why}.` }, { cause });
   }
 }
@@ -128,8 +129,7 @@ function parse(path: string, text: string): unknown {
     // Editors on Windows write a byte order mark.
     return JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : '';
-    throw platError('usage', { reason: `${path} is not JSON: ${why}` }, { cause });
+    throw platError('usage', { reason: `${path} is not JSON: ${messageOf(cause)}` }, { cause });
   }
 }
 

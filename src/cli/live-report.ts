@@ -1,5 +1,6 @@
 /** Reports the changes of a live demo market: the last change, and the number of changes of each kind. */
 import type { Change, LiveMarket } from 'plat-demo';
+import { messageOf } from '../shared/error-code.ts';
 import { type Intervals, pacer, reportProgress } from './progress.ts';
 import { endOver, reportLines } from './terminal.ts';
 
@@ -32,7 +33,7 @@ export function liveReport(market: LiveMarket, perMinute: number): LiveReport {
       kinds = new Map();
     },
     onFailure(error) {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       reportLines(`The market could not be changed, and is retried soon: ${why}`);
     },
     end: endOver,

@@ -1,6 +1,7 @@
 /** Results, errors and exit codes of commands. */
 import { type ErrorCode, PlatError } from '../errors/index.ts';
 import { RequestFailure } from '../replica/http/failure.ts';
+import { messageOf } from '../shared/error-code.ts';
 import { LeaseLost } from '../store/checkpoints.ts';
 import { escaped, reportLines, writeJson, writeLines } from './terminal.ts';
 
@@ -37,7 +38,7 @@ const WRONG_USE: ReadonlySet<string> = new Set<ErrorCode>(['usage', 'resourceFil
 export function fail(error: unknown): number {
   const system = systemCode(error);
   if (system === 'EPIPE') return EXIT.failed; // the reader has closed the pipe
-  const text = error instanceof Error ? error.message : String(error);
+  const text = messageOf(error);
   reportLines(`plat: ${text.replace(/\s+/g, ' ').trim()}`);
   if (error instanceof PlatError) return WRONG_USE.has(error.code) ? EXIT.wrongUse : EXIT.failed;
   if (!isExpected(error) && system === undefined && error instanceof Error && error.stack !== undefined)

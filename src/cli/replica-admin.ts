@@ -5,6 +5,7 @@ import type { ReplicaEvent } from '../replica/events.ts';
 import { WAYS } from '../replica/source/source.ts';
 import { type SourceStatus, sourceStatus } from '../replica/status.ts';
 import { serveProbes } from '../service/admin/probes.ts';
+import { messageOf } from '../shared/error-code.ts';
 import type { Store } from '../store/store.ts';
 import { reportLines } from './terminal.ts';
 
@@ -71,7 +72,7 @@ async function problemOf(store: Store, source: string): Promise<string | undefin
     const trouble = troubles.find(({ lasting }) => lasting);
     return trouble === undefined ? stale : `${trouble.step}: ${trouble.reason}`;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
 }
 

@@ -32,6 +32,9 @@ export function encode(field: Field, value: FieldValue | undefined): string | nu
 export const cellOf = (raw: unknown): BoundValue =>
   typeof raw === 'string' || typeof raw === 'number' || typeof raw === 'boolean' ? raw : null;
 
+/** A text from a column, or null. */
+export const textOf = (raw: unknown): string | null => (typeof raw === 'string' ? raw : null);
+
 /** The value of a field, read from its column; null if there is none. */
 export function decode(field: Field, raw: unknown): FieldValue {
   if (raw === undefined || raw === null || raw instanceof Uint8Array) return null;

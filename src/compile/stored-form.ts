@@ -3,7 +3,7 @@ import { type Field, type FieldValue, MEDIA_KINDS, type MediaKind } from '../dic
 import { COUNTED, isChildCount, PERMISSION } from '../records/media.ts';
 import type { StoredRow } from '../records/rows.ts';
 import { isStamp, STAMPED_FIELDS } from '../records/stamps.ts';
-import { decode, decodeSound } from './column-value.ts';
+import { decode, decodeSound, textOf } from './column-value.ts';
 import type { Dialect } from './dialect.ts';
 import { all, column, compact, join, name, type Sql, sql } from './fragment.ts';
 import { isOneTable, ownColumn, type ResourceLayout, typedFields } from './layout/index.ts';
@@ -103,8 +103,6 @@ function hasTexts(layout: ResourceLayout, dialect: Pick<Dialect, 'sameSystem'>):
   const isIts = [sql`t._id = r._id`, sql`t._key = r._key`, ...(same === undefined ? [] : [same])];
   return sql`CASE WHEN EXISTS (SELECT 1 FROM ${name(layout.textsTable)} t WHERE ${all(isIts)}) THEN 1 ELSE 0 END`;
 }
-
-const textOf = (raw: unknown): string | null => (typeof raw === 'string' ? raw : null);
 
 function kindOf(raw: unknown): MediaKind | null {
   return MEDIA_KINDS.find((kind) => kind === raw) ?? null;

@@ -1,3 +1,4 @@
+import { messageOf } from '../shared/error-code.ts';
 /**
  * Reports that something which the store records about itself cannot be read. The message omits the name of the store, which the
  * caller adds.
@@ -20,7 +21,7 @@ export class DamagedRecord extends Error {
 
 /** Explains a violated constraint of the engine: plat's own writes satisfy all constraints, so there must be unexpected rows. */
 export function conflictOf(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   return `unexpected rows in its tables conflict with what is written (${message})`;
 }
 

@@ -4,6 +4,7 @@
  * read.
  */
 import type { Field, FieldValue, Lookup } from '../dictionary/index.ts';
+import { parsedJson } from '../shared/json.ts';
 import { readDecimal, readInteger, readNumber, readString, type ValueRules } from './value.ts';
 
 /** How a value differs from the form of its field. */
@@ -193,10 +194,6 @@ function listOf(text: string, lookup: Lookup | undefined): string[] {
 }
 
 function parsedList(text: string): string[] | undefined {
-  try {
-    const list: unknown = JSON.parse(text);
-    return Array.isArray(list) && list.every((each) => typeof each === 'string') ? list : undefined;
-  } catch {
-    return undefined;
-  }
+  const list = parsedJson(text);
+  return Array.isArray(list) && list.every((each) => typeof each === 'string') ? list : undefined;
 }

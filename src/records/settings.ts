@@ -8,6 +8,7 @@ import {
   type RoleBits,
 } from '../access/index.ts';
 import type { Declarations } from '../dictionary/index.ts';
+import { messageOf } from '../shared/error-code.ts';
 import { Damage, storedJson } from './damage.ts';
 import { isTimeZone } from './local-time.ts';
 
@@ -179,7 +180,7 @@ export function readable<T>(make: () => T): T {
     return make();
   } catch (cause) {
     if (cause instanceof Damage) throw cause;
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = messageOf(cause);
     throw new Damage(`its settings cannot be used (${why})`, { cause });
   }
 }

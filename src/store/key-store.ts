@@ -1,6 +1,6 @@
 /** The keys of a store, and their use. Only the hash of a token is stored. */
 import { KEY_KINDS, type KeyRecord } from '../access/index.ts';
-import { columnKinds } from '../compile/column-value.ts';
+import { columnKinds, textOf } from '../compile/column-value.ts';
 import { bind, join, type Sql, sql } from '../compile/fragment.ts';
 import { Damage, storedJson } from '../records/damage.ts';
 import type { OwnTables, Row } from './session.ts';
@@ -108,8 +108,6 @@ const USE = columnKinds({
   last_window: 'text',
   last_sweep_at: 'text',
 });
-
-const textOf = (raw: unknown): string | null => (typeof raw === 'string' ? raw : null);
 
 const useOf = (row: Row): KeyUse => ({
   requests: Number(row.requests ?? 0),

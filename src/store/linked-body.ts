@@ -5,6 +5,7 @@
 import { NAME_MARK } from '../compile/layout/index.ts';
 import { LINK_MARK, type LinkedTexts, type PlannedLink } from '../compile/text/linked-texts.ts';
 import { NO_TEXT } from '../shared/byte-texts.ts';
+import { parsedJson } from '../shared/json.ts';
 import { perObject } from '../shared/per-object.ts';
 import type { SeenFragments } from './linked-fragments.ts';
 import type { Row } from './session.ts';
@@ -268,12 +269,7 @@ function endOfKey(body: Buffer, start: number): number | undefined {
 
 /** The keys of a placeholder; undefined for a text that is not one. */
 function keysIn(text: string, { links }: LinkedTexts): (string | null)[] | undefined {
-  let list: unknown;
-  try {
-    list = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  const list = parsedJson(text);
   if (!Array.isArray(list) || list.length !== links.length) return undefined;
   const keys: (string | null)[] = [];
   for (const each of list) {

@@ -3,7 +3,7 @@
  * store share them; one process at a time holds a webhook and sends to it. This module knows neither HTTP nor what is
  * sent.
  */
-import { columnKinds } from '../compile/column-value.ts';
+import { columnKinds, textOf } from '../compile/column-value.ts';
 import { bind, integer, join, name, type Sql, sql } from '../compile/fragment.ts';
 import { Damage, storedJson } from '../records/damage.ts';
 import { type FeedPosition, positionIn, positionText } from './change-feed.ts';
@@ -198,7 +198,6 @@ function changedColumns(change: WebhookChange): Record<string, string | number |
   );
 }
 
-const textOf = (raw: unknown): string | null => (typeof raw === 'string' ? raw : null);
 const numberOf = (raw: unknown): number | null => (raw === null || raw === undefined ? null : Number(raw));
 
 /** @throws Damage for a position or a list that plat never writes */

@@ -5,6 +5,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { API_NAME, type Dictionary, findNavigation, type Resource } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
+import { isObject } from '../../shared/json.ts';
 import { perObject } from '../../shared/per-object.ts';
 
 /** Maps a name in a file to a field; undefined drops the value. */
@@ -121,9 +122,6 @@ function isUnderNames(
   }
   return true;
 }
-
-const isObject = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function mappedWithin(
   value: unknown,

@@ -2,6 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Dictionary, Resource } from '../../dictionary/index.ts';
 import { PlatError, platError } from '../../errors/index.ts';
+import { messageOf } from '../../shared/error-code.ts';
 import type { FieldMap } from './field-names.ts';
 import type { InputFile } from './input-files.ts';
 import type { RawRecord } from './record-json.ts';
@@ -73,7 +74,7 @@ export async function* placedRecords(
 const endless = (error: unknown): RawRecord => ({
   line: 0,
   text: '',
-  fault: `The file cannot be read to its end: ${error instanceof Error ? error.message : String(error)}`,
+  fault: `The file cannot be read to its end: ${messageOf(error)}`,
 });
 
 /** @throws PlatError `usage`, `resourceFilled` */

@@ -3,6 +3,7 @@
  * digits that a double cannot represent. This module knows nothing of fields.
  */
 import { isTooDeep } from '../../records/nesting.ts';
+import { messageOf } from '../../shared/error-code.ts';
 
 /** The text of a record in a file, or of anything else that is there, and the line where it begins, from 1. */
 export interface RawRecord {
@@ -52,7 +53,7 @@ export function recordJson({ text, counted }: Pick<RawRecord, 'text' | 'counted'
     if (counted?.hasLongNumbers === false) value = JSON.parse(text);
     else ({ value, inexact } = parseExactly(text));
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     return { ok: false, reason: `The line is not JSON: ${why}` };
   }
   // Validation rejects deep nesting; traversing it here could exhaust the stack.

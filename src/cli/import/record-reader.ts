@@ -5,6 +5,7 @@
  * rest. This module knows nothing of fields.
  */
 import { isUtf8 } from 'node:buffer';
+import { messageOf } from '../../shared/error-code.ts';
 import { ByteWindow } from './byte-window.ts';
 import { BROKEN, JsonScanner, MORE } from './json-scanner.ts';
 import { type RawRecord, repeatedMember } from './record-json.ts';
@@ -442,7 +443,7 @@ class Documents {
     try {
       JSON.parse(around);
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       return [{ line, text: tail, fault: `The text around the records of a page is not JSON: ${why}` }];
     }
     const repeated = repeatedMember(around);

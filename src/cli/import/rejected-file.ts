@@ -1,4 +1,6 @@
 import { appendFileSync, closeSync, fstatSync, ftruncateSync, rmSync } from 'node:fs';
+import { messageOf } from '../../shared/error-code.ts';
+import { isObject, parsedJson } from '../../shared/json.ts';
 import { openPrivateFile } from '../../store/files/private-file.ts';
 
 /**
@@ -24,7 +26,7 @@ export function rejectedFile(
     try {
       action();
     } catch (error) {
-      fault = error instanceof Error ? error.message : String(error);
+      fault = messageOf(error);
     }
   };
   attempt(() => rmSync(path, { force: true })); // of an earlier run
@@ -60,7 +62,7 @@ const EARLIER = new RegExp(
 /** The annotated record. Its text is edited rather than parsed, since parsing would not preserve every digit. */
 function annotated(text: string, resource: string, why: string): string {
   const annotations = `"@plat.resource":${JSON.stringify(resource)},"@plat.rejected":${why}`;
-  if (!isObject(text)) return `{${annotations},"text":${JSON.stringify(text)}}`;
+  if (!isObject(parsedJson(text))) return `{${annotations},"text":${JSON.stringify(text)}}`;
   const members = text
     .trim()
     .replace(/[\r\n]+/g, ' ')
@@ -68,13 +70,4 @@ function annotated(text: string, resource: string, why: string): string {
     .slice(1)
     .trimStart();
   return `{${annotations}${members === '}' ? '' : ','}${members}`;
-}
-
-function isObject(text: string): boolean {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value);
-  } catch {
-    return false;
-  }
 }

@@ -6,6 +6,7 @@
 import { isUtf8 } from 'node:buffer';
 import { CsvError, parse } from 'csv-parse/sync';
 import { platError } from '../../errors/index.ts';
+import { parsedJson } from '../../shared/json.ts';
 import { delimiterOf, MARK, separatorLine } from '../../shared/table-form.ts';
 import { ByteWindow } from './byte-window.ts';
 import type { RawRecord } from './record-json.ts';
@@ -95,13 +96,8 @@ function recordOf(row: Row, cells: readonly string[], columns: readonly Column[]
 /** The JSON of a cell; an empty cell is null. */
 function jsonOfCell(cell: string, isNested: boolean): string {
   if (cell === '') return 'null';
-  if (!isNested || !cell.trimStart().startsWith('[')) return JSON.stringify(cell);
-  try {
-    JSON.parse(cell);
-    return cell.replaceAll(/[\r\n]+/g, ' ');
-  } catch {
-    return JSON.stringify(cell);
-  }
+  const isList = isNested && cell.trimStart().startsWith('[') && parsedJson(cell) !== undefined;
+  return isList ? cell.replaceAll(/[\r\n]+/g, ' ') : JSON.stringify(cell);
 }
 
 interface Cells {

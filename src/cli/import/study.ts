@@ -13,6 +13,7 @@ import {
   type Resource,
 } from '../../dictionary/index.ts';
 import { decimalsOf } from '../../records/value.ts';
+import { isObject } from '../../shared/json.ts';
 import { nameOfTitle } from './field-names.ts';
 
 /** A drafted field, or the reason why none can be drafted. */
@@ -306,6 +307,3 @@ function freeName(
 ): string | undefined {
   return [name, `${resource}${name}`].find((each) => made.has(each) || !lookups.has(each));
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

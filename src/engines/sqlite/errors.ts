@@ -1,5 +1,5 @@
 import { RANGE_MESSAGE } from '../../compile/functions.ts';
-import { codeOf } from '../../shared/error-code.ts';
+import { codeOf, messageOf } from '../../shared/error-code.ts';
 import { damageOf, explained, type Trouble } from '../../store/explain.ts';
 import { denied, whatItIs } from '../../store/files/store-file.ts';
 import { DEADLINE_MESSAGE } from './functions.ts';
@@ -25,8 +25,6 @@ const BEYOND_NUMBERS = 'too large to be represented as a JavaScript number';
 const CLOSED = /^(?:database is not open|statement has been finalized)$/;
 /** Seconds after which a client may retry, with the next process. */
 const AGAIN = 5;
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : '');
 
 /** No statement of plat names a table or column that its tables should not have. */
 export const isMissing = (error: unknown): error is Error =>

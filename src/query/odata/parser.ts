@@ -5,6 +5,7 @@
  */
 import { nearestName } from '../../dictionary/index.ts';
 import { type PlatError, platError } from '../../errors/index.ts';
+import { parsedJson } from '../../shared/json.ts';
 import type { Search } from '../tree.ts';
 import {
   type Argument,
@@ -961,11 +962,8 @@ function readName(source: OptionText, start: number, name: string): Token {
 function readJson(source: OptionText, start: number): Token {
   const found = matchAt(JSON_TEXT, source.text, start);
   if (found === undefined) throw syntaxError(source, start, 'a string that is not closed', 'a closing "');
-  try {
-    const value: unknown = JSON.parse(found);
-    if (typeof value === 'string') return { kind: 'json', value, start, end: start + found.length };
-  } catch {
-    // Only an invalid escape sequence can get here; the error below reports it.
-  }
+  const value = parsedJson(found);
+  if (typeof value === 'string') return { kind: 'json', value, start, end: start + found.length };
+  // Only an invalid escape sequence can get here.
   throw syntaxError(source, start, shown(found), 'a JSON string');
 }

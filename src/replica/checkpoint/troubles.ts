@@ -2,6 +2,8 @@
  * What a watch currently cannot do, kept in the store so that `plat status` and probes of other processes report it. It
  * knows nothing of how a watch continues.
  */
+
+import { messageOf } from '../../shared/error-code.ts';
 import type { Store } from '../../store/store.ts';
 import { RequestFailure } from '../http/failure.ts';
 import { readNote, type Troubles } from './notes.ts';
@@ -20,7 +22,7 @@ export function noteTrouble(
   error: unknown,
   now: number,
 ): Promise<void> {
-  const reason = (error instanceof Error ? error.message : String(error)).slice(0, KEPT);
+  const reason = messageOf(error).slice(0, KEPT);
   return store.checkpoints.exchange(source, 'troubles', (current): Troubles => {
     const troubles = readNote({ troubles: current }, 'troubles') ?? {};
     const { since = now, attempts = 0 } = troubles[step] ?? {};

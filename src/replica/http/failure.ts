@@ -1,5 +1,5 @@
 /** Failures of requests to a source, classified by the reaction to them. It knows nothing of the content of requests. */
-import { codeOf } from '../../shared/error-code.ts';
+import { codeOf, messageOf } from '../../shared/error-code.ts';
 import { isObject, parsedJson } from '../../shared/json.ts';
 import { LONGEST_BLOCK, retryAfter } from './rate-limit-headers.ts';
 
@@ -103,7 +103,7 @@ export const isUnreached = ({ cause }: RequestFailure): boolean => UNREACHED.has
 /** What the network throws is transient, except a failure of TLS. */
 export function asFailure(error: unknown): RequestFailure {
   if (error instanceof RequestFailure) return error;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   const code = codeOf(error) ?? '';
   const isTls = /CERT|SSL|TLS|SELF_SIGNED/i.test(code);
   const facts = { cause: error };

@@ -3,6 +3,7 @@
  * consists of is in schedule.ts.
  */
 import { type ErrorCode, PlatError } from '../../errors/index.ts';
+import { messageOf } from '../../shared/error-code.ts';
 import { PromiseQueue } from '../../shared/promise-queue.ts';
 import { LeaseLost } from '../../store/checkpoints.ts';
 import { type Acquired, acquireSource, newAcquirer, whileAcquired } from '../checkpoint/lease.ts';
@@ -138,7 +139,7 @@ async function watchOn(session: SessionOptions, acquiring: Acquiring): Promise<R
       const isShort = isPassing(error) || passesByItself(error) || isOfLease(error);
       const floor = error instanceof RequestFailure ? error.retryAfter : undefined;
       const wait = restAfter(failures, floor, isShort ? SHORT_REST : LONGEST_REST, random);
-      onEvent({ kind: 'failed', reason: error instanceof Error ? error.message : String(error), wait });
+      onEvent({ kind: 'failed', reason: messageOf(error), wait });
       await clock.sleep(wait, signal);
       if (signal.aborted) return 'stopped';
     }

@@ -1,14 +1,11 @@
 /** Reads JSON bodies of the admin port. It must not know their purpose. */
 import { platError } from '../../errors/index.ts';
+import { isObject, parsedJson } from '../../shared/json.ts';
 
 /** The object in a body. @throws PlatError `requestMalformed` */
 export function objectIn(body: Buffer): Readonly<Record<string, unknown>> {
-  try {
-    const given: unknown = JSON.parse(body.toString());
-    if (typeof given === 'object' && given !== null && !Array.isArray(given)) return { ...given };
-  } catch {
-    // The same error as for JSON that is not an object.
-  }
+  const given = parsedJson(body.toString());
+  if (isObject(given)) return given;
   throw platError('requestMalformed', { reason: 'the body is not a JSON object' });
 }
 

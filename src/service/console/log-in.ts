@@ -4,6 +4,7 @@
  */
 import { hashToken } from '../../access/index.ts';
 import { platError } from '../../errors/index.ts';
+import { isObject, parsedJson } from '../../shared/json.ts';
 import type { Store } from '../../store/store.ts';
 import { authenticate } from '../access/authenticate.ts';
 import { RateLimiter, rateLimited } from '../access/rate-limits.ts';
@@ -85,13 +86,7 @@ function secretIn(exchange: Exchange): string | undefined {
 
 /** @throws PlatError `requestMalformed` */
 function tokenIn(body: Buffer): string {
-  try {
-    const given: unknown = JSON.parse(body.toString());
-    if (typeof given === 'object' && given !== null && 'token' in given && typeof given.token === 'string') {
-      return given.token;
-    }
-  } catch {
-    // The same error as for JSON without a token.
-  }
+  const given = parsedJson(body.toString());
+  if (isObject(given) && typeof given.token === 'string') return given.token;
   throw platError('requestMalformed', { reason: 'the body is not {"token": "…"}' });
 }

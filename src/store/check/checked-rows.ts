@@ -2,7 +2,7 @@
  * Reads the rows that SQL alone cannot confirm as consistent, and computes what a writer would store for them: texts
  * and hash. It knows neither engines nor what a check concludes from the comparison.
  */
-import { decode } from '../../compile/column-value.ts';
+import { decode, textOf } from '../../compile/column-value.ts';
 import type { Planner } from '../../compile/context.ts';
 import { bind, column, concat, constantText, join, name, type Sql, sql } from '../../compile/fragment.ts';
 import {
@@ -86,8 +86,6 @@ export function readValues(layout: ResourceLayout, raw: Row): ReadValues {
 
 export const isEmpty = (value: FieldValue | undefined): boolean =>
   value === undefined || value === null || (Array.isArray(value) && value.length === 0);
-
-export const textOf = (raw: unknown): string | null => (typeof raw === 'string' ? raw : null);
 
 /** A row as a writer takes it, without the row that it replaces. */
 export function rowOf({ resource }: ResourceLayout, raw: Row, values: FieldValues): RowToPut {

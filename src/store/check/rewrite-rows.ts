@@ -2,7 +2,7 @@
  * Rewrites inconsistent rows. Columns, texts and hash are three copies of a record: if two agree, the third is wrong.
  * It knows neither engines nor where a record came from.
  */
-import { cellOf, columnKind } from '../../compile/column-value.ts';
+import { cellOf, columnKind, textOf } from '../../compile/column-value.ts';
 import type { Planner } from '../../compile/context.ts';
 import { column, integer, join, name, type Sql, sql } from '../../compile/fragment.ts';
 import { isOneTable, ownColumn, PUBLISHED, type ResourceLayout } from '../../compile/layout/index.ts';
@@ -15,6 +15,7 @@ import { isFormerHash, storedHash } from '../../records/content-hash.ts';
 import { COUNTED, countChildren, isMediaOfListing, systemFieldsOfMedia } from '../../records/media.ts';
 import type { RowToPut, StoredRow } from '../../records/rows.ts';
 import { isStamp } from '../../records/stamps.ts';
+import { isObject, parsedJson } from '../../shared/json.ts';
 import { storedRows } from '../rows/stored-rows.ts';
 import type { Row } from '../session.ts';
 import type { BatchWriter } from '../write/batches.ts';
@@ -33,7 +34,6 @@ import {
   readValues,
   rowOf,
   rowsStatement,
-  textOf,
   textsAt,
 } from './checked-rows.ts';
 import type { CheckSession } from './checks.ts';
@@ -375,12 +375,8 @@ function keyInTexts({ resource, pieces }: ResourceLayout, raw: Row): string | un
 
 function membersOf(text: unknown): object | undefined {
   if (typeof text !== 'string') return undefined;
-  try {
-    const members: unknown = JSON.parse(`{${text.replace(/^,/, '').replaceAll(URL_MARK, '\\u0001')}}`);
-    return typeof members === 'object' && members !== null ? members : undefined;
-  } catch {
-    return undefined;
-  }
+  const members = parsedJson(`{${text.replace(/^,/, '').replaceAll(URL_MARK, '\\u0001')}}`);
+  return isObject(members) ? members : undefined;
 }
 
 /** A member of a text as a value of its field; undefined if it is not a valid one. */

@@ -3,6 +3,8 @@
  * assignment to the parent, and the visibility for each role. The columns are the reference: what a writer would derive
  * from them is compared with what is stored. It does not know where a record came from.
  */
+
+import { textOf } from '../../compile/column-value.ts';
 import { all, bind, integer, join, name, type Sql, sql } from '../../compile/fragment.ts';
 import { type ResourceLayout, typedFields } from '../../compile/layout/index.ts';
 import { rankAndFile } from '../../compile/text/text-columns.ts';
@@ -16,7 +18,6 @@ import {
   rowOrder,
   rowsStatement,
   type TextsOf,
-  textOf,
   textsAt,
 } from './checked-rows.ts';
 import type { CheckedRows, CheckSession, FaultPage, RowFaults, RowPlace } from './checks.ts';

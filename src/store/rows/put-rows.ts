@@ -2,7 +2,7 @@
  * Stores and deletes the rows of one resource. A row is replaced as a whole, under its number; every column and ready
  * text of a row is written here.
  */
-import { cellOf, decodeSound, encode } from '../../compile/column-value.ts';
+import { cellOf, decodeSound, encode, textOf } from '../../compile/column-value.ts';
 import { type BoundValue, bind, join, name, sql } from '../../compile/fragment.ts';
 import { isOneTable, type ResourceLayout, typedFields } from '../../compile/layout/index.ts';
 import { dormantFields } from '../../compile/model.ts';
@@ -20,7 +20,7 @@ import type { RecordTexts } from '../write-session.ts';
 import { NOTHING_TORN, type Settled, settle, textsInTheWay } from './settle-rows.ts';
 import { removeTombstones } from './tombstones.ts';
 import { updateChildren, type Visibility, visibilityOf } from './visibility.ts';
-import { textOf, type WriteContext } from './write-context.ts';
+import type { WriteContext } from './write-context.ts';
 
 /** A stored row that is replaced or deleted. */
 interface Standing extends StoredCountedRow {

@@ -3,7 +3,7 @@
  * written, and again for stored rows when rules, the day or a parent change. The engine evaluates the rules, since a
  * role's rule is a filter like any other.
  */
-import { type ColumnKind, columnKind, columnKinds, encode } from '../../compile/column-value.ts';
+import { type ColumnKind, columnKind, columnKinds, encode, textOf } from '../../compile/column-value.ts';
 import { forDamaged } from '../../compile/dialect.ts';
 import { bind, column, integer, name, type Sql, sql } from '../../compile/fragment.ts';
 import type { ResourceLayout } from '../../compile/layout/index.ts';
@@ -20,7 +20,7 @@ import {
 } from '../../compile/visibility.ts';
 import type { RowToPut } from '../../records/rows.ts';
 import type { Row } from '../session.ts';
-import { textOf, type WriteContext } from './write-context.ts';
+import type { WriteContext } from './write-context.ts';
 
 /** Which roles see a row, and which withheld values it shows. */
 export interface Visibility {

@@ -13,6 +13,3 @@ export interface WriteContext {
   /** The source of the records; null in an authority. */
   readonly source: string | null;
 }
-
-/** A text from a column, or null. */
-export const textOf = (raw: unknown): string | null => (typeof raw === 'string' ? raw : null);

@@ -3,6 +3,7 @@ import { parentPort } from 'node:worker_threads';
 import { PlatError } from '../../errors/index.ts';
 import { Damage, DamagedRecord } from '../../records/damage.ts';
 import { cachesInUse } from '../../shared/bounded-cache.ts';
+import { messageOf } from '../../shared/error-code.ts';
 import type { ReadBlock } from '../blocks-task.ts';
 import type { Checks } from '../check/checks.ts';
 import type { Making, ReadResult, ReadTask } from '../read-task.ts';
@@ -115,7 +116,7 @@ function send(reply: WorkerReply, transferred: ArrayBufferLike[]): void {
 }
 
 function describe(error: unknown): WorkerError {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   if (error instanceof Damage) return { kind: 'damage', message };
   if (error instanceof DamagedRecord) return { kind: 'record', record: error.record };
   if (error instanceof PlatError && error.code === 'answerTooLarge') return { kind: 'too-large' };

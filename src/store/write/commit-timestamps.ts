@@ -10,6 +10,7 @@ import {
   timestampFromMicroseconds,
 } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
+import { isObject, parsedJson } from '../../shared/json.ts';
 import { spanText } from '../clock-jump.ts';
 import { allot, isBulk, type Span } from './allot-timestamps.ts';
 
@@ -208,15 +209,8 @@ function readLast(
 ): { readonly last: Map<string, LastOf>; readonly others: number | undefined } {
   const nothing = { last: new Map<string, LastOf>(), others: microsecondsOf(lastStamp) };
   if (text === undefined) return nothing;
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return nothing;
-  }
-  if (typeof value !== 'object' || value === null || !('at' in value) || value.at !== lastStamp)
-    return nothing;
-  if (!('last' in value) || typeof value.last !== 'object' || value.last === null) return nothing;
+  const value = parsedJson(text);
+  if (!isObject(value) || value.at !== lastStamp || !isObject(value.last)) return nothing;
   const others = 'others' in value ? momentOf(value.others) : undefined;
   if ('others' in value && others === undefined) return nothing;
   const last = new Map<string, LastOf>();

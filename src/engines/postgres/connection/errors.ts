@@ -1,14 +1,12 @@
 /** What the errors of a server, and of the way to it, mean. No message contains the password of an address. */
 import { Client } from 'pg';
 import { platError } from '../../../errors/index.ts';
-import { codeOf } from '../../../shared/error-code.ts';
+import { codeOf, messageOf } from '../../../shared/error-code.ts';
 import { damageOf, explained, type Trouble } from '../../../store/explain.ts';
 import type { PostgresAddress } from './address.ts';
 
 /** Seconds after which a client may retry if the server is starting, stopping or full. */
 const AGAIN = 5;
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /**
  * SQLSTATE codes and classes (PostgreSQL, appendix A) for a server that is temporarily unavailable. They include that of a server

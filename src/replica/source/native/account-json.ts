@@ -1,5 +1,5 @@
 /** Accounts of the native interface as Members and Offices (reference: native-v1, Accounts). */
-import { isObject, type JsonObject } from '../../../shared/json.ts';
+import { type JsonObject, objectsIn } from '../../../shared/json.ts';
 import { MASK, type SourceItem } from '../source.ts';
 
 /** How an account becomes a record. */
@@ -81,7 +81,7 @@ export function accountItem(account: JsonObject): SourceItem | undefined {
   const { fields, email, phones, preferred } = mapping;
   const json = new Map(Object.entries(fields).map(([field, name]) => [field, account[name]]));
   json.set(email, primaryOf(account.Emails, 'Address'));
-  for (const phone of listOf(account.Phones)) {
+  for (const phone of objectsIn(account.Phones)) {
     const field = phones.get(phone.Type);
     if (field !== undefined) json.set(field, json.get(field) ?? phone.Number);
   }
@@ -90,10 +90,8 @@ export function accountItem(account: JsonObject): SourceItem | undefined {
   return { resource, json: Object.fromEntries(given) };
 }
 
-const listOf = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : []);
-
 /** A member of the primary entry of a list, or else of its first. */
 function primaryOf(list: unknown, name: string): unknown {
-  const entries = listOf(list);
+  const entries = objectsIn(list);
   return (entries.find((entry) => entry.Primary === true) ?? entries[0])?.[name];
 }

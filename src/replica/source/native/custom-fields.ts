@@ -1,5 +1,5 @@
 /** Custom fields of the native interface: what the source lists, what listings contain, and the API name of each. */
-import { isObject, type JsonObject } from '../../../shared/json.ts';
+import { isObject, type JsonObject, objectsIn } from '../../../shared/json.ts';
 import { AuxiliaryFailure, RequestFailure } from '../../http/failure.ts';
 import type { ForeignField } from '../source.ts';
 
@@ -34,12 +34,11 @@ export const declaredFields = (results: readonly unknown[]): ForeignField[] =>
 
 /** The names and values of a listing's `[{"Main": [{"Group": [{"Field": value}]}], "Details": [...]}]`. */
 export function customValues(listing: JsonObject, nameOf: NameOf): [string, unknown][] {
-  const objects = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : []);
-  return objects(listing.CustomFields)
-    .flatMap((sections) => Object.values(sections).flatMap(objects))
+  return objectsIn(listing.CustomFields)
+    .flatMap((sections) => Object.values(sections).flatMap(objectsIn))
     .flatMap((groups) => Object.entries(groups))
     .flatMap(([group, fields]) =>
-      objects(fields).flatMap((field) =>
+      objectsIn(fields).flatMap((field) =>
         Object.entries(field).map(([label, value]): [string, unknown] => [nameOf(group, label), value]),
       ),
     );

@@ -1,7 +1,7 @@
 /** The content of a source's `$metadata`, as far as replication needs it. It sends no requests. */
 import { XMLParser } from 'fast-xml-parser';
 import type { Dictionary } from '../../../dictionary/index.ts';
-import { isObject, type JsonObject } from '../../../shared/json.ts';
+import { isObject, type JsonObject, objectsIn } from '../../../shared/json.ts';
 import { type ForeignField, isForeign } from '../source.ts';
 
 export interface SourceMetadata {
@@ -39,8 +39,7 @@ const parser = new XMLParser({
 /** The elements at a path below some elements. */
 const below = (elements: readonly JsonObject[], ...path: readonly string[]): JsonObject[] =>
   path.reduce<JsonObject[]>(
-    (found, name) =>
-      found.flatMap(({ [name]: inner }) => (Array.isArray(inner) ? inner.filter(isObject) : [])),
+    (found, name) => found.flatMap(({ [name]: inner }) => objectsIn(inner)),
     [...elements],
   );
 
