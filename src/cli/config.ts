@@ -9,12 +9,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import type { RoleDefinition, WithheldDefinition } from '../access/index.ts';
-import type {
-  CustomFieldDeclaration,
-  Declarations,
-  LookupDeclaration,
-  ResourceDeclaration,
-} from '../dictionary/index.ts';
+import type { Declarations } from '../dictionary/index.ts';
 import { platError } from '../errors/index.ts';
 import type { BudgetLimits } from '../service/access/budget.ts';
 import type { ConnectionLimits } from '../service/access/connections.ts';
@@ -54,13 +49,7 @@ export interface ConfigFile {
   readonly partitions?: PartitionField;
   readonly readStores?: readonly string[];
   readonly readLagSeconds?: number;
-  readonly dictionary?: {
-    readonly resources?: readonly ResourceDeclaration[];
-    readonly customFields?: readonly CustomFieldDeclaration[];
-    readonly lookups?: readonly LookupDeclaration[];
-    readonly fieldsInUse?: readonly string[];
-    readonly searchFields?: readonly string[];
-  };
+  readonly dictionary?: Declarations;
   readonly roles?: readonly RoleDefinition[];
   readonly withheld?: readonly WithheldDefinition[];
   readonly timeZone?: string;

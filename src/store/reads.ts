@@ -21,14 +21,12 @@ import type {
   FacetsRequest,
   ListPageRequest,
   MergedRequest,
-  Page,
   PageRequest,
   RecordQuery,
   RecordRequest,
 } from '../compile/read.ts';
 import { changesSince } from './change-follower.ts';
-import type { Lane } from './lanes.ts';
-import { laneOfCount, laneOfList, laneOfPage, laneOfRecord } from './lanes.ts';
+import { type Lane, laneOfCount, laneOfList, laneOfPage, laneOfRecord } from './lanes.ts';
 import type { ReadResult, ReadTask } from './read-task.ts';
 import type { ReadOptions, Store } from './store.ts';
 
@@ -46,41 +44,47 @@ type Reads = Pick<
   'page' | 'blocks' | 'listPage' | 'mergedPage' | 'record' | 'count' | 'facets' | 'ids'
 >;
 
+type Given<K extends ReadResult['kind']> = Extract<ReadResult, { readonly kind: K }>;
+
+const isOf = <K extends ReadResult['kind']>(kind: K, result: ReadResult): result is Given<K> =>
+  result.kind === kind;
+
 export function readsOf(runner: TaskRunner): Reads {
-  const run = async (
+  /** @param kind of the task and of its result */
+  const run = async <K extends ReadResult['kind']>(
+    kind: K,
     lane: Lane,
     plan: (planner: Planner) => ReadTask,
     options: ReadOptions,
-  ): Promise<ReadResult> => {
+  ): Promise<Given<K>> => {
     const result = await runner.run(lane, plan, options);
     options.caller?.made(bytesOf(result));
-    return result;
+    if (isOf(kind, result)) return result;
+    throw new Error(`A task of the kind ${kind} gives no ${result.kind}`);
   };
   return {
-    page: async (request: PageRequest, options) =>
-      pageOf(
-        await run(laneOfPage(request), (planner) => pageTask(planner, planPage(planner, request)), options),
-      ),
+    async page(request: PageRequest, options) {
+      const plan = (planner: Planner): ReadTask => pageTask(planner, planPage(planner, request));
+      return (await run('page', laneOfPage(request), plan, options)).page;
+    },
     async blocks(request: BlocksRequest, options) {
       const plan = (planner: Planner): ReadTask => ({
         kind: 'blocks',
         plan: planBlocks(planner, request, changesSince),
       });
-      const result = await run(request.isSmall ? 'records' : 'pages', plan, options);
-      if (result.kind !== 'blocks') throw new Error('A page of blocks gives one');
-      return result.page;
+      return (await run('blocks', request.isSmall ? 'records' : 'pages', plan, options)).page;
     },
-    listPage: async (request: ListPageRequest, options) =>
-      pageOf(
-        await run(laneOfList(request), (planner) => pageTask(planner, planList(planner, request)), options),
-      ),
+    async listPage(request: ListPageRequest, options) {
+      const plan = (planner: Planner): ReadTask => pageTask(planner, planList(planner, request));
+      return (await run('page', laneOfList(request), plan, options)).page;
+    },
     async mergedPage(request: MergedRequest, options) {
       const plan = (planner: Planner): ReadTask => ({
         kind: 'body',
         statement: planMerged(planner, request),
         isKept: false,
       });
-      return bodyOf(await run('searches', plan, options)) ?? new Uint8Array(0);
+      return (await run('body', 'searches', plan, options)).body ?? new Uint8Array(0);
     },
     async record(request: RecordRequest, options) {
       const lane = laneOfRecord(request);
@@ -90,7 +94,7 @@ export function readsOf(runner: TaskRunner): Reads {
         statement: planRecord(planner, request),
         isKept,
       });
-      return bodyOf(await run(lane, plan, options));
+      return (await run('body', lane, plan, options)).body;
     },
     async count(query: RecordQuery, options) {
       const lane = laneOfCount(query);
@@ -100,9 +104,7 @@ export function readsOf(runner: TaskRunner): Reads {
         statement: planCount(planner, query),
         isKept,
       });
-      const result = await run(lane, plan, options);
-      if (result.kind !== 'number') throw new Error('A count gives a number');
-      return result.value;
+      return (await run('number', lane, plan, options)).value;
     },
     async facets(request: FacetsRequest, options) {
       const plan = (planner: Planner): ReadTask => ({
@@ -111,15 +113,11 @@ export function readsOf(runner: TaskRunner): Reads {
         fields: request.fields.length,
         ...(request.histogram === undefined ? {} : { ranges: request.histogram.edges.length + 1 }),
       });
-      const result = await run('searches', plan, options);
-      if (result.kind !== 'facets') throw new Error('Counts of values are asked for');
-      return result.facets;
+      return (await run('facets', 'searches', plan, options)).facets;
     },
     async ids(query: RecordQuery, options) {
       const plan = (planner: Planner): ReadTask => ({ kind: 'ids', statement: planIds(planner, query) });
-      const result = await run('searches', plan, options);
-      if (result.kind !== 'ids') throw new Error('A search gives ids');
-      return result.ids;
+      return (await run('ids', 'searches', plan, options)).ids;
     },
   };
 }
@@ -146,14 +144,4 @@ function bytesOf(result: ReadResult): number {
     case 'facets':
       return 0;
   }
-}
-
-function pageOf(result: ReadResult): Page {
-  if (result.kind !== 'page') throw new Error('A page task gives a page');
-  return result.page;
-}
-
-function bodyOf(result: ReadResult): Uint8Array | undefined {
-  if (result.kind !== 'body') throw new Error('A record task gives a body');
-  return result.body;
 }
