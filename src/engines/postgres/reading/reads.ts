@@ -136,25 +136,19 @@ async function answer(
       along?.saw(rows[0]);
       return { rows };
     }
-    case 'body': {
-      const { rows: n, ...texts } = await readTexts(session, asked, false, { before, links });
-      return { ...texts, rows: [{ n }] };
-    }
-    case 'page': {
-      const options = { limit, before, links };
-      const { rows: n, last, more, ...texts } = await readTexts(session, asked, true, options);
-      return { ...texts, rows: [{ n, last, more }] };
-    }
     case 'joined': {
       const [row = {}] = (await client.query<Row>(asked)).rows;
       along?.saw(row);
       return { rows: [row], body: typeof row.x === 'string' ? bodyOf(row.x) : undefined };
     }
+    case 'body':
+    case 'page':
     case 'records': {
-      const rows: Row[] = [];
-      const each = (k: unknown, size: number | undefined) => rows.push({ k, size });
-      const { body, release } = await readTexts(session, asked, true, { limit, before, each, links });
-      return { rows, body, ...(release === undefined ? {} : { release }) };
+      const found: Row[] = [];
+      const each = (k: string | null, size: number | undefined) => void found.push({ k, size });
+      const options = { limit, before, links, ...(gives === 'records' ? { each } : {}) };
+      const { rows: n, last, more, ...texts } = await readTexts(session, asked, gives !== 'body', options);
+      return { ...texts, rows: gives === 'records' ? found : [{ n, last, more }] };
     }
   }
 }
