@@ -6,7 +6,7 @@
 import { type PlatError, platError } from '../../errors/index.ts';
 import { type Reported, reportCache } from '../../shared/bounded-cache.ts';
 import { FairQueue } from '../../shared/fair-queue.ts';
-import type { Lane, ReadCaller } from '../../store/lanes.ts';
+import type { ReadCaller } from '../../store/lanes.ts';
 
 export interface BudgetLimits {
   /** Requests of one key that are not completely answered. */
@@ -50,91 +50,6 @@ interface Spending {
   ends: number;
 }
 
-/** What an account does in the budgets that it belongs to. */
-interface BudgetAccess {
-  add(owner: Spending, requests: number, bytes: number): void;
-  of(name: string): Spending;
-  window(owner: Spending): Spending;
-  /** @throws PlatError if the owner exceeds its budget */
-  check(owner: Spending): void;
-  checkRequests(owner: Spending): void;
-  checkSearches(owner: Spending): void;
-  forget(name: string, owner: Spending): void;
-}
-
-class Account implements RequestAccount {
-  readonly #budgets: BudgetAccess;
-  readonly #isDisconnected: () => boolean;
-  #name: string;
-  #key: string | undefined;
-  #owner: Spending;
-  #held = 0;
-  #isExempt = false;
-  #isOpen = true;
-
-  constructor(budgets: BudgetAccess, name: string, isDisconnected: () => boolean) {
-    this.#budgets = budgets;
-    this.#isDisconnected = isDisconnected;
-    this.#name = name;
-    this.#owner = budgets.of(name);
-    budgets.add(this.#owner, 1, 0);
-  }
-
-  get key(): string | undefined {
-    return this.#key;
-  }
-
-  get name(): string {
-    return this.#name;
-  }
-
-  belongsTo(name: string): void {
-    const budgets = this.#budgets;
-    budgets.add(this.#owner, -1, -this.#held);
-    budgets.forget(this.#name, this.#owner);
-    this.#name = name;
-    this.#key = name;
-    this.#owner = budgets.of(name);
-    budgets.add(this.#owner, 1, this.#held);
-    if (this.#isExempt) return;
-    budgets.checkRequests(this.#owner);
-    budgets.check(this.#owner);
-  }
-
-  exempt(): void {
-    this.#isExempt = true;
-  }
-
-  begin(lane: Lane): void {
-    // Nobody would read the response, but a search would keep others waiting.
-    if (this.#isDisconnected()) throw platError('clientGone', {});
-    if (this.#isExempt) return;
-    this.#budgets.check(this.#owner);
-    if (lane === 'searches') this.#budgets.checkSearches(this.#owner);
-  }
-
-  made(bytes: number): void {
-    if (!this.#isOpen) return;
-    this.#held += bytes;
-    this.#budgets.add(this.#owner, 0, bytes);
-  }
-
-  spent(lane: Lane, milliseconds: number): void {
-    if (lane === 'searches') this.#budgets.window(this.#owner).searched += milliseconds;
-  }
-
-  holds(bytes: number): void {
-    this.made(bytes - this.#held);
-  }
-
-  close(): void {
-    if (!this.#isOpen) return;
-    this.#isOpen = false;
-    this.#budgets.add(this.#owner, -1, -this.#held);
-    this.#budgets.forget(this.#name, this.#owner);
-  }
-}
-
 /** Estimated bytes of the accounting of a key. */
 const SPENDING = 250;
 const MEGABYTE = 1024 * 1024;
@@ -149,22 +64,6 @@ export class Budgets implements Reported {
   #bytes = 0;
   #requests = 0;
   #swept: number;
-  readonly #budgets: BudgetAccess = {
-    add: (owner, requests, bytes) => {
-      owner.requests += requests;
-      owner.bytes += bytes;
-      this.#requests += requests;
-      this.#bytes += bytes;
-    },
-    of: (name) => this.#of(name),
-    window: (owner) => this.#window(owner),
-    check: (owner) => this.#check(owner),
-    checkRequests: ({ requests }) => {
-      if (requests > this.#limits.requests) throw this.#refuse('requests', 1);
-    },
-    checkSearches: (owner) => this.#checkSearches(owner),
-    forget: (name, owner) => this.#forget(name, owner),
-  };
 
   constructor(limits: BudgetLimits, watch: BudgetWatch) {
     this.#limits = limits;
@@ -198,7 +97,68 @@ export class Budgets implements Reported {
    * @param isDisconnected whether the client has disconnected: no work is begun for it then
    */
   open(address: string, isDisconnected: () => boolean = () => false): RequestAccount {
-    return new Account(this.#budgets, `address ${address}`, isDisconnected);
+    let name = `address ${address}`;
+    let key: string | undefined;
+    let owner = this.#of(name);
+    let held = 0;
+    let isExempt = false;
+    let isOpen = true;
+    this.#add(owner, 1, 0);
+    const made = (bytes: number): void => {
+      if (!isOpen) return;
+      held += bytes;
+      this.#add(owner, 0, bytes);
+    };
+    /** Ends what the account has in the budget that it belongs to. */
+    const leave = (): void => {
+      this.#add(owner, -1, -held);
+      this.#forget(name, owner);
+    };
+    return {
+      get key() {
+        return key;
+      },
+      get name() {
+        return name;
+      },
+      belongsTo: (known) => {
+        leave();
+        name = known;
+        key = known;
+        owner = this.#of(known);
+        this.#add(owner, 1, held);
+        if (isExempt) return;
+        if (owner.requests > this.#limits.requests) throw this.#refuse('requests', 1);
+        this.#check(owner);
+      },
+      exempt: () => {
+        isExempt = true;
+      },
+      begin: (lane) => {
+        // Nobody would read the response, but a search would keep others waiting.
+        if (isDisconnected()) throw platError('clientGone', {});
+        if (isExempt) return;
+        this.#check(owner);
+        if (lane === 'searches') this.#checkSearches(owner);
+      },
+      made,
+      spent: (lane, milliseconds) => {
+        if (lane === 'searches') this.#window(owner).searched += milliseconds;
+      },
+      holds: (bytes) => made(bytes - held),
+      close: () => {
+        if (!isOpen) return;
+        isOpen = false;
+        leave();
+      },
+    };
+  }
+
+  #add(owner: Spending, requests: number, bytes: number): void {
+    owner.requests += requests;
+    owner.bytes += bytes;
+    this.#requests += requests;
+    this.#bytes += bytes;
   }
 
   #of(name: string): Spending {
