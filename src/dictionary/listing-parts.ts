@@ -81,15 +81,6 @@ export function changedBy(resource: string, kind: MediaKind | null): string | un
     : ROWS.find((row) => row.resource === resource)?.changes;
 }
 
-/** The timestamps of a listing that move with a collection, given the name of a navigation or an expansion. */
-export const changesOfCollection = (name: string): readonly string[] => [
-  ...new Set(
-    ROWS.flatMap(({ navigation, otherNames = [], sourceNames = [], changes }) =>
-      changes !== undefined && [navigation, ...otherNames, ...sourceNames].includes(name) ? [changes] : [],
-    ),
-  ),
-];
-
 /** The field of a listing that counts media of a kind. */
 export const countOfMedium = (kind: MediaKind): string | undefined => ofMedium(kind)?.count;
 

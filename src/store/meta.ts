@@ -84,10 +84,6 @@ export class Meta {
     return this.#text('secret');
   }
 
-  get createdAt() {
-    return storedStamp(this.#text('createdAt'), 'the timestamp of its creation');
-  }
-
   /** The newest timestamp that was ever committed; timestamps never go backwards (I2). */
   get lastStamp() {
     return storedStamp(this.#found('lastStamp'), 'its last timestamp');
@@ -129,16 +125,6 @@ export class Meta {
     return storedNumber(this.#found('changesHorizon') ?? '0', 'the horizon of its changes');
   }
 
-  /** The timeline of the server on which the store was last written; absent for a file. */
-  get timeline() {
-    return this.#found('timeline');
-  }
-
-  /** The start time of that server, if it does not report its timeline; seconds since 1970. */
-  get serverStart() {
-    return this.#found('serverStart');
-  }
-
   /** The version of the rules by which values in use were counted (values-in-use.ts); absent if they never were. */
   get countingRules() {
     return this.#found('countingRules');
@@ -156,9 +142,7 @@ export class Meta {
   }
 }
 
-type StoredName = Exclude<keyof Meta, 'newest'>;
-
-const NAMES: Readonly<Record<StoredName, string>> = {
+const NAMES = {
   layout: 'layout',
   oldestReader: 'oldest_reader',
   oldestWriter: 'oldest_writer',
@@ -176,11 +160,15 @@ const NAMES: Readonly<Record<StoredName, string>> = {
   restamping: 'restamping',
   clockReading: 'clock_reading',
   changesHorizon: 'changes_horizon',
+  /** The timeline of the server on which the store was last written; absent for a file. */
   timeline: 'timeline',
+  /** The start time of that server, if it does not report its timeline; seconds since 1970. */
   serverStart: 'server_start',
   countingRules: 'counting_rules',
   partitions: 'partitions',
-};
+} as const;
+
+type StoredName = keyof typeof NAMES;
 
 /** The names of rows of `plat_meta`. */
 export const namesOf = (...names: readonly StoredName[]): readonly string[] =>
@@ -219,7 +207,7 @@ export const readMeta = async (session: Session, ...names: readonly StoredName[]
 
 /** What can be written; a clock reading is already a text (clock-jump.ts). */
 export type MetaChange = {
-  readonly [Name in StoredName]?: (Name extends 'clockReading' ? string : Meta[Name]) | undefined;
+  readonly [Name in StoredName]?: Name extends Exclude<keyof Meta, 'clockReading'> ? Meta[Name] : string;
 };
 
 const PAIR = columnKinds({ name: 'text', value: 'text' });
