@@ -1,3 +1,4 @@
+import { chunked } from '../shared/chunked.ts';
 /**
  * Composes SQL without ever mixing in a value: text comes from this source code, names come from the dictionary, and
  * values are bound.
@@ -93,10 +94,7 @@ const MOST_ARGUMENTS = 90;
 /** Concatenates any number of texts; null counts as empty. */
 export function concat(texts: readonly Sql[]): Sql {
   if (texts.length <= MOST_ARGUMENTS) return { ...sql`concat(${join(texts, ', ')})`, texts };
-  const chunks = Array.from({ length: Math.ceil(texts.length / MOST_ARGUMENTS) }, (_, index) =>
-    concat(texts.slice(index * MOST_ARGUMENTS, (index + 1) * MOST_ARGUMENTS)),
-  );
-  return concat(chunks);
+  return concat([...chunked(texts, MOST_ARGUMENTS).map(concat)]);
 }
 
 /** The texts that a text consists of, down to those that only the engine can divide. */

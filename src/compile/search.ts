@@ -1,6 +1,7 @@
 /** Compiles `$search`: whole words in the texts of a record, with the engine's word index if there is one. */
 import type { View } from '../access/index.ts';
 import type { Search } from '../query/tree.ts';
+import { chunked } from '../shared/chunked.ts';
 import { type Context, recordOf } from './context.ts';
 import type { WordQuery } from './dialect.ts';
 import { fieldValue } from './expression.ts';
@@ -38,9 +39,7 @@ export function searchCondition(context: Context, view: View, layout: ResourceLa
   const texts = layout.fields
     .filter((field) => field.type.kind === 'string' && view.role.seesField(field))
     .map((field) => fieldValue(context, 0, [], field));
-  const chunks = Array.from({ length: Math.ceil(texts.length / MOST_TEXTS) }, (_, index) =>
-    concatenated(texts.slice(index * MOST_TEXTS, (index + 1) * MOST_TEXTS)),
-  );
+  const chunks = [...chunked(texts, MOST_TEXTS).map(concatenated)];
   const alias = context.alias();
   // Concatenated once per record, however many words the search has.
   const rows = sql`WITH ${name(alias)}(texts) AS MATERIALIZED (SELECT ${concatenated(chunks)})`;

@@ -3,6 +3,7 @@
  * that the role no longer sees is absent. It knows no engine.
  */
 import type { FileSigning, RecordQuery, ResoShape } from '../compile/read.ts';
+import { chunked } from '../shared/chunked.ts';
 import type { RecordChange } from './change-feed.ts';
 import type { ReadOptions, Store } from './store.ts';
 
@@ -35,9 +36,8 @@ export async function changedRecords(
   }
   const texts = new Map<string, string>();
   for (const [resource, named] of keys) {
-    const all = [...named];
-    for (let at = 0; at < all.length; at += AT_ONCE) {
-      await readSome(store, resource, all.slice(at, at + AT_ONCE), { asked, read, texts });
+    for (const some of chunked([...named], AT_ONCE)) {
+      await readSome(store, resource, some, { asked, read, texts });
     }
   }
   return texts;

@@ -3,6 +3,7 @@ import type { WordQuery } from '../../compile/dialect.ts';
 import { bind, name, type Sql, sql } from '../../compile/fragment.ts';
 import { isOneTable, type ResourceLayout, typedFields } from '../../compile/layout/index.ts';
 import { wordsOf } from '../../compile/search.ts';
+import { chunked } from '../../shared/chunked.ts';
 import type { RecordTexts } from '../../store/write-session.ts';
 import type { Connection } from './connection.ts';
 
@@ -60,10 +61,7 @@ function textsOfRow(layout: ResourceLayout): string {
   const texts = typedFields(layout)
     .filter(({ type }) => type.kind === 'string')
     .map((field) => `r."${field.name}"`);
-  const chunks = Array.from({ length: Math.ceil(texts.length / MOST_TEXTS) }, (_, index) =>
-    joined(texts.slice(index * MOST_TEXTS, (index + 1) * MOST_TEXTS)),
-  );
-  return joined(['r._key', ...chunks]);
+  return joined(['r._key', ...chunked(texts, MOST_TEXTS).map(joined)]);
 }
 
 /**

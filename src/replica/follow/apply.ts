@@ -4,6 +4,8 @@
  * stored with them. Unreadable data is handled as in every other step. It knows nothing of how the source reports
  * changes.
  */
+
+import { chunked } from '../../shared/chunked.ts';
 import type { CopyChange } from '../checkpoint/checkpoint.ts';
 import type { Chain, Deletions } from '../checkpoint/notes.ts';
 import type { Copy } from '../copy/copy.ts';
@@ -47,7 +49,7 @@ export async function applyChanges(
 ): Promise<Chain> {
   const groups = [...Map.groupBy(changes, ({ resource }) => resource)]
     .filter(([resource]) => before.resources.includes(resource))
-    .flatMap(([resource, group]) => chunked(lastOf(group)).map((some) => ({ resource, some })));
+    .flatMap(([resource, group]) => [...chunked(lastOf(group), AT_ONCE)].map((some) => ({ resource, some })));
   let chain = before;
   for (const [index, { resource, some }] of groups.entries()) {
     const isLast = index === groups.length - 1;
@@ -78,11 +80,6 @@ function lastOf(changes: readonly ReportedChange[]): [string, Change][] {
     last.set(key, change);
   }
   return [...last];
-}
-
-function chunked<T>(list: readonly T[]): T[][] {
-  const count = Math.ceil(list.length / AT_ONCE);
-  return Array.from({ length: count }, (_, at) => list.slice(at * AT_ONCE, (at + 1) * AT_ONCE));
 }
 
 const cursorOf = (load: LoadState): number =>
@@ -193,8 +190,7 @@ class Group {
     const { feed } = this.#copy;
     const pages: SourcePage[] = [];
     const want: string[] = [];
-    for (let at = 0; at < keys.length; at += feed.someAtOnce) {
-      const some = keys.slice(at, at + feed.someAtOnce);
+    for (const some of chunked(keys, feed.someAtOnce)) {
       try {
         pages.push(await recordsOf(feed, this.#resource, some, ATTEMPTS, this.#distinct()));
       } catch (error) {

@@ -15,6 +15,7 @@ import { isFormerHash, storedHash } from '../../records/content-hash.ts';
 import { COUNTED, countChildren, isMediaOfListing, systemFieldsOfMedia } from '../../records/media.ts';
 import type { RowToPut, StoredRow } from '../../records/rows.ts';
 import { isStamp } from '../../records/stamps.ts';
+import { chunked } from '../../shared/chunked.ts';
 import { isObject, parsedJson } from '../../shared/json.ts';
 import { storedRows } from '../rows/stored-rows.ts';
 import type { Row } from '../session.ts';
@@ -410,8 +411,7 @@ export async function rewriteInBatches(
 ): Promise<Rewritten> {
   let model = current;
   const unsure: string[] = [];
-  const waiting: (readonly string[])[] = [];
-  for (let at = 0; at < keys.length; at += AT_ONCE) waiting.push(keys.slice(at, at + AT_ONCE));
+  const waiting = [...chunked(keys, AT_ONCE)];
   for (let batch = waiting.shift(); batch !== undefined; batch = waiting.shift()) {
     const some = batch;
     const allowed = { ahead: 0, longest: WRITE_LIMITS.usual };

@@ -14,6 +14,7 @@ import { bind, integer, join, name, type Sql, sql } from '../../compile/fragment
 import type { ResourceLayout } from '../../compile/layout/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
 import type { Resource } from '../../dictionary/index.ts';
+import { chunked } from '../../shared/chunked.ts';
 import { readMeta, writeMeta } from '../meta.ts';
 import type { Session } from '../session.ts';
 import { type ChangeKind, COMMIT, EVERYTHING, SEQUENCE } from './change-entry.ts';
@@ -306,9 +307,9 @@ async function write(
     return sql`SELECT v.seq, ${text(resource)}, v.key, ${text(kind)}, ${number(at)}, ${number(was)}, ${number(visible)},
       ${text(system)} FROM ${rows}`;
   });
-  for (let start = 0; start < selects.length; start += SELECTS_AT_ONCE) {
+  for (const some of chunked(selects, SELECTS_AT_ONCE)) {
     await run(sql`INSERT INTO plat_changes (seq, resource, key, kind, at, was, visible, system)
-      ${join(selects.slice(start, start + SELECTS_AT_ONCE), ' UNION ALL ')}`);
+      ${join(some, ' UNION ALL ')}`);
   }
 }
 

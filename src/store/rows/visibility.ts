@@ -19,6 +19,7 @@ import {
   visibleBits,
 } from '../../compile/visibility.ts';
 import type { RowToPut } from '../../records/rows.ts';
+import { chunked } from '../../shared/chunked.ts';
 import type { Row } from '../session.ts';
 import type { WriteContext } from './write-context.ts';
 
@@ -140,8 +141,7 @@ async function updateStored(
     WHERE visible <> was_visible OR shown <> was_shown OR system IS DISTINCT FROM was_system OR (visible & ${integer(newBits)}) <> 0`);
   const { columnsTable, textsTable, search } = layout;
   const tables = new Set([columnsTable, textsTable, ...(search === undefined ? [] : [search.table])]);
-  for (let at = 0; at < changed.length; at += CHANGED_AT_ONCE) {
-    const some = changed.slice(at, at + CHANGED_AT_ONCE);
+  for (const some of chunked(changed, CHANGED_AT_ONCE)) {
     const list = some.map((row) => ({
       key: row.key,
       visible: row.visible,
@@ -223,8 +223,7 @@ export async function alignSystems(context: WriteContext): Promise<void> {
         JOIN ${name(model.layout(resource).columnsTable)} p ON p._key = c._parent
         WHERE c._parent_resource = ${bind(resource)} AND c._system IS DISTINCT FROM p._system`);
       const keys = rows.map(({ key }) => String(key));
-      for (let at = 0; at < keys.length; at += PARENTS_AT_ONCE)
-        await updateChildren(context, resource, keys.slice(at, at + PARENTS_AT_ONCE));
+      for (const some of chunked(keys, PARENTS_AT_ONCE)) await updateChildren(context, resource, some);
     }
   }
   await counters.flush();

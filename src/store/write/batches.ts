@@ -2,6 +2,7 @@ import type { StoreModel } from '../../compile/model.ts';
 import type { Field } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import type { ParsedRecord } from '../../records/parsed-record.ts';
+import { chunked } from '../../shared/chunked.ts';
 import type { Span } from './allot-timestamps.ts';
 import { deleteRecords } from './delete-records.ts';
 import { doubting } from './doubting.ts';
@@ -123,10 +124,8 @@ export function removeInBatches(
   keys: readonly string[],
   { begin }: Pick<BatchOptions, 'begin'> = {},
 ): Promise<Written> {
-  const batches: string[][] = [];
-  for (let at = 0; at < keys.length; at += LARGEST_BATCH) batches.push(keys.slice(at, at + LARGEST_BATCH));
   return inBatches(writer, current, {
-    batches,
+    batches: [...chunked(keys, LARGEST_BATCH)],
     source: null,
     over: undefined,
     isSized: false,
@@ -146,7 +145,7 @@ export function removeInBatches(
 
 /** Work on many items, one batch per transaction. */
 interface Batches<T> {
-  readonly batches: T[][];
+  readonly batches: (readonly T[])[];
   readonly source: string | null;
   /** The span of all timestamps. */
   readonly over: Span | undefined;
@@ -155,7 +154,7 @@ interface Batches<T> {
   /** Whether the last transaction has work of its own, so that it runs even without items. */
   readonly hasEnd: boolean;
   /** Returns the model under which a batch can be stored. */
-  ready(model: StoreModel, batch: readonly T[], waiting: readonly T[][]): Promise<StoreModel>;
+  ready(model: StoreModel, batch: readonly T[], waiting: readonly (readonly T[])[]): Promise<StoreModel>;
   /** @param soFar the report of the earlier transactions, passed to the last one */
   work(
     batch: readonly T[],

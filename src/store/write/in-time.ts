@@ -4,6 +4,8 @@
  * as far ahead as the work will take, and the commit waits until the clock reaches it. Either way, no reader sees a
  * timestamp that is older than a usual transaction or that is in the future.
  */
+
+import { chunked } from '../../shared/chunked.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import type { Span } from './allot-timestamps.ts';
 import type { CommitTimestamps } from './commit-timestamps.ts';
@@ -103,9 +105,9 @@ function watch(transaction: WriteTransaction, rowsAtOnce: number, look: () => vo
   return {
     ...transaction,
     async put(resource, rows) {
-      for (let at = 0; at < rows.length; at += rowsAtOnce) {
+      for (const some of chunked(rows, rowsAtOnce)) {
         look();
-        await transaction.put(resource, rows.slice(at, at + rowsAtOnce));
+        await transaction.put(resource, some);
       }
     },
   };

@@ -1,4 +1,5 @@
 import { sql } from '../../../compile/fragment.ts';
+import { chunked } from '../../../shared/chunked.ts';
 import { readMeta } from '../../../store/meta.ts';
 import type { Session } from '../../../store/session.ts';
 import type { WriteSession } from '../../../store/write-session.ts';
@@ -82,9 +83,8 @@ export async function makePartitions(
   systems: Iterable<string>,
   apart: (work: (session: ServerSession) => Promise<void>) => Promise<void>,
 ): Promise<void> {
-  const all = [...new Set(systems)];
-  for (let at = 0; at < all.length; at += MOST_AT_ONCE) {
-    await apart((session) => makeSome(session, all.slice(at, at + MOST_AT_ONCE)));
+  for (const some of chunked([...new Set(systems)], MOST_AT_ONCE)) {
+    await apart((session) => makeSome(session, some));
   }
 }
 
