@@ -1,5 +1,6 @@
 /** How a record names its parent, and which position in the input decides it. */
 import type { FieldValue, Resource } from '../dictionary/index.ts';
+import { isObject } from '../shared/json.ts';
 import { isMediaOfListing, systemFieldsOfMedia } from './media.ts';
 import { isAbsent } from './parsed-record.ts';
 import type { Owner } from './settings.ts';
@@ -52,9 +53,7 @@ export function namingParent(
   origin: unknown,
   holder: { readonly resource: string; readonly key: string },
 ): unknown {
-  if (parent === undefined || typeof origin !== 'object' || origin === null || Array.isArray(origin)) {
-    return origin;
-  }
+  if (parent === undefined || !isObject(origin)) return origin;
   const named = parent.kind === 'named' ? { [parent.resourceField]: holder.resource } : {};
   const given = Object.entries(origin).filter(([, value]) => value !== null);
   return { ...named, [parent.keyField]: holder.key, ...Object.fromEntries(given) };

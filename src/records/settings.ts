@@ -9,6 +9,7 @@ import {
 } from '../access/index.ts';
 import type { Declarations } from '../dictionary/index.ts';
 import { messageOf } from '../shared/error-code.ts';
+import { isObject } from '../shared/json.ts';
 import { Damage, storedJson } from './damage.ts';
 import { isTimeZone } from './local-time.ts';
 
@@ -140,8 +141,10 @@ const BESIDE = new Map<string, (value: unknown) => boolean>([
 ]);
 
 function isKept(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return Object.entries(value).every(([name, each]) => ['days', 'entries'].includes(name) && isCount(each));
+  return (
+    isObject(value) &&
+    Object.entries(value).every(([name, each]) => ['days', 'entries'].includes(name) && isCount(each))
+  );
 }
 
 function isBits(value: unknown): boolean {
@@ -150,26 +153,19 @@ function isBits(value: unknown): boolean {
 }
 
 function isMarket(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null || !('seed' in value) || !('listings' in value))
-    return false;
-  if ('date' in value && (typeof value.date !== 'string' || Number.isNaN(Date.parse(value.date))))
-    return false;
-  return Number.isFinite(value.seed) && isCount(value.listings);
+  if (!isObject(value)) return false;
+  const { seed, listings, date } = value;
+  const isDate = date === undefined || (typeof date === 'string' && !Number.isNaN(Date.parse(date)));
+  return isDate && Number.isFinite(seed) && isCount(listings);
 }
 
 function isSettings(value: unknown): value is StoreSettings {
-  if (typeof value !== 'object' || value === null) return false;
-  if (!('owner' in value) || (value.owner !== 'authority' && value.owner !== 'replica')) return false;
-  if (!('agentsFrom' in value) || (value.agentsFrom !== 'records' && value.agentsFrom !== 'payload'))
-    return false;
-  if (!('timeZone' in value) || typeof value.timeZone !== 'string') return false;
-  if (!('declarations' in value) || typeof value.declarations !== 'object' || value.declarations === null)
-    return false;
-  if (!('access' in value) || typeof value.access !== 'object' || value.access === null) return false;
+  if (!isObject(value) || !isObject(value.declarations) || !isObject(value.access)) return false;
   return (
-    'roles' in value.access &&
+    (value.owner === 'authority' || value.owner === 'replica') &&
+    (value.agentsFrom === 'records' || value.agentsFrom === 'payload') &&
+    typeof value.timeZone === 'string' &&
     Array.isArray(value.access.roles) &&
-    'withheld' in value.access &&
     Array.isArray(value.access.withheld)
   );
 }

@@ -6,6 +6,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { uptime } from 'node:os';
+import { isObject, parsedJson } from '../shared/json.ts';
 
 /** What a machine knows of the time in addition to its clock. */
 export interface Machine {
@@ -50,18 +51,11 @@ export interface HeldTime {
 
 /** Parses a stored reading; undefined for one that cannot be read. */
 export function parseReading(text: string | undefined): ClockReading | undefined {
-  if (text === undefined) return undefined;
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value !== 'object' || value === null) return undefined;
-    if (!('boot' in value) || !('clock' in value) || !('uptime' in value)) return undefined;
-    const { boot, clock, uptime: up } = value;
-    if (typeof boot !== 'string' || typeof clock !== 'number' || typeof up !== 'number') return undefined;
-    const before = 'before' in value && typeof value.before === 'number' ? { before: value.before } : {};
-    return { boot, clock, uptime: up, ...before };
-  } catch {
-    return undefined;
-  }
+  const value = text === undefined ? undefined : parsedJson(text);
+  if (!isObject(value)) return undefined;
+  const { boot, clock, uptime: up, before } = value;
+  if (typeof boot !== 'string' || typeof clock !== 'number' || typeof up !== 'number') return undefined;
+  return { boot, clock, uptime: up, ...(typeof before === 'number' ? { before } : {}) };
 }
 
 /**

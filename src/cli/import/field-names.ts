@@ -55,7 +55,7 @@ function ofObject(value: unknown, place: string): FieldMap {
       reason: `${place} is not an object that maps names to fields or null.`,
     });
   };
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return wrong();
+  if (!isObject(value)) return wrong();
   return new Map(
     Object.entries(value).map(([source, field]: [string, unknown]) => {
       if (field === null) return [source, undefined];
@@ -86,7 +86,7 @@ export function mapped(
   dictionary: Dictionary,
 ): { readonly value: unknown } | string {
   if (map.size === 0 && !hasTitles(dictionary)) return { value };
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return { value };
+  if (!isObject(value)) return { value };
   const titles = fieldTitles(resource);
   if (isUnderNames(value, map, titles, resource, dictionary)) return { value };
   const entries: [string, unknown][] = [];

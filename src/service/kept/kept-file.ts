@@ -4,11 +4,12 @@
  * warning is logged and only memory is used. It has a rollback journal instead of a write-ahead log, because a process that has a
  * deleted file open would share the log of its successor. This module does not know what blocks consist of.
  */
-import { existsSync, mkdirSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { KeptRange } from '../../compile/read.ts';
 import { type Changes, FROM_NOW, isThere, type Place } from '../../store/change-follower.ts';
+import { thisMachine } from '../../store/clock-jump.ts';
 import { makePrivateFile, PRIVATE_FOLDER_MODE } from '../../store/files/private-file.ts';
 import {
   type FileState,
@@ -66,18 +67,6 @@ const REFUSED = new Set([3, 8, 10, 13, 14, 23]);
 const MOVED = 1032;
 const TOO_SHORT = 522;
 
-/**
- * Identifies the boot of this machine. Data that was written without waiting for the disk is intact as long as the machine runs.
- * Undefined if the system does not provide it.
- */
-function startOfMachine(): string | undefined {
-  try {
-    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
-  } catch {
-    return undefined;
-  }
-}
-
 export class KeptFile {
   readonly #path: string;
   readonly #bytes: number;
@@ -98,9 +87,10 @@ export class KeptFile {
     this.#path = path;
     this.#bytes = bytes;
     this.#warn = warn;
-    const start = startOfMachine();
-    this.#isSafe = start === undefined;
-    this.#identity = JSON.stringify([FORMAT, identity, start]);
+    // Data that was written without waiting for the disk is intact as long as the machine runs.
+    const { boot } = thisMachine();
+    this.#isSafe = boot === undefined;
+    this.#identity = JSON.stringify([FORMAT, identity, boot]);
   }
 
   /**
