@@ -175,7 +175,7 @@ function storeOn(engine: Engine, stored: StoreModel): Store {
       const shown = planShowsFile({ dialect: engine.dialect, model: await model() }, path, role);
       return (await reading.small.rows(shown)).length > 0;
     },
-    horizon: () => seen(engine.horizon()),
+    horizon: (needed) => seen(engine.horizon(needed)),
     now: async () => engine.now(),
     ahead: async () => aheadOf(stampStateOf(clock, await engine.timeState())),
     clockJump: async () => (await engine.timeState()).jump,

@@ -121,7 +121,7 @@ export interface Engine extends Pick<ModelSource, 'now' | 'ask'> {
    */
   stream(statement: Sql): AsyncIterable<Row>;
 
-  horizon(): Promise<Horizon>;
+  horizon(needed?: number): Promise<Horizon>;
   /** Reads the current time of the store, and updates the clock with it; waits for no write. */
   timeState(): Promise<TimeState>;
   /** Listens for the commits of other processes; absent if the engine does not announce them. */

@@ -216,7 +216,8 @@ export interface Store extends Checks {
   watch(committed: () => void, lost?: (error: unknown) => void): () => void;
   /** Whether a role sees a media record that has this file. */
   showsFile(path: string, role: string): Promise<boolean>;
-  horizon(): Promise<Horizon>;
+  /** @param needed a moment; the horizon need not be later if it is */
+  horizon(needed?: number): Promise<Horizon>;
   /** The same `now` as in a horizon. */
   now(): Promise<number>;
 

@@ -13,8 +13,22 @@ export function stampingNow(clock: StoreClock, { newest, epoch }: Pick<Meta, 'ne
   return Math.max(clock.now(), newest);
 }
 
-/** Determines the horizon by trying to acquire the write lock. */
-export function probeHorizon(probe: Connection, look: Look, clock: StoreClock, isLost: boolean): Horizon {
+/**
+ * Determines the horizon by trying to acquire the write lock.
+ * @param needed a moment for which the lock is not needed if the saved promise covers it: every writer reads that under the lock
+ */
+export function probeHorizon(
+  probe: Connection,
+  look: Look,
+  clock: StoreClock,
+  isLost: boolean,
+  needed = Number.POSITIVE_INFINITY,
+): Horizon {
+  const { meta: seen } = look();
+  if (!isLost && needed <= seen.settled) {
+    const { settled } = seen;
+    return { now: stampingNow(clock, seen), settled, standsUntil: settled + PROMISE_STANDS };
+  }
   if (isLost) return whileOthersWrite(look, clock);
   try {
     using transaction = begin(probe.database, 'write');

@@ -190,7 +190,7 @@ async function sqliteEngine(
       yield* connection.database.prepare(text).iterate(...bindings({ text, values }));
     },
 
-    horizon: async () => probeHorizon(probe, look, clock, file.isLost()),
+    horizon: async (needed) => probeHorizon(probe, look, clock, file.isLost(), needed),
     timeState: () => timeState(reading),
 
     mustBeWritable: () => file.mustBeThere(),

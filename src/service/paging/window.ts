@@ -104,7 +104,7 @@ export interface Cut {
  * @returns where to cut the response, if its window ends too far ahead to wait for
  */
 export async function cutAhead(
-  { store, clock }: { readonly store: Pick<Store, 'horizon'>; readonly clock: Pick<Clock, 'sleep'> },
+  { store, clock }: { readonly store: Pick<Store, 'horizon' | 'now'>; readonly clock: Pick<Clock, 'sleep'> },
   filter: Expression | undefined,
   carried?: string,
 ): Promise<Cut | undefined> {
@@ -112,6 +112,7 @@ export async function cutAhead(
   if (window?.to === undefined || window.by === undefined) return undefined;
   if (carried !== undefined) return { until: carried, by: window.by };
   const end = endOf(window);
+  if (end <= (await store.now())) return undefined;
   const from = window.from === undefined ? Number.NEGATIVE_INFINITY : Date.parse(window.from);
   for (let waited = 0; ; waited += INTERVAL) {
     const { now, settled } = await store.horizon();
@@ -145,7 +146,7 @@ export async function settle(store: Store, clock: Clock, window: Window): Promis
   if (window.to === undefined) return false;
   const end = endOf(window);
   for (let waited = 0; ; waited += INTERVAL) {
-    const { now, settled } = await store.horizon();
+    const { now, settled } = await store.horizon(end);
     if (end > now + AHEAD) return true;
     if (end <= settled) return false;
     if (end > now && (waited >= PATIENCE || end > now + PATIENCE - waited)) {

@@ -30,12 +30,12 @@ export const mustBeText: BodyCheck = (body) => {
 
 const isText = (body: Uint8Array): boolean => isUtf8(body) && !asBuffer(body).includes(0);
 
-/** On average, one in this many records ends a part. */
-const PART = 32;
+/** On average, one in this many records ends a part: a page that begins or ends elsewhere has two parts that are not known yet. */
+const PART = 16;
 
 /**
- * For bodies that a service sends. A large body that was checked once is recognized by its tag, and so are the parts of
- * a page that contains records of other pages.
+ * For bodies that a service sends. A large body that was checked once is recognized by its tag, or by those of its parts:
+ * a page may contain records of other pages.
  */
 export class WholeBodies {
   readonly #known: KnownBodies;
@@ -51,13 +51,13 @@ export class WholeBodies {
 
   /** @throws DamagedRecord for a record that is marked as damaged; Damage for a body that is not JSON */
   readonly mustBeWhole: BodyCheck = (body, commas = () => []) => {
-    const tag = body.length > SMALL ? this.#known.tagOf(body) : undefined;
+    const isLarge = body.length > SMALL;
+    if (isLarge && this.#isWholeInParts(body, partEnds(commas()))) return body;
+    const tag = isLarge ? this.#known.tagOf(body) : undefined;
     if (tag !== undefined && this.#isKnown(tag, body, false)) return body;
-    if (tag === undefined || !this.#isWholeInParts(body, partEnds(commas()))) {
-      mustBeText(body);
-      const fault = faultIn(body);
-      if (fault !== undefined) throw damageAt(body, fault);
-    }
+    mustBeText(body);
+    const fault = faultIn(body);
+    if (fault !== undefined) throw damageAt(body, fault);
     if (tag !== undefined) this.#known.add(tag);
     return body;
   };

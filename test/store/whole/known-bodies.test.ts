@@ -78,10 +78,10 @@ test('a page that shares records with another one shares the known parts', () =>
   const bodies = new WholeBodies();
   const [one, next] = [page(0, 200), page(1, 200)];
   bodies.mustBeWhole(one.body, one.commas);
-  assert.equal(tagsOf(bodies), 9);
+  assert.equal(tagsOf(bodies), 14);
   // Only a first part and a last one are new.
   bodies.mustBeWhole(next.body, next.commas);
-  assert.equal(tagsOf(bodies), 12);
+  assert.equal(tagsOf(bodies), 16);
 });
 
 test('a wrong byte is found in any part, also between known parts', () => {
