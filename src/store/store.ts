@@ -216,7 +216,7 @@ export interface Store extends Checks {
   watch(committed: () => void, lost?: (error: unknown) => void): () => void;
   /** Whether a role sees a media record that has this file. */
   showsFile(path: string, role: string): Promise<boolean>;
-  /** @param needed a moment; the horizon need not be later if it is */
+  /** @param needed a moment that the horizon must cover: if a promise covers it, an engine may return that promise */
   horizon(needed?: number): Promise<Horizon>;
   /** The same `now` as in a horizon. */
   now(): Promise<number>;
