@@ -57,7 +57,7 @@ export function planBlocks(
     planned(
       planner,
       dialect.records(
-        sql`SELECT ${key} AS k, ${rowText(dialect, text, linked)} FROM ${from} WHERE ${all([...visible, ...range])} ORDER BY ${key} LIMIT ${slot('limit')}`,
+        sql`SELECT ${key} AS k, ${rowText(dialect, text, linked)} FROM ${from} WHERE ${all([...visible, ...range])} ORDER BY ${key}${dialect.limit(slot('limit'))}`,
       ),
     );
   return {

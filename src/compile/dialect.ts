@@ -89,6 +89,8 @@ export interface Dialect {
   readonly announced?: Sql;
   /** Whether a value is one of the texts. */
   readonly oneOf: (value: Sql, texts: readonly string[]) => Sql;
+  /** A LIMIT of a bound number for a statement that is planned in the same way whatever the number is. */
+  readonly limit: (most: Sql) => Sql;
   /** A clause required before OFFSET if there is no LIMIT. */
   readonly noLimit: Sql;
   /**

@@ -411,7 +411,7 @@ function planBody(
   const visible = [...joined, ...visibleRows(contextSource(planner, query), layout, main)];
   const ids = dialect.list(slot('ids'), 'j');
   const match = sql`${column(idTable, '_id')} = ${column('j', 'value')}`;
-  const rows = sql`SELECT ${rowText(dialect, text, linked)} FROM ${ids} CROSS JOIN ${from} WHERE ${all([match, ...visible])}${dialect.inListOrder('j')} LIMIT ${slot('limit')}`;
+  const rows = sql`SELECT ${rowText(dialect, text, linked)} FROM ${ids} CROSS JOIN ${from} WHERE ${all([match, ...visible])}${dialect.inListOrder('j')}${dialect.limit(slot('limit'))}`;
   return { body: planned(planner, dialect.answer(rows)), linked };
 }
 

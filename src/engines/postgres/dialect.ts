@@ -211,6 +211,7 @@ export const postgresDialect = dialectOf({
     return sql`json_to_recordset(${objects}::json) AS ${name(alias)}(${join(typed, ', ')})`;
   },
   oneOf: (value, texts) => sql`${value} = ANY(${bindTexts(texts)})`,
+  limit: (most) => sql` LIMIT ${most}`,
   noLimit: sql``,
   sortsTies: false,
   order: (value, descending) =>

@@ -108,6 +108,9 @@ const casts: Casts = {
 /** The texts of a response joined to one value, which the driver returns as bytes. */
 const JOINED = sql`CAST(group_concat(x, ',') AS BLOB)`;
 
+/** SQLite plans a statement again at each execution if its plan may depend on a bound value, as on that of a bare limit. */
+const limit = (most: Sql): Sql => sql` LIMIT ${most} + 0`;
+
 export const sqliteDialect = dialectOf({
   name: 'sqlite',
   placeholder: () => '?',
@@ -127,8 +130,8 @@ export const sqliteDialect = dialectOf({
   markedText: (text) => sql`${text} AS x`,
   joined: (text, by = ',') => sql`group_concat(${text}, ${constantText(by)})`,
   answer: (rows) => sql`SELECT ${JOINED} AS body, count(*) AS n FROM (${rows}) q`,
-  page: (rows, limit, _, follows) => ({
-    page: sql`SELECT ${JOINED} AS body, count(*) AS n, max(k) AS last FROM (${rows} LIMIT ${bind(limit)}) q`,
+  page: (rows, most, _, follows) => ({
+    page: sql`SELECT ${JOINED} AS body, count(*) AS n, max(k) AS last FROM (${rows}${limit(bind(most))}) q`,
     more: follows(slot('last-key')),
   }),
   records: (rows) =>
@@ -148,6 +151,7 @@ export const sqliteDialect = dialectOf({
   },
   oneOf: (value, texts) => sql`${value} IN (SELECT value FROM json_each(${bindTexts(texts)}))`,
   noLimit: sql` LIMIT -1`,
+  limit,
   sortsTies: true,
   order: (value, descending) => (descending ? sql`${value} DESC` : value),
   matches: (text, pattern, ignoreCase) =>
