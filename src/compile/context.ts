@@ -6,7 +6,7 @@ import type { RowScope } from '../access/index.ts';
 import type { Field } from '../dictionary/index.ts';
 import type { Scope } from '../query/tree.ts';
 import type { DamagedRecords } from './damaged-records.ts';
-import type { Dialect } from './dialect.ts';
+import { type Dialect, forDamaged } from './dialect.ts';
 import { all, bind, column, integer, join, type Sql, sql } from './fragment.ts';
 import type { ResourceLayout } from './layout/index.ts';
 import type { StoreModel } from './model.ts';
@@ -55,6 +55,13 @@ export interface Planner {
   /** See `ContextSource`. */
   readonly damaged?: DamagedRecords | undefined;
 }
+
+/** The planner of a read: statements that name lists do not fail because of a record that is known to be damaged. */
+export const plannerOf = (dialect: Dialect, model: StoreModel, damaged: Planner['damaged']): Planner => ({
+  dialect: damaged === undefined ? dialect : forDamaged(dialect),
+  model,
+  damaged,
+});
 
 /** A context in which scope 0 is a record of `resource` under `alias`. */
 export function makeContext(source: ContextSource, alias: string, resource: string): Context {

@@ -1,6 +1,7 @@
 /** The SQLite engine: a store in one file, which the processes of one machine share. */
 import { statSync } from 'node:fs';
 import { backup as backupDatabase } from 'node:sqlite';
+import { plannerOf } from '../../compile/context.ts';
 import { render } from '../../compile/fragment.ts';
 import { type Clock, systemClock } from '../../store/clock.ts';
 import { deflatingLater } from '../../store/deflating.ts';
@@ -168,7 +169,7 @@ async function sqliteEngine(
     async run(live, lane, plan, { damaged, milliseconds, caller }) {
       for (;;) {
         const model = await live.current();
-        const task = () => plan({ dialect: sqliteDialect, model, damaged });
+        const task = () => plan(plannerOf(sqliteDialect, model, damaged));
         try {
           const threadsOfLane = pools[lane];
           if (threadsOfLane !== undefined) return await threadsOfLane.read({ task, milliseconds, caller });

@@ -9,7 +9,7 @@ import type { Store } from '../../../src/store/store.ts';
 import { floorPlan, listing, member, office, openHouse, photo, room } from '../../support/builders.ts';
 import { type Engine, isLeftToSqlite, type Scope } from '../../support/engine.ts';
 import { faultsIn } from '../../support/faults.ts';
-import { type Json, makeWorld, type World } from '../../support/world.ts';
+import { type Json, makeWorld, TIME, type World } from '../../support/world.ts';
 
 async function market(engine: Engine, scope: Scope, keys: readonly string[]): Promise<World> {
   const world = await makeWorld(engine, scope);
@@ -441,6 +441,9 @@ export function checkContract(engine: Engine): void {
       'B',
       'C',
     ]);
+    const { query } = await world.request('Property', "$filter=AssociationFeeIncludes/any(a:a eq 'Gas')");
+    const damaged = new Map([['Property', ['A', 'B']]]);
+    assert.equal(await world.store.count(query, { ...TIME, damaged }), 1);
     const { changed, children } = await world.write(
       'Property',
       { ...listed('A'), City: 'Oslo' },

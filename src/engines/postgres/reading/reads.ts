@@ -1,5 +1,5 @@
 import type { QueryConfig } from 'pg';
-import type { Planner } from '../../../compile/context.ts';
+import { type Planner, plannerOf } from '../../../compile/context.ts';
 import type { Dialect } from '../../../compile/dialect.ts';
 import { deflatingLater } from '../../../store/deflating.ts';
 import type { Engine } from '../../../store/engine.ts';
@@ -73,7 +73,7 @@ async function planned<T>(
   for (;;) {
     const model = live.known;
     if (assumed !== undefined && assumed.model !== model) throw new LookChanged();
-    const planner = { dialect, model, damaged };
+    const planner = plannerOf(dialect, model, damaged);
     const on = (from: Lanes) => readSnapshot(from, reading, (loan) => attempt(loan, reading, planner));
     const needed = { changes: state.changes, generation: model.generation };
     try {
