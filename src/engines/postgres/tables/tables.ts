@@ -11,11 +11,13 @@ import { fillSearch } from '../../../compile/layout/search-table.ts';
 import {
   declaredColumn,
   replacedIndexes,
+  type StoredColumn,
   type StoredIndex,
   type StoredTable,
   storedTables,
 } from '../../../compile/layout/tables.ts';
 import { type StoreModel, storedLayouts } from '../../../compile/model.ts';
+import type { Field } from '../../../dictionary/index.ts';
 import type { ViewState } from '../../../store/check/table-faults.ts';
 import type { Columns } from '../../../store/raw-tables.ts';
 import type { Session } from '../../../store/session.ts';
@@ -119,10 +121,10 @@ export async function extendTables(
     else if (parts.length > 0) {
       await session.run(`ALTER TABLE "${name}" ${parts.map((part) => `ADD ${part}`).join(', ')}`);
     }
-    const texts = fresh.flatMap(([column, { isReady }]) => (isReady ? [column] : []));
-    if (texts.length > 0) {
+    const inRow = keptInRow(layout, fresh, compression);
+    if (inRow.length > 0) {
       for (const each of [name, ...(known === undefined ? [] : partitionsOf(table, systems))]) {
-        await session.run(keptWithRow(each, texts, compression));
+        await session.run(`ALTER TABLE "${each}" ${inRow.join(', ')}`);
       }
     }
     if (known === undefined) await partitionTable(session, table, systems);
@@ -167,12 +169,28 @@ function fillColumns(table: string, columnsTable: string, columns: readonly stri
     WHERE r._key = s._key`;
 }
 
-function keptWithRow(name: string, texts: readonly string[], compression: string): string {
-  const changes = texts.map(
-    (text) => `ALTER "${text}" SET STORAGE MAIN, ALTER "${text}" SET COMPRESSION ${compression}`,
-  );
-  return `ALTER TABLE "${name}" ${changes.join(', ')}`;
+/** The length of a string, in characters, up to which it always stays in its row. */
+const SHORT = 255;
+
+/**
+ * Keeps ready texts, and everything short, in the rows. The server otherwise moves the columns of a large row out of it,
+ * the largest first, until it has 2 KB, even those of 24 bytes: each key and timestamp would have to be looked up
+ * elsewhere.
+ */
+function keptInRow(
+  { fields }: ResourceLayout,
+  columns: readonly (readonly [string, StoredColumn])[],
+  compression: string,
+): string[] {
+  const long = new Set(fields.filter(isLong).map((field) => field.name));
+  return columns.flatMap(([column, { kind, isReady }]) => [
+    ...(kind === 'text' && !long.has(column) ? [`ALTER "${column}" SET STORAGE MAIN`] : []),
+    ...(isReady ? [`ALTER "${column}" SET COMPRESSION ${compression}`] : []),
+  ]);
 }
+
+const isLong = ({ type, collection }: Field): boolean =>
+  collection || (type.kind === 'string' && (type.maxLength ?? SHORT + 1) > SHORT);
 
 /** The faster compression, if the server was built with it. */
 async function readCompression(session: ServerSession): Promise<string> {
