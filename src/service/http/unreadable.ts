@@ -14,8 +14,12 @@ interface ClientError extends Error {
   readonly rawPacket?: unknown;
 }
 
-/** A request line that is valid except that the parser does not know its method. */
-const OTHER_METHOD = /^([A-Z][A-Z-]{0,40}) (\S+) HTTP\/1\.[01]\r?\n/;
+/** The first request line of a packet, whatever its URL contains. */
+const REQUEST_LINE = /^([A-Z][A-Z-]{0,40}) (.+) HTTP\/1\.[01]\r?\n/;
+/** A character that a URL cannot contain, such as a space. */
+const NOT_OF_URL = /[^\x21-\x7e]/;
+const UNENCODED =
+  'its URL contains a space or another character that must be percent-encoded, such as %20 for a space';
 
 /** Why a request could not be parsed, and its path if it is known. */
 export interface Unread {
@@ -54,12 +58,15 @@ export function whatIsWrong({ code, rawPacket }: ClientError): Unread {
       return { error: platError('headersTooLarge', {}), path: '' };
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return { error: platError('requestTimedOut', {}), path: '' };
-    case 'HPE_INVALID_METHOD': {
-      const text = Buffer.isBuffer(rawPacket) ? rawPacket.toString('latin1') : '';
-      const [, method, path = ''] = OTHER_METHOD.exec(text) ?? [];
-      if (method === undefined || METHODS.includes(method)) break;
-      return { error: methodNotAllowed(method), path };
-    }
+  }
+  const text = Buffer.isBuffer(rawPacket) ? rawPacket.toString('latin1') : '';
+  const [, method, path = ''] = REQUEST_LINE.exec(text) ?? [];
+  const isUnencoded = NOT_OF_URL.test(path);
+  if (code === 'HPE_INVALID_METHOD' && method !== undefined && !METHODS.includes(method) && !isUnencoded) {
+    return { error: methodNotAllowed(method), path };
+  }
+  if ((code === 'HPE_INVALID_URL' || code === 'HPE_INVALID_CONSTANT') && isUnencoded) {
+    return { error: platError('requestMalformed', { reason: UNENCODED }), path };
   }
   return { error: platError('requestMalformed', { reason: 'it is not HTTP/1.1' }), path: '' };
 }

@@ -254,6 +254,23 @@ test('bytes that are not HTTP get 400 in JSON, and the connection is closed', as
   assert.equal((await service.get('api', '/v1/listings', { token })).status, 200);
 });
 
+test('a URL with characters that must be percent-encoded gets 400 with that reason, in the envelope of its interface', async () => {
+  const message =
+    'The request is malformed: its URL contains a space or another character that must be percent-encoded, such as %20 for a space.';
+  const answerTo = async (url: string) =>
+    readAnswer(await sendRaw(addresses.api, `GET ${url} HTTP/1.1\r\nHost: x\r\n\r\n`));
+  for (const path of ["/v1/listings?_filter=City Eq 'Rome'", '/v1/listings?_filter=City%20Eq%20Ä']) {
+    assert.deepEqual(nativeFault(await answerTo(path)), [400, 1053, message], path);
+  }
+  for (const path of [
+    "/Reso/OData/Property?$filter=City eq 'Rome'",
+    '/Reso/OData/Property?$filter=Ä',
+    '/a b',
+  ]) {
+    assert.deepEqual(resoFault(await answerTo(path)), [400, 'requestMalformed', message], path);
+  }
+});
+
 test('HTTP/1.1 without a Host header gets 400; HTTP/1.0 needs none', async () => {
   const authorization = `Authorization: Bearer ${token}\r\nConnection: close\r\n`;
   const message = 'The request is malformed: it has no Host header.';
