@@ -60,6 +60,8 @@ export interface Dialect {
   readonly markedText: (text: Sql) => Sql;
   /** Aggregates texts, joined by a character, in the order of the rows. */
   readonly joined: (text: Sql, by?: string) => Sql;
+  /** The same for integers, joined by commas. */
+  readonly joinedIntegers: (integer: Sql) => Sql;
   /** A statement that returns the texts `x` of rows the way the engine's reader expects them: joined, or row by row. */
   readonly answer: (rows: Sql) => Sql;
   /**

@@ -470,7 +470,7 @@ function goneOf(planner: Planner, query: RecordQuery): Sql {
   const visible = visibleRows(context, layout, 'r');
   const { from, joined } = recordTables(context, layout, 'r');
   const found = sql`SELECT 1 FROM ${from} WHERE ${all([sql`r._id = j.value`, ...joined, ...visible])} LIMIT 1`;
-  const positions = dialect.joined(sql`CAST(j.position AS TEXT)`);
+  const positions = dialect.joinedIntegers(sql`j.position`);
   return sql`SELECT ${positions} AS gone FROM ${dialect.list(slot('ids'), 'j')} WHERE (${found}) IS NULL`;
 }
 
@@ -561,7 +561,7 @@ export function planIds(planner: Planner, query: RecordQuery): PlannedStatement 
   const sorted = (columns: readonly Sql[], by: Sql): Sql =>
     sql`SELECT ${join(columns, ', ')} FROM ${from} WHERE ${matching} ORDER BY ${by}`;
   const id = sql`${column('r', '_id')} AS id`;
-  const ids = dialect.joined(sql`CAST(q.id AS TEXT)`);
+  const ids = dialect.joinedIntegers(sql`q.id`);
   const isReversed = query.order.length > 0 && query.order.every(({ descending }) => descending);
   if (!dialect.sortsTies || !isReversed) {
     return planned(planner, sql`SELECT ${ids} AS ids FROM (${sorted([id], order.clause)}) q`);

@@ -183,6 +183,7 @@ export const postgresDialect = dialectOf({
     return texts.length <= MOST_COLUMNS ? join(texts, ', ') : sql`${text} AS x`;
   },
   joined: (text, by = ',') => sql`string_agg(${text}, ${constantText(by)})`,
+  joinedIntegers: (number) => sql`string_agg(CAST(${number} AS TEXT), ',')`,
   answer: (rows) => rows,
   // The reader processes large rows one by one, and omits the one that shows that more follow. For small rows, joining them on the
   // server costs less than the driver's overhead per row.

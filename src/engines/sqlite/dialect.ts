@@ -129,6 +129,7 @@ export const sqliteDialect = dialectOf({
   bytes: (text) => sql`CAST(${text} AS BLOB)`,
   markedText: (text) => sql`${text} AS x`,
   joined: (text, by = ',') => sql`group_concat(${text}, ${constantText(by)})`,
+  joinedIntegers: (number) => sql`group_concat(${number}, ',')`,
   answer: (rows) => sql`SELECT ${JOINED} AS body, count(*) AS n FROM (${rows}) q`,
   page: (rows, most, _, follows) => ({
     page: sql`SELECT ${JOINED} AS body, count(*) AS n, max(k) AS last FROM (${rows}${limit(bind(most))}) q`,
