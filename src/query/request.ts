@@ -1,5 +1,6 @@
 /** What a request asks for in a collection. Both languages produce it, and nothing in it depends on either of them. */
 import type { Field, Navigation, Resource } from '../dictionary/types.ts';
+import { platError } from '../errors/index.ts';
 import type { Expression, OrderTerm, Search } from './tree.ts';
 
 /** Which fields of a record a response includes. */
@@ -43,3 +44,12 @@ export interface CollectionQuery {
 }
 
 export const SELECT_ALL: Selection = { all: true, fields: [], hidden: [] };
+
+/**
+ * @param part its name in the message
+ * @throws PlatError `requestMalformed`: no stored text contains a NUL character, and engines count and order it differently
+ */
+export function mustNotHaveNul(text: string, part: string): void {
+  if (!text.includes('\0')) return;
+  throw platError('requestMalformed', { reason: `${part} contains a NUL character` }, { target: part });
+}

@@ -4,6 +4,7 @@
  */
 import { nearestName } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
+import { mustNotHaveNul } from '../request.ts';
 import { shortened } from './faults.ts';
 import { characterCount } from './parser.ts';
 
@@ -41,10 +42,7 @@ function decode(text: string, part: string): string {
     const reason = `the percent-encoding of ${part} is not valid UTF-8`;
     throw platError('requestMalformed', { reason }, { target: part });
   }
-  // No stored text contains this character, and PostgreSQL does not accept it.
-  if (decoded.includes('\u0000')) {
-    throw platError('requestMalformed', { reason: `${part} contains a NUL character` }, { target: part });
-  }
+  mustNotHaveNul(decoded, part);
   return decoded;
 }
 

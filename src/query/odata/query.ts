@@ -9,6 +9,7 @@ import {
   type CollectionQuery,
   type Computed,
   type Expansion,
+  mustNotHaveNul,
   SELECT_ALL,
   type Selection,
 } from '../request.ts';
@@ -90,6 +91,7 @@ export function parseQueryOptions(rawQuery: string): RawOptions {
     const equals = pair.indexOf('=');
     const name = decodeQuery(equals === -1 ? pair : pair.slice(0, equals));
     const value = equals === -1 ? '' : decodeQuery(pair.slice(equals + 1));
+    mustNotHaveNul(value, shown(name));
     const option = optionOf(name, SYSTEM_OPTIONS);
     if (option !== undefined) put(system, option, value, `$${option}`);
     else if (name.startsWith('$')) throw unknownOption(shown(name), name.slice(1), SYSTEM_OPTIONS, name);

@@ -44,6 +44,10 @@ test('unknown, repeated and malformed options are rejected', () => {
     '$top=1&$top=1': ['optionRepeated', 'The query option $top is given more than once.'],
     '$top=1&Top=2': ['optionRepeated', 'The query option $top is given more than once.'],
     '@p=1&@p=2': ['optionRepeated', 'The query option @p is given more than once.'],
+    "$filter=City eq 'a%00'": [
+      'requestMalformed',
+      'The request is malformed: $filter contains a NUL character.',
+    ],
     '$filter=%2': ['requestMalformed', 'The request is malformed: the percent-encoding of "%2" is broken.'],
     '$filter=%zz': ['requestMalformed', 'The request is malformed: the percent-encoding of "%zz" is broken.'],
     '$filter=%ff': ['requestMalformed', 'The request is malformed: the percent-encoding of "%ff" is broken.'],

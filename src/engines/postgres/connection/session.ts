@@ -180,9 +180,7 @@ export async function allow({ run, watch }: ServerSession, milliseconds: number)
   watch.allow(milliseconds);
 }
 
-/**
- * Represents the NUL character, which PostgreSQL's texts cannot contain, in bound values; no stored text contains this character.
- */
+/** Represents the NUL character, which PostgreSQL's texts cannot contain, in bound values such as keys of paths. */
 const NO_CHARACTER = '\u{10ffff}';
 
 /** The values of a statement, for `pg`. */
