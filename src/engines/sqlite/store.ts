@@ -54,11 +54,11 @@ const READ_PATIENCE = 5000;
 const CACHE_MEGABYTES = 64;
 /**
  * In a service, several connections have a cache, each of which is emptied by every commit of another connection, and the
- * system caches the file for all of them: pages are read once in the order of the keys, a search reads an index or a table
- * that is larger than any cache, and a record by key is a single page of the file.
+ * system caches the file for all of them: pages in the order of the keys are read once, those of lists lead through the index of
+ * ids (8 MB for 300,000 listings), a search reads a part of an index, or a table that is larger than any cache, and a record by
+ * key is a single page of the file.
  */
-const READERS_CACHE_MEGABYTES = 16;
-const RECORDS_CACHE_MEGABYTES = 8;
+const SERVING_CACHE_MEGABYTES = { pages: 20, searches: 12, records: 8 };
 
 /** Opens or creates the store in a file. */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
@@ -102,10 +102,14 @@ async function sqliteEngine(
     taken.use(connect({ ...shared, ...options, ...own }));
   const write = opened({ readOnly: false, busyTimeout: LOCK_TIMEOUT });
   write.database.exec('PRAGMA synchronous = FULL');
-  const ofReaders = { cacheMegabytes: Math.min(cacheMegabytes, READERS_CACHE_MEGABYTES) };
-  const ofRecords = { cacheMegabytes: Math.min(cacheMegabytes, RECORDS_CACHE_MEGABYTES) };
+  const cacheOf = (lane: Lane) => ({
+    cacheMegabytes: Math.min(cacheMegabytes, SERVING_CACHE_MEGABYTES[lane]),
+  });
   /** For short reads on the calling thread; without threads, for all reads. */
-  const main = opened({ readOnly: true, busyTimeout: READ_PATIENCE }, pageReaders > 0 ? ofRecords : {});
+  const main = opened(
+    { readOnly: true, busyTimeout: READ_PATIENCE },
+    pageReaders > 0 ? cacheOf('records') : {},
+  );
   const look = lookOn(main);
   const clock = storeClock(given, trust, () => {
     const { clockReading: reading, newest } = look().meta;
@@ -139,8 +143,8 @@ async function sqliteEngine(
     size > 0 ? readerPool({ ...pool, ...own }, lane, size) : undefined;
   const pools = {
     records: undefined,
-    pages: threads('pages', pageReaders, ofReaders),
-    searches: threads('searches', searchReaders, ofReaders),
+    pages: threads('pages', pageReaders, cacheOf('pages')),
+    searches: threads('searches', searchReaders, cacheOf('searches')),
   };
   // The verification is the only caller, so it may use all threads.
   const checking = threads('pages', checkers);
