@@ -135,19 +135,22 @@ const [ZERO, NINE, COMMA, SEMICOLON] = [0x30, 0x39, 0x2c, 0x3b];
  * @throws DamagedRecord for one in a list of which pages are sent
  */
 function idsIn(row: Row | undefined, isSent: boolean): Uint32Array {
-  const text = String(row?.ids ?? row?.groups ?? '');
+  // Bytes are read in half of the time of characters.
+  const text = Buffer.from(String(row?.ids ?? row?.groups ?? ''));
   const areGroups = typeof row?.groups === 'string';
   // The shortest id takes a digit and what follows it.
   const ids = new Uint32Array(text.length > 0 ? (text.length + 1) >> 1 : 0);
   let [count, group, begin, id] = [0, 0, 0, 0];
   for (let at = 0; text.length > 0 && at <= text.length; at++) {
-    const code = at < text.length ? text.charCodeAt(at) : SEMICOLON;
+    const code = text[at] ?? SEMICOLON;
     if (code >= ZERO && code <= NINE) id = id * 10 + code - ZERO;
     else if (code !== COMMA && code !== SEMICOLON) id = Number.NaN;
     else {
       if (id < 2 ** 32 && at > begin) ids[count++] = id;
-      else if (isSent) throw new DamagedRecord(`The record with the number ${Number(text.slice(begin, at))}`);
-      [begin, id] = [at + 1, 0];
+      else if (isSent)
+        throw new DamagedRecord(`The record with the number ${Number(text.toString('utf8', begin, at))}`);
+      begin = at + 1;
+      id = 0;
       if (code === COMMA || !areGroups) continue;
       ids.subarray(group, count).reverse();
       group = count;

@@ -173,7 +173,7 @@ export const sqliteDialect = dialectOf({
   remainder: (left, right) => sql`mod(${left}, nullif(${right}, 0))`,
   deadline: {
     ofValues: sql`plat_deadline()`,
-    // A call costs a scan more than its conditions, so it is made for one row in 31.
-    ofRows: (id) => sql`(${id} % 31 <> 0 OR plat_deadline())`,
+    // A call costs a scan more than its conditions, so it is made for one row in 61.
+    ofRows: (id) => sql`(${id} % 61 <> 0 OR plat_deadline())`,
   },
 });

@@ -26,6 +26,8 @@ test('threads find the same faults as the calling thread, also in fields that ca
     ['Lookup', '(values)', 'counts of values in use are not the rows'],
     ['Media', 'pB', '_kind'],
     ['Property', 'A', 'its search row', 'address_values', 'address_nulls', '_hash'],
+    // Its photo counts as a video.
+    ['Property', 'B', 'its counts of media'],
     ['Property', 'D', 'its search row', 'idx_values', '_hash'],
   ];
   assert.deepEqual((await faultsIn(world.store, 2)).toSorted(), expected);
