@@ -1,6 +1,6 @@
 /**
  * Reads the texts of records: JSON, names of fields, values. It knows neither files nor stores, so that another thread can
- * do it (record-thread.ts).
+ * do it (reading-thread.ts).
  */
 import type { StoreModel } from '../../compile/model.ts';
 import type { Leniency } from '../../records/lenient.ts';
