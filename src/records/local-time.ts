@@ -3,10 +3,8 @@ import { platError } from '../errors/index.ts';
 
 const formatters = new Map<string, Intl.DateTimeFormat>();
 
-function formatter(timeZone: string): Intl.DateTimeFormat {
-  const known = formatters.get(timeZone);
-  if (known !== undefined) return known;
-  const made = new Intl.DateTimeFormat('en-US', {
+const makeFormatter = (timeZone: string): Intl.DateTimeFormat =>
+  new Intl.DateTimeFormat('en-US', {
     timeZone,
     year: 'numeric',
     month: '2-digit',
@@ -15,9 +13,9 @@ function formatter(timeZone: string): Intl.DateTimeFormat {
     minute: '2-digit',
     hour12: true,
   });
-  formatters.set(timeZone, made);
-  return made;
-}
+
+const formatter = (timeZone: string): Intl.DateTimeFormat =>
+  formatters.getOrInsertComputed(timeZone, makeFormatter);
 
 /** @throws PlatError `usage` for an unknown time zone */
 export function checkTimeZone(timeZone: string): void {

@@ -35,8 +35,7 @@ export function profileOf(rows: Iterable<Readonly<Record<string, unknown>>>): Pr
     if (!Number.isInteger(first) || first < 1) {
       throw new Damage(`${resource}.${field} is in use since an unknown version of its profile`);
     }
-    const fields = since.get(resource) ?? new Map<string, number>();
-    since.set(resource, fields.set(field, first));
+    since.getOrInsertComputed(resource, () => new Map()).set(field, first);
     version = Math.max(version, first);
   }
   return { version, since };

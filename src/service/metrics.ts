@@ -131,9 +131,8 @@ export function makeMetrics(): Metrics {
     });
     return (more: number, value: string, second?: string): void => {
       const key = second === undefined ? value : `${value} ${second}`;
-      const known = sums.get(key);
-      if (known !== undefined) known.sum += more;
-      else sums.set(key, { values: second === undefined ? [value] : [value, second], sum: more });
+      const fresh = () => ({ values: second === undefined ? [value] : [value, second], sum: 0 });
+      sums.getOrInsertComputed(key, fresh).sum += more;
     };
   };
   /** Observes durations in seconds, by one label. */

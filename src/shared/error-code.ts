@@ -1,6 +1,9 @@
 /** What an error says, whatever was thrown. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
+/** What was thrown, as an error. */
+export const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
+
 /** The code of an error of Node.js, of the operating system or of a driver; undefined if it has none. */
 export function codeOf(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;

@@ -52,8 +52,7 @@ function packed(
   prepared: PreparedRecord | undefined,
   places: Map<string, Places>,
 ): SentRecord {
-  const known = places.get(resource.name) ?? new Map<string, number>();
-  places.set(resource.name, known);
+  const known = places.getOrInsertComputed(resource.name, () => new Map());
   const values: FieldValue[] = new Array(known.size).fill(null);
   for (const name in given) {
     let place = known.get(name);

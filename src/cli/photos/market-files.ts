@@ -9,6 +9,7 @@ import type { Drawing } from 'plat-demo';
 import { platError } from '../../errors/index.ts';
 import type { FileSource } from '../../service/options.ts';
 import { BoundedCache } from '../../shared/bounded-cache.ts';
+import { asError } from '../../shared/error-code.ts';
 import { FairQueue } from '../../shared/fair-queue.ts';
 import type { ReadCaller } from '../../store/lanes.ts';
 import type { Store } from '../../store/store.ts';
@@ -103,8 +104,6 @@ export class Rasterizer {
     for (const { reject } of jobs) reject(error);
   }
 }
-
-const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
 
 /** The files of a market. */
 export function marketFiles(store: Store, rasterizer: Rasterizer): FileSource {

@@ -295,8 +295,7 @@ async function write(
     if (last === undefined || !isAlike(last.entry, entry)) {
       const { resource, kind, was, visible, system } = entry;
       const id = JSON.stringify([resource, kind, was, visible, system]);
-      last = alike.get(id) ?? { entry, keys: [] };
-      alike.set(id, last);
+      last = alike.getOrInsert(id, { entry, keys: [] });
     }
     last.keys.push({ seq: first + index, key: entry.key });
   }

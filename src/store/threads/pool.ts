@@ -5,6 +5,7 @@ import { Worker } from 'node:worker_threads';
 import { platError } from '../../errors/index.ts';
 import { Damage, DamagedRecord } from '../../records/damage.ts';
 import type { CacheUse } from '../../shared/bounded-cache.ts';
+import { asError } from '../../shared/error-code.ts';
 import { FairQueue } from '../../shared/fair-queue.ts';
 import { isSent, type Lane, type ReadCaller } from '../lanes.ts';
 import { answerTooLarge } from '../largest-answer.ts';
@@ -222,8 +223,6 @@ function errorOf(error: WorkerError): Error {
       return Object.assign(new Error(error.message), { errcode: error.errcode });
   }
 }
-
-const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
 
 /** A page whose body is in the thread's memory, which is returned after it was sent. */
 function withBody(

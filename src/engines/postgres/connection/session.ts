@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { PoolClient, QueryResult } from 'pg';
 import { type BoundValue, render, type Sql, type Statement, valuesFor } from '../../../compile/fragment.ts';
 import { BoundedCache } from '../../../shared/bounded-cache.ts';
+import { perObject } from '../../../shared/per-object.ts';
 import type { Slots } from '../../../store/read-steps.ts';
 import type { Row, Session } from '../../../store/session.ts';
 import { postgresDialect } from '../dialect.ts';
@@ -106,18 +107,16 @@ const MOST = 400;
 
 /** The names of statements, by text. */
 const names = new BoundedCache<string>('names of statements', { entries: 2000, bytes: 16 * 1024 * 1024 });
-const prepared = new WeakMap<PoolClient, Set<string>>();
+const preparedOn = perObject((_: PoolClient) => new Set<string>());
 
 /** The name of a prepared statement; the same text always has the same name. */
 export function keepPrepared(client: PoolClient, text: string): string {
   const name = nameOf(text);
-  const kept = prepared.get(client);
-  if (kept === undefined) prepared.set(client, new Set([name]));
-  else kept.add(name);
+  preparedOn(client).add(name);
   return name;
 }
 
-const isFull = (client: PoolClient): boolean => (prepared.get(client)?.size ?? 0) > MOST;
+const isFull = (client: PoolClient): boolean => preparedOn(client).size > MOST;
 
 /** Bytes of a name. */
 const NAME = 40;
