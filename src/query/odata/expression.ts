@@ -573,8 +573,13 @@ function presence(record: Meaning, other: Meaning, operator: ComparisonOperator)
   return { kind: 'compare', operator, left, right: NULL };
 }
 
+/** The types whose literals are compared with all digits of their fraction. */
+const WITH_FRACTION: ReadonlySet<ValueType> = new Set(['timestamp', 'time']);
+
 const compared = ({ expression, written }: OneValue): Expression =>
-  expression.kind === 'literal' && written !== undefined ? exactLiteral(expression, written) : expression;
+  expression.kind === 'literal' && written !== undefined && WITH_FRACTION.has(expression.type)
+    ? exactLiteral(expression, written)
+    : expression;
 
 /** @param node the operand that a message refers to */
 function compare(
