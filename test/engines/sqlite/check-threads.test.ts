@@ -36,6 +36,7 @@ test('threads find the same faults as the calling thread, also in fields that ca
     (await found).map(({ resource, key }) => [resource, key]),
     [
       ['Property', 'A'],
+      ['Property', 'B'],
       ['Property', 'D'],
       ['Media', 'pB'],
     ],
