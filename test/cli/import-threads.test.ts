@@ -29,6 +29,9 @@ const OPTIONS = {
   remedy: ' (declare it)',
 };
 
+/** A thread reads everything but the first records. */
+const NOW = { characters: 0, each: 0 };
+
 const photo = { MediaKey: 'M1', MediaCategory: 'Photo', Order: 1 };
 
 /** A line, and the hash that it is sent with, if it is stored. */
@@ -74,7 +77,7 @@ test('another thread reads the same from the texts of records, with their hashes
   const all = await raws();
   assert.equal(all.length, LINES.length);
   const expected = readRecordTexts(all, 'Property', model, OPTIONS);
-  await using thread = new ReadingThread(OPTIONS, { threadAfter: 0 });
+  await using thread = new ReadingThread(OPTIONS, { worth: NOW });
   assert.deepEqual(content(await thread.read(model, 'Property', all)()), content(expected));
   const [first, second] = [thread.read(model, 'Property', all), thread.read(model, 'Member', all.slice(11))];
   const { results, ...rest } = await first();
@@ -98,7 +101,7 @@ test('another thread reads the same from the texts of records, with their hashes
 
 test('a thread reads by the latest model', async () => {
   const all = await raws();
-  await using thread = new ReadingThread(OPTIONS, { threadAfter: 0 });
+  await using thread = new ReadingThread(OPTIONS, { worth: NOW });
   await thread.read(model, 'Property', all.slice(0, 1))();
   const withoutShape = { ...settings, declarations: {} };
   const other = makeModel({ ...source, settings: withoutShape, generation: 3, profile });
@@ -107,9 +110,23 @@ test('a thread reads by the latest model', async () => {
   assert.deepEqual(content(await back()), content(readRecordTexts(all, 'Property', model, OPTIONS)));
 });
 
+test('small records and children are read on the calling thread, until large ones prevail', async () => {
+  const [large, , , , nested] = await raws();
+  assert.ok(large !== undefined && nested !== undefined);
+  // The nested record has two photos, so that the mean is reached with the second large record.
+  const each = (nested.text.length + 2 * large.text.length) / 5 - 0.1;
+  await using thread = new ReadingThread(OPTIONS, { worth: { characters: 0, each } });
+  const ahead: boolean[] = [];
+  for (const raw of [nested, large, large, large]) {
+    await thread.read(model, 'Property', [raw])();
+    ahead.push(thread.ahead > 0);
+  }
+  assert.deepEqual(ahead, [false, false, true, true]);
+});
+
 test('a thread that ends fails what it was asked to read, and everything after it', async () => {
   const module = new URL('./ending-thread.ts', import.meta.url);
-  await using thread = new ReadingThread(OPTIONS, { threadAfter: 0, module });
+  await using thread = new ReadingThread(OPTIONS, { worth: NOW, module });
   const all = await raws();
   await thread.read(model, 'Property', all)();
   const reading = [thread.read(model, 'Property', all), thread.read(model, 'Property', all)];

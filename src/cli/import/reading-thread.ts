@@ -11,11 +11,13 @@ import type { ReadingRequest } from './reading-worker.ts';
 import type { RawRecord } from './record-json.ts';
 import { unpack } from './sent-records.ts';
 
-/**
- * Characters that are read on the calling thread first. The start of a thread takes as long as reading 3,000 listings, and
- * without a second processor it only adds work.
- */
-const THREAD_AFTER = availableParallelism() > 1 ? 8 << 20 : Number.POSITIVE_INFINITY;
+/** When a thread is worth its work; without a second processor it never is. */
+const WORTH = {
+  /** Characters that are read on the calling thread first. The start of a thread takes as long as reading 3,000 listings. */
+  characters: availableParallelism() > 1 ? 8 << 20 : Number.POSITIVE_INFINITY,
+  /** The mean of a record or child. It takes as long to send a medium of 500 characters as to read it. */
+  each: 1000,
+};
 
 /** The most records and characters that are read at once; what is sent is in memory twice. */
 export const AT_ONCE = { records: 40, characters: 1 << 20 };
@@ -37,9 +39,10 @@ interface Waiting {
 
 export class ReadingThread implements AsyncDisposable {
   readonly #options: ReadingOptions;
-  readonly #threadAfter: number;
+  readonly #worth: typeof WORTH;
   readonly #module: URL;
-  #characters = 0;
+  /** What the calling thread has read. */
+  readonly #here = { characters: 0, records: 0 };
   #worker: Worker | undefined;
   /** The model that the thread has. */
   #model: StoreModel | undefined;
@@ -48,13 +51,13 @@ export class ReadingThread implements AsyncDisposable {
   #failure: Error | undefined;
 
   /** Tests set when the thread starts, and what it runs. */
-  constructor(options: ReadingOptions, { threadAfter = THREAD_AFTER, module = WORKER } = {}) {
+  constructor(options: ReadingOptions, { worth = WORTH, module = WORKER } = {}) {
     this.#options = options;
-    this.#threadAfter = threadAfter;
+    this.#worth = worth;
     this.#module = module;
   }
 
-  /** The number of groups of records that may be on their way. */
+  /** The number of groups of records that may be on their way; 0 while the calling thread reads. */
   get ahead(): number {
     return this.#worker === undefined ? 0 : GROUPS;
   }
@@ -67,9 +70,11 @@ export class ReadingThread implements AsyncDisposable {
    */
   read(model: StoreModel, resource: string, raws: readonly RawRecord[]): () => Promise<ReadRecords> {
     if (this.#worker === undefined) {
-      for (const { text } of raws) this.#characters += text.length;
       const read = readRecordTexts(raws, resource, model, this.#options);
-      if (this.#characters > this.#threadAfter) this.#worker = this.#start();
+      this.#count(raws, read);
+      const { characters, records } = this.#here;
+      const { characters: first, each } = this.#worth;
+      if (characters > first && characters > each * records) this.#worker = this.#start();
       return async () => read;
     }
     const bytes = this.#ask(this.#worker, { resource, raws, ...this.#news(model) });
@@ -79,6 +84,15 @@ export class ReadingThread implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#worker?.terminate();
+  }
+
+  #count(raws: readonly RawRecord[], { results }: ReadRecords): void {
+    const here = this.#here;
+    for (const { text } of raws) here.characters += text.length;
+    here.records += raws.length;
+    for (const each of results) {
+      if (typeof each !== 'string') for (const list of each.children.values()) here.records += list.length;
+    }
   }
 
   #start(): Worker {
