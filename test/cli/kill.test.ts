@@ -123,9 +123,9 @@ for (const [signal, exit] of [
     const { child, ended } = at.start(['import', '--store', 'm.db', '--json', 'new.ndjson']);
     while (child.exitCode === null && listings(at) === 0) await setTimeout(5);
     child.kill(signal);
-    const { code, out } = await ended;
+    const { code, out, err } = await ended;
+    assert.equal(code, exit, err);
     const [{ inserted }] = JSON.parse(out);
-    assert.equal(code, exit, 'the import is not complete');
     assert.ok(inserted > 0 && inserted < RECORDS, out);
     assert.equal(listings(at), inserted);
   });

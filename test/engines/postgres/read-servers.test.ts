@@ -171,11 +171,11 @@ describe('a standby', () => {
       await silenced.close();
     });
     const asked = await operations(silenced, clock).request('Property', '', { limit: 3 });
-    assert.equal((await silenced.page(asked, { milliseconds: 50 })).rows, 3);
+    assert.equal((await silenced.page(asked, { milliseconds: 500 })).rows, 3);
     assert.deepEqual(reading(silenced), { used: true, reads: 1 });
     silent = true;
     for (const link of links) link.unpipe();
-    assert.equal((await silenced.page(asked, { milliseconds: 50 })).rows, 3);
+    assert.equal((await silenced.page(asked, { milliseconds: 500 })).rows, 3);
     assert.deepEqual(reading(silenced), { used: false, reads: 1 });
   });
 
