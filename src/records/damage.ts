@@ -1,4 +1,5 @@
 import { messageOf } from '../shared/error-code.ts';
+
 /**
  * Reports that something which the store records about itself cannot be read. The message omits the name of the store, which the
  * caller adds.
