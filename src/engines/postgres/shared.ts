@@ -83,7 +83,7 @@ const END_WINDOWS = `DELETE FROM plat_request_windows WHERE ends <= ${SERVER_CLO
 const BEGIN_SWEEP = `INSERT INTO plat_sweeps VALUES ($1, $2)
   ON CONFLICT (key) DO UPDATE SET reached = excluded.reached RETURNING 1`;
 const GO_ON = 'UPDATE plat_sweeps SET reached = $2 WHERE key = $1 AND $3 = ANY (reached) RETURNING 1';
-const END_SWEEP = "DELETE FROM plat_sweeps WHERE key = $1 AND ($2 = '' OR $2 = ANY (reached)) RETURNING 1";
+const END_SWEEP = 'DELETE FROM plat_sweeps WHERE key = $1 AND $2 = ANY (reached) RETURNING 1';
 
 const RETURN = `UPDATE plat_request_windows w SET used = greatest(0, w.used - r.requests)
   FROM json_to_recordset($1) AS r(key text, window_ends bigint, requests bigint)
@@ -135,10 +135,8 @@ export function postgresShared(
       return (await rows(IS_CURRENT, [name, id])).length > 0;
     },
     async noteSweep(key, { from, reached, ended }) {
-      if (ended) {
-        const known = await rows(END_SWEEP, [key, from]);
-        return known.length > 0 || from === '' ? 'complete' : 'unknown';
-      }
+      if (ended && from === '') return 'complete';
+      if (ended) return (await rows(END_SWEEP, [key, from])).length > 0 ? 'complete' : 'unknown';
       const noted =
         from === '' ? await rows(BEGIN_SWEEP, [key, reached]) : await rows(GO_ON, [key, reached, from]);
       return noted.length > 0 ? 'noted' : 'unknown';

@@ -21,11 +21,17 @@ const EVERY = 2000;
 /** Milliseconds after which a step is recorded again if another process may still be recording its predecessor. */
 const AGAIN = [50, 250];
 
+/** How many steps of a key may wait; a walk of which one cannot is not recorded as a sweep. */
+const MOST_WAITING = 32;
+
 /** The size in bytes of a use or a step without its tokens. */
 const ENTRY = 400;
 
 /** A use that will be recorded, with moments in milliseconds since 1970. */
 type PendingUse = { -readonly [Name in keyof KeyUse]: KeyUse<number>[Name] };
+
+/** A step that will be recorded, and when its last page was requested. */
+type WaitingStep = { -readonly [Name in keyof WalkStep]: WalkStep[Name] } & { now: number };
 
 const momentOf = (at: number | null): string | null => (at === null ? null : timestampFrom(at));
 
@@ -47,12 +53,13 @@ export class UsageRecorder implements Reported {
   /** The last step of each key's walk over all listings, if all its pages are requested from this process. */
   readonly #walks = new Map<string, WalkStep>();
   /**
-   * The last step of each key's walk that does not continue from a known one, so that no further step of it is
-   * recorded.
+   * The last step of each key's walk that does not continue from a known one, so that no further step of it waits for
+   * another process.
    */
   readonly #astray = new Map<string, WalkStep>();
-  /** The latest step of each key that is being recorded where all processes find it. */
-  readonly #sharing = new Map<string, Promise<void>>();
+  /** The steps of each key that are being recorded where all processes find them. */
+  readonly #sharing = new Map<string, { readonly waiting: WaitingStep[]; done: Promise<void> }>();
+  readonly #closing = new AbortController();
 
   constructor(keys: Pick<KeyStore, 'recordUse'>, log: Logger, shared?: Shared) {
     this.#keys = keys;
@@ -62,9 +69,9 @@ export class UsageRecorder implements Reported {
     this.#timer = setInterval(() => void this.flush(), EVERY).unref();
   }
 
-  /** At most one entry of each kind for a key. */
   get use(): Reported['use'] {
-    const steps = [...this.#walks.values(), ...this.#astray.values()];
+    const waiting = [...this.#sharing.values()].flatMap((steps) => steps.waiting);
+    const steps = [...this.#walks.values(), ...this.#astray.values(), ...waiting];
     const tokens = steps.reduce((sum, { from, reached }) => sum + lengthOf([from, ...reached]), 0);
     const entries = this.#pending.size + steps.length;
     return { entries, bytes: entries * ENTRY + tokens };
@@ -94,33 +101,45 @@ export class UsageRecorder implements Reported {
   }
 
   /**
-   * Records a step where every process finds it. No response waits for that, and the steps of a key keep their order.
+   * Records a step where every process finds it. No response waits for that. The steps of a key are recorded one after
+   * another; one that continues a waiting step becomes part of it.
    */
   #share(shared: Shared, keyId: string, step: WalkStep, now: number): void {
-    const before = this.#sharing.get(keyId) ?? Promise.resolve();
-    const sharing = before
-      .then(() => this.#noteStep(shared, keyId, step))
-      .then(
-        (isComplete) => {
-          if (isComplete) this.#useOf(keyId).lastSweepAt = now;
-        },
-        (error: unknown) =>
-          this.#log.warn({ err: error }, 'a step of a walk over all listings could not be recorded'),
-      )
-      .finally(() => {
-        if (this.#sharing.get(keyId) === sharing) this.#sharing.delete(keyId);
-      });
-    this.#sharing.set(keyId, sharing);
+    const steps = this.#sharing.getOrInsertComputed(keyId, () => ({ waiting: [], done: Promise.resolve() }));
+    const before = steps.waiting.find(({ reached, ended }) => !ended && reached.includes(step.from));
+    if (before !== undefined) {
+      Object.assign(before, { reached: step.reached, ended: step.ended, now });
+      return;
+    }
+    if (steps.waiting.length === MOST_WAITING) {
+      if (!step.ended) this.#astray.set(keyId, step);
+      return;
+    }
+    steps.waiting.push({ ...step, now });
+    const done = steps.done.then(() => this.#shareNext(shared, keyId, steps.waiting));
+    steps.done = done.finally(() => {
+      if (steps.waiting.length === 0) this.#sharing.delete(keyId);
+    });
+  }
+
+  async #shareNext(shared: Shared, keyId: string, waiting: WaitingStep[]): Promise<void> {
+    const step = waiting.shift();
+    if (step === undefined) return;
+    try {
+      if (await this.#noteStep(shared, keyId, step)) this.#useOf(keyId).lastSweepAt = step.now;
+    } catch (error) {
+      this.#log.warn({ err: error }, 'a step of a walk over all listings could not be recorded');
+    }
   }
 
   /** @returns whether the step completes a walk that skipped nothing */
   async #noteStep(shared: Shared, keyId: string, step: WalkStep): Promise<boolean> {
     const goesOnAstray = this.#astray.get(keyId)?.reached.includes(step.from) === true;
     this.#astray.delete(keyId);
-    let noted = goesOnAstray ? 'unknown' : await shared.noteSweep(keyId, step);
+    let noted = await shared.noteSweep(keyId, step);
     for (const pause of goesOnAstray ? [] : AGAIN) {
-      if (noted !== 'unknown') break;
-      await setTimeout(pause);
+      if (noted !== 'unknown' || this.#closing.signal.aborted) break;
+      await setTimeout(pause, undefined, { signal: this.#closing.signal }).catch(() => undefined);
       noted = await shared.noteSweep(keyId, step);
     }
     if (noted === 'unknown' && !step.ended) this.#astray.set(keyId, step);
@@ -137,7 +156,7 @@ export class UsageRecorder implements Reported {
   }
 
   async flush(): Promise<void> {
-    await Promise.all(this.#sharing.values());
+    await Promise.all([...this.#sharing.values()].map(({ done }) => done));
     if (this.#pending.size === 0) return;
     const uses = this.#pending;
     this.#pending = new Map();
@@ -151,6 +170,7 @@ export class UsageRecorder implements Reported {
 
   async close(): Promise<void> {
     clearInterval(this.#timer);
+    this.#closing.abort();
     await this.flush();
   }
 }

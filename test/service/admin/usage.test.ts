@@ -4,6 +4,7 @@ import { after, describe, it, test } from 'node:test';
 import { pino } from 'pino';
 import { hashToken } from '../../../src/access/index.ts';
 import { UsageRecorder } from '../../../src/service/access/usage.ts';
+import type { WalkStep } from '../../../src/service/exchange.ts';
 import type { KeyUse } from '../../../src/store/key-store.ts';
 import { listing } from '../../support/builders.ts';
 import { type Answer, type AskOptions, startTestService } from '../../support/service.ts';
@@ -166,5 +167,92 @@ describe('UsageRecorder', () => {
         ['k_2', { ...use, lastWindow: null, lastSweepAt: null }],
       ]),
     ]);
+  });
+
+  describe('in a store of several processes', () => {
+    const unused = () => Promise.reject(new Error('no recorder asks this'));
+    const rest = {
+      ...{ lendRequests: unused, returnRequests: unused, findList: unused, isListCurrent: unused },
+      ...{ sweepLists: unused, keepList: unused },
+    };
+
+    /** A recorder, the steps that reach the store, and what it was given to record as the last sweep. */
+    function recorderOn(answers: (step: WalkStep) => Promise<'noted' | 'complete' | 'unknown'>) {
+      const steps: WalkStep[] = [];
+      const recorded: (string | null | undefined)[] = [];
+      const noteSweep = (_key: string, { from, reached, ended }: WalkStep) => {
+        steps.push({ from, reached, ended });
+        return answers({ from, reached, ended });
+      };
+      const recorder = new UsageRecorder(
+        { recordUse: async (uses) => void recorded.push(uses.get('k')?.lastSweepAt) },
+        log,
+        { ...rest, noteSweep },
+      );
+      const note = (walk: WalkStep, at = 0): void => recorder.note('k', { rows: 1, bytes: 1, walk }, at);
+      return { steps, recorded, recorder, note };
+    }
+    const page = (number: number, ended = false): WalkStep => ({
+      from: number === 0 ? '' : `after ${number}`,
+      reached: [`after ${number + 1}`],
+      ended,
+    });
+
+    it('joins the steps of a walk that wait, and records when its last page was requested', async () => {
+      const gate = Promise.withResolvers<void>();
+      const { steps, recorded, recorder, note } = recorderOn(async ({ ended }) => {
+        await gate.promise;
+        return ended ? 'complete' : 'noted';
+      });
+      for (let number = 0; number < 1000; number++) note(page(number), number);
+      await Promise.resolve();
+      for (let number = 1000; number < 3000; number++) note(page(number, number === 2999), number);
+      note(page(0), 4000);
+      gate.resolve();
+      await recorder.close();
+      assert.deepEqual(steps, [
+        { from: '', reached: ['after 1000'], ended: false },
+        { from: 'after 1000', reached: ['after 3000'], ended: true },
+        page(0),
+      ]);
+      assert.deepEqual(recorded, ['1970-01-01T00:00:02.999Z']);
+    });
+
+    it('lets at most 32 steps of a key wait, and does not record a walk of which it left a step out', async () => {
+      const gate = Promise.withResolvers<void>();
+      const { steps, recorder, note } = recorderOn(async () => {
+        await gate.promise;
+        return 'unknown';
+      });
+      for (let walk = 0; walk < 100; walk++) note(page(10 * walk));
+      gate.resolve();
+      await recorder.close();
+      assert.deepEqual(
+        steps,
+        Array.from({ length: 32 }, (_, walk) => page(10 * walk)),
+      );
+    });
+
+    it('does not wait for other processes while it closes', async () => {
+      const { steps, recorder, note } = recorderOn(async () => 'unknown');
+      note(page(7));
+      await recorder.close();
+      assert.deepEqual(steps, [page(7)]);
+    });
+
+    it('records a walk of which a page was requested twice', async () => {
+      let reached = [''];
+      const { recorded, recorder, note } = recorderOn(async (step) => {
+        if (!reached.includes(step.from)) return 'unknown';
+        reached = [...step.reached];
+        return step.ended ? 'complete' : 'noted';
+      });
+      for (const [at, step] of [page(0), page(1), page(1), page(2, true)].entries()) {
+        note(step, at);
+        await recorder.flush();
+      }
+      await recorder.close();
+      assert.equal(recorded.at(-1), '1970-01-01T00:00:00.003Z');
+    });
   });
 });
