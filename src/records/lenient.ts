@@ -5,13 +5,23 @@
  */
 import type { Field, FieldValue, Lookup } from '../dictionary/index.ts';
 import { parsedJson } from '../shared/json.ts';
-import { readDecimal, readInteger, readNumber, readString, type ValueRules } from './value.ts';
+import {
+  isChanged,
+  isRounded,
+  readDecimal,
+  readInteger,
+  readNumber,
+  readString,
+  type ValueRules,
+} from './value.ts';
 
 /** How a value differs from the form of its field. */
 export type Leniency =
   /** A list is a text with commas. */
   | 'listAsText'
   | 'numberAsText'
+  /** A decimal has more digits than a double-precision number. */
+  | 'rounded'
   /** A boolean is a word such as `yes`, or 1 or 0. */
   | 'booleanAsText'
   /** A text is a number or a boolean. */
@@ -28,6 +38,7 @@ export type Leniency =
 export const LENIENCIES: Readonly<Record<Leniency, string>> = {
   listAsText: 'a list as a text with commas',
   numberAsText: 'a number as a text',
+  rounded: 'a number of more digits than a double-precision number has',
   booleanAsText: 'true or false as a word or number',
   textAsNumber: 'a text as a number or boolean',
   dateAsTimestamp: 'a date as a timestamp',
@@ -120,8 +131,6 @@ const MIDNIGHT = /^(\d{4}-\d{2}-\d{2})[T ]00:00(?::00(?:\.0+)?)?(?:Z|[+-]00:?00)
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?$/;
 const YES: ReadonlySet<unknown> = new Set(['true', 't', 'yes', 'y', '1', 1]);
 const NO: ReadonlySet<unknown> = new Set(['false', 'f', 'no', 'n', '0', 0]);
-/** The number of digits that a double is guaranteed to preserve. */
-const KEPT = 15;
 
 interface OtherForm {
   readonly value: unknown;
@@ -146,12 +155,9 @@ function otherForm(field: Field, json: unknown, lookup: Lookup | undefined): Oth
     case 'integer':
     case 'decimal': {
       if (typeof given !== 'string' || !NUMBER.test(given)) return undefined;
-      const digits = given
-        .replace(/[eE].*$/, '')
-        .replace(/\D/g, '')
-        .replace(/^0+/, '')
-        .replace(/0+$/, '');
-      return digits.length > KEPT ? undefined : { value: Number(given), leniency: 'numberAsText' };
+      const value = Number(given);
+      if (!isChanged(value, given)) return { value, leniency: 'numberAsText' };
+      return kind === 'decimal' && isRounded(value) ? { value, leniency: 'rounded' } : undefined;
     }
     case 'boolean': {
       const word = typeof given === 'string' ? given.toLowerCase() : given;

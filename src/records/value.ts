@@ -99,6 +99,39 @@ export function readNumber(json: unknown): ValueResult {
   return good(json === 0 ? 0 : json);
 }
 
+/** Significant digits that a double always preserves. */
+const EXACT_DIGITS = 15;
+
+/** Whether a double loses digits of a number. @param source the number as it is written, in decimal */
+export function isChanged(value: number, source: string): boolean {
+  if (!Number.isFinite(value)) return true;
+  const digits = significant(source);
+  if (value === 0) return digits !== '';
+  return (
+    digits.length > EXACT_DIGITS &&
+    digits !== significant(String(value)) &&
+    digits !== significant(value.toPrecision(Math.min(digits.length, MOST_PRECISE)))
+  );
+}
+
+/**
+ * Whether a double loses only digits of the fraction of a number, behind all that it can represent. A number whose whole
+ * part changes, or of which nothing is left, is another number.
+ */
+export const isRounded = (value: number): boolean =>
+  value !== 0 && Math.abs(value) <= Number.MAX_SAFE_INTEGER;
+
+/** The most digits that `toPrecision` takes. */
+const MOST_PRECISE = 100;
+
+/** The digits of a number without sign, decimal point, exponent, and leading and trailing zeros. */
+const significant = (text: string): string =>
+  text
+    .replace(/[eE].*$/, '')
+    .replace(/\D/g, '')
+    .replace(/^0+/, '')
+    .replace(/0+$/, '');
+
 export function readInteger(json: unknown, digits: number | undefined): ValueResult {
   if (typeof json !== 'number' || !Number.isInteger(json))
     return bad(`is ${shown(json)}, but takes a whole number`);

@@ -135,6 +135,8 @@ test('values that can be converted without loss are accepted and counted by kind
     ['"ClosePrice":""', 'ClosePrice', undefined, 'emptyText'],
     [`"City":"${'c'.repeat(60)}"`, 'City', 'c'.repeat(60), 'length'],
     ['"Latitude":41.123456789', 'Latitude', 41.123456789, 'decimals'],
+    ['"Longitude":-97.123456780000001234', 'Longitude', -97.12345678, 'rounded'],
+    ['"LotSizeArea":"9.5000000000000000001"', 'LotSizeArea', 9.5, 'rounded'],
     ['"StoriesTotal":1234567', 'StoriesTotal', 1234567, 'digits'],
   ];
   const members = lenient.map(([json]) => json).join(',');
@@ -155,12 +157,20 @@ test('values that can be converted without loss are accepted and counted by kind
   for (const [, field, value] of lenient) assert.deepEqual(stored?.[field], value, field);
   const strict = await run(at, ['import', '--store', 's.db', '--strict', 'a.ndjson']);
   assert.equal(strict.code, 1);
-  assert.match(strict.err, /Latitude is 41\.123456789, but takes at most 8 digits after the point/);
+  assert.match(strict.err, /Longitude is -97\.123456780000001234, which is beyond the precision of a number/);
+  at.file('b.ndjson', '{"ListingKey":"1","Latitude":41.123456789}\n');
+  assert.match(
+    (await run(at, ['import', '--store', 's.db', '--strict', 'b.ndjson'])).err,
+    /Latitude is 41\.123456789, but takes at most 8 digits after the point/,
+  );
   // A conversion that would lose something is an error.
   const lost = [
     '"ListPrice":"1,5"',
     '"ListPrice":"12345678901234567.5"',
+    '"ListPrice":12345678901234567.5',
+    '"ListPrice":1e-400',
     '"BedroomsTotal":"2.5"',
+    '"BedroomsTotal":"2.0000000000000000001"',
     '"CloseDate":"05/01/2024"',
     '"CloseDate":"2024-05-01T10:00:00Z"',
     '"InternetAddressDisplayYN":"perhaps"',
@@ -170,7 +180,7 @@ test('values that can be converted without loss are accepted and counted by kind
   at.file('lost.ndjson', lost.map((json, index) => `{"ListingKey":"x${index}",${json}}\n`).join(''));
   assert.match(
     (await run(at, ['import', '--store', 'm.db', 'lost.ndjson'])).out,
-    /Property 0 new, .* 8 rejected$/m,
+    /Property 0 new, .* 11 rejected$/m,
   );
 });
 

@@ -6,6 +6,7 @@ import type { StoreModel } from '../../compile/model.ts';
 import type { Leniency } from '../../records/lenient.ts';
 import { parseRecord, type Reading } from '../../records/parse-record.ts';
 import type { ParsedRecord } from '../../records/parsed-record.ts';
+import { isRounded } from '../../records/value.ts';
 import { type FieldMap, fieldTitles, mapped, NO_MAP } from './field-names.ts';
 import { type Inexact, inexactReason, type RawRecord, recordJson } from './record-json.ts';
 
@@ -81,17 +82,17 @@ export function readRecordTexts(
     const reading = isRow ? { ...options.reading, isText: true } : options.reading;
     const context = { dictionary, settings, reading, isShallow: raw.counted?.isDeep === false };
     const result = parseRecord(of, named.value, context);
-    const isExact = inexact.length === 0;
-    if (!isExact && (!options.reading.isLenient || !result.ok || readsAsNumber(result.record, inexact)))
-      return inexact.map(inexactReason).join('; ');
+    if (inexact.length > 0 && !options.reading.isLenient) return inexact.map(inexactReason).join('; ');
     if (!result.ok) {
+      const lost = inexact.filter(({ source }) => !isRounded(Number(source)));
+      if (lost.length > 0) return lost.map(inexactReason).join('; ');
       const { reasons, lacksField } = result.invalid;
       return `${reasons.join('; ')}${lacksField ? options.remedy : ''}`;
     }
     const { dropped, lenient } = result.record;
     for (const { name, why } of dropped) count(ignored, why, name);
     for (const each of lenient) count(warnings, each.why, `${each.resource}.${each.name}`);
-    if (!isExact) countTexts(result.record, inexact);
+    if (inexact.length > 0) countTexts(result.record, inexact);
     return result.record;
   }
 
@@ -106,7 +107,3 @@ export function readRecordTexts(
 }
 
 const TEXT_AS_NUMBER: Leniency = 'textAsNumber';
-
-/** Whether a number beyond the precision of a double was converted to a number nevertheless, such as 1e-400 to 0. */
-const readsAsNumber = ({ lenient }: ParsedRecord, inexact: readonly Inexact[]): boolean =>
-  lenient.some(({ name, why }) => why === 'numberAsText' && inexact.some(({ key }) => key === name));

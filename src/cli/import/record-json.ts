@@ -3,6 +3,7 @@
  * digits that a double cannot represent. This module knows nothing of fields.
  */
 import { isTooDeep } from '../../records/nesting.ts';
+import { isChanged } from '../../records/value.ts';
 import { messageOf } from '../../shared/error-code.ts';
 
 /** The text of a record in a file, or of anything else that is there, and the line where it begins, from 1. */
@@ -43,8 +44,6 @@ type RecordJson =
 
 /** Numbers of so many digits may not survive parsing. */
 const LONG_NUMBER = /[:[,]\s*-?(?:\d[\d.]{15,}|\d[\d.]*[eE][+-]?\d{3,})/;
-/** Significant digits that a double always preserves. */
-const EXACT_DIGITS = 15;
 
 export function recordJson({ text, counted }: Pick<RawRecord, 'text' | 'counted'>): RecordJson {
   let value: unknown;
@@ -87,25 +86,6 @@ function parseExactly(text: string): { readonly value: unknown; readonly inexact
   });
   return { value, inexact };
 }
-
-function isChanged(value: number, source: string): boolean {
-  if (!Number.isFinite(value)) return true;
-  const digits = significant(source);
-  if (value === 0) return digits !== '';
-  return (
-    digits.length > EXACT_DIGITS &&
-    digits !== significant(value.toPrecision(17)) &&
-    digits !== significant(String(value))
-  );
-}
-
-/** The digits of a number without sign, decimal point, exponent, and leading and trailing zeros. */
-const significant = (text: string): string =>
-  text
-    .replace(/[eE].*$/, '')
-    .replace(/[-.]/g, '')
-    .replace(/^0+/, '')
-    .replace(/0+$/, '');
 
 /** The number of members of all objects in a value. */
 function countMembers(value: unknown): number {

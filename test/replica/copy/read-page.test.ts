@@ -257,6 +257,8 @@ test('equivalent values in another form are converted, not quarantined, and each
   const { take, events } = await taker(t);
   const fields = {
     ListPrice: ' 450000.5 ',
+    Latitude: '41.878113600000001',
+    Longitude: '-87.629798199999996',
     BedroomsTotal: '3',
     City: 17,
     InternetAddressDisplayYN: 'Y',
@@ -271,6 +273,8 @@ test('equivalent values in another form are converted, not quarantined, and each
     ListingKey: '1',
     StandardStatus: 'Active',
     ListPrice: 450000.5,
+    Latitude: 41.8781136,
+    Longitude: -87.6297982,
     BedroomsTotal: 3,
     City: '17',
     InternetAddressDisplayYN: true,
@@ -278,9 +282,10 @@ test('equivalent values in another form are converted, not quarantined, and each
   });
   assert.deepEqual(
     events.map((each) => (each.kind === 'field' ? `${each.name} ${each.taken}` : each.kind)),
-    ['ListPrice', 'BedroomsTotal', 'City', 'InternetAddressDisplayYN', 'ClosePrice', 'Appliances'].map(
-      (name) => `${name} read`,
-    ),
+    [
+      ...['ListPrice', 'Latitude', 'Longitude', 'BedroomsTotal', 'City', 'InternetAddressDisplayYN'],
+      ...['ClosePrice', 'Appliances'],
+    ].map((name) => `${name} read`),
   );
 });
 
