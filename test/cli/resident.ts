@@ -4,6 +4,7 @@
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { PromiseQueue } from '../../src/shared/promise-queue.ts';
 import type { Ended } from './run.ts';
 
 export interface Command {
@@ -17,15 +18,10 @@ const PROGRAM = fileURLToPath(new URL('resident-process.ts', import.meta.url));
 let resident: ChildProcess | undefined;
 process.once('exit', () => resident?.kill('SIGKILL'));
 
-/** The last of the commands that wait for the process. */
-let last: Promise<unknown> = Promise.resolve();
+const queue = new PromiseQueue();
 
 /** Runs a command after those before it have ended. */
-export function runResident(command: Command): Promise<Ended> {
-  const ended = last.then(() => next(command));
-  last = ended.catch(() => undefined);
-  return ended;
-}
+export const runResident = (command: Command): Promise<Ended> => queue.run(() => next(command));
 
 /** Ends the process with the command that it runs; the next command starts another one. */
 export function endResident(): void {

@@ -8,6 +8,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openStore } from '../../src/open-store.ts';
+import { PromiseQueue } from '../../src/shared/promise-queue.ts';
 import type { Scope } from '../support/engine.ts';
 import { temporaryFile } from '../support/temporary.ts';
 import { type Json, objectOf } from '../support/world.ts';
@@ -64,6 +65,7 @@ export function place(scope: Scope): Place {
   const folder = temporaryFile('');
   mkdirSync(folder);
   const running = new Set<ChildProcess>();
+  const queue = new PromiseQueue();
   let resident = 0;
   scope.after(() => {
     if (resident > 0) endResident();
@@ -106,6 +108,7 @@ export function place(scope: Scope): Place {
 
   const run: Place['run'] = async (args, options = {}) => {
     if (needsOwnProcess(args, options)) return await start(args, options).ended;
+    if (isFull) return await queue.run(() => start(args, options).ended);
     resident++;
     const { code, out, err } = await runResident({ args, folder, env: environment(options.env ?? {}) });
     resident--;
@@ -154,7 +157,6 @@ const needsOwnProcess = (
   args: readonly string[],
   { input, env = {}, endsAtStart = false }: RunOptions,
 ): boolean =>
-  isFull ||
   input !== undefined ||
   args.includes('-') ||
   (args[0] === 'serve' && !endsAtStart) ||
