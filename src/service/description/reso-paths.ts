@@ -124,9 +124,10 @@ function recordPath({ resource }: DescribedResource, { root }: Root): { path: st
 }
 
 /** Entries of the sequence of changes have no text to search, no related records, and do not change. */
-const OPTIONS_OF_EVENTS = OPTIONS_OF.collection.difference(
-  new Set<SystemOption>(['search', 'expand', 'deltatoken']),
-);
+const NOT_OF_EVENTS = new Set<SystemOption>(['search', 'expand', 'deltatoken']);
+
+const optionsOf = ({ fromChanges }: Resource, kind: 'collection' | 'count' | 'record'): Set<SystemOption> =>
+  fromChanges === true ? OPTIONS_OF[kind].difference(NOT_OF_EVENTS) : OPTIONS_OF[kind];
 
 /** The paths of each kind below an entity set: a missing kind does not compile. */
 const KINDS: Readonly<
@@ -135,9 +136,10 @@ const KINDS: Readonly<
     (set: DescribedResource, root: Root) => Paths
   >
 > = {
-  collection({ resource: { name, fromChanges } }, { root }) {
+  collection({ resource }, { root }) {
+    const { name } = resource;
     const answer = pageOf(ref('schemas', name));
-    const options = fromChanges === true ? OPTIONS_OF_EVENTS : OPTIONS_OF.collection;
+    const options = optionsOf(resource, 'collection');
     const page = { id: ['list', name], summary: `List records of ${name}`, options, answer };
     const posted = {
       id: ['query', name],
@@ -149,16 +151,11 @@ const KINDS: Readonly<
       [`${root}${name}/$query`]: { post: described(posted, POSTED) },
     };
   },
-  count({ resource: { name } }, { root }) {
+  count({ resource }, { root }) {
+    const { name } = resource;
+    const options = optionsOf(resource, 'count');
     const summary = `Count records of ${name}`;
-    return {
-      [`${root}${name}/$count`]: get({
-        id: ['count', name],
-        summary,
-        options: OPTIONS_OF.count,
-        answer: PLAIN,
-      }),
-    };
+    return { [`${root}${name}/$count`]: get({ id: ['count', name], summary, options, answer: PLAIN }) };
   },
   record(set, root) {
     const { name } = set.resource;
@@ -167,7 +164,7 @@ const KINDS: Readonly<
       id: ['get', name],
       summary: `Retrieve a record of ${name}`,
       parameters: [key],
-      options: OPTIONS_OF.record,
+      options: optionsOf(set.resource, 'record'),
       answer: content(JSON_NAME, ref('schemas', name)),
     });
     const related = set.navigations.map(({ name: navigation, target, collection }) => {
