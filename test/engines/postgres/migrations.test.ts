@@ -91,6 +91,23 @@ test('a store of layout 1 is migrated to this layout once, however many processe
   }
 });
 
+test('short values of a store of layout 1 stay in their rows from its migration on, and in an extended table of layout 4', async (t) => {
+  const { client, list, open } = await oldStore(t);
+  const movable = () =>
+    list(`SELECT relname || '.' || attname AS value FROM pg_attribute JOIN pg_class c ON c.oid = attrelid
+      WHERE relnamespace = 'plat'::regnamespace AND relname IN ('property_records', 'media_records', 'property_texts')
+        AND attnum > 0 AND attstorage = 'x' ORDER BY 1`);
+  const before = await movable();
+  assert.ok(before.includes('property_records.City') && before.includes('media_records._key'), `${before}`);
+  const { write } = await open();
+  const long = ['media_records.FloplanImageType', 'media_records.MediaURL', 'media_records.Permission'];
+  assert.deepEqual(await movable(), long);
+  await client.query(`ALTER TABLE plat.property_records ALTER "City" SET STORAGE EXTENDED;
+    ALTER TABLE plat.media_records ALTER _key SET STORAGE EXTENDED`);
+  await write('Property', listing('B', { PublicRemarks: 'Bright.' }));
+  assert.deepEqual(await movable(), [...long, 'media_records._key', 'property_records.PublicRemarks'].sort());
+});
+
 test('an index is recreated when a field that it covers comes into use', async (t) => {
   const { open, has } = await oldStore(t);
   const { write, keys } = await open();

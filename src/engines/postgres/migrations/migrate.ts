@@ -80,7 +80,7 @@ function migrateOnce(
 /** A newer layout may require columns and indexes that an older store lacks, and views of other tables. */
 async function extendAll(session: ServerSession): Promise<void> {
   const model = await readModel(session);
-  await applyTables(session, model);
+  await applyTables(session, model, true);
   for (const layout of storedLayouts(model)) {
     if (layout.search !== undefined) await mendView(session, model, layout);
   }

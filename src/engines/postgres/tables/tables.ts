@@ -92,10 +92,15 @@ function indexName(name: string, fields: readonly string[], suffix: string): str
   return `${name}_by_${fields.map(short).join('_')}${suffix}`.slice(0, 63);
 }
 
-export async function applyTables(session: ServerSession, model: StoreModel): Promise<void> {
+/** @param isMigration whether tables to which nothing is added may be locked as well */
+export async function applyTables(
+  session: ServerSession,
+  model: StoreModel,
+  isMigration = false,
+): Promise<void> {
   const layouts = storedLayouts(model);
   const catalog = await readCatalog(session);
-  await extendTables(session, catalog, layouts);
+  await extendTables(session, catalog, layouts, isMigration);
   for (const layout of layouts) await recreateView(session, model, layout, catalog);
 }
 
@@ -107,9 +112,11 @@ export async function extendTables(
   session: ServerSession,
   catalog: Catalog,
   layouts: readonly ResourceLayout[],
+  isMigration = false,
 ): Promise<void> {
   const systems = await readSystems(session);
   const compression = await readCompression(session);
+  const movable = await readMovable(session);
   const tables = layouts.flatMap((layout) => tablesOf(layout, systems !== undefined));
   for (const table of tables) {
     const { name, layout, created } = table;
@@ -121,11 +128,13 @@ export async function extendTables(
     else if (parts.length > 0) {
       await session.run(`ALTER TABLE "${name}" ${parts.map((part) => `ADD ${part}`).join(', ')}`);
     }
-    const inRow = keptInRow(layout, fresh, compression);
-    if (inRow.length > 0) {
-      for (const each of [name, ...(known === undefined ? [] : partitionsOf(table, systems))]) {
-        await session.run(`ALTER TABLE "${each}" ${inRow.join(', ')}`);
-      }
+    const isFresh = new Set(fresh.map(([column]) => column));
+    for (const each of [name, ...(known === undefined ? [] : partitionsOf(table, systems))]) {
+      // Tables of earlier versions let the server move short values out of large rows.
+      const late = parts.length > 0 || isMigration ? movable.get(each) : undefined;
+      const columns = [...table.columns].filter(([column]) => isFresh.has(column) || late?.has(column));
+      const inRow = keptInRow(layout, columns, compression);
+      if (inRow.length > 0) await session.run(`ALTER TABLE "${each}" ${inRow.join(', ')}`);
     }
     if (known === undefined) await partitionTable(session, table, systems);
     if (name === layout.search?.table) await extendSearch(session, catalog, layout, layout.search);
@@ -167,6 +176,19 @@ function fillColumns(table: string, columnsTable: string, columns: readonly stri
   const values = columns.map((each) => sql`${quoted(each)} = r.${quoted(each)}`);
   return sql`UPDATE ${quoted(table)} AS s SET ${join(values, ', ')} FROM ${quoted(columnsTable)} r
     WHERE r._key = s._key`;
+}
+
+/** The columns of each table and partition that the server may move out of large rows. */
+async function readMovable({ rows: read }: Session): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+  const rows = await read(
+    sql`SELECT c.relname AS relation, a.attname AS name FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
+      WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p')
+        AND a.attnum > 0 AND NOT a.attisdropped AND a.attstorage = 'x'`,
+  );
+  const relations = Map.groupBy(rows, ({ relation }) => String(relation));
+  return new Map(
+    [...relations].map(([relation, of]) => [relation, new Set(of.map(({ name }) => String(name)))]),
+  );
 }
 
 /** The length of a string, in characters, up to which it always stays in its row. */
