@@ -18,7 +18,7 @@ import type { PaceLimits } from '../service/reply/pace.ts';
 import type { SurfaceName } from '../service/surface.ts';
 import { messageOf } from '../shared/error-code.ts';
 import type { ScrubLimits } from '../store/check/scrub.ts';
-import { PartialFile } from '../store/files/partial-file.ts';
+import { PartialFile, writeError } from '../store/files/partial-file.ts';
 import type { PartitionField } from '../store/store.ts';
 
 /**
@@ -92,7 +92,11 @@ export async function writeDictionary(file: string, declarations: Declarations):
   await checked(file, after);
   const json = `${JSON.stringify(after, undefined, indentation)}\n`;
   using partial = new PartialFile(path, '.partial'); // an incomplete configuration would break every command
-  writeFileSync(partial.path, json);
+  try {
+    writeFileSync(partial.path, json);
+  } catch (error) {
+    throw writeError(error, file);
+  }
   if (!existsSync(path)) chmodSync(partial.path, 0o666 & ~process.umask());
   partial.takePlace();
 }

@@ -1,4 +1,6 @@
 /** The entry point of the command, which bin/plat.js starts. */
+import { codeOf } from '../shared/error-code.ts';
+import { writeError } from '../store/files/partial-file.ts';
 import { fail } from './output.ts';
 import { runCli } from './program.ts';
 import { endOnSignals, exitOfSignal } from './shutdown.ts';
@@ -10,7 +12,7 @@ if (process.channel !== undefined) {
   process.channel?.unref();
 }
 
-onOutputError((error) => process.exit(fail(error)));
+onOutputError((error) => process.exit(fail(codeOf(error) === 'EPIPE' ? error : writeError(error, 'stdout'))));
 
 endOnSignals();
 const exitCode = await runCli(process.argv);

@@ -172,7 +172,7 @@ test(
 );
 
 test(
-  'a full disk of a backup or of a restored store is named, not that of the file that is read',
+  'a full disk is named with what it cannot take: a backup, a restored store, an export, a configuration, stdout or a copy of stdin',
   { skip: noMount },
   async (t) => {
     const at = place(t);
@@ -189,6 +189,14 @@ test(
       '"$NODE" "$PLAT" backup --store m.db small/b.db 2>backup && exit 1',
       '"$NODE" "$PLAT" restore --store small/m.db b.db 2>restore && exit 1',
       'ls -A small >left',
+      'PROPERTY="--store m.db --resource Property"',
+      '"$NODE" "$PLAT" export $PROPERTY --out small/p.ndjson 2>exported && exit 1',
+      '"$NODE" "$PLAT" export $PROPERTY 2>printed >small/p.ndjson && exit 1',
+      'cat /dev/zero >small/zero 2>/dev/null || true',
+      'echo \'{"ListingKey":"own","Own":1}\' | TMPDIR=small "$NODE" "$PLAT" import --infer --store m.db - 2>copied && exit 1',
+      'echo \'{"ListingKey":"own","Own":1}\' >own.ndjson',
+      '"$NODE" "$PLAT" import --infer --config small/c.json --store m.db own.ndjson 2>declared && exit 1',
+      'true',
     ].join('\n');
     execFileSync('unshare', ['--map-root-user', '--mount', 'sh', '-ec', script], {
       cwd: at.folder,
@@ -202,5 +210,13 @@ test(
       'plat: There is no room left on the disk of small/m.db. Nothing was changed.\n',
     );
     assert.equal(read('left'), '');
+    const full = 'cannot be written: ENOSPC: no space left on device, write.\n';
+    assert.equal(read('exported'), `plat: small/p.ndjson ${full}`);
+    assert.equal(read('printed'), `plat: stdout ${full}`);
+    assert.match(
+      read('copied').replace(full, 'FULL'),
+      /^plat: A copy of stdin in small\/plat-import-\w+ FULL$/,
+    );
+    assert.equal(read('declared').split('\n').at(-2), `plat: small/c.json ${full.trimEnd()}`);
   },
 );

@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
 import { nearestName } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
-import { PartialFile } from '../../store/files/partial-file.ts';
+import { PartialFile, writeError } from '../../store/files/partial-file.ts';
 import type { Store } from '../../store/store.ts';
 import type { ConfigFile } from '../config.ts';
 import { withStore } from '../open-store.ts';
@@ -39,6 +39,14 @@ async function* linesOf(records: AsyncIterable<string>): AsyncIterable<string> {
 
 /** Writes text to a file, which gets its name only when it is complete, or directly to something else, such as a pipe. */
 async function writeFile(out: string, lines: AsyncIterable<string> | readonly string[]): Promise<void> {
+  try {
+    await writeThrough(out, lines);
+  } catch (error) {
+    throw writeError(error, out);
+  }
+}
+
+async function writeThrough(out: string, lines: AsyncIterable<string> | readonly string[]): Promise<void> {
   const before = statSync(out, { throwIfNoEntry: false });
   if (before?.isFile() === false) {
     await pipeline(lines, createWriteStream(out));

@@ -18,6 +18,7 @@ import { pipeline } from 'node:stream/promises';
 import { constants, gunzipSync } from 'node:zlib';
 import { platError } from '../../errors/index.ts';
 import { isGzip, kindOf, textOfBeginning } from '../../shared/file-kind.ts';
+import { writeError } from '../../store/files/partial-file.ts';
 import { mustBeFile } from '../options.ts';
 
 export const FILE_FORMS = ['json', 'csv', 'tsv'] as const;
@@ -142,7 +143,7 @@ export async function rereadable(
     try {
       await pipeline(from, createWriteStream(copy, { mode: 0o600 }), { signal });
     } catch (error) {
-      if (!signal.aborted) throw error;
+      if (!signal.aborted) throw writeError(error, `A copy of ${path === '-' ? 'stdin' : path} in ${folder}`);
       break;
     }
     files.push({ ...file, path: copy });

@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { writeError } from '../../store/files/partial-file.ts';
 import type { Environment } from '../environment.ts';
 import type { Egress } from '../http/egress-policy.ts';
 import { RequestFailure, stopped } from '../http/failure.ts';
@@ -106,6 +107,8 @@ export class ImageFolder {
       const path = join(folder, name);
       await rename(partial, path);
       return path;
+    } catch (error) {
+      throw writeError(error, folder);
     } finally {
       await rm(partial, { force: true });
     }

@@ -16,6 +16,12 @@ export function copyError(error: unknown, file: string): unknown {
   return platError('failed', { reason: `There is no room left on the disk of ${file}.` }, { cause: error });
 }
 
+/** An error of the system that does not name its file, such as that of a write on a full disk, with the name. */
+export function writeError(error: unknown, file: string): unknown {
+  if (!(error instanceof Error) || !('syscall' in error) || 'path' in error) return error;
+  return platError('failed', { reason: `${file} cannot be written: ${error.message}.` }, { cause: error });
+}
+
 export class PartialFile implements Disposable {
   /** The path of the empty file to fill. */
   readonly path: string;
