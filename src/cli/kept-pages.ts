@@ -3,12 +3,12 @@
  * cache folder.
  */
 import { hash } from 'node:crypto';
-import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
+import { accessSync, constants, readdirSync, rmSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { storeAddress, storeFileId, withoutPassword } from '../open-store.ts';
 import { SERVICE_DEFAULTS, type ServiceOptions } from '../service/options.ts';
-import { PRIVATE_FOLDER_MODE } from '../store/files/private-file.ts';
+import { makeFolder, PRIVATE_FOLDER_MODE } from '../store/files/private-file.ts';
 import type { ConfigFile } from './config.ts';
 import { version } from './version.ts';
 
@@ -21,25 +21,50 @@ const FILE_MEGABYTES = 1024;
 /**
  * @param text the address of the store
  * @param caches the folder for caches of all programs; not absolute: `.cache` in the user's home folder
+ * @param now milliseconds since 1970
  */
 export async function keptPages(
   text: string,
   config: ConfigFile,
   caches = process.env.XDG_CACHE_HOME ?? '',
+  now = Date.now(),
 ): Promise<ServiceOptions['keptPages']> {
   const { megabytes, fileMegabytes = FILE_MEGABYTES, folder } = config.keptPages ?? {};
   const memory = { megabytes: megabytes ?? SERVICE_DEFAULTS.keptPages.megabytes };
-  const path = fileMegabytes === 0 ? undefined : pathOf(text, folder, caches);
+  const path = fileMegabytes === 0 ? undefined : pathOf(text, folder, caches, now);
   if (path === undefined) return memory;
   const identity = JSON.stringify([version(), await storeFileId(text), config.lookups]);
   return { ...memory, file: { path, identity, megabytes: fileMegabytes } };
 }
 
-function pathOf(text: string, configured: string | undefined, caches: string): string | undefined {
+function pathOf(
+  text: string,
+  configured: string | undefined,
+  caches: string,
+  now: number,
+): string | undefined {
   const address = storeAddress(text);
   if (configured === undefined && address.engine === 'sqlite') return `${address.path}-pages`;
   const folder = configured ?? ownFolder(caches);
+  if (folder !== undefined) removeUnused(folder, now);
   return folder && join(folder, `${hash('sha256', withoutPassword(text), 'hex').slice(0, 16)}-pages`);
+}
+
+/** The names of the files of stores, and of what a killed process left of them. */
+const OWN_NAME = /^[0-9a-f]{16}-pages(?:-old|-journal|-text-[0-9a-f]{12})?$/;
+/** Milliseconds. The first page of a day writes the file of its store, so that this one is no longer served. */
+const UNUSED = 30 * 24 * 60 * 60 * 1000;
+
+/** Removes files of stores that are no longer served. A process that uses one nevertheless recreates it. */
+function removeUnused(folder: string, now: number): void {
+  try {
+    for (const name of readdirSync(folder)) {
+      const path = join(folder, name);
+      if (OWN_NAME.test(name) && statSync(path).mtimeMs < now - UNUSED) rmSync(path);
+    }
+  } catch {
+    // The folder does not exist yet, or another process removes the same file.
+  }
 }
 
 /** plat's folder among the caches; undefined if it cannot be written, or if others can write to it. */
@@ -48,7 +73,7 @@ function ownFolder(caches: string): string | undefined {
     const folder = join(isAbsolute(caches) ? caches : join(homedir(), '.cache'), 'plat');
     // Without a home folder, it would be one of the working directory.
     if (!isAbsolute(folder)) return undefined;
-    mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER_MODE });
+    makeFolder(folder, PRIVATE_FOLDER_MODE);
     accessSync(folder, constants.W_OK);
     const { uid, mode } = statSync(folder);
     const isOwn = process.getuid === undefined || (uid === process.getuid() && (mode & 0o022) === 0);

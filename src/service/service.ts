@@ -267,13 +267,12 @@ function keptFiles({ log, keptPages: { megabytes, file } }: ServiceOptions): {
 } {
   const warn = (message: string, err: unknown): void => log.warn({ err }, message);
   if (file === undefined) return {};
-  const place = { bytes: file.megabytes * MEGABYTE, warn };
+  const place = { bytes: file.megabytes * MEGABYTE, warn, now: () => performance.now() };
   const compressed = new KeptFile({ ...file, ...place });
   const texts = new TextFile({
     ...place,
     path: `${file.path}-text`,
     taken: () => compressed.bytesInUse,
-    now: () => performance.now(),
   });
   return { file: compressed, ...(megabytes > 0 ? { texts } : {}) };
 }

@@ -1,10 +1,12 @@
 /** Where a service stores blocks of pages in a file. */
 import assert from 'node:assert/strict';
-import { chmodSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { keptPages } from '../../src/cli/kept-pages.ts';
 import { temporaryFile } from '../support/temporary.ts';
+
+const noProc = existsSync('/proc') ? false : 'this system has no /proc';
 
 test('the cache file is next to an SQLite store, or in the folder of the configuration', async () => {
   const store = temporaryFile();
@@ -26,6 +28,34 @@ test('the cache file is next to an SQLite store, or in the folder of the configu
   assert.notEqual(other?.file?.path, first?.file?.path);
   const enumerations = await keptPages(store, { lookups: 'enumerations' });
   assert.notEqual(enumerations.file?.identity, usual.file?.identity);
+});
+
+test('files of stores that were not served for a month are removed from the folder, and no other files', async () => {
+  const folder = join(temporaryFile(''), 'plat');
+  mkdirSync(folder, { recursive: true });
+  const names = ['a', 'a-old', 'a-journal', 'a-text-0123456789ab', 'b', 'readme', 'c-pages.txt'].map((name) =>
+    name.replace(/^[a-z](?=$|-[ojt])/, (letter) => `${letter.charCodeAt(0).toString(16).repeat(8)}-pages`),
+  );
+  const DAY = 24 * 60 * 60_000;
+  const written = Date.parse('2026-06-01T00:00:00Z');
+  for (const [index, name] of names.entries()) {
+    const at = new Date(name === names[4] ? written + index * DAY : written);
+    writeFileSync(join(folder, name), '');
+    utimesSync(join(folder, name), at, at);
+  }
+  const left = async (days: number) => {
+    const server = 'postgres://plat@db.example/market';
+    await keptPages(server, { keptPages: { folder } }, '', written + days * DAY);
+    return readdirSync(folder).toSorted();
+  };
+  assert.deepEqual(await left(30), names.toSorted());
+  assert.deepEqual(await left(31), names.slice(4).toSorted());
+  assert.deepEqual(await left(60), names.slice(5).toSorted());
+});
+
+test('a cache folder in a file system that takes none is not used', { skip: noProc }, async () => {
+  const server = 'postgres://plat@db.example/market';
+  assert.deepEqual(await keptPages(server, {}, '/proc/plat/caches'), { megabytes: 64 });
 });
 
 test("the cache file of a store on a server is in plat's cache folder, unless others can write to it", async () => {

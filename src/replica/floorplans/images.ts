@@ -3,9 +3,10 @@
  * private hosts are permitted. It knows nothing of how records are requested.
  */
 import { randomUUID } from 'node:crypto';
-import { mkdir, rename, rm } from 'node:fs/promises';
+import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeError } from '../../store/files/partial-file.ts';
+import { makeFolder } from '../../store/files/private-file.ts';
 import type { Environment } from '../environment.ts';
 import type { Egress } from '../http/egress-policy.ts';
 import { RequestFailure, stopped } from '../http/failure.ts';
@@ -89,7 +90,7 @@ export class ImageFolder {
 
   async #once({ MediaKey: key, MediaType: type }: FloorPlanRecord, url: string): Promise<string> {
     const { environment, signal, folder, egress, root, largest = LARGEST_IMAGE } = this.#options;
-    await mkdir(folder, { recursive: true });
+    makeFolder(folder);
     const partial = join(folder, `.${randomUUID()}.partial`);
     try {
       const given = await fetchFile(

@@ -5,11 +5,11 @@
 
 import { createHash, randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { codeOf } from '../../shared/error-code.ts';
-import { PRIVATE_FOLDER_MODE } from '../../store/files/private-file.ts';
+import { makeFolder, PRIVATE_FOLDER_MODE } from '../../store/files/private-file.ts';
 import { RequestFailure } from '../http/failure.ts';
 import { writeFile } from './fetch-file.ts';
 import { endingOf } from './file-name.ts';
@@ -58,7 +58,7 @@ export class MediaFolder {
   static async open(path: string, source: string): Promise<MediaFolder> {
     try {
       const partial = join(path, 'partial');
-      await mkdir(partial, { recursive: true, mode: PRIVATE_FOLDER_MODE });
+      makeFolder(partial, PRIVATE_FOLDER_MODE);
       for (const name of await readdir(partial)) {
         if (name.startsWith(ownerMark(source))) await rm(join(partial, name), { force: true });
       }
@@ -95,7 +95,7 @@ export class MediaFolder {
     try {
       const sha256 = hash.digest('hex');
       const path = this.pathOf(sha256, ending);
-      await mkdir(join(this.path, sha256.slice(0, 2)), { recursive: true });
+      makeFolder(join(this.path, sha256.slice(0, 2)));
       await rename(partial, path);
       return { sha256, bytes };
     } catch (error) {

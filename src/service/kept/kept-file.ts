@@ -1,16 +1,17 @@
 /**
  * The cache file of blocks next to a store: for collections that do not fit into memory, for the time after a restart, and for all
  * processes of a machine. It may be deleted, replaced or damaged at any time, and is then recreated. If it cannot be written, one
- * warning is logged and only memory is used. It has a rollback journal instead of a write-ahead log, because a process that has a
+ * warning is logged and only memory is used, until the file can be written again. It has a rollback journal instead of a write-ahead log, because a process that has a
  * deleted file open would share the log of its successor. This module does not know what blocks consist of.
  */
-import { existsSync, mkdirSync, renameSync, statSync } from 'node:fs';
+import { existsSync, renameSync, statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { KeptRange } from '../../compile/read.ts';
 import { type Changes, FROM_NOW, isThere, type Place } from '../../store/change-follower.ts';
 import { thisMachine } from '../../store/clock-jump.ts';
-import { makePrivateFile, PRIVATE_FOLDER_MODE } from '../../store/files/private-file.ts';
+import { makeFolder, makePrivateFile, PRIVATE_FOLDER_MODE } from '../../store/files/private-file.ts';
+import { Availability, type AvailabilityOptions } from './availability.ts';
 import {
   type FileState,
   FileTables,
@@ -27,10 +28,8 @@ export interface FilePlace {
   readonly identity: string;
 }
 
-interface KeptFileOptions extends FilePlace {
+interface KeptFileOptions extends FilePlace, AvailabilityOptions {
   readonly bytes: number;
-  /** Reports a problem with the file to the operator; clients do not notice it. */
-  readonly warn: (message: string, error: unknown) => void;
 }
 
 /** A block that waits to be written. */
@@ -74,7 +73,7 @@ export class KeptFile {
   readonly #isSafe: boolean;
   readonly #identity: string;
   #open: { readonly tables: FileTables; readonly file: string } | undefined;
-  #isOff = false;
+  readonly #availability: Availability;
   #faults = 0;
   #waiting: Waiting[] = [];
   #pending: Pending | undefined;
@@ -83,10 +82,11 @@ export class KeptFile {
   /** The position of the file when it could not be brought up to date. */
   #stuckAt = -1;
 
-  constructor({ path, identity, bytes, warn }: KeptFileOptions) {
+  constructor({ path, identity, bytes, warn, now }: KeptFileOptions) {
     this.#path = path;
     this.#bytes = bytes;
     this.#warn = warn;
+    this.#availability = new Availability({ warn, now });
     // Data that was written without waiting for the disk is intact as long as the machine runs.
     const { boot } = thisMachine();
     this.#isSafe = boot === undefined;
@@ -148,7 +148,7 @@ export class KeptFile {
   /** Notes changes, which `write` writes to the file. @param since where they begin */
   note(since: number, changes: Exclude<Changes, { kind: 'behind' }>): void {
     const pending = this.#pending;
-    if (this.#isOff || pending?.kind === 'everything') return;
+    if (this.#availability.isOff || pending?.kind === 'everything') return;
     if (changes.kind === 'everything') this.#pending = { kind: 'everything' };
     else if (since !== FROM_NOW && changes.position > since) {
       const merged = pending === undefined ? changes : mergedChanges(pending.changes, changes);
@@ -162,7 +162,7 @@ export class KeptFile {
 
   /** Queues a block to be written. @param holds whether the block is still valid at the place of the cache in memory */
   add(list: ListName, block: StoredBlock, holds: () => boolean): void {
-    if (this.#isOff) return;
+    if (this.#availability.isOff) return;
     this.#waiting.push({ list, block, holds });
     if (this.#waiting.length > MOST_WAITING) this.#waiting.shift();
   }
@@ -208,6 +208,7 @@ export class KeptFile {
     const outcome = this.#writeTo(tables, state, written);
     switch (outcome) {
       case 'written':
+        this.#availability.works();
         this.#pending = undefined;
         this.#stuckAt = -1;
         this.#waiting = this.#waiting.slice(written.length);
@@ -246,8 +247,12 @@ export class KeptFile {
   }
 
   close(): void {
+    this.#availability.end();
+    this.#leave();
+  }
+
+  #leave(): void {
     this.#close();
-    this.#isOff = true;
     this.forget();
   }
 
@@ -273,8 +278,7 @@ export class KeptFile {
   }
 
   #made(state: FileState): FileTables {
-    const folder = dirname(this.#path);
-    if (!existsSync(folder)) mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER_MODE });
+    makeFolder(dirname(this.#path), PRIVATE_FOLDER_MODE);
     makePrivateFile(this.#path);
     const tables = new FileTables(this.#path, this.#isSafe);
     this.#open = { tables, file: idOf(this.#path) ?? '' };
@@ -305,7 +309,7 @@ export class KeptFile {
 
   /** Runs work on the file; clients must not notice if it fails. */
   #attempt<T>(work: () => T): T | undefined {
-    if (this.#isOff) return undefined;
+    if (this.#availability.isOff) return undefined;
     try {
       return work();
     } catch (error) {
@@ -314,12 +318,12 @@ export class KeptFile {
         if (isRefusal(error)) throw error;
         this.#remove();
         if (++this.#faults === 1) this.#warn(`${this.#path} was damaged and is being recreated`, error);
-        this.#isOff = this.#faults >= MOST_FAULTS;
+        if (this.#faults >= MOST_FAULTS) throw error;
       } catch (refusal) {
-        this.#isOff = true;
-        this.#warn(`${this.#path} cannot be used: pages are kept in memory only`, refusal);
+        this.#availability.fails(`${this.#path} cannot be used: pages are kept in memory only`, refusal);
+        this.#faults = 0;
+        this.#leave();
       }
-      if (this.#isOff) this.close();
       return undefined;
     }
   }

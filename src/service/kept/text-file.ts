@@ -5,25 +5,22 @@
  * response that contains them was sent. This module does not know what texts consist of, nor what invalidates them.
  */
 import { createCipheriv, randomBytes } from 'node:crypto';
-import { closeSync, ftruncateSync, mkdirSync, openSync, read, unlinkSync, write } from 'node:fs';
+import { closeSync, ftruncateSync, openSync, read, unlinkSync, write } from 'node:fs';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { PromiseQueue, settleAll } from '../../shared/promise-queue.ts';
-import { PRIVATE_FOLDER_MODE } from '../../store/files/private-file.ts';
+import { makeFolder, PRIVATE_FOLDER_MODE } from '../../store/files/private-file.ts';
 import { type OwnedBody, PageMemory } from '../../store/page-memory.ts';
+import { Availability, type AvailabilityOptions } from './availability.ts';
 import { FileSpace } from './file-space.ts';
 
-interface TextFileOptions {
+interface TextFileOptions extends AvailabilityOptions {
   /** The beginning of its name, which it has only while it is being opened. */
   readonly path: string;
   /** The limit of this file and the one of compressed blocks together. */
   readonly bytes: number;
   /** How many of these bytes the other file uses. */
   readonly taken: () => number;
-  /** Logs a fault, of which clients notice nothing. */
-  readonly warn: (message: string, error: unknown) => void;
-  /** Milliseconds of a monotonic clock. */
-  readonly now: () => number;
 }
 
 type TextKind = 'block' | 'response';
@@ -79,16 +76,19 @@ export class TextFile {
   /** The least recently used first. */
   readonly #texts = new Set<KeptText>();
   #file: number | undefined;
+  /** Whether the open file is closed once nothing uses it. */
+  #isFailed = false;
   #size = 0;
   /** Reads and writes that the system has not ended yet. */
   #busy = 0;
   #waiting = 0;
   #faults = 0;
   readonly #fullSince = new Map<TextKind, number>();
-  #isOff = false;
+  readonly #availability: Availability;
 
   constructor(options: TextFileOptions) {
     this.#options = options;
+    this.#availability = new Availability(options);
   }
 
   /** Whether a text of this kind did not fit recently, and no space was freed since. */
@@ -96,8 +96,9 @@ export class TextFile {
     return this.#options.now() - (this.#fullSince.get(kind) ?? Number.NEGATIVE_INFINITY) < FULL;
   }
 
+  /** A file that failed is replaced once its last read or write has ended. */
   get isOff(): boolean {
-    return this.#isOff;
+    return this.#availability.isOff || this.#isFailed;
   }
 
   /** Memory for a page that is made of texts. */
@@ -123,7 +124,7 @@ export class TextFile {
 
   /** Writes texts of a body, then releases the body. Never fails: a text that could not be written is dropped. */
   async keep({ body, release }: OwnedBody, placed: readonly PlacedText[]): Promise<void> {
-    if (placed.length === 0 || this.#isOff || this.#waiting + body.length > MOST_WAITING) {
+    if (placed.length === 0 || this.isOff || this.#waiting + body.length > MOST_WAITING) {
       for (const { text } of placed) this.#end(text);
       release?.();
       return;
@@ -151,6 +152,7 @@ export class TextFile {
         text.tag = this.#tagOf(body.subarray(start, start + text.length));
       for (const run of runsOf(written)) await this.#writeRun(file, body, run);
       for (const { text } of written) text.isWritten = true;
+      if (written.length > 0) this.#availability.works();
     } finally {
       for (const { text } of written) this.#leave(text);
     }
@@ -203,7 +205,7 @@ export class TextFile {
   async read(body: Uint8Array, placed: readonly PlacedText[]): Promise<boolean> {
     const file = this.#file;
     // Some may have been invalidated since the caller found them.
-    if (file === undefined || this.#isOff || placed.some(({ text }) => text.isDropped)) return false;
+    if (file === undefined || this.isOff || placed.some(({ text }) => text.isDropped)) return false;
     const now = this.#options.now();
     for (const { text } of placed) {
       text.users++;
@@ -260,7 +262,7 @@ export class TextFile {
   /** Truncates the file to the space that the file of compressed blocks leaves. */
   bound(): void {
     const limit = this.limit;
-    if (this.#size <= limit || this.#file === undefined || this.#isOff) return;
+    if (this.#size <= limit || this.#file === undefined || this.isOff) return;
     for (const text of this.#texts) if ((text.at ?? 0) + roomOf(text) > limit) this.#end(text);
     const size = Math.max(this.#space.end, limit);
     if (size >= this.#size) return;
@@ -273,8 +275,13 @@ export class TextFile {
   }
 
   close(): void {
-    this.#isOff = true;
+    this.#availability.end();
+    this.#leaveFile();
+  }
+
+  #leaveFile(): void {
     for (const text of this.#texts) this.#end(text);
+    this.#isFailed = this.#file !== undefined;
     this.#closeIdle();
   }
 
@@ -285,12 +292,14 @@ export class TextFile {
   }
 
   #opened(): number {
-    if (this.#isOff) throw new Error('the file is closed');
+    if (this.isOff) throw new Error('the file is closed');
     if (this.#file !== undefined) return this.#file;
     const path = `${this.#options.path}-${randomBytes(6).toString('hex')}`;
-    mkdirSync(dirname(path), { recursive: true, mode: PRIVATE_FOLDER_MODE });
+    makeFolder(dirname(path), PRIVATE_FOLDER_MODE);
     this.#file = openSync(path, 'wx+', MODE);
     unlinkSync(path);
+    this.#size = 0;
+    this.#faults = 0;
     return this.#file;
   }
 
@@ -327,7 +336,7 @@ export class TextFile {
       return await work();
     } finally {
       this.#busy--;
-      if (this.#isOff) this.#closeIdle();
+      if (this.#isFailed) this.#closeIdle();
     }
   }
 
@@ -336,10 +345,11 @@ export class TextFile {
     if (this.#busy > 0 || this.#file === undefined) return;
     closeSync(this.#file);
     this.#file = undefined;
+    this.#isFailed = false;
   }
 
   #fault(wrong: readonly PlacedText[], error: unknown): void {
-    if (this.#isOff) return;
+    if (this.isOff) return;
     for (const { text } of wrong) this.#end(text);
     this.#faults++;
     if (this.#faults >= MOST_FAULTS) this.#turnOff(error);
@@ -352,12 +362,10 @@ export class TextFile {
   }
 
   #turnOff(error: unknown): void {
-    if (this.#isOff) return;
-    this.close();
-    this.#options.warn(
-      `${this.#options.path} cannot be used: pages without gzip are read from the store`,
-      error,
-    );
+    if (this.isOff) return;
+    const message = `${this.#options.path} cannot be used: pages without gzip are read from the store`;
+    this.#availability.fails(message, error);
+    this.#leaveFile();
   }
 }
 

@@ -3,11 +3,32 @@
  * `-wal` and `-shm` the mode of their file. A mode that an operator widened on purpose stays, and is reported.
  */
 
-import { closeSync, fchmodSync, fstatSync, openSync, statSync } from 'node:fs';
+import { closeSync, fchmodSync, fstatSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { codeOf } from '../../shared/error-code.ts';
 
 const PRIVATE_MODE = 0o600;
 export const PRIVATE_FOLDER_MODE = 0o700;
+
+/** Creates a folder and those above it. The recursion of Node.js does not end in a file system like /proc, which takes none. */
+export function makeFolder(path: string, mode?: number): void {
+  try {
+    makeOneFolder(path, mode);
+  } catch (error) {
+    const parent = dirname(path);
+    if (codeOf(error) !== 'ENOENT' || parent === path) throw error;
+    makeFolder(parent, mode);
+    makeOneFolder(path, mode);
+  }
+}
+
+function makeOneFolder(path: string, mode: number | undefined): void {
+  try {
+    mkdirSync(path, mode);
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST' || !statSync(path).isDirectory()) throw error;
+  }
+}
 
 /** Creates an empty file with owner-only access, whatever the umask; leaves an existing file as it is. */
 export function makePrivateFile(path: string): void {

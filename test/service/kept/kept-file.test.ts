@@ -1,6 +1,6 @@
 /** The file of kept blocks: it saves a new process work, and no damage to it changes a page. */
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
@@ -8,6 +8,7 @@ import { setImmediate } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { pino } from 'pino';
 import { openStore } from '../../../src/open-store.ts';
+import { KeptFile } from '../../../src/service/kept/kept-file.ts';
 import { SERVICE_DEFAULTS } from '../../../src/service/options.ts';
 import { startService } from '../../../src/service/service.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -256,6 +257,49 @@ test('an unwritable folder causes one warning, and pages are kept in memory', as
     `${nowhere} cannot be used: pages are kept in memory only`,
     `${nowhere}-text cannot be used: pages without gzip are read from the store`,
   ]);
+});
+
+test('a file that could not be written is tried again after ten minutes, without what is outdated by then', (t) => {
+  const path = temporaryFile('.db-pages');
+  const now = { milliseconds: 0 };
+  const warnings: string[] = [];
+  const file = new KeptFile({
+    ...{ path, identity: '', bytes: 2 ** 20 },
+    warn: (message) => warnings.push(message),
+    now: () => now.milliseconds,
+  });
+  t.after(() => file.close());
+  const list = { id: 'list', resource: 'Property', linked: [] };
+  const state = (position: number) => ({ stamp: 'stamp', position, commit: `c${position}` });
+  const write = (position: number, after: string, last: string): void => {
+    file.add(
+      list,
+      { after, last, rows: 0, lastKey: '', links: new Uint32Array(), deflated: undefined },
+      () => true,
+    );
+    file.write(state(position));
+  };
+  const found = (position: number) =>
+    file
+      .find(state(position), list, { from: '', limit: 9 }, () => false)
+      ?.blocks.map(({ after, last }) => `${after}-${last}`);
+  const refusal = [`${path} cannot be used: pages are kept in memory only`];
+  write(1, '', 'b');
+  assert.deepEqual([found(1), warnings], [['-b'], []]);
+  // Something that is not a file of plat lies at the path for some time.
+  renameSync(path, `${path}-aside`);
+  writeFileSync(path, 'the content of another program');
+  write(1, 'b', 'd');
+  rmSync(path);
+  renameSync(`${path}-aside`, path);
+  assert.deepEqual([found(1), warnings], [undefined, refusal]);
+  now.milliseconds = 10 * 60_000;
+  // What changed at position 2 was not noted.
+  assert.equal(found(2), undefined);
+  write(2, '', 'f');
+  write(2, 'f', 'h');
+  write(2, 'h', 'j');
+  assert.deepEqual([found(2), warnings], [['-f', 'f-h', 'h-j'], refusal]);
 });
 
 test('a missing folder is created with access for its owner only', async (t) => {

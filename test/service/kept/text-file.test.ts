@@ -1,7 +1,7 @@
 /** The file of texts: reads return what was written or nothing, whatever happens to the file, and it keeps to its limit. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { fstatSync, ftruncateSync, readdirSync, readSync, writeFileSync, writeSync } from 'node:fs';
+import { fstatSync, ftruncateSync, readdirSync, readSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
@@ -254,14 +254,26 @@ test('closing a file during reads and writes releases every body, and later read
   assert.deepEqual([released(), warnings], [4, []]);
 });
 
-test('an unwritable folder causes one warning, and no text is kept', async (t) => {
+test('an unwritable folder causes one warning, and no text is kept until it can be written again', async (t) => {
   const nowhere = temporaryFile('.txt');
   writeFileSync(nowhere, '');
   const path = join(nowhere, 'x-pages-text');
-  const { keep, warnings, dropped, released } = textFile(t, { path });
+  const { file, keep, read, now, warnings, dropped, released } = textFile(t, { path });
+  const warning = `${path} cannot be used: pages without gzip are read from the store`;
   for (let round = 0; round < 3; round++) await keep('a', 'b');
-  assert.deepEqual(warnings, [`${path} cannot be used: pages without gzip are read from the store`]);
+  assert.deepEqual(warnings, [warning]);
   assert.deepEqual([dropped.size, released()], [6, 3]);
+  now.milliseconds = HOUR / 6 - 1;
+  assert.ok(file.isOff);
+  now.milliseconds++;
+  await keep('a', 'b');
+  assert.ok(file.isOff);
+  assert.deepEqual([warnings, dropped.size], [[warning], 8], 'the warning is not repeated');
+  rmSync(nowhere);
+  now.milliseconds += HOUR / 6;
+  const [a = assert.fail(), b = assert.fail()] = await keep('a', 'b');
+  assert.equal(await read(b, a), 'b,a');
+  assert.deepEqual([warnings.length, dropped.size], [1, 8]);
 });
 
 test(
