@@ -95,14 +95,28 @@ function keepCompiled() {
     const folder = join(isAbsolute(caches) ? caches : join(homedir(), '.cache'), 'plat');
     // Without a home folder, it would be one of the working directory.
     if (!isAbsolute(folder)) return;
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const { uid, mode } = statSync(folder);
+    makeFolder(folder);
+    const found = statSync(folder);
+    const { uid, mode } = found;
+    if (!found.isDirectory()) return;
     if (process.getuid !== undefined && (uid !== process.getuid() || (mode & 0o022) !== 0)) return;
     module.enableCompileCache(folder);
     // Threads look there, too.
     process.env.NODE_COMPILE_CACHE = folder;
   } catch {
     // There is no place for it.
+  }
+}
+
+/** Makes a folder and those above it, as `makeFolder` in src/store/files/private-file.ts does. */
+function makeFolder(path) {
+  try {
+    mkdirSync(path, 0o700);
+  } catch (error) {
+    if (error.code === 'EEXIST') return;
+    if (error.code !== 'ENOENT' || dirname(path) === path) throw error;
+    makeFolder(dirname(path));
+    mkdirSync(path, 0o700);
   }
 }
 

@@ -121,6 +121,15 @@ test('without a home folder, compiled code is not cached, least of all in the wo
   assert.equal(existsSync(at.path('.cache')), false);
 });
 
+test(
+  'a cache folder in a file system that takes none keeps no command from starting',
+  { skip: !existsSync('/proc') },
+  async (t) => {
+    const { code } = await cached(place(t), '/proc/plat/caches', '--version');
+    assert.equal(code, 0);
+  },
+);
+
 /** Where the system shows the command line of another process. */
 const tellsEnvironments = existsSync('/proc/self/environ');
 
