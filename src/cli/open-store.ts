@@ -2,9 +2,12 @@
  * Opens the store of a command: applies the configuration, and reports what the operator should know. `src/open-store.ts`
  * chooses the engine; this module knows nothing of engines.
  */
-import { openStore, storeAddress, withoutPassword } from '../open-store.ts';
+import type { StoreModel } from '../compile/model.ts';
+import { type ErrorCode, PlatError } from '../errors/index.ts';
+import { type OpenStoreOptions, openStore, storeAddress, withoutPassword } from '../open-store.ts';
 import { DEFAULT_SETTINGS, type StoreSettings } from '../records/settings.ts';
 import { openMode } from '../store/files/private-file.ts';
+import { modelOfNew } from '../store/new-store.ts';
 import type { PartitionField, Store } from '../store/store.ts';
 import { aheadText } from '../store/write/bring-back.ts';
 import type { ConfigFile } from './config.ts';
@@ -27,6 +30,8 @@ interface OpenOptions {
   /** The partition key of a new store; by default the one in the configuration. */
   readonly partitions?: PartitionField | undefined;
   readonly cacheMegabytes?: number;
+  /** Called before a store is created, to reject what no new store can do. @throws PlatError `usage` */
+  readonly beforeCreation?: ((model: StoreModel) => void) | undefined;
   /** Accept the clock, however far it was set ahead. */
   readonly allowClockJump?: boolean | undefined;
 }
@@ -81,13 +86,14 @@ export async function openConfigured(text: string, options: OpenOptions): Promis
     config = {},
     cacheMegabytes,
     allowClockJump,
+    beforeCreation,
   } = options;
   const { partitions = config.partitions } = options;
   const address = storeAddress(text);
   const { readStores } = config;
   if (create && address.engine === 'sqlite') mustHaveFolder(address.path);
-  const store = await openStore(text, {
-    ...(create ? { create: configured(base, config), onCreate: (kept) => reportNew(text, kept) } : {}),
+  const settings = configured(base, config);
+  const opening = {
     threads,
     checks,
     ...(partitions === undefined ? {} : { partitions }),
@@ -96,7 +102,15 @@ export async function openConfigured(text: string, options: OpenOptions): Promis
       : {}),
     ...(cacheMegabytes === undefined ? {} : { cacheMegabytes }),
     allowClockJump,
-  });
+  };
+  const existing = create && beforeCreation !== undefined ? await openExisting(text, opening) : undefined;
+  if (create && existing === undefined) beforeCreation?.(modelOfNew(settings));
+  const store =
+    existing ??
+    (await openStore(text, {
+      ...opening,
+      ...(create ? { create: settings, onCreate: (kept) => reportNew(text, kept) } : {}),
+    }));
   await using opened = new AsyncDisposableStack();
   opened.defer(() => store.close());
   // Saves the confirmation for all processes, even if this one writes nothing.
@@ -108,6 +122,18 @@ export async function openConfigured(text: string, options: OpenOptions): Promis
   opened.move(); // the caller closes the store
   return store;
 }
+
+/** Opens a store; undefined if there is none. */
+async function openExisting(text: string, options: OpenStoreOptions): Promise<Store | undefined> {
+  try {
+    return await openStore(text, options);
+  } catch (error) {
+    if (error instanceof PlatError && NO_STORE.has(error.code)) return undefined;
+    throw error;
+  }
+}
+
+const NO_STORE: ReadonlySet<string> = new Set<ErrorCode>(['storeMissing', 'storeNotOurs']);
 
 /** Reported before anything else, since a mistyped path, or a folder that is not mounted, creates an empty store. */
 function reportNew(text: string, kept: readonly string[]): void {

@@ -1,5 +1,6 @@
 /** Creates the keys of a store, for the command line and for the console. It must not know which of them calls it. */
 import { hashToken, type KeyKind, type KeyRecord, makeKeyId, makeToken } from '../access/index.ts';
+import type { StoreModel } from '../compile/model.ts';
 import { canonicalTimestamp, timestampFrom } from '../dictionary/index.ts';
 import { platError } from '../errors/index.ts';
 import type { Store } from './store.ts';
@@ -56,7 +57,20 @@ export async function createKey(
   asked: NewKey,
   words = PLAIN_WORDS,
 ): Promise<{ key: KeyRecord; token: string }> {
-  const { rules } = await store.model();
+  mustBePossible(asked, await store.model(), words);
+  const token = makeToken();
+  const createdAt = timestampFrom(Date.now());
+  const key = { id: makeKeyId(), ...asked, createdAt, revokedAt: null };
+  await store.keys.add(key, hashToken(token));
+  return { key, token };
+}
+
+/** @throws PlatError `usage` for an unknown role, and for a floor plan key without a system */
+export function mustBePossible(
+  asked: Pick<NewKey, 'kind' | 'role' | 'systems'>,
+  { rules }: StoreModel,
+  words = PLAIN_WORDS,
+): void {
   if (!rules.roles.has(asked.role)) {
     const known = [...rules.roles.keys()].join(', ');
     throw platError('usage', { reason: `There is no role ${asked.role}; there are ${known}.` });
@@ -64,11 +78,6 @@ export async function createKey(
   if (asked.kind === 'floorplans' && asked.systems.length === 0) {
     throw platError('usage', { reason: `A floorplans key needs at least one ${words.system}.` });
   }
-  const token = makeToken();
-  const createdAt = timestampFrom(Date.now());
-  const key = { id: makeKeyId(), ...asked, createdAt, revokedAt: null };
-  await store.keys.add(key, hashToken(token));
-  return { key, token };
 }
 
 /**

@@ -21,6 +21,10 @@ interface NewStore {
   readonly ofEngine?: MetaChange;
 }
 
+/** What a store with these settings can do before it exists. */
+export const modelOfNew = (settings: StoreSettings): StoreModel =>
+  makeModel({ generation: 1, epoch: '', settings, profile: EMPTY_PROFILE, day: dayFrom(0) });
+
 /**
  * Writes them, inside a transaction. @param applyTables creates the tables of records, and whatever else the engine
  * needs

@@ -1,7 +1,7 @@
 /** Stores that cannot be used: the error of each command, and the files that remain. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
@@ -76,6 +76,38 @@ test('a missing store, another file, a newer layout and an unavailable engine ar
   const again = new DatabaseSync(at.path('other.db'), { readOnly: true });
   assert.deepEqual(again.prepare('SELECT name FROM sqlite_schema').all().length, 1, 'it is left as it was');
   again.close();
+});
+
+test('a wrong use creates no store', async (t) => {
+  const at = place(t);
+  at.file('a.ndjson', [{ ListingKey: '1' }]);
+  at.file('empty.db', '');
+  const key = ['key', 'create', '--name', 'n'];
+  const from = ['replicate', '--from', 'http://127.0.0.1:9/v1', '--interface', 'native', '--token', 't'];
+  const uses: readonly (readonly [string, ...string[]])[] = [
+    ['There is no resource Propert. Did you mean Property?', 'import', '--resource', 'Propert', 'a.ndjson'],
+    ['There is no role nobody; there are private, idx, vow, public, portal.', ...key, '--role', 'nobody'],
+    ['A floorplans key needs at least one --system.', ...key, '--kind', 'floorplans'],
+    ['--expires is soon, but takes a date or a timestamp with a zone.', ...key, '--expires', 'soon'],
+    ['The dictionary has no resource Propert.', ...from, '--resources', 'Propert'],
+  ];
+  for (const [reason, ...args] of uses) {
+    for (const store of ['new.db', 'empty.db']) {
+      const { code, out, err } = await at.run([...args, '--store', store]);
+      assert.deepEqual([code, out, err], [2, '', `plat: ${reason}\n`], store);
+    }
+  }
+  assert.equal(existsSync(at.path('new.db')), false);
+  assert.equal(statSync(at.path('empty.db')).size, 0);
+  // A resource of the store itself, which the configuration no longer declares.
+  at.file(
+    'plat.config.json',
+    '{"dictionary":{"resources":[{"name":"Feedback","key":"FeedbackKey","fields":[{"name":"Stars","type":"integer"}]}]}}',
+  );
+  assert.equal((await at.run(['key', 'create', '--name', 'n', '--store', 'own.db'])).code, 0);
+  rmSync(at.path('plat.config.json'));
+  at.file('s.ndjson', [{ FeedbackKey: '1' }]);
+  assert.equal((await at.run(['import', '--store', 'own.db', '--resource', 'Feedback', 's.ndjson'])).code, 0);
 });
 
 test('while another process writes, import waits for it', async (t) => {

@@ -31,7 +31,7 @@ export function defineChanges(changes: Command): void {
     const { signal } = onShutdown(follow === true);
     await withStore(address, { create: false }, async (store) => {
       const named = listIn(resources);
-      for (const name of named ?? []) await knownResource(store, name);
+      for (const name of named ?? []) knownResource(await store.model(), name);
       if (role !== undefined && !(await store.model()).rules.roles.has(role)) {
         throw platError('usage', { reason: `There is no role ${role}.` });
       }

@@ -1,6 +1,7 @@
 import { createWriteStream, realpathSync, statSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
+import type { StoreModel } from '../../compile/model.ts';
 import { nearestName } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import { PartialFile, writeError } from '../../store/files/partial-file.ts';
@@ -23,8 +24,7 @@ import { rowProgress, withProgress } from '../progress.ts';
 import { reportLines, streamJson, writeLines, writeText } from '../terminal.ts';
 
 /** The name of a resource that has records, checked. @throws PlatError `usage` with the nearest name, `resourceFilled` */
-export async function knownResource(store: Store, name: string): Promise<string> {
-  const { dictionary, stores } = await store.model();
+export function knownResource({ dictionary, stores }: StoreModel, name: string): string {
   const found = dictionary.resources.get(name);
   if (found?.fromChanges && !stores(name)) throw platError('resourceFilled', { name });
   if (found !== undefined) return name;
@@ -79,7 +79,10 @@ export function defineDelete(remove: Command): void {
             'This store is a replica; its records are deleted at their source. --force deletes them here.',
         });
       }
-      const { deleted, children, rejected } = await store.remove(await knownResource(store, resource), keys);
+      const { deleted, children, rejected } = await store.remove(
+        knownResource(await store.model(), resource),
+        keys,
+      );
       for (const { key, reason } of rejected) reportLines(`${resource} ${key}: ${reason}`);
       const failed = rejected.length;
       const missing = new Set(keys).size - deleted - failed;
@@ -109,7 +112,7 @@ export function defineExport(exporting: Command): void {
     }
     if (out !== undefined) mustHaveFolder(out);
     await withStore(address, { create: false }, async (store) => {
-      const name = resource === undefined ? undefined : await knownResource(store, resource);
+      const name = resource === undefined ? undefined : knownResource(await store.model(), resource);
       if (declarations === true || name === undefined) {
         const text = `${JSON.stringify(await declarationsOf(store, name), undefined, 2)}\n`;
         if (out === undefined) writeText(text);

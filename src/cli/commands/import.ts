@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { StoreModel } from '../../compile/model.ts';
 import { platError } from '../../errors/index.ts';
 import { LENIENCIES, type Leniency } from '../../records/lenient.ts';
 import type { Store } from '../../store/store.ts';
@@ -62,9 +63,12 @@ export function defineImport(importing: Command): void {
     const map = readFieldMap(settings.map);
     for (const path of paths) mustBeReadable(path, format);
     const { signal } = onShutdown();
-    await withStore(settings.store, { create, config, allowClockJump }, async (store) => {
+    const known = (model: StoreModel) =>
+      resource === undefined ? undefined : knownResource(model, resource);
+    const opening = { create, config, allowClockJump, beforeCreation: known };
+    await withStore(settings.store, opening, async (store) => {
       await mustBeAuthority(store);
-      const name = resource === undefined ? undefined : await knownResource(store, resource);
+      const name = known(await store.model());
       const isLearning = infer === true || extraFields === 'keep';
       // Learning fields requires a second pass over the files.
       using inputs = isLearning ? await rereadable(paths, format, signal) : readOnce(paths, format);

@@ -1,8 +1,9 @@
-import type { Command } from 'commander';
+import type { Command, OptionValues } from 'commander';
 import { KEY_KINDS, type KeyRecord, keyValidity } from '../../access/index.ts';
+import type { StoreModel } from '../../compile/model.ts';
 import { timestampFrom } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
-import { createKey, expiry, keyName, revokeKey } from '../../store/new-key.ts';
+import { createKey, expiry, keyName, mustBePossible, revokeKey } from '../../store/new-key.ts';
 import type { Store } from '../../store/store.ts';
 import { duration, JSON_OPTION, KEY_WORDS, option, required, SYSTEM_OPTION } from '../options.ts';
 import { print, table } from '../output.ts';
@@ -24,11 +25,12 @@ export function defineKeys(key: Command): void {
       option('--expires <date>', 'expiry date'),
       JSON_OPTION(),
     ],
+    beforeCreation: (model: StoreModel, given: OptionValues) =>
+      mustBePossible(keyOf(given), model, KEY_WORDS),
   } as const;
-  defineStoreCommand(key, create, async (store, { name, kind, role, system: systems, expires, json }) => {
-    const expiresAt = expiry(expires, Date.now(), KEY_WORDS);
-    const asked = { name: keyName(name), kind, role, systems, expiresAt };
-    const made = await createKey(store, asked, KEY_WORDS);
+  defineStoreCommand(key, create, async (store, given) => {
+    const { kind, json } = given;
+    const made = await createKey(store, keyOf(given), KEY_WORDS);
     print({ ...made.key, token: made.token }, made.token, json);
     // On stderr, since scripts take the token from stdout.
     if (kind === 'admin' && json !== true) reportLines(CONSOLE_HINT);
@@ -64,6 +66,11 @@ export function defineKeys(key: Command): void {
     await store.keys.revoke(id, timestampFrom(Date.now() + overlapping));
     print({ ...made.key, token: made.token, replaces: id }, made.token, json);
   });
+}
+
+/** A new key as its options describe it. */
+function keyOf({ name, kind, role, system: systems, expires }: OptionValues) {
+  return { name: keyName(name), kind, role, systems, expiresAt: expiry(expires, Date.now(), KEY_WORDS) };
 }
 
 const unknownKey = (id: string) => platError('failed', { reason: `There is no key ${id}.` });

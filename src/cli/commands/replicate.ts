@@ -5,6 +5,7 @@ import { FILES } from '../../replica/copy/pending-fetches.ts';
 import type { FollowMethod, ReplicateOptions } from '../../replica/run/options.ts';
 import { sourceName } from '../../replica/run/options.ts';
 import { type ReplicateResult, replicate } from '../../replica/run/replicate.ts';
+import { mustBeCopyable } from '../../replica/run/session.ts';
 import { WAYS } from '../../replica/source/source.ts';
 import type { Quarantined } from '../../store/checkpoints.ts';
 import { systemClock } from '../../store/clock.ts';
@@ -130,6 +131,7 @@ export function defineReplicate(command: Command): void {
         base,
         config,
         cacheMegabytes: CACHE_MEGABYTES,
+        beforeCreation: ({ dictionary }) => mustBeCopyable(given.resources, dictionary),
         allowClockJump: settings.allowClockJump,
       });
     const screen = replicaScreen(sourceName(given));

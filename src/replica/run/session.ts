@@ -2,6 +2,7 @@
  * Opens a copy and its source: determines the capabilities of the source, and checks that the copy belongs to this
  * source and that the source's fields and rights are unchanged. It knows nothing of steps.
  */
+import type { Dictionary } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import { Checkpoint } from '../checkpoint/checkpoint.ts';
 import type { Acquired } from '../checkpoint/lease.ts';
@@ -99,14 +100,8 @@ function clientOf(
 /** Determines what the source can do. */
 async function discover(options: SessionOptions, client = clientOf(options)): Promise<Source> {
   const { windowField, customFields = false, resources = DEFAULT_RESOURCES } = options;
-  if (resources.length === 0) throw platError('usage', { reason: '--resources names no resource.' });
   const { dictionary } = await options.store.model();
-  const unknown = resources.find((name) => !dictionary.resources.has(name));
-  if (unknown !== undefined) {
-    throw platError('usage', { reason: `The dictionary has no resource ${unknown}.` });
-  }
-  const filled = resources.find((name) => dictionary.resources.get(name)?.fromChanges);
-  if (filled !== undefined) throw platError('resourceFilled', { name: filled });
+  mustBeCopyable(resources, dictionary);
   const root = rootOf(options.from).href;
   // Many sources have no agents or offices; a user who names them requires them.
   const mayLack = options.resources === undefined ? MAY_LACK : [];
@@ -119,6 +114,17 @@ async function discover(options: SessionOptions, client = clientOf(options)): Pr
         pollPace: paceWithin(options.limits ?? {}),
       })
     : discoverNative({ ...common, customFields });
+}
+
+/** @throws PlatError `usage`, `resourceFilled` for resources that cannot be copied */
+export function mustBeCopyable(resources: readonly string[], dictionary: Dictionary): void {
+  if (resources.length === 0) throw platError('usage', { reason: '--resources names no resource.' });
+  const unknown = resources.find((name) => !dictionary.resources.has(name));
+  if (unknown !== undefined) {
+    throw platError('usage', { reason: `The dictionary has no resource ${unknown}.` });
+  }
+  const filled = resources.find((name) => dictionary.resources.get(name)?.fromChanges);
+  if (filled !== undefined) throw platError('resourceFilled', { name: filled });
 }
 
 /** Determines what a source can do that was never asked before; its address may be wrong. */
