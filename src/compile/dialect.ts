@@ -132,6 +132,10 @@ export interface Dialect {
   readonly within: (latitude: Sql, longitude: Sql, ring: readonly number[]) => Sql;
   /** Marks a condition as selective, for an engine that would otherwise estimate that it is not. */
   readonly rare: (condition: Sql) => Sql;
+  /** Arithmetic of numbers. A result beyond the range of numbers is null, and so is a division by zero. */
+  readonly add: (left: Sql, right: Sql) => Sql;
+  readonly subtract: (left: Sql, right: Sql) => Sql;
+  readonly multiply: (left: Sql, right: Sql) => Sql;
   readonly divide: (left: Sql, right: Sql, whole: boolean) => Sql;
   readonly remainder: (left: Sql, right: Sql) => Sql;
   /** Whether columns contain only values of their types: no statement fails because of another one. */

@@ -244,8 +244,6 @@ function conditional(context: Context, expression: Conditional): Sql {
   return sql`CASE ${join(branches, ' ')} END`;
 }
 
-const SIMPLE = { add: sql` + `, sub: sql` - `, mul: sql` * ` } as const;
-
 const isMoment = (type: ValueType): type is 'timestamp' | 'date' => type === 'timestamp' || type === 'date';
 
 function arithmetic(context: Context, { operator, left, right, type }: Arithmetic): Sql {
@@ -269,9 +267,11 @@ function arithmetic(context: Context, { operator, left, right, type }: Arithmeti
   }
   switch (operator) {
     case 'add':
+      return dialect.add(leftSql, rightSql);
     case 'sub':
+      return dialect.subtract(leftSql, rightSql);
     case 'mul':
-      return sql`(${leftSql}${SIMPLE[operator]}${rightSql})`;
+      return dialect.multiply(leftSql, rightSql);
     case 'div':
       return dialect.divide(leftSql, rightSql, type === 'integer');
     case 'divby':

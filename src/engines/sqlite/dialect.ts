@@ -105,6 +105,9 @@ const casts: Casts = {
   whole,
 };
 
+/** The literals are infinite. */
+const finite = (number: Sql): Sql => sql`nullif(nullif(${number}, 9e999), -9e999)`;
+
 /** The texts of a response joined to one value, which the driver returns as bytes. */
 const JOINED = sql`CAST(group_concat(x, ',') AS BLOB)`;
 
@@ -166,10 +169,13 @@ export const sqliteDialect = dialectOf({
   within: (latitude, longitude, ring) =>
     sql`plat_within(${latitude}, ${longitude}, ${bind(JSON.stringify(ring))})`,
   rare: (condition) => sql`likelihood(${condition}, 0.001)`,
+  add: (left, right) => finite(sql`${left} + ${right}`),
+  subtract: (left, right) => finite(sql`${left} - ${right}`),
+  multiply: (left, right) => finite(sql`${left} * ${right}`),
   divide: (left, right, integers) =>
     integers
       ? sql`(${whole(left)} / nullif(${whole(right)}, 0))`
-      : sql`(CAST(${left} AS REAL) / nullif(${right}, 0))`,
+      : finite(sql`CAST(${left} AS REAL) / nullif(${right}, 0)`),
   remainder: (left, right) => sql`mod(${left}, nullif(${right}, 0))`,
   deadline: {
     ofValues: sql`plat_deadline()`,

@@ -55,6 +55,45 @@ export function edgeValueContract(engine: Engine): void {
     'case(true:CloseDate sub null) eq null': ['1', '2', '3'],
   });
 
+  test('arithmetic beyond the range of numbers is null, in filters, orders and results; below it, zero', async (t) => {
+    const { write, rows, keys } = await makeWorld(engine, t);
+    await write(
+      'Property',
+      listing('1', { ListPrice: 2, Latitude: 1e-8 }),
+      listing('2', { ListPrice: 0, Latitude: 0 }),
+      listing('3', { ListPrice: 1e11, Latitude: 10 }),
+    );
+    const huge = [
+      'ListPrice mul 1e300 mul 1e8',
+      '-1e308 sub ListPrice mul 1e307',
+      '1e307 mul ListPrice add 1.7e308',
+    ];
+    const results = { A: [null, 0, null], B: [-1.2e308, -1e308, null], C: [null, 1.7e308, null] };
+    const computed = `$compute=${huge.map((each, at) => `${each} as ${'ABC'[at]}`).join(',')}&$select=A,B,C`;
+    const found = await rows('Property', computed);
+    for (const [name, expected] of Object.entries(results))
+      assert.deepEqual(
+        found.map((row) => row[name]),
+        expected,
+        name,
+      );
+    const filters: Table = {
+      'ListPrice mul 1e308 gt 0': [],
+      'ListPrice mul 1e308 eq null': ['1', '3'],
+      'not (ListPrice mul 1e308 eq null)': ['2'],
+      'ListPrice mul 1e308 sub ListPrice mul 1e308 eq 0': ['2'],
+      '1e308 mul 10 eq null': ['1', '2', '3'],
+      '1e308 div Latitude gt 1': ['3'],
+      'Latitude mul 1e-320 eq 0': ['1', '2'],
+      'Latitude div 1e300 div 1e30 eq 0': ['1', '2', '3'],
+      'ListPrice div Latitude eq null': ['2'],
+      'ListPrice divby Latitude eq 1e10': ['3'],
+    };
+    for (const [filter, expected] of Object.entries(filters))
+      assert.deepEqual(await keys('Property', `$filter=${filter}`), expected, filter);
+    assert.deepEqual(await keys('Property', '$orderby=ListPrice mul 1e308 desc'), ['2', '1', '3']);
+  });
+
   test('a value that is computed from null, or is outside the range of its type, is null', async (t) => {
     const { write, rows } = await makeWorld(engine, t);
     await write('Property', listing('1', { CloseDate: '2024-02-29', ListPrice: 1e10 }));

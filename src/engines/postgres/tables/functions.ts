@@ -1,5 +1,9 @@
 import { PROMISE_EVERY, PROMISE_STANDS } from '../../../store/write/commit-timestamps.ts';
 
+const SUMMABLE = 'abs(a) < 8e307 AND abs(b) < 8e307';
+const USUAL_A = 'abs(a) BETWEEN 1e-150 AND 1e150';
+const USUAL_B = 'abs(b) BETWEEN 1e-150 AND 1e150';
+
 /**
  * The functions that plat's statements use and PostgreSQL lacks. They have the same results as those of the SQLite engine; one test
  * suite verifies both.
@@ -7,6 +11,15 @@ import { PROMISE_EVERY, PROMISE_STANDS } from '../../../store/write/commit-times
  * @param unicode a collation with Unicode's rules for upper and lower case
  */
 export const functionTexts = (unicode: string): readonly string[] => [
+  // A number that is too small for a double is zero, and one that is too large is null.
+  codeFunction(
+    'plat_far(operator text, a float8, b float8) RETURNS float8',
+    `BEGIN
+      RETURN CASE operator WHEN '+' THEN a + b WHEN '-' THEN a - b WHEN '*' THEN a * b ELSE a / b END;
+    EXCEPTION WHEN numeric_value_out_of_range THEN
+      RETURN CASE WHEN operator = '*' AND abs(a) < 1 OR operator = '/' AND abs(b) > 1 THEN 0 END;
+    END`,
+  ),
   sqlFunction('plat_lower(value text) RETURNS text', `lower(value COLLATE "${unicode}") COLLATE "C"`),
   sqlFunction('plat_upper(value text) RETURNS text', `upper(value COLLATE "${unicode}") COLLATE "C"`),
   sqlFunction(
@@ -55,6 +68,23 @@ export const functionTexts = (unicode: string): readonly string[] => [
   sqlFunction(
     'plat_seconds(later text, earlier text) RETURNS float8',
     'extract(epoch FROM plat_moment(later) - plat_moment(earlier))::float8',
+  ),
+  // Arithmetic far from the limits of numbers is the server's own; its errors beyond them would depend on the plan.
+  inlined(
+    'plat_add(a float8, b float8) RETURNS float8',
+    `CASE WHEN ${SUMMABLE} THEN a + b ELSE plat_far('+', a, b) END`,
+  ),
+  inlined(
+    'plat_subtract(a float8, b float8) RETURNS float8',
+    `CASE WHEN ${SUMMABLE} THEN a - b ELSE plat_far('-', a, b) END`,
+  ),
+  inlined(
+    'plat_multiply(a float8, b float8) RETURNS float8',
+    `CASE WHEN (a = 0 OR ${USUAL_A}) AND (b = 0 OR ${USUAL_B}) THEN a * b ELSE plat_far('*', a, b) END`,
+  ),
+  inlined(
+    'plat_divide(a float8, b float8) RETURNS float8',
+    `CASE WHEN b = 0 THEN NULL WHEN (a = 0 OR ${USUAL_A}) AND ${USUAL_B} THEN a / b ELSE plat_far('/', a, b) END`,
   ),
   // The exact value of a double, from its bits.
   codeFunction(
@@ -234,6 +264,10 @@ const ASKED_EVERY = PROMISE_EVERY / 2;
 /** A function with a single expression, which the planner inlines. */
 const sqlFunction = (signature: string, expression: string): string =>
   `CREATE OR REPLACE FUNCTION ${signature} LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE RETURN ${expression}`;
+
+/** A function that is not strict, so that the server makes it a part of the statement if its arguments are simple. */
+const inlined = (signature: string, expression: string): string =>
+  `CREATE OR REPLACE FUNCTION ${signature} LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN ${expression}`;
 
 const codeFunction = (signature: string, body: string): string =>
   `CREATE OR REPLACE FUNCTION ${signature} LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $code$ ${body} $code$`;
