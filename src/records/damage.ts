@@ -50,13 +50,15 @@ export function storedState(row: Readonly<Record<string, unknown>>): unknown {
   }
 }
 
+export const NO_LIST = 'a list column contains something else';
+
 /** The values of a multi-valued field from its column. @throws Damage if it is not a list */
 export function storedList(text: string): string[] {
   let list: unknown;
   try {
     list = JSON.parse(text);
   } catch (cause) {
-    throw new Damage('a list column contains something else', { cause });
+    throw new Damage(NO_LIST, { cause });
   }
   return Array.isArray(list) ? list.map(String) : [];
 }

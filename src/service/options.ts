@@ -77,6 +77,8 @@ export interface ServiceOptions {
   readonly lookups: LookupForm;
   /** The records that are known to be damaged; responses omit them. Absent or undefined: no damage is known. */
   readonly damaged?: () => DamagedRecords | undefined;
+  /** Called when a request was refused because of damage that no known record has. */
+  readonly onUnknownDamage?: () => void;
   /**
    * The outlines of places that the console's map draws below its points. Where there are none, the map draws an outline
    * around the listings of each city.

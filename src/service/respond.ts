@@ -4,6 +4,7 @@
  * arrive or how replies are written.
  */
 import { type GoOn, PlatError, platError } from '../errors/index.ts';
+import { DamagedRecord } from '../records/damage.ts';
 import type { AssumedLook, Look } from '../store/store.ts';
 import { refuseTokenInQuery } from './access/authenticate.ts';
 import type { RequestUse } from './access/usage.ts';
@@ -209,7 +210,7 @@ function withoutPlace(error: PlatError): PlatError {
  * Turns whatever was thrown into a response. Errors that are not meant for clients are logged, and the client gets a general one.
  */
 function explain(
-  { log, damages }: Responder,
+  { log, damages, options }: Responder,
   exchange: Exchange,
   extra: Record<string, string>,
   error: unknown,
@@ -218,6 +219,8 @@ function explain(
     error instanceof PlatError
       ? withoutPlace(error)
       : platError('internal', { requestId: exchange.id }, { cause: error });
+  const isDamage = error instanceof PlatError && error.code === 'storeDamaged';
+  if (isDamage && !(error.cause instanceof DamagedRecord)) options.onUnknownDamage?.();
   // An unsupported feature (501) is not a fault of the service. An error with a cause is logged with its stack, a
   // rejection without.
   if (shown.status >= 500 && shown.code !== 'notImplemented' && !damages.wasLogged(error)) {

@@ -88,6 +88,34 @@ for (const engine of [sqliteEngine({ pageReaders: 1, searchReaders: 1 }), postgr
   });
 }
 
+for (const engine of [sqliteEngine({ pageReaders: 1, searchReaders: 1 }), postgresEngine()]) {
+  test(`${engine.name}: a filter that meets a list that is no list is refused, and the service is told to look for it`, async (t) => {
+    let looks = 0;
+    const world = await startTestService(t, {
+      engine,
+      fill: async ({ write }) =>
+        void (await write('Property', listing('A', { Appliances: ['Oven'] }), listing('B'))),
+      service: () => ({ onUnknownDamage: () => looks++ }),
+    });
+    const token = await world.key('replication');
+    const ask = (path: string) => world.get('replication', path, { token });
+    const filter = "$filter=Appliances/any(a:a eq 'Oven')";
+    assert.equal((await ask("/Reso/OData/Property?$filter=Appliances/any(a:a eq 'Gas')")).status, 200);
+    await world.damage(`UPDATE property_records SET "Appliances" = '[' WHERE _key = 'A'`);
+    for (const path of [
+      `/Reso/OData/Property?${filter}&$top=7`,
+      "/v1/listings?_filter=Appliances Eq 'Oven'",
+    ]) {
+      const { status, text, headers } = await ask(path);
+      assert.deepEqual([status, Number(headers['retry-after']) > 0], [503, true], text);
+      assert.doesNotMatch(text, /list column|damaged/);
+    }
+    assert.equal(looks, 2);
+    assert.equal((await ask("/Reso/OData/Property('B')")).status, 200);
+    assert.equal(looks, 2);
+  });
+}
+
 async function serve(engine: Engine) {
   let time = 0;
   const lines: string[] = [];

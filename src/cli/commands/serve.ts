@@ -104,6 +104,7 @@ export async function serveStore(
     querySeconds: config.querySeconds ?? SERVICE_DEFAULTS.querySeconds,
     outlines: await consoleOutlines(store, config),
     damaged: () => scrub.damaged(),
+    onUnknownDamage: () => scrub.hurry(),
     replica: replicaDesk(store),
     webhooks: webhooks.desk,
   };

@@ -1,4 +1,5 @@
 import { RANGE_MESSAGE } from '../../compile/functions.ts';
+import { NO_LIST } from '../../records/damage.ts';
 import { codeOf, messageOf } from '../../shared/error-code.ts';
 import { damageOf, explained, type Trouble } from '../../store/explain.ts';
 import { denied, whatItIs } from '../../store/files/store-file.ts';
@@ -20,6 +21,12 @@ const SHORT_READ = 522;
  * `damageIn`.
  */
 const BEYOND_NUMBERS = 'too large to be represented as a JavaScript number';
+
+/** SQLite's messages for values that no writer of plat stores, and what is damaged. Requests contain no JSON. */
+const UNWRITTEN: ReadonlyMap<string, string> = new Map([
+  ['malformed JSON', NO_LIST],
+  ['JSON cannot hold BLOB values', 'a column contains a value that plat never writes'],
+]);
 
 /** The error of node:sqlite if a store is used after this process has closed it. */
 const CLOSED = /^(?:database is not open|statement has been finalized)$/;
@@ -89,6 +96,8 @@ function troubleIn(error: unknown, store: string): Trouble | undefined {
   if (CLOSED.test(says)) return { kind: 'unavailable', retryAfter: AGAIN };
   if (says.includes(BEYOND_NUMBERS))
     return { kind: 'damaged', reason: 'a column holds a number that plat never writes' };
+  const unwritten = UNWRITTEN.get(says);
+  if (unwritten !== undefined) return { kind: 'damaged', reason: unwritten };
   const code = resultCode(error);
   const known = TROUBLES.get(code);
   if (known !== undefined) return known;

@@ -41,11 +41,16 @@ interface ScrubOptions {
   readonly onEnd: (error: unknown) => void;
 }
 
+const HOUR = 3_600_000;
 /** Milliseconds that one step should take at most, since it may delay requests. */
 const STEP = 4;
 const MOST_ROWS = 200;
 /** While requests are answered, a pass uses this fraction of its share, so that their cores are theirs, but it still ends. */
 const GIVES_WAY = 1 / 4;
+/** The share of a pass that a reader waits for, because it was refused for damage that is not known yet. */
+const HURRIES = 50;
+/** Milliseconds after such a pass in which no other one begins: it may be unable to find what the reader meets. */
+const HURRIED = HOUR;
 /** Damaged records that are remembered. Beyond that, no record of the resource is served until a pass finds fewer. */
 const MOST_KNOWN = 1000;
 /**
@@ -55,8 +60,6 @@ const MOST_KNOWN = 1000;
 const LOOK_AGAIN = 10_000;
 const AT_ONCE = 50;
 const PATIENCE = 60_000;
-const HOUR = 3_600_000;
-
 /** Faults that no reader notices; the next import or refresh handles them. */
 const UNSEEN = new Set(['_hash', '_source']);
 
@@ -81,6 +84,10 @@ export class Scrub {
   #isAsked = false;
   /** Starts the next pass early. */
   #next = new AbortController();
+  /** Whether readers wait for a pass that has not begun yet, or for the current one. */
+  #isWanted = false;
+  #isHurried = false;
+  #hurried = Number.NEGATIVE_INFINITY;
 
   constructor(store: Scrubbed, options: ScrubOptions) {
     this.#store = store;
@@ -105,6 +112,16 @@ export class Scrub {
     this.#isAsked = true;
     if (this.#damaged !== undefined) void this.#lookAgain();
     return this.#damaged;
+  }
+
+  /**
+   * A statement failed because of a damaged record, and so does every other one that evaluates the record, until the
+   * record is known: looks for it in a pass that takes more of the processor.
+   */
+  hurry(): void {
+    if (this.#isWanted || this.#isHurried || this.#options.elapsed() - this.#hurried < HURRIED) return;
+    this.#isWanted = true;
+    this.#next.abort();
   }
 
   /** The damage in words; undefined if there is none. Records that were repaired in the meantime do not count. */
@@ -136,12 +153,16 @@ export class Scrub {
       this.#next = new AbortController();
       let wait = limits.hours * HOUR;
       try {
+        this.#isHurried = this.#isWanted;
+        this.#isWanted = false;
         await this.pass();
+        if (this.#isHurried) this.#hurried = this.#options.elapsed();
       } catch (error) {
         // A store that is unavailable or busy reports that to its readers; it may be back soon.
         if (error instanceof PlatError) wait = PATIENCE;
         if (!this.#isClosed) onEnd(error);
       }
+      this.#isHurried = false;
       await sleep(wait, AbortSignal.any([this.#closing.signal, this.#next.signal]));
     }
   }
@@ -177,10 +198,15 @@ export class Scrub {
   async #rest(took: number): Promise<void> {
     const { sleep, limits } = this.#options;
     const pause = (share: number): number => Math.max(1, took * (100 / share - 1));
+    if (this.#isWanted || this.#isHurried) {
+      await sleep(pause(Math.max(limits.share, HURRIES)), this.#closing.signal);
+      return;
+    }
+    const signal = AbortSignal.any([this.#closing.signal, this.#next.signal]);
     const alone = pause(limits.share);
     this.#isAsked = false;
-    await sleep(alone, this.#closing.signal);
-    if (this.#isAsked) await sleep(pause(limits.share * GIVES_WAY) - alone, this.#closing.signal);
+    await sleep(alone, signal);
+    if (this.#isAsked) await sleep(pause(limits.share * GIVES_WAY) - alone, signal);
   }
 
   /**

@@ -717,12 +717,62 @@ export function checkContract(engine: Engine): void {
     time += 60_000;
     assert.equal(await scrub.problem(), undefined);
   });
+
+  test('a scrub looks for a damaged record at once, with half of a processor, if a reader has met it; once an hour', async (t) => {
+    const world = await makeWorld(engine, t);
+    await world.write(
+      'Property',
+      ...['A', 'B', 'C'].map((key) => listing(key, { AssociationFeeIncludes: ['Gas'] })),
+    );
+    let time = 0;
+    let rested = 0;
+    const HOUR = 3_600_000;
+    const waits: (() => void)[] = [];
+    let passed = Promise.withResolvers<void>();
+    const { scrub, steps } = scrubOf(world, {
+      elapsed: () => time,
+      onStep: () => {
+        time += 3;
+      },
+      // A pass is followed by an hour without one.
+      sleep: (milliseconds, signal) => {
+        if (milliseconds < HOUR) rested += milliseconds;
+        if (milliseconds < HOUR || signal?.aborted) return Promise.resolve();
+        passed.resolve();
+        return new Promise((resolve) => {
+          waits.push(resolve);
+          signal?.addEventListener('abort', () => resolve());
+        });
+      },
+      onFault: () => undefined,
+    });
+    t.after(() => scrub.close());
+    /** The rest after a step of 3 ms, in the pass that comes next. */
+    const pass = async (begin: () => void): Promise<number> => {
+      const [before, made] = [rested, steps()];
+      passed = Promise.withResolvers<void>();
+      begin();
+      await passed.promise;
+      return (rested - before) / (steps() - made);
+    };
+    assert.equal(await pass(() => scrub.start()), 9);
+    await world.damage(`UPDATE property_records SET "AssociationFeeIncludes" = '[' WHERE _key = 'B'`);
+    assert.equal(scrub.damaged(), undefined);
+    assert.equal(await pass(() => scrub.hurry()), 3);
+    assert.deepEqual(scrub.damaged(), new Map([['Property', ['B']]]));
+    const made = steps();
+    scrub.hurry();
+    assert.equal(await pass(() => waits.at(-1)?.()), 9, 'the usual pass');
+    time += HOUR;
+    assert.equal(await pass(() => scrub.hurry()), 3);
+    assert.ok(steps() > made);
+  });
 }
 
 interface ScrubOptions {
   readonly elapsed: () => number;
   readonly onStep: () => void;
-  readonly sleep: (milliseconds: number) => Promise<void>;
+  readonly sleep: (milliseconds: number, signal?: AbortSignal) => Promise<void>;
   readonly onFault: (fault: ScrubFault) => void;
 }
 

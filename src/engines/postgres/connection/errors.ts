@@ -1,6 +1,7 @@
 /** What the errors of a server, and of the way to it, mean. No message contains the password of an address. */
 import { Client } from 'pg';
 import { platError } from '../../../errors/index.ts';
+import { NO_LIST } from '../../../records/damage.ts';
 import { codeOf, messageOf } from '../../../shared/error-code.ts';
 import { damageOf, explained, type Trouble } from '../../../store/explain.ts';
 import type { PostgresAddress } from './address.ts';
@@ -56,6 +57,13 @@ export const damageIn = (error: unknown): string | undefined =>
     const isDamage = isCorrupt(own) || isMissing(own);
     return isDamage ? `the server says: ${messageOf(own)}` : undefined;
   });
+
+/** Whether the server did not accept JSON (invalid_text_representation), of which requests contain none. */
+const isNoJson = (error: unknown): boolean =>
+  codeOf(error) === '22P02' &&
+  error instanceof Error &&
+  'routine' in error &&
+  String(error.routine).startsWith('json');
 
 /** Why the server cannot hold a record: data_exception, program_limit_exceeded. */
 export const refusalIn = (error: unknown): string | undefined =>
@@ -133,6 +141,7 @@ function troubleIn(error: unknown, address: PostgresAddress, seconds: number): T
     case '42501': // insufficient_privilege
       return denied(`the server says: ${messageOf(error)}`);
   }
+  if (isNoJson(error)) return { kind: 'damaged', reason: NO_LIST };
   // integrity_constraint_violation (a class), program_limit_exceeded
   if (/^23...$/.test(code)) return { kind: 'in-the-way' };
   if (code === '54000' && seconds > 0) return { kind: 'too-large' };
