@@ -91,12 +91,16 @@ export async function openDoor(scope: Scope): Promise<Door> {
   return door;
 }
 
-/** Serves a store in a process of its own. @returns the process, and the address of each surface */
+/**
+ * Serves a store in a process of its own, whose links lead to the proxy in front if there is one: the port of its next process is
+ * another one.
+ * @returns the process, and the address of each surface
+ */
 export async function serve(
   at: Place,
   store: string,
 ): Promise<{ readonly process: Running; readonly addresses: Readonly<Record<string, string>> }> {
-  const process = at.start(['serve', '--store', store, '--log-level', 'silent', ...PORTS]);
+  const process = at.start(['serve', '--store', store, '--log-level', 'silent', '--trust-proxy', ...PORTS]);
   const text = await process.until(/^admin .*\n/m);
   const lines = text.matchAll(/^(\w+) +(http:\/\/[^/]+)\//gm);
   return {
