@@ -78,21 +78,10 @@ export async function recognize(
   return { kind: 'known', key, look: async () => lately() ?? store.look(hash), lately };
 }
 
-/** The hashes of the tokens in recent headers, since a client sends the same one with each request. */
-const hashes = new Map<string, string>();
-const MOST_HASHES = 200;
-
 /** The hash of the token in the header `Authorization` of a request. */
 export function sentTokenHash(authorization: string | undefined): string | undefined {
-  if (authorization === undefined) return undefined;
-  const known = hashes.get(authorization);
-  if (known !== undefined) return known;
-  const token = tokenIn(authorization);
-  if (token === undefined) return undefined;
-  if (hashes.size >= MOST_HASHES) hashes.clear();
-  const made = hashToken(token);
-  hashes.set(authorization, made);
-  return made;
+  const token = authorization === undefined ? undefined : tokenIn(authorization);
+  return token === undefined ? undefined : hashToken(token);
 }
 
 /** Spreadsheets and statistics tools support only Basic: the token is the password, whatever the user name. */

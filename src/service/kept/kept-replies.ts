@@ -158,12 +158,14 @@ export class KeptReplies {
     const age = basis.lists === undefined ? undefined : await this.#ageOf(basis.lists);
     if (basis.lists !== undefined && age === undefined) return drop();
     account.begin('records');
-    account.made(bytes);
-    const body = text === undefined ? known.reply.body : await this.#read(exchange, text);
+    const given = age === undefined ? unlessKnown(headers, known.reply) : known.reply;
+    const isMissing = text !== undefined && given === known.reply;
+    const body = isMissing ? await this.#read(exchange, text) : given.body;
     if (body === undefined) return drop();
-    const reply = text === undefined ? known.reply : { ...known.reply, body };
+    account.made(given === known.reply ? bytes : 0);
+    const reply = { ...given, body };
     this.#given(basis.lists !== undefined ? 'list' : basis.keys.kind === 'one' ? 'record' : 'page');
-    if (age === undefined) return unlessKnown(headers, reply);
+    if (age === undefined) return reply;
     const index = { state: 'cached', age } as const;
     return { ...reply, headers: { ...reply.headers, ...indexHeaders({ index, openWindow: false }) } };
   }

@@ -147,7 +147,17 @@ async function market(t: Scope, engine: Engine) {
       isClosed = true;
     };
     t.after(close);
-    return { walk, walkUntilKept, close };
+    const ask = async (at: string, headers: Record<string, string> = {}) => {
+      const asked = { token: tokens.private, headers };
+      const { status, headers: made } = await world.get('replication', `${base}${at}`, asked);
+      return { status, etag: String(made.etag) };
+    };
+    /** Whether a record has been returned from the cache. */
+    const hasKept = async (): Promise<boolean> => {
+      const { text } = await world.get('admin', `${service.addresses.admin}/metrics`);
+      return /^plat_kept_answers_total\{of="record"\} [1-9]/m.test(text);
+    };
+    return { walk, walkUntilKept, ask, hasKept, close };
   };
   return { ...world, clock, path, warnings, bodies, serve };
 }
@@ -200,6 +210,29 @@ export function textsContract(engine: Engine): void {
       const { size } = fstatSync(descriptor);
       writeSync(descriptor, Buffer.alloc(size, ' '), 0, size, 0);
       assert.equal(await pagesRead(), 2, 'a damaged file');
+      assert.deepEqual(warnings, [`${path}-text was damaged: the damaged texts are read from the store`]);
+    },
+  );
+
+  test(
+    `${engine.name}: a client that has a large response already gets 304 without a read of the file`,
+    { skip: !canBeFound },
+    async (t) => {
+      const { serve, write, path, warnings } = await market(t, engine);
+      const photos = Array.from({ length: 600 }, (_, index) =>
+        photo(`M${index}`, { LongDescription: 'A view of the sea. '.repeat(30) }),
+      );
+      await write('Property', house(5, { Media: photos }));
+      const { ask, hasKept } = await serve();
+      const record = "/Reso/OData/Property('L1005')?$expand=Media";
+      const { etag } = await ask(record);
+      while (!(await hasKept())) await ask(record);
+      const descriptor = descriptorOf(t, path);
+      const { size } = fstatSync(descriptor);
+      writeSync(descriptor, Buffer.alloc(size, ' '), 0, size, 0);
+      assert.equal((await ask(record, { 'if-none-match': etag })).status, 304);
+      assert.deepEqual(warnings, []);
+      assert.equal((await ask(record, { 'if-none-match': 'W/"other"' })).status, 200);
       assert.deepEqual(warnings, [`${path}-text was damaged: the damaged texts are read from the store`]);
     },
   );
