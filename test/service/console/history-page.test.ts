@@ -80,3 +80,31 @@ test(
     }
   },
 );
+
+test(
+  'a browser without a locale, whose language is none for Intl, shows the charts',
+  { skip: withoutChromium },
+  async () => {
+    const world = await startTestService({ after });
+    const token = await world.key('api');
+    const id = (await world.store.look(hashToken(token))).key?.id;
+    await world.get('api', '/Reso/OData/Property', { token });
+    const browser = await startBrowser();
+    try {
+      const context = await browser.newContext();
+      await context.addInitScript(
+        "Object.defineProperty(Navigator.prototype, 'language', { get: () => 'en-US@posix', configurable: true })",
+      );
+      const { admin } = world.addresses;
+      const { page, faults } = await watchedPage(context, admin);
+      await logIn(page, admin, await world.key('admin'), '/console/health');
+      for (const path of ['health', `keys/${id}`]) {
+        await page.goto(`${admin}/console/${path}`);
+        await page.locator('canvas').first().waitFor({ state: 'attached' });
+      }
+      assert.deepEqual(faults, []);
+    } finally {
+      await browser.close();
+    }
+  },
+);
