@@ -1,6 +1,7 @@
 /** Chooses the engine by the address of a store, and loads only that one. */
 import { availableParallelism } from 'node:os';
 import type { ReadStoreOptions } from './engines/postgres/store.ts';
+import type { CacheMegabytes } from './engines/sqlite/store.ts';
 import { platError } from './errors/index.ts';
 import { DEFAULT_SETTINGS, type Owner, type StoreSettings } from './records/settings.ts';
 import type { EngineOptions } from './store/engine.ts';
@@ -57,8 +58,8 @@ export interface OpenStoreOptions extends Omit<EngineOptions, 'create' | 'limits
   readonly checks?: boolean;
   /** Standbys of the store's server to read from. */
   readonly readStores?: ReadStoreOptions;
-  /** For each connection of an embedded store. */
-  readonly cacheMegabytes?: number;
+  /** Of an embedded store. */
+  readonly cacheMegabytes?: CacheMegabytes;
 }
 
 /**

@@ -29,7 +29,7 @@ interface OpenOptions {
   readonly config?: ConfigFile;
   /** The partition key of a new store; by default the one in the configuration. */
   readonly partitions?: PartitionField | undefined;
-  readonly cacheMegabytes?: number;
+  readonly cacheMegabytes?: OpenStoreOptions['cacheMegabytes'];
   /** Called before a store is created, to reject what no new store can do. @throws PlatError `usage` */
   readonly beforeCreation?: ((model: StoreModel) => void) | undefined;
   /** Accept the clock, however far it was set ahead. */

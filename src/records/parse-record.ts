@@ -29,7 +29,7 @@ import {
 import { type Holder, namingParent, placeUnderParent } from './place.ts';
 import { type StoreSettings, stampsAsOwn } from './settings.ts';
 import { isStamp } from './stamps.ts';
-import { readValue } from './value.ts';
+import { readValue, type ValueRules } from './value.ts';
 
 type ParseResult =
   | { readonly ok: true; readonly record: ParsedRecord }
@@ -170,31 +170,38 @@ function mustAgree(
   }
 }
 
+/** Fields whose values a record does not keep, and why; undefined for all others. */
+function whyDropped(
+  field: Field,
+  { owner, agentsFrom }: ParseContext['settings'],
+): DroppedField['why'] | undefined {
+  if (field.name === REPLICA_TIMESTAMP) return 'stamp';
+  if (owner === 'authority') {
+    if (isStamp(field)) return 'stamp';
+    if (isChildCount(field)) return 'count';
+  }
+  return field.joined !== undefined && agentsFrom === 'records' ? 'joined' : undefined;
+}
+
+const UNBOUNDED: ValueRules = { lookup: undefined, bounded: false };
+const BOUNDED: ValueRules = { lookup: undefined, bounded: true };
+
 function readField(
   { settings, dictionary, reading }: ParseContext,
   draft: Draft,
   field: Field,
   given: unknown,
 ): void {
-  const drop = (why: DroppedField['why']): void =>
-    void draft.dropped.push({ resource: field.resource, name: field.name, value: given, why });
-  if (field.name === REPLICA_TIMESTAMP || (settings.owner === 'authority' && isStamp(field))) {
-    drop('stamp');
-    return;
-  }
-  if (settings.owner === 'authority' && isChildCount(field)) {
-    drop('count');
-    return;
-  }
-  if (field.joined !== undefined && settings.agentsFrom === 'records') {
-    if (given !== null) drop('joined');
+  const why = whyDropped(field, settings);
+  if (why !== undefined) {
+    if (why !== 'joined' || given !== null)
+      draft.dropped.push({ resource: field.resource, name: field.name, value: given, why });
     return;
   }
   // A replica keeps what its source sent, including spellings of lookups and excessive lengths.
   const bounded = settings.owner === 'authority';
   const known = field.lookup === undefined ? undefined : dictionary.lookups.get(field.lookup);
-  const lookup = bounded ? known : undefined;
-  const rules = { lookup, bounded };
+  const rules = !bounded ? UNBOUNDED : known === undefined ? BOUNDED : { lookup: known, bounded };
   const result = readValue(field, given, rules);
   if (result.ok) {
     if (!isAbsent(result.value)) draft.values[field.name] = result.value;
@@ -209,7 +216,8 @@ function readField(
     return;
   }
   if (!isAbsent(taken.value)) draft.values[field.name] = taken.value;
-  for (const why of leniencies) draft.lenient.push({ resource: field.resource, name: field.name, why });
+  for (const leniency of leniencies)
+    draft.lenient.push({ resource: field.resource, name: field.name, why: leniency });
 }
 
 function readKey({ resource, path, values, reasons }: Draft): string | undefined {

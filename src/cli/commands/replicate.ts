@@ -54,8 +54,8 @@ interface ReplicateSettings extends SourceSettings {
   readonly bytesPerDay?: number;
 }
 
-/** The page cache of the store. The whole process stays below 200 MB, however large the feed is. */
-const CACHE_MEGABYTES = 8;
+/** The page caches of an embedded store. The whole process stays below 200 MB, however large the feed is. */
+const CACHE_MEGABYTES = { writing: 16, reading: 2 };
 
 const LIMITS = {
   requestsPerSecond: '--requests-per-second <n>',

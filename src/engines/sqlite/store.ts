@@ -44,14 +44,20 @@ export interface SqliteStoreOptions extends EngineOptions {
   readonly searchReaders?: number;
   /** Threads that check rows, for verifying a whole copy; 0: the calling thread does. */
   readonly checkers?: number;
-  /** The page cache of each connection of the calling thread; a consumer, which reads little, needs less than a service. */
-  readonly cacheMegabytes?: number;
+  readonly cacheMegabytes?: CacheMegabytes;
+}
+
+/** The page caches of the connections of the calling thread. A consumer, which reads little, needs less than a service. */
+export interface CacheMegabytes {
+  readonly writing: number;
+  /** If no threads read. */
+  readonly reading: number;
 }
 
 /** How long to wait for the lock of another process, in milliseconds: to create a store, and to read. */
 const CREATE_PATIENCE = 30_000;
 const READ_PATIENCE = 5000;
-const CACHE_MEGABYTES = 64;
+const CACHE_MEGABYTES: CacheMegabytes = { writing: 64, reading: 64 };
 /**
  * In a service, several connections have a cache, each of which is emptied by every commit of another connection, and the
  * system caches the file for all of them: pages in the order of the keys are read once, those of lists lead through the index of
@@ -97,25 +103,26 @@ async function sqliteEngine(
 ): Promise<Engine> {
   const { path } = file;
   using taken = new DisposableStack();
-  const shared = { path, cacheMegabytes };
-  const opened = (options: Omit<Parameters<typeof connect>[0], 'path' | 'cacheMegabytes'>, own = {}) =>
-    taken.use(connect({ ...shared, ...options, ...own }));
-  const write = opened({ readOnly: false, busyTimeout: LOCK_TIMEOUT });
-  write.database.exec('PRAGMA synchronous = FULL');
-  const cacheOf = (lane: Lane) => ({
-    cacheMegabytes: Math.min(cacheMegabytes, SERVING_CACHE_MEGABYTES[lane]),
+  const opened = (options: Omit<Parameters<typeof connect>[0], 'path'>) =>
+    taken.use(connect({ path, ...options }));
+  const write = opened({
+    readOnly: false,
+    busyTimeout: LOCK_TIMEOUT,
+    cacheMegabytes: cacheMegabytes.writing,
   });
+  write.database.exec('PRAGMA synchronous = FULL');
   /** For short reads on the calling thread; without threads, for all reads. */
-  const main = opened(
-    { readOnly: true, busyTimeout: READ_PATIENCE },
-    pageReaders > 0 ? cacheOf('records') : {},
-  );
+  const main = opened({
+    readOnly: true,
+    busyTimeout: READ_PATIENCE,
+    cacheMegabytes: pageReaders > 0 ? SERVING_CACHE_MEGABYTES.records : cacheMegabytes.reading,
+  });
   const look = lookOn(main);
   const clock = storeClock(given, trust, () => {
     const { clockReading: reading, newest } = look().meta;
     return { reading, newest };
   });
-  const probe = opened({ readOnly: false, busyTimeout: 0 }, { cacheMegabytes: 1 });
+  const probe = opened({ readOnly: false, busyTimeout: 0, cacheMegabytes: 1 });
   probe.database.exec('PRAGMA synchronous = NORMAL');
   const reading = sessionOn(main);
   const { secret } = await readMeta(reading, 'secret');
@@ -138,16 +145,16 @@ async function sqliteEngine(
   );
   const bodies = new WholeBodies();
   const making = makerOf(deflatingLater(), bodies);
-  const pool = { ...shared, secret, busyTimeout: READ_PATIENCE, bodies: bodies.shared };
-  const threads = (lane: Lane, size: number, own = {}) =>
-    size > 0 ? readerPool({ ...pool, ...own }, lane, size) : undefined;
+  const pool = { path, secret, busyTimeout: READ_PATIENCE, bodies: bodies.shared };
+  const threads = (lane: Lane, size: number, cacheMegabytes: number) =>
+    size > 0 ? readerPool({ ...pool, cacheMegabytes }, lane, size) : undefined;
   const pools = {
     records: undefined,
-    pages: threads('pages', pageReaders, cacheOf('pages')),
-    searches: threads('searches', searchReaders, cacheOf('searches')),
+    pages: threads('pages', pageReaders, SERVING_CACHE_MEGABYTES.pages),
+    searches: threads('searches', searchReaders, SERVING_CACHE_MEGABYTES.searches),
   };
   // The verification is the only caller, so it may use all threads.
-  const checking = threads('pages', checkers);
+  const checking = threads('pages', checkers, cacheMegabytes.reading);
   taken.move(); // the engine closes them
 
   return {

@@ -91,3 +91,13 @@ test('a dictionary is published a thousand entries at a time, however many value
   t.mock.restoreAll();
   assert.deepEqual(await Array.fromAsync(findFaults(world.store)), []);
 });
+
+test('a statement changes 500 counters at most, whose pages the engine keeps in memory until it has ended', async (t) => {
+  const world = await makeWorld(sqliteEngine(), t);
+  await world.write('Property', listing('A', { Appliances: texts(1) }));
+  const returned = watchReads(t, 'INSERT INTO plat_counters');
+  await world.write('Property', listing('B', { Appliances: texts(1201) }));
+  assert.ok(returned.length > 2 && Math.max(...returned) === 500, `${returned}`);
+  t.mock.restoreAll();
+  assert.deepEqual(await published(world), keysOf(texts(1201)));
+});
