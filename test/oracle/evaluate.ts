@@ -269,6 +269,8 @@ function calculate(term: Calculation, situation: Situation): Value {
       return inRange(dayOf(wholeMillisecond(result)));
     case 'timestamp':
       return inRange(wholeMillisecond(result));
+    case 'duration':
+      return Number.isFinite(result) ? exactDuration(result) : null;
     default:
       return Number.isFinite(result) ? result : null;
   }
@@ -278,6 +280,12 @@ function calculate(term: Calculation, situation: Situation): Value {
 function wholeMillisecond(moment: number): number {
   if (!Number.isInteger(moment)) throw new Unsure('between two milliseconds');
   return moment;
+}
+
+/** A duration that a double represents to the microsecond, in seconds; other results are left open. */
+function exactDuration(milliseconds: number): number {
+  if (milliseconds % 1000 !== 0) wholeNumber(Math.round(milliseconds * 1000));
+  return milliseconds;
 }
 
 /** Literals may be of the year 0, although records are not. */
