@@ -15,7 +15,7 @@ export const SMALLEST = 64 * 1024;
 /** Larger memory is not kept. */
 const LARGEST_KEPT = 64 * 1024 * 1024;
 /** The number of pieces of memory that are kept for reuse: those that were released last. */
-const KEPT = 4;
+const KEPT = 3;
 
 /** Memory that a body does not release: in a process that reads few pages. */
 export const ownMemory = (length: number): OwnedBody => ({ body: new Uint8Array(length) });

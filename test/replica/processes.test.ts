@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { test } from 'node:test';
-import { acquireSource, LEASE, newAcquirer } from '../../src/replica/checkpoint/lease.ts';
+import { acquireSource, LEASE, newAcquirer, whileAcquired } from '../../src/replica/checkpoint/lease.ts';
 import { type Host, processesOf, realProcesses, shownName } from '../../src/replica/checkpoint/processes.ts';
 import { sqliteEngine } from '../support/sqlite-engine.ts';
 import { makeWorld } from '../support/world.ts';
@@ -137,4 +137,38 @@ test('a lease that ends years from now was written with a wrong clock: it is tak
   const held = await acquireSource(store, 'feed', newAcquirer(sleeping));
   assert.equal(clock.now() - begun, LEASE);
   assert.equal((await store.checkpoints.leaseHolder('feed'))?.holder, held.lease().holder);
+});
+
+test('a source is released once a renewal of its lease that is being committed has ended', async (t) => {
+  const { store, clock } = await makeWorld(sqliteEngine(), t, { settings: { owner: 'replica' } });
+  const acquired = await acquireSource(store, 'feed', newAcquirer(clock));
+  const order: string[] = [];
+  const [begun, committed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const checkpoints: typeof store.checkpoints = {
+    ...store.checkpoints,
+    commit: async (source, change) => {
+      begun.resolve();
+      await committed.promise;
+      order.push('renewed');
+      return store.checkpoints.commit(source, change);
+    },
+  };
+  const held = {
+    ...acquired,
+    release: () => {
+      order.push('released');
+      return acquired.release();
+    },
+  };
+  const time = {
+    clock: { now: clock.now, sleep: async () => undefined },
+    signal: new AbortController().signal,
+  };
+  const running = whileAcquired({ checkpoints }, held, time, async () => {
+    await begun.promise;
+    setImmediate(committed.resolve);
+    return 'done';
+  });
+  assert.equal(await running, 'done');
+  assert.deepEqual(order, ['renewed', 'released']);
 });

@@ -95,7 +95,7 @@ export async function whileAcquired<T extends string>(
       }
     }
   };
-  void renew();
+  const renewing = renew();
   try {
     const result = await work(AbortSignal.any([signal, lost.signal]));
     if (lost.signal.aborted && result === 'stopped') throw lost.signal.reason;
@@ -104,6 +104,8 @@ export async function whileAcquired<T extends string>(
     throw lost.signal.aborted ? lost.signal.reason : error;
   } finally {
     ended.abort();
+    // A renewal that is being committed ends while this process has the source.
+    await renewing;
     // If the store is unreachable, the lease expires by itself.
     if (!lost.signal.aborted) await release().catch(() => undefined);
   }

@@ -70,7 +70,8 @@ const COMMA = 0x2c;
 export class TextFile {
   readonly #options: TextFileOptions;
   readonly #key = randomBytes(16);
-  readonly #memory = new PageMemory((length) => new ArrayBuffer(length));
+  /** Of the system's own pages, as of a resizable buffer: malloc's would leave gaps of several megabytes when it is released. */
+  readonly #memory = new PageMemory((length) => new ArrayBuffer(length, { maxByteLength: length }));
   readonly #queue = new PromiseQueue();
   readonly #space = new FileSpace();
   /** The least recently used first. */
