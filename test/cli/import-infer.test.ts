@@ -277,9 +277,9 @@ test('numbers of any size are drafted with a type that stores them exactly', asy
   const record = (at: number) => Object.entries(numbers).map(([name, values]) => `"${name}":${values[at]}`);
   at.file('a.ndjson', `{"ListingKey":"1",${record(0)}}\n{"ListingKey":"2",${record(1)}}\n`);
   const table = [
-    'ListingKey,Place,Phone,Wide,Zip',
-    '3,-97.12345678,+15551234567,123456789012345678,01002',
-    '4,3,1,1e300,7',
+    'ListingKey,Place,Phone,Wide,Zip,Double,More',
+    '3,-97.12345678,+15551234567,123456789012345678,01002,0.30000000000000004,1.2345678901234567891',
+    '4,3,1,1e300,7,0.5,2',
   ];
   at.file('a.csv', table.join('\n'));
   const both = ['import', '--store', 'm.db', '--infer', '--json'];
@@ -317,6 +317,8 @@ test('numbers of any size are drafted with a type that stores them exactly', asy
         ['Phone', 'string'],
         ['Wide', 'string'],
         ['Zip', 'string'],
+        ['Double', 'decimal(29,17)'],
+        ['More', 'string'],
       ],
     ],
   );

@@ -12,7 +12,7 @@ import {
   type LookupDeclaration,
   type Resource,
 } from '../../dictionary/index.ts';
-import { decimalsOf } from '../../records/value.ts';
+import { decimalsOf, isChanged } from '../../records/value.ts';
 import { isObject } from '../../shared/json.ts';
 import { nameOfTitle } from './field-names.ts';
 
@@ -69,7 +69,10 @@ const SCALE = 2;
 /** The maximum number of decimals of a number field; a number with more is not an amount and is kept as a text. */
 const MOST_DECIMALS = 38;
 
-/** A number in a table, without a plus sign or leading zeros, which it would lose; with too many digits it is a text. */
+/**
+ * A number in a table, without a plus sign or leading zeros, which it would lose. A whole number with more digits than
+ * this is an identifier.
+ */
 const NUMBER = /^-?(0|[1-9]\d*)(?:\.(\d+))?$/;
 const KEPT = 15;
 const BOOLEAN = /^(?:true|false|yes|no|y|n)$/i;
@@ -201,8 +204,9 @@ function noteText(seen: Seen, text: string): boolean {
 }
 
 function isKept(text: string): boolean {
-  const [, whole = '', fraction = ''] = NUMBER.exec(text) ?? [];
-  return whole !== '' && whole.length + fraction.length <= KEPT;
+  const [, whole, fraction] = NUMBER.exec(text) ?? [];
+  if (fraction !== undefined) return !isChanged(Number(text), text);
+  return whole !== undefined && whole.length <= KEPT;
 }
 
 function noteString(seen: Seen, text: string): void {
