@@ -184,19 +184,20 @@ export interface ValueInUse extends LookupValue {
 /**
  * Values by their counters.
  * @param rows counters that are not zero
+ * @param known what is known of their audiences
  */
 export function valuesOf(
   rows: Iterable<{ readonly resource?: unknown; readonly visible?: unknown }>,
-  asked: Iterable<string> = [],
+  known: Iterable<readonly [counter: string, audience: number]> = [],
 ): ValueInUse[] {
-  const audiences = new Map<string, number>([...asked].map((counter) => [counter, 0]));
+  const audiences = new Map(known);
   for (const { resource, visible } of rows) {
     const counter = String(resource);
     audiences.set(counter, (audiences.get(counter) ?? 0) | Number(visible));
   }
   return [...audiences].map(([counter, audience]) => {
-    const [lookup = '', value = ''] = counter.slice(VALUES.length).split(/\n(.*)/s, 2);
-    return { lookup, value, audience };
+    const lookup = counter.slice(VALUES.length).split('\n', 1).join();
+    return { lookup, value: counter.slice(VALUES.length + lookup.length + 1), audience };
   });
 }
 

@@ -52,6 +52,23 @@ export const valueIn = (
 ): FieldValue | undefined =>
   derived?.[name] ?? (values instanceof ListedValues ? values.get(name) : values[name]);
 
+/**
+ * The values of a record that is to be stored, in the order of some names.
+ * @param places of the names
+ */
+export function valuesInOrder(
+  { values, derived = {} }: Pick<RowToPut, 'values' | 'derived'>,
+  names: readonly string[],
+  places: ReadonlyMap<string, number>,
+): (FieldValue | undefined)[] {
+  const list = values instanceof ListedValues ? values.inOrder(names) : names.map((name) => values[name]);
+  for (const name in derived) {
+    const place = places.get(name);
+    if (place !== undefined) list[place] = derived[name] ?? list[place];
+  }
+  return list;
+}
+
 /** A record whose content does not change, except for its timestamps and perhaps the counts of its children. */
 export interface RowToRestamp {
   readonly stored: StoredRow;

@@ -12,6 +12,8 @@ interface Members {
 /** A field, its name as JSON text (`"City":`), and how its value is written. */
 export interface NamedField {
   readonly field: Field;
+  /** The position of the field among those of its layout. */
+  readonly place: number;
   readonly label: string;
   readonly write: (value: FieldValue) => string;
 }
@@ -21,15 +23,16 @@ export const label = (name: string): string => `${JSON.stringify(name)}:`;
 /** An empty collection is [], never null. */
 export const absentText = (field: Field): string => (field.collection ? '[]' : 'null');
 
-/** The value of a record's field, by its name. */
-export type ReadValue = (name: string) => FieldValue | undefined;
+/** The value of a record's field. */
+export type ReadValue = (field: NamedField) => FieldValue | undefined;
 
 /** Writes fields as members, each with a leading comma. */
 function writeMembers(fields: readonly NamedField[], read: ReadValue): Members {
   let present = '';
   let absent = '';
-  for (const { field, label: name, write } of fields) {
-    const value = read(field.name);
+  for (const named of fields) {
+    const { field, label: name, write } = named;
+    const value = read(named);
     if (value === undefined || isAbsent(value)) absent += `,${name}${absentText(field)}`;
     else present += `,${name}${write(value)}`;
   }
@@ -64,12 +67,20 @@ export function withNumbers(
   for (const field of fields) {
     const number = numbers[field.name];
     if (number === undefined) continue;
-    // Quotes within a value are escaped, so only the member itself matches.
-    const name = label(naming === 'native' ? field.nativeName : field.name);
-    changed = changed.replace(new RegExp(`${name}\\d+`), `${name}${number}`);
+    const { name, member } = numberMember(naming === 'native' ? field.nativeName : field.name);
+    changed = changed.replace(member, `${name}${number}`);
   }
   return changed;
 }
+
+const numberMembers = new Map<string, { readonly name: string; readonly member: RegExp }>();
+
+/** How a member with a number is found. Quotes within a value are escaped, so only the member itself matches. */
+const numberMember = (field: string) =>
+  numberMembers.getOrInsertComputed(field, () => ({
+    name: label(field),
+    member: new RegExp(`${label(field)}\\d+`),
+  }));
 
 /** The text columns of a record by name. */
 type PieceTexts = Readonly<Record<string, string>>;
@@ -97,12 +108,19 @@ const writerOf = (field: Field): ((value: FieldValue) => string) =>
  * @param only restricts them to pieces of these classes, such as `open` for a new timestamp
  */
 export function textPlans(layout: ResourceLayout, only?: ReadonlySet<string>): TextPlan[] {
+  const places = new Map(layout.fields.map((field, place) => [field, place]));
+  const placeOf = (field: Field): number => {
+    const place = places.get(field);
+    if (place === undefined) throw new Error(`${field.name} is not a field of the layout`);
+    return place;
+  };
   const pieces: TextPlan[] = layout.pieces
     .filter((piece) => only?.has(piece.class) ?? true)
     .map((piece) => ({
       ...piece,
       fields: piece.fields.map((field) => ({
         field,
+        place: placeOf(field),
         label: label(piece.naming === 'native' ? field.nativeName : field.name),
         write: writerOf(field),
       })),
@@ -112,6 +130,7 @@ export function textPlans(layout: ResourceLayout, only?: ReadonlySet<string>): T
     first: false,
     fields: join.fields.map(({ field, suffix }) => ({
       field,
+      place: placeOf(field),
       label: `"${NAME_MARK}${suffix}":`,
       write: JSON.stringify,
     })),

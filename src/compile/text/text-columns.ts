@@ -1,10 +1,11 @@
 /** The columns of ready texts, and how a write computes them from a record. */
+import type { FieldValue } from '../../dictionary/index.ts';
 import { plainValues } from '../../records/listed-values.ts';
-import { type RowToPut, type StoredRow, valueIn } from '../../records/rows.ts';
+import { type RowToPut, type StoredRow, valueIn, valuesInOrder } from '../../records/rows.ts';
 import { isStamp } from '../../records/stamps.ts';
 import type { ResourceLayout } from '../layout/index.ts';
 import type { StoreModel } from '../model.ts';
-import { pieceWriter, type ReadValue, servedFile } from './members.ts';
+import { pieceWriter, servedFile } from './members.ts';
 import { nativeHead, nativePartTexts, partContains } from './native-parts.ts';
 
 type Bindable = string | number | null;
@@ -13,6 +14,16 @@ type Bindable = string | number | null;
 interface ColumnWriter<T> {
   readonly columns: readonly string[];
   readonly values: (from: T) => Bindable[];
+}
+
+/** The values of a record in the order of the fields of its layout. */
+export type ValuesOf = (row: Pick<RowToPut, 'values' | 'derived'>) => (FieldValue | undefined)[];
+
+/** Reads all values of a record at once, since columns, texts and counters need each of them. */
+export function valuesBy({ fields }: ResourceLayout): ValuesOf {
+  const names = fields.map(({ name }) => name);
+  const places = new Map(names.map((name, place) => [name, place]));
+  return (row) => valuesInOrder(row, names, places);
 }
 
 /** A record's place among its siblings, and the file that this service serves for it. */
@@ -28,7 +39,12 @@ export function rankAndFile(row: Pick<RowToPut, 'values'>): {
 }
 
 /** All ready texts of a record, and the version of the profile that they are written with. */
-export function textColumns(model: StoreModel, layout: ResourceLayout): ColumnWriter<RowToPut> {
+export function textColumns(
+  model: StoreModel,
+  layout: ResourceLayout,
+): Pick<ColumnWriter<RowToPut>, 'columns'> & {
+  readonly values: (row: RowToPut, values: readonly (FieldValue | undefined)[]) => Bindable[];
+} {
   const { pieces, joinPieces } = layout;
   const pieceColumns = [...pieces, ...joinPieces].flatMap((piece) => [piece.valuesColumn, piece.nullsColumn]);
   const write = pieceWriter(layout);
@@ -36,8 +52,8 @@ export function textColumns(model: StoreModel, layout: ResourceLayout): ColumnWr
   const { version } = model.profile;
   return {
     columns: ['_profile', ...native.columns, ...pieceColumns],
-    values: (row) => {
-      const texts = write((name) => valueIn(row, name));
+    values: (row, values) => {
+      const texts = write(({ place }) => values[place]);
       return [version, ...native.values(row), ...pieceColumns.map((column) => texts[column] ?? '')];
     },
   };
@@ -63,14 +79,14 @@ function nativeColumns({ settings }: StoreModel, { resource }: ResourceLayout): 
 export function classTextColumns(
   layout: ResourceLayout,
   classes: ReadonlySet<string>,
-): ColumnWriter<ReadValue> {
+): ColumnWriter<(name: string) => FieldValue | undefined> {
   const pieces = layout.pieces.filter((piece) => classes.has(piece.class));
   const columns = pieces.flatMap((piece) => [piece.valuesColumn, piece.nullsColumn]);
   const write = pieceWriter(layout, classes);
   return {
     columns,
     values: (read) => {
-      const texts = write(read);
+      const texts = write(({ field }) => read(field.name));
       return columns.map((column) => texts[column] ?? '');
     },
   };

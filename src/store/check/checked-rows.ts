@@ -13,7 +13,7 @@ import {
   typedFields,
 } from '../../compile/layout/index.ts';
 import { dormantFields, type StoreModel } from '../../compile/model.ts';
-import { textColumns } from '../../compile/text/text-columns.ts';
+import { textColumns, valuesBy } from '../../compile/text/text-columns.ts';
 import type { Field, FieldValue, FieldValues } from '../../dictionary/index.ts';
 import { contentHash, storedHash } from '../../records/content-hash.ts';
 import { mediaKind } from '../../records/media.ts';
@@ -116,8 +116,9 @@ export function textsAt(model: StoreModel, layout: ResourceLayout, version: numb
       fields: piece.fields.filter(({ field }) => isKnown(field)),
     })),
   });
+  const valuesOf = valuesBy(layout);
   return (row) => {
-    const texts = values(row);
+    const texts = values(row, valuesOf(row));
     // The first column is the version itself.
     return new Map(columns.slice(1).map((each, at) => [each, String(texts[at + 1] ?? '')]));
   };

@@ -6,14 +6,14 @@ import { cellOf, decodeSound, encode, textOf } from '../../compile/column-value.
 import { type BoundValue, bind, join, name, sql } from '../../compile/fragment.ts';
 import { isOneTable, type ResourceLayout, typedFields } from '../../compile/layout/index.ts';
 import { dormantFields } from '../../compile/model.ts';
-import { rankAndFile, textColumns } from '../../compile/text/text-columns.ts';
+import { rankAndFile, textColumns, valuesBy } from '../../compile/text/text-columns.ts';
 import {
   countedFields,
   countReplaced,
   countValues,
   type StoredCountedRow,
 } from '../../compile/values-in-use.ts';
-import type { Field } from '../../dictionary/index.ts';
+import type { Field, FieldValue } from '../../dictionary/index.ts';
 import { type RowToPut, type StoredRow, valueIn } from '../../records/rows.ts';
 import type { Row } from '../session.ts';
 import type { RecordTexts } from '../write-session.ts';
@@ -31,6 +31,8 @@ interface Standing extends StoredCountedRow {
 /** A row that is about to be inserted. */
 interface Placed {
   readonly row: RowToPut;
+  /** Its values in the order of the fields of the layout. */
+  readonly values: readonly (FieldValue | undefined)[];
   /** The values of its typed columns, which its words and its search row are taken from as well. */
   readonly cells: readonly BoundValue[];
   readonly id: number;
@@ -52,6 +54,15 @@ export function rowPutter(context: WriteContext, layout: ResourceLayout): RowPut
   const one = isOneTable(layout);
   const child = resource.parent !== undefined;
   const typed = typedFields(layout);
+  const valuesOf = valuesBy(layout);
+  const places = new Map(layout.fields.map((field, place) => [field, place]));
+  /** Fields with their places among the values of a record. */
+  const inPlace = (fields: readonly Field[]) =>
+    fields.flatMap((field) => {
+      const place = places.get(field);
+      return place === undefined ? [] : [{ field, place }];
+    });
+  const typedValues = inPlace(typed);
   const dormant = dormantFields(model, resource);
   const nothingDormant = dormant.map(() => null);
   const links = layout.links.map(({ field }) => field);
@@ -64,8 +75,12 @@ export function rowPutter(context: WriteContext, layout: ResourceLayout): RowPut
     ...dormant,
     ...(one ? texts.columns : []),
   ];
-  const counted = countedFields(model, layout).map(({ field }) => field.name);
-  const compared = join(['_key', '_visible', '_shown', '_system', ...dormant, ...counted].map(name), ', ');
+  const counted = countedFields(model, layout).map(({ field }) => field);
+  const countedValues = inPlace(counted);
+  const compared = join(
+    ['_key', '_visible', '_shown', '_system', ...dormant, ...counted.map((field) => field.name)].map(name),
+    ', ',
+  );
   const searched = [...typed.keys()].filter((index) => typed[index]?.type.kind === 'string');
   const indexes = new Map(typed.map(({ name }, index) => [name, index]));
   const inSearch = search?.fields.map(({ name }) => indexes.get(name) ?? -1) ?? [];
@@ -78,10 +93,11 @@ export function rowPutter(context: WriteContext, layout: ResourceLayout): RowPut
     changes.touchParents(rows);
     changes.touchParents(rows.flatMap(({ stored }) => stored ?? []));
     const moved: string[] = [];
-    for (const { row, visibility, before } of placed) {
+    for (const { row, values, visibility, before } of placed) {
       const { visible } = visibility;
       changes.put(resource.name, row.key, before ?? row.stored, { visible, system: row.system });
-      const read = ({ name }: Field) => valueIn(row, name);
+      const toCount = countedValues.map(({ place }) => values[place]);
+      const read = (_: Field, index: number) => toCount[index];
       const counted = { ...visibility, system: row.system, read };
       if (before === undefined) countValues(model, layout, counted, counters, 1);
       else countReplaced(model, layout, before, counted, counters);
@@ -119,33 +135,45 @@ export function rowPutter(context: WriteContext, layout: ResourceLayout): RowPut
     const idOf = (row: RowToPut): number | undefined =>
       row.stored?.isTorn === true ? settled.ids.get(row.key) : row.stored?.id;
     const nextId = await takeIds(rows.filter((row) => idOf(row) === undefined).length);
-    return rows.map((row, index) => ({
-      row,
-      cells: typed.map((field) => encode(field, valueIn(row, field.name))),
-      id: idOf(row) ?? nextId(),
-      visibility: visibility[index] ?? { visible: 0, shown: 0 },
-      before: before.get(row.key),
-    }));
+    return rows.map((row, index) => {
+      const values = valuesOf(row);
+      return {
+        row,
+        values,
+        cells: typedValues.map(({ field, place }) => encode(field, values[place])),
+        id: idOf(row) ?? nextId(),
+        visibility: visibility[index] ?? { visible: 0, shown: 0 },
+        before: before.get(row.key),
+      };
+    });
   }
 
   function* columnRows(placed: readonly Placed[]): Iterable<BoundValue[]> {
-    for (const { row, cells, id, visibility, before } of placed) {
+    for (const { row, values: content, cells, id, visibility, before } of placed) {
       const { rank, file } = rankAndFile(row);
       const source = context.source ?? row.stored?.source ?? null;
       const values: BoundValue[] = child ? [row.key, row.parent ?? '', row.parentResource ?? ''] : [row.key];
       values.push(id, row.system, visibility.visible, visibility.shown, row.kind, rank, file, row.hash);
       values.push(row.audience ?? null, source);
       values.push(...cells, ...(before?.dormant ?? nothingDormant));
-      if (one) values.push(...texts.values(row));
+      if (one) values.push(...texts.values(row, content));
       yield values;
     }
   }
 
   /** The texts of listings have a table of their own, which also carries the links to their agents. */
   function* textRows(placed: readonly Placed[]): Iterable<BoundValue[]> {
-    for (const { row, id, visibility } of placed) {
+    for (const { row, values, id, visibility } of placed) {
       const linked = links.map((link) => textOf(valueIn(row, link)));
-      yield [row.key, id, row.system, visibility.visible, visibility.shown, ...linked, ...texts.values(row)];
+      yield [
+        row.key,
+        id,
+        row.system,
+        visibility.visible,
+        visibility.shown,
+        ...linked,
+        ...texts.values(row, values),
+      ];
     }
   }
 

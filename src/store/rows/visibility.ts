@@ -20,6 +20,7 @@ import {
 } from '../../compile/visibility.ts';
 import type { RowToPut } from '../../records/rows.ts';
 import { chunked } from '../../shared/chunked.ts';
+import { perObject } from '../../shared/per-object.ts';
 import type { Row } from '../session.ts';
 import type { WriteContext } from './write-context.ts';
 
@@ -29,8 +30,11 @@ export interface Visibility {
   readonly shown: number;
 }
 
-/** Combinations of values whose visibility a transaction remembers. */
+/** Combinations of values whose visibility is remembered for a resource. */
 const REMEMBERED = 20_000;
+
+/** The rules of a model depend on nothing else, so transactions share what they found, by resource. */
+const rememberedBy = perObject((_: StoreModel) => new Map<string, Map<string, Visibility>>());
 
 /**
  * Evaluates the visibility of rows that are about to be written. The rules of a resource depend on few fields (a
@@ -43,7 +47,7 @@ export function visibilityOf(
   most = REMEMBERED,
 ): (rows: readonly RowToPut[]) => Promise<Visibility[]> {
   const fields = ruleFields(layout);
-  const remembered = new Map<string, Visibility>();
+  const remembered = rememberedBy(context.model).getOrInsertComputed(layout.resource.name, () => new Map());
   return async (rows) => {
     if (remembered.size > most) remembered.clear();
     const fresh = new Map<string, Row>();
