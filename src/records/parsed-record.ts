@@ -32,6 +32,8 @@ export interface Prepared {
   readonly hash: string;
   /** The generation of a model in which all of its fields, and of its children's, are in use. */
   readonly generation: number;
+  /** Those of its texts that contain nothing that the store sets, as that model writes them; not of a child. */
+  readonly fixedTexts?: () => readonly string[];
 }
 
 /** One of the values of a record, without making an object of all. */

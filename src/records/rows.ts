@@ -41,6 +41,8 @@ export interface RowToPut {
    * Copying values of a hundred members would take longer than hashing them.
    */
   readonly derived?: FieldValues;
+  /** Those of its texts that contain nothing derived (`fixedTexts`), if they have been written by the model of the write. */
+  readonly fixedTexts?: (() => readonly string[]) | undefined;
   /** The bits of the roles that may know that the row exists; only for rows that the store itself publishes. */
   readonly audience?: number;
 }

@@ -7,6 +7,7 @@ import { ReadingThread } from '../../src/cli/import/reading-thread.ts';
 import type { RawRecord } from '../../src/cli/import/record-json.ts';
 import { readRecords } from '../../src/cli/import/record-reader.ts';
 import { makeModel } from '../../src/compile/model.ts';
+import { fixedTexts } from '../../src/compile/text/text-columns.ts';
 import { PlatError } from '../../src/errors/index.ts';
 import type { ParsedRecord } from '../../src/records/parsed-record.ts';
 import { EMPTY_PROFILE, extendProfile, initialFields } from '../../src/records/profile.ts';
@@ -73,7 +74,7 @@ function content({ results, ignored, warnings }: ReadRecords): object {
   return { results: results.map((each) => (typeof each === 'string' ? each : of(each))), ignored, warnings };
 }
 
-test('another thread reads the same from the texts of records, with their hashes', async () => {
+test('another thread reads the same from the texts of records, with their hashes and ready texts', async () => {
   const all = await raws();
   assert.equal(all.length, LINES.length);
   const expected = readRecordTexts(all, 'Property', model, OPTIONS);
@@ -86,6 +87,10 @@ test('another thread reads the same from the texts of records, with their hashes
     content(await second()),
     content(readRecordTexts(all.slice(11), 'Member', model, OPTIONS)),
   );
+  const textsOf = fixedTexts(model.layout('Property'));
+  assert.ok(
+    results.some((each) => typeof each === 'object' && textsOf(each).join('').includes('Ütrecht \u2028')),
+  );
   const hashes = expected.results.map((each) =>
     typeof each === 'string' ? '' : prepareRecord(each, model).hash,
   );
@@ -93,8 +98,11 @@ test('another thread reads the same from the texts of records, with their hashes
     const [line = '', isKnown] = LINES[index] ?? [];
     assert.equal(typeof result === 'string', isKnown === undefined, line);
     if (typeof result === 'string') continue;
-    const prepared = isKnown ? { hash: hashes[index], generation: model.generation } : undefined;
-    assert.deepEqual(result.prepared, prepared, line);
+    const { hash, generation, fixedTexts: texts } = result.prepared ?? {};
+    const known = isKnown
+      ? [hashes[index], model.generation, textsOf(result)]
+      : [undefined, undefined, undefined];
+    assert.deepEqual([hash, generation, texts?.()], known, line);
     assert.equal(prepareRecord(result, model).hash, hashes[index]);
   }
 });

@@ -9,7 +9,7 @@ import { platError } from '../../errors/index.ts';
 import { type ReadingOptions, type ReadRecords, readRecordTexts } from './read-records.ts';
 import type { ReadingRequest } from './reading-worker.ts';
 import type { RawRecord } from './record-json.ts';
-import { unpack } from './sent-records.ts';
+import { type SentBytes, unpack } from './sent-records.ts';
 
 /** When a thread is worth its work; without a second processor it never is. */
 const WORTH = {
@@ -33,7 +33,7 @@ const ENDING = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
 const WORKER = new URL(`./reading-worker.${ENDING}`, import.meta.url);
 
 interface Waiting {
-  readonly resolve: (bytes: Uint8Array<ArrayBuffer>) => void;
+  readonly resolve: (sent: SentBytes) => void;
   readonly reject: (error: Error) => void;
 }
 
@@ -77,9 +77,9 @@ export class ReadingThread implements AsyncDisposable {
       if (characters > first && characters > each * records) this.#worker = this.#start();
       return async () => read;
     }
-    const bytes = this.#ask(this.#worker, { resource, raws, ...this.#news(model) });
-    bytes.catch(() => undefined); // the function below throws it
-    return async () => unpack(await bytes, resource, model.resource);
+    const sent = this.#ask(this.#worker, { resource, raws, ...this.#news(model) });
+    sent.catch(() => undefined); // the function below throws it
+    return async () => unpack(await sent, resource, model.resource);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -100,7 +100,7 @@ export class ReadingThread implements AsyncDisposable {
       workerData: this.#options,
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MEGABYTES },
     });
-    worker.on('message', (bytes: Uint8Array<ArrayBuffer>) => this.#waiting.shift()?.resolve(bytes));
+    worker.on('message', (sent: SentBytes) => this.#waiting.shift()?.resolve(sent));
     worker.on('error', (error) => this.#fail(error instanceof Error ? error : new Error(String(error))));
     worker.on('exit', (code) => {
       this.#fail(platError('failed', { reason: `The thread that reads records ended with code ${code}.` }));
@@ -108,7 +108,7 @@ export class ReadingThread implements AsyncDisposable {
     return worker;
   }
 
-  #ask(worker: Worker, request: ReadingRequest): Promise<Uint8Array<ArrayBuffer>> {
+  #ask(worker: Worker, request: ReadingRequest): Promise<SentBytes> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
     return new Promise((resolve, reject) => {
       this.#waiting.push({ resolve, reject });

@@ -14,6 +14,8 @@ interface SentRecord {
   readonly values: readonly (FieldValue | undefined)[];
   /** Its hash; absent if it has a field that is not in use. */
   readonly hash?: string | undefined;
+  /** The length of its texts in bytes, and of each in characters; absent for a child, or without a hash. */
+  readonly texts?: { readonly bytes: number; readonly lengths: readonly number[] };
   /** The counts that it names, which the store derives. */
   readonly counts?: readonly string[];
   /** Its children: navigation, resource, records. */
@@ -31,20 +33,50 @@ interface Sent extends Changed {
 /** The positions of the names of a resource's values, in the order in which they first occurred. */
 type Places = Map<string, number>;
 
-/** @param prepare the record with its hash, if all of its fields are in use */
+/** Records as bytes: their values as JSON, and their texts one after the other, since these are full of quotes. */
+export interface SentBytes {
+  readonly records: Uint8Array<ArrayBuffer>;
+  readonly texts: Uint8Array<ArrayBuffer>;
+}
+
+/** What is found out of records for their write. */
+interface Preparing {
+  /** The record with its hash, if all of its fields are in use. */
+  readonly prepare: (record: ParsedRecord) => PreparedRecord | undefined;
+  /** The texts of a prepared record that contain nothing that the store sets. */
+  readonly textsOf: (record: ParsedRecord) => readonly string[];
+}
+
 export function pack(
   { results, ...changed }: ReadRecords,
   generation: number,
-  prepare: (record: ParsedRecord) => PreparedRecord | undefined,
-): Uint8Array<ArrayBuffer> {
+  { prepare, textsOf }: Preparing,
+): SentBytes {
   const places = new Map<string, Places>();
+  const joined: string[] = [];
+  let size = 0;
+  const send = (record: ParsedRecord): SentRecord => {
+    const prepared = prepare(record);
+    const sent = packed(record, prepared, places);
+    if (prepared === undefined) return sent;
+    const texts = textsOf(record);
+    const text = texts.join('');
+    const bytes = Buffer.byteLength(text);
+    joined.push(text);
+    size += bytes;
+    return { ...sent, texts: { bytes, lengths: texts.map(({ length }) => length) } };
+  };
   const sent: Sent = {
-    results: results.map((each) => (typeof each === 'string' ? each : packed(each, prepare(each), places))),
+    results: results.map((each) => (typeof each === 'string' ? each : send(each))),
     ...changed,
     generation,
     names: Object.fromEntries([...places].map(([resource, names]) => [resource, [...names.keys()]])),
   };
-  return new TextEncoder().encode(JSON.stringify(sent));
+  const bytes = new Uint8Array(size);
+  const texts = Buffer.from(bytes.buffer);
+  let at = 0;
+  for (const text of joined) at += texts.write(text, at);
+  return { records: new TextEncoder().encode(JSON.stringify(sent)), texts: bytes };
 }
 
 function packed(
@@ -95,17 +127,17 @@ class ListedRecord implements ParsedRecord {
 
   constructor(
     resource: Resource,
-    { key, values, hash, counts = [] }: SentRecord,
+    { key, values, counts = [] }: SentRecord,
     places: Places,
     children: ReadonlyMap<string, readonly ParsedRecord[]>,
-    generation: number,
+    prepared: Prepared | undefined,
   ) {
     this.resource = resource;
     this.key = key;
     this.listed = new ListedValues(places, values);
     this.children = children;
     this.dropped = counts.map((name) => ({ resource: resource.name, name, value: undefined, why: 'count' }));
-    if (hash !== undefined) this.prepared = { hash, generation };
+    if (prepared !== undefined) this.prepared = prepared;
   }
 
   get values(): FieldValues {
@@ -118,7 +150,7 @@ const NO_CHILDREN: ParsedRecord['children'] = new Map();
 
 /** @param resource the resource with a name */
 export function unpack(
-  bytes: Uint8Array<ArrayBuffer>,
+  { records: bytes, texts: bytesOfTexts }: SentBytes,
   name: string,
   resource: (name: string) => Resource,
 ): ReadRecords {
@@ -126,6 +158,15 @@ export function unpack(
   const places = new Map(
     Object.entries(names).map(([of, list]) => [of, new Map(list.map((each, place) => [each, place]))]),
   );
+  const texts = Buffer.from(bytesOfTexts.buffer);
+  let at = 0;
+  const preparedOf = ({ hash, texts: own }: SentRecord): Prepared | undefined => {
+    if (hash === undefined) return undefined;
+    if (own === undefined) return { hash, generation };
+    const [begin, end] = [at, at + own.bytes];
+    at = end;
+    return { hash, generation, fixedTexts: () => cut(texts.toString('utf8', begin, end), own.lengths) };
+  };
   const unpacked = (of: string, sent: SentRecord): ParsedRecord => {
     const children = sent.children?.map(
       ([navigation, target, records]) => [navigation, records.map((each) => unpacked(target, each))] as const,
@@ -135,11 +176,20 @@ export function unpack(
       sent,
       places.get(of) ?? new Map(),
       children === undefined ? NO_CHILDREN : new Map(children),
-      generation,
+      preparedOf(sent),
     );
   };
   return {
     ...changed,
     results: results.map((each) => (typeof each === 'string' ? each : unpacked(name, each))),
   };
+}
+
+/** The texts of these lengths that a text consists of. */
+function cut(text: string, lengths: readonly number[]): string[] {
+  let at = 0;
+  return lengths.map((length) => {
+    at += length;
+    return text.slice(at - length, at);
+  });
 }

@@ -82,12 +82,6 @@ const numberMember = (field: string) =>
     member: new RegExp(`${label(field)}\\d+`),
   }));
 
-/** The text columns of a record by name. */
-type PieceTexts = Readonly<Record<string, string>>;
-
-/** Writes the text columns of a resource's records. Created once per layout. */
-type PieceWriter = (read: ReadValue) => PieceTexts;
-
 /** How to write the two texts of a piece. */
 export interface TextPlan {
   readonly valuesColumn: string;
@@ -138,19 +132,16 @@ export function textPlans(layout: ResourceLayout, only?: ReadonlySet<string>): T
   return [...pieces, ...joins];
 }
 
-/**
- * Creates the writer of a layout's text columns.
- * @param only restricts it to pieces of these classes
- */
-export function pieceWriter(layout: ResourceLayout, only?: ReadonlySet<string>): PieceWriter {
-  const plans = textPlans(layout, only);
-  return (read) => {
-    const texts: Record<string, string> = {};
-    for (const plan of plans) {
-      const members = writeMembers(plan.fields, read);
-      texts[plan.valuesColumn] = plan.first ? members.values.slice(1) : members.values;
-      texts[plan.nullsColumn] = members.nulls;
-    }
-    return texts;
-  };
+/** Writes the two texts of each piece, in the order of `columnsOf`. */
+export function writeTexts(plans: readonly TextPlan[], read: ReadValue): string[] {
+  const texts: string[] = [];
+  for (const { fields, first } of plans) {
+    const { values, nulls } = writeMembers(fields, read);
+    texts.push(first ? values.slice(1) : values, nulls);
+  }
+  return texts;
 }
+
+/** The columns of the texts of pieces. */
+export const columnsOf = (plans: readonly TextPlan[]): string[] =>
+  plans.flatMap(({ valuesColumn, nullsColumn }) => [valuesColumn, nullsColumn]);

@@ -1,11 +1,12 @@
 /** The columns of ready texts, and how a write computes them from a record. */
 import type { FieldValue } from '../../dictionary/index.ts';
 import { plainValues } from '../../records/listed-values.ts';
+import { isChildCount } from '../../records/media.ts';
 import { type RowToPut, type StoredRow, valueIn, valuesInOrder } from '../../records/rows.ts';
 import { isStamp } from '../../records/stamps.ts';
 import type { ResourceLayout } from '../layout/index.ts';
 import type { StoreModel } from '../model.ts';
-import { pieceWriter, servedFile } from './members.ts';
+import { columnsOf, type ReadValue, servedFile, type TextPlan, textPlans, writeTexts } from './members.ts';
 import { nativeHead, nativePartTexts, partContains } from './native-parts.ts';
 
 type Bindable = string | number | null;
@@ -38,23 +39,38 @@ export function rankAndFile(row: Pick<RowToPut, 'values'>): {
   };
 }
 
+/** Whether a text contains nothing that a store sets when it writes a record: no timestamps, and no counts of children. */
+const isFixed = ({ fields }: TextPlan): boolean =>
+  !fields.some(({ field }) => isStamp(field) || isChildCount(field));
+
+/** The texts of a record that are known before it is written, for `RowToPut`. */
+export function fixedTexts(layout: ResourceLayout): (record: Pick<RowToPut, 'values'>) => readonly string[] {
+  const plans = textPlans(layout).filter(isFixed);
+  const valuesOf = valuesBy(layout);
+  return (record) => {
+    const values = valuesOf(record);
+    return writeTexts(plans, ({ place }) => values[place]);
+  };
+}
+
 /** All ready texts of a record, and the version of the profile that they are written with. */
 export function textColumns(
   model: StoreModel,
   layout: ResourceLayout,
 ): Pick<ColumnWriter<RowToPut>, 'columns'> & {
+  /** @param values of the record, as of `valuesBy` */
   readonly values: (row: RowToPut, values: readonly (FieldValue | undefined)[]) => Bindable[];
 } {
-  const { pieces, joinPieces } = layout;
-  const pieceColumns = [...pieces, ...joinPieces].flatMap((piece) => [piece.valuesColumn, piece.nullsColumn]);
-  const write = pieceWriter(layout);
+  const plans = textPlans(layout);
+  const [fixed, others] = [plans.filter(isFixed), plans.filter((plan) => !isFixed(plan))];
   const native = nativeColumns(model, layout);
   const { version } = model.profile;
   return {
-    columns: ['_profile', ...native.columns, ...pieceColumns],
+    columns: ['_profile', ...native.columns, ...columnsOf(others), ...columnsOf(fixed)],
     values: (row, values) => {
-      const texts = write(({ place }) => values[place]);
-      return [version, ...native.values(row), ...pieceColumns.map((column) => texts[column] ?? '')];
+      const read: ReadValue = ({ place }) => values[place];
+      const known = row.fixedTexts?.() ?? writeTexts(fixed, read);
+      return [version, ...native.values(row), ...writeTexts(others, read), ...known];
     },
   };
 }
@@ -80,15 +96,10 @@ export function classTextColumns(
   layout: ResourceLayout,
   classes: ReadonlySet<string>,
 ): ColumnWriter<(name: string) => FieldValue | undefined> {
-  const pieces = layout.pieces.filter((piece) => classes.has(piece.class));
-  const columns = pieces.flatMap((piece) => [piece.valuesColumn, piece.nullsColumn]);
-  const write = pieceWriter(layout, classes);
+  const plans = textPlans(layout, classes);
   return {
-    columns,
-    values: (read) => {
-      const texts = write(({ field }) => read(field.name));
-      return columns.map((column) => texts[column] ?? '');
-    },
+    columns: columnsOf(plans),
+    values: (read) => writeTexts(plans, ({ field }) => read(field.name)),
   };
 }
 

@@ -311,7 +311,10 @@ async function putParents(
     const values = record.listed ?? record.values;
     const derived = { ...content.counts, ...stamps };
     const { hash } = content;
-    put.push({ key, stored, parent: null, parentResource: null, system, kind, hash, values, derived });
+    const fixedTexts =
+      record.prepared?.generation === model.generation ? record.prepared.fixedTexts : undefined;
+    const place = { parent: null, parentResource: null, system, kind };
+    put.push({ ...place, key, stored, hash, values, derived, fixedTexts });
     if (stored === undefined) tally.inserted++;
     else tally.changed++;
   }
