@@ -95,9 +95,15 @@ test('a dictionary is published a thousand entries at a time, however many value
 test('a statement changes 500 counters at most, whose pages the engine keeps in memory until it has ended', async (t) => {
   const world = await makeWorld(sqliteEngine(), t);
   await world.write('Property', listing('A', { Appliances: texts(1) }));
-  const returned = watchReads(t, 'INSERT INTO plat_counters');
+  const given: number[] = [];
+  const { all } = StatementSync.prototype;
+  t.mock.method(StatementSync.prototype, 'all', function (this: StatementSync, ...values: never[]) {
+    const [list] = values;
+    if (this.sourceSQL.startsWith('INSERT INTO plat_counters')) given.push(JSON.parse(String(list)).length);
+    return Reflect.apply(all, this, values);
+  });
   await world.write('Property', listing('B', { Appliances: texts(1201) }));
-  assert.ok(returned.length > 2 && Math.max(...returned) === 500, `${returned}`);
+  assert.ok(given.length > 2 && Math.max(...given) === 500, `${given}`);
   t.mock.restoreAll();
   assert.deepEqual(await published(world), keysOf(texts(1201)));
 });
