@@ -18,7 +18,7 @@ interface ColumnWriter<T> {
 }
 
 /** The values of a record in the order of the fields of its layout. */
-export type ValuesOf = (row: Pick<RowToPut, 'values' | 'derived'>) => (FieldValue | undefined)[];
+type ValuesOf = (row: Pick<RowToPut, 'values' | 'derived'>) => (FieldValue | undefined)[];
 
 /** Reads all values of a record at once, since columns, texts and counters need each of them. */
 export function valuesBy({ fields }: ResourceLayout): ValuesOf {
