@@ -28,12 +28,14 @@ import { partitionsOf, partitionTable, readSystems } from '../partitions/partiti
 /** The tables, views and indexes in the schema of a store by name, with their columns in order. */
 type Catalog = ReadonlyMap<string, Columns>;
 
-export async function readCatalog({ rows: read }: Pick<Session, 'rows'>): Promise<Catalog> {
+/** @param only the name of the only one to read */
+export async function readCatalog({ rows: read }: Pick<Session, 'rows'>, only?: string): Promise<Catalog> {
+  const named = only === undefined ? sql`TRUE` : sql`c.relname = ${bind(only)}`;
   const rows = await read(
     sql`SELECT c.relname AS relation, a.attname AS name, format_type(a.atttypid, NULL) AS type
      FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
      WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p', 'v', 'i', 'I')
-       AND NOT c.relispartition AND a.attnum > 0 AND NOT a.attisdropped ORDER BY c.relname, a.attnum`,
+       AND ${named} AND NOT c.relispartition AND a.attnum > 0 AND NOT a.attisdropped ORDER BY c.relname, a.attnum`,
   );
   const columnsOf = (found: typeof rows): Columns =>
     new Map(found.map(({ name, type }) => [String(name), kindOf(String(type))]));
@@ -115,8 +117,8 @@ export async function extendTables(
   isMigration = false,
 ): Promise<void> {
   const systems = await readSystems(session);
-  const compression = await readCompression(session);
-  const movable = await readMovable(session);
+  let compression: string | undefined;
+  let movable: Awaited<ReturnType<typeof readMovable>> | undefined;
   const tables = layouts.flatMap((layout) => tablesOf(layout, systems !== undefined));
   for (const table of tables) {
     const { name, layout, created } = table;
@@ -128,13 +130,17 @@ export async function extendTables(
     else if (parts.length > 0) {
       await session.run(`ALTER TABLE "${name}" ${parts.map((part) => `ADD ${part}`).join(', ')}`);
     }
-    const isFresh = new Set(fresh.map(([column]) => column));
-    for (const each of [name, ...(known === undefined ? [] : partitionsOf(table, systems))]) {
-      // Tables of earlier versions let the server move short values out of large rows.
-      const late = parts.length > 0 || isMigration ? movable.get(each) : undefined;
-      const columns = [...table.columns].filter(([column]) => isFresh.has(column) || late?.has(column));
-      const inRow = keptInRow(layout, columns, compression);
-      if (inRow.length > 0) await session.run(`ALTER TABLE "${each}" ${inRow.join(', ')}`);
+    if (parts.length > 0 || isMigration) {
+      compression ??= await readCompression(session);
+      movable ??= await readMovable(session);
+      const isFresh = new Set(fresh.map(([column]) => column));
+      for (const each of [name, ...(known === undefined ? [] : partitionsOf(table, systems))]) {
+        // Tables of earlier versions let the server move short values out of large rows.
+        const late = movable.get(each);
+        const columns = [...table.columns].filter(([column]) => isFresh.has(column) || late?.has(column));
+        const inRow = keptInRow(layout, columns, compression);
+        if (inRow.length > 0) await session.run(`ALTER TABLE "${each}" ${inRow.join(', ')}`);
+      }
     }
     if (known === undefined) await partitionTable(session, table, systems);
     if (name === layout.search?.table) await extendSearch(session, catalog, layout, layout.search);
@@ -245,7 +251,7 @@ export async function recreateView(
 
 /** Recreates the view if it differs from its definition; in a write transaction. */
 export const mendView = async (session: Session, model: StoreModel, layout: ResourceLayout): Promise<void> =>
-  recreateView(session, model, layout, await readCatalog(session), true);
+  recreateView(session, model, layout, await readCatalog(session, layout.viewName), true);
 
 /** The columns of a view; none if it does not exist. */
 const columnsIn = (catalog: Catalog, { viewName }: ResourceLayout): Set<string> =>
@@ -271,7 +277,7 @@ export async function viewState(
   layout: ResourceLayout,
 ): Promise<ViewState> {
   const { viewName } = layout;
-  const found = columnsIn(await readCatalog(session), layout);
+  const found = columnsIn(await readCatalog(session, viewName), layout);
   if (found.size === 0) return 'absent';
   const columns = viewColumns(model, layout);
   if (found.size !== columns.size || !found.isSubsetOf(columns)) return 'different';
