@@ -6,6 +6,7 @@
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { fileURLToPath } from 'node:url';
+import { fillCompileCache } from './compile-cache.ts';
 import { startServerOfRun } from './postgres-server.ts';
 import { startedFiles } from './together.ts';
 
@@ -16,11 +17,11 @@ if (!Number.isInteger(concurrency) || concurrency < 1)
 // Registered before the handlers of the server, which end this process.
 const broken = new AbortController();
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => broken.abort());
-const server = await startServerOfRun();
-
-const files = startedFiles().map((file) => fileURLToPath(new URL(`../${file}`, import.meta.url)));
 // Records consist of many small, short-lived texts.
 const execArgv = ['--max-semi-space-size=64', `--import=${new URL('untraced.js', import.meta.url)}`];
+const [server] = await Promise.all([startServerOfRun(), fillCompileCache(execArgv)]);
+
+const files = startedFiles().map((file) => fileURLToPath(new URL(`../${file}`, import.meta.url)));
 const results = run({ files, concurrency, signal: broken.signal, execArgv });
 results.on('test:fail', () => {
   process.exitCode = 1;

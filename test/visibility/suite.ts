@@ -14,8 +14,8 @@ import { changeTwin, fillTwin, ROLES, SYSTEM, type Twin } from './twins.ts';
 const probesOn = ({ share }: Engine): number =>
   process.env.PLAT_FULL === '1' ? 10_000 : share === undefined ? 500 : 150;
 /**
- * Whether each role follows each path. If responses are expensive, each role follows some paths, and each path is followed by some
- * role.
+ * Whether each role follows each path and each stream in every round. If responses are expensive, each role follows some of them, and
+ * each is followed by some role.
  */
 const isWhole = ({ share }: Engine): boolean => process.env.PLAT_FULL === '1' || share === undefined;
 const ONLY = process.env.PLAT_SEED;
@@ -107,7 +107,7 @@ export async function visibilitySuite(engine: Engine): Promise<void> {
       links.set(walk, answers.map(linkOf));
     }
     const leaks: string[] = [];
-    for (let round = 0; round < 2; round++) {
+    for (let round = 0; round < (isWhole(engine) ? 2 : 1); round++) {
       await Promise.all(twins.map(({ change }) => change(round)));
       for (const walk of walks) {
         for (let isLast = false; !isLast; ) {
@@ -128,10 +128,10 @@ export async function visibilitySuite(engine: Engine): Promise<void> {
   });
 
   test(`${engine.name}: the stream of changes does not distinguish stores that differ only in what the role does not see`, async () => {
-    const asked = [...ROLES, 'private'].flatMap((role) =>
-      ['?since=start&records=true', '?since=start&resources=Property,Media,Member,Office,Lookup'].map(
-        (query) => ({ role, query }),
-      ),
+    const asked = [...ROLES, 'private'].flatMap((role, shift) =>
+      ['?since=start&records=true', '?since=start&resources=Property,Media,Member,Office,Lookup']
+        .filter((_, index) => role === 'private' || isWhole(engine) || (index + shift) % 2 === 0)
+        .map((query) => ({ role, query })),
     );
     const streams = await Promise.all(
       asked.map(async ({ role, query }) => ({
@@ -141,7 +141,7 @@ export async function visibilitySuite(engine: Engine): Promise<void> {
     );
     const leaks: string[] = [];
     let differences = 0;
-    for (const round of [undefined, 2, 3]) {
+    for (const round of isWhole(engine) ? [undefined, 2, 3] : [undefined, 2]) {
       if (round !== undefined) await Promise.all(twins.map(({ change }) => change(round)));
       const ends = await Promise.all(twins.map(({ end }) => end()));
       for (const { role, followers } of streams) {

@@ -7,6 +7,9 @@ import { SERVICE_DEFAULTS } from '../../../src/service/options.ts';
 import { listing } from '../../support/builders.ts';
 import { startTestService } from '../../support/service.ts';
 
+/** The number of expensive requests. */
+const CROWD = process.env.PLAT_FULL === '1' ? 200 : 60;
+
 test('the queue yields to the event loop between requests, and serves a caller with one request after one of the crowd', async () => {
   const thread = new RequestQueue();
   const order: string[] = [];
@@ -21,7 +24,7 @@ test('the queue yields to the event loop between requests, and serves a caller w
   assert.equal(thread.waiting, 0);
 });
 
-test('a request of another key is answered before most of 200 expensive ones that arrived before it', async (t) => {
+test(`a request of another key is answered before most of ${CROWD} expensive ones that arrived before it`, async (t) => {
   const limit = { requests: 10_000, seconds: 60 };
   const limits = { ...SERVICE_DEFAULTS.limits, replication: limit };
   const service = await startTestService(t, {
@@ -37,16 +40,16 @@ test('a request of another key is answered before most of 200 expensive ones tha
     order.push(who);
   };
   // Opens the connections and compiles what is compiled once.
-  await Promise.all(Array.from({ length: 200 }, () => ask('warm', greedy, path)));
+  await Promise.all(Array.from({ length: CROWD }, () => ask('warm', greedy, path)));
   await ask('warm', modest, path);
   order.length = 0;
   const long = Array.from({ length: 100 }, (_, at) => `City eq '${at}'`).join(' or ');
-  const crowd = Array.from({ length: 200 }, (_, at) =>
+  const crowd = Array.from({ length: CROWD }, (_, at) =>
     ask('crowd', greedy, `/Reso/OData/Property?$top=1&$filter=ListPrice gt ${at} or ${long}`),
   );
   await Promise.race(crowd);
   await ask('modest', modest, path);
   const before = order.indexOf('modest');
-  assert.ok(before < 100, `${before} of the crowd were answered before it`);
+  assert.ok(before < CROWD / 2, `${before} of the crowd were answered before it`);
   await Promise.all(crowd);
 });

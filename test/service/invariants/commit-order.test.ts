@@ -18,7 +18,7 @@ import { emptyStoreFile } from '../../support/sqlite-engine.ts';
 const FULL = process.env.PLAT_FULL === '1';
 const WRITERS = 4;
 /** The minimum duration of writing. */
-const MILLISECONDS = FULL ? 90_000 : 1500;
+const MILLISECONDS = FULL ? 90_000 : 700;
 /** The minimum result, for which a busy machine may take longer, up to `LONGEST`. */
 const ENOUGH = { written: 50, windows: 10, records: 500 };
 const LONGEST = MILLISECONDS + 120_000;

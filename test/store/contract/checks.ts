@@ -365,6 +365,7 @@ export function checkContract(engine: Engine): void {
   });
 
   test('a repair restores each record from whichever two of columns, texts and hash agree', async (t) => {
+    if (isLeftToSqlite(engine, t)) return;
     const keyOf = (at: number): string => `D${at}`;
     const world = await damageable(engine, t, keyOf);
     const RESOURCES = ['Member', 'Property', 'Media', 'OpenHouse', 'PropertyRooms'];
@@ -379,6 +380,7 @@ export function checkContract(engine: Engine): void {
   });
 
   test('a count that is wrong in columns and texts alike is reported, and a repair counts the media', async (t) => {
+    if (isLeftToSqlite(engine, t)) return;
     const world = await market(engine, t, ['A', 'B']);
     const read = () => world.exported('Property');
     const before = await read();
@@ -401,6 +403,7 @@ export function checkContract(engine: Engine): void {
   });
 
   test('a list that is damaged prevents no write: records are replaced, deleted, evaluated anew and repaired', async (t) => {
+    if (isLeftToSqlite(engine, t)) return;
     const world = await makeWorld(engine, t);
     const listed = (key: string, photos = [photo(`P${key}`, { Permission: ['Private'] })]) =>
       listing(key, { City: 'Ely', AssociationFeeIncludes: ['Gas', 'Moat'], Media: photos });
@@ -539,7 +542,7 @@ export function checkContract(engine: Engine): void {
 
   for (const [at, { name, statements, found, restamped = [] }] of TORN.entries()) {
     test(`${name}: one repair, or writing the record again, restores everything`, async (t) => {
-      if (at > 1 && isLeftToSqlite(engine, t)) return;
+      if (at > 0 && isLeftToSqlite(engine, t)) return;
       const world = await market(engine, t, ['A', 'B', 'C']);
       const all = async () => [await world.exported('Property'), await world.rows('Media')] as const;
       const before = await all();

@@ -9,7 +9,7 @@ import { DEFAULT_SETTINGS, type Owner } from '../../../src/records/settings.ts';
 import type { RowFaults } from '../../../src/store/check/checks.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { listing, member, office, openHouse, photo, room, unit } from '../../support/builders.ts';
-import { contractRuns, type Engine, type Scope } from '../../support/engine.ts';
+import { contractRuns, type Engine, isLeftToSqlite, type Scope } from '../../support/engine.ts';
 import { inScope } from '../../support/scope.ts';
 import { type Json, makeWorld, type World } from '../../support/world.ts';
 
@@ -377,7 +377,9 @@ const damagesOf = ({ name }: Engine) =>
 
 export function soundRowsContract(engine: Engine): void {
   for (const owner of ['authority', 'replica'] as const) {
-    test(`${owner}: a row that the engine finds sound has no fault, whatever was written or damaged`, async () => {
+    test(`${owner}: a row that the engine finds sound has no fault, whatever was written or damaged`, async (t) => {
+      // The rows of a replica have every column of those of an authority.
+      if (owner === 'authority' && isLeftToSqlite(engine, t)) return;
       const attempt = fc.asyncProperty(
         listings(owner),
         fc.array(damagesOf(engine), { minLength: 25, maxLength: 25 }),
