@@ -73,7 +73,10 @@ export class Checkpointer implements AsyncDisposable {
   }
 
   #start(): Worker {
-    const worker = new Worker(this.#module, { workerData: this.#path });
+    const worker = new Worker(this.#module, {
+      workerData: this.#path,
+      resourceLimits: { maxYoungGenerationSizeMb: 1 },
+    });
     worker.on('message', (pages: number) => this.#done(pages));
     worker.on('error', () => undefined); // followed by `exit`
     worker.on('exit', () => {
