@@ -1,4 +1,4 @@
-/** Memory of the service while four clients walk all listings at once. */
+/** Memory of the service while four clients walk all listings at once, again and again: it stops growing after the first rounds. */
 import { type Asking, makeClient, nextLinkOf } from './support/client.ts';
 import type { MarketStore } from './support/market-store.ts';
 import { type Measurement, megabytes } from './support/measure.ts';
@@ -7,6 +7,7 @@ import { startService } from './support/service.ts';
 import type { Subject } from './support/subject.ts';
 
 const CLIENTS = 4;
+const ROUNDS = 5;
 
 export const serviceMemory: Subject = {
   title: 'service, memory, a page of 4 walks at once',
@@ -38,13 +39,18 @@ async function walkAtOnce(context: MarketStore, name: string, gzip: boolean): Pr
       address = links === undefined ? nextLinkOf(answer) : links[page];
     }
   };
-  await Promise.all(Array.from({ length: CLIENTS }, walk));
+  const after: string[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    await Promise.all(Array.from({ length: CLIENTS }, walk));
+    after.push(megabytes((await process.used()).memory));
+  }
   const wall = performance.now() - start;
   const { cpu } = await process.used();
   const ofServer = context.engine.used() - server;
   client.close();
   const { peak } = await process.stop();
-  const gave = `${pages} pages, memory ${megabytes(before.memory)} before, ${megabytes(peak)} at the most`;
+  const rounds = `memory ${megabytes(before.memory)} before, after each round ${after.join(', ')}`;
+  const gave = `${pages} pages, ${rounds}, ${megabytes(peak)} at the most`;
   return { name, wall: wall / pages, cpu: (cpu - before.cpu) / pages, server: ofServer / pages, gave };
 }
 
