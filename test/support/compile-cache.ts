@@ -3,7 +3,7 @@
  * flags has ended compiles everything by itself, and a process that is killed keeps nothing.
  */
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { globSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import MEMORY from '../../bin/memory.json' with { type: 'json' };
@@ -16,7 +16,8 @@ const COMMON = fileURLToPath(new URL('service.ts', import.meta.url));
 /** @param testFlags the flags of Node with which test files run; what is compiled is kept for each set of flags */
 export async function fillCompileCache(testFlags: readonly string[]): Promise<void> {
   const { NODE_COMPILE_CACHE: folder } = process.env;
-  if (folder === undefined || existsSync(folder)) return;
+  // Node has made the folder for this process, which writes to it at its end.
+  if (folder === undefined || globSync('*/*', { cwd: folder }).length > 0) return;
   await Promise.all([
     run(process.execPath, [...testFlags, COMMON]),
     run(process.execPath, [PLAT, 'import', '--help']),

@@ -262,10 +262,19 @@ export function configureContract(engine: Engine): void {
     await assert.rejects(change(world, { declarations: { fieldsInUse: ['Property.Nothing'] } }), {
       message: 'fieldsInUse: there is no field Property.Nothing.',
     });
-    await assert.rejects(change(world, { timeZone: 'Mars/Olympus' }), {
-      code: 'usage',
-      message: 'There is no time zone Mars/Olympus.',
-    });
+    // The second is a text from which Temporal would take the time zone.
+    for (const timeZone of ['Mars/Olympus', '2026-01-01T00:00[UTC]']) {
+      const message = `There is no time zone ${timeZone}.`;
+      await assert.rejects(change(world, { timeZone }), { code: 'usage', message });
+    }
     assert.equal((await world.store.model()).generation, generation);
+  });
+
+  test('a time zone is a name of the IANA database, an alias of it or an offset', async (t) => {
+    const world = await makeWorld(engine, t);
+    for (const timeZone of ['America/Chicago', 'etc/utc', 'PST', '+0500']) {
+      await change(world, { timeZone });
+      assert.equal((await world.store.model()).settings.timeZone, timeZone);
+    }
   });
 }
