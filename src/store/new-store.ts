@@ -48,7 +48,7 @@ export async function beginStore<S extends WriteSession>(
   await applyTables(session, model);
   const given = nothingGiven(createdAt);
   const times = { moment: now, settled: 0, lastStamp: createdAt, given, jump: 0 };
-  const timestamps = new CommitTimestamps(times);
+  const timestamps = new CommitTimestamps(times, { creates: true });
   await inTransaction(session, model, timestamps, null, publishDictionary);
   await writeMeta(session, { ...givenIn(timestamps), countingRules: countingRules(model) });
 }

@@ -25,7 +25,7 @@ export interface Room {
   readonly promised: number;
   /** The last timestamp of the resource in microseconds; undefined for a resource that never contained a record. */
   readonly last: number | undefined;
-  /** Whether all records are new and continue an import that began while the resource was empty. */
+  /** Whether the records continue an import that began while the resource was empty. */
   readonly isFilling: boolean;
   /** Whether the commit has already assigned timestamps in bulk, which these follow. */
   readonly isGoingOn: boolean;

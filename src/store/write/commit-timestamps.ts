@@ -26,6 +26,12 @@ export const PROMISE_EVERY = PROMISE_STANDS / 2;
 /** Milliseconds without a write after which an import into an empty resource counts as finished. */
 const FILLING_ENDS = 60_000;
 
+/**
+ * How long before a store is created its first timestamps lie, in milliseconds: the values that an import brings into use
+ * follow them, and may be more than ten for each millisecond that it takes.
+ */
+const CREATED_AFTER = 3_600_000;
+
 /** What determines the next timestamp of a store. Moments are milliseconds since 1970. */
 interface StampSource {
   /** Of the clock that sets timestamps. */
@@ -72,6 +78,8 @@ interface TimestampOptions {
   readonly ahead?: number;
   /** The span in which timestamps should lie, as far as there is room (allot-timestamps.ts). */
   readonly over?: Span | undefined;
+  /** Whether the commit creates the store, which begins the filling of each resource that it writes. */
+  readonly creates?: boolean;
 }
 
 /** The last timestamp of a resource. */
@@ -90,6 +98,7 @@ export class CommitTimestamps {
   readonly #base: number;
   readonly #promised: number;
   readonly #over: Span | undefined;
+  readonly #creates: boolean;
   readonly #last: Map<string, LastOf>;
   /** Of resources without a row of their own. */
   readonly #lastOfOthers: number | undefined;
@@ -100,14 +109,16 @@ export class CommitTimestamps {
   #newestGiven: number | undefined;
 
   /** @throws PlatError `clockJumped` */
-  constructor(source: TimeSource, { ahead = 0, over }: TimestampOptions = {}) {
+  constructor(source: TimeSource, { ahead = 0, over, creates = false }: TimestampOptions = {}) {
     const { moment, settled, lastStamp, given } = source;
     this.moment = nextStamp(source, ahead);
     this.#newest = microsecondsOf(this.moment);
     this.#now = Date.parse(this.moment);
     this.#base = Math.max(moment, settled, Date.parse(lastStamp));
     this.#promised = Math.max(settled, Math.min(this.#base, settled + PROMISE_STANDS));
-    this.#over = over;
+    const created = this.#now - CREATED_AFTER;
+    this.#over = creates ? { from: created, to: created } : over;
+    this.#creates = creates;
     const known = readLast(given, lastStamp);
     this.#last = known.last;
     this.#lastOfOthers = known.others;
@@ -130,14 +141,15 @@ export class CommitTimestamps {
 
   /**
    * Returns ascending timestamps for a resource, later than all existing ones.
-   * @param areNew whether all records are new; only such records belong to an import into an empty resource
+   * @param fills whether the records belong to an import into an empty resource, if there is one: all are new, or
+   * published because of it
    */
-  next(resource: string, count: number, areNew = false): readonly string[] {
+  next(resource: string, count: number, fills = false): readonly string[] {
     if (count === 0) return [];
     const before = this.#last.get(resource);
     const last = before?.last ?? this.#lastOfOthers;
     const isFilling =
-      areNew &&
+      fills &&
       before?.filledAt !== undefined &&
       this.#now - before.filledAt <= FILLING_ENDS &&
       before.last >= this.#promised * 1000;
@@ -149,7 +161,7 @@ export class CommitTimestamps {
     const newest = moments.at(-1) ?? this.#newest;
     this.#newest = Math.max(this.#newest, newest);
     this.#newestGiven = Math.max(this.#newestGiven ?? newest, newest);
-    const goesOn = isFilling || (areNew && last === undefined && isBulk(count));
+    const goesOn = isFilling || (fills && last === undefined && (isBulk(count) || this.#creates));
     this.#last.set(resource, { last: newest, ...(goesOn ? { filledAt: this.#now } : {}) });
     return textsOf(moments);
   }
@@ -157,12 +169,12 @@ export class CommitTimestamps {
   /**
    * Returns the timestamp of each record: the one that was assigned in this commit, or a new one, in the order of the
    * keys.
-   * @param areNew as in `next`
+   * @param fills as in `next`
    */
-  of(resource: string, keys: readonly string[], areNew = false): (key: string) => string {
+  of(resource: string, keys: readonly string[], fills = false): (key: string) => string {
     const given = this.#given.getOrInsertComputed(resource, () => new Map());
     const fresh = keys.filter((key) => !given.has(key) && given.set(key, this.moment));
-    const stamps = this.next(resource, fresh.length, areNew);
+    const stamps = this.next(resource, fresh.length, fills);
     for (let at = 0; at < fresh.length; at++) given.set(fresh[at] ?? '', stamps[at] ?? this.moment);
     return (key) => given.get(key) ?? this.moment;
   }

@@ -208,7 +208,7 @@ async function putEntries(
   const stampOf = timestamps.of(
     resource,
     changed.map(({ entry }) => entry.key),
-    changed.every(({ isNew }) => isNew),
+    true,
   );
   for (const some of chunked(changed, AT_ONCE)) {
     const known = some.filter(({ isNew }) => !isNew).map(({ entry }) => entry.key);

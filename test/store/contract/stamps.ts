@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { microsecondsOf, timestampFrom, timestampFromMicroseconds } from '../../../src/dictionary/index.ts';
 import { listing, member, photo, photoOf } from '../../support/builders.ts';
-import { SECOND } from '../../support/clock.ts';
+import { SECOND, testClock } from '../../support/clock.ts';
 import type { Engine } from '../../support/engine.ts';
 import { nonZero } from '../../support/reports.ts';
 import { type Json, makeWorld, operations, type World } from '../../support/world.ts';
@@ -108,6 +108,32 @@ export function stampContract(engine: Engine): void {
     assert.deepEqual(await world.rows('Property', STAMPS), before);
     // A single change gets the current time.
     assert.equal((await world.write('Property', listing('0-1000', { ListPrice: 1 }))).stamp, clock.text());
+  });
+
+  test('values that an import into a new store brings into use have a millisecond each, and no commit waits for them', async (t) => {
+    // The stores of tests were created at the beginning of 2020.
+    const world = await makeWorld(engine, t, { clock: testClock('2020-01-01T00:00:00.300Z') });
+    const { clock } = world;
+    const began = clock.now();
+    const schools = (prefix: string, count: number): Json[] =>
+      many(prefix, count).map((record) => ({
+        ...record,
+        ElementarySchool: `E ${record.ListingKey}`,
+        HighSchool: `H ${record.ListingKey}`,
+      }));
+    await world.write('Member', member('A1'));
+    for (const prefix of ['a', 'b']) await world.write('Property', ...schools(prefix, 200));
+    await world.write('Property', ...schools('c', 3));
+    assert.equal(clock.now(), began, 'no commit waits for the clock');
+    const moments = await momentsOf(world, 'Lookup', "LookupName in ('ElementarySchool','HighSchool')");
+    assert.equal(moments.length, 806);
+    assert.equal(new Set(moments.map((moment) => moment.slice(0, 23))).size, 806);
+    assert.ok(moments.every((moment) => Date.parse(moment) <= began));
+    // After a reader was promised that nothing more comes before a moment, a new value comes after it.
+    const { settled } = await world.store.horizon();
+    await world.write('Property', ...schools('d', 1));
+    const [last = ''] = await momentsOf(world, 'Lookup', "LookupValue eq 'E d-1000'");
+    assert.ok(Date.parse(last) >= settled, last);
   });
 
   test('a bulk change right after a promise to a reader has ten timestamps in each millisecond', async (t) => {
