@@ -60,8 +60,6 @@ export interface OpenStoreOptions extends Omit<EngineOptions, 'create' | 'limits
   readonly readStores?: ReadStoreOptions;
   /** Of an embedded store. */
   readonly cacheMegabytes?: CacheMegabytes;
-  /** Whether one large transaction follows the other, as in an import. */
-  readonly isBulk?: boolean;
 }
 
 /**
@@ -77,7 +75,6 @@ export async function openStore(address: string, options: OpenStoreOptions = {})
     checks = false,
     readStores,
     cacheMegabytes,
-    isBulk = false,
     clock,
     ...trust
   } = options;
@@ -115,7 +112,6 @@ export async function openStore(address: string, options: OpenStoreOptions = {})
         // A search may take long, so one caller gets at most one of the two threads (fair-queue.ts).
         searchReaders: threads ? Math.max(2, readers) : 0,
         checkers: checks ? availableParallelism() : 0,
-        checkpointer: isBulk && availableParallelism() > 1,
         ...(cacheMegabytes === undefined ? {} : { cacheMegabytes }),
       });
     }

@@ -32,7 +32,6 @@ interface OpenOptions {
   readonly cacheMegabytes?: OpenStoreOptions['cacheMegabytes'];
   /** Called before a store is created, to reject what no new store can do. @throws PlatError `usage` */
   readonly beforeCreation?: ((model: StoreModel) => void) | undefined;
-  readonly isBulk?: OpenStoreOptions['isBulk'];
   /** Accept the clock, however far it was set ahead. */
   readonly allowClockJump?: boolean | undefined;
 }
@@ -86,7 +85,6 @@ export async function openConfigured(text: string, options: OpenOptions): Promis
     checks = false,
     config = {},
     cacheMegabytes,
-    isBulk = false,
     allowClockJump,
     beforeCreation,
   } = options;
@@ -98,7 +96,6 @@ export async function openConfigured(text: string, options: OpenOptions): Promis
   const opening = {
     threads,
     checks,
-    isBulk,
     ...(partitions === undefined ? {} : { partitions }),
     ...(threads && readStores !== undefined
       ? { readStores: { addresses: readStores, lag: (config.readLagSeconds ?? READ_LAG) * 1000 } }

@@ -65,7 +65,7 @@ export function defineImport(importing: Command): void {
     const { signal } = onShutdown();
     const known = (model: StoreModel) =>
       resource === undefined ? undefined : knownResource(model, resource);
-    const opening = { create, config, allowClockJump, beforeCreation: known, isBulk: true };
+    const opening = { create, config, allowClockJump, beforeCreation: known };
     await withStore(settings.store, opening, async (store) => {
       await mustBeAuthority(store);
       const name = known(await store.model());

@@ -20,7 +20,6 @@ import { WholeBodies } from '../../store/whole/whole-bodies.ts';
 import type { WriteSession } from '../../store/write-session.ts';
 import { StoreWriter } from '../../store/writer.ts';
 import { backupFile } from './backup.ts';
-import { Checkpointer } from './checkpointer.ts';
 import { bindings, connect } from './connection.ts';
 import { createStore, inspectStore, makeFile, migrateStore } from './create.ts';
 import { sqliteDialect } from './dialect.ts';
@@ -46,8 +45,6 @@ export interface SqliteStoreOptions extends EngineOptions {
   /** Threads that check rows, for verifying a whole copy; 0: the calling thread does. */
   readonly checkers?: number;
   readonly cacheMegabytes?: CacheMegabytes;
-  /** Whether a thread checkpoints the log (checkpointer.ts), for a process that writes one large transaction after the other. */
-  readonly checkpointer?: boolean;
 }
 
 /** The page caches of the connections of the calling thread. A consumer, which reads little, needs less than a service. */
@@ -100,7 +97,6 @@ async function sqliteEngine(
     searchReaders = 0,
     checkers = 0,
     cacheMegabytes = CACHE_MEGABYTES,
-    checkpointer: checkpoints = false,
     limits,
     ...trust
   }: SqliteStoreOptions,
@@ -133,7 +129,6 @@ async function sqliteEngine(
   for (const connection of [write, main]) registerFileUrl(connection.database, secret);
   file.remember();
   const session = writeSessionOn(write);
-  const checkpointer = checkpoints ? new Checkpointer(write.database, path) : undefined;
   const timeState = async (asked: Session): Promise<TimeState> => {
     const state = stateIn(await readMeta(asked, ...STATE));
     clock.inEpoch(state.epoch);
@@ -143,12 +138,7 @@ async function sqliteEngine(
     {
       ...{ clock, reading, timeState },
       refusal: refusalIn,
-      async underLock(work, { patience } = {}) {
-        await checkpointer?.ready();
-        const result = await underLock(write, () => work(session), { patience, limits });
-        checkpointer?.committed();
-        return result;
-      },
+      underLock: (work, { patience } = {}) => underLock(write, () => work(session), { patience, limits }),
       applyTables: async (_, model) => applyTables(write.database, model),
     },
     limits,
@@ -232,7 +222,6 @@ async function sqliteEngine(
     explain: (error) => translateError(error, path, 0),
     async close() {
       await Promise.all([pools.pages?.close(), pools.searches?.close(), checking?.close()]);
-      await checkpointer?.[Symbol.asyncDispose]();
       // The connection that is closed last checkpoints the log into the file, unless it may not write because the file
       // was replaced.
       const [first, last] = file.isLost() ? [write, main] : [main, write];
