@@ -60,6 +60,7 @@ const MOST_KNOWN = 1000;
 const LOOK_AGAIN = 10_000;
 const AT_ONCE = 50;
 const PATIENCE = 60_000;
+
 /** Faults that no reader notices; the next import or refresh handles them. */
 const UNSEEN = new Set(['_hash', '_source']);
 
@@ -84,6 +85,8 @@ export class Scrub {
   #isAsked = false;
   /** Starts the next pass early. */
   #next = new AbortController();
+  /** Ends the current pause, for readers that wait. */
+  #wake = new AbortController();
   /** Whether readers wait for a pass that has not begun yet, or for the current one. */
   #isWanted = false;
   #isHurried = false;
@@ -122,6 +125,7 @@ export class Scrub {
     if (this.#isWanted || this.#isHurried || this.#options.elapsed() - this.#hurried < HURRIED) return;
     this.#isWanted = true;
     this.#next.abort();
+    this.#wake.abort();
   }
 
   /** The damage in words; undefined if there is none. Records that were repaired in the meantime do not count. */
@@ -151,6 +155,7 @@ export class Scrub {
     const { sleep, limits, onEnd } = this.#options;
     while (!this.#isClosed) {
       this.#next = new AbortController();
+      this.#wake = new AbortController();
       let wait = limits.hours * HOUR;
       try {
         this.#isHurried = this.#isWanted;
@@ -202,7 +207,7 @@ export class Scrub {
       await sleep(pause(Math.max(limits.share, HURRIES)), this.#closing.signal);
       return;
     }
-    const signal = AbortSignal.any([this.#closing.signal, this.#next.signal]);
+    const signal = AbortSignal.any([this.#closing.signal, this.#wake.signal]);
     const alone = pause(limits.share);
     this.#isAsked = false;
     await sleep(alone, signal);

@@ -770,6 +770,57 @@ export function checkContract(engine: Engine): void {
     assert.equal(await pass(() => scrub.hurry()), 3);
     assert.ok(steps() > made);
   });
+  test('a scrub keeps its pauses after all remembered damage was repaired in the middle of a pass, though more may be left', async (t) => {
+    const world = await makeWorld(engine, t);
+    // More than are remembered.
+    await world.write('Member', ...Array.from({ length: 1100 }, (_, at) => member(`M${1000 + at}`)));
+    await world.damage("UPDATE member_records SET open_values = '{'");
+    let time = 0;
+    const HOUR = 3_600_000;
+    const end = () => Promise.withResolvers<() => void>();
+    const passed = [end(), end(), end()] as const;
+    const ends = passed.values();
+    let isRepaired = false;
+    const isCut: boolean[] = [];
+    const { scrub } = scrubOf(world, {
+      elapsed: () => time,
+      onStep: () => {
+        time += 3;
+      },
+      sleep: async (milliseconds, signal) => {
+        if (milliseconds >= HOUR) {
+          await new Promise<void>((resolve) => {
+            ends.next().value?.resolve(resolve);
+            if (signal?.aborted) resolve();
+            else signal?.addEventListener('abort', () => resolve());
+          });
+        } else if (isRepaired) {
+          isRepaired = false;
+          time += 60_000;
+          assert.match(
+            String(await scrub.problem()),
+            /^more records of Member are damaged than are remembered/,
+          );
+        } else isCut.push(signal?.aborted === true);
+      },
+      onFault: () => undefined,
+    });
+    t.after(() => scrub.close());
+    scrub.start();
+    const next = await passed[0].promise;
+    assert.match((await scrub.problem()) ?? '', /^more records of Member are damaged than are remembered/);
+    await repairStore(world.store);
+    isRepaired = true;
+    isCut.length = 0;
+    next();
+    await passed[1].promise;
+    const pauses = [...isCut];
+    // The next pass begins at once.
+    await passed[2].promise;
+    assert.ok(pauses.length > 5, `${pauses.length}`);
+    assert.ok(!pauses.includes(true));
+    assert.equal(scrub.damaged(), undefined);
+  });
 }
 
 interface ScrubOptions {
