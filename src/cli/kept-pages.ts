@@ -52,7 +52,7 @@ function pathOf(
 
 /** The names of the files of stores, and of what a killed process left of them. */
 const OWN_NAME = /^[0-9a-f]{16}-pages(?:-old|-journal|-text-[0-9a-f]{12})?$/;
-/** Milliseconds. The first page of a day writes the file of its store, so that this one is no longer served. */
+/** Milliseconds. A service writes the file of its store every day on which it compresses pages. */
 const UNUSED = 30 * 24 * 60 * 60 * 1000;
 
 /** Removes files of stores that are no longer served. A process that uses one nevertheless recreates it. */

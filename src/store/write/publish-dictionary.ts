@@ -205,10 +205,12 @@ async function putEntries(
       if (before?.hash !== hash) changed.push({ entry, hash, isNew: before === undefined });
     }
   }
+  // Entries that change during an import into a new store are part of it, so that the others keep their room.
+  const fills = true;
   const stampOf = timestamps.of(
     resource,
     changed.map(({ entry }) => entry.key),
-    true,
+    fills,
   );
   for (const some of chunked(changed, AT_ONCE)) {
     const known = some.filter(({ isNew }) => !isNew).map(({ entry }) => entry.key);
