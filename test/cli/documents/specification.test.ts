@@ -57,14 +57,31 @@ test('docs/code-map.md names every room and folder of the sources, and files tha
     .map((entry) => relative(fileURLToPath(new URL('src', ROOT)), join(entry.parentPath, entry.name)));
   const missing = folders.filter((path) => {
     const [room = '', folder, ...deeper] = path.split('/');
-    const line = map.split('\n').find((each) => each.startsWith(`| \`src/${room}/\``)) ?? '';
-    return line === '' || (folder !== undefined && deeper.length === 0 && !line.includes(`${folder}/\``));
+    const section = map.split(/^##+ /m).find((each) => each.startsWith(`\`src/${room}/\``)) ?? '';
+    return (
+      section === '' || (folder !== undefined && deeper.length === 0 && !section.includes(`${folder}/\``))
+    );
   });
   assert.deepEqual(missing, []);
   for (const [, path = ''] of map.matchAll(
     /`((?:test|src|packages|service|store|query|compile|records|engines|shared|replica|cli|access|dictionary)\/[\w/.-]+)`/g,
   )) {
     assert.ok(isThere(path) || isThere(`src/${path}`), path);
+  }
+  const files = ['src', 'packages', 'scripts', 'test'].flatMap((folder) =>
+    readdirSync(fileURLToPath(new URL(folder, ROOT)), { recursive: true, encoding: 'utf8' }).map(
+      (name) => `${folder}/${name}`,
+    ),
+  );
+  for (const section of map.split(/^##+ /m)) {
+    const [, room = ''] = /^`((?:src|packages)\/\w+\/)`\n/.exec(section) ?? [];
+    for (const [, path = ''] of room === '' ? [] : section.matchAll(/`([\w/-]+\.(?:ts|tsv|css))`/g)) {
+      const names = (file: string): boolean =>
+        file === path ||
+        file === `src/${path}` ||
+        ((file.startsWith(room) || file.startsWith('test/')) && file.endsWith(`/${path}`));
+      assert.ok(files.some(names), `${room}: ${path}`);
+    }
   }
 });
 
