@@ -7,11 +7,11 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { type PlatError, platError } from '../../errors/index.ts';
-import type { Budgets, RequestAccount } from '../access/budget.ts';
+import type { RequestAccount } from '../access/budget.ts';
 import type { Connection, Connections } from '../access/connections.ts';
 import { type Exchange, hasEvents, type Reply } from '../exchange.ts';
-import { type Metrics, makeTimings } from '../metrics.ts';
-import type { Pace } from '../reply/pace.ts';
+import { makeTimings } from '../metrics.ts';
+import type { ServiceParts } from '../parts.ts';
 import { type Common, send } from '../reply/send.ts';
 import { sendEvents } from '../reply/send-events.ts';
 import { refusal, respond } from '../respond.ts';
@@ -37,18 +37,11 @@ import { isOfHttp, refuse, type Unread, whatIsWrong } from './unreadable.ts';
 /** Maps a Host header to the surface that it selects. A listener serves one surface, or several with host names of their own. */
 export type Dispatch = (host: string | undefined) => SurfaceName | undefined;
 
-interface ListenerOptions {
-  readonly responder: Responder;
-  readonly metrics: Metrics;
-  readonly budgets: Budgets;
+interface ListenerOptions
+  extends Pick<ServiceParts, 'responder' | 'metrics' | 'budgets' | 'pace' | 'cut' | 'streams'> {
   readonly connections: Connections;
-  readonly pace: Pace;
   /** Aborted when the service closes; streams of events then end. */
   readonly closing: AbortSignal;
-  /** The number of open event streams, over all listeners. */
-  readonly streams: { open: number };
-  /** Counts a client that was disconnected because it read its response too slowly. */
-  readonly cut: (surface: SurfaceName) => void;
   readonly dispatch: Dispatch;
   readonly tls?: { readonly cert: Buffer; readonly key: Buffer };
   /** The address of a surface's listener; it is known once that listens. */

@@ -1,0 +1,78 @@
+/** Where the surfaces of a service listen: an address for each, or one that the public ones share by their host names. */
+import { createSecureContext } from 'node:tls';
+import { platError } from '../../errors/index.ts';
+import { codeOf } from '../../shared/error-code.ts';
+import { PUBLIC_SURFACES, type SurfaceName } from '../surface.ts';
+import type { Dispatch } from './listener.ts';
+
+/** Where the surfaces listen. With port 0, the system chooses a free port. */
+export interface ListenOptions {
+  readonly host: string;
+  readonly adminHost: string;
+  readonly ports: Readonly<Record<SurfaceName, number>>;
+  readonly tls?: { readonly cert: Buffer; readonly key: Buffer };
+  /**
+   * Host names that distinguish the surfaces that share the listener of `api`; `api` itself must be among them. A public surface
+   * that is not listed keeps its own listener. Absent: every surface has its own.
+   */
+  readonly hosts?: Readonly<Partial<Record<SurfaceName, string>>>;
+  /** How long requests in progress may run on after the service starts to close, in milliseconds. */
+  readonly closingPatience?: number;
+}
+
+interface PlannedListener {
+  readonly surfaces: readonly SurfaceName[];
+  readonly host: string;
+  readonly port: number;
+  readonly dispatch: Dispatch;
+}
+
+/** The listeners of a service, each with the surfaces that it serves. @throws PlatError `usage` if `hosts` lacks api */
+export function planListeners({ host, adminHost, ports, hosts = {} }: ListenOptions): PlannedListener[] {
+  const own = (name: SurfaceName, at: string): PlannedListener => {
+    return { surfaces: [name], host: at, port: ports[name], dispatch: () => name };
+  };
+  const named = PUBLIC_SURFACES.filter((name) => hosts[name] !== undefined);
+  if (named.length > 0 && hosts.api === undefined) {
+    throw platError('usage', {
+      reason: 'hosts distinguishes surfaces on the port of api, so it must include api.',
+    });
+  }
+  const byHost = new Map(named.map((name) => [(hosts[name] ?? '').toLowerCase(), name]));
+  const shared: PlannedListener = {
+    surfaces: named,
+    host,
+    port: ports.api,
+    dispatch: (given) => byHost.get((given ?? '').replace(/:\d*$/, '').toLowerCase()),
+  };
+  return [
+    ...(named.length > 0 ? [shared] : []),
+    ...PUBLIC_SURFACES.filter((name) => hosts[name] === undefined).map((name) => own(name, host)),
+    own('admin', adminHost),
+  ];
+}
+
+/** @throws PlatError `usage` */
+export function checkTls(tls: NonNullable<ListenOptions['tls']>): void {
+  try {
+    createSecureContext(tls);
+  } catch (cause) {
+    const reason = 'The TLS certificate and key cannot be used: they are not in PEM format, or do not match.';
+    throw platError('usage', { reason }, { cause });
+  }
+}
+
+/** The error that the user sees when a listener cannot start. */
+export function listenError(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const port = 'port' in error ? String(error.port) : '';
+  const reason = REASONS[codeOf(error) ?? ''];
+  return reason === undefined ? error : platError('failed', { reason: reason(port) }, { cause: error });
+}
+
+const REASONS: Readonly<Record<string, (port: string) => string>> = {
+  EADDRINUSE: (port) => `Port ${port} is in use. Choose another, or 0 for any free one.`,
+  EACCES: (port) => `Port ${port} may not be used by this user.`,
+  EADDRNOTAVAIL: () => 'The host to listen on is not an address of this machine.',
+  ENOTFOUND: () => 'The host to listen on is not known.',
+};

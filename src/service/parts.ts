@@ -1,0 +1,213 @@
+/**
+ * Creates what the requests of a service share, on all of its listeners: limits, caches, metrics, and what the operator's pages show.
+ * It must not know what a listener is.
+ */
+import { PlatError } from '../errors/index.ts';
+import { Budgets, RequestQueue } from './access/budget.ts';
+import { Connections } from './access/connections.ts';
+import { RateLimiter, SharedLimiter } from './access/rate-limits.ts';
+import { Standings } from './access/standings.ts';
+import { UsageRecorder } from './access/usage.ts';
+import { Views } from './access/views.ts';
+import { problemsOf, type ReadinessCheck } from './admin/readiness.ts';
+import { History } from './console/history.ts';
+import { HistoryKeeper } from './console/history-keeper.ts';
+import { Live } from './console/live.ts';
+import { LogIn } from './console/log-in.ts';
+import { lastingOf, replicationAt } from './console/replication.ts';
+import { Walks } from './console/walks.ts';
+import { EventStreams } from './events/event-streams.ts';
+import type { ServiceContext } from './exchange.ts';
+import { addGauges } from './gauges.ts';
+import { KeptBlocks } from './kept/kept-blocks.ts';
+import { KeptFile } from './kept/kept-file.ts';
+import { KeptReplies } from './kept/kept-replies.ts';
+import { TextFile } from './kept/text-file.ts';
+import { type Metrics, makeMetrics } from './metrics.ts';
+import type { ServiceOptions } from './options.ts';
+import { FilterIndexCache } from './paging/filter-index.ts';
+import { LoggedDamages } from './reply/errors.ts';
+import { Pace } from './reply/pace.ts';
+import { PromisedDate } from './reply/promised-date.ts';
+import type { Responder } from './responder.ts';
+import type { SurfaceName } from './surface.ts';
+
+/** What the listeners of a service share. */
+export interface ServiceParts {
+  readonly responder: Responder;
+  readonly metrics: Metrics;
+  readonly budgets: Budgets;
+  readonly pace: Pace;
+  /** Counts a client that was disconnected because it read its response too slowly. */
+  readonly cut: (surface: SurfaceName) => void;
+  readonly connections: Connections;
+  /** Operators have connections of their own, so that load on the public surfaces cannot lock them out. */
+  readonly ofOperators: Connections;
+  /** The number of open event streams, over all listeners. */
+  readonly streams: { open: number };
+  /** Removes expired lists. */
+  sweep(): Promise<void>;
+  /** Ends caches and streams, which answer no further request. */
+  close(): void;
+  /** Records the usage of keys and the history of the day, which are written once a minute. */
+  record(): Promise<void>;
+}
+
+const MEGABYTE = 1024 * 1024;
+/** The shortest interval between two log entries about too many connections, in milliseconds. */
+const LOG_EVERY = 60_000;
+
+/** @param addressOf the address of a surface as clients reach it; '' while it does not listen */
+export function makeParts(
+  options: ServiceOptions,
+  readiness: readonly ReadinessCheck[],
+  addressOf: (surface: SurfaceName, arrival?: string) => string,
+): ServiceParts {
+  const { store, clock, log, filterIndex, keptPages } = options;
+  const now = (): number => performance.now();
+  const problems = () => problemsOf({ store, readiness });
+  const metrics = makeMetrics();
+  const { counter } = metrics;
+  const indexes = new FilterIndexCache(
+    { milliseconds: filterIndex.minutes * 60_000, bytes: filterIndex.megabytes * MEGABYTE },
+    clock,
+    store.shared,
+  );
+  const files = keptFiles(options);
+  const kept = new KeptBlocks(store, keptPages.megabytes * MEGABYTE, files);
+  const context: ServiceContext = {
+    ...{ store, clock, indexes, kept, addressOf },
+    read: { milliseconds: options.querySeconds * 1000 },
+    fileHours: options.fileHours,
+  };
+  const limiter = store.shared === undefined ? new RateLimiter() : new SharedLimiter(store.shared);
+  const queue = new RequestQueue();
+  const refused = counter(
+    'plat_budget_refusals_total',
+    'Requests that were refused because their key had exceeded its budget',
+    'why',
+  );
+  const budgets = new Budgets(options.budget, { now, refused });
+  const pace = new Pace(options.pace, now);
+  const connections = connectionsOf(options, metrics);
+  const streams = { open: 0 };
+  const isReady = async (): Promise<boolean> => Object.keys(await problems()).length === 0;
+  addGauges(metrics, { options, queue, budgets, connections, streams, indexes, isReady });
+  const usage = new UsageRecorder(store.keys, log, store.shared);
+  const history = new History(clock.now());
+  const days = new HistoryKeeper(history, { store: store.history, clock, log });
+  const walks = new Walks();
+  const live = new Live(
+    async () => ({
+      at: clock.now(),
+      problems: await problems(),
+      surfaces: history.present(clock.now()),
+    }),
+    {
+      replication: {
+        whole: () => replicationAt({ walks, replica: options.replica }, clock.now()),
+        lasting: lastingOf,
+      },
+    },
+  );
+  const responder: Responder = {
+    ...{ options, context, limiter, queue, usage, log },
+    date: new PromisedDate(store, clock),
+    files: { store, files: options.files },
+    admin: {
+      ...{ store, metrics, usage, readiness, addressOf, history, days, live, clock, walks },
+      replica: options.replica,
+      webhooks: options.webhooks,
+      logIn: new LogIn(store),
+      limits: options.limits,
+      outlines: options.outlines,
+    },
+    views: new Views(options.lookups),
+    streams: eventStreams(options, metrics),
+    standings: new Standings(store, options.events.trust),
+    replies: new KeptReplies(
+      context,
+      counter('plat_kept_answers_total', 'Responses that came from a cache', 'of'),
+      files.texts,
+    ),
+    damages: new LoggedDamages(),
+  };
+  return {
+    ...{ responder, metrics, budgets, pace, connections, streams },
+    cut: counter(
+      'plat_clients_cut_total',
+      'Clients that were disconnected because they read their responses too slowly',
+      'surface',
+    ),
+    ofOperators: new Connections(options.connections, () => undefined),
+    sweep: () => indexes.sweep(),
+    close() {
+      pace.close();
+      responder.streams.close();
+      indexes.close();
+      kept.close();
+    },
+    async record() {
+      await Promise.all([usage.close(), days.close(), limiter.close()]);
+    },
+  };
+}
+
+/** The files of the caches. Problems with them are logged, because clients do not notice them. */
+function keptFiles({ log, keptPages: { megabytes, file } }: ServiceOptions): {
+  readonly file?: KeptFile;
+  readonly texts?: TextFile;
+} {
+  const warn = (message: string, err: unknown): void => log.warn({ err }, message);
+  if (file === undefined) return {};
+  const place = { bytes: file.megabytes * MEGABYTE, warn, now: () => performance.now() };
+  const compressed = new KeptFile({ ...file, ...place });
+  const texts = new TextFile({
+    ...place,
+    path: `${file.path}-text`,
+    taken: () => compressed.bytesInUse,
+  });
+  return { file: compressed, ...(megabytes > 0 ? { texts } : {}) };
+}
+
+/** The open event streams of the store, and their metrics. */
+function eventStreams({ store, log, streams }: ServiceOptions, metrics: Metrics): EventStreams {
+  const count = metrics.counter('plat_events_total', 'Changes that were sent on streams of events', 'of');
+  const lag = metrics.histogram('plat_event_lag_seconds', 'Time from a commit to its events');
+  return new EventStreams(store, {
+    perKey: streams.perKey,
+    metrics: {
+      sent: (number) => count('changes', number),
+      lag,
+      failed(error) {
+        // An error below 500 concerns only the client.
+        if (error instanceof PlatError && error.status < 500) return;
+        log.warn({ err: error }, 'a stream of events has ended: its client will reconnect');
+      },
+      unannounced: (error) =>
+        log.warn({ err: error }, 'the store does not announce commits at the moment: polling for them'),
+    },
+  });
+}
+
+/**
+ * The connections of the public surfaces. When some were closed because there were too many, the log reports it at most once a
+ * minute.
+ */
+function connectionsOf({ connections: limits, log }: ServiceOptions, metrics: Metrics): Connections {
+  const closed = metrics.counter(
+    'plat_connections_closed_total',
+    'Connections that were closed or refused because there were too many',
+    'bound',
+  );
+  let logged = Number.NEGATIVE_INFINITY;
+  const connections = new Connections(limits, (bound) => {
+    closed(bound);
+    const now = performance.now();
+    if (now - logged < LOG_EVERY) return;
+    logged = now;
+    const facts = { bound, connections: connections.size };
+    log.warn(facts, 'too many connections: closing idle ones');
+  });
+  return connections;
+}
