@@ -58,8 +58,9 @@ export function reportJson(value: object): void {
 /** Whether stderr is a terminal. */
 export const isWatched = (): boolean => process.stderr.isTTY === true;
 
-/** Whether stderr is a terminal that can overwrite a line. */
-export const canWriteOver = (): boolean => isWatched() && process.env.TERM !== 'dumb';
+/** Whether stderr is a terminal that can overwrite a line. One without a name has no known capabilities. */
+export const canWriteOver = (): boolean =>
+  isWatched() && !['', 'dumb', 'unknown'].includes(process.env.TERM ?? '');
 
 const CLEAR_LINE = '\r\u001b[K';
 

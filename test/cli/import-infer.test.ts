@@ -264,7 +264,7 @@ test('if --infer is interrupted between configuration and store, running it agai
   );
 });
 
-test('numbers of any size are drafted with a type that stores them exactly', async (t) => {
+test('numbers of any size are drafted with a type that stores them, rounded only in a fraction', async (t) => {
   const at = place(t);
   const numbers = {
     Huge: ['1e300', '1'],
@@ -273,6 +273,7 @@ test('numbers of any size are drafted with a type that stores them exactly', asy
     Fine: ['0.1234567890123', '1234567890123456'],
     Finest: ['1e-300', '0.5'],
     Beyond: ['1e-400', '1e999'],
+    Precise: ['41.8781136000000012345', '7.00000000000000000001'],
   };
   const record = (at: number) => Object.entries(numbers).map(([name, values]) => `"${name}":${values[at]}`);
   at.file('a.ndjson', `{"ListingKey":"1",${record(0)}}\n{"ListingKey":"2",${record(1)}}\n`);
@@ -296,6 +297,7 @@ test('numbers of any size are drafted with a type that stores them exactly', asy
           'Property.Long': 2,
           'Property.Beyond': 2,
         },
+        rounded: { 'Property.Precise': 2 },
       },
     ],
   );
@@ -311,6 +313,7 @@ test('numbers of any size are drafted with a type that stores them exactly', asy
         ['Fine', 'decimal(29,13)'],
         ['Finest', 'string'],
         ['Beyond', 'string'],
+        ['Precise', 'decimal(19,7)'],
       ],
       ...[
         ['Place', 'decimal(20,8)'],
@@ -324,13 +327,13 @@ test('numbers of any size are drafted with a type that stores them exactly', asy
   );
   const stored = await at.exported('m.db', 'Property');
   const held = (at: number, ...fields: string[]) => fields.map((name) => stored[at]?.[name]);
-  const inJson = [...names, 'Tiny', 'Fine'];
+  const inJson = [...names, 'Tiny', 'Fine', 'Precise'];
   const inTable = ['Place', 'Phone', 'Wide', 'Zip'];
   assert.deepEqual(
     [held(0, ...inJson), held(1, ...inJson), held(2, ...inTable), held(3, ...inTable)],
     [
-      ['1e+300', '12345678901234567890', '1e-300', '1e-400', 1e-7, 0.1234567890123],
-      ['1', '2', '0.5', '1e999', 3, 1234567890123456],
+      ['1e+300', '12345678901234567890', '1e-300', '1e-400', 1e-7, 0.1234567890123, 41.8781136],
+      ['1', '2', '0.5', '1e999', 3, 1234567890123456, 7],
       [-97.12345678, '+15551234567', '123456789012345678', '01002'],
       [3, '1', '1e300', '7'],
     ],

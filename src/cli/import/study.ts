@@ -86,8 +86,11 @@ export class Study {
     this.#dictionary = dictionary;
   }
 
-  /** @param isText whether all values are texts, as in CSV, and can represent other types */
-  see(resource: Resource, record: unknown, isText: boolean): void {
+  /**
+   * @param isText whether all values are texts, as in CSV, and can represent other types
+   * @param rounded numbers of JSON that the record contains as texts, and that a number field rounds
+   */
+  see(resource: Resource, record: unknown, isText: boolean, rounded: ReadonlySet<string> = NONE): void {
     if (!isObject(record)) return;
     for (const name of Object.keys(record)) {
       if (name.includes('@') || resource.fields.has(name) || resource.fieldAliases.has(name)) continue;
@@ -95,12 +98,12 @@ export class Study {
       const navigation = findNavigation(resource, name);
       if (navigation === undefined) {
         const seen = this.#seenOf(resource.name, name);
-        if (seen !== undefined) note(seen, value, isText);
+        if (seen !== undefined) note(seen, value, isText, rounded);
         continue;
       }
       const child = this.#dictionary.resources.get(navigation.target);
       if (child === undefined || !Array.isArray(value)) continue;
-      for (const each of value) this.see(child, each, isText);
+      for (const each of value) this.see(child, each, isText, rounded);
     }
   }
 
@@ -160,7 +163,9 @@ export class Study {
 /** The name that the field of a member of files is drafted under; undefined: there is none. */
 const apiName = (name: string): string | undefined => (API_NAME.test(name) ? name : nameOfTitle(name));
 
-function note(seen: Seen, value: unknown, isText: boolean): void {
+const NONE: ReadonlySet<string> = new Set();
+
+function note(seen: Seen, value: unknown, isText: boolean, rounded: ReadonlySet<string>): void {
   switch (typeof value) {
     case 'boolean':
       seen.booleans++;
@@ -169,6 +174,7 @@ function note(seen: Seen, value: unknown, isText: boolean): void {
       if (!noteNumber(seen, value)) noteString(seen, String(value));
       return;
     case 'string':
+      if (rounded.has(value) && noteNumber(seen, Number(value), false)) return;
       if (!isText || !noteText(seen, value.trim())) noteString(seen, value);
       return;
     default:
@@ -180,9 +186,8 @@ function note(seen: Seen, value: unknown, isText: boolean): void {
   }
 }
 
-/** @returns whether a number field preserves all its digits */
-function noteNumber(seen: Seen, number: number): boolean {
-  const isWhole = Number.isInteger(number);
+/** @returns whether a number field has room for all its digits */
+function noteNumber(seen: Seen, number: number, isWhole = Number.isInteger(number)): boolean {
   const scale = decimalsOf(number);
   if (isWhole ? !Number.isSafeInteger(number) : scale > MOST_DECIMALS) return false;
   if (isWhole) seen.integers++;

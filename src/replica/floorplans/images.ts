@@ -109,7 +109,7 @@ export class ImageFolder {
       await rename(partial, path);
       return path;
     } catch (error) {
-      throw writeError(error, folder);
+      throw writeError(error, folder, partial);
     } finally {
       await rm(partial, { force: true });
     }

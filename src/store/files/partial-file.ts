@@ -5,6 +5,7 @@
  */
 import { chmodSync, closeSync, existsSync, fstatSync, renameSync, rmSync, statSync } from 'node:fs';
 import { PlatError, platError } from '../../errors/index.ts';
+import { codeOf } from '../../shared/error-code.ts';
 import { openPrivateFile } from './private-file.ts';
 
 /** The endings of the files that SQLite keeps beside a database. */
@@ -16,10 +17,17 @@ export function copyError(error: unknown, file: string): unknown {
   return platError('failed', { reason: `There is no room left on the disk of ${file}.` }, { cause: error });
 }
 
-/** An error of the system that does not name its file, such as that of a write on a full disk, with the name. */
-export function writeError(error: unknown, file: string): unknown {
-  if (!(error instanceof Error) || !('syscall' in error) || 'path' in error) return error;
-  return platError('failed', { reason: `${file} cannot be written: ${error.message}.` }, { cause: error });
+/**
+ * An error of the system with the name of the file to write: that of a write on a full disk names none.
+ * @param partial the temporary name, of which nobody knows
+ */
+export function writeError(error: unknown, file: string, partial?: string): unknown {
+  if (!(error instanceof Error) || !('syscall' in error)) return error;
+  if (!('path' in error))
+    return platError('failed', { reason: `${file} cannot be written: ${error.message}.` }, { cause: error });
+  if (partial === undefined || error.path !== partial) return error;
+  const code = codeOf(error);
+  return Object.assign(new Error(error.message.replace(partial, file), { cause: error }), { code });
 }
 
 export class PartialFile implements Disposable {
@@ -38,8 +46,12 @@ export class PartialFile implements Disposable {
   constructor(file: string, ending: string) {
     this.#file = file;
     this.path = `${file}${ending}`;
-    for (const end of ['', ...BESIDE]) rmSync(`${this.path}${end}`, { force: true });
-    this.#descriptor = openPrivateFile(this.path);
+    try {
+      for (const end of ['', ...BESIDE]) rmSync(`${this.path}${end}`, { force: true });
+      this.#descriptor = openPrivateFile(this.path);
+    } catch (error) {
+      throw existsSync(this.path) ? error : writeError(error, file, this.path);
+    }
     process.on('exit', this.#remove);
   }
 

@@ -69,6 +69,14 @@ test("a temporary file left by a killed process is not used by the next, and two
   assert.equal(readFileSync(file, 'utf8'), 'second');
 });
 
+test('the error for a file that cannot be created names that file, not the temporary one', () => {
+  const file = join(folder(), 'no-folder', 'a');
+  assert.throws(() => new PartialFile(file, '.partial'), {
+    code: 'ENOENT',
+    message: `ENOENT: no such file or directory, open '${file}'`,
+  });
+});
+
 const SCRIPT = `
 import { writeFileSync } from 'node:fs';
 import { endOnSignals } from ${JSON.stringify(new URL('../../../src/cli/shutdown.ts', import.meta.url))};
