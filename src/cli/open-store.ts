@@ -31,7 +31,7 @@ interface OpenOptions {
   readonly partitions?: PartitionField | undefined;
   readonly cacheMegabytes?: OpenStoreOptions['cacheMegabytes'];
   /** Called before a store is created, to reject what no new store can do. @throws PlatError `usage` */
-  readonly beforeCreation?: ((model: StoreModel) => void) | undefined;
+  readonly beforeCreation?: ((model: StoreModel) => unknown) | undefined;
   /** Accept the clock, however far it was set ahead. */
   readonly allowClockJump?: boolean | undefined;
 }
@@ -104,7 +104,7 @@ export async function openConfigured(text: string, options: OpenOptions): Promis
     allowClockJump,
   };
   const existing = create && beforeCreation !== undefined ? await openExisting(text, opening) : undefined;
-  if (create && existing === undefined) beforeCreation?.(modelOfNew(settings));
+  if (create && existing === undefined) await beforeCreation?.(modelOfNew(settings));
   const store =
     existing ??
     (await openStore(text, {

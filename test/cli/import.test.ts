@@ -133,6 +133,46 @@ test('wrong usage is reported before anything is stored: exit code 2', async (t)
     assert.deepEqual(await at.run(args), { code: 2, out: '', err: `plat: ${message}\n` });
 });
 
+test('a file of which nothing could be stored ends an import before another one is stored, and before a store is created', async (t) => {
+  const at = place(t);
+  at.file('good.ndjson', [{ ListingKey: '1' }]);
+  at.file('bad.csv', '1,A,5\n');
+  at.file('other.json', JSON.stringify({ '@reso.context': CONTEXT.replace('member', 'pets'), value: [{}] }));
+  const noKey =
+    'bad.csv: no column is ListingKey, the key of Property; --map "COLUMN=ListingKey" says which of them is (1, A, 5).';
+  for (const [file, message] of [
+    ['bad.csv', noKey],
+    ['other.json', 'There is no resource pets.'],
+  ] as const) {
+    const ended = await at.run(['import', '--store', 'm.db', 'good.ndjson', file]);
+    assert.deepEqual(ended, { code: 2, out: '', err: `plat: ${message}\n` });
+  }
+  assert.equal(existsSync(at.path('m.db')), false);
+  const { code, out, err } = await at.run(
+    ['import', '--store', 'm.db', '--format', 'json', 'good.ndjson', '-'],
+    { input: '<html>' },
+  );
+  assert.equal(code, 1, 'a pipe is read once, so a record was stored before');
+  assert.equal(out, 'good.ndjson: Property 1 new, 0 changed, 0 unchanged, 0 children stored, 0 rejected\n');
+  assert.match(err, /plat: stdin is a web page/);
+});
+
+test('records of a later document whose resource does not exist are rejected under its name, and the rest is stored', async (t) => {
+  const at = place(t);
+  const page = (resource: string, key: string) =>
+    JSON.stringify({ '@reso.context': CONTEXT.replace('member', resource), value: [{ ListingKey: key }] });
+  at.file('a.json', [page('property', '1'), page('pets', '2'), page('property', '3')].join('\n'));
+  const { code, err } = await at.run(['import', '--store', 'm.db', 'a.json']);
+  assert.equal(code, 1);
+  assert.match(err, /^a\.json:2: There is no resource pets\.$/m);
+  assert.deepEqual((await at.exported('m.db', 'Property')).map(({ ListingKey }) => ListingKey).sort(), [
+    '1',
+    '3',
+  ]);
+  const again = await at.run(['import', '--store', 'm.db', 'a.json.rejected.ndjson']);
+  assert.deepEqual(again, { code: 2, out: '', err: 'plat: There is no resource pets.\n' });
+});
+
 test('an address that is not a store is named as what it is, with the right form, and no file is created', async (t) => {
   const at = place(t);
   at.file('a.ndjson', [{ ListingKey: '1' }]);

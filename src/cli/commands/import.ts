@@ -1,6 +1,7 @@
+import { statSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { StoreModel } from '../../compile/model.ts';
-import { platError } from '../../errors/index.ts';
+import { PlatError, platError } from '../../errors/index.ts';
 import { LENIENCIES, type Leniency } from '../../records/lenient.ts';
 import type { Store } from '../../store/store.ts';
 import { type ConfigFile, configPath } from '../config.ts';
@@ -8,6 +9,7 @@ import { declareExtra } from '../import/declare-extra.ts';
 import { readFieldMap } from '../import/field-names.ts';
 import { type FileReport, importFile, type Unwritten } from '../import/importer.ts';
 import { FILE_FORMS, fileSize, mustBeReadable, readOnce, rereadable } from '../import/input-files.ts';
+import { mustBegin, type ReadOptions } from '../import/placed-records.ts';
 import { withStore } from '../open-store.ts';
 import {
   addOptions,
@@ -63,17 +65,29 @@ export function defineImport(importing: Command): void {
     const map = readFieldMap(settings.map);
     for (const path of paths) mustBeReadable(path, format);
     const { signal } = onShutdown();
-    const known = (model: StoreModel) =>
-      resource === undefined ? undefined : knownResource(model, resource);
-    const opening = { create, config, allowClockJump, beforeCreation: known };
+    const isLearning = infer === true || extraFields === 'keep';
+    const dropsUnknown = extraFields === 'ignore';
+    const optionsOf = (model: StoreModel): ReadOptions => ({
+      resource: resource === undefined ? undefined : knownResource(model, resource),
+      map,
+      takesUnknown: dropsUnknown,
+    });
+    // A file of which nothing could be stored is reported before anything is. Learned fields can be columns.
+    const mustBeginAll = async (model: StoreModel): Promise<void> => {
+      const options = optionsOf(model);
+      const regular = paths.filter((path) => path !== '-' && statSync(path).isFile());
+      const { files } = readOnce(regular, format);
+      const first = { ...options, takesUnknown: dropsUnknown || isLearning };
+      for (const file of files) await mustBegin(file, model.dictionary, first, signal);
+    };
+    const opening = { create, config, allowClockJump, beforeCreation: mustBeginAll };
     await withStore(settings.store, opening, async (store) => {
       await mustBeAuthority(store);
-      const name = known(await store.model());
-      const isLearning = infer === true || extraFields === 'keep';
+      const model = await store.model();
+      await mustBeginAll(model);
       // Learning fields requires a second pass over the files.
       using inputs = isLearning ? await rereadable(paths, format, signal) : readOnce(paths, format);
-      const dropsUnknown = extraFields === 'ignore';
-      const options = { resource: name, map, takesUnknown: dropsUnknown };
+      const options = optionsOf(model);
       const path = configPath(settings.config);
       const declared = isLearning
         ? await declareExtra(store, inputs.files, options, infer === true ? path : undefined, signal)
@@ -90,16 +104,26 @@ export function defineImport(importing: Command): void {
         remedy: isLearning ? '' : REMEDY,
       };
       const reports: (FileReport & { declared?: readonly string[] })[] = [];
-      for (const file of inputs.files) {
-        if (signal.aborted) break;
-        const ofFile = await withProgress(`Importing ${file.name}`, fileSize(file.path), (progress) =>
-          importFile(store, file, importOptions, progress, signal),
-        );
-        reports.push(...ofFile.map((report) => (isLearning ? { ...report, declared } : report)));
-        ofFile.forEach(reportFile);
-        const rejectedFile = ofFile.find((each) => each.rejectedFile !== undefined)?.rejectedFile;
-        if (rejectedFile !== undefined) reportLines(`${file.name}: rejected records are in ${rejectedFile}`);
-      }
+      const importAll = async (): Promise<void> => {
+        for (const file of inputs.files) {
+          if (signal.aborted) break;
+          const ofFile = await withProgress(`Importing ${file.name}`, fileSize(file.path), (progress) =>
+            importFile(store, file, importOptions, progress, signal),
+          );
+          reports.push(...ofFile.map((report) => (isLearning ? { ...report, declared } : report)));
+          ofFile.forEach(reportFile);
+          const rejectedFile = ofFile.find((each) => each.rejectedFile !== undefined)?.rejectedFile;
+          if (rejectedFile !== undefined)
+            reportLines(`${file.name}: rejected records are in ${rejectedFile}`);
+        }
+      };
+      await importAll().catch((error: unknown) => {
+        if (reports.length === 0) throw error;
+        print(reports, reports.map(text), json);
+        // A pipe that turns out not to be readable is no longer a wrong use that changed nothing.
+        const isUse = error instanceof PlatError && error.code === 'usage';
+        throw isUse ? platError('failed', { reason: error.message }, { cause: error }) : error;
+      });
       print(reports, reports.map(text), json);
       if (signal.aborted)
         reportLines('plat: interrupted; stored records are kept, and the same import stores the rest');

@@ -13,7 +13,7 @@ import { type Progress, withProgress } from '../progress.ts';
 import { reportLines } from '../terminal.ts';
 import { mapped, NO_MAP } from './field-names.ts';
 import { fileSize, type InputFile } from './input-files.ts';
-import { placedRecords, type ReadOptions } from './placed-records.ts';
+import { mustBegin, placedRecords, type ReadOptions } from './placed-records.ts';
 import { recordJson } from './record-json.ts';
 import { type Draft, MOST_NAMES, Study, withDrafts } from './study.ts';
 import { openText } from './text-source.ts';
@@ -49,7 +49,8 @@ export async function declareExtra(
   const { drafts, refused } = plan;
   if (!options.takesUnknown) {
     mustHaveNames(refused);
-    for (const file of files) await mustHaveColumns(file, plan.dictionary, options, signal);
+    for (const file of files)
+      await mustBegin(file, plan.dictionary, { ...options, hasLearned: true }, signal);
   }
   if (signal.aborted) return [];
   await declareAll(store, plan, configuration);
@@ -83,19 +84,6 @@ function mustHaveNames(refused: Declared['refused']): void {
   throw platError('usage', {
     reason: `${names}${more} cannot be declared, so nothing is declared or stored: use --map to name the field for each, or --extra-fields ignore to omit them.`,
   });
-}
-
-/** @throws PlatError `usage` for a table with columns that are not fields even after everything is declared */
-async function mustHaveColumns(
-  file: InputFile,
-  dictionary: Dictionary,
-  options: ReadOptions,
-  signal: AbortSignal,
-): Promise<void> {
-  if (file.form === 'json') return;
-  const source = await openText(file, signal);
-  const records = placedRecords(file, source, dictionary, { ...options, hasLearned: true }, signal);
-  for await (const _ of records) return; // the header is valid
 }
 
 /** The maximum number of fields that are reported separately for the same reason. */

@@ -208,10 +208,10 @@ class Importer {
     this.report.orphans += written.orphans;
   }
 
-  #reject({ line, text }: RawRecord, reason: string): void {
+  #reject({ line, text, of }: RawRecord, reason: string): void {
     const { report } = this;
     report.rejected++;
-    const fault = this.#rejects.add(report.resource, basename(report.file), line, reason, text);
+    const fault = this.#rejects.add(of ?? report.resource, basename(report.file), line, reason, text);
     if (fault === undefined) report.rejectedFile = this.#rejects.path;
     const unwritten = fault === undefined ? undefined : this.#unwritten(fault, line);
     if (report.reasons.length < MOST_REASONS) report.reasons.push({ line, reason });

@@ -8,7 +8,7 @@ import type { InputFile } from './input-files.ts';
 import type { RawRecord } from './record-json.ts';
 import { type Context, readRecords } from './record-reader.ts';
 import { columnsOf } from './table-columns.ts';
-import type { TextSource } from './text-source.ts';
+import { openText, type TextSource } from './text-source.ts';
 
 /** Milliseconds of reading after which signals and responses of the database are processed. */
 const TURN = 2;
@@ -30,7 +30,8 @@ export interface ReadOptions {
 }
 
 /**
- * @throws PlatError `usage` if the file names another resource than the command, or one that does not exist
+ * @throws PlatError `usage` if the file begins with another resource than that of the command, or with one that does not
+ * exist; records of later documents with such a resource are faults
  */
 export async function* placedRecords(
   { form, name }: InputFile,
@@ -40,8 +41,15 @@ export async function* placedRecords(
   signal: AbortSignal,
 ): AsyncIterable<Placed> {
   let resource: Resource | undefined;
+  let stray: Pick<RawRecord, 'of' | 'fault'> = {};
   const onContext = (context: Context): void => {
-    resource = resourceOf(dictionary, asked, context);
+    try {
+      resource = resourceOf(dictionary, asked, context);
+      stray = {};
+    } catch (error) {
+      if (resource === undefined || !(error instanceof PlatError)) throw error;
+      stray = { of: context.name, fault: error.message };
+    }
   };
   const rows = async (as: 'csv' | 'tsv'): Promise<AsyncIterable<RawRecord>> => {
     const { readRows } = await import('./row-reader.ts');
@@ -57,7 +65,7 @@ export async function* placedRecords(
       if (signal.aborted) break;
       resource ??= resourceOf(dictionary, asked, undefined);
       yielded = resource;
-      yield { resource, raw };
+      yield { resource, raw: { ...stray, ...raw } };
       if (performance.now() < turn) continue;
       await setImmediate();
       turn = performance.now() + TURN;
@@ -69,6 +77,17 @@ export async function* placedRecords(
       yield { resource: resource ?? resourceOf(dictionary, asked, undefined), raw: endless(error) };
   }
   if (resource === undefined) yield { resource: resourceOf(dictionary, asked, undefined) };
+}
+
+/** @throws PlatError `usage` for a file of which no record could be stored; everything else is reported when it is read */
+export async function mustBegin(
+  file: InputFile,
+  dictionary: Dictionary,
+  options: ReadOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const source = await openText(file, signal);
+  for await (const _ of placedRecords(file, source, dictionary, options, signal)) return;
 }
 
 const endless = (error: unknown): RawRecord => ({

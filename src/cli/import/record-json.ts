@@ -12,6 +12,8 @@ export interface RawRecord {
   readonly text: string;
   /** Why it cannot be read. The text is then as much as is known, or the bytes as Latin-1. */
   readonly fault?: string;
+  /** The resource that the file names for it, if there is no such resource, or if the command names another one. */
+  readonly of?: string;
   /** What the scanner counted in the text, if it found the end. */
   readonly counted?: Counted;
   /** Whether it is a row of a table, whose values are all texts, under the names of fields. */
