@@ -316,11 +316,17 @@ export function condition(context: Context, expression: Expression, exact: boole
       return collectionCondition(context, expression);
     case 'literal':
       return truth(expression);
+    case 'case': {
+      const [only, second] = expression.branches;
+      // An index can serve a conjunction, but not a CASE.
+      if (!exact && only && !second)
+        return condition(context, { kind: 'and', terms: [only.when, only.then] }, false);
+      return sql`(${value(context, expression)})`;
+    }
     case 'field':
     case 'variable':
     case 'call':
     case 'cast':
-    case 'case':
       return sql`(${value(context, expression)})`;
     case 'arithmetic':
     case 'negate':

@@ -680,8 +680,8 @@ function anyEquals(env: Environment, node: Start, many: Many, value: OneValue): 
 }
 
 /**
- * Binds `has`: equality or, for a multi-valued lookup, that it contains the member. If several members are given, all of them must
- * match (5.1.1.1.9).
+ * Binds `has`: equality that is null if a side is null or, for a multi-valued lookup, that it contains the member. If several
+ * members are given, all of them must match (5.1.1.1.9).
  */
 function bindHas(env: Environment, node: NodeOf<'binary'>): Expression {
   const left = bindNode(env, node.left);
@@ -693,7 +693,14 @@ function bindHas(env: Environment, node: NodeOf<'binary'>): Expression {
       : compare(env, node, 'eq', singleValue(env, node.left, left), flag),
   );
   const [only, second] = terms;
-  return only && !second ? only : { kind: 'and', terms };
+  const then: Expression = only && !second ? only : { kind: 'and', terms };
+  if (left.kind === 'collection') return then;
+  const sides = [singleValue(env, node.left, left).expression, right.expression];
+  const present = sides
+    .filter((side) => side.kind !== 'literal' || side.value === null)
+    .map((side): Expression => ({ kind: 'compare', operator: 'ne', left: side, right: NULL }));
+  const when: Expression = { kind: 'and', terms: present };
+  return present.length === 0 ? then : { kind: 'case', type: 'boolean', branches: [{ when, then }] };
 }
 
 /** The members of an enumeration literal, which are separated by commas. A comma inside a known value is not a separator. */

@@ -180,6 +180,10 @@ suite('literals', () => {
     "StandardStatus ne 'ActiveUnderContract'": ['1', '3', '4', '5'],
     "StandardStatus has org.reso.metadata.enums.StandardStatus'Pending'": ['5'],
     "StandardStatus in ('Closed','Pending')": ['3', '5'],
+    "not (City has 'Zug')": ['1', '2', '3'],
+    "not (City eq 'Zug')": ['1', '2', '3', '4'],
+    "(City has 'Zug') eq null": ['4'],
+    'City has null or not (City has null)': [],
     "Appliances/any(a:a eq org.reso.metadata.enums.Appliances'Cooktop')": ['2'],
   });
   returnsKeys('as parameter aliases', {
