@@ -20,6 +20,7 @@ import { messageOf } from '../shared/error-code.ts';
 import type { ScrubLimits } from '../store/check/scrub.ts';
 import { PartialFile, writeError } from '../store/files/partial-file.ts';
 import type { PartitionField } from '../store/store.ts';
+import { uniqueJson } from './import/record-json.ts';
 
 /**
  * The content of `plat.config.json`. Keys with the name of a command-line option set that option; the others have none. Its
@@ -120,9 +121,9 @@ export const configPath = (file: string | undefined): string => file ?? DEFAULT_
 function parse(path: string, text: string): unknown {
   try {
     // Editors on Windows write a byte order mark.
-    return JSON.parse(text.replace(/^\uFEFF/, ''));
+    return uniqueJson(text.replace(/^\uFEFF/, ''));
   } catch (cause) {
-    throw platError('usage', { reason: `${path} is not JSON: ${messageOf(cause)}` }, { cause });
+    throw platError('usage', { reason: `${path} is not valid JSON: ${messageOf(cause)}` }, { cause });
   }
 }
 

@@ -57,6 +57,25 @@ test('PLAT_FORCE=0 does not force anything', async (t) => {
 
 const whole = process.env.PLAT_FULL === '1' ? false : 'starts services; npm run test:full';
 
+test('a key that occurs twice in a configuration or a map is a wrong use, since only the last would count', async (t) => {
+  const at = place(t);
+  at.file('a.ndjson', [{ ListingKey: '1' }]);
+  at.file('own.json', '{"limits": {"api": {"requests": 9, "seconds": 9, "requests": 8}}}');
+  at.file('map.json', '{"MLS": "ListingKey", "MLS": "City"}');
+  const run = ['import', '--store', 'm.db', 'a.ndjson'];
+  for (const [option, file, key] of [
+    ['--config', 'own.json', 'requests'],
+    ['--map', 'map.json', 'MLS'],
+  ] as const) {
+    const { code, err } = await at.run([...run, option, file]);
+    assert.equal(code, 2);
+    assert.match(
+      err,
+      new RegExp(`^plat: ${file} is not valid JSON: the member ${key} occurs twice in an object`),
+    );
+  }
+});
+
 test('a service trusts no proxy unless it is configured to', { skip: whole }, async (t) => {
   const at = place(t);
   const token = (await at.done(['key', 'create', '--store', 'm.db', '--name', 'n', '--kind', 'api'])).trim();

@@ -7,6 +7,7 @@ import { API_NAME, type Dictionary, findNavigation, type Resource } from '../../
 import { platError } from '../../errors/index.ts';
 import { isObject } from '../../shared/json.ts';
 import { perObject } from '../../shared/per-object.ts';
+import { uniqueJson } from './record-json.ts';
 
 /** Maps a name in a file to a field; undefined drops the value. */
 export type FieldMap = ReadonlyMap<string, string | undefined>;
@@ -35,10 +36,10 @@ function ofFile(file: string): FieldMap {
   const text = readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
   if (text.trimStart().startsWith('{')) {
     try {
-      return ofObject(JSON.parse(text), file);
+      return ofObject(uniqueJson(text), file);
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
-      throw platError('usage', { reason: `${file} is not JSON: ${error.message}.` });
+      throw platError('usage', { reason: `${file} is not valid JSON: ${error.message}.` });
     }
   }
   const lines = text.split(/\r?\n/).map((line, index) => [line.trim(), `${file}:${index + 1}`] as const);

@@ -111,6 +111,17 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 
 const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\]:]/g;
 
+/**
+ * Parses the JSON of a configuration, where a duplicate member would be dropped silently.
+ * @throws SyntaxError also for a duplicate member
+ */
+export function uniqueJson(text: string): unknown {
+  const value: unknown = JSON.parse(text);
+  const repeated = repeatedMember(text);
+  if (repeated !== undefined) throw new SyntaxError(`the member ${repeated} occurs twice in an object`);
+  return value;
+}
+
 /** The first duplicate member of an object. @param text valid JSON */
 export function repeatedMember(text: string): string | undefined {
   const objects: (Set<string> | undefined)[] = [];
