@@ -73,7 +73,9 @@ export function keyStoreOn({ reading, locked }: OwnTables): KeyStore {
     },
     revoke: (id, at) =>
       locked(async ({ run }) => {
-        const revoked = sql`UPDATE plat_keys SET revoked_at = ${bind(at)} WHERE id = ${bind(id)}`;
+        // A key that is revoked again keeps the moment from which it has been rejected.
+        const revoked = sql`UPDATE plat_keys SET revoked_at =
+          CASE WHEN revoked_at <= ${bind(at)} THEN revoked_at ELSE ${bind(at)} END WHERE id = ${bind(id)}`;
         return (await run(revoked)) > 0;
       }),
     recordUse: (uses) =>

@@ -70,6 +70,14 @@ export function keyContract(engine: Engine): void {
     assert.equal((await other.look('hash')).key?.revokedAt, null);
     assert.equal(await world.store.keys.revoke('a', '2026-06-02T00:00:00Z'), true);
     assert.equal((await other.look('hash')).key?.revokedAt, '2026-06-02T00:00:00Z');
+    assert.equal(await world.store.keys.revoke('a', '2026-06-03T00:00:00Z'), true);
+    assert.equal(
+      (await other.look('hash')).key?.revokedAt,
+      '2026-06-02T00:00:00Z',
+      'it stays the first moment',
+    );
+    assert.equal(await world.store.keys.revoke('a', '2026-06-01T00:00:00Z'), true);
+    assert.equal((await other.look('hash')).key?.revokedAt, '2026-06-01T00:00:00Z', 'or an earlier one');
     assert.equal(await world.store.keys.revoke('none', '2026-06-02T00:00:00Z'), false);
   });
 
