@@ -159,6 +159,15 @@ const takesConnections = (address: string): Promise<boolean> =>
     socket.on('error', () => resolve(false)).on('connect', () => socket.destroy());
   });
 
+const WRONG_URLS = [
+  'api=here',
+  'api=ftp://x',
+  'api=https://x/?a=1',
+  'api=https://x/#a',
+  'api=https://u:p@x',
+  'api=http://x,api=http://y',
+];
+
 test('errors at the start: no store, a port in use, half of a certificate, a wrong address', async (t) => {
   const at = place(t);
   at.file('l.ndjson', [{ ListingKey: '1' }]);
@@ -173,14 +182,14 @@ test('errors at the start: no store, a port in use, half of a certificate, a wro
     serve('--store', 'm.db', ...PORTS, '--replication-port', String(port)),
     serve('--store', 'm.db', ...PORTS, '--tls-cert', 'c.pem'),
     serve('--store', 'm.db', ...PORTS, '--tls-cert', 'c.pem', '--tls-key', 'k.pem'),
-    serve('--store', 'm.db', ...PORTS, '--public-url', 'api=here'),
+    ...WRONG_URLS.map((url) => serve('--store', 'm.db', ...PORTS, '--public-url', url)),
     serve('--store', 'm.db', '--api-port', '65536'),
     serve('--store', 'm.db', ...PORTS, '--config', at.file('c.json', '{"console":{"outlines":"o.json"}}')),
   ]);
   taken.close();
   assert.deepEqual(
     answers.map(({ code, out }) => [code, out]),
-    [1, 1, 2, 2, 2, 2, 2].map((code) => [code, '']),
+    [1, 1, 2, 2, ...WRONG_URLS.map(() => 2), 2, 2].map((code) => [code, '']),
   );
   const messages = answers.map(({ err }) => err.split('\n')[0]);
   assert.deepEqual(messages, [
@@ -188,7 +197,10 @@ test('errors at the start: no store, a port in use, half of a certificate, a wro
     `plat: Port ${port} is in use. Choose another, or 0 for any free one.`,
     'plat: --tls-cert and --tls-key must be given together.',
     'plat: c.pem cannot be read.',
-    'plat: --public-url takes api=URL,replication=URL,floorplans=URL, not api=here.',
+    ...WRONG_URLS.map(
+      (url) =>
+        `plat: --public-url takes api=URL,replication=URL,floorplans=URL, not ${url.split(',').at(-1)}.`,
+    ),
     "plat: option '--api-port <port>' argument '65536' is invalid. It takes a whole number from 0 to 65535.",
     'plat: There is no file o.json.',
   ]);

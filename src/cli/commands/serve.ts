@@ -259,7 +259,7 @@ function publicUrls(given: ServeSettings['publicUrl']): ServiceOptions['publicUr
   const urls: Partial<Record<SurfaceName, string>> = {};
   for (const [name = '', url = ''] of pairs) {
     const surface = SURFACES.find((known) => known === name);
-    if (surface === undefined || !URL.canParse(url)) {
+    if (surface === undefined || urls[surface] !== undefined || !isBase(url)) {
       throw platError('usage', {
         reason: `--public-url takes api=URL,replication=URL,floorplans=URL, not ${name}=${url}.`,
       });
@@ -267,6 +267,12 @@ function publicUrls(given: ServeSettings['publicUrl']): ServiceOptions['publicUr
     urls[surface] = url.replace(/\/+$/, '');
   }
   return urls;
+}
+
+/** Whether links can begin with a URL. */
+function isBase(url: string): boolean {
+  const { protocol, username, password } = URL.parse(url) ?? { protocol: '', username: '', password: '' };
+  return /^https?:$/.test(protocol) && username === '' && password === '' && !/[?#]/.test(url);
 }
 
 export function defineServe(serve: Command): void {
