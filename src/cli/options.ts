@@ -75,13 +75,22 @@ export function wholeNumber(least: number, most: number) {
 
 const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** Parses `24h`, `15m` or `7d`. @returns milliseconds */
-export function duration(text: string): number {
+/** No date that a duration leads to has a year of more than four digits. */
+const LONGEST = 36_500 * 86_400_000;
+
+/**
+ * Parses `24h`, `15m` or `7d`.
+ * @param least the shortest duration that makes sense
+ * @returns milliseconds
+ * @throws PlatError `usage`
+ */
+export function duration(text: string, least = 1000): number {
   const [, amount, unit = ''] = /^(\d+)([smhd])$/.exec(text) ?? [];
-  if (amount === undefined) {
-    throw platError('usage', { reason: `${text} is not a duration; write 90s, 15m, 24h or 7d.` });
-  }
-  return Number(amount) * (UNITS[unit] ?? 0);
+  const milliseconds = Number(amount) * (UNITS[unit] ?? 0);
+  if (milliseconds >= least && milliseconds <= LONGEST) return milliseconds;
+  const amiss = milliseconds > LONGEST ? 'more than 36500d' : 'too short';
+  const wrong = amount === undefined ? 'not a duration' : amiss;
+  throw platError('usage', { reason: `${text} is ${wrong}; write 90s, 15m, 24h or 7d.` });
 }
 
 /** @throws PlatError `usage` if there is no file to read */

@@ -159,6 +159,19 @@ const takesConnections = (address: string): Promise<boolean> =>
     socket.on('error', () => resolve(false)).on('connect', () => socket.destroy());
   });
 
+/** A copy that never begins. */
+const COPY = [
+  'replicate',
+  '--from',
+  'http://127.0.0.1:9/v1',
+  '--interface',
+  'native',
+  '--token',
+  't',
+  '--store',
+  'r.db',
+];
+
 const WRONG_URLS = [
   'api=here',
   'api=ftp://x',
@@ -256,6 +269,8 @@ test('invalid keys are rejected', async (t) => {
     at.run(['key', 'create', '--store', 'm.db']),
     at.run(['key', 'revoke', '--store', 'm.db', 'k1']),
     at.run(['key', 'rotate', '--store', 'm.db', 'k1', '--overlap', 'long']),
+    at.run(['key', 'rotate', '--store', 'm.db', 'k1', '--overlap', '999999999d']),
+    at.run([...COPY, '--update-every', '0s']),
   ]);
   assert.deepEqual(
     answers.map(({ code, out, err }) => [code, out, err.split('\n')[0]]),
@@ -283,6 +298,8 @@ test('invalid keys are rejected', async (t) => {
       ],
       [1, '', 'plat: There is no key k1.'],
       [2, '', 'plat: long is not a duration; write 90s, 15m, 24h or 7d.'],
+      [2, '', 'plat: 999999999d is more than 36500d; write 90s, 15m, 24h or 7d.'],
+      [2, '', 'plat: 0s is too short; write 90s, 15m, 24h or 7d.'],
     ],
   );
 });
