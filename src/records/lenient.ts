@@ -3,10 +3,11 @@
  * them, and values that exceed the sizes that the dictionary suggests. A value that would lose information is not
  * read.
  */
-import type { Field, FieldValue, Lookup } from '../dictionary/index.ts';
+import { canonicalTimestamp, type Field, type FieldValue, type Lookup } from '../dictionary/index.ts';
 import { parsedJson } from '../shared/json.ts';
 import {
   isChanged,
+  isFiner,
   isRounded,
   readDecimal,
   readInteger,
@@ -28,6 +29,8 @@ export type Leniency =
   | 'textAsNumber'
   /** A date is a timestamp at midnight. */
   | 'dateAsTimestamp'
+  /** A timestamp has more decimals than are stored. */
+  | 'fraction'
   /** An empty text stands for no value. */
   | 'emptyText'
   | 'length'
@@ -42,6 +45,7 @@ export const LENIENCIES: Readonly<Record<Leniency, string>> = {
   booleanAsText: 'true or false as a word or number',
   textAsNumber: 'a text as a number or boolean',
   dateAsTimestamp: 'a date as a timestamp',
+  fraction: 'a timestamp of more than six decimals',
   emptyText: 'an empty text for no value',
   length: 'a text longer than the dictionary suggests',
   digits: 'a number of more digits than the dictionary suggests',
@@ -168,8 +172,10 @@ function otherForm(field: Field, json: unknown, lookup: Lookup | undefined): Oth
       const day = typeof given === 'string' ? MIDNIGHT.exec(given)?.[1] : undefined;
       return day === undefined ? undefined : { value: day, leniency: 'dateAsTimestamp' };
     }
-    case 'timestamp':
-      return undefined;
+    case 'timestamp': {
+      const timestamp = isFiner(json) ? canonicalTimestamp(json) : undefined;
+      return timestamp === undefined ? undefined : { value: timestamp, leniency: 'fraction' };
+    }
   }
 }
 

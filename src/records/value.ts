@@ -42,11 +42,18 @@ export function readValue(field: Field, json: unknown, rules: ValueRules): Value
     }
     case 'timestamp': {
       const timestamp = typeof json === 'string' ? canonicalTimestamp(json) : undefined;
+      if (isFiner(json)) return bad(`is ${shown(json)}, but takes at most six decimals`);
       if (timestamp !== undefined) return good(timestamp);
       return bad(`is ${shown(json)}, but takes a timestamp with a zone, such as 2024-05-01T12:00:00Z`);
     }
   }
 }
+
+/** Whether a timestamp has more decimals than plat stores. */
+export const isFiner = (json: unknown): json is string =>
+  typeof json === 'string' && json.length > 'YYYY-MM-DDThh:mm:ss.ffffffZ'.length && FINER.test(json);
+
+const FINER = /:\d\d\.\d{6}\d*[1-9]/;
 
 /** Longer texts are cut in messages. */
 const SHOWN = 60;

@@ -132,6 +132,12 @@ test('values that can be converted without loss are accepted and counted by kind
     ['"InternetEntireListingDisplayYN":0', 'InternetEntireListingDisplayYN', false, 'booleanAsText'],
     ['"PostalCode":10025', 'PostalCode', '10025', 'textAsNumber'],
     ['"CloseDate":"2024-05-01T00:00:00Z"', 'CloseDate', '2024-05-01', 'dateAsTimestamp'],
+    [
+      '"OffMarketTimestamp":"2024-05-01T10:00:00.1234567+02:00"',
+      'OffMarketTimestamp',
+      '2024-05-01T08:00:00.123456Z',
+      'fraction',
+    ],
     ['"ClosePrice":""', 'ClosePrice', undefined, 'emptyText'],
     [`"City":"${'c'.repeat(60)}"`, 'City', 'c'.repeat(60), 'length'],
     ['"Latitude":41.123456789', 'Latitude', 41.123456789, 'decimals'],
