@@ -87,6 +87,7 @@ export function evaluate(term: Term, situation: Situation): Value {
     case 'member':
       return isMember(term.operand, term.over, situation);
     case 'has':
+      if (term.of.kind === 'field' && evaluate(term.of, situation) === null) return null;
       return term.members.every((name) => has(term.of, name, situation));
     case 'and':
       return kleene(term.terms, false, situation);
@@ -234,7 +235,7 @@ function isMember(operand: Term, over: Over, situation: Situation): boolean {
   );
 }
 
-/** `has` is equality; on a multi-valued field, some member must be equal (docs/odata.md). */
+/** `has` with a value is equality; on a multi-valued field, some member must be equal (docs/odata.md). */
 function has(of: Extract<Term, { kind: 'has' }>['of'], name: string, situation: Situation): boolean {
   const literal: Term = { kind: 'literal', type: 'string', value: name };
   return of.kind === 'field' ? compareTerms('eq', of, literal, situation) : isMember(literal, of, situation);
