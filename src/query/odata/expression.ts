@@ -692,15 +692,19 @@ function bindHas(env: Environment, node: NodeOf<'binary'>): Expression {
       ? anyEquals(env, node.left, left, flag)
       : compare(env, node, 'eq', singleValue(env, node.left, left), flag),
   );
-  const [only, second] = terms;
-  const then: Expression = only && !second ? only : { kind: 'and', terms };
+  const then = allOf(terms);
   if (left.kind === 'collection') return then;
-  const sides = [singleValue(env, node.left, left).expression, right.expression];
-  const present = sides
+  const present = [singleValue(env, node.left, left).expression, right.expression]
     .filter((side) => side.kind !== 'literal' || side.value === null)
     .map((side): Expression => ({ kind: 'compare', operator: 'ne', left: side, right: NULL }));
-  const when: Expression = { kind: 'and', terms: present };
-  return present.length === 0 ? then : { kind: 'case', type: 'boolean', branches: [{ when, then }] };
+  if (present.length === 0) return then;
+  return { kind: 'case', type: 'boolean', branches: [{ when: allOf(present), then }] };
+}
+
+/** @param terms at least one */
+function allOf(terms: readonly Expression[]): Expression {
+  const [only, second] = terms;
+  return only && !second ? only : { kind: 'and', terms };
 }
 
 /** The members of an enumeration literal, which are separated by commas. A comma inside a known value is not a separator. */

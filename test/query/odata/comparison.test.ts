@@ -184,16 +184,23 @@ test('in accepts lists of literals, of expressions, and multi-valued fields', ()
   );
 });
 
-test('has means equality, for each named member', () => {
+test('has means equality, for each named member, and is null without a value', () => {
+  const present = (then: Expression): Expression => ({
+    kind: 'case',
+    type: 'boolean',
+    branches: [{ when: compare('ne', status, NULL), then }],
+  });
   const dishwasher = any(values('Appliances'), 1, compare('eq', variable(1), text('Dishwasher')));
   const cooktop = any(values('Appliances'), 1, compare('eq', variable(1), text('Cooktop')));
   expectFilters({
-    "StandardStatus has 'Active'": compare('eq', status, text('Active')),
-    "StandardStatus has org.reso.metadata.enums.StandardStatus'Active'": compare(
-      'eq',
-      status,
-      text('Active'),
+    "StandardStatus has 'Active'": present(compare('eq', status, text('Active'))),
+    "StandardStatus has org.reso.metadata.enums.StandardStatus'Active'": present(
+      compare('eq', status, text('Active')),
     ),
+    "StandardStatus has 'ActiveUnderContract'": present(
+      oneOf(status, text('ActiveUnderContract'), text('Active Under Contract')),
+    ),
+    "'Active' has 'Active'": compare('eq', text('Active'), text('Active')),
     "Appliances has 'Dishwasher'": dishwasher,
     "Appliances has Enums.Appliances'Dishwasher,Cooktop'": and(dishwasher, cooktop),
     "Appliances has 'Dishwasher, Cooktop'": and(dishwasher, cooktop),
@@ -208,7 +215,6 @@ test('either spelling of a lookup value matches both', () => {
     "'ActiveUnderContract' eq StandardStatus": oneOf(status, ...both),
     "StandardStatus eq Enums.StandardStatus'ActiveUnderContract'": oneOf(status, ...both),
     "StandardStatus ne 'ActiveUnderContract'": not(oneOf(status, ...both)),
-    "StandardStatus has 'ActiveUnderContract'": oneOf(status, ...both),
     "StandardStatus in ('Active','ActiveUnderContract')": oneOf(status, text('Active'), ...both),
     "StandardStatus eq 'Active Under Contract'": oneOf(status, ...both.toReversed()),
     "StandardStatus eq 'Unheard'": compare('eq', status, text('Unheard')),
