@@ -20,7 +20,6 @@ import { messageOf } from '../shared/error-code.ts';
 import type { ScrubLimits } from '../store/check/scrub.ts';
 import { PartialFile, writeError } from '../store/files/partial-file.ts';
 import type { PartitionField } from '../store/store.ts';
-import { uniqueJson } from './import/record-json.ts';
 
 /**
  * The content of `plat.config.json`. Keys with the name of a command-line option set that option; the others have none. Its
@@ -76,7 +75,7 @@ export async function readConfig(file: string | undefined, isMade = false): Prom
   } catch (cause) {
     throw platError('usage', { reason: `The configuration ${path} cannot be read.` }, { cause });
   }
-  return checked(path, parse(path, text));
+  return checked(path, await parse(path, text));
 }
 
 /**
@@ -86,7 +85,7 @@ export async function readConfig(file: string | undefined, isMade = false): Prom
 export async function writeDictionary(file: string, declarations: Declarations): Promise<void> {
   const path = existsSync(file) ? realpathSync(file) : file; // a symbolic link stays one
   const text = existsSync(path) ? readFileSync(path, 'utf8') : '{}';
-  const before: unknown = parse(file, text);
+  const before = await parse(file, text);
   const config = await checked(file, before);
   const indentation = /^\uFEFF?\{\s*\n([ \t]+)/.exec(text)?.[1] ?? '  ';
   const after = { ...config, dictionary: { ...config.dictionary, ...declarations } };
@@ -118,7 +117,9 @@ export function mustBeWritable(file: string): void {
 /** The path of the configuration that a command reads. */
 export const configPath = (file: string | undefined): string => file ?? DEFAULT_FILE;
 
-function parse(path: string, text: string): unknown {
+async function parse(path: string, text: string): Promise<unknown> {
+  // The help of a command loads this module, but not the sources of an import.
+  const { uniqueJson } = await import('./import/record-json.ts');
   try {
     // Editors on Windows write a byte order mark.
     return uniqueJson(text.replace(/^\uFEFF/, ''));
