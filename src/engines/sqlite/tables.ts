@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { ColumnKind } from '../../compile/column-value.ts';
 import { render, sql } from '../../compile/fragment.ts';
-import { type ResourceLayout, snakeCase, viewSelection } from '../../compile/layout/index.ts';
+import { PUBLISHED, type ResourceLayout, snakeCase, viewSelection } from '../../compile/layout/index.ts';
 import { fillSearch } from '../../compile/layout/search-table.ts';
 import {
   declaredColumn,
@@ -77,11 +77,19 @@ const isSearch = ({ layout, name }: StoredTable): boolean => name === layout.sea
 const declared = ([column, form]: readonly [string, StoredColumn]): string =>
   declaredColumn(TYPES, column, form);
 
-/** A search table is ordered by the ids of its records, which are its row ids; all others are ordered by key. */
+/**
+ * Whether the rows are in the order of their ids, so that new ones come last: an import brings entries of Lookup into use whose keys are
+ * all over the table, and a commit would write most of its pages. An older plat has put these in the order of their keys.
+ */
+const isById = (table: StoredTable): boolean => isSearch(table) || PUBLISHED.has(table.layout.resource.name);
+
+/** A table is ordered by the ids of its records, which are its row ids, or by key. */
 function creation(table: StoredTable): string {
   const columns = [...table.columns].map(declared).join(', ');
-  const order = isSearch(table) ? '' : ' WITHOUT ROWID';
-  return `CREATE TABLE "${table.name}" (${columns}, PRIMARY KEY (${table.key.join(', ')}))${order}`;
+  const key = table.key.join(', ');
+  const keys =
+    isById(table) && !isSearch(table) ? `PRIMARY KEY (_id), UNIQUE (${key})` : `PRIMARY KEY (${key})`;
+  return `CREATE TABLE "${table.name}" (${columns}, ${keys})${isById(table) ? '' : ' WITHOUT ROWID'}`;
 }
 
 /**
@@ -131,13 +139,18 @@ const isEmpty = (database: DatabaseSync, { columnsTable, textsTable }: ResourceL
  * The indexes of a table, with the statements that create them. Covered fields become further columns of the index. A table ordered
  * by key adds its keys to each index implicitly, and needs no index in that order, unless the table itself would be scanned.
  */
-function indexesOf({ layout: { search }, name: table, key, indexes }: StoredTable): [string, string][] {
+function indexesOf(stored: StoredTable): [string, string][] {
+  const { layout, name: table, key, indexes } = stored;
+  const { search } = layout;
   const isInOrder = ({ columns, covered, where }: StoredIndex): boolean =>
-    where === undefined && columns.join() === key.join() && (covered.length === 0 || search !== undefined);
+    where === undefined &&
+    (columns.join() === key.join()
+      ? covered.length === 0 || search !== undefined
+      : isById(stored) && columns.join() === '_id');
   return indexes
     .filter((index) => !isInOrder(index))
     .map(({ name, columns, covered, isOfFields, isUnique, where }) => {
-      const keys = isOfFields && search !== undefined ? ['_key'] : [];
+      const keys = isOfFields && isById(stored) ? ['_key'] : [];
       const others = covered.filter((column) => !key.includes(column));
       const list = [...columns, ...keys, ...others].map((column) => `"${column}"`).join(', ');
       const unique = isUnique && covered.length === 0 ? 'UNIQUE ' : '';

@@ -80,3 +80,67 @@ test('a store that gets fields before its first record has the same tables as on
     assert.deepEqual(await faultsIn(store), []);
   }
 });
+
+/** Puts the entries of Lookup in the order of their keys, as an older plat has stored them. */
+function orderByKey(file: string): void {
+  const database = new DatabaseSync(file);
+  try {
+    const entries = database
+      .prepare("SELECT sql FROM sqlite_schema WHERE tbl_name = 'lookup_records' AND sql IS NOT NULL")
+      .all();
+    const [table = '', ...indexes] = entries.map(({ sql }) => String(sql).replace(', UNIQUE (_key)', ''));
+    const older = table.replace('PRIMARY KEY (_id))', 'PRIMARY KEY (_key)) WITHOUT ROWID');
+    assert.match(older, /WITHOUT ROWID$/);
+    database.exec(`PRAGMA legacy_alter_table = ON; BEGIN; ${older.replace('lookup_records', 'entries')};
+      INSERT INTO entries SELECT * FROM lookup_records; DROP TABLE lookup_records;
+      ALTER TABLE entries RENAME TO lookup_records; ${indexes.join(';').replace('"LookupName", "_key"', '"LookupName"')};
+      CREATE UNIQUE INDEX lookup_records_id ON lookup_records (_id); COMMIT;`);
+  } finally {
+    database.close();
+  }
+}
+
+test('entries of Lookup are in the order in which they came into use; an older store keeps them in the order of keys', async (t) => {
+  const clock = testClock();
+  const path = await emptyStoreFile(DEFAULT_SETTINGS);
+  const open = async () => {
+    const store = await openSqliteStore({ path, clock });
+    t.after(() => store.close());
+    return { store, ...operations(store, clock) };
+  };
+  const published = (world: Awaited<ReturnType<typeof open>>): Promise<string[]> =>
+    world.keys('Lookup', "$filter=LookupName eq 'Appliances' and StandardLookupValue eq null");
+  const written = async (
+    world: Awaited<ReturnType<typeof open>>,
+    ...values: readonly string[]
+  ): Promise<void> => void (await world.write('Property', listing(values.join(), { Appliances: values })));
+  const first = await open();
+  await written(first, 'Mill', 'Zither');
+  await written(first, 'Anvil', 'Mill', 'Oboe');
+  const all = ['Anvil', 'Mill', 'Oboe', 'Zither'].map((value) => `Appliances.${value}`);
+  assert.deepEqual(await published(first), all);
+  const plan = new DatabaseSync(path, { readOnly: true });
+  const found = plan
+    .prepare(
+      "SELECT _key FROM lookup_records WHERE LookupValue IN ('Mill', 'Zither', 'Anvil', 'Oboe') ORDER BY rowid",
+    )
+    .all();
+  plan.close();
+  assert.deepEqual(
+    found.map(({ _key }) => _key),
+    ['Mill', 'Zither', 'Anvil', 'Oboe'].map((value) => `Appliances.${value}`),
+  );
+  assert.deepEqual(await faultsIn(first.store), []);
+  await first.store.close();
+  orderByKey(path);
+  const second = await open();
+  assert.deepEqual(await faultsIn(second.store), []);
+  await written(second, 'Kiln', 'Oboe');
+  await second.store.remove('Property', ['Mill,Zither']);
+  assert.deepEqual(
+    await published(second),
+    ['Anvil', 'Kiln', 'Mill', 'Oboe'].map((value) => `Appliances.${value}`),
+  );
+  await second.store.configure((settings) => ({ ...settings, declarations: { fieldsInUse: FIELDS } }));
+  assert.deepEqual(await faultsIn(second.store), []);
+});
