@@ -151,7 +151,7 @@ export const sqliteDialect = dialectOf({
     const members = [...columns.keys()].map(
       (column) => sql`value ->> ${constantText(column)} AS ${name(column)}`,
     );
-    return sql`(SELECT ${join(members, ', ')} FROM json_each(${objects})) AS ${name(alias)}`;
+    return sql`(SELECT ${join(members, ', ')} FROM jsonb_each(${objects})) AS ${name(alias)}`;
   },
   oneOf: (value, texts) => sql`${value} IN (SELECT value FROM json_each(${bindTexts(texts)}))`,
   noLimit: sql` LIMIT -1`,
