@@ -1,6 +1,6 @@
 /** The SELECT statements by which writes read stored rows, and the conversion of these rows, for every engine. */
 import { type Field, type FieldValue, MEDIA_KINDS, type MediaKind } from '../dictionary/index.ts';
-import { COUNTED, isChildCount, PERMISSION } from '../records/media.ts';
+import { COUNTED, type CountedChild, isChildCount, PERMISSION } from '../records/media.ts';
 import type { StoredRow } from '../records/rows.ts';
 import { isStamp, STAMPED_FIELDS } from '../records/stamps.ts';
 import { decode, decodeSound, textOf } from './column-value.ts';
@@ -8,19 +8,23 @@ import type { Dialect } from './dialect.ts';
 import { all, column, compact, join, name, type Sql, sql } from './fragment.ts';
 import { isOneTable, ownColumn, type ResourceLayout, typedFields } from './layout/index.ts';
 
-/** How a write reads stored records in every engine: the values that it compares, or the whole content. */
+/** How a write reads stored records in every engine: the values that it compares, the whole content, or what is counted. */
 interface StoredForm {
   /** `SELECT … FROM … r` of the values that a write compares. */
   readonly rows: Sql;
   /** The same for the whole content. */
   readonly contents: Sql;
+  /** The same for what is counted of a medium. */
+  readonly counted: Sql;
   row(raw: Readonly<Record<string, unknown>>): StoredRow;
   content(raw: Readonly<Record<string, unknown>>): Record<string, FieldValue>;
+  countedChild(raw: Readonly<Record<string, unknown>>): CountedChild;
 }
 
 export function storedForm(layout: ResourceLayout, dialect: Pick<Dialect, 'sameSystem'>): StoredForm {
   const { columnsTable, resource } = layout;
   const typed = typedFields(layout);
+  const permissions = typed.filter((field) => resource.name === COUNTED && field.name === PERMISSION);
   // The fields that a write compares, so that it does not read whole records.
   const watched = typed.filter(
     (field) =>
@@ -28,7 +32,7 @@ export function storedForm(layout: ResourceLayout, dialect: Pick<Dialect, 'sameS
       isStamp(field) ||
       STAMPED_FIELDS.includes(field.name) ||
       isChildCount(field) ||
-      (resource.name === COUNTED && field.name === PERMISSION),
+      permissions.includes(field),
   );
   const keys = resource.parent === undefined ? ['_key'] : ['_key', '_parent', '_parent_resource'];
   const own = ['_id', '_system', '_kind', '_hash', '_source', '_visible'];
@@ -65,12 +69,13 @@ export function storedForm(layout: ResourceLayout, dialect: Pick<Dialect, 'sameS
       isOneTable(layout) ? [] : [sql`${hasTexts(layout, dialect)} AS whole`],
     ),
     contents: select(keys, typed, []),
+    counted: select(['_parent', '_kind'], permissions, []),
     row(raw) {
       let isSound = true;
       const values = valuesOf(watched, raw, (field, stored) => {
         const value = decodeSound(field, stored);
         isSound &&= value !== undefined;
-        return value === undefined ? FOR_NOBODY : value;
+        return orNobody(value);
       });
       return {
         key: String(raw._key),
@@ -88,11 +93,17 @@ export function storedForm(layout: ResourceLayout, dialect: Pick<Dialect, 'sameS
       };
     },
     content: (raw) => valuesOf(typed, raw, decode),
+    countedChild: (raw) => ({
+      kind: kindOf(raw._kind),
+      values: valuesOf(permissions, raw, (field, stored) => orNobody(decodeSound(field, stored))),
+    }),
   };
 }
 
 /** Replaces a damaged list: a medium whose Permission cannot be read does not count as public. */
 const FOR_NOBODY: FieldValue = [''];
+
+const orNobody = (value: FieldValue | undefined): FieldValue => (value === undefined ? FOR_NOBODY : value);
 
 /**
  * 1 if the texts of a row under alias `r` exist under its key and number. If an index covers both, the engine reads

@@ -196,7 +196,7 @@ async function countsOf(
 ): Promise<ReadonlyMap<string, FieldValues>> {
   const fields = derivedCounts(session.model, resource.name);
   if (fields.length === 0 || !session.model.stores(COUNTED)) return new Map();
-  const children = await storedRows(session, session.model.layout(COUNTED)).children(resource.name, keys);
+  const children = await storedRows(session, session.model.layout(COUNTED)).counted(resource.name, keys);
   return new Map(keys.map((key) => [key, countChildren(children.get(key) ?? [], fields)]));
 }
 

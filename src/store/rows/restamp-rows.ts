@@ -148,10 +148,12 @@ export function restamper(
     return new Map(found.map((row) => [String(row._key), row]));
   }
 
-  async function restampTexts(rows: readonly RowToRestamp[], fields: readonly Field[]): Promise<void> {
+  async function restampTexts(rows: readonly RowToRestamp[], of: readonly Field[]): Promise<void> {
     const texts = classTextColumns(layout, STAMPED);
-    const hasHashes = rows.some(isRecounted);
-    const counted = hasHashes ? countedPieces : [];
+    // A write moves one or two of ten timestamps.
+    const fields = of.filter(({ name }) => rows.some((row) => isMoved(row, name)));
+    const hasHashes = rows.some(({ stored, hash = stored.hash }) => hash !== stored.hash);
+    const counted = rows.some(isRecounted) ? countedPieces : [];
     const before = await textsWithCounts(counted.length === 0 ? [] : rows);
     const columns: (readonly [string, ColumnKind])[] = fields.map((field) => [field.name, columnKind(field)]);
     if (hasHashes) columns.push(['_hash', 'text']);
@@ -188,5 +190,8 @@ export function restamper(
 
 /** The class of all timestamps. */
 const STAMPED: ReadonlySet<string> = new Set(['open']);
+
+const isMoved = ({ stored, derived }: RowToRestamp, name: string): boolean =>
+  derived[name] !== undefined && derived[name] !== stored.values[name];
 
 const isRecounted = ({ hash }: RowToRestamp): boolean => hash !== undefined;

@@ -5,6 +5,7 @@ import { type ResourceLayout, tableWith } from '../../compile/layout/index.ts';
 import { storedForm } from '../../compile/stored-form.ts';
 import type { FieldValue } from '../../dictionary/index.ts';
 import { DamagedRecord } from '../../records/damage.ts';
+import type { CountedChild } from '../../records/media.ts';
 import type { StoredRow } from '../../records/rows.ts';
 import type { Session } from '../session.ts';
 
@@ -21,6 +22,8 @@ export interface StoredRows {
   stampedAfter(field: string, moment: string, limit: number): Promise<StoredRow[]>;
   /** By parent, in the order of the requested parents; the children of each in key order. */
   children(parentResource: string, parents: readonly string[]): Promise<Map<string, StoredRow[]>>;
+  /** What is counted of the children, by parent: counts are read with each child that changes. */
+  counted(parentResource: string, parents: readonly string[]): Promise<Map<string, CountedChild[]>>;
   /** The complete content of records. */
   load(rows: readonly StoredRow[]): Promise<Map<string, Record<string, FieldValue>>>;
 }
@@ -39,6 +42,8 @@ export function storedRows(
     const found = await select(sql`WHERE ${dialect.oneOf(KEY, keys)}`);
     return inOrder(keys, new Map(found.map((row) => [row.key, row])));
   };
+  const isUnder = (parentResource: string, parents: readonly string[]): Sql =>
+    sql`${dialect.oneOf(sql`r._parent`, parents)} AND r._parent_resource = ${bind(parentResource)}`;
   return {
     find,
     after: (key, limit) => select(sql`WHERE r._key > ${bind(key)} ORDER BY r._key LIMIT ${integer(limit)}`),
@@ -53,13 +58,20 @@ export function storedRows(
     },
     async children(parentResource, parents) {
       if (parents.length === 0) return new Map();
-      const isUnder = dialect.oneOf(sql`r._parent`, parents);
-      const found = await select(sql`WHERE ${isUnder} AND r._parent_resource = ${bind(parentResource)}`);
+      const found = await select(sql`WHERE ${isUnder(parentResource, parents)}`);
       const sorted = found.sort((one, other) => (one.key < other.key ? -1 : 1));
       return inOrder(
         parents,
         Map.groupBy(sorted, (row) => row.parent ?? ''),
       );
+    },
+    async counted(parentResource, parents) {
+      if (parents.length === 0) return new Map();
+      const found = await rows(sql`${form.counted} WHERE ${isUnder(parentResource, parents)}`);
+      const children = new Map<string, CountedChild[]>();
+      for (const row of found)
+        children.getOrInsertComputed(String(row._parent), () => []).push(form.countedChild(row));
+      return children;
     },
     async load(stored) {
       const keys = stored.map(({ key }) => key);

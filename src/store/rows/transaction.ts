@@ -3,6 +3,7 @@
 import type { ResourceLayout } from '../../compile/layout/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
 import type { Field } from '../../dictionary/index.ts';
+import { COUNTED } from '../../records/media.ts';
 import type { StoredRow } from '../../records/rows.ts';
 import { checkSession } from '../check/checks.ts';
 import { rewriteRows } from '../check/rewrite-rows.ts';
@@ -105,6 +106,8 @@ function storeTransaction(
     after: async (resource, key, limit) => (model.stores(resource) ? table(resource).after(key, limit) : []),
     children: async (resource, parentResource, parents) =>
       model.stores(resource) ? table(resource).children(parentResource, parents) : new Map(),
+    counted: async (parentResource, parents) =>
+      model.stores(COUNTED) ? table(COUNTED).counted(parentResource, parents) : new Map(),
     load: (resource, rows) => table(resource).load(rows),
     faulty: async (resource, keys) => {
       if (!model.stores(resource) || keys.length === 0) return new Set();

@@ -3,7 +3,7 @@
 import type { StoreModel } from '../../compile/model.ts';
 import { COUNTED_CHANGES, type FieldValues } from '../../dictionary/index.ts';
 import { contentHash, isFormerHash } from '../../records/content-hash.ts';
-import { COUNTED, type CountedChild, countChildren } from '../../records/media.ts';
+import { countChildren } from '../../records/media.ts';
 import type { RowToRestamp, StoredRow } from '../../records/rows.ts';
 import type { ChildChange } from '../../records/stamps.ts';
 import { chunked } from '../../shared/chunked.ts';
@@ -149,11 +149,12 @@ export async function movedCounts(
     .map(({ key }) => key);
   const moved = new Map<string, ChildCounts>();
   if (fields.length === 0 || keys.length === 0) return moved;
-  const children = await transaction.children(COUNTED, resource, keys);
+  const children = await transaction.counted(resource, keys);
   for (const key of keys) {
-    const present: readonly CountedChild[] = children.get(key) ?? [];
-    const counts = countChildren(present, fields);
-    if (!isEqual(found.get(key)?.values ?? {}, counts)) moved.set(key, counts);
+    const counts = countChildren(children.get(key) ?? [], fields);
+    const before = found.get(key)?.values;
+    const others = Object.entries(counts).filter(([name, count]) => before?.[name] !== count);
+    if (others.length > 0) moved.set(key, Object.fromEntries(others));
   }
   return moved;
 }

@@ -45,10 +45,10 @@ export async function restampParents(
       above.push(...parentOf(resource, stored));
       const stamps = ownStamps(transaction, stampOf(key), fields, stored.values, undefined, changes);
       const counts = moved.get(key);
-      if (!isStamped(stored, stamps)) tally.restamped++;
+      const stays = isStamped(stored, stamps);
+      if (!stays) tally.restamped++;
       if (counts !== undefined) recounted.push({ stored, derived: { ...stamps, ...counts } });
-      const stays = counts !== undefined || isStamped(stored, stamps);
-      return stays ? [] : [{ stored, derived: stamps }];
+      return counts !== undefined || stays ? [] : [{ stored, derived: stamps }];
     });
     await transaction.restamp(resource, rows);
     await restampCounted(transaction, resource, recounted);

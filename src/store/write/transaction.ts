@@ -1,6 +1,7 @@
 import type { StoreModel } from '../../compile/model.ts';
 import type { LookupValue, ValueInUse } from '../../compile/values-in-use.ts';
 import type { FieldValue } from '../../dictionary/index.ts';
+import type { CountedChild } from '../../records/media.ts';
 import type { RowToPut, RowToRestamp, StoredRow, Tombstone } from '../../records/rows.ts';
 import type { CheckpointWriter } from '../checkpoints.ts';
 import type { CommitTimestamps } from './commit-timestamps.ts';
@@ -25,6 +26,11 @@ export interface WriteTransaction {
     parentResource: string,
     parents: readonly string[],
   ): Promise<ReadonlyMap<string, readonly StoredRow[]>>;
+  /** What is counted of the children of records (records/media.ts), by parent. */
+  counted(
+    parentResource: string,
+    parents: readonly string[],
+  ): Promise<ReadonlyMap<string, readonly CountedChild[]>>;
   /** The complete content of stored records, as objects that belong to the caller. */
   load(
     resource: string,

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { StatementSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { findFaults } from '../../../src/store/check/check-store.ts';
-import { listing, photoOf } from '../../support/builders.ts';
+import { listing, photo, photoOf } from '../../support/builders.ts';
 import { sqliteEngine } from '../../support/sqlite-engine.ts';
 import { makeWorld, type World } from '../../support/world.ts';
 
@@ -106,4 +106,32 @@ test('a statement changes 500 counters at most, whose pages the engine keeps in 
   assert.ok(given.length > 2 && Math.max(...given) === 500, `${given}`);
   t.mock.restoreAll();
   assert.deepEqual(await published(world), keysOf(texts(1201)));
+});
+
+test('a medium reads what is counted of the others, and writes the columns that move with it', async (t) => {
+  const world = await makeWorld(sqliteEngine(), t);
+  const price = { ListPrice: 1, StandardStatus: 'Active' };
+  await world.write('Property', listing('A', { ...price, Media: [photo('M1')] }), listing('B', price));
+  const siblings = watchReads(t, 'media_records', '_hash');
+  const updates = new Set<string>();
+  const { run } = StatementSync.prototype;
+  t.mock.method(StatementSync.prototype, 'run', function (this: StatementSync, ...values: never[]) {
+    if (/^UPDATE "property_(records|search)"/.test(this.sourceSQL)) updates.add(this.sourceSQL);
+    return Reflect.apply(run, this, values);
+  });
+  await world.write('Media', photoOf('A', 'M2'), photoOf('B', 'M3'));
+  t.mock.restoreAll();
+  assert.deepEqual([...new Set(siblings)], [0]);
+  assert.deepEqual(
+    [...updates],
+    [
+      'UPDATE "property_records" SET "ModificationTimestamp" = ?, "PhotosChangeTimestamp" = ?, "PhotosCount" = ? WHERE _key = ?',
+      'UPDATE "property_search" SET "ModificationTimestamp" = ?, "PhotosChangeTimestamp" = ? WHERE _key = ?',
+    ],
+  );
+  assert.deepEqual(await world.rows('Property', '$select=PhotosCount'), [
+    { PhotosCount: 2 },
+    { PhotosCount: 1 },
+  ]);
+  assert.deepEqual(await Array.fromAsync(findFaults(world.store)), []);
 });
