@@ -25,10 +25,69 @@ export interface Announcements {
   close(): Promise<void>;
 }
 
+/** Receives what a connection hears. */
+interface Listening {
+  /** Called once every commit from now on is announced. */
+  opened(): void;
+  announced(): void;
+}
+
+/** Listens for the commits of other processes until the connection or the signal ends. @throws what ended it */
+export type Listen = (listening: Listening, signal: AbortSignal) => Promise<never>;
+
+/** Milliseconds until a lost connection is reopened; the pause doubles with each failed attempt. */
+const FIRST_PAUSE = 500;
+const LONGEST_PAUSE = 10_000;
+
+/** Announces commits on a connection that is reopened when it is lost, with growing pauses while that fails. */
+export function announcementsBy(listen: Listen, { heard, lost }: Hearing, pause: Pause): Announcements {
+  const ended = new AbortController();
+  let isOpen = false;
+  let isReported = false;
+  /** The number of connections that were lost, or failed, since the last announcement. */
+  let failures = 0;
+  const listening: Listening = {
+    opened() {
+      isOpen = true;
+      isReported = false;
+      // Commits before this moment were not announced to this connection.
+      heard();
+    },
+    announced() {
+      failures = 0;
+      heard();
+    },
+  };
+  const keepListening = async (): Promise<void> => {
+    while (!ended.signal.aborted) {
+      try {
+        await listen(listening, ended.signal);
+      } catch (error) {
+        isOpen = false;
+        if (ended.signal.aborted) break;
+        // Only the first failure is reported.
+        if (!isReported) lost(error);
+        isReported = true;
+        await pause(Math.min(FIRST_PAUSE * 2 ** failures++, LONGEST_PAUSE), ended.signal);
+      }
+    }
+  };
+  const kept = keepListening();
+  return {
+    get isOpen() {
+      return isOpen;
+    },
+    close() {
+      ended.abort();
+      return kept;
+    },
+  };
+}
+
 interface CommitSource {
   rows(statement: Sql): Promise<readonly Row[]>;
   /** Absent: the engine receives no announcements. */
-  announcements?(hearing: Hearing, pause: Pause): Announcements | undefined;
+  readonly announcements?: ((hearing: Hearing, pause: Pause) => Announcements) | undefined;
 }
 
 /**

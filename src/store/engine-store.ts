@@ -13,7 +13,7 @@ import { checksOn, checkTables } from './check/check-store.ts';
 import { rewriteInBatches } from './check/rewrite-rows.ts';
 import { mendStatements } from './check/table-faults.ts';
 import { checkpointsOn } from './checkpoint-tables.ts';
-import { CommitWatch, type Hearing, type Pause } from './commit-watch.ts';
+import { announcementsBy, CommitWatch } from './commit-watch.ts';
 import { contentOf, contentRows, readContents } from './contents.ts';
 import type { Engine, LockOptions } from './engine.ts';
 import { followChanges } from './follow-changes.ts';
@@ -68,11 +68,10 @@ function storeOn(engine: Engine, stored: StoreModel): Store {
   };
   // The writes of this process run one after another; the lock only works between processes.
   const queue = new PromiseQueue();
+  const { listen } = engine;
   const commits = new CommitWatch({
     rows: (statement) => reading.small.rows(statement),
-    ...(engine.announcements === undefined
-      ? {}
-      : { announcements: (hearing: Hearing, pause: Pause) => engine.announcements?.(hearing, pause) }),
+    announcements: listen && ((...to) => announcementsBy(listen, ...to)),
   });
   const closing = new AbortController();
   const exclusively = <T>(work: () => Promise<T>): Promise<T> =>

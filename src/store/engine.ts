@@ -15,7 +15,7 @@ import type { FileFault, OnProgress } from './check/checks.ts';
 import type { ViewState } from './check/table-faults.ts';
 import type { Clock } from './clock.ts';
 import { type ClockTrust, thisMachine } from './clock-jump.ts';
-import type { Announcements, Hearing, Pause } from './commit-watch.ts';
+import type { Listen } from './commit-watch.ts';
 import type { Lane } from './lanes.ts';
 import type { LiveModel, ModelSource } from './live-model.ts';
 import type { TimeState } from './meta.ts';
@@ -125,7 +125,7 @@ export interface Engine extends Pick<ModelSource, 'now' | 'ask'> {
   /** Reads the current time of the store, and updates the clock with it; waits for no write. */
   timeState(): Promise<TimeState>;
   /** Listens for the commits of other processes; absent if the engine does not announce them. */
-  announcements?(hearing: Hearing, pause: Pause): Announcements;
+  readonly listen?: Listen;
   /** Records a timestamp that this process has set. */
   sawStamp?(milliseconds: number): void;
 

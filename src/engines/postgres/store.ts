@@ -13,7 +13,7 @@ import { partitionedDialect, postgresDialect } from './dialect.ts';
 import { findFileFaults, reindexings } from './file-faults.ts';
 import { readSystems } from './partitions/partitions.ts';
 import { postgresTables } from './raw-tables.ts';
-import { announcementsAt } from './reading/announcements.ts';
+import { listenAt } from './reading/announcements.ts';
 import { LiveState } from './reading/live-state.ts';
 import { readsOn } from './reading/reads.ts';
 import { postgresShared } from './shared.ts';
@@ -106,7 +106,7 @@ async function postgresEngine(address: PostgresAddress, options: PostgresStoreOp
 
     horizon: () => state.horizon(),
     sawStamp: (milliseconds) => state.sawStamp(milliseconds),
-    announcements: (hearing, pause) => announcementsAt(address, hearing, pause),
+    listen: listenAt(address),
 
     viewState: (model, layout) => withSession(writing, (session) => viewState(session, model, layout)),
     makeView: (session, model, layout) => mendView(session, model, layout),

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Client } from 'pg';
 import { postgresAddress } from '../../../src/engines/postgres/connection/address.ts';
-import { announcementsAt } from '../../../src/engines/postgres/reading/announcements.ts';
+import { listenAt } from '../../../src/engines/postgres/reading/announcements.ts';
+import { announcementsBy } from '../../../src/store/commit-watch.ts';
 import type { Scope } from '../../support/engine.ts';
 import { bareDatabase } from '../../support/postgres-engine.ts';
 import { postgresServer } from '../../support/postgres-server.ts';
@@ -20,8 +21,8 @@ async function listening(t: Scope) {
     more.resolve();
   };
   let endPause = (): void => assert.fail('there is no pause');
-  const announcements = announcementsAt(
-    postgresAddress(address),
+  const announcements = announcementsBy(
+    listenAt(postgresAddress(address)),
     { heard: () => note('heard'), lost: (error) => note(`lost: ${error instanceof Error && error.message}`) },
     (milliseconds, signal) => {
       const { promise, resolve } = Promise.withResolvers<void>();
