@@ -35,6 +35,8 @@ import { removeInBatches, type Written, writeInBatches } from './write/batches.t
 import { aheadOf, bringBack, stampStateOf } from './write/bring-back.ts';
 import { commitChange } from './write/commit-change.ts';
 import type { WriteReport } from './write/report.ts';
+import type { WriteSession } from './write-session.ts';
+import { StoreWriter } from './writer.ts';
 
 /** Time limit in milliseconds for a status, a check, the contents of a record, and a position in a list. */
 const LARGE = 600_000;
@@ -44,10 +46,10 @@ const SMALL = 5000;
  * Makes the store of an engine that has just connected, and does the work of midnight that is still pending, if
  * possible. An engine of which no store can be made is closed.
  */
-export async function openOn(engine: Engine): Promise<Store> {
+export async function openOn<S extends WriteSession>(engine: Engine<S>): Promise<Store> {
   await using opened = new AsyncDisposableStack();
   opened.defer(() => engine.close());
-  const { writer } = engine;
+  const writer = new StoreWriter(engine.writing);
   // Values that cannot be counted now, because the clock or the tables are wrong, are counted when the store is next
   // opened.
   await writer.countValues().catch(() => undefined);
@@ -55,11 +57,16 @@ export async function openOn(engine: Engine): Promise<Store> {
   const stored = await readModel(engine.reading.small);
   const model = await modelOfToday(stored, moment, (patience) => writer.startDay(patience));
   opened.move(); // whoever has the store closes it
-  return storeOn(engine, model);
+  return storeOn(engine, writer, model);
 }
 
-function storeOn(engine: Engine, stored: StoreModel): Store {
-  const { name, secret, writer, clock, shared, reading } = engine;
+function storeOn<S extends WriteSession>(
+  engine: Engine<S>,
+  writer: StoreWriter<S>,
+  stored: StoreModel,
+): Store {
+  const { name, secret, shared, reading } = engine;
+  const { clock } = engine.writing;
   /** Damage that an error has proved: the store is not usable from then on. */
   let damage: string | undefined;
   const explain = (error: unknown): unknown => {
@@ -245,7 +252,7 @@ function storeOn(engine: Engine, stored: StoreModel): Store {
           { isLong: true },
         );
       }
-      await locked((session) => writer.publish(session, current));
+      await exclusively(() => writer.locked((session) => writer.publish(session, current)));
     },
     async contents(resource, of) {
       await model();

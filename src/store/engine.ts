@@ -8,7 +8,6 @@ import type { Dialect } from '../compile/dialect.ts';
 import type { Sql } from '../compile/fragment.ts';
 import type { ResourceLayout } from '../compile/layout/index.ts';
 import type { StoreModel } from '../compile/model.ts';
-import type { Profile } from '../records/profile.ts';
 import type { StoreSettings } from '../records/settings.ts';
 import type { CacheUse } from '../shared/bounded-cache.ts';
 import type { FileFault, OnProgress } from './check/checks.ts';
@@ -25,8 +24,8 @@ import type { Shared } from './shared.ts';
 import type { AssumedLook, Horizon, Look, ReadOptions, ReadStoreState, StoreStatus } from './store.ts';
 import type { StoreClock } from './store-clock.ts';
 import type { CheckResult, CheckTask } from './threads/check-task.ts';
-import type { RestampWriter } from './write/bring-back.ts';
 import type { WriteLimits } from './write/in-time.ts';
+import type { Undo, WriteSession } from './write-session.ts';
 
 /** How a store is opened with any engine. */
 export interface EngineOptions extends ClockTrust {
@@ -53,20 +52,28 @@ export interface LockOptions {
   readonly isLong?: boolean;
 }
 
-/** The write side of an engine. */
-export interface EngineWriter extends RestampWriter {
-  /** Changes settings or profile, and everything that follows from them. */
-  reconfigure(
-    change: (current: StoreModel) => { readonly settings: StoreSettings; readonly profile: Profile },
-  ): Promise<StoreModel>;
-  /** Evaluates visibility according to today's rules. @param patience how long to wait for the lock, in milliseconds */
-  startDay(patience: number): Promise<StoreModel>;
-  /** Counts the values in use for a store in which they were never counted, or by other rules. */
-  countValues(): Promise<void>;
-  /** Runs `work` under the write lock and commits. */
-  locked<T>(work: (session: Session) => Promise<T>, options?: LockOptions): Promise<T>;
-  /** Publishes the dictionary, as the model and the counters of values determine it; inside a transaction. */
-  publish(session: Session, model: StoreModel): Promise<void>;
+/** What the writer needs of an engine (writer.ts). */
+export interface WriteEngine<S extends WriteSession> {
+  /** The clock that sets timestamps. */
+  readonly clock: StoreClock;
+  /** The time limits of transactions; absent: the usual ones. */
+  readonly limits?: WriteLimits | undefined;
+  /** The largest weight of the records of a transaction; absent: the usual one. */
+  readonly largestWeight?: number;
+  /** Why the engine cannot store a record, if the error says so. */
+  readonly refusal: (error: unknown) => string | undefined;
+  /** Runs single statements, outside of the lock. */
+  readonly reading: Session;
+  /** Runs `work` under the write lock, and commits. An error rolls everything back, and so does `Undo`. */
+  underLock<T>(work: (session: S) => Promise<T | Undo<T>>, options?: LockOptions): Promise<T>;
+  /** Reads the current time of the store, and updates the clock with it. */
+  timeState(session: Session): Promise<TimeState>;
+  /** Updates tables and views to match the model; inside a transaction. */
+  applyTables(session: S, model: StoreModel): Promise<void>;
+  /** Called at the end of a transaction of records, with the last timestamp of the store. */
+  beforeCommit?(session: S, lastStamp: string): Promise<void>;
+  /** Removes the cause of a failed attempt. @returns false if it cannot, so that the error is final */
+  recover?(error: unknown): Promise<boolean>;
 }
 
 /** What an engine returns for a `Look`. */
@@ -79,14 +86,12 @@ interface Seen extends Pick<Look, 'key' | 'now' | 'commit'> {
 /** What a status reports about the engine. */
 export type EngineFacts = Pick<StoreStatus, 'engine' | 'layout' | 'bytes' | 'partitions'>;
 
-export interface Engine extends Pick<ModelSource, 'now' | 'ask'> {
+export interface Engine<S extends WriteSession = WriteSession> extends Pick<ModelSource, 'now' | 'ask'> {
   /** The store's name for messages; without a password. */
   readonly name: string;
   readonly secret: string;
   readonly dialect: Dialect;
-  readonly writer: EngineWriter;
-  /** The clock that sets timestamps. */
-  readonly clock: StoreClock;
+  readonly writing: WriteEngine<S>;
   readonly shared?: Shared;
   /** Sessions for single statements: the small ones that every request needs, and those of commands. */
   readonly reading: Readonly<Record<'small' | 'searches', Session>>;

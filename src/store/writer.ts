@@ -11,42 +11,21 @@ import { countingRules } from '../compile/values-in-use.ts';
 import { dayFrom, type Field } from '../dictionary/index.ts';
 import { extendProfile, type Profile } from '../records/profile.ts';
 import { CHANGES_KEPT, roleBitsOf, type StoreSettings } from '../records/settings.ts';
-import type { EngineWriter, LockOptions } from './engine.ts';
+import type { LockOptions, WriteEngine } from './engine.ts';
 import { COUNTS_GO_ON, type NewEpoch, newEpoch, timesOfEpoch } from './epoch.ts';
 import { givenIn, readMeta, readModel, type TimeState, writeMeta, writeProfile } from './meta.ts';
 import { beginSequence, leaveBits, logEverything } from './rows/change-log.ts';
 import { compactChanges } from './rows/compact-changes.ts';
 import { inTransaction, type StoreTransaction } from './rows/transaction.ts';
 import type { OwnTables, Session } from './session.ts';
-import type { StoreClock } from './store-clock.ts';
 import type { Attempt } from './write/batches.ts';
-import { type StampState, stampStateOf } from './write/bring-back.ts';
+import { type RestampWriter, type StampState, stampStateOf } from './write/bring-back.ts';
 import { checkChange, type Holdings, outdatedTexts, returnedFields } from './write/change-settings.ts';
 import { CommitTimestamps, type TimeSource } from './write/commit-timestamps.ts';
 import { type Allowed, inTime, WRITE_LIMITS, type WriteLimits, waitForClock } from './write/in-time.ts';
 import { publishDictionary, publishFields, publishing, publishValues } from './write/publish-dictionary.ts';
 import type { WriteTransaction } from './write/transaction.ts';
 import { Undo, type WriteSession } from './write-session.ts';
-
-/** What the writer needs of an engine. */
-export interface WriteEngine<S extends WriteSession> {
-  readonly clock: StoreClock;
-  readonly largestWeight?: number;
-  /** Why the engine cannot store a record, if the error says so. */
-  readonly refusal: (error: unknown) => string | undefined;
-  /** Runs single statements, outside of the lock. */
-  readonly reading: Session;
-  /** Runs `work` under the write lock, and commits. An error rolls everything back, and so does `Undo`. */
-  underLock<T>(work: (session: S) => Promise<T | Undo<T>>, options?: LockOptions): Promise<T>;
-  /** Reads the current time of the store, and updates the clock with it. */
-  timeState(session: Session): Promise<TimeState>;
-  /** Updates tables and views to match the model; inside a transaction. */
-  applyTables(session: S, model: StoreModel): Promise<void>;
-  /** Called at the end of a transaction of records, with the last timestamp of the store. */
-  beforeCommit?(session: S, lastStamp: string): Promise<void>;
-  /** Removes the cause of a failed attempt. @returns false if it cannot, so that the error is final */
-  recover?(error: unknown): Promise<boolean>;
-}
 
 /** Milliseconds. */
 const DAY = 86_400_000;
@@ -57,15 +36,15 @@ const DAY = 86_400_000;
  */
 const STEPS_A_DAY = 10;
 
-export class StoreWriter<S extends WriteSession> implements EngineWriter {
+export class StoreWriter<S extends WriteSession> implements RestampWriter {
   readonly limits: WriteLimits;
   readonly largestWeight: number | undefined;
   readonly refusal: (error: unknown) => string | undefined;
   readonly #engine: WriteEngine<S>;
 
-  constructor(engine: WriteEngine<S>, limits: WriteLimits = WRITE_LIMITS) {
+  constructor(engine: WriteEngine<S>) {
     this.#engine = engine;
-    this.limits = limits;
+    this.limits = engine.limits ?? WRITE_LIMITS;
     this.largestWeight = engine.largestWeight;
     this.refusal = engine.refusal;
   }

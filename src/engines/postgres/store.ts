@@ -21,7 +21,7 @@ import { ReadServers } from './standbys/read-servers.ts';
 import { lackOf, prepareStore } from './tables/create.ts';
 import { mendView, viewState } from './tables/tables.ts';
 import { stampClock } from './writing/stamp-clock.ts';
-import { writerOn } from './writing/writer.ts';
+import { type ServerWriteSession, writingOn } from './writing/writer.ts';
 
 export interface PostgresStoreOptions extends EngineOptions {
   /** `postgres://…` (address.ts). */
@@ -55,7 +55,10 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   }
 }
 
-async function postgresEngine(address: PostgresAddress, options: PostgresStoreOptions): Promise<Engine> {
+async function postgresEngine(
+  address: PostgresAddress,
+  options: PostgresStoreOptions,
+): Promise<Engine<ServerWriteSession>> {
   const { name } = address;
   const { addresses = [], lag = 0 } = options.readStores ?? {};
   const clock = stampClock(options.clock, trustOf(options));
@@ -71,7 +74,6 @@ async function postgresEngine(address: PostgresAddress, options: PostgresStoreOp
   const { secret, partitions } = await withSession(writing, (session) =>
     readMeta(session, 'secret', 'partitions'),
   );
-  const writer = writerOn(writing, clock, partitions !== undefined, options.limits);
   const standbys = new ReadServers(addresses.map(postgresAddress), lag, secret, patience);
   const readServers = taken.adopt(standbys, (servers) => servers.end());
   await readServers.open();
@@ -82,7 +84,8 @@ async function postgresEngine(address: PostgresAddress, options: PostgresStoreOp
   const state = new LiveState(clock, small.rows);
   taken.move(); // the engine closes them
   return {
-    ...{ name, secret, dialect, writer, clock },
+    ...{ name, secret, dialect },
+    writing: writingOn(writing, clock, partitions !== undefined, options.limits),
     shared: postgresShared(small.rows),
     reading: { small, searches: sessionOf(lanes.searches) },
     readStores: () => readServers.state(),

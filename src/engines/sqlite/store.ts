@@ -17,8 +17,6 @@ import type { Session } from '../../store/session.ts';
 import type { Store } from '../../store/store.ts';
 import { storeClock } from '../../store/store-clock.ts';
 import { WholeBodies } from '../../store/whole/whole-bodies.ts';
-import type { WriteSession } from '../../store/write-session.ts';
-import { StoreWriter } from '../../store/writer.ts';
 import { backupFile } from './backup.ts';
 import { bindings, connect } from './connection.ts';
 import { createStore, inspectStore, makeFile, migrateStore } from './create.ts';
@@ -134,15 +132,6 @@ async function sqliteEngine(
     clock.inEpoch(state.epoch);
     return { ...state, moment: clock.now(), jump: clock.jump() };
   };
-  const writer = new StoreWriter<WriteSession>(
-    {
-      ...{ clock, reading, timeState },
-      refusal: refusalIn,
-      underLock: (work, { patience } = {}) => underLock(write, () => work(session), { patience, limits }),
-      applyTables: async (_, model) => applyTables(write.database, model),
-    },
-    limits,
-  );
   const bodies = new WholeBodies();
   const making = makerOf(deflatingLater(), bodies);
   const pool = { path, secret, busyTimeout: READ_PATIENCE, bodies: bodies.shared };
@@ -161,8 +150,12 @@ async function sqliteEngine(
     name: path,
     secret,
     dialect: sqliteDialect,
-    writer,
-    clock,
+    writing: {
+      ...{ clock, limits, reading, timeState },
+      refusal: refusalIn,
+      underLock: (work, { patience } = {}) => underLock(write, () => work(session), { patience, limits }),
+      applyTables: async (_, model) => applyTables(write.database, model),
+    },
     reading: { small: reading, searches: reading },
     caches: () => [pools.pages, pools.searches].flatMap((each) => each?.caches() ?? []),
 

@@ -3,9 +3,9 @@
 import type { ColumnKind } from '../../../compile/column-value.ts';
 import type { Dialect } from '../../../compile/dialect.ts';
 import { bind, join, name, type Sql, sql } from '../../../compile/fragment.ts';
+import type { WriteEngine } from '../../../store/engine.ts';
 import type { WriteLimits } from '../../../store/write/in-time.ts';
 import type { StoredRows, WriteSession } from '../../../store/write-session.ts';
-import { StoreWriter, type WriteEngine } from '../../../store/writer.ts';
 import { PATIENCE, type StorePool } from '../connection/connect.ts';
 import { refusalIn } from '../connection/errors.ts';
 import { allow, type ServerSession, sessionOf } from '../connection/session.ts';
@@ -17,7 +17,7 @@ import { copyIn } from './copy-in.ts';
 import { underLock } from './lock.ts';
 import type { StampClock } from './stamp-clock.ts';
 
-type ServerWriteSession = ServerSession & WriteSession;
+export type ServerWriteSession = ServerSession & WriteSession;
 
 const among = ({ oneOf, list }: Dialect, stored: StoredRows): Sql =>
   stored.by === '_key'
@@ -50,12 +50,12 @@ export const writeSessionOn = (session: ServerSession, isPartitioned = false): S
   ...(isPartitioned ? { beforePut: placing(session) } : {}),
 });
 
-export function writerOn(
+export function writingOn(
   pool: StorePool,
   clock: StampClock,
   isPartitioned: boolean,
   limits: WriteLimits | undefined,
-): StoreWriter<ServerWriteSession> {
+): WriteEngine<ServerWriteSession> {
   const locked: WriteEngine<ServerWriteSession>['underLock'] = (work, { patience, isLong = false } = {}) =>
     underLock(
       pool,
@@ -65,26 +65,23 @@ export function writerOn(
       },
       { patience },
     );
-  return new StoreWriter<ServerWriteSession>(
-    {
-      clock,
-      largestWeight: 4000,
-      refusal: refusalIn,
-      reading: sessionOf(pool),
-      underLock: locked,
-      timeState: (session) => readState(session, clock),
-      applyTables,
-      async beforeCommit(session, lastStamp) {
-        await session.run(KEEP_PROMISE, [String(Date.parse(lastStamp))]);
-      },
-      async recover(error) {
-        if (!(error instanceof NewSystems)) return false;
-        await makePartitions(error.systems, (make) => locked(make, { isLong: true }));
-        return true;
-      },
+  return {
+    ...{ clock, limits },
+    largestWeight: 4000,
+    refusal: refusalIn,
+    reading: sessionOf(pool),
+    underLock: locked,
+    timeState: (session) => readState(session, clock),
+    applyTables,
+    async beforeCommit(session, lastStamp) {
+      await session.run(KEEP_PROMISE, [String(Date.parse(lastStamp))]);
     },
-    limits,
-  );
+    async recover(error) {
+      if (!(error instanceof NewSystems)) return false;
+      await makePartitions(error.systems, (make) => locked(make, { isLong: true }));
+      return true;
+    },
+  };
 }
 
 /**
