@@ -1,7 +1,7 @@
 /** Chooses the engine by the address of a store, and loads only that one. */
 import { availableParallelism } from 'node:os';
 import type { ReadStoreOptions } from './engines/postgres/store.ts';
-import type { CacheMegabytes } from './engines/sqlite/store.ts';
+import type { SqliteStoreOptions } from './engines/sqlite/store.ts';
 import { platError } from './errors/index.ts';
 import { DEFAULT_SETTINGS, type Owner, type StoreSettings } from './records/settings.ts';
 import type { EngineOptions } from './store/engine.ts';
@@ -59,7 +59,7 @@ export interface OpenStoreOptions extends Omit<EngineOptions, 'create' | 'limits
   /** Standbys of the store's server to read from. */
   readonly readStores?: ReadStoreOptions;
   /** Of an embedded store. */
-  readonly cacheMegabytes?: CacheMegabytes;
+  readonly cacheMegabytes?: SqliteStoreOptions['cacheMegabytes'];
 }
 
 /**

@@ -1,6 +1,6 @@
 /** The part of SQL that differs by engine. This module knows no engine. */
 import type { ScalarType } from '../dictionary/index.ts';
-import type { FunctionName, LikePart, ValueType } from '../query/tree.ts';
+import type { ArithmeticOperator, FunctionName, LikePart, ValueType } from '../query/tree.ts';
 import { perObject } from '../shared/per-object.ts';
 import { type Calls, type Casts, callBy, castBy, type JsonForms, jsonBy } from './calls.ts';
 import type { ColumnKind } from './column-value.ts';
@@ -132,12 +132,11 @@ export interface Dialect {
   readonly within: (latitude: Sql, longitude: Sql, ring: readonly number[]) => Sql;
   /** Marks a condition as selective, for an engine that would otherwise estimate that it is not. */
   readonly rare: (condition: Sql) => Sql;
-  /** Arithmetic of numbers. A result beyond the range of numbers is null, and so is a division by zero. */
-  readonly add: (left: Sql, right: Sql) => Sql;
-  readonly subtract: (left: Sql, right: Sql) => Sql;
-  readonly multiply: (left: Sql, right: Sql) => Sql;
-  readonly divide: (left: Sql, right: Sql, whole: boolean) => Sql;
-  readonly remainder: (left: Sql, right: Sql) => Sql;
+  /**
+   * Arithmetic of numbers, in which `div` is the division of integers. A result beyond the range of numbers is null, and so is a
+   * division by zero.
+   */
+  readonly operations: Readonly<Record<ArithmeticOperator, (left: Sql, right: Sql) => Sql>>;
   /** Whether columns contain only values of their types: no statement fails because of another one. */
   readonly hasTypes: boolean;
   /** Whether a text that is not null is the JSON of a list of texts. */

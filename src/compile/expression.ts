@@ -265,20 +265,8 @@ function arithmetic(context: Context, { operator, left, right, type }: Arithmeti
       from === both ? moment : dialect.cast(from, both, moment);
     return sql`plat_seconds(${same(leftType, leftSql)}, ${same(rightType, rightSql)})`;
   }
-  switch (operator) {
-    case 'add':
-      return dialect.add(leftSql, rightSql);
-    case 'sub':
-      return dialect.subtract(leftSql, rightSql);
-    case 'mul':
-      return dialect.multiply(leftSql, rightSql);
-    case 'div':
-      return dialect.divide(leftSql, rightSql, type === 'integer');
-    case 'divby':
-      return dialect.divide(leftSql, rightSql, false);
-    case 'mod':
-      return dialect.remainder(leftSql, rightSql);
-  }
+  const operation = operator === 'div' && type !== 'integer' ? 'divby' : operator;
+  return dialect.operations[operation](leftSql, rightSql);
 }
 
 /**

@@ -166,6 +166,8 @@ const NAMES = {
   serverStart: 'server_start',
   countingRules: 'counting_rules',
   partitions: 'partitions',
+  /** What tells a backup file from its original. */
+  file: 'file',
 } as const;
 
 type StoredName = keyof typeof NAMES;

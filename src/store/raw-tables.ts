@@ -179,15 +179,9 @@ function rawTables(model: StoreModel, columnsOf: ColumnsOf): RawTable[] {
 
 /** Rows that concern only one engine are not copied. */
 const OWN_META = [
-  'layout',
-  'oldest_reader',
-  'oldest_writer',
-  'partitions',
-  'functions',
-  'changes',
   LOGGED,
-  'file',
-  ...namesOf('timeline', 'serverStart'),
+  ...namesOf('layout', 'oldestReader', 'oldestWriter', 'partitions', 'functions', 'changes'),
+  ...namesOf('file', 'timeline', 'serverStart'),
 ];
 
 const listed = (columns: readonly string[]): Sql => join(columns.map(name), ', ');

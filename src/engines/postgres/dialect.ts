@@ -224,12 +224,14 @@ export const postgresDialect = dialectOf({
   within: (latitude, longitude, ring) =>
     sql`plat_within(${latitude}, ${longitude}, ${bind(`{${ring.join()}}`)}::float8[])`,
   rare: (condition) => condition,
-  add: (left, right) => sql`plat_add(${left}, ${right})`,
-  subtract: (left, right) => sql`plat_subtract(${left}, ${right})`,
-  multiply: (left, right) => sql`plat_multiply(${left}, ${right})`,
-  divide: (left, right, integers) =>
-    integers ? whole(sql`${whole(left)} / nullif(${whole(right)}, 0)`) : sql`plat_divide(${left}, ${right})`,
-  remainder: (left, right) => sql`plat_mod(${left}, ${right})`,
+  operations: {
+    add: (left, right) => sql`plat_add(${left}, ${right})`,
+    sub: (left, right) => sql`plat_subtract(${left}, ${right})`,
+    mul: (left, right) => sql`plat_multiply(${left}, ${right})`,
+    div: (left, right) => whole(sql`${whole(left)} / nullif(${whole(right)}, 0)`),
+    divby: (left, right) => sql`plat_divide(${left}, ${right})`,
+    mod: (left, right) => sql`plat_mod(${left}, ${right})`,
+  },
   deadline: undefined,
 });
 

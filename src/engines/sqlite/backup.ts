@@ -1,14 +1,14 @@
 /** Creates a backup file, and verifies it before it gets its name. */
 import { type Checkable, checksOn, checkTables, unsoundness } from '../../store/check/check-store.ts';
 import { copyStore } from '../../store/copy-store.ts';
+import { newEpoch } from '../../store/epoch.ts';
 import { makeBackup } from '../../store/files/backup.ts';
 import { copyError } from '../../store/files/partial-file.ts';
-import { readModel } from '../../store/meta.ts';
+import { readModel, writeMeta } from '../../store/meta.ts';
 import type { WriteBackup } from '../../store/raw-tables.ts';
 import { connect } from './connection.ts';
 import { translateError } from './errors.ts';
 import { findFileFaults } from './file-faults.ts';
-import { giveFileId } from './file-id.ts';
 import { sqliteTables } from './raw-tables.ts';
 import { sessionOn } from './session.ts';
 import { viewState } from './tables.ts';
@@ -42,9 +42,9 @@ export const writeBackup: WriteBackup = (file, from, options) =>
 const PATIENCE = 5000;
 
 async function faultOf(path: string, onProgress: Options['onProgress']): Promise<string | undefined> {
-  giveFileId(path);
   using connection = connect({ path, readOnly: false, busyTimeout: PATIENCE, cacheMegabytes: 64 });
   const session = sessionOn(connection);
+  await writeMeta(session, { file: newEpoch() });
   const model = await readModel(session);
   const checks = checksOn(session, model);
   const copy: Checkable = {

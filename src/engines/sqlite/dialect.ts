@@ -169,14 +169,14 @@ export const sqliteDialect = dialectOf({
   within: (latitude, longitude, ring) =>
     sql`plat_within(${latitude}, ${longitude}, ${bind(JSON.stringify(ring))})`,
   rare: (condition) => sql`likelihood(${condition}, 0.001)`,
-  add: (left, right) => finite(sql`${left} + ${right}`),
-  subtract: (left, right) => finite(sql`${left} - ${right}`),
-  multiply: (left, right) => finite(sql`${left} * ${right}`),
-  divide: (left, right, integers) =>
-    integers
-      ? sql`(${whole(left)} / nullif(${whole(right)}, 0))`
-      : finite(sql`CAST(${left} AS REAL) / nullif(${right}, 0)`),
-  remainder: (left, right) => sql`mod(${left}, nullif(${right}, 0))`,
+  operations: {
+    add: (left, right) => finite(sql`${left} + ${right}`),
+    sub: (left, right) => finite(sql`${left} - ${right}`),
+    mul: (left, right) => finite(sql`${left} * ${right}`),
+    div: (left, right) => sql`(${whole(left)} / nullif(${whole(right)}, 0))`,
+    divby: (left, right) => finite(sql`CAST(${left} AS REAL) / nullif(${right}, 0)`),
+    mod: (left, right) => sql`mod(${left}, nullif(${right}, 0))`,
+  },
   deadline: {
     ofValues: sql`plat_deadline()`,
     // A call costs a scan more than its conditions, so it is made for one row in 61.

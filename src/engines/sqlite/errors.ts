@@ -16,22 +16,25 @@ const IO_ERROR = 10;
 /** SQLITE_IOERR_SHORT_READ: the file is too short. */
 const SHORT_READ = 522;
 
-/**
- * The message of node:sqlite for an integer beyond 2^53. It is unknown whether a request can cause one, so it is not in
- * `damageIn`.
- */
-const BEYOND_NUMBERS = 'too large to be represented as a JavaScript number';
-
-/** SQLite's messages for values that no writer of plat stores, and what is damaged. Requests contain no JSON. */
-const UNWRITTEN: ReadonlyMap<string, string> = new Map([
-  ['malformed JSON', NO_LIST],
-  ['JSON cannot hold BLOB values', 'a column contains a value that plat never writes'],
-]);
-
-/** The error of node:sqlite if a store is used after this process has closed it. */
-const CLOSED = /^(?:database is not open|statement has been finalized)$/;
 /** Seconds after which a client may retry, with the next process. */
 const AGAIN = 5;
+
+const CLOSED: Trouble = { kind: 'unavailable', retryAfter: AGAIN };
+const UNWRITTEN: Trouble = { kind: 'damaged', reason: 'a column contains a value that plat never writes' };
+
+/**
+ * What messages of SQLite and node:sqlite mean, wherever they occur in the text of an error. Values that no writer of plat stores
+ * are not in `damageIn`, since it is unknown whether a request can cause one; requests contain no JSON.
+ */
+const MESSAGES: readonly (readonly [text: string, trouble: Trouble])[] = [
+  [DEADLINE_MESSAGE, { kind: 'timed-out' }],
+  [RANGE_MESSAGE, { kind: 'out-of-range' }],
+  ['database is not open', CLOSED], // this process has closed the store
+  ['statement has been finalized', CLOSED],
+  ['too large to be represented as a JavaScript number', UNWRITTEN],
+  ['malformed JSON', { kind: 'damaged', reason: NO_LIST }],
+  ['JSON cannot hold BLOB values', UNWRITTEN],
+];
 
 /** No statement of plat names a table or column that its tables should not have. */
 export const isMissing = (error: unknown): error is Error =>
@@ -91,15 +94,8 @@ const TROUBLES: ReadonlyMap<unknown, Trouble> = new Map([
 
 function troubleIn(error: unknown, store: string): Trouble | undefined {
   const says = messageOf(error);
-  if (says.includes(DEADLINE_MESSAGE)) return { kind: 'timed-out' };
-  if (says.includes(RANGE_MESSAGE)) return { kind: 'out-of-range' };
-  if (CLOSED.test(says)) return { kind: 'unavailable', retryAfter: AGAIN };
-  if (says.includes(BEYOND_NUMBERS))
-    return { kind: 'damaged', reason: 'a column holds a number that plat never writes' };
-  const unwritten = UNWRITTEN.get(says);
-  if (unwritten !== undefined) return { kind: 'damaged', reason: unwritten };
   const code = resultCode(error);
-  const known = TROUBLES.get(code);
+  const known = MESSAGES.find(([text]) => says.includes(text))?.[1] ?? TROUBLES.get(code);
   if (known !== undefined) return known;
   if (code === NOT_A_DATABASE) return { kind: 'not-ours', reason: whatItIs(store) };
   if (code === READ_ONLY || code === CANNOT_OPEN) return refusal(store) ?? { kind: 'unavailable' };

@@ -7,21 +7,11 @@ import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { platError } from '../../errors/index.ts';
-import { newEpoch } from '../../store/epoch.ts';
 import { isBlank } from '../../store/files/beside.ts';
 
 const READ = "SELECT value FROM plat_meta WHERE name = 'file'";
-const WRITE =
-  "INSERT INTO plat_meta VALUES ('file', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value";
-
 /** Milliseconds to wait for a lock. */
 const PATIENCE = 5000;
-
-/** Gives a backup an id that differs from that of its original. */
-export function giveFileId(path: string): void {
-  using database = new DatabaseSync(path, { timeout: PATIENCE });
-  database.prepare(WRITE).run(newEpoch());
-}
 
 const idOf = (database: DatabaseSync): string => String(database.prepare(READ).get()?.value ?? '');
 

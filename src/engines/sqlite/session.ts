@@ -35,21 +35,12 @@ export const writeSessionOn = (connection: Connection): WriteSession => ({
        VALUES (${columns.map(() => '?').join(', ')}) ON CONFLICT (${key.join(', ')})
        DO UPDATE SET ${others.map((column) => `"${column}" = excluded."${column}"`).join(', ')}`,
     );
-    const bound: (string | number | null)[] = [];
-    for (const row of rows) {
-      for (let at = 0; at < row.length; at++) bound[at] = bindable(row[at] ?? null);
-      statement.run(...bound);
-    }
+    for (const row of rows) statement.run(...row.map(bindable));
   },
   async update(table, columns, rows) {
     const set = [...columns.keys()].map((column) => `"${column}" = ?`).join(', ');
     const statement = connection.prepare(`UPDATE "${table}" SET ${set} WHERE _key = ?`);
-    const bound: (string | number | null)[] = [];
-    for (const row of rows) {
-      for (let at = 1; at < row.length; at++) bound[at - 1] = bindable(row[at] ?? null);
-      bound[row.length - 1] = bindable(row[0] ?? null);
-      statement.run(...bound);
-    }
+    for (const [key = null, ...values] of rows) statement.run(...values.map(bindable), bindable(key));
   },
   indexWords: async (layout, records) => indexWords(connection, layout, records),
 });

@@ -42,20 +42,17 @@ export interface SqliteStoreOptions extends EngineOptions {
   readonly searchReaders?: number;
   /** Threads that check rows, for verifying a whole copy; 0: the calling thread does. */
   readonly checkers?: number;
-  readonly cacheMegabytes?: CacheMegabytes;
-}
-
-/** The page caches of the connections of the calling thread. A consumer, which reads little, needs less than a service. */
-export interface CacheMegabytes {
-  readonly writing: number;
-  /** If no threads read. */
-  readonly reading: number;
+  /**
+   * The page caches of the connections of the calling thread: of the one that writes, and of the one that reads if no threads do. A
+   * consumer, which reads little, needs less than a service.
+   */
+  readonly cacheMegabytes?: Readonly<Record<'writing' | 'reading', number>>;
 }
 
 /** How long to wait for the lock of another process, in milliseconds: to create a store, and to read. */
 const CREATE_PATIENCE = 30_000;
 const READ_PATIENCE = 5000;
-const CACHE_MEGABYTES: CacheMegabytes = { writing: 64, reading: 64 };
+const CACHE_MEGABYTES = { writing: 64, reading: 64 };
 /**
  * In a service, several connections have a cache, each of which is emptied by every commit of another connection, and the
  * system caches the file for all of them: pages in the order of the keys are read once, those of lists lead through the index of

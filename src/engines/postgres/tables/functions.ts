@@ -1,8 +1,15 @@
 import { PROMISE_EVERY, PROMISE_STANDS } from '../../../store/write/commit-timestamps.ts';
 
 const SUMMABLE = 'abs(a) < 8e307 AND abs(b) < 8e307';
-const USUAL_A = 'abs(a) BETWEEN 1e-150 AND 1e150';
-const USUAL_B = 'abs(b) BETWEEN 1e-150 AND 1e150';
+const usual = (operand: string): string => `abs(${operand}) BETWEEN 1e-150 AND 1e150`;
+
+/** Functions, what they compute, and a condition under which the result is in the range of numbers. */
+const ARITHMETIC = [
+  ['plat_add', '+', SUMMABLE],
+  ['plat_subtract', '-', SUMMABLE],
+  ['plat_multiply', '*', `(a = 0 OR ${usual('a')}) AND (b = 0 OR ${usual('b')})`],
+  ['plat_divide', '/', `(a = 0 OR ${usual('a')}) AND ${usual('b')}`],
+] as const;
 
 /**
  * The functions that plat's statements use and PostgreSQL lacks. They have the same results as those of the SQLite engine; one test
@@ -11,11 +18,11 @@ const USUAL_B = 'abs(b) BETWEEN 1e-150 AND 1e150';
  * @param unicode a collation with Unicode's rules for upper and lower case
  */
 export const functionTexts = (unicode: string): readonly string[] => [
-  // A number that is too small for a double is zero, and one that is too large is null.
+  // A number that is too small for a double is zero; one that is too large is null, and so is a division by zero.
   codeFunction(
     'plat_far(operator text, a float8, b float8) RETURNS float8',
     `BEGIN
-      RETURN CASE operator WHEN '+' THEN a + b WHEN '-' THEN a - b WHEN '*' THEN a * b ELSE a / b END;
+      RETURN CASE operator WHEN '+' THEN a + b WHEN '-' THEN a - b WHEN '*' THEN a * b ELSE a / nullif(b, 0) END;
     EXCEPTION WHEN numeric_value_out_of_range THEN
       RETURN CASE WHEN operator = '*' AND abs(a) < 1 OR operator = '/' AND abs(b) > 1 THEN 0 END;
     END`,
@@ -70,21 +77,11 @@ export const functionTexts = (unicode: string): readonly string[] => [
     'extract(epoch FROM plat_moment(later) - plat_moment(earlier))::float8',
   ),
   // Arithmetic far from the limits of numbers is the server's own; its errors beyond them would depend on the plan.
-  inlined(
-    'plat_add(a float8, b float8) RETURNS float8',
-    `CASE WHEN ${SUMMABLE} THEN a + b ELSE plat_far('+', a, b) END`,
-  ),
-  inlined(
-    'plat_subtract(a float8, b float8) RETURNS float8',
-    `CASE WHEN ${SUMMABLE} THEN a - b ELSE plat_far('-', a, b) END`,
-  ),
-  inlined(
-    'plat_multiply(a float8, b float8) RETURNS float8',
-    `CASE WHEN (a = 0 OR ${USUAL_A}) AND (b = 0 OR ${USUAL_B}) THEN a * b ELSE plat_far('*', a, b) END`,
-  ),
-  inlined(
-    'plat_divide(a float8, b float8) RETURNS float8',
-    `CASE WHEN b = 0 THEN NULL WHEN (a = 0 OR ${USUAL_A}) AND ${USUAL_B} THEN a / b ELSE plat_far('/', a, b) END`,
+  ...ARITHMETIC.map(([name, operator, isUsual]) =>
+    inlined(
+      `${name}(a float8, b float8) RETURNS float8`,
+      `CASE WHEN ${isUsual} THEN a ${operator} b ELSE plat_far('${operator}', a, b) END`,
+    ),
   ),
   // The exact value of a double, from its bits.
   codeFunction(
