@@ -9,7 +9,7 @@ import { PromiseQueue } from '../shared/promise-queue.ts';
 import { within } from '../shared/within.ts';
 import { feedPage, feedStatement, KNOWN } from './change-feed.ts';
 import { changesIn, changesSince } from './change-follower.ts';
-import { checksOn, checkTables } from './check/check-store.ts';
+import { checkFile, checksOn, checkTables } from './check/check-store.ts';
 import { rewriteInBatches } from './check/rewrite-rows.ts';
 import { mendStatements } from './check/table-faults.ts';
 import { checkpointsOn } from './checkpoint-tables.ts';
@@ -223,7 +223,7 @@ function storeOn<S extends WriteSession>(
     rowFaults: (resource, rows) => checks.rowFaults(resource, rows),
     rowAfter: (resource, after, limit) => checks.rowAfter(resource, after, limit),
     tableFaults: async (resource) => checkTables(resource, await model(), checks, engine.viewState),
-    fileFaults: async () => engine.fileFaults(await model()),
+    fileFaults: async () => checkFile(await model(), engine),
     async mendFile() {
       for (const step of engine.mendFile(await model())) await locked(step, { isLong: true });
       await locked((session) => logEverything(session, engine.now()));

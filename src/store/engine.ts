@@ -18,6 +18,7 @@ import type { Listen } from './commit-watch.ts';
 import type { Lane } from './lanes.ts';
 import type { LiveModel, ModelSource } from './live-model.ts';
 import type { TimeState } from './meta.ts';
+import type { ColumnsOf } from './raw-tables.ts';
 import type { ReadResult, ReadTask } from './read-task.ts';
 import type { Row, Session } from './session.ts';
 import type { Shared } from './shared.ts';
@@ -140,6 +141,9 @@ export interface Engine<S extends WriteSession = WriteSession> extends Pick<Mode
   readonly checkOnThread?: ((task: CheckTask) => Promise<CheckResult>) | undefined;
   viewState(model: StoreModel, layout: ResourceLayout): Promise<ViewState>;
   makeView(session: Session, model: StoreModel, layout: ResourceLayout): Promise<void>;
+  /** The columns of the tables of the store. */
+  columns(): Promise<ColumnsOf>;
+  /** What is wrong with pages, indexes and the like, besides tables and columns that are missing. */
   fileFaults(model: StoreModel): Promise<readonly FileFault[]>;
   /** The steps of a repair of pages, tables and indexes; each runs under the lock. */
   mendFile(model: StoreModel): readonly ((session: Session) => Promise<unknown>)[];

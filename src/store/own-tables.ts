@@ -88,3 +88,7 @@ export const OWN_TABLES: readonly OwnTable[] = [
 
 export const creationOf = ({ name, columns, key }: OwnTable): string =>
   `CREATE TABLE IF NOT EXISTS ${name} (${columns}, PRIMARY KEY (${key.join(', ')}))`;
+
+/** The names of its columns. */
+export const columnsOfOwn = ({ columns }: OwnTable): string[] =>
+  columns.split(',').map((column) => column.trim().replace(/ .*/, ''));

@@ -70,7 +70,7 @@ export interface RawTables {
 }
 
 /** The columns of a table; none, or undefined, for one that does not exist. */
-type ColumnsOf = (table: string) => Columns | undefined;
+export type ColumnsOf = (table: string) => Columns | undefined;
 
 /** What an engine brings to a copy of its tables. */
 interface TablesEngine<S extends Session> extends Pick<RawTables, 'name' | 'whole' | 'close'> {

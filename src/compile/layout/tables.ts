@@ -50,11 +50,11 @@ export interface StoredTable {
 
 /**
  * The tables of a resource: its columns, its texts where these have a table of their own, and its search table if it has one.
- * @param nameOf the name of an index of fields
+ * @param nameOf the name of an index of fields; absent for a caller that needs no indexes
  */
 export function storedTables(
   layout: ResourceLayout,
-  nameOf: (table: string, index: FieldIndex) => string,
+  nameOf: (table: string, index: FieldIndex) => string = (table) => table,
 ): StoredTable[] {
   const { columnsTable, textsTable, resource, search } = layout;
   const key = resource.parent === undefined ? ['_key'] : ['_parent', '_key'];

@@ -15,7 +15,7 @@ import { CURRENT_LAYOUT } from './migrations/steps.ts';
 import { makePartitions, readSystems } from './partitions/partitions.ts';
 import { inspect, makeFunctions, makeSchema, OWN } from './tables/create.ts';
 import { LOCK_CLASS } from './tables/functions.ts';
-import { extendTables, readCatalog, recreateView } from './tables/tables.ts';
+import { columnsIn, extendTables, readCatalog, recreateView } from './tables/tables.ts';
 import { copyIn } from './writing/copy-in.ts';
 import { writeSessionOn } from './writing/writer.ts';
 
@@ -45,10 +45,7 @@ export async function postgresTables(text: string, partitions?: PartitionField):
       }),
     transaction: (session, kind, work) =>
       inTransaction(session, work, kind === 'read' ? SNAPSHOT : undefined),
-    async columns(session) {
-      const catalog = await readCatalog(session);
-      return (table) => catalog.get(table);
-    },
+    columns: columnsIn,
     async prepare(session, model) {
       await makeSchema(session, address.schema);
       const before = await readCatalog(session);

@@ -19,7 +19,7 @@ import { readsOn } from './reading/reads.ts';
 import { postgresShared } from './shared.ts';
 import { ReadServers } from './standbys/read-servers.ts';
 import { lackOf, prepareStore } from './tables/create.ts';
-import { mendView, viewState } from './tables/tables.ts';
+import { columnsIn, mendView, viewState } from './tables/tables.ts';
 import { stampClock } from './writing/stamp-clock.ts';
 import { type ServerWriteSession, writingOn } from './writing/writer.ts';
 
@@ -113,6 +113,7 @@ async function postgresEngine(
 
     viewState: (model, layout) => withSession(writing, (session) => viewState(session, model, layout)),
     makeView: (session, model, layout) => mendView(session, model, layout),
+    columns: () => withSession(lanes.searches, columnsIn),
     fileFaults: (model) => withSession(lanes.searches, (session) => findFileFaults(session, model)),
     mendFile: reindexings,
 

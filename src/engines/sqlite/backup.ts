@@ -1,5 +1,5 @@
 /** Creates a backup file, and verifies it before it gets its name. */
-import { type Checkable, checksOn, checkTables, unsoundness } from '../../store/check/check-store.ts';
+import { checkableOn, unsoundness } from '../../store/check/check-store.ts';
 import { copyStore } from '../../store/copy-store.ts';
 import { newEpoch } from '../../store/epoch.ts';
 import { makeBackup } from '../../store/files/backup.ts';
@@ -8,10 +8,9 @@ import { readModel, writeMeta } from '../../store/meta.ts';
 import type { WriteBackup } from '../../store/raw-tables.ts';
 import { connect } from './connection.ts';
 import { translateError } from './errors.ts';
-import { findFileFaults } from './file-faults.ts';
+import { structureOf } from './file-faults.ts';
 import { sqliteTables } from './raw-tables.ts';
 import { sessionOn } from './session.ts';
-import { viewState } from './tables.ts';
 
 type Options = Parameters<WriteBackup>[2];
 
@@ -46,13 +45,5 @@ async function faultOf(path: string, onProgress: Options['onProgress']): Promise
   const session = sessionOn(connection);
   await writeMeta(session, { file: newEpoch() });
   const model = await readModel(session);
-  const checks = checksOn(session, model);
-  const copy: Checkable = {
-    ...checks,
-    tableFaults: (resource) =>
-      checkTables(resource, model, checks, (...of) => viewState(connection.database, ...of)),
-    model: async () => model,
-    fileFaults: async () => findFileFaults(connection, model),
-  };
-  return await unsoundness(copy, onProgress);
+  return await unsoundness(checkableOn(session, model, structureOf(connection)), onProgress);
 }

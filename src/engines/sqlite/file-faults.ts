@@ -1,29 +1,29 @@
 /**
- * Checks the physical structure of a file: pages, tables, indexes and the word index. This module knows nothing of the content of
+ * Checks the physical structure of a file: pages, indexes and the word index. This module knows nothing of the content of
  * records.
  */
 import { DatabaseSync } from 'node:sqlite';
 import { type StoreModel, storedLayouts } from '../../compile/model.ts';
+import type { Structure } from '../../store/check/check-store.ts';
 import type { FileFault } from '../../store/check/checks.ts';
-import { findModelFaults } from '../../store/check/table-faults.ts';
 import type { Connection } from './connection.ts';
 import { damageIn } from './errors.ts';
 import { registerFunctions } from './functions.ts';
-import { applyTables, columnsOf, OWN } from './tables.ts';
+import { applyTables, columnsOf, OWN, viewState } from './tables.ts';
 import { findWordFaults, rebuildWords } from './word-index.ts';
 
 /** The maximum number of page faults to report; a file with more is lost in any case. */
 const MOST = 100;
 
-/** What is wrong. */
-export function findFileFaults(connection: Connection, model: StoreModel): FileFault[] {
-  const { database } = connection;
-  const structure = [...findMissing(database, model), ...wordFaults(connection, model)];
-  return [
-    ...findPageFaults(connection),
-    ...findModelFaults(model, (table) => columnsOf(database, table).keys()),
-    ...structure.map((what) => ({ what, kind: 'structure' }) as const),
-  ];
+export const structureOf = (connection: Connection): Structure => ({
+  viewState: async (model, layout) => viewState(connection.database, model, layout),
+  columns: async () => (table) => columnsOf(connection.database, table),
+  fileFaults: async (model) => findFileFaults(connection, model),
+});
+
+function findFileFaults(connection: Connection, model: StoreModel): FileFault[] {
+  const structure = [...findMissing(connection.database, model), ...wordFaults(connection, model)];
+  return [...findPageFaults(connection), ...structure.map((what) => ({ what, kind: 'structure' }) as const)];
 }
 
 const FAULTS = `PRAGMA integrity_check(${MOST})`;
@@ -48,23 +48,24 @@ function findPageFaults({ database }: Connection): FileFault[] {
 
 const WORDS = 'the index of words';
 
-/** Everything in a schema except views, which are checked with the records that they show; columns with their tables. */
-const SCHEMA = `SELECT concat(type, ' ', name) AS what, NULL AS its_table FROM sqlite_schema
-  WHERE type <> 'view' AND name NOT LIKE 'sqlite_%'
-  UNION ALL SELECT concat('column ', t.name, '.', c.name), concat('table ', t.name)
-  FROM sqlite_schema t, pragma_table_info(t.name) c WHERE t.type = 'table'`;
+/** Indexes, triggers and the tables of the index of words; all others are tables of every engine. */
+const SCHEMA = `SELECT concat(type, ' ', name) AS what FROM sqlite_schema
+  WHERE (type IN ('index', 'trigger') OR type = 'table' AND name LIKE '%_words%') AND name NOT LIKE 'sqlite_%'`;
 
-const schemaOf = (database: DatabaseSync) => database.prepare(SCHEMA).all();
+const schemaOf = (database: DatabaseSync): Set<string> =>
+  new Set(
+    database
+      .prepare(SCHEMA)
+      .all()
+      .map(({ what }) => `there is no ${String(what)}`),
+  );
 
-/** Compares tables, columns, indexes and triggers with those of a new store. */
-function findMissing(database: DatabaseSync, model: StoreModel): string[] {
+/** Compares a schema with that of a new store. */
+function findMissing(database: DatabaseSync, model: StoreModel): Set<string> {
   using sound = new DatabaseSync(':memory:');
   registerFunctions(sound);
   makeTables(sound, model);
-  const there = new Set<unknown>(schemaOf(database).map(({ what }) => what));
-  return schemaOf(sound)
-    .filter(({ what, its_table }) => !there.has(what) && (its_table === null || there.has(its_table)))
-    .map(({ what }) => `there is no ${what}`);
+  return schemaOf(sound).difference(schemaOf(database));
 }
 
 function wordFaults(connection: Connection, model: StoreModel): string[] {

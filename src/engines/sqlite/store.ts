@@ -22,13 +22,13 @@ import { bindings, connect } from './connection.ts';
 import { createStore, inspectStore, makeFile, migrateStore } from './create.ts';
 import { sqliteDialect } from './dialect.ts';
 import { damageIn, isMissing, refusalIn, translateError } from './errors.ts';
-import { findFileFaults, mendFileFaults } from './file-faults.ts';
+import { mendFileFaults, structureOf } from './file-faults.ts';
 import { idBeneath } from './file-id.ts';
 import { registerFileUrl } from './functions.ts';
 import { probeHorizon, stampingNow } from './horizon.ts';
 import { lookOn } from './kept-state.ts';
 import { sessionOn, writeSessionOn } from './session.ts';
-import { applyTables, recreateView, viewState } from './tables.ts';
+import { applyTables, recreateView } from './tables.ts';
 import { readerPool, runTask } from './tasks.ts';
 import { LOCK_TIMEOUT, underLock } from './transaction.ts';
 
@@ -197,9 +197,8 @@ async function sqliteEngine(
 
     mustBeWritable: () => file.mustBeThere(),
     checkOnThread: checking && ((task) => checking.check(task)),
-    viewState: async (model, layout) => viewState(main.database, model, layout),
+    ...structureOf(main),
     makeView: async (_session, model, layout) => recreateView(write.database, model, layout),
-    fileFaults: async (model) => findFileFaults(main, model),
     mendFile: (model) => [async () => mendFileFaults(write, model)],
 
     facts: async () => ({ engine: 'sqlite', layout: LAYOUT_VERSION, bytes: statSync(path).size }),

@@ -9,6 +9,7 @@ import type { StoreModel } from '../../compile/model.ts';
 import { PlatError } from '../../errors/index.ts';
 import { COUNTING } from '../../records/media.ts';
 import { chunked } from '../../shared/chunked.ts';
+import type { Engine } from '../engine.ts';
 import type { Session } from '../session.ts';
 import type { Store } from '../store.ts';
 import {
@@ -22,7 +23,7 @@ import {
 } from './checks.ts';
 import { findRowFaults, placeAfter } from './row-faults.ts';
 import { WRONG_COUNTS } from './sound-rows.ts';
-import { COLUMNS_ARE_MISSING, findTableFaults, type ViewState, viewFaults } from './table-faults.ts';
+import { COLUMNS_ARE_MISSING, findSchemaFaults, findTableFaults, viewFaults } from './table-faults.ts';
 
 /** The checks of a store on one session; the engine itself checks the views. */
 export function checksOn(session: Session, model: StoreModel): Checks {
@@ -50,12 +51,32 @@ export async function checkTables(
   resource: string,
   model: StoreModel,
   checks: Pick<Checks, 'tableFaults'>,
-  viewState: (model: StoreModel, layout: ResourceLayout) => ViewState | Promise<ViewState>,
+  viewState: Structure['viewState'],
 ): Promise<readonly RowFaults[]> {
   const faults = await checks.tableFaults(resource);
   if (!model.stores(resource)) return faults;
   const layout = model.layout(resource);
   return [...faults, ...viewFaults(layout, await viewState(model, layout))];
+}
+
+/** How an engine reports the structure of its tables, indexes and views. */
+export type Structure = Pick<Engine, 'viewState' | 'columns' | 'fileFaults'>;
+
+/** The faults of what contains the records: pages, tables, columns and indexes, and the list of fields in use. */
+export const checkFile = async (model: StoreModel, structure: Structure): Promise<FileFault[]> => [
+  ...(await structure.fileFaults(model)),
+  ...findSchemaFaults(model, await structure.columns()),
+];
+
+/** A store that is read on one session only. */
+export function checkableOn(session: Session, model: StoreModel, structure: Structure): Checkable {
+  const checks = checksOn(session, model);
+  return {
+    model: async () => model,
+    rowFaults: (...of) => checks.rowFaults(...of),
+    tableFaults: (resource) => checkTables(resource, model, checks, structure.viewState),
+    fileFaults: () => checkFile(model, structure),
+  };
 }
 
 /** The checks of all rows of a resource, page by page. @param limit the rows of the next page */

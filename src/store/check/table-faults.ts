@@ -6,9 +6,12 @@
 import type { Planner } from '../../compile/context.ts';
 import { bind, integer, name, type Sql, sql } from '../../compile/fragment.ts';
 import { isOneTable, PUBLISHED, type ResourceLayout, type SearchTable } from '../../compile/layout/index.ts';
-import type { StoreModel } from '../../compile/model.ts';
+import { storedTables } from '../../compile/layout/tables.ts';
+import { type StoreModel, storedLayouts } from '../../compile/model.ts';
 import { valueCounts } from '../../compile/value-counts.ts';
 import { initialFields } from '../../records/profile.ts';
+import { columnsOfOwn, OWN_TABLES } from '../own-tables.ts';
+import type { ColumnsOf } from '../raw-tables.ts';
 import { unlogged } from '../rows/unlogged.ts';
 import type { CheckSession, FileFault, RowFaults } from './checks.ts';
 
@@ -202,13 +205,16 @@ function changes(): TableCheck {
 /** plat's own columns, and those of ready texts. */
 const OWN = /^_|_(values|nulls)$|^native_(head|text|plan_text)$/;
 
-/**
- * Whether the fields in use are those for which the tables have columns.
- * @param columnsOf the names of the columns of a table
- */
-export function findModelFaults(
+/** Tables and columns that the store lacks, and fields in use that it does not list. */
+export const findSchemaFaults = (model: StoreModel, columnsOf: ColumnsOf): FileFault[] => [
+  ...findModelFaults(model, columnsOf),
+  ...findLacking(model, columnsOf).map((what) => ({ what, kind: 'structure' }) as const),
+];
+
+/** Whether the fields in use are those for which the tables have columns. */
+function findModelFaults(
   { dictionary, profile, stores, layout }: StoreModel,
-  columnsOf: (table: string) => Iterable<string>,
+  columnsOf: ColumnsOf,
 ): FileFault[] {
   const lacking = new Set<string>();
   const note = (resource: string, field: string): void => {
@@ -216,9 +222,21 @@ export function findModelFaults(
   };
   for (const { resource, name: field } of initialFields(dictionary)) note(resource, field);
   for (const resource of [...dictionary.resources.keys()].filter(stores)) {
-    for (const column of columnsOf(layout(resource).columnsTable)) {
+    for (const column of columnsOf(layout(resource).columnsTable)?.keys() ?? []) {
       if (!OWN.test(column)) note(resource, column);
     }
   }
   return [...lacking].map((field) => ({ what: `the list of fields in use lacks ${field}`, kind: 'model' }));
+}
+
+function findLacking(model: StoreModel, columnsOf: ColumnsOf): string[] {
+  const wanted = new Map(OWN_TABLES.map((table) => [table.name, columnsOfOwn(table)]));
+  for (const { name, columns } of storedLayouts(model).flatMap((layout) => storedTables(layout))) {
+    wanted.set(name, [...columns.keys()]);
+  }
+  return [...wanted].flatMap(([table, columns]) => {
+    const found = columnsOf(table);
+    if (found === undefined || found.size === 0) return [`there is no table ${table}`];
+    return columns.filter((each) => !found.has(each)).map((each) => `there is no column ${table}.${each}`);
+  });
 }

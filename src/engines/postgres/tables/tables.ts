@@ -19,7 +19,7 @@ import {
 import { type StoreModel, storedLayouts } from '../../../compile/model.ts';
 import type { Field } from '../../../dictionary/index.ts';
 import type { ViewState } from '../../../store/check/table-faults.ts';
-import type { Columns } from '../../../store/raw-tables.ts';
+import type { Columns, ColumnsOf } from '../../../store/raw-tables.ts';
 import type { Session } from '../../../store/session.ts';
 import type { ServerSession } from '../connection/session.ts';
 import { COLUMN_TYPES, isPartitioned } from '../dialect.ts';
@@ -41,6 +41,12 @@ export async function readCatalog({ rows: read }: Pick<Session, 'rows'>, only?: 
     new Map(found.map(({ name, type }) => [String(name), kindOf(String(type))]));
   const relations = Map.groupBy(rows, ({ relation }) => String(relation));
   return new Map([...relations].map(([relation, found]) => [relation, columnsOf(found)]));
+}
+
+/** The columns of the tables in the schema of a store. */
+export async function columnsIn(session: Session): Promise<ColumnsOf> {
+  const catalog = await readCatalog(session);
+  return (table) => catalog.get(table);
 }
 
 function kindOf(type: string): ColumnKind {
@@ -241,7 +247,7 @@ export async function recreateView(
   catalog: Catalog,
   isWrong = false,
 ): Promise<void> {
-  const before = columnsIn(catalog, layout);
+  const before = columnsOfView(catalog, layout);
   const columns = viewColumns(model, layout);
   const stays = before.isSubsetOf(columns);
   if (stays && before.size === columns.size && !isWrong) return;
@@ -254,7 +260,7 @@ export const mendView = async (session: Session, model: StoreModel, layout: Reso
   recreateView(session, model, layout, await readCatalog(session, layout.viewName), true);
 
 /** The columns of a view; none if it does not exist. */
-const columnsIn = (catalog: Catalog, { viewName }: ResourceLayout): Set<string> =>
+const columnsOfView = (catalog: Catalog, { viewName }: ResourceLayout): Set<string> =>
   new Set(catalog.get(viewName)?.keys());
 
 /** @param first the columns that must come first, in this order */
@@ -277,7 +283,7 @@ export async function viewState(
   layout: ResourceLayout,
 ): Promise<ViewState> {
   const { viewName } = layout;
-  const found = columnsIn(await readCatalog(session, viewName), layout);
+  const found = columnsOfView(await readCatalog(session, viewName), layout);
   if (found.size === 0) return 'absent';
   const columns = viewColumns(model, layout);
   if (found.size !== columns.size || !found.isSubsetOf(columns)) return 'different';
