@@ -3,6 +3,7 @@
  * that plat never writes there is damage. It knows no engine.
  */
 import { columnKinds } from '../compile/column-value.ts';
+import type { Dialect } from '../compile/dialect.ts';
 import { bind, join, type Sql, sql } from '../compile/fragment.ts';
 import { makeModel, type StoreModel } from '../compile/model.ts';
 import { Damage } from '../records/damage.ts';
@@ -221,7 +222,7 @@ const PAIR = columnKinds({ name: 'text', value: 'text' });
 export const LOGGED = 'logged';
 
 /** The members of a change that are not undefined, as they are stored. */
-export function storedRows(change: MetaChange): { readonly name: string; readonly value: string }[] {
+function storedRows(change: MetaChange): { readonly name: string; readonly value: string }[] {
   const rows = Object.entries(NAMES).flatMap(([each, name]) => {
     const value: unknown = Reflect.get(change, each);
     if (value === undefined) return [];
@@ -230,10 +231,15 @@ export function storedRows(change: MetaChange): { readonly name: string; readonl
   return change.changes === undefined ? rows : [{ name: LOGGED, value: String(change.changes) }, ...rows];
 }
 
+/** The statement that stores a change. */
+export function metaWriting({ rowsOf }: Dialect, change: MetaChange): Sql {
+  const given = rowsOf(bind(JSON.stringify(storedRows(change))), 'v', PAIR);
+  return sql`INSERT INTO plat_meta (name, value) SELECT v.name, v.value FROM ${given} WHERE TRUE
+    ON CONFLICT (name) DO UPDATE SET value = excluded.value`;
+}
+
 export async function writeMeta(session: Session, change: MetaChange): Promise<void> {
-  const given = session.dialect.rowsOf(bind(JSON.stringify(storedRows(change))), 'v', PAIR);
-  await session.run(sql`INSERT INTO plat_meta (name, value) SELECT v.name, v.value FROM ${given} WHERE TRUE
-    ON CONFLICT (name) DO UPDATE SET value = excluded.value`);
+  await session.run(metaWriting(session.dialect, change));
 }
 
 /** What the store keeps about the timestamps of a commit. */

@@ -20,6 +20,8 @@ export interface StoreClock extends Clock {
   readonly restamped: () => void;
   /** Reports the time of another clock. */
   readonly confirm: (other: number) => void;
+  /** The time for timestamps of a store in its current epoch, never before its last timestamp or promise. */
+  readonly stamping: (times: { readonly newest: number; readonly epoch: string }) => number;
   /** See `SteadyClock`. */
   readonly inEpoch: (epoch: string) => void;
   /** The reading that the store should keep. */
@@ -47,18 +49,19 @@ export function storeClock(
   const jump = (): number => guarded((known, time) => known.jump(time)) ?? 0;
   const raw = (): number => now() - jump();
   const steady = steadyClock({ now: raw, sleep });
+  const inEpoch = (epoch: string): void => {
+    steady.inEpoch(epoch);
+    guard?.inEpoch(epoch);
+  };
   return {
-    now: steady.now,
-    sleep,
-    raw,
-    jump,
+    ...{ now: steady.now, sleep, raw, jump, inEpoch },
+    stamping({ newest, epoch }) {
+      inEpoch(epoch);
+      return Math.max(steady.now(), newest);
+    },
     setBack: () => guarded((known, time) => known.setBack(time)) ?? 0,
     restamped: () => guarded((known, time) => known.allow(time, 'restamped')),
     confirm: (other) => guarded((known, time) => known.confirm(time, other)),
-    inEpoch(epoch) {
-      steady.inEpoch(epoch);
-      guard?.inEpoch(epoch);
-    },
     toKeep: () => guarded((known, time) => known.toKeep(time)),
   };
 }

@@ -4,13 +4,12 @@
  * the state is used.
  */
 import type { KeyRecord } from '../../access/index.ts';
-import { render } from '../../compile/fragment.ts';
 import { keyIn, keyRows } from '../../store/key-store.ts';
 import { Meta, metaRows, TIMES } from '../../store/meta.ts';
-import { anyRows, bindings, type Connection } from './connection.ts';
-import { sqliteDialect } from './dialect.ts';
+import type { Connection } from './connection.ts';
+import { rowsOf } from './session.ts';
 
-const STATE = render(metaRows('generation', ...TIMES), sqliteDialect.placeholder);
+const STATE = metaRows('generation', ...TIMES);
 
 /**
  * The state between two commits. A value that is read later may be newer than the others; it is then read again after the next
@@ -24,11 +23,8 @@ interface Kept {
   readonly key: (tokenHash: string) => KeyRecord | undefined;
 }
 
-/** The current state. */
-export type Look = () => Kept;
-
 /** @param connection one that never writes, because its own commits would not be detected */
-export function lookOn(connection: Connection): Look {
+export function lookOn(connection: Connection): () => Kept {
   const version = connection.database.prepare('PRAGMA data_version');
   version.setReturnArrays(true);
   let seen: unknown;
@@ -46,12 +42,11 @@ function readKept(connection: Connection, commit: number): Kept {
   const keys = new Map<string, KeyRecord>();
   return {
     commit,
-    meta: new Meta(connection.prepare(STATE.text).all(...bindings(STATE))),
+    meta: new Meta(rowsOf(connection, STATE)),
     key: (tokenHash) => {
       const known = keys.get(tokenHash);
       if (known !== undefined) return known;
-      const statement = render(keyRows(tokenHash), sqliteDialect.placeholder);
-      const found = keyIn(anyRows(connection, statement.text, bindings(statement)));
+      const found = keyIn(rowsOf(connection, keyRows(tokenHash)));
       if (found !== undefined) keys.set(tokenHash, found);
       return found;
     },

@@ -1,28 +1,31 @@
 /** The session of a connection to a file, for the store's shared modules. SQLite answers synchronously. */
 
 import { render, type Sql } from '../../compile/fragment.ts';
-import type { Session } from '../../store/session.ts';
+import type { Row, Session } from '../../store/session.ts';
 import type { WriteSession } from '../../store/write-session.ts';
 import { anyRows, bindable, bindings, type Connection } from './connection.ts';
 import { sqliteDialect } from './dialect.ts';
 import { indexWords } from './word-index.ts';
 
-export function sessionOn(connection: Connection): Session {
-  const rendered = (statement: Sql) => render(statement, sqliteDialect.placeholder);
-  return {
-    dialect: sqliteDialect,
-    rows: async (statement) => {
-      const made = rendered(statement);
-      return anyRows(connection, made.text, bindings(made));
-    },
-    run: async (statement) => {
-      const made = rendered(statement);
-      // Not with `run`, which also returns the last row id: that of a word index may exceed JavaScript's safe integers.
-      connection.prepare(made.text).all(...bindings(made));
-      return Number(connection.prepare('SELECT changes() AS n').get()?.n);
-    },
-  };
+/** The rows of a statement. */
+export function rowsOf(connection: Connection, statement: Sql): readonly Row[] {
+  const made = render(statement, sqliteDialect.placeholder);
+  return anyRows(connection, made.text, bindings(made));
 }
+
+/** @returns the number of rows that the statement changed */
+export function run(connection: Connection, statement: Sql): number {
+  const made = render(statement, sqliteDialect.placeholder);
+  // Not with `run`, which also returns the last row id: that of a word index may exceed JavaScript's safe integers.
+  connection.prepare(made.text).all(...bindings(made));
+  return Number(connection.prepare('SELECT changes() AS n').get()?.n);
+}
+
+export const sessionOn = (connection: Connection): Session => ({
+  dialect: sqliteDialect,
+  rows: async (statement) => rowsOf(connection, statement),
+  run: async (statement) => run(connection, statement),
+});
 
 /** The same for a connection that holds the write lock. */
 export const writeSessionOn = (connection: Connection): WriteSession => ({

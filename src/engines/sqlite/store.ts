@@ -8,9 +8,10 @@ import { deflatingLater } from '../../store/deflating.ts';
 import { type Engine, type EngineOptions, trustOf } from '../../store/engine.ts';
 import { openOn } from '../../store/engine-store.ts';
 import { StoreFile } from '../../store/files/store-file.ts';
+import { horizonOf } from '../../store/horizon.ts';
 import { isSent, type Lane } from '../../store/lanes.ts';
 import { LAYOUT_VERSION } from '../../store/layout-version.ts';
-import { readMeta, STATE, stateIn, type TimeState } from '../../store/meta.ts';
+import { metaWriting, readMeta, STATE, stateIn, type TimeState } from '../../store/meta.ts';
 import { ownMemory } from '../../store/page-memory.ts';
 import { makerOf } from '../../store/read-task.ts';
 import type { Session } from '../../store/session.ts';
@@ -25,12 +26,11 @@ import { damageIn, isMissing, refusalIn, translateError } from './errors.ts';
 import { mendFileFaults, structureOf } from './file-faults.ts';
 import { idBeneath } from './file-id.ts';
 import { registerFileUrl } from './functions.ts';
-import { probeHorizon, stampingNow } from './horizon.ts';
 import { lookOn } from './kept-state.ts';
-import { sessionOn, writeSessionOn } from './session.ts';
+import { run, sessionOn, writeSessionOn } from './session.ts';
 import { applyTables, recreateView } from './tables.ts';
 import { readerPool, runTask } from './tasks.ts';
-import { LOCK_TIMEOUT, underLock } from './transaction.ts';
+import { LOCK_TIMEOUT, tryLock, underLock } from './transaction.ts';
 
 export interface SqliteStoreOptions extends EngineOptions {
   readonly path: string;
@@ -119,6 +119,10 @@ async function sqliteEngine(
   });
   const probe = opened({ readOnly: false, busyTimeout: 0, cacheMegabytes: 1 });
   probe.database.exec('PRAGMA synchronous = NORMAL');
+  const tryProbe: Parameters<typeof horizonOf>[0]['tryLock'] = (work) =>
+    file.isLost()
+      ? undefined
+      : tryLock(probe.database, () => work((change) => run(probe, metaWriting(sqliteDialect, change))));
   const reading = sessionOn(main);
   const { secret } = await readMeta(reading, 'secret');
   for (const connection of [write, main]) registerFileUrl(connection.database, secret);
@@ -156,7 +160,7 @@ async function sqliteEngine(
     reading: { small: reading, searches: reading },
     caches: () => [pools.pages, pools.searches].flatMap((each) => each?.caches() ?? []),
 
-    now: () => stampingNow(clock, look().meta),
+    now: () => clock.stamping(look().meta),
     async ask() {
       const { generation, epoch } = look().meta;
       clock.inEpoch(epoch);
@@ -164,7 +168,7 @@ async function sqliteEngine(
     },
     async look(tokenHash) {
       const { meta, key, commit } = look();
-      const now = stampingNow(clock, meta);
+      const now = clock.stamping(meta);
       return { generation: meta.generation, moment: clock.now(), now, key: key(tokenHash), commit };
     },
     async run(live, lane, plan, { damaged, milliseconds, caller }) {
@@ -192,7 +196,7 @@ async function sqliteEngine(
       yield* connection.database.prepare(text).iterate(...bindings({ text, values }));
     },
 
-    horizon: async (needed) => probeHorizon(probe, look, clock, file.isLost(), needed),
+    horizon: async (needed) => horizonOf({ clock, times: () => look().meta, tryLock: tryProbe }, needed),
     timeState: () => timeState(reading),
 
     mustBeWritable: () => file.mustBeThere(),

@@ -38,6 +38,19 @@ export function begin(database: DatabaseSync, kind: 'read' | 'write'): Transacti
   };
 }
 
+/** Runs `work` under the write lock and commits, without waiting; undefined if another connection has the lock. */
+export function tryLock<T>(database: DatabaseSync, work: () => T): T | undefined {
+  try {
+    using transaction = begin(database, 'write');
+    const result = work();
+    transaction.commit();
+    return result;
+  } catch (error) {
+    if (isBusy(error)) return undefined;
+    throw error;
+  }
+}
+
 /** How long a writer waits for the lock, and between two attempts to acquire it, in milliseconds. */
 const PATIENCE = 30_000;
 const PAUSE = 5;

@@ -64,8 +64,8 @@ export type Structure = Pick<Engine, 'viewState' | 'columns' | 'fileFaults'>;
 
 /** The faults of what contains the records: pages, tables, columns and indexes, and the list of fields in use. */
 export const checkFile = async (model: StoreModel, structure: Structure): Promise<FileFault[]> => [
-  ...(await structure.fileFaults(model)),
   ...findSchemaFaults(model, await structure.columns()),
+  ...(await structure.fileFaults(model)),
 ];
 
 /** A store that is read on one session only. */
