@@ -6,11 +6,12 @@ import { DatabaseSync } from 'node:sqlite';
 import { type StoreModel, storedLayouts } from '../../compile/model.ts';
 import type { Structure } from '../../store/check/check-store.ts';
 import type { FileFault } from '../../store/check/checks.ts';
+import { findWordFaults } from '../../store/check/word-faults.ts';
 import type { Connection } from './connection.ts';
 import { damageIn } from './errors.ts';
 import { registerFunctions } from './functions.ts';
 import { applyTables, columnsOf, OWN, viewState } from './tables.ts';
-import { findWordFaults, rebuildWords } from './word-index.ts';
+import { rebuildWords, wordsIn } from './word-index.ts';
 
 /** The maximum number of page faults to report; a file with more is lost in any case. */
 const MOST = 100;
@@ -46,8 +47,6 @@ function findPageFaults({ database }: Connection): FileFault[] {
   }
 }
 
-const WORDS = 'the index of words';
-
 /** Indexes, triggers and the tables of the index of words; all others are tables of every engine. */
 const SCHEMA = `SELECT concat(type, ' ', name) AS what FROM sqlite_schema
   WHERE (type IN ('index', 'trigger') OR type = 'table' AND name LIKE '%_words%') AND name NOT LIKE 'sqlite_%'`;
@@ -68,20 +67,17 @@ function findMissing(database: DatabaseSync, model: StoreModel): Set<string> {
   return schemaOf(sound).difference(schemaOf(database));
 }
 
-function wordFaults(connection: Connection, model: StoreModel): string[] {
-  return storedLayouts(model).flatMap((layout) => {
+const wordFaults = (connection: Connection, model: StoreModel): string[] =>
+  storedLayouts(model).flatMap((layout) => {
     try {
-      const keys = findWordFaults(connection, layout);
-      const [first] = keys;
-      if (first === undefined) return [];
-      return [`${WORDS} does not have the words of ${keys.length} ${layout.resource.name}, such as ${first}`];
+      const words = wordsIn(connection, layout);
+      return words === undefined ? [] : findWordFaults(words);
     } catch (error) {
       const reason = damageIn(error);
       if (reason === undefined) throw error;
-      return [`${WORDS} of ${layout.resource.name} cannot be read: ${reason}`];
+      return [`the index of words of ${layout.resource.name} cannot be read: ${reason}`];
     }
   });
-}
 
 /** Recreates everything that is derived from the tables of records; in a write transaction. */
 export function mendFileFaults(connection: Connection, model: StoreModel): void {

@@ -9,7 +9,7 @@ import { translateError } from './errors.ts';
 import { sessionOn } from './session.ts';
 import { columnsOf, extendTables, OWN, recreateView, TYPES } from './tables.ts';
 import { begin } from './transaction.ts';
-import { writeAllWords } from './word-index.ts';
+import { rebuildWords } from './word-index.ts';
 
 /** Milliseconds to wait for another process: readers do not wait, and another copy takes much longer. */
 const PATIENCE = 2000;
@@ -61,12 +61,12 @@ function tablesIn(path: string, connection: Connection, whole: boolean): RawTabl
       const names = columns.map((column) => `"${column}"`).join(', ');
       const places = columns.map(() => '?').join(', ');
       const statement = connection.prepare(`INSERT INTO "${name}" (${names}) VALUES (${places})`);
-      for (const row of rows) statement.run(...row);
+      for (const row of rows) statement.get(...row);
     },
     async complete(_, model) {
       for (const layout of storedLayouts(model)) {
         recreateView(database, model, layout);
-        writeAllWords(database, layout);
+        rebuildWords(database, layout);
       }
     },
     mark: async () => markStore(database),

@@ -1,4 +1,7 @@
-/** The session of a connection to a file, for the store's shared modules. SQLite answers synchronously. */
+/**
+ * The session of a connection to a file, for the store's shared modules. SQLite answers synchronously. Nothing is written by the
+ * `run` of a statement, which also returns the last row id: that of a word index may exceed JavaScript's safe integers.
+ */
 
 import { render, type Sql } from '../../compile/fragment.ts';
 import type { Row, Session } from '../../store/session.ts';
@@ -16,8 +19,7 @@ export function rowsOf(connection: Connection, statement: Sql): readonly Row[] {
 /** @returns the number of rows that the statement changed */
 export function run(connection: Connection, statement: Sql): number {
   const made = render(statement, sqliteDialect.placeholder);
-  // Not with `run`, which also returns the last row id: that of a word index may exceed JavaScript's safe integers.
-  connection.prepare(made.text).all(...bindings(made));
+  connection.prepare(made.text).get(...bindings(made));
   return Number(connection.prepare('SELECT changes() AS n').get()?.n);
 }
 
@@ -38,12 +40,12 @@ export const writeSessionOn = (connection: Connection): WriteSession => ({
        VALUES (${columns.map(() => '?').join(', ')}) ON CONFLICT (${key.join(', ')})
        DO UPDATE SET ${others.map((column) => `"${column}" = excluded."${column}"`).join(', ')}`,
     );
-    for (const row of rows) statement.run(...row.map(bindable));
+    for (const row of rows) statement.get(...row.map(bindable));
   },
   async update(table, columns, rows) {
     const set = [...columns.keys()].map((column) => `"${column}" = ?`).join(', ');
     const statement = connection.prepare(`UPDATE "${table}" SET ${set} WHERE _key = ?`);
-    for (const [key = null, ...values] of rows) statement.run(...values.map(bindable), bindable(key));
+    for (const [key = null, ...values] of rows) statement.get(...values.map(bindable), bindable(key));
   },
   indexWords: async (layout, records) => indexWords(connection, layout, records),
 });

@@ -4,6 +4,7 @@ import { bind, name, type Sql, sql } from '../../compile/fragment.ts';
 import { isOneTable, type ResourceLayout, typedFields } from '../../compile/layout/index.ts';
 import { wordsOf } from '../../compile/search.ts';
 import { chunked } from '../../shared/chunked.ts';
+import type { WordSource } from '../../store/check/word-faults.ts';
 import type { RecordTexts } from '../../store/write-session.ts';
 import type { Connection } from './connection.ts';
 
@@ -14,8 +15,7 @@ const tableOf = (layout: ResourceLayout): string => `${layout.columnsTable}_word
 
 /**
  * The index stores no text: it receives words separated by spaces, or a whole text in ASCII. A trigger removes the words of a
- * deleted record, because a deletion outside of a trigger leaves an internal number of the index as the connection's last row id,
- * which JavaScript cannot represent.
+ * deleted record, whichever statement deletes it.
  */
 const creation = (layout: ResourceLayout): string =>
   `CREATE VIRTUAL TABLE "${tableOf(layout)}" USING fts5(words, content = '', contentless_delete = 1, tokenize = 'ascii')`;
@@ -33,7 +33,7 @@ export function extendWords(database: DatabaseSync, layout: ResourceLayout): voi
   const found = database.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(tableOf(layout));
   if (found === undefined) {
     database.exec(creation(layout));
-    writeAllWords(database, layout);
+    database.exec(wordsFrom(layout));
   }
   database.exec(trigger(layout));
 }
@@ -41,11 +41,6 @@ export function extendWords(database: DatabaseSync, layout: ResourceLayout): voi
 /** A function takes at most 127 arguments. */
 const MOST_TEXTS = 100;
 const joined = (texts: readonly string[]): string => `concat_ws(char(10), ${texts.join(', ')})`;
-
-/** Writes the words of all records, for example after their tables were copied. The connection has plat's functions. */
-export function writeAllWords(database: DatabaseSync, layout: ResourceLayout): void {
-  if (isIndexed(layout)) database.exec(wordsFrom(layout));
-}
 
 /** Writes the words of records, from their columns under alias `r`. */
 const wordsFrom = (
@@ -64,15 +59,6 @@ function textsOfRow(layout: ResourceLayout): string {
   return joined(['r._key', ...chunked(texts, MOST_TEXTS).map(joined)]);
 }
 
-/**
- * Sets another last row id for the connection after a deletion from a word index outside of its trigger. JavaScript cannot
- * represent the index's own, and the next write without a row id would throw.
- */
-const FORGET_LAST_ROW = [
-  sql`CREATE TEMP TABLE IF NOT EXISTS plat_last_row (id INTEGER PRIMARY KEY)`,
-  sql`INSERT OR REPLACE INTO temp.plat_last_row VALUES (1)`,
-];
-
 /** Finds records that are missing from the index and ids in it without records, and repairs both. */
 export function wordIndex(
   layout: ResourceLayout,
@@ -89,7 +75,6 @@ export function wordIndex(
     mend: [
       { parts: [`${wordsFrom(layout)} WHERE `, ...isMissing.parts] },
       sql`DELETE FROM ${index} WHERE rowid IN (SELECT d.id FROM ${entries} d WHERE ${isStale})`,
-      ...FORGET_LAST_ROW,
     ],
   };
 }
@@ -131,53 +116,32 @@ export function indexWords(
     const joined = texts.join('\n');
     // Replacing words takes five times as long as reading the texts that they come from.
     if (isStored && stored.get(key, id)?.texts === joined) continue;
-    insert.run(id, isAscii(joined) ? joined : wordsOf(joined).join(' '));
+    insert.get(id, isAscii(joined) ? joined : wordsOf(joined).join(' '));
   }
 }
 
-/** Hashes of words whose sum, in any order, is unlikely to be equal for two different lists. */
-function markOf(term: string, offset: number): number {
-  let mark = 0x811c9dc5 ^ offset;
-  for (let index = 0; index < term.length; index++)
-    mark = Math.imul(mark ^ term.charCodeAt(index), 0x01000193);
-  return mark >>> 0;
-}
-
-/** The largest number of record ids in one array (800 MB). */
-const MOST_GIVEN = 100_000_000;
-
-/** The keys of records whose words in the index differ from those of their columns, and ids in the index without records. */
-export function findWordFaults({ database }: Connection, layout: ResourceLayout): string[] {
-  if (!isIndexed(layout)) return [];
+/** What the index and the columns contain; undefined if the resource has no index. */
+export function wordsIn({ database }: Connection, layout: ResourceLayout): WordSource | undefined {
+  if (!isIndexed(layout)) return undefined;
   const index = tableOf(layout);
   database.exec(
     `CREATE VIRTUAL TABLE IF NOT EXISTS temp."${index}_read" USING fts5vocab(main, "${index}", instance)`,
   );
-  const given = database.prepare('SELECT next FROM plat_sequence WHERE resource = ?');
-  // One number per record: the hash of its words in the index minus that of its columns. Few ids are unused.
-  const sums = new Float64Array(Math.min(Number(given.get(layout.resource.name)?.next ?? 0), MOST_GIVEN));
-  const others = new Map<number, number>();
-  const add = (id: unknown, mark: number): void => {
-    const at = Number(id);
-    const sum = sums[at];
-    if (sum === undefined) others.set(at, (others.get(at) ?? 0) + mark);
-    else sums[at] = sum + mark;
-  };
+  const resource = layout.resource.name;
+  const given = database.prepare('SELECT next FROM plat_sequence WHERE resource = ?').get(resource);
   const records = database.prepare(
     `SELECT r._id AS id, ${wordsOfRow(layout)} AS words FROM "${layout.columnsTable}" r`,
   );
-  records.setReadBigInts(true);
-  for (const { id, words } of records.iterate()) {
-    const list = typeof words === 'string' && words !== '' ? words.split(' ') : [];
-    add(id, -list.reduce((sum, term, offset) => sum + markOf(term, offset), 0));
-  }
-  const entries = database.prepare(`SELECT term, doc, "offset" AS place FROM temp."${index}_read"`);
-  entries.setReadBigInts(true);
-  for (const { term, doc, place } of entries.iterate()) add(doc, markOf(String(term), Number(place)));
-  const keyOf = database.prepare(`SELECT _key FROM "${layout.textsTable}" WHERE _id = ?`);
-  const isWrong = ([, sum]: readonly [number, number]): boolean => sum !== 0;
-  const wrong = [...sums.entries().filter(isWrong), ...others.entries().filter(isWrong)];
-  return wrong.map(([id]) => String(keyOf.get(id)?._key ?? `(id ${id})`));
+  const entries = database.prepare(
+    `SELECT doc AS id, term AS word, "offset" AS place FROM temp."${index}_read"`,
+  );
+  for (const statement of [records, entries]) statement.setReadBigInts(true);
+  const key = database.prepare(`SELECT _key FROM "${layout.textsTable}" WHERE _id = ?`);
+  return {
+    ...{ resource, next: Number(given?.next ?? 0) },
+    ...{ records: records.iterate(), entries: entries.iterate() },
+    keyOf: (id) => key.get(id)?._key,
+  };
 }
 
 /** Recreates the index. */

@@ -1,0 +1,51 @@
+/**
+ * Compares an index of words with the records whose words it should list. The index is in the order of the words, so each record has
+ * one number: the sum over its words in the index minus the sum over those of its columns. It knows no engine.
+ */
+import type { Row } from '../session.ts';
+
+/** What an index and the records contain. */
+export interface WordSource {
+  readonly resource: string;
+  /** The number after the last one that was given to a record; few are unused. */
+  readonly next: number;
+  /** The number `id` of each record, with its `words`, separated by spaces. */
+  readonly records: Iterable<Row>;
+  /** Each `word` in the index, with the number `id` of its record and its `place` among the words of that. */
+  readonly entries: Iterable<Row>;
+  readonly keyOf: (id: number) => unknown;
+}
+
+/** The largest number of records in one array (800 MB). */
+const MOST_GIVEN = 100_000_000;
+
+/** Hashes of words whose sum, in any order, is unlikely to be equal for two different lists. */
+function markOf(word: string, place: number): number {
+  let mark = 0x811c9dc5 ^ place;
+  for (let index = 0; index < word.length; index++)
+    mark = Math.imul(mark ^ word.charCodeAt(index), 0x01000193);
+  return mark >>> 0;
+}
+
+/** Names a record whose words in the index differ from those of its columns, or a number in the index without a record. */
+export function findWordFaults({ resource, next, records, entries, keyOf }: WordSource): string[] {
+  const sums = new Float64Array(Math.min(next, MOST_GIVEN));
+  const others = new Map<number, number>();
+  const add = (id: unknown, mark: number): void => {
+    const at = Number(id);
+    const sum = sums[at];
+    if (sum === undefined) others.set(at, (others.get(at) ?? 0) + mark);
+    else sums[at] = sum + mark;
+  };
+  for (const { id, words } of records) {
+    const list = typeof words === 'string' && words !== '' ? words.split(' ') : [];
+    add(id, -list.reduce((sum, word, place) => sum + markOf(word, place), 0));
+  }
+  for (const { id, word, place } of entries) add(id, markOf(String(word), Number(place)));
+  const isWrong = ([, sum]: readonly [number, number]): boolean => sum !== 0;
+  const wrong = [...sums.entries().filter(isWrong), ...others.entries().filter(isWrong)];
+  return wrong.slice(0, 1).map(([id]) => {
+    const first = String(keyOf(id) ?? `(id ${id})`);
+    return `the index of words does not have the words of ${wrong.length} ${resource}, such as ${first}`;
+  });
+}
