@@ -1,8 +1,9 @@
-/** The initial contents of a new store, once its own tables exist. */
+/** Whether there is a store, and the initial contents of a new one, once its own tables exist. */
 import { randomBytes } from 'node:crypto';
 import { makeModel, type StoreModel } from '../compile/model.ts';
 import { countingRules } from '../compile/values-in-use.ts';
 import { dayFrom, timestampFrom } from '../dictionary/index.ts';
+import { platError } from '../errors/index.ts';
 import { checkTimeZone } from '../records/local-time.ts';
 import { declaredFields, EMPTY_PROFILE, extendProfile, firstFields } from '../records/profile.ts';
 import type { StoreSettings } from '../records/settings.ts';
@@ -11,6 +12,22 @@ import { inTransaction } from './rows/transaction.ts';
 import { CommitTimestamps, nothingGiven } from './write/commit-timestamps.ts';
 import { publishDictionary } from './write/publish-dictionary.ts';
 import type { WriteSession } from './write-session.ts';
+
+/** What lies where a store is expected; `incomplete` is a copy that has not finished. */
+export type Found = 'nothing' | 'empty' | 'incomplete' | 'older store' | 'store';
+
+/** Why there is no store. */
+const NO_STORE = { empty: 'it is empty', incomplete: 'a copy into it is incomplete' };
+
+/**
+ * @param mayMake whether there may be none yet
+ * @throws PlatError `storeMissing`, `storeNotOurs`
+ */
+export function mustBeStore(store: string, found: Found, mayMake: boolean): Exclude<Found, 'incomplete'> {
+  if (found === 'nothing' && !mayMake) throw platError('storeMissing', { store });
+  if (found !== 'incomplete' && (found !== 'empty' || mayMake)) return found;
+  throw platError('storeNotOurs', { store, reason: NO_STORE[found] });
+}
 
 interface NewStore {
   readonly settings: StoreSettings;

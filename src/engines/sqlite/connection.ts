@@ -31,22 +31,21 @@ export interface Connection extends Disposable {
 
 export function connect(options: ConnectionOptions): Connection {
   using taken = new DisposableStack();
-  const database = new DatabaseSync(options.path, {
-    readOnly: options.readOnly,
-    timeout: options.busyTimeout,
-    enableForeignKeyConstraints: false,
-    // SQLite joins the texts of a page in memory.
-    ...(options.readOnly ? { limits: { length: MOST_BYTES } } : {}),
-  });
-  taken.defer(() => database.close());
+  const database = taken.use(
+    new DatabaseSync(options.path, {
+      readOnly: options.readOnly,
+      timeout: options.busyTimeout,
+      enableForeignKeyConstraints: false,
+      // SQLite joins the texts of a page in memory.
+      ...(options.readOnly ? { limits: { length: MOST_BYTES } } : {}),
+    }),
+  );
   database.exec(`PRAGMA cache_size = -${options.cacheMegabytes * 1024}; PRAGMA temp_store = MEMORY;`);
   const deadline = registerFunctions(database);
   const statements = new BoundedCache<StatementSync>('prepared statements', PREPARED);
-  const close = (): void => {
-    statements.close();
-    database.close();
-  };
-  taken.move(); // the caller closes the connection
+  taken.defer(() => statements.close());
+  const held = taken.move();
+  const close = (): void => held.dispose();
   return {
     database,
     deadline,

@@ -9,7 +9,7 @@ import { freeName, isBlank, mustNotBeInUse, setAside } from '../../store/files/b
 import { makePrivateFile } from '../../store/files/private-file.ts';
 import { LAYOUT_VERSION, LayoutTooNew } from '../../store/layout-version.ts';
 import { readModel } from '../../store/meta.ts';
-import { beginStore } from '../../store/new-store.ts';
+import { beginStore, type Found, mustBeStore } from '../../store/new-store.ts';
 import { logStored } from '../../store/rows/change-log.ts';
 import { type Connection, connect } from './connection.ts';
 import { fullCode } from './errors.ts';
@@ -30,9 +30,6 @@ const isMarked = (database: DatabaseSync): boolean =>
 /** The layout of a file's tables; 0 while they are being created. */
 const layoutOf = (database: DatabaseSync): number =>
   Number(database.prepare('PRAGMA user_version').get()?.user_version);
-
-/** What exists at a path; `incomplete` is a copy that has not finished. */
-type Found = 'nothing' | 'empty' | 'incomplete' | 'older store' | 'store';
 
 /** @throws PlatError if the file is not a store, or must not be touched; LayoutTooNew */
 export function inspect(path: string): Found {
@@ -57,20 +54,8 @@ export function inspect(path: string): Found {
   return layout < LAYOUT_VERSION ? 'older store' : 'store';
 }
 
-/** Why a path has no store. */
-const NO_STORE = { empty: 'it is empty', incomplete: 'a copy into it is incomplete' };
-
-/**
- * The same for a caller that needs a store.
- * @param mayMake whether there may be none yet
- * @throws PlatError `storeMissing`, `storeNotOurs`; LayoutTooNew
- */
-export function inspectStore(path: string, mayMake = false): Exclude<Found, 'incomplete'> {
-  const found = inspect(path);
-  if (found === 'nothing' && !mayMake) throw platError('storeMissing', { store: path });
-  if (found !== 'incomplete' && (found !== 'empty' || mayMake)) return found;
-  throw platError('storeNotOurs', { store: path, reason: NO_STORE[found] });
-}
+/** The same for a caller that needs a store. @param mayMake whether there may be none yet */
+export const inspectStore = (path: string, mayMake = false) => mustBeStore(path, inspect(path), mayMake);
 
 /** A typical record fits into a page without overflow (docs/performance.md). */
 const PAGE_SIZE = 32_768;
@@ -102,21 +87,17 @@ export function makeFile(path: string, now: number): readonly string[] {
 export function takeTurn(path: string): Disposable {
   const name = `${path}.making`;
   for (const end = performance.now() + PATIENCE; ; ) {
+    using taken = new DisposableStack();
     makePrivateFile(name);
-    const lock = new DatabaseSync(name, { timeout: PATIENCE });
+    const lock = taken.use(new DatabaseSync(name, { timeout: PATIENCE }));
     try {
       // The previous holder of the lock may have deleted this file: SQLite does not write to a file that has been unlinked.
       lock.exec(
         'PRAGMA synchronous = OFF; PRAGMA user_version = 1; BEGIN EXCLUSIVE; PRAGMA user_version = 2',
       );
-      return {
-        [Symbol.dispose]() {
-          rmSync(name, { force: true });
-          lock.close();
-        },
-      };
+      taken.defer(() => rmSync(name, { force: true }));
+      return taken.move();
     } catch (error) {
-      lock.close();
       if (!MOVED.has(fullCode(error)) || performance.now() > end) throw error;
     }
   }
@@ -153,7 +134,6 @@ export async function migrateStore(path: string): Promise<void> {
     // Another process was faster.
     if (layoutOf(database) === LAYOUT_VERSION) return;
     extendChanges(database);
-    database.exec(OWN);
     const session = sessionOn(connection);
     const model = await readModel(session);
     applyTables(database, model);

@@ -10,7 +10,7 @@ import { findWordFaults } from '../../store/check/word-faults.ts';
 import type { Connection } from './connection.ts';
 import { damageIn } from './errors.ts';
 import { registerFunctions } from './functions.ts';
-import { applyTables, columnsOf, OWN, viewState } from './tables.ts';
+import { applyTables, columnsOf, viewState } from './tables.ts';
 import { rebuildWords, wordsIn } from './word-index.ts';
 
 /** The maximum number of page faults to report; a file with more is lost in any case. */
@@ -63,7 +63,7 @@ const schemaOf = (database: DatabaseSync): Set<string> =>
 function findMissing(database: DatabaseSync, model: StoreModel): Set<string> {
   using sound = new DatabaseSync(':memory:');
   registerFunctions(sound);
-  makeTables(sound, model);
+  applyTables(sound, model);
   return schemaOf(sound).difference(schemaOf(database));
 }
 
@@ -82,14 +82,8 @@ const wordFaults = (connection: Connection, model: StoreModel): string[] =>
 /** Recreates everything that is derived from the tables of records; in a write transaction. */
 export function mendFileFaults(connection: Connection, model: StoreModel): void {
   const { database } = connection;
-  makeTables(database, model);
+  applyTables(database, model);
   database.exec('REINDEX');
   if (wordFaults(connection, model).length === 0) return;
   for (const layout of storedLayouts(model)) rebuildWords(database, layout);
-}
-
-/** Creates what the store lacks. */
-function makeTables(database: DatabaseSync, model: StoreModel): void {
-  database.exec(OWN);
-  applyTables(database, model);
 }

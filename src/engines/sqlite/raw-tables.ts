@@ -7,7 +7,7 @@ import { type Connection, connect } from './connection.ts';
 import { inspect, makeFile, markStore } from './create.ts';
 import { translateError } from './errors.ts';
 import { sessionOn } from './session.ts';
-import { columnsOf, extendTables, OWN, recreateView, TYPES } from './tables.ts';
+import { applyTables, columnsOf, TYPES } from './tables.ts';
 import { begin } from './transaction.ts';
 import { rebuildWords } from './word-index.ts';
 
@@ -53,10 +53,7 @@ function tablesIn(path: string, connection: Connection, whole: boolean): RawTabl
       return result;
     },
     columns: async () => (table) => columnsOf(database, table),
-    async prepare(_, model) {
-      database.exec(OWN);
-      for (const layout of storedLayouts(model)) extendTables(database, layout);
-    },
+    prepare: async (_, model) => applyTables(database, model),
     async insert(_, { name, columns }, rows) {
       const names = columns.map((column) => `"${column}"`).join(', ');
       const places = columns.map(() => '?').join(', ');
@@ -64,10 +61,7 @@ function tablesIn(path: string, connection: Connection, whole: boolean): RawTabl
       for (const row of rows) statement.get(...row);
     },
     async complete(_, model) {
-      for (const layout of storedLayouts(model)) {
-        recreateView(database, model, layout);
-        rebuildWords(database, layout);
-      }
+      for (const layout of storedLayouts(model)) rebuildWords(database, layout);
     },
     mark: async () => markStore(database),
     explain: (error) => translateError(error, path, 0),

@@ -60,7 +60,9 @@ export const OWN = [...OWN_TABLES.map((table) => `${creationOf(table)} WITHOUT R
   '\n',
 );
 
+/** Makes all tables and views, or what they lack. */
 export function applyTables(database: DatabaseSync, model: StoreModel): void {
+  database.exec(OWN);
   const layouts = storedLayouts(model);
   for (const layout of layouts) extendTables(database, layout);
   for (const layout of layouts) recreateView(database, model, layout);
@@ -97,7 +99,7 @@ function creation(table: StoredTable): string {
  * recreated, because SQLite parses the whole schema again for each column that is added; so is a search table, unless it lacks only
  * fields without values.
  */
-export function extendTables(database: DatabaseSync, layout: ResourceLayout): void {
+function extendTables(database: DatabaseSync, layout: ResourceLayout): void {
   const { search } = layout;
   const before = columnsOf(database, layout.columnsTable);
   const isBare = isEmpty(database, layout);

@@ -3,6 +3,7 @@
  * scope is left, whatever the scope throws. This module knows nothing of the work inside.
  */
 import type { DatabaseSync } from 'node:sqlite';
+import { patiently } from '../../shared/patiently.ts';
 import { WRITE_LIMITS, type WriteLimits } from '../../store/write/in-time.ts';
 import { Undo } from '../../store/write-session.ts';
 import type { Connection } from './connection.ts';
@@ -58,7 +59,7 @@ const PAUSE = 5;
 /** How long SQLite itself waits, in milliseconds. Waiting blocks the thread, which has requests to answer. */
 export const LOCK_TIMEOUT = 2;
 
-/** How a writer waits for the lock. */
+/** How long a writer waits for the lock, and by which clock. */
 interface Waiting {
   readonly patience?: number | undefined;
   readonly limits?: Pick<WriteLimits, 'elapsed' | 'sleep'> | undefined;
@@ -67,32 +68,16 @@ interface Waiting {
 /**
  * Runs `work` under the write lock of the store, and commits unless it returns `Undo`. An error rolls everything back. Waiting for
  * other writers does not block the thread.
- *
- * @param waiting how long to wait for the lock, in milliseconds, and by which clock
  */
 export async function underLock<T>(
   { database }: Connection,
   work: () => Promise<T | Undo<T>> | T,
-  waiting: Waiting = {},
+  { patience = PATIENCE, limits: { elapsed, sleep } = WRITE_LIMITS }: Waiting = {},
 ): Promise<T> {
-  using transaction = await beginInTurn(database, waiting);
+  const waiting = { passes: isBusy, patience, pause: PAUSE, elapsed, sleep };
+  using transaction = await patiently(() => begin(database, 'write'), waiting);
   const result = await work();
   if (result instanceof Undo) return result.result;
   transaction.commit();
   return result;
-}
-
-async function beginInTurn(
-  database: DatabaseSync,
-  { patience = PATIENCE, limits: { elapsed, sleep } = WRITE_LIMITS }: Waiting,
-): Promise<Transaction> {
-  for (let end: number | undefined; ; ) {
-    try {
-      return begin(database, 'write');
-    } catch (error) {
-      end ??= elapsed() + patience;
-      if (!isBusy(error) || elapsed() > end) throw error;
-    }
-    await sleep(PAUSE);
-  }
 }

@@ -1,9 +1,6 @@
 /** A thread that reads a file on its own connection. */
 import { workerData } from 'node:worker_threads';
-import type { StoreModel } from '../../compile/model.ts';
-import { checksOn } from '../../store/check/check-store.ts';
 import { deflatingNow } from '../../store/deflating.ts';
-import { readModel } from '../../store/meta.ts';
 import { makerOf } from '../../store/read-task.ts';
 import { answerTasks } from '../../store/threads/thread.ts';
 import { WholeBodies } from '../../store/whole/whole-bodies.ts';
@@ -16,13 +13,8 @@ const options: ThreadOptions = workerData;
 const connection = connect({ ...options, readOnly: true });
 registerFileUrl(connection.database, options.secret);
 const making = makerOf(deflatingNow, new WholeBodies(options.bodies));
-let model: StoreModel | undefined;
 
 answerTasks({
+  session: sessionOn(connection),
   read: (task, how) => runTask(connection, task, making(how), how.milliseconds),
-  async checks(generation) {
-    const session = sessionOn(connection);
-    if (model === undefined || model.generation < generation) model = await readModel(session);
-    return checksOn(session, model);
-  },
 });

@@ -1,12 +1,15 @@
 /** What a thread of a pool does: it processes one task after another. It knows no engine. */
 import { parentPort } from 'node:worker_threads';
+import type { StoreModel } from '../../compile/model.ts';
 import { PlatError } from '../../errors/index.ts';
 import { Damage, DamagedRecord } from '../../records/damage.ts';
 import { cachesInUse } from '../../shared/bounded-cache.ts';
 import { messageOf } from '../../shared/error-code.ts';
 import type { ReadBlock } from '../blocks-task.ts';
-import type { Checks } from '../check/checks.ts';
+import { checksOn } from '../check/check-store.ts';
+import { readModel } from '../meta.ts';
 import type { Making, ReadResult, ReadTask } from '../read-task.ts';
+import type { Session } from '../session.ts';
 import { type CheckTask, runCheck } from './check-task.ts';
 import { makeOutbox, type SharedBody } from './outbox.ts';
 import type { WorkerError, WorkerMessage, WorkerReply, WorkerRequest } from './pool.ts';
@@ -17,8 +20,8 @@ interface ThreadReader {
     task: ReadTask,
     how: Pick<Making, 'isSent' | 'memory'> & { readonly milliseconds: number },
   ): ReadResult;
-  /** The checks, by a model of at least this generation. */
-  checks(generation: number): Promise<Checks>;
+  /** For checks. */
+  readonly session: Session;
 }
 
 const outbox = makeOutbox();
@@ -37,10 +40,15 @@ export function answerTasks(reader: ThreadReader): void {
   });
 }
 
+/** The model of the last check. */
+let model: StoreModel | undefined;
+
 /** A thread has one task at a time, so nothing else is read in the meantime. */
-async function answerCheck(reader: ThreadReader, id: number, task: CheckTask): Promise<void> {
+async function answerCheck({ session }: ThreadReader, id: number, task: CheckTask): Promise<void> {
   try {
-    send({ id, ok: true, result: await runCheck(await reader.checks(task.generation), task) }, []);
+    // Read again for checks of a later generation.
+    if (model === undefined || model.generation < task.generation) model = await readModel(session);
+    send({ id, ok: true, result: await runCheck(checksOn(session, model), task) }, []);
   } catch (error) {
     send({ id, ok: false, error: describe(error) }, []);
   }

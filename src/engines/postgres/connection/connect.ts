@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { Pool, type PoolClient } from 'pg';
 import { platError } from '../../../errors/index.ts';
 import { FairQueue, refused } from '../../../shared/fair-queue.ts';
+import { patiently } from '../../../shared/patiently.ts';
 import { within } from '../../../shared/within.ts';
 import type { Lane } from '../../../store/lanes.ts';
 import type { PostgresAddress } from './address.ts';
@@ -116,19 +117,18 @@ export class StorePool extends Pool {
   /** A connection; `release` returns it. @throws PlatError `overloaded` if all connections remain in use */
   async take(): Promise<PoolClient> {
     if (this.waitingCount >= LONGEST_QUEUE) throw refused();
-    const deadline = performance.now() + this.#connect;
-    for (;;) {
+    const connected = async (): Promise<PoolClient> => {
       try {
         return await this.connect();
       } catch (error) {
         // All connections of this process are in use, although the server may have more.
-        if (this.totalCount >= this.options.max && isWaitingTooLong(error)) throw refused();
-        // The server has reached its connection limit: retry until one of this process's connections is released, or one of another
-        // process ends.
-        if (!isWithoutConnections(error) || performance.now() >= deadline) throw error;
-        await setTimeout(PAUSE);
+        throw this.totalCount >= this.options.max && isWaitingTooLong(error) ? refused() : error;
       }
-    }
+    };
+    // A server that has reached its connection limit is tried until one of this process's connections is released, or one of another
+    // process ends.
+    const waiting = { passes: isWithoutConnections, patience: this.#connect, pause: PAUSE };
+    return patiently(connected, { ...waiting, sleep: setTimeout });
   }
 }
 

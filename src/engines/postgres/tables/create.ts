@@ -6,7 +6,7 @@ import type { EngineOptions } from '../../../store/engine.ts';
 import { newEpoch } from '../../../store/epoch.ts';
 import { LAYOUT_VERSION } from '../../../store/layout-version.ts';
 import { mustBeReadable, readMeta, writeMeta } from '../../../store/meta.ts';
-import { beginStore } from '../../../store/new-store.ts';
+import { beginStore, type Found, mustBeStore } from '../../../store/new-store.ts';
 import { creationOf, OWN_TABLES } from '../../../store/own-tables.ts';
 import type { PartitionField } from '../../../store/store.ts';
 import { NOTHING_HELD } from '../../../store/store-clock.ts';
@@ -22,9 +22,6 @@ import { SERVER_CLOCK, type StampClock } from '../writing/stamp-clock.ts';
 import { writeSessionOn } from '../writing/writer.ts';
 import { functionTexts, LOCK_CLASS } from './functions.ts';
 import { applyTables } from './tables.ts';
-
-/** The content of a schema; an unfinished copy is `incomplete`. */
-type Found = 'nothing' | 'incomplete' | 'store';
 
 /** The desired properties of a store. */
 interface StoreOptions extends Pick<EngineOptions, 'create' | 'onCreate'> {
@@ -115,11 +112,8 @@ const makeStore = (
   );
 
 /** Whether there is a store. @throws PlatError `storeNotOurs`, LayoutTooNew */
-async function isMade(session: ServerSession, address: PostgresAddress): Promise<boolean> {
-  const found = await inspect(session, address);
-  if (found !== 'incomplete') return found === 'store';
-  throw platError('storeNotOurs', { store: address.name, reason: 'a copy into it is incomplete' });
-}
+const isMade = async (session: ServerSession, address: PostgresAddress): Promise<boolean> =>
+  mustBeStore(address.name, await inspect(session, address), true) === 'store';
 
 /** @throws PlatError `storeNotOurs` among other tables, LayoutTooNew */
 export async function inspect(session: ServerSession, { schema, name }: PostgresAddress): Promise<Found> {

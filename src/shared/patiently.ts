@@ -1,0 +1,27 @@
+/** How long to try, in milliseconds, and by which clock. */
+interface Patience {
+  /** Whether the reason of a failure may pass. */
+  readonly passes: (error: unknown) => boolean;
+  /** From the first failure on. */
+  readonly patience: number;
+  /** Between two attempts. */
+  readonly pause: number;
+  readonly elapsed?: () => number;
+  readonly sleep: (milliseconds: number) => Promise<unknown>;
+}
+
+/** Tries until it succeeds, with pauses while it fails for a reason that may pass. @throws the last error */
+export async function patiently<T>(
+  attempt: () => T | Promise<T>,
+  { passes, patience, pause, elapsed = () => performance.now(), sleep }: Patience,
+): Promise<T> {
+  for (let end: number | undefined; ; ) {
+    try {
+      return await attempt();
+    } catch (error) {
+      end ??= elapsed() + patience;
+      if (!passes(error) || elapsed() > end) throw error;
+    }
+    await sleep(pause);
+  }
+}
