@@ -14,6 +14,7 @@ import { firstEpoch } from './epoch.ts';
 import { LAYOUT_VERSION, LayoutTooNew } from './layout-version.ts';
 import type { Row, Session } from './session.ts';
 import type { PartitionField } from './store.ts';
+import type { StoreClock } from './store-clock.ts';
 import type { CommitTimestamps } from './write/commit-timestamps.ts';
 
 /**
@@ -207,6 +208,13 @@ export const stateIn = (meta: Meta): StoredState => {
 /** @param rows as `metaRows` selects them */
 export const readMeta = async (session: Session, ...names: readonly StoredName[]): Promise<Meta> =>
   new Meta(await session.rows(metaRows(...names)));
+
+/** The current time of a store whose clock is that of this machine, which learns of the store's epoch. */
+export async function readTimeState(session: Session, clock: StoreClock): Promise<TimeState> {
+  const state = stateIn(await readMeta(session, ...STATE));
+  clock.inEpoch(state.epoch);
+  return { ...state, moment: clock.now(), jump: clock.jump() };
+}
 
 /** What can be written; a clock reading is already a text (clock-jump.ts). */
 export type MetaChange = {

@@ -6,6 +6,7 @@ import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import type { StoreModel } from '../../compile/model.ts';
 import { platError } from '../../errors/index.ts';
+import { moduleBeside } from '../../shared/module-beside.ts';
 import { type ReadingOptions, type ReadRecords, readRecordTexts } from './read-records.ts';
 import type { ReadingRequest } from './reading-worker.ts';
 import type { RawRecord } from './record-json.ts';
@@ -28,9 +29,7 @@ const GROUPS = 25;
 /** Megabytes for young objects of the thread, which last as long as a group. V8 takes several times as much by default. */
 const YOUNG_MEGABYTES = 16;
 
-// The extension differs between the sources, which Node runs directly, and the published build.
-const ENDING = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-const WORKER = new URL(`./reading-worker.${ENDING}`, import.meta.url);
+const WORKER = moduleBeside(import.meta.url, 'reading-worker');
 
 interface Waiting {
   readonly resolve: (sent: SentBytes) => void;

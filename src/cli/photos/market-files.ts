@@ -3,6 +3,7 @@
  * most one processor. Clients take turns, the time counts as search time, and a client that has used up its time is rejected.
  * Results are cached within a limit.
  */
+
 import { hash } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
 import type { Drawing } from 'plat-demo';
@@ -11,6 +12,7 @@ import type { FileSource } from '../../service/options.ts';
 import { BoundedCache } from '../../shared/bounded-cache.ts';
 import { asError } from '../../shared/error-code.ts';
 import { FairQueue } from '../../shared/fair-queue.ts';
+import { moduleBeside } from '../../shared/module-beside.ts';
 import type { ReadCaller } from '../../store/lanes.ts';
 import type { Store } from '../../store/store.ts';
 import type { RasterReply, RasterRequest } from './worker.ts';
@@ -71,9 +73,7 @@ export class Rasterizer {
   }
 
   #start(): Worker {
-    // The extension differs between the sources, which Node runs directly, and the published build.
-    const ending = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-    const worker = new Worker(new URL(`./worker.${ending}`, import.meta.url));
+    const worker = new Worker(moduleBeside(import.meta.url, 'worker'));
     worker.on('message', (reply: RasterReply) => {
       const job = this.#jobs.get(reply.id);
       this.#jobs.delete(reply.id);

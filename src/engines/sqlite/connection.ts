@@ -8,7 +8,7 @@ import { type Deadline, registerFunctions } from './functions.ts';
 /** A value as `node:sqlite` returns it. */
 type Raw = string | number | bigint | null | Uint8Array;
 
-interface ConnectionOptions {
+export interface ConnectionOptions {
   readonly path: string;
   readonly readOnly: boolean;
   /** Milliseconds to wait for the write lock of another process. */

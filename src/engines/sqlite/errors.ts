@@ -5,16 +5,9 @@ import { damageOf, explained, type Trouble } from '../../store/explain.ts';
 import { denied, whatItIs } from '../../store/files/store-file.ts';
 import { DEADLINE_MESSAGE } from './functions.ts';
 
-/** SQLite's primary result codes that can affect users. */
-const ERROR = 1;
-const CANNOT_OPEN = 14;
+/** SQLite's primary result codes that are named more than once. */
 const TOO_BIG = 18;
 const NOT_A_DATABASE = 26;
-const CORRUPT = 11;
-const READ_ONLY = 8;
-const IO_ERROR = 10;
-/** SQLITE_IOERR_SHORT_READ: the file is too short. */
-const SHORT_READ = 522;
 
 /** Seconds after which a client may retry, with the next process. */
 const AGAIN = 5;
@@ -42,24 +35,22 @@ export const isMissing = (error: unknown): error is Error =>
 
 const HEADER = 'the header of its file is not as SQLite writes it';
 
+/** What is damaged, by result code. */
+const DAMAGE: ReadonlyMap<unknown, string> = new Map([
+  [10, 'the disk reports an I/O error'], // SQLITE_IOERR
+  [522, 'its file ends too early'], // SQLITE_IOERR_SHORT_READ
+  [11, 'a page of its file is not as SQLite writes it'], // SQLITE_CORRUPT
+  [NOT_A_DATABASE, HEADER],
+]);
+
 /** The damage that an error of SQLite reports; undefined for any other error. */
 export const damageIn = (error: unknown): string | undefined => damageOf(error, damageInFile);
 
 function damageInFile(error: unknown): string | undefined {
-  switch (resultCode(error)) {
-    case CORRUPT:
-      return 'a page of its file is not as SQLite writes it';
-    case NOT_A_DATABASE:
-      return HEADER;
-    case ERROR:
-      if (isMissing(error)) return `there is ${error.message}`;
-      // A header that names a form of the schema that SQLite never wrote.
-      return messageOf(error) === 'unsupported file format' ? HEADER : undefined;
-    case IO_ERROR:
-      return fullCode(error) === SHORT_READ ? 'its file ends too early' : 'the disk reports an I/O error';
-    default:
-      return undefined;
-  }
+  if (isMissing(error)) return `there is ${error.message}`;
+  // A header that names a form of the schema that SQLite never wrote.
+  if (messageOf(error) === 'unsupported file format') return HEADER;
+  return DAMAGE.get(fullCode(error)) ?? DAMAGE.get(resultCode(error));
 }
 
 /** The extended result code. */
@@ -98,7 +89,7 @@ function troubleIn(error: unknown, store: string): Trouble | undefined {
   const known = MESSAGES.find(([text]) => says.includes(text))?.[1] ?? TROUBLES.get(code);
   if (known !== undefined) return known;
   if (code === NOT_A_DATABASE) return { kind: 'not-ours', reason: whatItIs(store) };
-  if (code === READ_ONLY || code === CANNOT_OPEN) return refusal(store) ?? { kind: 'unavailable' };
+  if (code === 8 || code === 14) return refusal(store) ?? { kind: 'unavailable' }; // SQLITE_READONLY, SQLITE_CANTOPEN
   if (REFUSED.has(codeOf(error) ?? '')) return refusal(store);
   const reason = damageIn(error);
   return reason === undefined ? undefined : { kind: 'damaged', reason };

@@ -1,7 +1,7 @@
 /** The functions that plat's statements use and SQLite lacks. */
 import type { DatabaseSync } from 'node:sqlite';
-import { FUNCTIONS, NUMBER_FUNCTIONS, type Value } from '../../compile/functions.ts';
-import { fileSignature } from '../../store/file-signature.ts';
+import { FUNCTIONS, NUMBER_FUNCTIONS } from '../../compile/functions.ts';
+import { fileUrl } from '../../store/file-signature.ts';
 
 /** Thrown within a statement whose time is up, which ends it. */
 export const DEADLINE_MESSAGE = 'plat: the time of this statement is up';
@@ -26,14 +26,5 @@ export function registerFunctions(database: DatabaseSync): Deadline {
 }
 
 /** URLs of files are signed with the store's secret, so only a connection that knows it can create them. */
-export function registerFileUrl(database: DatabaseSync, secret: string): void {
-  database.function(
-    'plat_file_url',
-    { deterministic: true },
-    (path: Value, role: Value, expires: Value, base: Value) => {
-      if (typeof path !== 'string') return null;
-      const signature = fileSignature(secret, String(role), Number(expires), path);
-      return `${base}/media/${signature}/${encodeURI(path)}`;
-    },
-  );
-}
+export const registerFileUrl = (database: DatabaseSync, secret: string): void =>
+  database.function('plat_file_url', { deterministic: true }, fileUrl(secret));

@@ -19,18 +19,19 @@ export const sqliteFiles: FileEngine = {
 
 /** Locks the store's file for this process. A damaged or missing file cannot be locked. */
 function occupy(path: string): Occupied {
-  const nobody: Occupied = { before: undefined, remarks: [], release: () => undefined };
-  if (!existsSync(path)) return nobody;
   using taken = new DisposableStack();
+  const occupied = (before: Before | undefined, ...remarks: string[]): Occupied => {
+    const held = taken.move();
+    return { before, remarks, release: () => held.dispose() };
+  };
+  if (!existsSync(path)) return occupied(undefined);
   try {
     // Refuses a file that is not a store: nothing else is overwritten.
     inspectStore(path, true);
     const database = taken.use(new DatabaseSync(path, { timeout: 0 }));
     // Every process that has a store open holds a shared lock on its file, even while it is idle.
     database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT');
-    const before = readBefore(database);
-    const held = taken.move();
-    return { before, remarks: [], release: () => held.dispose() };
+    return occupied(readBefore(database));
   } catch (error) {
     if (isBusy(error)) {
       throw platError('failed', {
@@ -39,10 +40,10 @@ function occupy(path: string): Occupied {
     }
     if (damageIn(error) === undefined) throw translateError(error, path, 0);
   }
-  return {
-    ...nobody,
-    remarks: ['the store that was there cannot be read, so it is not known whether a process had it open'],
-  };
+  return occupied(
+    undefined,
+    'the store that was there cannot be read, so it is not known whether a process had it open',
+  );
 }
 
 function readBefore(database: DatabaseSync): Before {

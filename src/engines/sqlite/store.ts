@@ -11,15 +11,14 @@ import { StoreFile } from '../../store/files/store-file.ts';
 import { horizonOf } from '../../store/horizon.ts';
 import { isSent, type Lane } from '../../store/lanes.ts';
 import { LAYOUT_VERSION } from '../../store/layout-version.ts';
-import { metaWriting, readMeta, STATE, stateIn, type TimeState } from '../../store/meta.ts';
+import { metaWriting, readMeta, readTimeState } from '../../store/meta.ts';
 import { ownMemory } from '../../store/page-memory.ts';
 import { makerOf } from '../../store/read-task.ts';
-import type { Session } from '../../store/session.ts';
 import type { Store } from '../../store/store.ts';
 import { storeClock } from '../../store/store-clock.ts';
 import { WholeBodies } from '../../store/whole/whole-bodies.ts';
 import { backupFile } from './backup.ts';
-import { bindings, connect } from './connection.ts';
+import { bindings, type ConnectionOptions, connect } from './connection.ts';
 import { createStore, inspectStore, makeFile, migrateStore } from './create.ts';
 import { sqliteDialect } from './dialect.ts';
 import { damageIn, isMissing, refusalIn, translateError } from './errors.ts';
@@ -98,8 +97,7 @@ async function sqliteEngine(
 ): Promise<Engine> {
   const { path } = file;
   using taken = new DisposableStack();
-  const opened = (options: Omit<Parameters<typeof connect>[0], 'path'>) =>
-    taken.use(connect({ path, ...options }));
+  const opened = (options: Omit<ConnectionOptions, 'path'>) => taken.use(connect({ path, ...options }));
   const write = opened({
     readOnly: false,
     busyTimeout: LOCK_TIMEOUT,
@@ -128,11 +126,6 @@ async function sqliteEngine(
   for (const connection of [write, main]) registerFileUrl(connection.database, secret);
   file.remember();
   const session = writeSessionOn(write);
-  const timeState = async (asked: Session): Promise<TimeState> => {
-    const state = stateIn(await readMeta(asked, ...STATE));
-    clock.inEpoch(state.epoch);
-    return { ...state, moment: clock.now(), jump: clock.jump() };
-  };
   const bodies = new WholeBodies();
   const making = makerOf(deflatingLater(), bodies);
   const pool = { path, secret, busyTimeout: READ_PATIENCE, bodies: bodies.shared };
@@ -152,7 +145,8 @@ async function sqliteEngine(
     secret,
     dialect: sqliteDialect,
     writing: {
-      ...{ clock, limits, reading, timeState },
+      ...{ clock, limits, reading },
+      timeState: (asked) => readTimeState(asked, clock),
       refusal: refusalIn,
       underLock: (work, { patience } = {}) => underLock(write, () => work(session), { patience, limits }),
       applyTables: async (_, model) => applyTables(write.database, model),
@@ -197,7 +191,7 @@ async function sqliteEngine(
     },
 
     horizon: async (needed) => horizonOf({ clock, times: () => look().meta, tryLock: tryProbe }, needed),
-    timeState: () => timeState(reading),
+    timeState: () => readTimeState(reading, clock),
 
     mustBeWritable: () => file.mustBeThere(),
     checkOnThread: checking && ((task) => checking.check(task)),

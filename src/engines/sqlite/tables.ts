@@ -102,7 +102,6 @@ function creation(table: StoredTable): string {
 function extendTables(database: DatabaseSync, layout: ResourceLayout): void {
   const { search } = layout;
   const before = columnsOf(database, layout.columnsTable);
-  const isBare = isEmpty(database, layout);
   const tables = tablesOf(layout);
   for (const table of tables) {
     const { name, columns } = table;
@@ -111,7 +110,7 @@ function extendTables(database: DatabaseSync, layout: ResourceLayout): void {
     const isAnother =
       isSearch(table) &&
       (there.size + lacking.length > columns.size || lacking.some(([column]) => before.has(column)));
-    if (there.size > 0 && !isAnother && (lacking.length < 2 || !isBare)) {
+    if (there.size > 0 && !isAnother && (lacking.length < 2 || !isEmpty(database, name))) {
       for (const column of lacking) database.exec(`ALTER TABLE "${name}" ADD COLUMN ${declared(column)}`);
       continue;
     }
@@ -130,12 +129,8 @@ function extendTables(database: DatabaseSync, layout: ResourceLayout): void {
   extendWords(database, layout);
 }
 
-const isEmpty = (database: DatabaseSync, { columnsTable, textsTable }: ResourceLayout): boolean =>
-  [columnsTable, textsTable].every(
-    (table) =>
-      columnsOf(database, table).size === 0 ||
-      database.prepare(`SELECT 1 FROM "${table}" LIMIT 1`).get() === undefined,
-  );
+const isEmpty = (database: DatabaseSync, table: string): boolean =>
+  database.prepare(`SELECT 1 FROM "${table}" LIMIT 1`).get() === undefined;
 
 /**
  * The indexes of a table, with the statements that create them. Covered fields become further columns of the index. A table ordered

@@ -1,27 +1,22 @@
 /** Runs the steps of a read on an SQLite connection. */
 
+import { moduleBeside } from '../../shared/module-beside.ts';
 import type { Lane } from '../../store/lanes.ts';
 import type { Ask, Given } from '../../store/read-steps.ts';
 import { type Making, type ReadResult, type ReadTask, runNow, stepsOf } from '../../store/read-task.ts';
 import { ReaderPool } from '../../store/threads/pool.ts';
 import type { SharedBodies } from '../../store/whole/known-bodies.ts';
-import { anyRows, bindings, type Connection } from './connection.ts';
+import { anyRows, bindings, type Connection, type ConnectionOptions } from './connection.ts';
 import { begin } from './transaction.ts';
 
 /** The parameters of a thread. */
-export interface ThreadOptions {
-  readonly path: string;
+export interface ThreadOptions extends Omit<ConnectionOptions, 'readOnly'> {
   readonly secret: string;
-  readonly busyTimeout: number;
-  readonly cacheMegabytes: number;
   readonly bodies: SharedBodies;
 }
 
-export function readerPool(data: ThreadOptions, lane: Lane, size: number): ReaderPool {
-  // The extension differs between the sources, which Node runs directly, and the published build.
-  const ending = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-  return new ReaderPool({ module: new URL(`./worker.${ending}`, import.meta.url), data }, lane, size);
-}
+export const readerPool = (data: ThreadOptions, lane: Lane, size: number): ReaderPool =>
+  new ReaderPool({ module: moduleBeside(import.meta.url, 'worker'), data }, lane, size);
 
 /** Runs a task on one snapshot of the store, within a time limit: a page takes several statements, everything else one. */
 export function runTask(
