@@ -118,9 +118,7 @@ function written(type: ScalarType['kind'] | 'collection', value: Sql, around: (j
 const whole = (value: Sql): Sql => sql`(trunc((${value})::float8) + 0)`;
 
 /** The types that a text is cast to by a function. */
-const READ_FROM_TEXT: ReadonlySet<ValueType> = new Set([
-  ...(['integer', 'decimal', 'boolean', 'date', 'timestamp', 'time'] as const),
-]);
+const READ_FROM_TEXT = new Set<ValueType>(['integer', 'decimal', 'boolean', 'date', 'timestamp', 'time']);
 
 const calls: Calls = {
   contains: (text, part) => sql`(strpos(${text}, ${part}) > 0)`,

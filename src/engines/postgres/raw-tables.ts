@@ -1,4 +1,3 @@
-import { storedLayouts } from '../../compile/model.ts';
 import { platError } from '../../errors/index.ts';
 import { readMeta, writeMeta } from '../../store/meta.ts';
 import { type RawTables, tablesOn } from '../../store/raw-tables.ts';
@@ -15,7 +14,7 @@ import { CURRENT_LAYOUT } from './migrations/steps.ts';
 import { makePartitions, readSystems } from './partitions/partitions.ts';
 import { inspect, makeFunctions, makeSchema, OWN } from './tables/create.ts';
 import { LOCK_CLASS } from './tables/functions.ts';
-import { columnsIn, extendTables, readCatalog, recreateView } from './tables/tables.ts';
+import { applyTables, columnsIn } from './tables/tables.ts';
 import { copyIn } from './writing/copy-in.ts';
 import { writeSessionOn } from './writing/writer.ts';
 
@@ -48,13 +47,12 @@ export async function postgresTables(text: string, partitions?: PartitionField):
     columns: columnsIn,
     async prepare(session, model) {
       await makeSchema(session, address.schema);
-      const before = await readCatalog(session);
       for (const text of OWN) await session.run(text);
-      if (partitions !== undefined && !before.has('plat_meta')) await writeMeta(session, { partitions });
+      if (partitions !== undefined && found === 'nothing') await writeMeta(session, { partitions });
       if (partitions !== undefined && (await readSystems(session)) === undefined) {
         throw platError('usage', { reason: `The copy into ${name} was started without partitions.` });
       }
-      await extendTables(session, before, storedLayouts(model));
+      await applyTables(session, model);
     },
     async beforeRows(session, systems) {
       if (systems.length === 0 || (await readSystems(session)) === undefined) return;
@@ -63,8 +61,6 @@ export async function postgresTables(text: string, partitions?: PartitionField):
     insert: (session, table, rows) => copyIn(session, table.name, table.columns, rows),
     async complete(session, model) {
       await makeFunctions(session, name);
-      const catalog = await readCatalog(session);
-      for (const layout of storedLayouts(model)) await recreateView(session, model, layout, catalog);
       if ((await readSystems(session)) === undefined) return;
       await alignSystems({
         session: writeSessionOn(session),

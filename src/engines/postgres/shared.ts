@@ -47,11 +47,11 @@ export const SHARED_TABLES: readonly string[] = [
 /** Milliseconds between two checks of a process for lists that have expired or exceed the limit. */
 const TIDY_EVERY = 1000;
 
+/** Whether a list can be used. */
+const STANDS = `expires > ${SERVER_CLOCK} AND made <= ${SERVER_CLOCK}`;
 const FIND = `SELECT id, of_order, open_window, ids, ${SERVER_CLOCK} - made AS age FROM plat_filter_lists
-  WHERE name = $1 AND expires > ${SERVER_CLOCK} AND made <= ${SERVER_CLOCK}`;
-
-const IS_CURRENT = `SELECT 1 FROM plat_filter_lists
-  WHERE name = $1 AND id = $2 AND expires > ${SERVER_CLOCK} AND made <= ${SERVER_CLOCK}`;
+  WHERE name = $1 AND ${STANDS}`;
+const IS_CURRENT = `SELECT 1 FROM plat_filter_lists WHERE name = $1 AND id = $2 AND ${STANDS}`;
 
 /** The size of a row besides its ids, in bytes. */
 const ROW = 250;
@@ -73,11 +73,11 @@ const TIDY = `DELETE FROM plat_filter_lists l USING (
     SELECT name, id, expires, made, sum(bytes) OVER (ORDER BY own, made DESC, name) AS total FROM (
       SELECT name, id, expires, made, bytes,
         sum(bytes) OVER (PARTITION BY split_part(name, '.', 1) ORDER BY made DESC, name) AS own
-      FROM plat_filter_lists WHERE expires > ${SERVER_CLOCK} AND made <= ${SERVER_CLOCK}
+      FROM plat_filter_lists WHERE ${STANDS}
     ) of_keys
   ) listed
   WHERE l.name = listed.name AND l.id = listed.id AND listed.total > $1::bigint`;
-const EXPIRE = `DELETE FROM plat_filter_lists WHERE expires <= ${SERVER_CLOCK} OR made > ${SERVER_CLOCK}`;
+const EXPIRE = `DELETE FROM plat_filter_lists WHERE NOT (${STANDS})`;
 const END_WINDOWS = `DELETE FROM plat_request_windows WHERE ends <= ${SERVER_CLOCK}`;
 
 const BEGIN_SWEEP = `INSERT INTO plat_sweeps VALUES ($1, $2)

@@ -50,13 +50,14 @@ export const isMissing = hasCode('42P01', '42703');
 /** data_corrupted, index_corrupted */
 const isCorrupt = hasCode('XX001', 'XX002');
 
-/** The damage that an error of PostgreSQL reports; undefined for any other error. */
+const serverSays = (error: unknown): string => `the server says: ${messageOf(error)}`;
+
+/**
+ * The damage that an error of PostgreSQL reports; undefined for any other error. No statement of plat names a table or column that its
+ * tables should not have.
+ */
 export const damageIn = (error: unknown): string | undefined =>
-  damageOf(error, (own) => {
-    // No statement of plat names a table or column that its tables should not have.
-    const isDamage = isCorrupt(own) || isMissing(own);
-    return isDamage ? `the server says: ${messageOf(own)}` : undefined;
-  });
+  damageOf(error, (own) => (isCorrupt(own) || isMissing(own) ? serverSays(own) : undefined));
 
 /** Whether the server did not accept JSON (invalid_text_representation), of which requests contain none. */
 const isNoJson = (error: unknown): boolean =>
@@ -67,9 +68,7 @@ const isNoJson = (error: unknown): boolean =>
 
 /** Why the server cannot hold a record: data_exception, program_limit_exceeded. */
 export const refusalIn = (error: unknown): string | undefined =>
-  /^(22|54)...$/.test(codeOf(error) ?? '')
-    ? `The store cannot hold it: the server says: ${messageOf(error)}`
-    : undefined;
+  /^(22|54)...$/.test(codeOf(error) ?? '') ? `The store cannot hold it: ${serverSays(error)}` : undefined;
 
 /** The server's error as the user gets it; an unknown one is returned unchanged. */
 export const translateError = (error: unknown, address: PostgresAddress, seconds: number): unknown =>
@@ -139,7 +138,7 @@ function troubleIn(error: unknown, address: PostgresAddress, seconds: number): T
     case '28P01': // invalid_password
       return denied(`the server refuses the user ${placeOf(address).user}: ${messageOf(error)}`);
     case '42501': // insufficient_privilege
-      return denied(`the server says: ${messageOf(error)}`);
+      return denied(serverSays(error));
   }
   if (isNoJson(error)) return { kind: 'damaged', reason: NO_LIST };
   // integrity_constraint_violation (a class), program_limit_exceeded

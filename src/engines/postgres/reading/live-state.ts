@@ -5,13 +5,13 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import type { KeyRecord } from '../../../access/index.ts';
-import type { StoreModel } from '../../../compile/model.ts';
 import { storedJson } from '../../../records/damage.ts';
 import { BoundedCache } from '../../../shared/bounded-cache.ts';
 import type { Engine } from '../../../store/engine.ts';
 import { keyOf } from '../../../store/key-store.ts';
+import { ChangePosition, type KnownKey, OpenLook } from '../../../store/known-state.ts';
 import type { LiveModel } from '../../../store/live-model.ts';
-import { type AssumedLook, type Horizon, LookChanged } from '../../../store/store.ts';
+import type { AssumedLook, Horizon } from '../../../store/store.ts';
 import type { Statements } from '../connection/session.ts';
 import type { StampClock } from '../writing/stamp-clock.ts';
 import { LOOK, type Seen, seenIn, timeIn } from './look-row.ts';
@@ -22,12 +22,6 @@ const HORIZON = `SELECT moment, settled, stands, (SELECT value FROM plat_meta WH
 /** Saves a reading of the clock, unless a writer is saving one: reads never wait for writers. */
 const KEEP_READING = `UPDATE plat_meta SET value = $1 WHERE name IN
   (SELECT name FROM plat_meta WHERE name = 'clock_reading' FOR UPDATE SKIP LOCKED)`;
-
-/** A key, and its row as the server returned it. */
-interface KnownKey {
-  readonly row: string;
-  readonly key: KeyRecord;
-}
 
 const KEPT = { entries: 10_000, bytes: 16 * 1024 * 1024 };
 /** The memory of a key besides its row, in bytes. */
@@ -146,81 +140,5 @@ export class LiveState {
     const key = keyOf(typeof values === 'object' && values !== null ? { ...values } : {});
     this.#keys.put(tokenHash, { row, key }, row.length + KEY);
     return key;
-  }
-}
-
-/** An assumption about key and state, until a statement on the primary confirms or refutes it. */
-export class OpenLook implements AssumedLook {
-  readonly tokenHash: string;
-  readonly key: KeyRecord;
-  /** The row of the key. */
-  readonly row: string;
-  readonly model: StoreModel;
-  readonly now: number;
-  readonly #live: LiveModel;
-  readonly #state: LiveState;
-  #verdict: boolean | undefined;
-
-  constructor(tokenHash: string, { key, row }: KnownKey, live: LiveModel, state: LiveState) {
-    this.tokenHash = tokenHash;
-    this.key = key;
-    this.row = row;
-    this.model = live.known;
-    this.now = state.now();
-    this.#live = live;
-    this.#state = state;
-  }
-
-  /** Whether it has not been confirmed yet. */
-  get isOpen(): boolean {
-    return this.#verdict !== true;
-  }
-
-  /**
-   * Processes the state that a later statement has seen.
-   *
-   * @param isExpected whether the server's clock shows the expected time
-   * @throws LookChanged
-   */
-  confirm({ state, key }: Pick<Seen, 'state' | 'key'>, isExpected: boolean): void {
-    this.#verdict ??=
-      isExpected &&
-      key === this.row &&
-      state.generation === this.model.generation &&
-      this.#live.known === this.model;
-    if (!this.#verdict) throw new LookChanged();
-  }
-
-  async holds(): Promise<boolean> {
-    if (this.#verdict === undefined) {
-      const asked = await this.#state.ask(this.tokenHash);
-      const model = await this.#live.at(asked);
-      this.#verdict = asked.isExpected && asked.key === this.row && model === this.model;
-    }
-    return this.#verdict;
-  }
-}
-
-/**
- * The number of changes that the primary has shown to this process, and that every standby must show before it is read from.
- * Responses may arrive out of order, so a smaller number is outdated, unless it was queried after the larger one was known: then
- * another server has taken over that had not received the last changes.
- */
-export class ChangePosition {
-  #changes = 0;
-  #knownAt = Number.NEGATIVE_INFINITY;
-
-  get changes(): number {
-    return this.#changes;
-  }
-
-  /**
-   * @param asked when the query was sent, on a monotonic clock
-   * @param now when its response arrived, on the same clock
-   */
-  observe(changes: number, asked: number, now: number): void {
-    if (changes === this.#changes || (changes < this.#changes && asked <= this.#knownAt)) return;
-    this.#changes = changes;
-    this.#knownAt = now;
   }
 }

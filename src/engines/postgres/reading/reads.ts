@@ -3,6 +3,8 @@ import { type Planner, plannerOf } from '../../../compile/context.ts';
 import type { Dialect } from '../../../compile/dialect.ts';
 import { deflatingLater } from '../../../store/deflating.ts';
 import type { Engine } from '../../../store/engine.ts';
+import { bodyOf, memories } from '../../../store/growing-body.ts';
+import { OpenLook } from '../../../store/known-state.ts';
 import { isSent, type Lane, type ReadCaller } from '../../../store/lanes.ts';
 import type { LiveModel } from '../../../store/live-model.ts';
 import type { Ask, Given, Steps } from '../../../store/read-steps.ts';
@@ -21,9 +23,9 @@ import {
   SNAPSHOT,
 } from '../connection/session.ts';
 import type { ReadServers } from '../standbys/read-servers.ts';
-import { type LiveState, OpenLook } from './live-state.ts';
+import type { LiveState } from './live-state.ts';
 import { LOOK, lookIn, type Seen, seenIn, withLook } from './look-row.ts';
-import { bodyOf, memories, readTexts } from './texts.ts';
+import { readTexts } from './texts.ts';
 
 /** What reads of records need. */
 interface ReadSource {

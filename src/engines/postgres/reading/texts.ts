@@ -4,16 +4,14 @@
  */
 import { Query, type QueryConfig } from 'pg';
 import { LINK_MARK } from '../../../compile/text/linked-texts.ts';
-import { mustNotBeTooLarge } from '../../../store/largest-answer.ts';
-import { PageMemory, SMALLEST } from '../../../store/page-memory.ts';
+import { GrowingBody } from '../../../store/growing-body.ts';
+import type { OwnedBody } from '../../../store/page-memory.ts';
 import type { Links } from '../../../store/read-steps.ts';
 import { takingRows } from '../connection/row-bytes.ts';
 import type { ServerSession } from '../connection/session.ts';
 
-/** The texts of rows, joined by commas. */
-interface Texts {
-  /** Absent if there are none. */
-  readonly body?: Uint8Array;
+/** The texts of rows, joined by commas; without a body if there are none. */
+interface Texts extends Partial<OwnedBody> {
   readonly rows: number;
   /** The key of the last row, if rows have keys. */
   readonly last?: string;
@@ -21,95 +19,10 @@ interface Texts {
   readonly more: boolean;
   /** Where the commas between the texts of the body are. */
   readonly commas: readonly number[];
-  /** Absent: the body's memory is not pooled. */
-  readonly release?: () => void;
 }
 
-/** A body of one text. @throws TooLarge */
-export function bodyOf(text: string): Buffer {
-  const body = Buffer.from(text);
-  mustNotBeTooLarge(body.length);
-  return body;
-}
-
-/** The memory of the pages that this process reads. */
-export const memories = new PageMemory((length) => new ArrayBuffer(length));
-
-const COMMA = Buffer.from(',');
 const MARK = LINK_MARK.charCodeAt(0);
 const BARE_MARK = Buffer.from(LINK_MARK);
-/** The size of the last page in bytes, with which the buffer of the next one starts, so that it need not grow. */
-let usual = SMALLEST;
-const LARGEST_USUAL = 16 * 1024 * 1024;
-
-/** Collects texts in a growing buffer. A single text, such as that of a record, has its own memory. */
-class Body {
-  #only: Buffer | undefined;
-  #bytes = Buffer.alloc(0);
-  #length = 0;
-  #texts = 0;
-  readonly commas: number[] = [];
-
-  get length(): number {
-    return this.#length;
-  }
-
-  /** Begins a text, behind a comma if it is not the first. */
-  begin(): void {
-    if (this.#texts++ === 0) {
-      this.#only = this.#bytes;
-      return;
-    }
-    this.commas.push(this.#length);
-    this.add(COMMA, 0, COMMA.length);
-  }
-
-  /** Copies a part of a chunk, which is reused afterwards. @throws PlatError `answerTooLarge` */
-  add(chunk: Buffer, start: number, end: number): void {
-    if (start === end) return;
-    const most = this.#length + end - start;
-    mustNotBeTooLarge(most);
-    if (this.#length === 0) {
-      this.#only = Buffer.from(chunk.subarray(start, end));
-      this.#length = most;
-      return;
-    }
-    if (this.#only !== undefined) {
-      this.#bytes = Buffer.from(memories.take(Math.max(usual, most)));
-      this.#only.copy(this.#bytes);
-      this.#only = undefined;
-    }
-    if (most > this.#bytes.length) this.#grow(Math.max(most, 2 * this.#bytes.length));
-    chunk.copy(this.#bytes, this.#length, start, end);
-    this.#length = most;
-  }
-
-  /** The collected texts; `release` frees their memory. @throws PlatError `answerTooLarge` */
-  end(): Pick<Texts, 'body' | 'release'> {
-    if (this.#only !== undefined) return { body: this.#only };
-    if (this.#texts === 0) return {};
-    const whole = this.#bytes.subarray(0, this.#length);
-    const isLarge = this.#length >= Math.max(SMALLEST, this.#bytes.length / 4);
-    usual = Math.min(Math.max(this.#length, SMALLEST), LARGEST_USUAL);
-    if (isLarge) return { body: whole, release: () => this.release() };
-    const body = Buffer.from(whole);
-    this.release();
-    return { body };
-  }
-
-  release(): void {
-    const { buffer, length } = this.#bytes;
-    this.#bytes = Buffer.alloc(0);
-    if (length > 0) memories.release(buffer);
-  }
-
-  #grow(length: number): void {
-    const larger = Buffer.from(memories.take(length));
-    larger.set(this.#bytes.subarray(0, this.#length));
-    this.release();
-    this.#bytes = larger;
-  }
-}
 
 interface TextsOptions {
   /** The number of rows; a further one shows that more follow, and its text is omitted. */
@@ -167,7 +80,7 @@ const COUNT = 2;
 const LENGTH = 4;
 
 /** Appends the text that the rest of a row consists of. @returns the size of it in bytes; undefined if all of it is null */
-function addText(body: Body, values: Values, links: Links | undefined): number | undefined {
+function addText(body: GrowingBody, values: Values, links: Links | undefined): number | undefined {
   let start: number | undefined;
   while (values.left > 0) {
     values.next();
@@ -183,7 +96,7 @@ function addText(body: Body, values: Values, links: Links | undefined): number |
 }
 
 /** Appends the fragments of keys, or the keys between marks if a fragment is not known. Another mark follows the keys. */
-function addLinks(body: Body, values: Values, { count, fragmentOf }: Links): void {
+function addLinks(body: GrowingBody, values: Values, { count, fragmentOf }: Links): void {
   const { bytes, at, left } = values;
   const fragments: Buffer[] = [];
   for (let link = 0; link < count; link++) {
@@ -224,7 +137,7 @@ export function readTexts(
   isKeyed: boolean,
   { limit = Number.POSITIVE_INFINITY, before, each = () => undefined, links }: TextsOptions = {},
 ): Promise<Texts> {
-  const body = new Body();
+  const body = new GrowingBody();
   let rows = 0;
   let last: string | undefined;
   let hasFailed = false;

@@ -11,7 +11,6 @@ import { fillSearch } from '../../../compile/layout/search-table.ts';
 import {
   declaredColumn,
   replacedIndexes,
-  type StoredColumn,
   type StoredIndex,
   type StoredTable,
   storedTables,
@@ -116,7 +115,7 @@ export async function applyTables(
  * Adds what a newer profile or a newer version of plat needs: tables, columns, parts of texts and indexes. Rows are never
  * rewritten.
  */
-export async function extendTables(
+async function extendTables(
   session: ServerSession,
   catalog: Catalog,
   layouts: readonly ResourceLayout[],
@@ -124,7 +123,6 @@ export async function extendTables(
 ): Promise<void> {
   const systems = await readSystems(session);
   let compression: string | undefined;
-  let movable: Awaited<ReturnType<typeof readMovable>> | undefined;
   const tables = layouts.flatMap((layout) => tablesOf(layout, systems !== undefined));
   for (const table of tables) {
     const { name, layout, created } = table;
@@ -138,15 +136,7 @@ export async function extendTables(
     }
     if (parts.length > 0 || isMigration) {
       compression ??= await readCompression(session);
-      movable ??= await readMovable(session);
-      const isFresh = new Set(fresh.map(([column]) => column));
-      for (const each of [name, ...(known === undefined ? [] : partitionsOf(table, systems))]) {
-        // Tables of earlier versions let the server move short values out of large rows.
-        const late = movable.get(each);
-        const columns = [...table.columns].filter(([column]) => isFresh.has(column) || late?.has(column));
-        const inRow = keptInRow(layout, columns, compression);
-        if (inRow.length > 0) await session.run(`ALTER TABLE "${each}" ${inRow.join(', ')}`);
-      }
+      await keepInRow(session, table, known === undefined ? [] : partitionsOf(table, systems), compression);
     }
     if (known === undefined) await partitionTable(session, table, systems);
     if (name === layout.search?.table) await extendSearch(session, catalog, layout, layout.search);
@@ -190,37 +180,37 @@ function fillColumns(table: string, columnsTable: string, columns: readonly stri
     WHERE r._key = s._key`;
 }
 
-/** The columns of each table and partition that the server may move out of large rows. */
-async function readMovable({ rows: read }: Session): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
-  const rows = await read(
-    sql`SELECT c.relname AS relation, a.attname AS name FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
-      WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p')
-        AND a.attnum > 0 AND NOT a.attisdropped AND a.attstorage = 'x'`,
-  );
-  const relations = Map.groupBy(rows, ({ relation }) => String(relation));
-  return new Map(
-    [...relations].map(([relation, of]) => [relation, new Set(of.map(({ name }) => String(name)))]),
-  );
-}
-
 /** The length of a string, in characters, up to which it always stays in its row. */
 const SHORT = 255;
 
 /**
- * Keeps ready texts, and everything short, in the rows. The server otherwise moves the columns of a large row out of it,
- * the largest first, until it has 2 KB, even those of 24 bytes: each key and timestamp would have to be looked up
- * elsewhere.
+ * Keeps ready texts, and everything short, in the rows of a table and its partitions, also those of earlier versions. The server
+ * otherwise moves the columns of a large row out of it, the largest first, until it has 2 KB, even those of 24 bytes: each key and
+ * timestamp would have to be looked up elsewhere.
  */
-function keptInRow(
-  { fields }: ResourceLayout,
-  columns: readonly (readonly [string, StoredColumn])[],
+async function keepInRow(
+  { rows, run, dialect: { oneOf } }: Session,
+  { name, columns, layout }: ServerTable,
+  partitions: readonly string[],
   compression: string,
-): string[] {
-  const long = new Set(fields.filter(isLong).map((field) => field.name));
-  return columns.flatMap(([column, { kind, isReady }]) => [
-    ...(kind === 'text' && !long.has(column) ? [`ALTER "${column}" SET STORAGE MAIN`] : []),
-    ...(isReady ? [`ALTER "${column}" SET COMPRESSION ${compression}`] : []),
-  ]);
+): Promise<void> {
+  const long = new Set(layout.fields.filter(isLong).map((field) => field.name));
+  const texts = [...columns].filter(([column, { kind }]) => kind === 'text' && !long.has(column));
+  const movable = await rows(
+    sql`SELECT c.relname AS relation, a.attname AS name FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
+      WHERE c.relnamespace = current_schema()::regnamespace AND ${oneOf(sql`c.relname`, [name, ...partitions])}
+        AND ${oneOf(
+          sql`a.attname`,
+          texts.map(([column]) => column),
+        )} AND a.attstorage = 'x'`,
+  );
+  for (const [relation, found] of Map.groupBy(movable, (row) => String(row.relation))) {
+    const changes = found.flatMap(({ name: column }) => [
+      `ALTER "${column}" SET STORAGE MAIN`,
+      ...(columns.get(String(column))?.isReady ? [`ALTER "${column}" SET COMPRESSION ${compression}`] : []),
+    ]);
+    await run({ parts: [`ALTER TABLE "${relation}" ${changes.join(', ')}`] });
+  }
 }
 
 const isLong = ({ type, collection }: Field): boolean =>
