@@ -19,7 +19,7 @@ export interface Hearing {
 }
 
 /** How an engine learns of the commits of other processes. */
-export interface Announcements {
+interface Announcements {
   /** Whether every commit is announced from now on. A connection that is lost and reopened announces what it missed. */
   readonly isOpen: boolean;
   close(): Promise<void>;

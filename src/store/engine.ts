@@ -26,7 +26,7 @@ import type { AssumedLook, Horizon, Look, ReadOptions, ReadStoreState, StoreStat
 import type { StoreClock } from './store-clock.ts';
 import type { CheckResult, CheckTask } from './threads/check-task.ts';
 import type { WriteLimits } from './write/in-time.ts';
-import type { Undo, WriteSession } from './write-session.ts';
+import type { WriteSession } from './write-session.ts';
 
 /** How a store is opened with any engine. */
 export interface EngineOptions extends ClockTrust {
@@ -65,8 +65,8 @@ export interface WriteEngine<S extends WriteSession> {
   readonly refusal: (error: unknown) => string | undefined;
   /** Runs single statements, outside of the lock. */
   readonly reading: Session;
-  /** Runs `work` under the write lock, and commits. An error rolls everything back, and so does `Undo`. */
-  underLock<T>(work: (session: S) => Promise<T | Undo<T>>, options?: LockOptions): Promise<T>;
+  /** Runs `work` under the write lock, and commits. An error rolls everything back. */
+  underLock<T>(work: (session: S) => Promise<T>, options?: LockOptions): Promise<T>;
   /** Reads the current time of the store, and updates the clock with it. */
   timeState(session: Session): Promise<TimeState>;
   /** Updates tables and views to match the model; inside a transaction. */

@@ -47,11 +47,3 @@ export interface WriteSession extends Session {
   /** Called before rows are stored, in an engine that prepares for their originating systems. */
   beforePut?(rows: readonly RowToPut[]): Promise<void>;
 }
-
-/** Returned by work under the lock to roll back its transaction without an error. */
-export class Undo<T> {
-  readonly result: T;
-  constructor(result: T) {
-    this.result = result;
-  }
-}

@@ -22,10 +22,17 @@ import type { Attempt } from './write/batches.ts';
 import { type RestampWriter, type StampState, stampStateOf } from './write/bring-back.ts';
 import { checkChange, type Holdings, outdatedTexts, returnedFields } from './write/change-settings.ts';
 import { CommitTimestamps, type TimeSource } from './write/commit-timestamps.ts';
-import { type Allowed, inTime, WRITE_LIMITS, type WriteLimits, waitForClock } from './write/in-time.ts';
+import {
+  type Allowed,
+  inTime,
+  TookTooLong,
+  WRITE_LIMITS,
+  type WriteLimits,
+  waitForClock,
+} from './write/in-time.ts';
 import { publishDictionary, publishFields, publishing, publishValues } from './write/publish-dictionary.ts';
 import type { WriteTransaction } from './write/transaction.ts';
-import { Undo, type WriteSession } from './write-session.ts';
+import type { WriteSession } from './write-session.ts';
 
 /** Milliseconds. */
 const DAY = 86_400_000;
@@ -75,6 +82,7 @@ export class StoreWriter<S extends WriteSession> implements RestampWriter {
       try {
         return await this.#attempt(model, work, source, allowed);
       } catch (error) {
+        if (error instanceof TookTooLong) return { kind: 'too-long', milliseconds: error.milliseconds };
         if ((await this.#engine.recover?.(error)) !== true) throw error;
       }
     }
@@ -92,17 +100,16 @@ export class StoreWriter<S extends WriteSession> implements RestampWriter {
       const { generation, changes, ...times } = await this.#times(session);
       if (generation !== model.generation) return { kind: 'outdated' };
       const timestamps = new CommitTimestamps(times, allowed);
-      const outcome = await inTransaction(session, model, timestamps, source, (transaction) =>
+      const result = await inTransaction(session, model, timestamps, source, (transaction) =>
         inTime(transaction, publishing(work), clock, this.limits, allowed, started),
       );
-      if (outcome.kind === 'too-long') return new Undo<Attempt<T>>(outcome);
       await writeMeta(session, {
         ...givenIn(timestamps),
         changes: changes + 1,
         clockReading: clock.toKeep(),
       });
       await beforeCommit?.(session, timestamps.lastStamp);
-      return outcome;
+      return { kind: 'done', result };
     });
   }
 

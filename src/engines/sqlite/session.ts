@@ -16,7 +16,7 @@ export function rowsOf(connection: Connection, statement: Sql): readonly Row[] {
   return anyRows(connection, made.text, bindings(made));
 }
 
-/** @returns the number of rows that the statement changed */
+/** Executes a statement. @returns how many rows it changed */
 export function run(connection: Connection, statement: Sql): number {
   const made = render(statement, sqliteDialect.placeholder);
   connection.prepare(made.text).get(...bindings(made));

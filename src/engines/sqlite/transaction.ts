@@ -5,7 +5,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { patiently } from '../../shared/patiently.ts';
 import { WRITE_LIMITS, type WriteLimits } from '../../store/write/in-time.ts';
-import { Undo } from '../../store/write-session.ts';
 import type { Connection } from './connection.ts';
 import { isBusy } from './errors.ts';
 
@@ -66,18 +65,17 @@ interface Waiting {
 }
 
 /**
- * Runs `work` under the write lock of the store, and commits unless it returns `Undo`. An error rolls everything back. Waiting for
- * other writers does not block the thread.
+ * Runs `work` under the write lock of the store, and commits. An error rolls everything back. Waiting for other writers does not block
+ * the thread.
  */
 export async function underLock<T>(
   { database }: Connection,
-  work: () => Promise<T | Undo<T>> | T,
+  work: () => Promise<T>,
   { patience = PATIENCE, limits: { elapsed, sleep } = WRITE_LIMITS }: Waiting = {},
 ): Promise<T> {
   const waiting = { passes: isBusy, patience, pause: PAUSE, elapsed, sleep };
   using transaction = await patiently(() => begin(database, 'write'), waiting);
   const result = await work();
-  if (result instanceof Undo) return result.result;
   transaction.commit();
   return result;
 }

@@ -93,7 +93,7 @@ export async function* faultPages(
 }
 
 /** The parts of a store that a check needs. */
-export type Checkable = Pick<Store, 'model' | 'rowFaults' | 'tableFaults' | 'fileFaults'>;
+type Checkable = Pick<Store, 'model' | 'rowFaults' | 'tableFaults' | 'fileFaults'>;
 
 /**
  * The location of a fault: in the file or server that contains the records, in data outside the records, or in a

@@ -7,7 +7,7 @@ import type { Span } from './allot-timestamps.ts';
 import { deleteRecords } from './delete-records.ts';
 import { doubting } from './doubting.ts';
 import { unknownFields } from './fields-in-use.ts';
-import type { Allowed, Timed, WriteLimits } from './in-time.ts';
+import type { Allowed, WriteLimits } from './in-time.ts';
 import { type PreparedRecord, prepareRecord } from './prepare.ts';
 import { emptyTally, type Rejection, type WriteReport } from './report.ts';
 import type { WriteTransaction } from './transaction.ts';
@@ -16,7 +16,9 @@ import { writeRecords } from './write-records.ts';
 
 /** The outcome of a write attempt. */
 export type Attempt<T> =
-  | Timed<T>
+  | { readonly kind: 'done'; readonly result: T }
+  /** It was rolled back. `milliseconds` is how long it took until it ended or was stopped. */
+  | { readonly kind: 'too-long'; readonly milliseconds: number }
   /** Another process has changed settings or profile, so the prepared records are out of date. */
   | { readonly kind: 'outdated' };
 

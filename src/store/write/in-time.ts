@@ -43,17 +43,21 @@ export interface Allowed {
   readonly longest: number;
 }
 
-/** The outcome of work with a timestamp. */
-export type Timed<T> =
-  | { readonly kind: 'done'; readonly result: T }
-  /** It must be rolled back. `milliseconds` is how long it took until it ended or was stopped. */
-  | { readonly kind: 'too-long'; readonly milliseconds: number };
+/** Thrown by work that must be rolled back, since it takes too long. */
+export class TookTooLong extends Error {
+  /** How long it took until it ended or was stopped. */
+  readonly milliseconds: number;
 
-class TakesTooLong extends Error {}
+  constructor(milliseconds: number) {
+    super(`The work took ${milliseconds} ms`);
+    this.milliseconds = milliseconds;
+  }
+}
 
 /**
  * Runs the work of one transaction, and waits for the clock if its timestamp is ahead.
  * @param started `elapsed` before the timestamp was taken
+ * @throws TookTooLong
  */
 export async function inTime<T>(
   transaction: WriteTransaction,
@@ -62,26 +66,19 @@ export async function inTime<T>(
   { usual, rowsAtOnce, elapsed }: WriteLimits,
   { ahead, longest }: Allowed,
   started: number,
-): Promise<Timed<T>> {
+): Promise<T> {
   const taken = (): number => elapsed() - started;
   const watched = watch(transaction, rowsAtOnce, () => {
-    if (taken() > longest) throw new TakesTooLong();
+    if (taken() > longest) throw new TookTooLong(taken());
   });
-  let result: T;
-  try {
-    result = await work(watched);
-  } catch (error) {
-    if (error instanceof TakesTooLong) return { kind: 'too-long', milliseconds: taken() };
-    throw error;
-  }
+  const result = await work(watched);
   const { timestamps } = transaction;
   // Too many records for one transaction: their timestamps, ten in a millisecond, end too far ahead.
-  if (timestamps.ahead > ahead + usual) {
-    return { kind: 'too-long', milliseconds: Math.max(taken(), timestamps.ahead) };
-  }
+  if (timestamps.ahead > ahead + usual) throw new TookTooLong(Math.max(taken(), timestamps.ahead));
   if (taken() <= ahead + usual) await waitForClock(clock, timestamps);
   const milliseconds = taken();
-  return milliseconds <= ahead + usual ? { kind: 'done', result } : { kind: 'too-long', milliseconds };
+  if (milliseconds > ahead + usual) throw new TookTooLong(milliseconds);
+  return result;
 }
 
 /**

@@ -3,7 +3,6 @@ import { storedLayouts } from '../../../compile/model.ts';
 import { LAYOUT_VERSION } from '../../../store/layout-version.ts';
 import { readMeta, readModel, writeMeta } from '../../../store/meta.ts';
 import { logStored } from '../../../store/rows/change-log.ts';
-import { Undo } from '../../../store/write-session.ts';
 import type { StorePool } from '../connection/connect.ts';
 import { isLockTimeout } from '../connection/errors.ts';
 import type { ServerSession } from '../connection/session.ts';
@@ -46,12 +45,15 @@ export async function migrateStore(pool: StorePool, options: MigrateOptions = {}
 
 type Outcome = 'done' | 'moved' | 'in the way';
 
-function migrateOnce(
+/** Thrown to roll back a step, since readers hold a lock that it needs. */
+class InTheWay extends Error {}
+
+async function migrateOnce(
   pool: StorePool,
   migrations: readonly Migration[],
   isLastTry: boolean,
 ): Promise<Outcome> {
-  const move = async (session: ServerSession): Promise<Outcome | Undo<Outcome>> => {
+  const move = async (session: ServerSession): Promise<Outcome> => {
     const { layout, generation } = await readMeta(session);
     const step = migrations.find((migration) => migration.layout === layout + 1);
     if (step === undefined) return 'done';
@@ -61,8 +63,7 @@ function migrateOnce(
       if (step.layout === LAYOUT_VERSION) await extendAll(session);
       if (step.layout === LISTS_RECORDS) await logStored(session, await readModel(session));
     } catch (error) {
-      if (isLastTry || !isLockTimeout(error)) throw error;
-      return new Undo<Outcome>('in the way');
+      throw isLastTry || !isLockTimeout(error) ? error : new InTheWay();
     }
     const { oldestReader, oldestWriter } = step;
     // Reads that began before the step belong to the previous generation, and are repeated or rejected.
@@ -74,7 +75,12 @@ function migrateOnce(
     });
     return 'moved';
   };
-  return underLock<Outcome>(pool, move, { known: migrations.at(-1)?.layout });
+  try {
+    return await underLock(pool, move, { known: migrations.at(-1)?.layout });
+  } catch (error) {
+    if (error instanceof InTheWay) return 'in the way';
+    throw error;
+  }
 }
 
 /** A newer layout may require columns and indexes that an older store lacks, and views of other tables. */

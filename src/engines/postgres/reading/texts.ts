@@ -53,12 +53,13 @@ class Values {
     this.at = start + COUNT;
   }
 
-  next(): void {
+  next(): this {
     const length = this.bytes.readInt32BE(this.at);
     this.start = this.at + LENGTH;
     this.isNull = length < 0;
     this.end = this.at = this.isNull ? this.start : this.start + length;
     this.left--;
+    return this;
   }
 
   /** Whether a mark of links is all of the current value. */
@@ -117,11 +118,7 @@ function addLinks(body: GrowingBody, values: Values, { count, fragmentOf }: Link
   }
   values.at = at;
   values.left = left;
-  const keys: (string | null)[] = [];
-  for (let link = 0; link < count; link++) {
-    values.next();
-    keys.push(values.textOrNull);
-  }
+  const keys = Array.from({ length: count }, () => values.next().textOrNull);
   values.next();
   const marked = Buffer.from(`${LINK_MARK}${JSON.stringify(keys)}${LINK_MARK}`);
   body.add(marked, 0, marked.length);
@@ -150,15 +147,13 @@ export function readTexts(
   };
   const take = (bytes: Buffer, start: number): void => {
     const values = new Values(bytes, start);
-    if (isKeyed) values.next();
+    const k = isKeyed ? values.next().textOrNull : null;
     if (isBefore) {
       isBefore = false;
-      values.next();
-      before?.(values.text);
+      before?.(values.next().text);
       return;
     }
     if (hasFailed || ++rows > limit) return;
-    const k = isKeyed ? values.textOrNull : null;
     if (k !== null) last = k;
     each(k, addText(body, values, links));
   };

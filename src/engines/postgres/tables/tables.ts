@@ -62,7 +62,7 @@ interface ServerTable extends StoredTable {
 }
 
 /** @param isApart whether the large tables of the store are partitioned by originating system */
-export function tablesOf(layout: ResourceLayout, isApart: boolean): ServerTable[] {
+function tablesOf(layout: ResourceLayout, isApart: boolean): ServerTable[] {
   const partitioned = isApart && isPartitioned(layout);
   return storedTables(layout, (table, { fields, suffix }) => indexName(table, fields, suffix)).map(
     (table) => ({
@@ -230,7 +230,7 @@ async function readCompression(session: ServerSession): Promise<string> {
  *
  * @param isWrong whether to recreate it although it has these columns
  */
-export async function recreateView(
+async function recreateView(
   session: Session,
   model: StoreModel,
   layout: ResourceLayout,

@@ -1,7 +1,6 @@
 import { platError } from '../../../errors/index.ts';
 import { LAYOUT_VERSION, LayoutTooNew } from '../../../store/layout-version.ts';
 import type { Row } from '../../../store/session.ts';
-import { Undo } from '../../../store/write-session.ts';
 import type { StorePool } from '../connection/connect.ts';
 import { isUnavailable } from '../connection/errors.ts';
 import { type ServerSession, withSession } from '../connection/session.ts';
@@ -41,14 +40,14 @@ interface LockOptions {
 }
 
 /**
- * Runs `work` under the write lock of the store, and commits. An error rolls everything back, and so does `Undo`.
+ * Runs `work` under the write lock of the store, and commits. An error rolls everything back.
  *
  * @throws LayoutTooNew
  * @throws PlatError `writeUnknown`
  */
 export async function underLock<T>(
   pool: StorePool,
-  work: (session: ServerSession) => Promise<T | Undo<T>>,
+  work: (session: ServerSession) => Promise<T>,
   { known = LAYOUT_VERSION, patience = PATIENCE }: LockOptions = {},
 ): Promise<T> {
   for (let tries = 1; ; tries++) {
@@ -59,12 +58,8 @@ export async function underLock<T>(
           await begin(pool, session, known, patience);
           hasBegun = true;
           const result = await work(session);
-          if (!(result instanceof Undo)) {
-            await commit(session);
-            return result;
-          }
-          await session.run('ROLLBACK');
-          return result.result;
+          await commit(session);
+          return result;
         } catch (error) {
           // If the connection is lost, the server has already rolled back.
           await session.run('ROLLBACK').catch(() => undefined);
