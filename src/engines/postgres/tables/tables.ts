@@ -122,7 +122,6 @@ async function extendTables(
   isMigration = false,
 ): Promise<void> {
   const systems = await readSystems(session);
-  let compression: string | undefined;
   const tables = layouts.flatMap((layout) => tablesOf(layout, systems !== undefined));
   for (const table of tables) {
     const { name, layout, created } = table;
@@ -135,8 +134,7 @@ async function extendTables(
       await session.run(`ALTER TABLE "${name}" ${parts.map((part) => `ADD ${part}`).join(', ')}`);
     }
     if (parts.length > 0 || isMigration) {
-      compression ??= await readCompression(session);
-      await keepInRow(session, table, known === undefined ? [] : partitionsOf(table, systems), compression);
+      await keepInRow(session, table, known === undefined ? [] : partitionsOf(table, systems));
     }
     if (known === undefined) await partitionTable(session, table, systems);
     if (name === layout.search?.table) await extendSearch(session, catalog, layout, layout.search);
@@ -180,6 +178,10 @@ function fillColumns(table: string, columnsTable: string, columns: readonly stri
     WHERE r._key = s._key`;
 }
 
+/** The faster compression, if the server was built with it. */
+const COMPRESSION = sql`(SELECT CASE WHEN 'lz4' = ANY(enumvals) THEN 'lz4' ELSE 'pglz' END
+  FROM pg_settings WHERE name = 'default_toast_compression')`;
+
 /** The length of a string, in characters, up to which it always stays in its row. */
 const SHORT = 255;
 
@@ -192,12 +194,12 @@ async function keepInRow(
   { rows, run, dialect: { oneOf } }: Session,
   { name, columns, layout }: ServerTable,
   partitions: readonly string[],
-  compression: string,
 ): Promise<void> {
   const long = new Set(layout.fields.filter(isLong).map((field) => field.name));
   const texts = [...columns].filter(([column, { kind }]) => kind === 'text' && !long.has(column));
   const movable = await rows(
-    sql`SELECT c.relname AS relation, a.attname AS name FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
+    sql`SELECT c.relname AS relation, a.attname AS name, ${COMPRESSION} AS compression
+      FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
       WHERE c.relnamespace = current_schema()::regnamespace AND ${oneOf(sql`c.relname`, [name, ...partitions])}
         AND ${oneOf(
           sql`a.attname`,
@@ -205,7 +207,7 @@ async function keepInRow(
         )} AND a.attstorage = 'x'`,
   );
   for (const [relation, found] of Map.groupBy(movable, (row) => String(row.relation))) {
-    const changes = found.flatMap(({ name: column }) => [
+    const changes = found.flatMap(({ name: column, compression }) => [
       `ALTER "${column}" SET STORAGE MAIN`,
       ...(columns.get(String(column))?.isReady ? [`ALTER "${column}" SET COMPRESSION ${compression}`] : []),
     ]);
@@ -215,14 +217,6 @@ async function keepInRow(
 
 const isLong = ({ type, collection }: Field): boolean =>
   collection || (type.kind === 'string' && (type.maxLength ?? SHORT + 1) > SHORT);
-
-/** The faster compression, if the server was built with it. */
-async function readCompression(session: ServerSession): Promise<string> {
-  const [row] = await session.rows(
-    "SELECT 'lz4' = ANY(enumvals) AS lz4 FROM pg_settings WHERE name = 'default_toast_compression'",
-  );
-  return row?.lz4 === true ? 'lz4' : 'pglz';
-}
 
 /**
  * Creates the view for users (docs/sql-views.md): a column for each field in use, with agent and office fields joined. New columns
