@@ -7,7 +7,7 @@ import type { Horizon } from './store.ts';
 import type { StoreClock } from './store-clock.ts';
 import { PROMISE_EVERY, PROMISE_STANDS } from './write/commit-timestamps.ts';
 
-interface HorizonSource {
+export interface HorizonSource {
   readonly clock: StoreClock;
   /** Reads what the store records about time. */
   readonly times: () => Pick<Meta, 'newest' | 'settled' | 'epoch'>;
@@ -21,15 +21,18 @@ export function horizonOf(
   needed = Number.POSITIVE_INFINITY,
 ): Horizon {
   const seen = times();
-  if (needed <= seen.settled) return { now: clock.stamping(seen), ...promised(seen.settled, seen.settled) };
-  const free = tryLock((write) => {
+  const { settled } = seen;
+  if (needed <= settled) {
+    return { now: clock.stamping(seen), settled, standsUntil: settled + PROMISE_STANDS };
+  }
+  const free = tryLock((write): Horizon => {
     // Read under the lock, because the epoch may have changed.
     const held = times();
     const now = clock.stamping(held);
     // Saved from time to time, so that no process assigns a timestamp before it, not even with a clock that has been set back.
     const isDue = now >= held.settled + PROMISE_EVERY;
     if (isDue) write({ settled: now, clockReading: clock.toKeep() });
-    return { now, ...promised(now, isDue ? now : held.settled) };
+    return { now, settled: now, standsUntil: (isDue ? now : held.settled) + PROMISE_STANDS };
   });
   return free ?? whileOthersWrite(times(), clock);
 }
@@ -39,11 +42,6 @@ export function horizonOf(
  * is valid. If none is, its timestamps begin at the end of the last promise at the earliest (write/commit-timestamps.ts).
  */
 function whileOthersWrite(held: ReturnType<HorizonSource['times']>, clock: StoreClock): Horizon {
-  const { standsUntil } = promised(held.settled, held.settled);
+  const standsUntil = held.settled + PROMISE_STANDS;
   return { now: clock.stamping(held), settled: Math.min(held.newest, standsUntil), standsUntil };
 }
-
-const promised = (settled: number, kept: number): Omit<Horizon, 'now'> => ({
-  settled,
-  standsUntil: kept + PROMISE_STANDS,
-});

@@ -11,12 +11,12 @@ import { LAYOUT_VERSION, LayoutTooNew } from '../../store/layout-version.ts';
 import { readModel } from '../../store/meta.ts';
 import { beginStore, type Found, mustBeStore } from '../../store/new-store.ts';
 import { logStored } from '../../store/rows/change-log.ts';
-import { type Connection, connect } from './connection.ts';
+import { connect } from './connection.ts';
 import { fullCode } from './errors.ts';
 import { mustOwnItsLog } from './file-id.ts';
 import { sessionOn, writeSessionOn } from './session.ts';
 import { applyTables, columnsOf, OWN } from './tables.ts';
-import { begin, LOCK_TIMEOUT, underLock } from './transaction.ts';
+import { LOCK_TIMEOUT, underLock } from './transaction.ts';
 
 /** "plat" in the header of the file, which distinguishes a store from any other database. */
 const APPLICATION_ID = 0x706c6174;
@@ -106,21 +106,24 @@ export function takeTurn(path: string): Disposable {
 /** SQLITE_READONLY_DBMOVED, and SQLITE_IOERR_FSTAT. */
 const MOVED = new Set<unknown>([1032, 1802]);
 
-/** Creates the tables of a new store; does nothing if another process was faster. */
+/** Creates a store, unless another process was faster. @returns as `makeFile` does */
 export async function createStore(
-  connection: Connection,
+  path: string,
   settings: StoreSettings,
   clock: Clock,
-): Promise<void> {
+): Promise<readonly string[]> {
+  const kept = makeFile(path, clock.now());
+  using connection = connect({ path, readOnly: false, busyTimeout: PATIENCE, cacheMegabytes: 16 });
   const { database } = connection;
   startFile(database);
-  using transaction = begin(database, 'write');
-  if (layoutOf(database) > 0) return;
-  database.exec(OWN);
-  const begun = { settings, epoch: newEpoch(), now: clock.now() };
-  await beginStore(writeSessionOn(connection), begun, async (_, model) => applyTables(database, model));
-  markStore(database);
-  transaction.commit();
+  await underLock(connection, async () => {
+    if (layoutOf(database) > 0) return;
+    database.exec(OWN);
+    const begun = { settings, epoch: newEpoch(), now: clock.now() };
+    await beginStore(writeSessionOn(connection), begun, async (_, model) => applyTables(database, model));
+    markStore(database);
+  });
+  return kept;
 }
 
 /**

@@ -8,7 +8,7 @@ import { deflatingLater } from '../../store/deflating.ts';
 import { type Engine, type EngineOptions, trustOf } from '../../store/engine.ts';
 import { openOn } from '../../store/engine-store.ts';
 import { StoreFile } from '../../store/files/store-file.ts';
-import { horizonOf } from '../../store/horizon.ts';
+import { type HorizonSource, horizonOf } from '../../store/horizon.ts';
 import { isSent, type Lane } from '../../store/lanes.ts';
 import { LAYOUT_VERSION } from '../../store/layout-version.ts';
 import { metaWriting, readMeta, readTimeState } from '../../store/meta.ts';
@@ -19,7 +19,7 @@ import { storeClock } from '../../store/store-clock.ts';
 import { WholeBodies } from '../../store/whole/whole-bodies.ts';
 import { backupFile } from './backup.ts';
 import { bindings, type ConnectionOptions, connect } from './connection.ts';
-import { createStore, inspectStore, makeFile, migrateStore } from './create.ts';
+import { createStore, inspectStore, migrateStore } from './create.ts';
 import { sqliteDialect } from './dialect.ts';
 import { damageIn, isMissing, refusalIn, translateError } from './errors.ts';
 import { mendFileFaults, structureOf } from './file-faults.ts';
@@ -48,8 +48,7 @@ export interface SqliteStoreOptions extends EngineOptions {
   readonly cacheMegabytes?: Readonly<Record<'writing' | 'reading', number>>;
 }
 
-/** How long to wait for the lock of another process, in milliseconds: to create a store, and to read. */
-const CREATE_PATIENCE = 30_000;
+/** How long a read waits for the lock of another process, in milliseconds. */
 const READ_PATIENCE = 5000;
 const CACHE_MEGABYTES = { writing: 64, reading: 64 };
 /**
@@ -77,9 +76,7 @@ async function prepareFile({ path, create, onCreate }: SqliteStoreOptions, clock
   const found = inspectStore(path, create !== undefined);
   if (found === 'older store') await migrateStore(path);
   if (found === 'store' || found === 'older store' || create === undefined) return;
-  const kept = makeFile(path, clock.now());
-  using connection = connect({ path, readOnly: false, busyTimeout: CREATE_PATIENCE, cacheMegabytes: 16 });
-  await createStore(connection, create, clock);
+  const kept = await createStore(path, create, clock);
   onCreate?.(kept);
 }
 
@@ -117,10 +114,13 @@ async function sqliteEngine(
   });
   const probe = opened({ readOnly: false, busyTimeout: 0, cacheMegabytes: 1 });
   probe.database.exec('PRAGMA synchronous = NORMAL');
-  const tryProbe: Parameters<typeof horizonOf>[0]['tryLock'] = (work) =>
-    file.isLost()
-      ? undefined
-      : tryLock(probe.database, () => work((change) => run(probe, metaWriting(sqliteDialect, change))));
+  const promises: HorizonSource = {
+    ...{ clock, times: () => look().meta },
+    tryLock: (work) =>
+      file.isLost()
+        ? undefined
+        : tryLock(probe.database, () => work((change) => run(probe, metaWriting(sqliteDialect, change)))),
+  };
   const reading = sessionOn(main);
   const { secret } = await readMeta(reading, 'secret');
   for (const connection of [write, main]) registerFileUrl(connection.database, secret);
@@ -190,7 +190,7 @@ async function sqliteEngine(
       yield* connection.database.prepare(text).iterate(...bindings({ text, values }));
     },
 
-    horizon: async (needed) => horizonOf({ clock, times: () => look().meta, tryLock: tryProbe }, needed),
+    horizon: async (needed) => horizonOf(promises, needed),
     timeState: () => readTimeState(reading, clock),
 
     mustBeWritable: () => file.mustBeThere(),
