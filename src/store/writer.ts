@@ -4,10 +4,10 @@
  * tables.
  */
 import { reusedBits } from '../access/index.ts';
-import { sql } from '../compile/fragment.ts';
+import { bind, sql } from '../compile/fragment.ts';
 import { makeModel, type StoreModel } from '../compile/model.ts';
 import { valueCounts } from '../compile/value-counts.ts';
-import { countingRules } from '../compile/values-in-use.ts';
+import { AFTER_VALUES, countingRules, VALUES } from '../compile/values-in-use.ts';
 import { dayFrom, type Field } from '../dictionary/index.ts';
 import { extendProfile, type Profile } from '../records/profile.ts';
 import { CHANGES_KEPT, roleBitsOf, type StoreSettings } from '../records/settings.ts';
@@ -303,7 +303,8 @@ export class StoreWriter<S extends WriteSession> implements RestampWriter {
 }
 
 async function holdings({ rows }: Session): Promise<Holdings> {
+  // A market has hundreds of thousands of counters of values.
   const held = await rows(sql`SELECT DISTINCT resource FROM plat_counters
-    WHERE rows > 0 AND resource NOT IN ('Field', 'Lookup')`);
+    WHERE rows > 0 AND resource NOT IN ('Field', 'Lookup') AND NOT (resource > ${bind(VALUES)} AND resource < ${bind(AFTER_VALUES)})`);
   return { records: held.length > 0, listings: held.some(({ resource }) => resource === 'Property') };
 }
