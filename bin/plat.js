@@ -10,6 +10,8 @@ import { setFlagsFromString } from 'node:v8';
 const NEEDED = 26;
 /** What plat itself exits with where a signal reaches it before it can obey. */
 const ENDED_BY = { SIGHUP: 143 };
+/** Milliseconds within which a signal that arrives twice is one (src/cli/shutdown.ts). */
+const TWICE = 50;
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const built = join(root, 'dist', 'cli', 'main.js');
@@ -63,8 +65,15 @@ async function launch(node, args) {
   const { spawn } = await import('node:child_process');
   // The channel ends with this process, however it ends, and the other one with the channel.
   const child = spawn(node, args, { env: environment, stdio: ['inherit', 'inherit', 'inherit', 'ipc'] });
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
-    process.on(signal, () => child.connected && child.send(signal));
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+    let last = Number.NEGATIVE_INFINITY;
+    process.on(signal, () => {
+      // `timeout` sends a signal to this process, and at once to all of its group: that is one.
+      const isOne = performance.now() - last < TWICE;
+      last = performance.now();
+      if (!isOne && child.connected) child.send(signal);
+    });
+  }
   child.on('error', (error) => fail(`plat cannot start ${node}: ${error.message}`));
   child.on('exit', (code, signal) =>
     process.exit(code ?? ENDED_BY[signal] ?? 128 + constants.signals[signal]),

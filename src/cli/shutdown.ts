@@ -4,7 +4,7 @@
  *
  * One Ctrl-C can arrive more than once: the terminal sends it to every process in its foreground, and the parent process
  * forwards it. The launcher (bin/plat.js) therefore reports its signals over its channel, and they are matched with those that
- * arrive directly; npm and similar programs forward the signal itself, shortly after.
+ * arrive directly; npm and similar programs forward the signal itself, shortly after, and `timeout` sends it twice at once.
  */
 import { leaveLine, reportLines } from './terminal.ts';
 
@@ -14,6 +14,8 @@ const GRACE = 10_000;
 const NOTICE = 1000;
 /** Milliseconds within which a script runner forwards a signal that this process has received as well. */
 const ECHO = 300;
+/** Milliseconds within which `timeout` sends a signal to its command, and again to all processes of its group. */
+const TWICE = 50;
 
 /** The exit codes of interrupted commands. A closed terminal (SIGHUP) counts as SIGTERM. */
 const EXITS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 143 } as const;
@@ -61,7 +63,7 @@ let onSignal: (signal: Signal) => void = atOnce;
 /** Ends the process at once on a signal, unless a command handles signals itself. */
 export function endOnSignals(): void {
   // Script runners, which all set this variable, forward signals to their processes.
-  const echo = process.env.npm_lifecycle_event === undefined ? 0 : ECHO;
+  const echo = process.env.npm_lifecycle_event === undefined ? TWICE : ECHO;
   const handle = (signal: Signal): void => {
     if (signal === 'SIGINT') leaveLine();
     onSignal(signal);

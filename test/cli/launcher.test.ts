@@ -106,6 +106,16 @@ for (const { version, path } of launchers) {
       }
     });
 
+    await t.test('a signal that arrives several times at once counts once, as from `timeout`', async () => {
+      const { child, until, ended } = start(...SERVE);
+      await until;
+      for (let time = 0; time < 100; time++) {
+        child.kill('SIGTERM');
+        readFileSync(PLAT); // the system delivers signals that are sent without any pause as one
+      }
+      assert.equal(await ended, 0);
+    });
+
     // A launcher that replaced itself by plat has no child.
     const isInner = existsSync('/proc/self/task') && version.startsWith('v20.');
     const inner = !isInner ? 'it is plat itself' : isWhole ? false : 'npm run test:full';

@@ -398,6 +398,12 @@ test('one press of Ctrl-C counts once, whichever processes pass it on', () => {
     [true, true],
     'kill sends it to one',
   );
+  const byTimeout = new Presses(50);
+  assert.deepEqual(
+    [byTimeout.isNew('here', 0), byTimeout.isNew('here', 1), byTimeout.isNew('here', 100)],
+    [true, false, true],
+    'timeout sends it to the process and to its group',
+  );
   const byNpm = new Presses(300);
   assert.deepEqual(
     [byNpm.isNew('here', 0), byNpm.isNew('here', 299), byNpm.isNew('here', 600), byNpm.isNew('here', 601)],
