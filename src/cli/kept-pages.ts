@@ -57,13 +57,22 @@ const UNUSED = 30 * 24 * 60 * 60 * 1000;
 
 /** Removes files of stores that are no longer served. A process that uses one nevertheless recreates it. */
 function removeUnused(folder: string, now: number): void {
-  try {
-    for (const name of readdirSync(folder)) {
-      const path = join(folder, name);
-      if (OWN_NAME.test(name) && statSync(path).mtimeMs < now - UNUSED) rmSync(path);
+  for (const name of namesIn(folder).filter((each) => OWN_NAME.test(each))) {
+    const path = join(folder, name);
+    try {
+      if (statSync(path).mtimeMs < now - UNUSED) rmSync(path);
+    } catch {
+      // Another process removes it, or nobody can: the others do not depend on that.
     }
+  }
+}
+
+/** The names in a folder; none if it does not exist yet. */
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
   } catch {
-    // The folder does not exist yet, or another process removes the same file.
+    return [];
   }
 }
 

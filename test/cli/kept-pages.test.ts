@@ -53,6 +53,20 @@ test('files of stores that were not served for a month are removed from the fold
   assert.deepEqual(await left(60), names.slice(5).toSorted());
 });
 
+test('one that cannot be removed does not keep the others', async () => {
+  const folder = join(temporaryFile(''), 'plat');
+  const names = ['a', 'b', 'c'].map((letter) => `${letter.repeat(16)}-pages`);
+  const [stuck = '', ...others] = names.map((name) => join(folder, name));
+  // What is removed as a file is a folder.
+  mkdirSync(stuck, { recursive: true });
+  for (const path of others) writeFileSync(path, '');
+  const written = new Date('2026-06-01T00:00:00Z');
+  for (const path of [stuck, ...others]) utimesSync(path, written, written);
+  const config = { keptPages: { folder } };
+  await keptPages('postgres://plat@db.example/market', config, '', Date.parse('2026-09-01T00:00:00Z'));
+  assert.deepEqual(readdirSync(folder), [basename(stuck)]);
+});
+
 test('a cache folder in a file system that takes none is not used', { skip: noProc }, async () => {
   const server = 'postgres://plat@db.example/market';
   assert.deepEqual(await keptPages(server, {}, '/proc/plat/caches'), { megabytes: 64 });
