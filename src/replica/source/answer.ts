@@ -119,6 +119,10 @@ const digest = (text: string): string => hash('sha256', text, 'base64url').slice
 
 /** A record whose collections were not requested: an empty list in it means nothing, and must not delete stored members. */
 export function withoutEmptyLists(json: JsonObject): JsonObject {
-  const isEmpty = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
-  return Object.fromEntries(Object.entries(json).filter(([, value]) => !isEmpty(value)));
+  const isEmpty = (name: string): boolean => {
+    const value = json[name];
+    return Array.isArray(value) && value.length === 0;
+  };
+  if (!Object.keys(json).some(isEmpty)) return json;
+  return Object.fromEntries(Object.entries(json).filter(([name]) => !isEmpty(name)));
 }

@@ -32,24 +32,29 @@ export function listingJson(
 ): { readonly json: JsonObject; readonly masked: readonly string[] } | undefined {
   const { StandardFields: fields } = listing;
   if (!isObject(fields)) return undefined;
-  // A source's names are entries of a map, never members of an object: some, such as __proto__, mean something there.
-  const json = new Map<string, unknown>();
+  const json: Record<string, unknown> = {};
   const masked: string[] = [];
   const collections = new Map<string, Members>();
-  for (const [name, value] of Object.entries(fields)) {
-    const part = PARTS.get(name);
+  const put = (name: string, value: unknown): void => {
+    // As a member, this name would set the prototype.
+    if (name === '__proto__') Object.defineProperty(json, name, { value, enumerable: true });
+    else json[name] = value;
+  };
+  for (const name of Object.keys(fields)) {
+    const value = fields[name];
+    const part = Array.isArray(value) ? PARTS.get(name) : undefined;
     if (part !== undefined && Array.isArray(value)) addMembers(collections, part, value);
     else if (value === MASK) masked.push(name);
-    else json.set(names.get(name) ?? name, value);
+    else put(names.get(name) ?? name, value);
   }
   for (const [collection, { records, others }] of collections) {
-    json.set(collection, [...records.values(), ...others]);
+    put(collection, [...records.values(), ...others]);
   }
   for (const [name, value] of customValues(listing, nameOf)) {
     if (value === MASK) masked.push(name);
-    else json.set(name, value);
+    else put(name, value);
   }
-  return { json: Object.fromEntries(json), masked };
+  return { json, masked };
 }
 
 /** Members of a collection by their keys; members that are not records are quarantined where the listing is read. */

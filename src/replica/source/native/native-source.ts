@@ -91,9 +91,11 @@ export function nativeSource(options: NativeSourceOptions): Source {
     const open = new Set<string>();
     for (const result of results) {
       const item = itemOf(resource, result, masked, asked);
-      for (const [name, value] of Object.entries(item?.json ?? {})) if (value !== null) open.add(name);
-      if (item !== undefined) items.push(item);
-      else {
+      if (item !== undefined) {
+        const { json } = item;
+        for (const name of Object.keys(json)) if (json[name] !== null) open.add(name);
+        items.push(item);
+      } else {
         const reason = 'The record has not the form of its kind';
         broken.push({ resource, payload: jsonOf(result), reason });
       }
