@@ -4,13 +4,14 @@ import { describe, test } from 'node:test';
 import type { ReplicaEvent } from '../../src/replica/events.ts';
 import { listing, member, office, photo, room } from '../support/builders.ts';
 import { DAY, SECOND, testClock } from '../support/clock.ts';
+import type { Scope } from '../support/engine.ts';
 import { pick } from '../support/world.ts';
 import { change, keyOf, keysUpTo, listings, people, take } from './support/feed.ts';
 import { json } from './support/loopback.ts';
-import { agent, nativeServer } from './support/native-server.ts';
+import { agent, failure, nativeServer } from './support/native-server.ts';
 import { metadataOf, odataServer } from './support/odata-server.ts';
 import { platFeed, withFaults } from './support/plat-source.ts';
-import { makeReplica } from './support/replica.ts';
+import { makeReplica, type TestReplica } from './support/replica.ts';
 
 const HOUR = 3600 * SECOND;
 const NO_PEOPLE = { Member: [], Office: [] };
@@ -604,6 +605,53 @@ describe('TRAP 11: sub-data in batches', () => {
     assert.deepEqual(
       server.asked('listings').flatMap((url) => /_limit=(\d+)&_filter=ListingKey/.exec(url)?.[1] ?? []),
       ['10', '6', '2'],
+    );
+  });
+});
+
+describe('TRAP 11: sub-data that arrived before a failure', () => {
+  const photos = (number: number) => ({
+    Photos: [{ Id: `p${keyOf(number)}`, Uri800: 'https://img.example/1' }],
+  });
+  const isSubData = ({ query }: { readonly query: URLSearchParams }): boolean =>
+    query.get('_filter')?.startsWith('ListingKey') === true;
+  const scene = async (scope: Scope) => {
+    const clock = testClock();
+    const server = await nativeServer(scope, clock, listings(450, clock, photos));
+    const from = { from: server.root, interface: 'native', resources: ['Property'] } as const;
+    return { server, replica: await makeReplica(scope, { ...from, clock }) };
+  };
+  const stored = (replica: TestReplica): number[] =>
+    replica.reported('page').flatMap(({ step, rows }) => (step === 'sub-data' ? [rows] : []));
+
+  test('answers are stored together, in one transaction', async (t) => {
+    const { server, replica } = await scene(t);
+    await replica.replicate();
+    assert.equal(server.seen.filter(isSubData).length, 3);
+    assert.deepEqual(stored(replica), [450]);
+    assert.equal((await replica.keys('Media')).length, 450);
+  });
+
+  test('they are stored although a later answer fails, and are not requested again', async (t) => {
+    const { server, replica } = await scene(t);
+    const asked = (): string[] =>
+      server.seen.filter(isSubData).map(({ query }) => query.get('_filter') ?? '');
+    server.intercept = (seen) =>
+      isSubData(seen) && asked().length > 2 ? failure(503, 503, 'Not now') : undefined;
+    await assert.rejects(replica.replicate(), { name: 'RequestFailure' });
+    assert.deepEqual(stored(replica), [250]);
+    assert.deepEqual(
+      await replica.keys('Media'),
+      keysUpTo(250).map((key) => `p${key}`),
+    );
+    const before = asked().length;
+    server.intercept = () => undefined;
+    await replica.replicate();
+    assert.equal((await replica.keys('Media')).length, 450);
+    const again = asked().slice(before);
+    assert.deepEqual(
+      again.flatMap((filter) => filter.match(/\d+/g) ?? []),
+      keysUpTo(200, 251),
     );
   });
 });

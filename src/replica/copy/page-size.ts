@@ -7,7 +7,7 @@ const LEAST = 2;
 /** Records of the first page: their size is not known yet. */
 const FIRST = 50;
 /** Characters of a response above which pages are made smaller, so that little waits in memory. */
-const HEAVY = 2_000_000;
+export const HEAVY = 3_000_000;
 /** Consecutive pages that must succeed before the size grows again. */
 const GOOD_PAGES = 10;
 

@@ -1,7 +1,7 @@
 /** Requests pending records and pending collections of listings. */
 import type { Keys } from '../../store/checkpoints.ts';
 import type { Copy } from '../copy/copy.ts';
-import { PageSize } from '../copy/page-size.ts';
+import { HEAVY, PageSize } from '../copy/page-size.ts';
 import { fetchedApart } from '../copy/pending-fetches.ts';
 import { CHILDREN, entryName, pendingEntry, RECORD } from '../copy/quarantine-entry.ts';
 import { storePage } from '../copy/store-page.ts';
@@ -27,6 +27,18 @@ interface Answered {
   readonly page: SourcePage | RequestFailure;
 }
 
+/** Answers that are stored together, since a transaction that stores a few small ones writes as much of the file as a large one. */
+interface Held {
+  readonly keys: string[];
+  readonly pages: SourcePage[];
+  weight: number;
+  /** When the first of them arrived. */
+  readonly since: number;
+}
+
+/** Milliseconds after which answers are stored, so that a process that is killed has lost few of the requests of a slow source. */
+const LONGEST_HELD = 1000;
+
 /** One kind of pending fetches of a resource. */
 class Fetch {
   readonly #copy: Copy;
@@ -47,7 +59,7 @@ class Fetch {
    * @throws RequestFailure when the source returns nothing at all
    */
   async run(): Promise<void> {
-    const { name, store, report } = this.#copy;
+    const { name, store, environment, report } = this.#copy;
     const [resource, why] = [this.#resource, this.#why];
     const step = why === RECORD ? 'fetch' : 'sub-data';
     const total = await store.checkpoints.pendingCount(name, resource, why);
@@ -55,16 +67,33 @@ class Fetch {
     report({ kind: 'step', resource, step, state: 'begun' });
     const failed = new Map<string, RequestFailure>();
     let done = 0;
-    for await (const answers of this.#groups()) {
-      for (const { some, page } of answers) {
-        if (page instanceof RequestFailure) {
-          for (const key of some) failed.set(key, page);
-          continue;
+    let held: Held | undefined;
+    const storeHeld = async (): Promise<void> => {
+      if (held === undefined) return;
+      const { keys, pages } = held;
+      held = undefined;
+      await this.#store(keys, joinPages(pages));
+      done += keys.length;
+      report({ kind: 'page', resource, step, rows: keys.length, done, total });
+    };
+    try {
+      for await (const answers of this.#groups()) {
+        for (const { some, page } of answers) {
+          if (page instanceof RequestFailure) {
+            for (const key of some) failed.set(key, page);
+            continue;
+          }
+          held ??= { keys: [], pages: [], weight: 0, since: environment.clock.now() };
+          held.keys.push(...some);
+          held.pages.push(page);
+          held.weight += page.weight;
+          const age = environment.clock.now() - held.since;
+          // Records are requested once more if they are absent, in groups of the size of their first request.
+          if (why === RECORD || held.weight >= HEAVY || age >= LONGEST_HELD) await storeHeld();
         }
-        await this.#store(some, page);
-        done += some.length;
-        report({ kind: 'page', resource, step, rows: some.length, done, total });
       }
+    } finally {
+      await storeHeld();
     }
     // A response that is too large did arrive: the source returns what it has.
     const first = [...failed.values()].find((failure) => !isTooLarge(failure));

@@ -38,12 +38,12 @@ test('the allowed maximum is never exceeded, even if it is below the size of the
   assert.equal(size.now, 20);
 });
 
-test('a page is sized to two million characters', () => {
+test('a page is sized to three million characters', () => {
   const { size, good } = watched(1000);
   good(1, USUAL);
-  assert.equal(size.now, 500);
+  assert.equal(size.now, 750);
   good(1, 2 * USUAL);
-  assert.equal(size.now, 250);
+  assert.equal(size.now, 375);
 });
 
 test('a page has at least ten records, however large they are', () => {
