@@ -10,6 +10,7 @@ import { WAYS } from '../../replica/source/source.ts';
 import type { Quarantined } from '../../store/checkpoints.ts';
 import { systemClock } from '../../store/clock.ts';
 import type { Store } from '../../store/store.ts';
+import { collector, ownHeap } from '../heap.ts';
 import { openPatiently } from '../open-patiently.ts';
 import { openConfigured } from '../open-store.ts';
 import {
@@ -135,6 +136,8 @@ export function defineReplicate(command: Command): void {
         allowClockJump: settings.allowClockJump,
       });
     const screen = replicaScreen(sourceName(given));
+    const heap = ownHeap();
+    const collect = heap && collector(heap);
     const admin = isWatching ? await watchAdmin(sourceName(given), settings) : undefined;
     const onFailure = (reason: string, wait: number): void => {
       screen.show({ kind: 'failed', reason, wait });
@@ -163,6 +166,7 @@ export function defineReplicate(command: Command): void {
             }
           : {}),
         onEvent: (event) => {
+          collect?.();
           screen.show(event);
           admin?.count(event);
         },

@@ -1,0 +1,40 @@
+/** When a consumer collects its garbage. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { collector } from '../../src/cli/heap.ts';
+
+/** A heap in which so many bytes live. */
+function heapOf(living: number) {
+  const heap = { bytes: living, living, collected: 0 };
+  const collect = collector({
+    used: () => heap.bytes,
+    collect: () => {
+      heap.collected++;
+      heap.bytes = heap.living;
+    },
+  });
+  return { heap, collect };
+}
+
+test('a heap is collected once it has 50 MB', () => {
+  const { heap, collect } = heapOf(30_000_000);
+  for (const bytes of [49_000_000, 51_000_000, 31_000_000, 50_000_000]) {
+    heap.bytes = bytes;
+    collect();
+  }
+  assert.equal(heap.collected, 2);
+});
+
+test('a heap in which more is alive is collected once it has grown by half', () => {
+  const { heap, collect } = heapOf(60_000_000);
+  collect();
+  assert.equal(heap.collected, 1);
+  for (const bytes of [60_000_000, 89_000_000]) {
+    heap.bytes = bytes;
+    collect();
+  }
+  assert.equal(heap.collected, 1);
+  heap.bytes = 91_000_000;
+  collect();
+  assert.equal(heap.collected, 2);
+});
