@@ -11,7 +11,8 @@ import { isVisibilityCurrent } from './model.ts';
 import type { RecordQuery, Shape } from './read.ts';
 import { isWhole } from './text/reso-text.ts';
 
-const kept = new BoundedCache<Statement>('kept plans', { bytes: 8 * 1024 * 1024 });
+/** The bytes of the kept plans of one kind. */
+const MOST = { bytes: 3 * 1024 * 1024 };
 
 /**
  * The inputs on which the text of a statement depends that reads whole records only by their keys; undefined for a
@@ -59,23 +60,36 @@ function formOf(shape: Shape): string | undefined {
   }
 }
 
-/** The plan of a name, composed on first use, with the values of its slots. */
-export function keptPlan(
-  name: string,
-  values: Readonly<Partial<Record<Slot, BoundValue>>>,
-  compose: () => Statement,
-): Statement {
-  const known = kept.get(name) ?? keep(name, compose());
-  return {
-    text: known.text,
-    values: known.values.map((value) =>
-      typeof value === 'object' && value !== null && 'slot' in value ? (values[value.slot] ?? value) : value,
-    ),
+/**
+ * Keeps plans of one kind.
+ * @returns finds the plan of a name, which is composed on first use; one without a name is composed each time
+ */
+export function plansBy<T extends object>(statementsOf: (plan: T) => readonly (Statement | undefined)[]) {
+  const kept = new BoundedCache<T>('kept plans', MOST);
+  const sizeOf = (plan: T): number =>
+    statementsOf(plan).reduce(
+      (sum, each) => sum + (each === undefined ? 0 : each.text.length + VALUE * each.values.length),
+      0,
+    );
+  return (name: string | undefined, compose: () => T): T => {
+    if (name === undefined) return compose();
+    const known = kept.get(name);
+    if (known !== undefined) return known;
+    const plan = compose();
+    return kept.put(name, plan, sizeOf(plan));
   };
 }
 
 /** Bytes that a value takes. */
 const VALUE = 40;
 
-const keep = (name: string, plan: Statement): Statement =>
-  kept.put(name, plan, plan.text.length + VALUE * plan.values.length);
+/** A statement with values for some of its slots. */
+export const filled = (
+  { text, values }: Statement,
+  slots: Readonly<Partial<Record<Slot, BoundValue>>>,
+): Statement => ({
+  text,
+  values: values.map((value) =>
+    typeof value === 'object' && value !== null && 'slot' in value ? (slots[value.slot] ?? value) : value,
+  ),
+});

@@ -39,7 +39,7 @@ import {
   slot,
   sql,
 } from './fragment.ts';
-import { keptPlan, plainName } from './kept-plans.ts';
+import { filled, plainName, plansBy } from './kept-plans.ts';
 import { indexedTable, isOneTable, ownColumn, type ResourceLayout } from './layout/index.ts';
 import { isVisibilityCurrent } from './model.ts';
 import { type Order, orderBy } from './order.ts';
@@ -264,7 +264,19 @@ function membership(
   return conditions;
 }
 
+type RangePlan = PagePlan & { readonly kind: 'range' };
+
+const ranges = plansBy<RangePlan>(({ page, more }) => [page, more]);
+
 function planRange(planner: Planner, request: PageRequest): PagePlan {
+  const { query, position, limit, shape } = request;
+  const plain = plainName(planner, query, shape);
+  const name = plain && `${plain} ${limit} ${'key' in position}`;
+  const plan = ranges(name, () => composeRange(planner, request));
+  return 'key' in position ? { ...plan, page: filled(plan.page, { 'after-key': position.key }) } : plan;
+}
+
+function composeRange(planner: Planner, request: PageRequest): RangePlan {
   const linked = linkedIn(planner, request);
   const { query, position, limit } = request;
   const { dialect, model } = planner;
@@ -275,7 +287,7 @@ function planRange(planner: Planner, request: PageRequest): PagePlan {
   // A merge join of two partitioned tables needs the lower bound of the key on both.
   const begins = dialect.sameSystem === undefined ? [main] : keyed;
   const after =
-    'key' in position ? begins.map((alias) => sql`${column(alias, '_key')} > ${bind(position.key)}`) : [];
+    'key' in position ? begins.map((alias) => sql`${column(alias, '_key')} > ${slot('after-key')}`) : [];
   const rows = sql`SELECT ${key} AS k, ${rowText(dialect, text, linked)} FROM ${from} WHERE ${all([...visible, ...after])} ORDER BY ${key}`;
   const { page, more, isJoined } = dialect.page(rows, limit, isSmall(request.shape), (last) =>
     followingRow(planner, query, last),
@@ -443,9 +455,19 @@ function hasLinkedMembers(resource: string, shape: Shape): boolean {
 const leadToListings = ({ expansions }: Pick<ResoShape, 'expansions'>): boolean =>
   expansions.some(({ navigation, query }) => navigation.target === 'Property' || leadToListings(query));
 
+type ListPlan = Omit<PagePlan & { readonly kind: 'list' }, 'ids' | 'limit'>;
+
+const lists = plansBy<ListPlan>(({ look, body }) => [look, body]);
+
 /** Plans a page of a list of ids that an earlier search found. */
 export function planList(planner: Planner, request: ListPageRequest): PagePlan {
-  const { query, ids, limit } = request;
+  const { query, ids, limit, shape } = request;
+  const name = query.order.length === 0 ? plainName(planner, query, shape) : undefined;
+  return { ...lists(name, () => composeList(planner, request)), ids, limit };
+}
+
+function composeList(planner: Planner, request: ListPageRequest): ListPlan {
+  const { query } = request;
   const layout = planner.model.layout(query.resource.name);
   const context = makeContext(contextSource(planner, query), 'r', query.resource.name);
   searchRows(context, layout, 'r');
@@ -455,7 +477,7 @@ export function planList(planner: Planner, request: ListPageRequest): PagePlan {
   const last = all([sql`r._id = ${slot('id')}`, ...joined, ...visibleRows(context, layout, 'r')]);
   const row = sql`SELECT ${columns} FROM ${from} WHERE ${last}`;
   const look = sql`SELECT g.gone, l.* FROM (${goneOf(planner, query)}) g LEFT JOIN (${row}) l ON TRUE`;
-  return { kind: 'list', ids, limit, look: planned(planner, look), ...planBody(planner, request) };
+  return { kind: 'list', look: planned(planner, look), ...planBody(planner, request) };
 }
 
 /**
@@ -478,20 +500,22 @@ function goneOf(planner: Planner, query: RecordQuery): Sql {
 export function planRecord(planner: Planner, request: RecordRequest): PlannedStatement {
   const { query, key, shape } = request;
   if (query.resource.fromChanges) return planEvent(planner, request);
-  const name = plainName(planner, query, shape);
-  return name === undefined
-    ? composeRecord(planner, request, bind(key))
-    : keptPlan(`record ${name}`, { key }, () => composeRecord(planner, request, slot('key')));
+  return filled(
+    records(plainName(planner, query, shape), () => composeRecord(planner, request)),
+    { key },
+  );
 }
 
-function composeRecord(planner: Planner, request: RecordRequest, key: Sql): PlannedStatement {
+const records = plansBy<PlannedStatement>((plan) => [plan]);
+
+function composeRecord(planner: Planner, request: RecordRequest): PlannedStatement {
   const { dialect, model } = planner;
   const { query } = request;
   const layout = model.layout(query.resource.name);
   const { from, joined, main, text, context } = baseOf(planner, request, 'by-key');
   const conditions = [
     ...joined,
-    sql`${column(main, '_key')} = ${key}`,
+    sql`${column(main, '_key')} = ${slot('key')}`,
     ...visibleRows(context, layout, main),
     ...membership(context, query, main),
   ];

@@ -7,18 +7,20 @@
 /** No text has the key. */
 export const NO_TEXT = -1;
 
-/** The numbers of a slot: the hash of the key, where the text begins, and the length of the key plus one. */
-const SLOT = 4;
-/** In place of the length: a slot without a text, and one whose text was removed. */
+/** The numbers of a slot: the hash of the key, and where the text begins. */
+const SLOT = 2;
+/** In place of where it begins: a slot without a text, and one whose text was removed. */
 const [EMPTY, REMOVED] = [0, -1];
-/** Before a text stands its length. */
-const LENGTH = 4;
+/** Before a text stand the lengths of its key and of itself. */
+const [KEY_LENGTH, LENGTH] = [8, 4];
 const FIRST_BYTES = 4 * 1024;
 const FIRST_SLOTS = 64;
 
 export class ByteTexts {
   /** Only ever appended to: what `find` has returned stays readable, whatever is put or deleted afterwards. */
   #memory = Buffer.allocUnsafeSlow(FIRST_BYTES);
+  /** The same memory. */
+  #lengths = new DataView(this.#memory.buffer);
   #used = 0;
   #slots = new Int32Array(SLOT * FIRST_SLOTS);
   /** Slots that are not empty. */
@@ -41,7 +43,7 @@ export class ByteTexts {
   }
 
   lengthOf(place: number): number {
-    return this.#memory.readUInt32LE(place - LENGTH);
+    return this.#lengths.getUint32(place - LENGTH);
   }
 
   /** @returns the number of bytes that were copied */
@@ -62,7 +64,7 @@ export class ByteTexts {
     else {
       if (2 * SLOT * ++this.#taken > this.#slots.length) this.#grow();
       this.#size++;
-      enter(this.#slots, hash, place, key.length + 1);
+      enter(this.#slots, hash, place);
     }
     return place;
   }
@@ -70,20 +72,22 @@ export class ByteTexts {
   delete(key: Uint8Array): void {
     const at = this.#slotOf(hashOf(key, 0, key.length), key, 0, key.length);
     if (at < 0) return;
-    this.#slots[at + 2] = REMOVED;
+    this.#slots[at + 1] = REMOVED;
     this.#size--;
   }
 
   #append(key: Uint8Array, text: Uint8Array): number {
-    const place = this.#used + key.length + LENGTH;
+    const place = this.#used + key.length + KEY_LENGTH;
     const end = place + text.length;
     if (end > this.#memory.length) {
       const larger = Buffer.allocUnsafeSlow(Math.max(end, 2 * this.#memory.length));
       this.#memory.copy(larger, 0, 0, this.#used);
       this.#memory = larger;
+      this.#lengths = new DataView(larger.buffer);
     }
     this.#memory.set(key, this.#used);
-    this.#memory.writeUInt32LE(text.length, place - LENGTH);
+    this.#lengths.setUint32(place - KEY_LENGTH, key.length);
+    this.#lengths.setUint32(place - LENGTH, text.length);
     this.#memory.set(text, place);
     this.#used = end;
     return place;
@@ -93,10 +97,12 @@ export class ByteTexts {
   #slotOf(hash: number, bytes: Uint8Array, start: number, end: number): number {
     const slots = this.#slots;
     const memory = this.#memory;
-    const length = end - start + 1;
-    for (let at = firstSlot(slots, hash); slots[at + 2] !== EMPTY; at = nextSlot(slots, at)) {
-      if (slots[at] !== hash || slots[at + 2] !== length) continue;
-      let own = (slots[at + 1] ?? 0) - LENGTH - (end - start);
+    const length = end - start;
+    for (let at = firstSlot(slots, hash); slots[at + 1] !== EMPTY; at = nextSlot(slots, at)) {
+      const place = slots[at + 1] ?? REMOVED;
+      if (slots[at] !== hash || place === REMOVED) continue;
+      if (this.#lengths.getUint32(place - KEY_LENGTH) !== length) continue;
+      let own = place - KEY_LENGTH - length;
       let other = start;
       while (other < end && memory[own] === bytes[other]) {
         own++;
@@ -111,11 +117,11 @@ export class ByteTexts {
   #grow(): void {
     const before = this.#slots;
     let count = FIRST_SLOTS;
-    while (count < 4 * (this.#size + 1)) count *= 2;
+    while (count < 3 * (this.#size + 1)) count *= 2;
     this.#slots = new Int32Array(SLOT * count);
     for (let at = 0; at < before.length; at += SLOT) {
-      const length = before[at + 2] ?? EMPTY;
-      if (length > EMPTY) enter(this.#slots, before[at] ?? 0, before[at + 1] ?? 0, length);
+      const place = before[at + 1] ?? EMPTY;
+      if (place > EMPTY) enter(this.#slots, before[at] ?? 0, place);
     }
     this.#taken = this.#size + 1;
   }
@@ -126,12 +132,11 @@ const firstSlot = (slots: Int32Array, hash: number): number =>
 
 const nextSlot = (slots: Int32Array, at: number): number => (at + SLOT) & (slots.length - 1);
 
-function enter(slots: Int32Array, hash: number, place: number, length: number): void {
+function enter(slots: Int32Array, hash: number, place: number): void {
   let at = firstSlot(slots, hash);
-  while (slots[at + 2] !== EMPTY) at = nextSlot(slots, at);
+  while (slots[at + 1] !== EMPTY) at = nextSlot(slots, at);
   slots[at] = hash;
   slots[at + 1] = place;
-  slots[at + 2] = length;
 }
 
 /** FNV-1a. */

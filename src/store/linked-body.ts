@@ -145,16 +145,29 @@ export class LinkedBody {
    */
   write(to: Uint8Array): void {
     const { texts } = this.#seen;
+    const found = this.#found;
     const count = this.#without.length;
+    /** Most listings have several links without a key, one after the other: their texts are copied at once. */
+    const runs: Buffer[] = [];
     let [from, at] = [0, 0];
     for (let place = 0; place < this.#starts.length; place++) {
       at += this.#body.copy(to, at, from, this.#starts[place]);
       from = this.#ends[place] ?? from;
-      for (let link = 0; link < count; link++) {
-        const index = place * count + link;
-        const found = this.#found[index] ?? LACKING;
-        if (found >= 0) at += texts[link]?.copy(found, to, at) ?? 0;
-        else at += this.#ownOf(index, link, found)?.copy(to, at) ?? 0;
+      const first = place * count;
+      for (let link = 0; link < count; ) {
+        const begin = link;
+        while (link < count && found[first + link] === NO_KEY) link++;
+        if (link > begin) {
+          runs[begin * count + link] ??= Buffer.concat(this.#without.slice(begin, link));
+          at += runs[begin * count + link]?.copy(to, at) ?? 0;
+          continue;
+        }
+        const text = found[first + link] ?? LACKING;
+        at +=
+          text >= 0
+            ? (texts[link]?.copy(text, to, at) ?? 0)
+            : (this.#read.get(first + link)?.copy(to, at) ?? 0);
+        link++;
       }
     }
     this.#body.copy(to, at, from);

@@ -5,6 +5,7 @@
 
 import { planBlocks } from '../compile/blocks-plan.ts';
 import type { Planner } from '../compile/context.ts';
+import type { Dialect } from '../compile/dialect.ts';
 import { planFacets } from '../compile/facets-plan.ts';
 import { render, slot } from '../compile/fragment.ts';
 import {
@@ -25,6 +26,7 @@ import type {
   RecordQuery,
   RecordRequest,
 } from '../compile/read.ts';
+import { perObject } from '../shared/per-object.ts';
 import { changesSince } from './change-follower.ts';
 import { type Lane, laneOfCount, laneOfList, laneOfPage, laneOfRecord } from './lanes.ts';
 import type { ReadResult, ReadTask } from './read-task.ts';
@@ -122,11 +124,12 @@ export function readsOf(runner: TaskRunner): Reads {
   };
 }
 
-function pageTask({ dialect }: Planner, plan: PagePlan): ReadTask {
-  if (plan.linked === undefined) return { kind: 'page', plan };
-  const changes = render(changesSince(slot('position')), dialect.placeholder);
-  return { kind: 'page', plan, changes };
-}
+const changesOf = perObject(({ placeholder }: Dialect) =>
+  render(changesSince(slot('position')), placeholder),
+);
+
+const pageTask = ({ dialect }: Planner, plan: PagePlan): ReadTask =>
+  plan.linked === undefined ? { kind: 'page', plan } : { kind: 'page', plan, changes: changesOf(dialect) };
 
 function bytesOf(result: ReadResult): number {
   switch (result.kind) {

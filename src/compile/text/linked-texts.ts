@@ -4,6 +4,7 @@
  * the place with the keys of the links, so that fragments that are kept are not looked up for each listing again
  * (store/linked-fragments.ts).
  */
+import { hash } from 'node:crypto';
 import type { View } from '../../access/index.ts';
 import { BoundedCache, bytesOfText } from '../../shared/bounded-cache.ts';
 import { numberOf } from '../../shared/per-object.ts';
@@ -145,7 +146,7 @@ export function linkedTexts(
   const links = seenLinks(model, view, layout, omitNulls);
   if (links.length === 0) return undefined;
   const made = planLinked(dialect, links, omitNulls);
-  return kept.put(id, made, 2 * bytesOfText(made.id));
+  return kept.put(id, made, bytesOfText(JSON.stringify(made)));
 }
 
 function planLinked(dialect: Dialect, links: readonly SeenLink[], omitNulls: boolean): LinkedTexts {
@@ -164,5 +165,7 @@ function planLinked(dialect: Dialect, links: readonly SeenLink[], omitNulls: boo
     return sql`SELECT l.link AS link, l.key AS key, ${text} AS text FROM ${asked} CROSS JOIN ${targetTable(link, 'f')} WHERE l.link = ${constantText(form)} AND ${isAt('f', sql`l.key`)}`;
   });
   const fragments = render(join(statements, ' UNION ALL '), dialect.placeholder);
-  return { id: JSON.stringify([named, fragments.text]), links: named, fragments };
+  // Sent with each page, so it is short.
+  const id = hash('sha256', JSON.stringify([named, fragments.text]), 'base64url');
+  return { id, links: named, fragments };
 }
