@@ -8,6 +8,7 @@ import { parsedJson } from '../shared/json.ts';
 import {
   isChanged,
   isFiner,
+  isInexact,
   isRounded,
   readDecimal,
   readInteger,
@@ -76,7 +77,7 @@ export function readLeniently(
   rules: ValueRules,
   values: Lookup | undefined,
 ): LenientValue | undefined {
-  const other = otherForm(field, json, values);
+  const other = !rules.bounded && isInexact(json) ? undefined : otherForm(field, json, values);
   const given = other === undefined ? json : other.value;
   if (given === null) return other && { value: null, leniencies: [other.leniency] };
   const leniencies: Leniency[] = other === undefined ? [] : [other.leniency];

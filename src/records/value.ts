@@ -76,6 +76,7 @@ function readCollection(field: Field, json: unknown, rules: ValueRules): ValueRe
 }
 
 export function readString(field: Field, json: unknown, { lookup, bounded }: ValueRules): ValueResult {
+  if (!bounded && isInexact(json)) return bad(`is ${shown(json)}, ${INEXACT}`);
   if (typeof json !== 'string') return bad(`is ${shown(json)}, but takes a string`);
   if (!json.isWellFormed()) return bad('contains half of a surrogate pair, which is not a character');
   if (json.includes('\0')) return bad('contains a NUL character');
@@ -99,10 +100,13 @@ function characters(text: string): number {
 
 const INEXACT = 'beyond the whole numbers that JSON keeps exact';
 
+/** Whether a value is a whole number of which JSON may have lost digits. An import has compared its text; a replica has none. */
+export const isInexact = (json: unknown): boolean => Number.isInteger(json) && !Number.isSafeInteger(json);
+
 export function readNumber(json: unknown): ValueResult {
   if (typeof json !== 'number' || !Number.isFinite(json)) return bad(`is ${shown(json)}, but takes a number`);
-  // JSON has already lost digits of such a number, and the embedded engine cannot return it.
-  if (Number.isInteger(json) && !Number.isSafeInteger(json)) return bad(`is ${shown(json)}, ${INEXACT}`);
+  // The embedded engine cannot return it either.
+  if (isInexact(json)) return bad(`is ${shown(json)}, ${INEXACT}`);
   return good(json === 0 ? 0 : json);
 }
 
@@ -142,7 +146,7 @@ const significant = (text: string): string =>
 export function readInteger(json: unknown, digits: number | undefined): ValueResult {
   if (typeof json !== 'number' || !Number.isInteger(json))
     return bad(`is ${shown(json)}, but takes a whole number`);
-  if (!Number.isSafeInteger(json)) return bad(`is ${shown(json)}, ${INEXACT}`);
+  if (isInexact(json)) return bad(`is ${shown(json)}, ${INEXACT}`);
   if (digits !== undefined && digits < 16 && Math.abs(json) >= 10 ** digits) {
     return bad(`is ${shown(json)}, but takes at most ${digits} digits`);
   }

@@ -116,3 +116,29 @@ test('a token that may not read any sub-data ends the run after a few requests a
   assert.ok(asked <= 5, `${asked} requests`);
   assert.deepEqual(await replica.quarantine(), []);
 });
+
+test('keys and texts that are numbers of which JSON has lost digits are quarantined, and nothing is deleted', async (t) => {
+  const { server, replica, clock } = await scene(t);
+  const list = server.records.get('Property') ?? [];
+  list.push(
+    listing(keyOf(31), { ListingId: 2e20 }),
+    listing(keyOf(32), { X_Id: 3e20 }),
+    { ListingKey: 2e20 },
+    { ListingKey: 3e20 },
+  );
+  assert.equal(await replica.replicate(), 'unsure');
+  assert.deepEqual(await replica.keys('Property'), keysUpTo(30));
+  const inexact = 'beyond the whole numbers that JSON keeps exact';
+  const entries = [
+    ['Property', `ListingId is 200000000000000000000, ${inexact}`],
+    ['Property', `ListingKey is 200000000000000000000, ${inexact}`],
+    ['Property', `ListingKey is 300000000000000000000, ${inexact}`],
+    ['Property', `X_Id is 300000000000000000000, ${inexact}`],
+  ];
+  const reasons = async () =>
+    (await replica.quarantine()).map(([resource, , reason]) => [resource, reason]).toSorted();
+  assert.deepEqual(await reasons(), entries);
+  clock.advance(DAY);
+  await replica.replicate();
+  assert.deepEqual(await reasons(), entries);
+});

@@ -1,4 +1,4 @@
-/** Walks with fewer records than the source announced, and rows without a key: neither causes a deletion. */
+/** Walks with fewer records than the source announced, and rows without a key: neither causes a deletion or proves a copy equal. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { testClock } from '../support/clock.ts';
@@ -38,17 +38,97 @@ const isSecond = ({ query }: Seen): boolean => query.get('$skiptoken') === '4';
 const walks = ({ server }: Scene, is: (seen: Seen) => boolean): number =>
   server.seen.filter((seen) => is(seen) && !seen.query.has('$skiptoken') && !seen.query.has('$skip')).length;
 
-test('a page of keys with a row without a key never leads to a deletion', async (t) => {
+for (const key of [null, '']) {
+  test(`a page of keys with a row whose key is ${JSON.stringify(key)} never leads to a deletion`, async (t) => {
+    const { server, replica } = await scene(t);
+    await replica.replicate({ step: 'initial' });
+    server.intercept = (seen) =>
+      isKeys(seen) && isSecond(seen) ? json({ '@odata.count': 1, value: [{ ListingKey: key }] }) : undefined;
+    assert.equal(await replica.replicate({ step: 'purge', force: true }), 'unsure');
+    assert.deepEqual(await replica.keys('Property'), keysUpTo(12));
+    assert.deepEqual(replica.reported('unsure'), [
+      { resource: 'Property', reason: 'a row came without its key' },
+    ]);
+    assert.equal((await replica.status()).lastPurge, undefined, 'the purge stays due');
+  });
+}
+
+test('a record with an empty key stays in the quarantine: the sweep does not take it for one that is gone', async (t) => {
   const { server, replica } = await scene(t);
-  await replica.replicate({ step: 'initial' });
+  server.records.get('Property')?.push({ ListingKey: '', ListPrice: 5 });
+  await replica.replicate();
+  assert.deepEqual(
+    (await replica.quarantine()).map(([resource, , reason]) => [resource, reason]),
+    [['Property', 'The record has no ListingKey']],
+  );
+});
+
+/** The records of the last page are in no walk, but are announced and can be requested by key. */
+const hideLast = (server: ODataServer): void => {
   server.intercept = (seen) =>
-    isKeys(seen) && isSecond(seen) ? json({ '@odata.count': 1, value: [{ ListingKey: null }] }) : undefined;
-  assert.equal(await replica.replicate({ step: 'purge', force: true }), 'unsure');
-  assert.deepEqual(await replica.keys('Property'), keysUpTo(12));
-  assert.deepEqual(replica.reported('unsure'), [
-    { resource: 'Property', reason: 'a row came without its key' },
+    isPage(seen) && isSecond(seen)
+      ? json({ '@odata.count': 12, value: (server.records.get('Property') ?? []).slice(4, 8) })
+      : undefined;
+};
+
+test('verify compares the stored records that its walk does not return', async (t) => {
+  const { server, replica } = await scene(t);
+  await replica.replicate();
+  hideLast(server);
+  const last = server.records.get('Property')?.at(-1) ?? {};
+  Object.assign(last, { ListPrice: 77 });
+  assert.deepEqual(await replica.verify(), [
+    {
+      resource: 'Property',
+      atSource: 12,
+      stored: 12,
+      compared: 12,
+      pending: 0,
+      differences: [{ resource: 'Property', key: keyOf(12), kind: 'content', fields: ['ListPrice'] }],
+    },
   ]);
-  assert.equal((await replica.status()).lastPurge, undefined, 'the purge stays due');
+});
+
+test('verify reports that a source announces more records than it returns', async (t) => {
+  const { server, replica } = await scene(t);
+  hideLast(server);
+  await replica.replicate();
+  const [property] = await replica.verify();
+  assert.deepEqual([property?.atSource, property?.announced, property?.differences], [8, 12, []]);
+});
+
+test('verify walks over the keys again if its walk was short, and finds what neither it nor the copy had', async (t) => {
+  const { server, replica } = await scene(t);
+  hideLast(server);
+  await replica.replicate();
+  let cuts = 0;
+  server.intercept = (seen) =>
+    isPage(seen) && isSecond(seen) && cuts++ === 0 ? cutShort(server) : undefined;
+  const [property] = await replica.verify();
+  assert.deepEqual(
+    property?.differences.map(({ key, kind }) => [key, kind]),
+    keysUpTo(4, 9).map((key) => [key, 'missing']),
+  );
+  assert.equal(property?.announced, undefined);
+});
+
+test('verify walks over the keys again if the source pages by offset, which hides rows beside a deletion', async (t) => {
+  const { server, replica } = await scene(t, { links: 'none', counts: false });
+  await replica.replicate();
+  const records = server.records.get('Property') ?? [];
+  records.push(...listings(13, testClock()).slice(12));
+  let skipped = 0;
+  // The last record moves forward by one while the second walk is at its last page.
+  server.intercept = (seen) => {
+    const isLast = isDownload(seen) && seen.query.get('$skip') === '12';
+    return isLast && skipped++ === 0 ? json({ value: [] }) : undefined;
+  };
+  const [property] = await replica.verify();
+  assert.equal(skipped, 1);
+  assert.deepEqual(
+    property?.differences.map(({ key, kind }) => [key, kind]),
+    [[keyOf(13), 'missing']],
+  );
 });
 
 test('a walk of keys that ends before the announced number is repeated, and nothing is deleted', async (t) => {

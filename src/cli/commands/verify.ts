@@ -76,6 +76,11 @@ function text(results: readonly Verified[]): string[] {
   const incomplete = results.flatMap((each) =>
     each.incomplete === undefined ? [] : [`${each.resource}: the copy is not complete: ${each.incomplete}`],
   );
+  const short = results.flatMap(({ resource, announced, atSource }) =>
+    announced === undefined
+      ? []
+      : [`${resource}: the source announces ${announced} records and returns only ${atSource}`],
+  );
   const differences = results.flatMap((each) => each.differences);
   const lines = differences.map(
     ({ resource, key, kind, fields }) => `${resource} ${key}: ${[kind, ...fields].join(', ')}`,
@@ -85,7 +90,7 @@ function text(results: readonly Verified[]): string[] {
       (key) => `${resource} ${key}: in quarantine, but no longer at the source; the next purge removes it`,
     ),
   );
-  const details = [...incomplete, ...shortened(lines), ...shortened(gone)];
+  const details = [...incomplete, ...short, ...shortened(lines), ...shortened(gone)];
   return [...table([head, ...rows]), ...(details.length > 0 ? ['', ...details] : [])];
 }
 

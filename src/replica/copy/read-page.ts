@@ -3,17 +3,26 @@
  * fields that the dictionary lacks, and quarantines what cannot be stored. It stores no record.
  */
 import type { StoreModel } from '../../compile/model.ts';
-import { type Dictionary, findNavigation, REPLICA_TIMESTAMP, type Resource } from '../../dictionary/index.ts';
+import { type Dictionary, findNavigation, type Resource } from '../../dictionary/index.ts';
 import { isTooDeep, jsonOf, TOO_DEEP } from '../../records/nesting.ts';
 import { parseRecord } from '../../records/parse-record.ts';
 import { isStorableKey, type LenientField, type ParsedRecord } from '../../records/parsed-record.ts';
+import { isInexact } from '../../records/value.ts';
 import { isObject, type JsonObject } from '../../shared/json.ts';
 import { perObject } from '../../shared/per-object.ts';
 import type { Keys, QuarantineEntry } from '../../store/checkpoints.ts';
 import { MASK, type SourceItem, type SourcePage } from '../source/source.ts';
 import type { Copy, CopySettings } from './copy.ts';
 import { nameOfPayload, pendingEntry, RECORD } from './quarantine-entry.ts';
-import { agreed, declareFields, FURTHER, fieldName, guessField, type UnknownField } from './schema-drift.ts';
+import {
+  agreed,
+  declareFields,
+  fieldName,
+  guessField,
+  notIgnored,
+  type UnknownField,
+  unknownFields,
+} from './schema-drift.ts';
 
 /** The result of reading a page. */
 export interface Intake {
@@ -126,9 +135,7 @@ function readItem({ drift }: CopySettings, model: StoreModel, draft: Draft, item
     draft.records.get(resource.name)?.delete(record.key);
     return;
   }
-  const unknown = record.dropped.filter(
-    ({ name, why, value }) => why === 'unknown' && value !== null && name !== REPLICA_TIMESTAMP,
-  );
+  const unknown = unknownFields(record);
   if (drift === 'freeze' && unknown.length > 0) {
     const names = new Set(unknown.map(fieldName));
     put(resource.name, record.key, [`The dictionary has no ${[...names].join(', ')}`], item.json);
@@ -149,10 +156,8 @@ function readItem({ drift }: CopySettings, model: StoreModel, draft: Draft, item
 /** @returns whether the dictionary has grown */
 async function meetUnknown(copy: Reader, unknown: readonly UnknownField[]): Promise<boolean> {
   const { checkpoint, store, settings, report } = copy;
-  const ignored = new Set(checkpoint.get('ignored') ?? []);
-  const fresh = unknown.filter(
-    (field) => !ignored.has(fieldName(field)) && !ignored.has(fieldName({ ...field, name: FURTHER })),
-  );
+  const ignored = new Set(checkpoint.get('ignored'));
+  const fresh = notIgnored(unknown, ignored);
   if (fresh.length === 0) return false;
   const refused =
     settings.drift === 'evolve' ? await declareFields(store, fresh.map(guessField), report) : fresh;
@@ -226,8 +231,8 @@ function formOf(resource: Resource, name: string, value: unknown, dictionary: Di
   if (value === null || value === undefined) return value;
   const field = resource.fields.get(resource.fieldAliases.get(name) ?? name);
   if (field !== undefined) {
-    const isText = field.collection || typeof value === 'string';
-    if (isText || field.custom === undefined || field.type.kind !== 'string') return value;
+    const isRead = field.collection || typeof value === 'string' || isInexact(value);
+    if (isRead || field.custom === undefined || field.type.kind !== 'string') return value;
     return JSON.stringify(value);
   }
   const target = Array.isArray(value) ? findNavigation(resource, name)?.target : undefined;

@@ -4,6 +4,7 @@
 import type { StoreModel } from '../../compile/model.ts';
 import { type CustomFieldDeclaration, REPLICA_TIMESTAMP } from '../../dictionary/index.ts';
 import { PlatError } from '../../errors/index.ts';
+import type { ParsedRecord } from '../../records/parsed-record.ts';
 import type { Store } from '../../store/store.ts';
 import type { Listener } from '../events.ts';
 import type { ForeignField } from '../source/source.ts';
@@ -18,7 +19,7 @@ const API_NAME = /^[A-Za-z][A-Za-z0-9_]{0,127}$/;
  */
 export const MOST_FIELDS = 1500;
 /** The name under which all further fields of a resource are omitted if there is no room for them. */
-export const FURTHER = '*';
+const FURTHER = '*';
 
 /** A field that a record has and the dictionary lacks. */
 export interface UnknownField {
@@ -29,6 +30,16 @@ export interface UnknownField {
 
 export const fieldName = ({ resource, name }: { readonly resource: string; readonly name: string }): string =>
   `${resource}.${name}`;
+
+/** The fields of a record and of its collections that have a value, and that the dictionary lacks. */
+export const unknownFields = ({ dropped }: ParsedRecord): readonly UnknownField[] =>
+  dropped.filter(({ name, why, value }) => why === 'unknown' && value !== null && name !== REPLICA_TIMESTAMP);
+
+/** Those that the copy does not leave out. @param ignored the names of the fields that it does */
+export const notIgnored = (fields: readonly UnknownField[], ignored: ReadonlySet<string>): UnknownField[] =>
+  fields.filter(
+    (field) => !ignored.has(fieldName(field)) && !ignored.has(fieldName({ ...field, name: FURTHER })),
+  );
 
 /** A declaration for an unknown field, derived from one of its values. */
 export function guessField({ resource, name, value }: UnknownField): ForeignField {

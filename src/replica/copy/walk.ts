@@ -1,7 +1,7 @@
 /**
  * The pages of a walk: the next page is requested while one is processed, and is no larger than the source can return.
  */
-import { asksTooMuch, isOfRequest, mayAskTooMuch, type RequestFailure } from '../http/failure.ts';
+import { asksTooMuch, isOfRequest, mayAskTooMuch, RequestFailure } from '../http/failure.ts';
 import { LoopGuard } from '../source/loop-guard.ts';
 import type { PageRequest, SourceKey, WalkPosition } from '../source/source.ts';
 import type { PageSize } from './page-size.ts';
@@ -17,9 +17,7 @@ interface AnyPage {
 const ATTEMPTS = 2;
 
 /** A position no longer leads anywhere: a link expired, or the pages form a cycle. The walk has to start over. */
-export class LostPosition extends Error {
-  override readonly name = 'LostPosition';
-}
+export class LostPosition extends RequestFailure {}
 
 /**
  * The pages of a walk from a position on. Only one page is requested ahead, so that memory is bounded.
@@ -39,7 +37,7 @@ export async function* pagesFrom<P extends AnyPage>(
       return page;
     } catch (error) {
       if (position === undefined || !isOfRequest(error) || error.kind !== 'rejected') throw error;
-      throw new LostPosition(error.message, { cause: error });
+      throw new LostPosition(error.kind, error.message, { cause: error });
     }
   };
   for (let coming: Promise<P> | undefined = ask(from); coming !== undefined; ) {

@@ -10,8 +10,9 @@ import type { Copy } from '../copy/copy.ts';
 import { childrenOf, fetchedApart } from '../copy/pending-fetches.ts';
 import { RECORD } from '../copy/quarantine-entry.ts';
 import { type Intake, readPage } from '../copy/read-page.ts';
+import { fieldName, notIgnored, unknownFields } from '../copy/schema-drift.ts';
 import { recordsOf } from '../source/pages.ts';
-import { ACCOUNTS, collectionOf, type SourcePage } from '../source/source.ts';
+import { ACCOUNTS, collectionOf, type SourceKey, type SourcePage } from '../source/source.ts';
 import { type Compared, compareRecords } from './compare.ts';
 import type { Tally } from './results.ts';
 
@@ -37,6 +38,23 @@ export async function comparePage(copy: Proof, collection: string, page: SourceP
     }
   }
   await compareItems(copy, { items, broken });
+}
+
+/** Compares records that are requested by key. @returns the keys that the source has */
+export async function compareByKey(
+  copy: Proof,
+  resource: string,
+  keys: readonly string[],
+): Promise<readonly SourceKey[]> {
+  const { feed } = copy;
+  const found: SourceKey[] = [];
+  for (const some of chunked(keys, feed.someAtOnce)) {
+    const page = await recordsOf(feed, resource, some);
+    found.push(...page.keys);
+    const isWhole = fetchedApart(feed.capabilities, resource).includes(RECORD);
+    await (isWhole ? compareItems(copy, page) : comparePage(copy, resource, page));
+  }
+  return found;
 }
 
 export async function compareItems(
@@ -88,12 +106,20 @@ function noteMet(copy: Proof, { resource, key, children }: ParsedRecord): void {
   for (const members of children.values()) for (const member of members) noteMet(copy, member);
 }
 
-/** What differs in records; for a record that only brings collections, what differs in them. */
+/**
+ * What differs in records, fields included that the copy has yet to declare; for a record that only brings collections, what
+ * differs in them.
+ */
 async function faultsOf(copy: Copy, records: readonly ParsedRecord[]): Promise<Compared[]> {
+  const ignored = new Set(copy.checkpoint.get('ignored'));
   return (await compareRecords(copy, records)).map((compared) => {
     const { record, fields } = compared;
-    if (record.onlyChildren !== true) return compared;
-    return { ...compared, fields: fields?.filter((field) => field.includes('(')) };
+    if (fields === undefined) return compared;
+    const own = record.onlyChildren === true ? fields.filter((field) => field.includes('(')) : fields;
+    const unknown = notIgnored(unknownFields(record), ignored).map((field) =>
+      field.resource === record.resource.name ? field.name : fieldName(field),
+    );
+    return { ...compared, fields: [...new Set([...own, ...unknown])] };
   });
 }
 

@@ -27,6 +27,8 @@ export interface Verified {
   readonly differences: readonly Difference[];
   /** Keys that are in the quarantine and no longer at the source: no difference; the next purge releases them. */
   readonly gone?: readonly string[];
+  /** The number of records that the source announces, if it returns fewer, however often it is asked. */
+  readonly announced?: number;
   /** Why the copy is not complete; absent when it is. One that is not complete equals nothing, whatever it holds. */
   readonly incomplete?: string;
 }
@@ -40,6 +42,7 @@ type Counts = Pick<Verified, 'atSource' | 'stored' | 'compared' | 'pending'>;
 type Draft = { -readonly [N in keyof Counts]: number } & {
   readonly differences: Difference[];
   readonly gone: string[];
+  announced?: number;
   incomplete?: string;
 };
 
@@ -59,6 +62,10 @@ export class Tally {
 
   differ(...differences: readonly Difference[]): void {
     for (const each of differences) this.#of(each.resource).differences.push(each);
+  }
+
+  announce(resource: string, announced: number): void {
+    this.#of(resource).announced = announced;
   }
 
   isIncomplete(resource: string, why: string): void {

@@ -9,10 +9,12 @@ import { recordName, storedKeys } from '../checkpoint/checkpoint.ts';
 import type { Copy } from '../copy/copy.ts';
 import { pagesFrom } from '../copy/walk.ts';
 import { isTooLarge, RequestFailure } from '../http/failure.ts';
+import { least } from '../machine/load.ts';
 import { type AskOptions, asking } from '../run/session.ts';
 import { recordsOf } from '../source/pages.ts';
 import {
   ACCOUNTS,
+  type KeyPage,
   type PageRequest,
   resourcesIn,
   type SourcePage,
@@ -21,7 +23,15 @@ import {
 import { seekAbsent } from '../steps/absent.ts';
 import { findAllDamage, withParts } from './damage.ts';
 import { type ComparedRange, canCompareRanges, compareRanges } from './ranges.ts';
-import { compareItems, comparePage, completeness, lookAgain, type Proof, type Suspect } from './records.ts';
+import {
+  compareByKey,
+  compareItems,
+  comparePage,
+  completeness,
+  lookAgain,
+  type Proof,
+  type Suspect,
+} from './records.ts';
 import { Tally, type Verified } from './results.ts';
 
 export interface VerifyOptions {
@@ -105,6 +115,7 @@ async function verifyCollection(
     tally.count(resource, {});
     if ('why' in complete) tally.isIncomplete(resource, complete.why);
   }
+  let announced: number | undefined;
   const isByRange =
     sample === undefined && (await verifyRanges(copy, collection, keys.get(collection), onProgress));
   if (!isByRange) {
@@ -117,13 +128,58 @@ async function verifyCollection(
       for (const { resource, key } of page.keys) keys.get(resource)?.add(key);
       if (sample === undefined) await comparePage(copy, collection, page);
       done += page.keys.length;
+      announced = least(announced, page.total);
       onProgress?.(collection, done, page.total);
     }
+    const isShort = isShortOf(keys, collection, announced);
+    await seekMissed(copy, collection, keys, { isShort, compares: sample === undefined });
   }
   for (const [resource, found] of keys) {
     if (sample !== undefined) await compareSample(copy, resource, [...found], sample);
-    if (!isByRange) await findExtra(copy, resource, found, { after: '' });
+    if (!isByRange) await findExtra(copy, resource, found, { after: '', compares: sample === undefined });
     tally.count(resource, { atSource: found.size, stored: await store.checkpoints.stored(name, resource) });
+  }
+  if (announced !== undefined && isShortOf(keys, collection, announced))
+    tally.announce(collection, announced);
+}
+
+/** Whether a collection has fewer keys than announced. Not every account is a person or an office, so their number says nothing. */
+const isShortOf = (
+  keys: ReadonlyMap<string, ReadonlySet<string>>,
+  collection: string,
+  announced: number | undefined,
+): boolean =>
+  collection !== ACCOUNTS && announced !== undefined && (keys.get(collection)?.size ?? 0) < announced;
+
+/** Further walks over the keys of a collection whose walk may have missed some. */
+const MORE_WALKS = 5;
+
+/**
+ * Walks over the keys again, until a walk returns no new one, if the first one cannot be complete by itself: it went by offset, which
+ * misses rows beside deletions, or it was short.
+ * @param keys receives the keys
+ * @param compares whether what was missed is compared here
+ */
+async function seekMissed(
+  copy: Proof,
+  collection: string,
+  keys: ReadonlyMap<string, Set<string>>,
+  { isShort, compares }: { readonly isShort: boolean; readonly compares: boolean },
+): Promise<void> {
+  const { feed, sizeOf } = copy;
+  const fetch = (request: PageRequest): Promise<KeyPage> => feed.keys(collection, request);
+  let isNew = isShort || !feed.capabilities.pagesByLink || collection === ACCOUNTS;
+  for (let walks = 0; isNew && walks < MORE_WALKS; walks++) {
+    isNew = false;
+    for await (const page of pagesFrom(fetch, undefined, sizeOf(collection))) {
+      for (const [resource, group] of Map.groupBy(page.keys, (each) => each.resource)) {
+        const known = keys.get(resource) ?? new Set();
+        const fresh = group.map(({ key }) => key).filter((key) => !known.has(key));
+        for (const key of fresh) known.add(key);
+        isNew ||= fresh.length > 0;
+        if (compares) await compareByKey(copy, resource, fresh);
+      }
+    }
   }
 }
 
@@ -133,13 +189,18 @@ const compareKeys = (one: string, other: string): number =>
 
 /**
  * Stored keys of a range that the walk did not give, and that the source does not return when it is queried for them
- * either.
+ * either. Those that it does return are compared.
+ * @param keys receives the latter
  */
 async function findExtra(
   copy: Proof,
   resource: string,
-  keys: ReadonlySet<string>,
-  { after, last }: { readonly after: string; readonly last?: string },
+  keys: Set<string>,
+  {
+    after,
+    last,
+    compares = true,
+  }: { readonly after: string; readonly last?: string; readonly compares?: boolean },
 ): Promise<void> {
   const { feed, name, store } = copy;
   for await (const found of storedKeys(copy, resource, { after, size: feed.someAtOnce })) {
@@ -147,9 +208,11 @@ async function findExtra(
     if (stored.length === 0) return;
     const extra = stored.filter((key) => !keys.has(key));
     if (extra.length === 0) continue;
-    const given = await recordsOf(feed, resource, extra);
-    const there = new Set(given.keys.flatMap((each) => (each.resource === resource ? [each.key] : [])));
-    const absent = extra.filter((key) => !there.has(key));
+    const there = compares
+      ? await compareByKey(copy, resource, extra)
+      : (await recordsOf(feed, resource, extra)).keys;
+    for (const each of there) if (each.resource === resource) keys.add(each.key);
+    const absent = extra.filter((key) => !keys.has(key));
     const missing = await store.checkpoints.missing(name, resource, absent);
     for (const key of absent) {
       if (!missing.includes(key)) copy.tally.differ({ resource, key, kind: 'not-at-source', fields: [] });
@@ -193,7 +256,7 @@ async function verifyRanges(
     if (last === '' && error instanceof RequestFailure && error.kind === 'rejected') return false;
     throw error;
   }
-  await findExtra(copy, collection, new Set(), { after: last });
+  await findExtra(copy, collection, keys, { after: last });
   return true;
 }
 
@@ -223,8 +286,8 @@ async function readRange(
     if (end === undefined || page.keys.length < size) break;
     key = end;
   }
-  for (const key of given) every.add(key);
   await findExtra(copy, collection, given, { after, last });
+  for (const key of given) every.add(key);
 }
 
 /** A page after a key, as large as can be read. */

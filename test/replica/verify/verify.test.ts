@@ -12,7 +12,7 @@ import { keyOf, keysUpTo, listings } from '../support/feed.ts';
 import { json } from '../support/loopback.ts';
 import { odataServer } from '../support/odata-server.ts';
 import { type Feed, platFeed, type WatchedReplica, withFaults } from '../support/plat-source.ts';
-import { makeReplica, SOURCE } from '../support/replica.ts';
+import { makeReplica, SOURCE, type TestReplica } from '../support/replica.ts';
 
 const HOUR = 3600 * SECOND;
 const KINDS = ['reso', 'native'] as const;
@@ -54,7 +54,7 @@ async function own(replica: WatchedReplica, resource: string, field: string, key
 const ownListing = (replica: WatchedReplica, key: string): Promise<Json> =>
   own(replica, 'Property', 'ListingKey', key);
 
-const found = async (replica: WatchedReplica, wish = {}): Promise<unknown[]> =>
+const found = async (replica: TestReplica, wish = {}): Promise<unknown[]> =>
   (await replica.verify(wish)).flatMap(({ differences }) =>
     differences.map(({ resource, key, kind, fields }) => [resource, key, kind, ...fields]),
   );
@@ -459,4 +459,44 @@ test('a source that fails repeatedly ends the verification after five attempts, 
     [1, 2, 3, 4],
   );
   assert.deepEqual(replica.slept.slice(slept), [500, 1000, 2000, 4000]);
+});
+
+test('a field that the source has begun to send without a new timestamp is a difference, until the copy has it or leaves it out', async (t) => {
+  const clock = testClock();
+  const server = await odataServer(
+    t,
+    clock,
+    {
+      Property: listings(3, clock, (number) => ({ Media: [photo(`p${number}`)] })),
+    },
+    { expands: ['Media'] },
+  );
+  const resources = ['Property'];
+  const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock, resources });
+  await replica.replicate();
+  assert.deepEqual(await found(replica), []);
+  Object.assign(server.records.get('Property')?.[1] ?? {}, {
+    Extra: 7,
+    Empty: null,
+    Media: [photo('p2', { Taken: 'at night' })],
+  });
+  const difference = ['Property', keyOf(2), 'content', 'Extra', 'Media.Taken'];
+  assert.deepEqual(await found(replica), [difference]);
+  await replica.replicate({ refresh: true, drift: 'discard' });
+  assert.deepEqual(await found(replica), []);
+});
+
+test('links that form a cycle end a verification as a failure of the source', async (t) => {
+  const clock = testClock();
+  const server = await odataServer(t, clock, { Property: listings(12, clock) }, { page: 4 });
+  const resources = ['Property'];
+  const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock, resources });
+  await replica.replicate();
+  const again = json({ value: [], '@odata.nextLink': `${server.root}Property?$skiptoken=4` });
+  server.intercept = ({ query }) => (query.get('$skiptoken') === '4' ? again : undefined);
+  await assert.rejects(replica.verify(), {
+    name: 'RequestFailure',
+    kind: 'rejected',
+    message: `The source gave the link ${server.root}Property?$skiptoken=4 twice: the walk would not end`,
+  });
 });

@@ -241,7 +241,8 @@ export function nativeSource(options: NativeSourceOptions): Source {
 function keysOf(resource: string, results: readonly unknown[]): SourceKey[] {
   return results.filter(isObject).flatMap((result) => {
     const of = resource === ACCOUNTS ? resourceOfAccount(result) : 'Property';
-    return of === undefined || typeof result.Id !== 'string' ? [] : [{ resource: of, key: result.Id }];
+    const { Id: key } = result;
+    return of === undefined || typeof key !== 'string' || key === '' ? [] : [{ resource: of, key }];
   });
 }
 

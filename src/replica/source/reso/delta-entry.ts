@@ -40,8 +40,8 @@ export function readEntry(value: unknown, collection: string, key: string): Delt
   return { kind: isRemoved ? 'removed' : 'changed', key: found };
 }
 
-const isKey = (value: unknown): value is string | number =>
-  typeof value === 'string' || typeof value === 'number';
+/** Not a number of which JSON has lost digits. */
+const isKey = (value: unknown): boolean => typeof value === 'string' || Number.isSafeInteger(value);
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 

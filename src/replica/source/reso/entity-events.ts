@@ -64,7 +64,7 @@ export function entityEventFeed({ client, root, clock, every }: EntityEventOptio
 
 function changeOf(value: unknown, at: number | undefined): ReportedChange {
   const { ResourceName: resource, ResourceRecordKey: key } = isObject(value) ? value : {};
-  if (typeof resource !== 'string' || (typeof key !== 'string' && typeof key !== 'number'))
+  if (typeof resource !== 'string' || (typeof key !== 'string' && !Number.isSafeInteger(key)))
     throw unreadable(value);
   return { resource, key: String(key), isDeleted: false, at };
 }

@@ -121,9 +121,8 @@ export function resoSource(options: ResoSourceOptions): Source {
     const { key } = resourceOf(name);
     return values.flatMap((value) => {
       const found = isObject(value) ? value[key] : undefined;
-      return typeof found === 'string' || typeof found === 'number'
-        ? [{ resource: name, key: String(found) }]
-        : [];
+      const names = typeof found === 'string' ? found !== '' : Number.isSafeInteger(found);
+      return names ? [{ resource: name, key: String(found) }] : [];
     });
   }
 
@@ -383,4 +382,4 @@ function digestOf(value: unknown): SourceDigest {
 
 /** Keys are texts; a source may return the digits of one as a number. */
 const withTextKey = (key: string, record: JsonObject): JsonObject =>
-  typeof record[key] === 'number' ? { ...record, [key]: String(record[key]) } : record;
+  Number.isSafeInteger(record[key]) ? { ...record, [key]: String(record[key]) } : record;
