@@ -74,6 +74,15 @@ async function launch(node, args) {
       if (!isOne && child.connected) child.send(signal);
     });
   }
+  // A signal to npx ends it and its shell, but reaches neither process here.
+  const parent = process.ppid;
+  if (process.env.npm_lifecycle_event === 'npx') {
+    const look = setInterval(() => {
+      if (process.ppid === parent) return;
+      clearInterval(look);
+      if (child.connected) child.send('SIGTERM');
+    }, 500).unref();
+  }
   child.on('error', (error) => fail(`plat cannot start ${node}: ${error.message}`));
   child.on('exit', (code, signal) =>
     process.exit(code ?? ENDED_BY[signal] ?? 128 + constants.signals[signal]),

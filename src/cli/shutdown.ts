@@ -16,6 +16,8 @@ const NOTICE = 1000;
 const ECHO = 300;
 /** Milliseconds within which `timeout` sends a signal to its command, and again to all processes of its group. */
 const TWICE = 50;
+/** Milliseconds between two looks whether the shell that started this process is still there. */
+const ORPHANED = 500;
 
 /** The exit codes of interrupted commands. A closed terminal (SIGHUP) counts as SIGTERM. */
 const EXITS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 143 } as const;
@@ -73,6 +75,15 @@ export function endOnSignals(): void {
     process.on(signal, () => {
       if (presses[signal].isNew('here', performance.now())) handle(signal);
     });
+  }
+  // npx starts a shell, and a signal to npx ends both but does not reach this process.
+  const parent = process.ppid;
+  if (process.env.npm_lifecycle_event === 'npx') {
+    const look = setInterval(() => {
+      if (process.ppid === parent) return;
+      clearInterval(look);
+      handle('SIGTERM');
+    }, ORPHANED).unref();
   }
   if (process.channel === undefined) return;
   process.on('message', (message) => {

@@ -32,8 +32,9 @@ for (const { version, path } of launchers) {
   test(`Node ${version} as the launcher`, { timeout: 280_000 }, async (t) => {
     const at = place(t);
     await at.done(['key', 'create', '--store', 's.db', '--name', 'n']);
-    const start = (...args: readonly string[]) => {
-      const child = spawn(path, [PLAT, ...args], { cwd: at.folder, env: env() });
+    const start = (...args: readonly string[]) => started(path, [PLAT, ...args], env());
+    const started = (program: string, args: readonly string[], variables: ReturnType<typeof env>) => {
+      const child = spawn(program, args, { cwd: at.folder, env: variables });
       t.after(() => void child.kill('SIGKILL'));
       const until = new Promise<void>((resolve) => {
         let text = '';
@@ -114,6 +115,16 @@ for (const { version, path } of launchers) {
         readFileSync(PLAT); // the system delivers signals that are sent without any pause as one
       }
       assert.equal(await ended, 0);
+    });
+
+    await t.test('a service ends with the shell in which npx started it', async () => {
+      // The shell stays between them because it has something left to do.
+      const line = `${shellLine([path, PLAT, ...SERVE])}; :`;
+      const { child, until, ended } = started('sh', ['-c', line], { ...env(), npm_lifecycle_event: 'npx' });
+      await until;
+      child.kill('SIGKILL');
+      // Its output ends when the service has ended as well.
+      await ended;
     });
 
     // A launcher that replaced itself by plat has no child.
