@@ -9,13 +9,14 @@ interface Members {
   readonly nulls: string;
 }
 
-/** A field, its name as JSON text (`"City":`), and how its value is written. */
+/** A field, how its member begins (`,"City":`), how its value is written, and the member without a value. */
 export interface NamedField {
   readonly field: Field;
   /** The position of the field among those of its layout. */
   readonly place: number;
-  readonly label: string;
+  readonly beginning: string;
   readonly write: (value: FieldValue) => string;
+  readonly absent: string;
 }
 
 export const label = (name: string): string => `${JSON.stringify(name)}:`;
@@ -31,10 +32,9 @@ function writeMembers(fields: readonly NamedField[], read: ReadValue): Members {
   let present = '';
   let absent = '';
   for (const named of fields) {
-    const { field, label: name, write } = named;
     const value = read(named);
-    if (value === undefined || isAbsent(value)) absent += `,${name}${absentText(field)}`;
-    else present += `,${name}${write(value)}`;
+    if (value === undefined || isAbsent(value)) absent += named.absent;
+    else present += named.beginning + named.write(value);
   }
   return { values: present, nulls: absent };
 }
@@ -108,26 +108,22 @@ export function textPlans(layout: ResourceLayout, only?: ReadonlySet<string>): T
     if (place === undefined) throw new Error(`${field.name} is not a field of the layout`);
     return place;
   };
+  const named = (field: Field, name: string, write: NamedField['write']): NamedField => {
+    const beginning = `,${name}`;
+    return { field, place: placeOf(field), beginning, write, absent: beginning + absentText(field) };
+  };
   const pieces: TextPlan[] = layout.pieces
     .filter((piece) => only?.has(piece.class) ?? true)
     .map((piece) => ({
       ...piece,
-      fields: piece.fields.map((field) => ({
-        field,
-        place: placeOf(field),
-        label: label(piece.naming === 'native' ? field.nativeName : field.name),
-        write: writerOf(field),
-      })),
+      fields: piece.fields.map((field) =>
+        named(field, label(piece.naming === 'native' ? field.nativeName : field.name), writerOf(field)),
+      ),
     }));
   const joins: TextPlan[] = (only ? [] : layout.joinPieces).map((join) => ({
     ...join,
     first: false,
-    fields: join.fields.map(({ field, suffix }) => ({
-      field,
-      place: placeOf(field),
-      label: `"${NAME_MARK}${suffix}":`,
-      write: JSON.stringify,
-    })),
+    fields: join.fields.map(({ field, suffix }) => named(field, `"${NAME_MARK}${suffix}":`, JSON.stringify)),
   }));
   return [...pieces, ...joins];
 }

@@ -12,7 +12,7 @@ import type { Dialect } from '../dialect.ts';
 import { all, bind, column, concat, constantText, integer, join, type Sql, sql } from '../fragment.ts';
 import { ownColumn, PUBLISHED, type ResourceLayout } from '../layout/index.ts';
 import type { StoreModel } from '../model.ts';
-import { absentText, isAddress, type NamedField, type TextPlan, textPlans, URL_MARK } from './members.ts';
+import { isAddress, type NamedField, type TextPlan, textPlans, URL_MARK } from './members.ts';
 import {
   endOf,
   LISTING_PATH,
@@ -89,8 +89,8 @@ export function writtenTexts(row: CheckedRow): (readonly [string, Sql])[] {
 function membersWithValues(row: CheckedRow, { fields, first }: TextPlan): Sql {
   const file = column(row.alias, '_file');
   return concat(
-    fields.map(({ field, label }, index) => {
-      const name = constantText(first && index === 0 ? label : `,${label}`);
+    fields.map(({ field, beginning }, index) => {
+      const name = constantText(first && index === 0 ? beginning.slice(1) : beginning);
       return jsonOf(row, field, (json) =>
         isAddress(field)
           ? sql`${name} || CASE WHEN ${file} IS NULL THEN ${json} ELSE ${MARK} END`
@@ -108,8 +108,8 @@ function membersWithoutValues({ layout, ...row }: CheckedRow, { fields }: TextPl
     const end = fields.findIndex((each, index) => index > at && sinceOf(each) !== since);
     const run = fields.slice(at, end < 0 ? fields.length : end);
     const members = run.map(
-      ({ field, label }) =>
-        sql`CASE WHEN ${columnOf({ layout, ...row }, field)} IS NULL THEN ${constantText(`,${label}${absentText(field)}`)} END`,
+      ({ field, absent }) =>
+        sql`CASE WHEN ${columnOf({ layout, ...row }, field)} IS NULL THEN ${constantText(absent)} END`,
     );
     if (since <= 1) texts.push(...members);
     else texts.push(sql`CASE WHEN ${row.version} >= ${integer(since)} THEN ${concat(members)} END`);
