@@ -74,10 +74,25 @@ export function valuesInOrder(
 /** A record whose content does not change, except for its timestamps and perhaps the counts of its children. */
 export interface RowToRestamp {
   readonly stored: StoredRow;
-  /** Its new timestamps and counts; the others stay. Copying its values would take longer than writing it. */
+  /** Its new timestamps and counts; those that are not named stay. Copying its values would take longer than writing it. */
   readonly derived: FieldValues;
   /** Present if counts change. */
   readonly hash?: string;
+}
+
+/** The values that differ from those of a stored record; undefined if none does. */
+export function movedValues<T extends FieldValue>(
+  values: Readonly<Record<string, T>>,
+  stored: FieldValues = {},
+): Readonly<Record<string, T>> | undefined {
+  let moved: Record<string, T> | undefined;
+  for (const name in values) {
+    const value = values[name];
+    if (value === undefined || stored[name] === value) continue;
+    moved ??= {};
+    moved[name] = value;
+  }
+  return moved;
 }
 
 /** The tombstone of a deleted record. */

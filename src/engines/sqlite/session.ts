@@ -43,9 +43,9 @@ export const writeSessionOn = (connection: Connection): WriteSession => ({
     for (const row of rows) statement.get(...row.map(bindable));
   },
   async update(table, columns, rows) {
-    const set = [...columns.keys()].map((column) => `"${column}" = ?`).join(', ');
-    const statement = connection.prepare(`UPDATE "${table}" SET ${set} WHERE _key = ?`);
-    for (const [key = null, ...values] of rows) statement.get(...values.map(bindable), bindable(key));
+    const set = [...columns.keys()].map((column, at) => `"${column}" = ?${at + 2}`).join(', ');
+    const statement = connection.prepare(`UPDATE "${table}" SET ${set} WHERE _key = ?1`);
+    for (const row of rows) statement.get(...row.map(bindable));
   },
   indexWords: async (layout, records) => indexWords(connection, layout, records),
 });

@@ -150,8 +150,9 @@ export function restamper(
 
   async function restampTexts(rows: readonly RowToRestamp[], of: readonly Field[]): Promise<void> {
     const texts = classTextColumns(layout, STAMPED);
-    // A write moves one or two of ten timestamps.
-    const fields = of.filter(({ name }) => rows.some((row) => isMoved(row, name)));
+    // A medium moves two of ten timestamps.
+    const moved = new Set(rows.flatMap(({ derived }) => Object.keys(derived)));
+    const fields = of.filter(({ name }) => moved.has(name));
     const hasHashes = rows.some(({ stored, hash = stored.hash }) => hash !== stored.hash);
     const counted = rows.some(isRecounted) ? countedPieces : [];
     const before = await textsWithCounts(counted.length === 0 ? [] : rows);
@@ -190,8 +191,5 @@ export function restamper(
 
 /** The class of all timestamps. */
 const STAMPED: ReadonlySet<string> = new Set(['open']);
-
-const isMoved = ({ stored, derived }: RowToRestamp, name: string): boolean =>
-  derived[name] !== undefined && derived[name] !== stored.values[name];
 
 const isRecounted = ({ hash }: RowToRestamp): boolean => hash !== undefined;

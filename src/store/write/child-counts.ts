@@ -4,7 +4,7 @@ import type { StoreModel } from '../../compile/model.ts';
 import { COUNTED_CHANGES, type FieldValues } from '../../dictionary/index.ts';
 import { contentHash, isFormerHash } from '../../records/content-hash.ts';
 import { countChildren } from '../../records/media.ts';
-import type { RowToRestamp, StoredRow } from '../../records/rows.ts';
+import { movedValues, type RowToRestamp, type StoredRow } from '../../records/rows.ts';
 import type { ChildChange } from '../../records/stamps.ts';
 import { chunked } from '../../shared/chunked.ts';
 import type { OwnRow } from './own-stamps.ts';
@@ -76,7 +76,7 @@ export function withCounts(
   counts: ChildCounts | undefined,
 ): Counted {
   const before = stored === undefined ? NO_COUNTS : pickCounts(fields, stored.values);
-  const moved = counts === undefined || isEqual(before, counts) ? undefined : counts;
+  const moved = counts === undefined || movedValues(counts, before) === undefined ? undefined : counts;
   const { resource } = record;
   const { owner } = model.settings;
   const hashLike = (like: string): string =>
@@ -90,9 +90,6 @@ export function withCounts(
 
 const pickCounts = (fields: readonly string[], values: FieldValues): FieldValues =>
   Object.fromEntries(fields.flatMap((name) => (values[name] === undefined ? [] : [[name, values[name]]])));
-
-const isEqual = (stored: FieldValues, counts: ChildCounts): boolean =>
-  Object.entries(counts).every(([name, count]) => stored[name] === count);
 
 /** Writes records whose content is unchanged except for their counts. */
 export async function restampCounted(
@@ -152,9 +149,8 @@ export async function movedCounts(
   const children = await transaction.counted(resource, keys);
   for (const key of keys) {
     const counts = countChildren(children.get(key) ?? [], fields);
-    const before = found.get(key)?.values;
-    const others = Object.entries(counts).filter(([name, count]) => before?.[name] !== count);
-    if (others.length > 0) moved.set(key, Object.fromEntries(others));
+    const others = movedValues(counts, found.get(key)?.values);
+    if (others !== undefined) moved.set(key, others);
   }
   return moved;
 }

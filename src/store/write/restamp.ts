@@ -1,6 +1,5 @@
-import type { FieldValues } from '../../dictionary/index.ts';
 import { changedBy } from '../../dictionary/index.ts';
-import type { RowToRestamp, StoredRow } from '../../records/rows.ts';
+import { movedValues, type RowToRestamp, type StoredRow } from '../../records/rows.ts';
 import type { ChildChange } from '../../records/stamps.ts';
 import { movedCounts, restampCounted } from './child-counts.ts';
 import { ownStamps } from './own-stamps.ts';
@@ -44,11 +43,12 @@ export async function restampParents(
       if (stored === undefined) return [];
       above.push(...parentOf(resource, stored));
       const stamps = ownStamps(transaction, stampOf(key), fields, stored.values, undefined, changes);
+      // It has them already if the same transaction wrote it.
+      const derived = movedValues(stamps, stored.values);
       const counts = moved.get(key);
-      const stays = isStamped(stored, stamps);
-      if (!stays) tally.restamped++;
-      if (counts !== undefined) recounted.push({ stored, derived: { ...stamps, ...counts } });
-      return counts !== undefined || stays ? [] : [{ stored, derived: stamps }];
+      if (derived !== undefined) tally.restamped++;
+      if (counts !== undefined) recounted.push({ stored, derived: { ...derived, ...counts } });
+      return counts !== undefined || derived === undefined ? [] : [{ stored, derived }];
     });
     await transaction.restamp(resource, rows);
     await restampCounted(transaction, resource, recounted);
@@ -73,10 +73,6 @@ function parentOf(resource: string, { parent, parentResource, kind }: StoredRow)
   if (parent === null || parentResource === null) return [];
   return [{ resource: parentResource, key: parent, changes: new Set([changedBy(resource, kind)]) }];
 }
-
-/** Whether the record already has these timestamps, because the same transaction wrote it. */
-const isStamped = ({ values }: StoredRow, stamps: FieldValues): boolean =>
-  Object.entries(stamps).every(([name, value]) => values[name] === value);
 
 /** Each record once, with all changes of its children. */
 export function merge(touched: readonly TouchedParent[]): TouchedParent[] {

@@ -127,8 +127,8 @@ test('a medium reads what is counted of the others, and writes the columns that 
   assert.deepEqual(
     [...updates],
     [
-      'UPDATE "property_records" SET "ModificationTimestamp" = ?, "PhotosChangeTimestamp" = ?, "PhotosCount" = ? WHERE _key = ?',
-      'UPDATE "property_search" SET "ModificationTimestamp" = ?, "PhotosChangeTimestamp" = ? WHERE _key = ?',
+      'UPDATE "property_records" SET "ModificationTimestamp" = ?2, "PhotosChangeTimestamp" = ?3, "PhotosCount" = ?4 WHERE _key = ?1',
+      'UPDATE "property_search" SET "ModificationTimestamp" = ?2, "PhotosChangeTimestamp" = ?3 WHERE _key = ?1',
     ],
   );
   assert.deepEqual(await world.rows('Property', '$select=PhotosCount'), [
