@@ -6,6 +6,7 @@ import type { StoreSettings } from '../../records/settings.ts';
 import type { Clock } from '../../store/clock.ts';
 import { newEpoch } from '../../store/epoch.ts';
 import { freeName, isBlank, mustNotBeInUse, setAside } from '../../store/files/beside.ts';
+import { writeError } from '../../store/files/partial-file.ts';
 import { makePrivateFile } from '../../store/files/private-file.ts';
 import { LAYOUT_VERSION, LayoutTooNew } from '../../store/layout-version.ts';
 import { readModel } from '../../store/meta.ts';
@@ -88,7 +89,11 @@ export function takeTurn(path: string): Disposable {
   const name = `${path}.making`;
   for (const end = performance.now() + PATIENCE; ; ) {
     using taken = new DisposableStack();
-    makePrivateFile(name);
+    try {
+      makePrivateFile(name);
+    } catch (error) {
+      throw writeError(error, path, name);
+    }
     const lock = taken.use(new DatabaseSync(name, { timeout: PATIENCE }));
     try {
       // The previous holder of the lock may have deleted this file: SQLite does not write to a file that has been unlinked.

@@ -5,7 +5,6 @@
  */
 import { chmodSync, closeSync, existsSync, fstatSync, renameSync, rmSync, statSync } from 'node:fs';
 import { PlatError, platError } from '../../errors/index.ts';
-import { codeOf } from '../../shared/error-code.ts';
 import { openPrivateFile } from './private-file.ts';
 
 /** The endings of the files that SQLite keeps beside a database. */
@@ -26,8 +25,8 @@ export function writeError(error: unknown, file: string, partial?: string): unkn
   if (!('path' in error))
     return platError('failed', { reason: `${file} cannot be written: ${error.message}.` }, { cause: error });
   if (partial === undefined || error.path !== partial) return error;
-  const code = codeOf(error);
-  return Object.assign(new Error(error.message.replace(partial, file), { cause: error }), { code });
+  // It remains an error of the system, whose message is all that a user needs.
+  return Object.assign(new Error(error.message.replace(partial, file)), { ...error, path: file });
 }
 
 export class PartialFile implements Disposable {

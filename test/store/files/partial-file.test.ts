@@ -74,6 +74,8 @@ test('the error for a file that cannot be created names that file, not the tempo
   assert.throws(() => new PartialFile(file, '.partial'), {
     code: 'ENOENT',
     message: `ENOENT: no such file or directory, open '${file}'`,
+    syscall: 'open',
+    path: file,
   });
 });
 
