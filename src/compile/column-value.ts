@@ -21,6 +21,19 @@ const KINDS: Readonly<Record<Field['type']['kind'], ColumnKind>> = {
 export const columnKind = ({ collection, type }: Field): ColumnKind =>
   collection ? 'text' : KINDS[type.kind];
 
+/** The kind of a column by its type as an engine reports it. A column without a type holds texts. */
+export function kindOfType(type: string): ColumnKind {
+  switch (type.toLowerCase()) {
+    case 'boolean':
+      return 'boolean';
+    case 'text':
+    case '':
+      return 'text';
+    default:
+      return 'number';
+  }
+}
+
 /** The value of a field as its column stores it. */
 export function encode(field: Field, value: FieldValue | undefined): string | number | boolean | null {
   if (value === undefined || value === null || isAbsent(value)) return null;

@@ -6,7 +6,7 @@ import { makeBackup } from '../../store/files/backup.ts';
 import { copyError } from '../../store/files/partial-file.ts';
 import { readModel, writeMeta } from '../../store/meta.ts';
 import type { WriteBackup } from '../../store/raw-tables.ts';
-import { connect } from './connection.ts';
+import { connect, READ_PATIENCE } from './connection.ts';
 import { translateError } from './errors.ts';
 import { structureOf } from './file-faults.ts';
 import { sqliteTables } from './raw-tables.ts';
@@ -37,11 +37,8 @@ export const writeBackup: WriteBackup = (file, from, options) =>
     }
   });
 
-/** Milliseconds to wait for a lock; no other process has the file. */
-const PATIENCE = 5000;
-
 async function faultOf(path: string, onProgress: Options['onProgress']): Promise<string | undefined> {
-  using connection = connect({ path, readOnly: false, busyTimeout: PATIENCE, cacheMegabytes: 64 });
+  using connection = connect({ path, readOnly: false, busyTimeout: READ_PATIENCE, cacheMegabytes: 64 });
   const session = sessionOn(connection);
   await writeMeta(session, { file: newEpoch() });
   const model = await readModel(session);

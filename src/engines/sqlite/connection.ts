@@ -8,6 +8,9 @@ import { type Deadline, registerFunctions } from './functions.ts';
 /** A value as `node:sqlite` returns it. */
 type Raw = string | number | bigint | null | Uint8Array;
 
+/** How long a read waits for the lock of another process, in milliseconds. */
+export const READ_PATIENCE = 5000;
+
 export interface ConnectionOptions {
   readonly path: string;
   readonly readOnly: boolean;

@@ -12,7 +12,7 @@ import { LAYOUT_VERSION, LayoutTooNew } from '../../store/layout-version.ts';
 import { readModel } from '../../store/meta.ts';
 import { beginStore, type Found, mustBeStore } from '../../store/new-store.ts';
 import { logStored } from '../../store/rows/change-log.ts';
-import { connect } from './connection.ts';
+import { connect, READ_PATIENCE } from './connection.ts';
 import { fullCode } from './errors.ts';
 import { mustOwnItsLog } from './file-id.ts';
 import { sessionOn, writeSessionOn } from './session.ts';
@@ -38,7 +38,7 @@ export function inspect(path: string): Found {
   if (!existsSync(path)) return 'nothing';
   if (isBlank(path)) return 'empty';
   mustOwnItsLog(path);
-  using database = new DatabaseSync(path, { readOnly: false, timeout: 5000 });
+  using database = new DatabaseSync(path, { readOnly: false, timeout: READ_PATIENCE });
   const hasTables = database.prepare('SELECT 1 FROM sqlite_schema').get() !== undefined;
   if (!isMarked(database)) {
     if (!hasTables) return 'empty';

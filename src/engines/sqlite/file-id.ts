@@ -8,11 +8,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { platError } from '../../errors/index.ts';
 import { isBlank } from '../../store/files/beside.ts';
+import { READ_PATIENCE } from './connection.ts';
 
 const READ = "SELECT value FROM plat_meta WHERE name = 'file'";
-/** Milliseconds to wait for a lock. */
-const PATIENCE = 5000;
-
 const idOf = (database: DatabaseSync): string => String(database.prepare(READ).get()?.value ?? '');
 
 /** The id in the file without its log; undefined if it cannot be read because it is being written. */
@@ -33,7 +31,7 @@ export function mustOwnItsLog(path: string): void {
   if (isBlank(`${path}-wal`)) return;
   const beneath = idBeneath(path);
   if (beneath === undefined) return;
-  using database = new DatabaseSync(path, { readOnly: true, timeout: PATIENCE });
+  using database = new DatabaseSync(path, { readOnly: true, timeout: READ_PATIENCE });
   if (idOf(database) === beneath) return;
   const reason = `a backup was put in its place, but the log next to it belongs to the previous file. End all processes that have it open, remove ${path}-wal and ${path}-shm, and run "plat restore --store ${path} --new-epoch"`;
   throw platError('storeDenied', { store: path, reason });

@@ -4,10 +4,11 @@ import { backup as backupDatabase, DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { platError } from '../../errors/index.ts';
 import { makePrivateFile } from '../../store/files/private-file.ts';
-import type { Before, FileEngine, Occupied } from '../../store/files/restore.ts';
-import { keyOf } from '../../store/key-store.ts';
+import { type Before, type FileEngine, type Occupied, readBefore } from '../../store/files/restore.ts';
+import { connect } from './connection.ts';
 import { inspectStore, takeTurn } from './create.ts';
 import { damageIn, isBusy, translateError } from './errors.ts';
+import { sessionOn } from './session.ts';
 import { openSqliteStore } from './store.ts';
 
 export const sqliteFiles: FileEngine = {
@@ -18,7 +19,7 @@ export const sqliteFiles: FileEngine = {
 };
 
 /** Locks the store's file for this process. A damaged or missing file cannot be locked. */
-function occupy(path: string): Occupied {
+async function occupy(path: string): Promise<Occupied> {
   using taken = new DisposableStack();
   const occupied = (before: Before | undefined, ...remarks: string[]): Occupied => {
     const held = taken.move();
@@ -28,10 +29,10 @@ function occupy(path: string): Occupied {
   try {
     // Refuses a file that is not a store: nothing else is overwritten.
     inspectStore(path, true);
-    const database = taken.use(new DatabaseSync(path, { timeout: 0 }));
+    const connection = taken.use(connect({ path, readOnly: false, busyTimeout: 0, cacheMegabytes: 1 }));
     // Every process that has a store open holds a shared lock on its file, even while it is idle.
-    database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT');
-    return occupied(readBefore(database));
+    connection.database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT');
+    return occupied(await readBefore(sessionOn(connection)));
   } catch (error) {
     if (isBusy(error)) {
       throw platError('failed', {
@@ -44,16 +45,6 @@ function occupy(path: string): Occupied {
     undefined,
     'the store that was there cannot be read, so it is not known whether a process had it open',
   );
-}
-
-function readBefore(database: DatabaseSync): Before {
-  const text = (name: string): string =>
-    String(database.prepare('SELECT value FROM plat_meta WHERE name = ?').get(name)?.value ?? '');
-  const moments = [Date.parse(text('last_stamp')), Number(text('settled'))].filter(Number.isFinite);
-  return {
-    newest: Math.max(...moments, 0),
-    keys: database.prepare('SELECT * FROM plat_keys ORDER BY created_at, id').all().map(keyOf),
-  };
 }
 
 /** Includes the content of the log of a file that was copied by hand. */

@@ -18,7 +18,7 @@ import type { Store } from '../../store/store.ts';
 import { storeClock } from '../../store/store-clock.ts';
 import { WholeBodies } from '../../store/whole/whole-bodies.ts';
 import { backupFile } from './backup.ts';
-import { bindings, type ConnectionOptions, connect } from './connection.ts';
+import { bindings, type ConnectionOptions, connect, READ_PATIENCE } from './connection.ts';
 import { createStore, inspectStore, migrateStore } from './create.ts';
 import { sqliteDialect } from './dialect.ts';
 import { damageIn, isMissing, refusalIn, translateError } from './errors.ts';
@@ -48,8 +48,6 @@ export interface SqliteStoreOptions extends EngineOptions {
   readonly cacheMegabytes?: Readonly<Record<'writing' | 'reading', number>>;
 }
 
-/** How long a read waits for the lock of another process, in milliseconds. */
-const READ_PATIENCE = 5000;
 const CACHE_MEGABYTES = { writing: 64, reading: 64 };
 /**
  * In a service, several connections have a cache, each of which is emptied by every commit of another connection, and the

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { ColumnKind } from '../../compile/column-value.ts';
+import { kindOfType } from '../../compile/column-value.ts';
 import { render, sql } from '../../compile/fragment.ts';
 import { PUBLISHED, type ResourceLayout, snakeCase, viewSelection } from '../../compile/layout/index.ts';
 import { fillSearch } from '../../compile/layout/search-table.ts';
@@ -32,12 +32,7 @@ export const TYPES = {
 /** The columns of a table; none if it does not exist. */
 export function columnsOf(database: DatabaseSync, table: string): Columns {
   const rows = database.prepare('SELECT name, type FROM pragma_table_info(?)').all(table);
-  return new Map(rows.map(({ name, type }) => [String(name), kindOf(String(type))]));
-}
-
-function kindOf(type: string): ColumnKind {
-  if (type === TYPES.boolean) return 'boolean';
-  return type === TYPES.text || type === '' ? 'text' : 'number';
+  return new Map(rows.map(({ name, type }) => [String(name), kindOfType(String(type))]));
 }
 
 const REFUSAL =
@@ -89,9 +84,9 @@ const isById = (table: StoredTable): boolean => isSearch(table) || PUBLISHED.has
 function creation(table: StoredTable): string {
   const columns = [...table.columns].map(declared).join(', ');
   const key = table.key.join(', ');
-  const keys =
-    isById(table) && !isSearch(table) ? `PRIMARY KEY (_id), UNIQUE (${key})` : `PRIMARY KEY (${key})`;
-  return `CREATE TABLE "${table.name}" (${columns}, ${keys})${isById(table) ? '' : ' WITHOUT ROWID'}`;
+  if (!isById(table)) return `CREATE TABLE "${table.name}" (${columns}, PRIMARY KEY (${key})) WITHOUT ROWID`;
+  const unique = isSearch(table) ? '' : `, UNIQUE (${key})`;
+  return `CREATE TABLE "${table.name}" (${columns}, PRIMARY KEY (_id)${unique})`;
 }
 
 /**

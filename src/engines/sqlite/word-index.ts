@@ -14,28 +14,21 @@ const isIndexed = (layout: ResourceLayout): boolean => !isOneTable(layout);
 const tableOf = (layout: ResourceLayout): string => `${layout.columnsTable}_words`;
 
 /**
- * The index stores no text: it receives words separated by spaces, or a whole text in ASCII. A trigger removes the words of a
- * deleted record, whichever statement deletes it.
- */
-const creation = (layout: ResourceLayout): string =>
-  `CREATE VIRTUAL TABLE "${tableOf(layout)}" USING fts5(words, content = '', contentless_delete = 1, tokenize = 'ascii')`;
-
-const trigger = (layout: ResourceLayout): string =>
-  `CREATE TRIGGER IF NOT EXISTS "${tableOf(layout)}_gone" AFTER DELETE ON "${layout.textsTable}"
-  BEGIN DELETE FROM "${tableOf(layout)}" WHERE rowid = old._id; END`;
-
-/**
- * Creates the index if it does not exist, with the words of the stored records, and the trigger, which is dropped with a table that
- * is recreated.
+ * Creates the index if it does not exist, with the words of the stored records, and the trigger that removes the words of a deleted
+ * record, which is dropped with a table that is recreated. The index stores no text: it receives words separated by spaces, or a whole
+ * text in ASCII.
  */
 export function extendWords(database: DatabaseSync, layout: ResourceLayout): void {
   if (!isIndexed(layout)) return;
-  const found = database.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(tableOf(layout));
-  if (found === undefined) {
-    database.exec(creation(layout));
+  const index = tableOf(layout);
+  if (database.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(index) === undefined) {
+    database.exec(
+      `CREATE VIRTUAL TABLE "${index}" USING fts5(words, content = '', contentless_delete = 1, tokenize = 'ascii')`,
+    );
     database.exec(wordsFrom(layout));
   }
-  database.exec(trigger(layout));
+  database.exec(`CREATE TRIGGER IF NOT EXISTS "${index}_gone" AFTER DELETE ON "${layout.textsTable}"
+    BEGIN DELETE FROM "${index}" WHERE rowid = old._id; END`);
 }
 
 /** A function takes at most 127 arguments. */

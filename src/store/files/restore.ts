@@ -19,11 +19,15 @@ import {
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { KeyRecord } from '../../access/index.ts';
+import { sql } from '../../compile/fragment.ts';
 import { timestampFrom } from '../../dictionary/index.ts';
 import { PlatError, platError } from '../../errors/index.ts';
 import { codeOf } from '../../shared/error-code.ts';
 import { findFaults } from '../check/check-store.ts';
 import { type Clock, systemClock } from '../clock.ts';
+import { keyOf } from '../key-store.ts';
+import { metaRows } from '../meta.ts';
+import type { Session } from '../session.ts';
 import type { ResourceStatus, Store } from '../store.ts';
 import { freeName, mustNotBeInUse, setAside } from './beside.ts';
 import { copyError, PartialFile } from './partial-file.ts';
@@ -37,7 +41,7 @@ export interface Occupied {
 /** What the engine of a file does for a restore. */
 export interface FileEngine {
   /** Locks every other process out of the store. @throws PlatError `failed` if one has it open */
-  occupy(path: string): Occupied;
+  occupy(path: string): Promise<Occupied>;
   /** Copies a backup, including the log of one that was copied by hand. */
   copy(backup: string, to: string): Promise<void>;
   open(path: string, clock: Clock): Promise<Store>;
@@ -79,6 +83,16 @@ export interface Before {
   readonly keys: readonly KeyRecord[];
 }
 
+/** As far as its moments can be read. @throws Damage for keys that cannot */
+export async function readBefore({ rows }: Session): Promise<Before> {
+  const found = await rows(metaRows('lastStamp', 'settled'));
+  const moments = found.map(({ name, value }) =>
+    name === 'settled' ? Number(value) : Date.parse(String(value)),
+  );
+  const keys = await rows(sql`SELECT * FROM plat_keys ORDER BY created_at, id`);
+  return { newest: Math.max(0, ...moments.filter(Number.isFinite)), keys: keys.map(keyOf) };
+}
+
 /** A last timestamp that is this far ahead of the clock was set by a wrong clock. */
 const AHEAD = 3_600_000;
 
@@ -92,7 +106,7 @@ export async function restore(
 ): Promise<Restored> {
   const path = behindLinks(named);
   mustNotBeInUse(path);
-  const occupied = engine.occupy(path);
+  const occupied = await engine.occupy(path);
   try {
     using taken = new PartialFile(path, '.restoring');
     const partial = taken.path;

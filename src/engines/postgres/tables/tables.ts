@@ -1,5 +1,5 @@
 /** The tables of records on a server and the views of them: what is there, what is lacking, and how it is added. */
-import type { ColumnKind } from '../../../compile/column-value.ts';
+import { kindOfType } from '../../../compile/column-value.ts';
 import { bind, join, name as quoted, type Sql, sql } from '../../../compile/fragment.ts';
 import {
   type ResourceLayout,
@@ -37,7 +37,7 @@ export async function readCatalog({ rows: read }: Pick<Session, 'rows'>, only?: 
        AND ${named} AND NOT c.relispartition AND a.attnum > 0 AND NOT a.attisdropped ORDER BY c.relname, a.attnum`,
   );
   const columnsOf = (found: typeof rows): Columns =>
-    new Map(found.map(({ name, type }) => [String(name), kindOf(String(type))]));
+    new Map(found.map(({ name, type }) => [String(name), kindOfType(String(type))]));
   const relations = Map.groupBy(rows, ({ relation }) => String(relation));
   return new Map([...relations].map(([relation, found]) => [relation, columnsOf(found)]));
 }
@@ -46,11 +46,6 @@ export async function readCatalog({ rows: read }: Pick<Session, 'rows'>, only?: 
 export async function columnsIn(session: Session): Promise<ColumnsOf> {
   const catalog = await readCatalog(session);
   return (table) => catalog.get(table);
-}
-
-function kindOf(type: string): ColumnKind {
-  if (type === 'boolean') return 'boolean';
-  return type === 'text' ? 'text' : 'number';
 }
 
 /** A table as declared on the server. */
