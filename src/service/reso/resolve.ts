@@ -48,7 +48,7 @@ export async function resolve(
       if (key === undefined) {
         // At the end of a path, a missing record is an empty response; before its end, it is an error.
         if (index === steps.length - 1) return { kind: 'nothing' };
-        throw notFound(target.resource);
+        throw notFound(resource);
       }
       target = { resource, key };
       continue;

@@ -115,7 +115,8 @@ test('a navigation to a single record returns it, or 204 if there is none', asyn
   assert.equal((await feed.record('Room/1001-R1/Listing?$select=ListingKey')).ListingKey, '1001');
   const nowhere = await feed.get("Property('1001')/BuyerAgent");
   assert.deepEqual([nowhere.status, nowhere.text, nowhere.headers['odata-version']], [204, '', '4.01']);
-  assert.equal((await feed.error("Property('1001')/BuyerAgent/Office"))[0], 404);
+  const [status, , message] = await feed.error("Property('1001')/BuyerAgent/Office");
+  assert.deepEqual([status, message], [404, 'There is no such Member record.'], 'the listing exists');
 });
 
 test("Resource('key')/Field returns the value, /$value its text, and null is 204", async () => {
