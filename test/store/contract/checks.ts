@@ -613,6 +613,15 @@ export function checkContract(engine: Engine): void {
     }
   });
 
+  test('a missing column of a table without records is named', async (t) => {
+    const world = await market(engine, t, ['A']);
+    await world.damage('ALTER TABLE plat_webhooks RENAME COLUMN bearer TO carried');
+    const faults = await Array.fromAsync(findFaults(world.store));
+    assert.deepEqual(faults, [
+      { place: 'file', kind: 'structure', what: ['there is no column plat_webhooks.bearer'] },
+    ]);
+  });
+
   test('record numbers that would be assigned twice are reported and repaired, and no record is overwritten meanwhile', async (t) => {
     const world = await market(engine, t, ['A', 'B']);
     const before = await world.rows('Property');
