@@ -75,18 +75,17 @@ const declared = ([column, form]: readonly [string, StoredColumn]): string =>
   declaredColumn(TYPES, column, form);
 
 /**
- * Whether the rows are in the order of their ids, so that new ones come last: an import brings entries of Lookup into use whose keys are
- * all over the table, and a commit would write most of its pages. An older plat has put these in the order of their keys.
+ * Whether new rows come last: an import brings entries of Lookup into use whose keys are all over the table, and a commit would write
+ * most of its pages. An older plat has put these in the order of their keys; both have the same columns and indexes, so that it can
+ * use, check and back up either.
  */
-const isById = (table: StoredTable): boolean => isSearch(table) || PUBLISHED.has(table.layout.resource.name);
+const isByRow = (table: StoredTable): boolean => isSearch(table) || PUBLISHED.has(table.layout.resource.name);
 
-/** A table is ordered by the ids of its records, which are its row ids, or by key. */
+/** A table is ordered by its row ids, which are the ids of the records in a search table, or by key. */
 function creation(table: StoredTable): string {
   const columns = [...table.columns].map(declared).join(', ');
-  const key = table.key.join(', ');
-  if (!isById(table)) return `CREATE TABLE "${table.name}" (${columns}, PRIMARY KEY (${key})) WITHOUT ROWID`;
-  const unique = isSearch(table) ? '' : `, UNIQUE (${key})`;
-  return `CREATE TABLE "${table.name}" (${columns}, PRIMARY KEY (_id)${unique})`;
+  const order = isByRow(table) ? '' : ' WITHOUT ROWID';
+  return `CREATE TABLE "${table.name}" (${columns}, PRIMARY KEY (${table.key.join(', ')}))${order}`;
 }
 
 /**
@@ -135,14 +134,11 @@ function indexesOf(stored: StoredTable): [string, string][] {
   const { layout, name: table, key, indexes } = stored;
   const { search } = layout;
   const isInOrder = ({ columns, covered, where }: StoredIndex): boolean =>
-    where === undefined &&
-    (columns.join() === key.join()
-      ? covered.length === 0 || search !== undefined
-      : isById(stored) && columns.join() === '_id');
+    where === undefined && columns.join() === key.join() && (covered.length === 0 || search !== undefined);
   return indexes
     .filter((index) => !isInOrder(index))
     .map(({ name, columns, covered, isOfFields, isUnique, where }) => {
-      const keys = isOfFields && isById(stored) ? ['_key'] : [];
+      const keys = isOfFields && isByRow(stored) ? ['_key'] : [];
       const others = covered.filter((column) => !key.includes(column));
       const list = [...columns, ...keys, ...others].map((column) => `"${column}"`).join(', ');
       const unique = isUnique && covered.length === 0 ? 'UNIQUE ' : '';

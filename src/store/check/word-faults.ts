@@ -19,11 +19,14 @@ export interface WordSource {
 /** The largest number of records in one array (800 MB). */
 const MOST_GIVEN = 100_000_000;
 
+/** UTF-16 code units of a word that are compared: an index may shorten longer words, SQLite's to 32 KB. */
+const COMPARED = 10_000;
+
 /** Hashes of words whose sum, in any order, is unlikely to be equal for two different lists. */
 function markOf(word: string, place: number): number {
   let mark = 0x811c9dc5 ^ place;
-  for (let index = 0; index < word.length; index++)
-    mark = Math.imul(mark ^ word.charCodeAt(index), 0x01000193);
+  const length = Math.min(word.length, COMPARED);
+  for (let index = 0; index < length; index++) mark = Math.imul(mark ^ word.charCodeAt(index), 0x01000193);
   return mark >>> 0;
 }
 

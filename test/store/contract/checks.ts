@@ -341,6 +341,17 @@ export function checkContract(engine: Engine): void {
     assert.deepEqual(await faultsIn(store, 3), []);
   });
 
+  test('words of any length are no fault', async (t) => {
+    const declarations = {
+      customFields: [{ resource: 'Property', name: 'Story', group: 'A', label: 'B', type: 'string' }],
+    };
+    const world = await makeWorld(engine, t, { settings: { declarations } });
+    const texts = ['x', 'ü', '漢', 'a𐐨'].map((letters) => `short ${letters.repeat(40_000)} end`);
+    await world.write('Property', ...texts.map((Story, at) => listing(`L${at}`, { Story })));
+    assert.deepEqual(await world.keys('Property'), ['L0', 'L1', 'L2', 'L3']);
+    assert.deepEqual([...(await faultsIn(world.store)), ...(await world.store.fileFaults())], []);
+  });
+
   test('each damage is reported where it is, and mend() repairs derived data', async (t) => {
     const keyOf = (at: number): string => `D${at}`;
     const world = await damageable(engine, t, keyOf);
