@@ -1,6 +1,6 @@
 /** Commands that delete, export, back up and count what a store contains. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readFileSync, symlinkSync } from 'node:fs';
 import { test } from 'node:test';
 import { openStore } from '../../src/open-store.ts';
 import { createKey } from '../../src/store/new-key.ts';
@@ -92,6 +92,24 @@ test('a new store that is imported from an export has the same content', async (
     out,
   );
   assert.equal(readFileSync(at.path('media.ndjson'), 'utf8').split('\n').length, 2);
+});
+
+test('an export never replaces a store, whatever its name, nor the log of one', async (t) => {
+  const at = place(t);
+  await filled(at);
+  symlinkSync(at.path('m.db'), at.path('link.ndjson'));
+  const ways = ['m.db', 'link.ndjson', 'm.db-wal'].flatMap((out) => [
+    [out, '--resource', 'Property'],
+    [out, '--declarations'],
+  ]);
+  for (const [out = '', ...what] of ways) {
+    assert.deepEqual(await at.run(['export', '--store', 'm.db', '--out', out, ...what]), {
+      code: 2,
+      out: '',
+      err: `plat: ${out} belongs to an SQLite database, which an export does not replace.\n`,
+    });
+  }
+  assert.deepEqual(await keysIn(at, 'Property', 'ListingKey'), ['1', '2']);
 });
 
 test('backup writes a complete store next to the live one, and never overwrites anything', async (t) => {

@@ -5,6 +5,7 @@ import type { StoreModel } from '../../compile/model.ts';
 import { nearestName } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import { PartialFile, writeError } from '../../store/files/partial-file.ts';
+import { isOfDatabase } from '../../store/files/store-file.ts';
 import type { Store } from '../../store/store.ts';
 import type { ConfigFile } from '../config.ts';
 import { withStore } from '../open-store.ts';
@@ -35,6 +36,15 @@ export function knownResource({ dictionary, stores }: StoreModel, name: string):
 
 async function* linesOf(records: AsyncIterable<string>): AsyncIterable<string> {
   for await (const record of records) yield `${record}\n`;
+}
+
+/** @throws PlatError `usage` for a file that an export must not replace: a store, perhaps the one that is exported */
+function mustBeReplaceable(out: string): void {
+  mustHaveFolder(out);
+  if (!isOfDatabase(out)) return;
+  throw platError('usage', {
+    reason: `${out} belongs to an SQLite database, which an export does not replace.`,
+  });
 }
 
 /** Writes text to a file, which gets its name only when it is complete, or directly to something else, such as a pipe. */
@@ -110,7 +120,7 @@ export function defineExport(exporting: Command): void {
           '--resource <name> is missing, or --declarations; PLAT_RESOURCE in the environment and "resource" in plat.config.json do as well.',
       });
     }
-    if (out !== undefined) mustHaveFolder(out);
+    if (out !== undefined) mustBeReplaceable(out);
     await withStore(address, { create: false }, async (store) => {
       const name = resource === undefined ? undefined : knownResource(await store.model(), resource);
       if (declarations === true || name === undefined) {

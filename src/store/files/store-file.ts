@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path';
 import { type PlatError, platError } from '../../errors/index.ts';
 import { codeOf } from '../../shared/error-code.ts';
 import { BEGINNING, kindOf } from '../../shared/file-kind.ts';
+import { BESIDE } from './partial-file.ts';
 
 const found = (path: string): Stats | undefined => statSync(path, { throwIfNoEntry: false });
 
@@ -120,6 +121,13 @@ export function whatItIs(path: string): string {
       return 'it is not an SQLite database';
   }
 }
+
+/** Whether a file is an SQLite database, or one that SQLite keeps beside a database. */
+export const isOfDatabase = (path: string): boolean =>
+  ['', ...BESIDE].some(
+    (end) =>
+      path.endsWith(end) && kindOf(beginningOf(path.slice(0, path.length - end.length))).kind === 'sqlite',
+  );
 
 function beginningOf(path: string): Buffer {
   const bytes = Buffer.alloc(BEGINNING);
