@@ -14,6 +14,7 @@ import { isChildCount } from '../../records/media.ts';
 import type { RowToRestamp, StoredRow } from '../../records/rows.ts';
 import { isStamp } from '../../records/stamps.ts';
 import { chunked } from '../../shared/chunked.ts';
+import { perObject } from '../../shared/per-object.ts';
 import type { Row } from '../session.ts';
 import type { RowPutter } from './put-rows.ts';
 import type { StoredRows } from './stored-rows.ts';
@@ -149,7 +150,7 @@ export function restamper(
   }
 
   async function restampTexts(rows: readonly RowToRestamp[], of: readonly Field[]): Promise<void> {
-    const texts = classTextColumns(layout, STAMPED);
+    const texts = stampedTexts(layout);
     // A medium moves two of ten timestamps.
     const moved = new Set(rows.flatMap(({ derived }) => Object.keys(derived)));
     const fields = of.filter(({ name }) => moved.has(name));
@@ -191,5 +192,7 @@ export function restamper(
 
 /** The class of all timestamps. */
 const STAMPED: ReadonlySet<string> = new Set(['open']);
+
+const stampedTexts = perObject((layout: ResourceLayout) => classTextColumns(layout, STAMPED));
 
 const isRecounted = ({ hash }: RowToRestamp): boolean => hash !== undefined;
