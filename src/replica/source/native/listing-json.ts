@@ -36,8 +36,9 @@ export function listingJson(
   const masked: string[] = [];
   const collections = new Map<string, Members>();
   const put = (name: string, value: unknown): void => {
-    // As a member, this name would set the prototype.
-    if (name === '__proto__') Object.defineProperty(json, name, { value, enumerable: true });
+    // Assigned, this name would set the prototype. A source may give it twice.
+    if (name === '__proto__')
+      Object.defineProperty(json, name, { value, enumerable: true, configurable: true });
     else json[name] = value;
   };
   for (const name of Object.keys(fields)) {

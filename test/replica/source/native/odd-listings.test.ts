@@ -37,6 +37,21 @@ for (const name of ['constructor', 'toString', 'hasOwnProperty', 'valueOf', '__p
   }
 }
 
+test('custom fields with the name of the prototype, given several times, end no run', async (t) => {
+  const named: Json = JSON.parse('{"__proto__":5}');
+  const clock = testClock();
+  const server = await nativeServer(t, clock, listings(1, clock));
+  server.listings[0] = {
+    ...server.listings[0],
+    ...named,
+    CustomFields: [{ Main: [{ Group: [{ A: 1 }, { B: 2 }] }] }],
+  };
+  server.customFields = ['A', 'B'].map((label) => ({ Group: { [label]: { FieldName: '__proto__' } } }));
+  const replica = await makeReplica(t, { from: server.root, interface: 'native', clock });
+  assert.equal(await replica.replicate({ customFields: true }), 'done');
+  assert.deepEqual(await replica.keys('Property'), keysUpTo(1));
+});
+
 test('phone types, user types and field types named like a property of every JavaScript object count as unknown', async (t) => {
   const clock = testClock();
   const server = await nativeServer(t, clock, listings(1, clock), [
