@@ -130,6 +130,16 @@ test('an open store, a damaged backup and a file that is not a backup change not
   assert.match(text.err, /^plat: text\.db is not a plat store: .* Nothing was changed\.\n$/);
   const missing = await at.run(['restore', 'nothing.db', '--store', 's.db']);
   assert.deepEqual([missing.code, missing.err], [2, 'plat: There is no file nothing.db.\n']);
+  symlinkSync('s.db', at.path('link.db'));
+  for (const [backup = '', store = ''] of ['s.db s.db', 's.db link.db', 'link.db s.db'].map((pair) =>
+    pair.split(' '),
+  )) {
+    assert.deepEqual(await at.run(['restore', backup, '--store', store]), {
+      code: 2,
+      out: '',
+      err: `plat: ${backup} is the store itself, and not a backup of it.\n`,
+    });
+  }
   const server = await at.run(['restore', 'b.db', '--store', 'postgres://localhost/none']);
   assert.equal(server.code, 2);
   assert.match(server.err, /"plat restore --store STORE --new-epoch" tells replicas of it\.\n$/);

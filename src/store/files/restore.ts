@@ -105,6 +105,9 @@ export async function restore(
   { path: named, backup, clock = systemClock, onProgress, link = linkSync }: Restore,
 ): Promise<Restored> {
   const path = behindLinks(named);
+  if (existsSync(backup) && existsSync(path) && realpathSync(backup) === realpathSync(path)) {
+    throw platError('usage', { reason: `${backup} is the store itself, and not a backup of it.` });
+  }
   mustNotBeInUse(path);
   const occupied = await engine.occupy(path);
   try {
