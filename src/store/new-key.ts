@@ -65,7 +65,15 @@ export async function createKey(
   return { key, token };
 }
 
-/** @throws PlatError `usage` for an unknown role, and for a floor plan key without a system */
+/**
+ * Rejects an identifier without characters, as of a variable that is not set: it would hide every record.
+ * @throws PlatError `usage`
+ */
+export function mustNameSystems(systems: readonly string[], word: string): void {
+  if (systems.some((each) => each.trim() === '')) throw platError('usage', { reason: `A ${word} is blank.` });
+}
+
+/** @throws PlatError `usage` for an unknown role, a blank system, and for a floor plan key without a system */
 export function mustBePossible(
   asked: Pick<NewKey, 'kind' | 'role' | 'systems'>,
   { rules }: StoreModel,
@@ -75,6 +83,7 @@ export function mustBePossible(
     const known = [...rules.roles.keys()].join(', ');
     throw platError('usage', { reason: `There is no role ${asked.role}; there are ${known}.` });
   }
+  mustNameSystems(asked.systems, words.system);
   if (asked.kind === 'floorplans' && asked.systems.length === 0) {
     throw platError('usage', { reason: `A floorplans key needs at least one ${words.system}.` });
   }

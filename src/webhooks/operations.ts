@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { timestampFrom } from '../dictionary/index.ts';
 import { platError } from '../errors/index.ts';
 import { type FeedPosition, positionIn, START } from '../store/change-feed.ts';
+import { mustNameSystems } from '../store/new-key.ts';
 import type { Store } from '../store/store.ts';
 import type { Webhook, WebhookTarget } from '../store/webhooks.ts';
 import { attempt, type Means, type Outcome } from './attempt.ts';
@@ -28,7 +29,7 @@ const refuse = (reason: string) => platError('usage', { reason });
  * Creates a webhook that receives changes from now on.
  *
  * @returns the webhook and its secret, which is shown only this once
- * @throws PlatError `usage` for an invalid URL, role or resource
+ * @throws PlatError `usage` for an invalid URL, role, resource or system
  */
 export async function createWebhook(
   store: Store,
@@ -37,6 +38,7 @@ export async function createWebhook(
   const { rules, dictionary } = await store.model();
   const url = addressOf(asked);
   mustBeToken(asked.bearer);
+  mustNameSystems(asked.systems, 'system');
   const role = rules.roles.get(asked.role);
   if (role === undefined) {
     throw refuse(`There is no role ${asked.role}; there are ${[...rules.roles.keys()].join(', ')}.`);

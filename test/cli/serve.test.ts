@@ -260,6 +260,8 @@ test('invalid keys are rejected', async (t) => {
   const answers = await Promise.all([
     create('--role', 'king'),
     create('--kind', 'floorplans'),
+    create('--kind', 'floorplans', '--system', ' '),
+    at.run(['webhook', 'create', '--store', 'm.db', '--url', 'https://x.example/', '--system', '']),
     create('--kind', 'king'),
     create('--expires', 'soon'),
     create('--expires', '2020-01-01'),
@@ -277,6 +279,8 @@ test('invalid keys are rejected', async (t) => {
     [
       [2, '', 'plat: There is no role king; there are private, idx, vow, public, portal.'],
       [2, '', 'plat: A floorplans key needs at least one --system.'],
+      [2, '', 'plat: A --system is blank.'],
+      [2, '', 'plat: A system is blank.'],
       [
         2,
         '',
