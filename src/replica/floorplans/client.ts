@@ -9,6 +9,7 @@ import { RequestFailure } from '../http/failure.ts';
 import { UNLIMITED } from '../http/rate-budget.ts';
 import { USUAL_BACKOFF } from '../http/retry.ts';
 import { readJson } from '../source/answer.ts';
+import { Digests } from '../source/loop-guard.ts';
 import { givenLink } from '../source/reso/lists.ts';
 import { quoted, withOptions } from '../source/reso/urls.ts';
 
@@ -33,8 +34,8 @@ const LIMITS = { largest: 32 * 1024 * 1024, timeout: 30_000, longest: 300_000 } 
 const BACKOFF = { ...USUAL_BACKOFF, attempts: 5 };
 
 /**
- * The floor plan records of one listing, or of a whole originating system. Follows the next links of the service, or
- * pages by `$skip` where it gives none.
+ * The floor plan records of one listing, or of a whole originating system, each once. Follows the next links of the service, or
+ * pages by `$skip` where it gives none, until a page has no new record: pages may be smaller than requested.
  */
 export async function* floorPlans(
   source: FloorPlanSource,
@@ -53,16 +54,20 @@ export async function* floorPlans(
       ...(skip > 0 ? [`$skip=${skip}`] : []),
     ]);
   const visited = new Set<string>();
+  const seen = new Digests();
   let skip = 0;
+  let hasLinks = false;
   for (let url: string | undefined = at(0); url !== undefined; ) {
     if (visited.has(url))
       throw platError('failed', { reason: `The service links to the same page twice: ${url}.` });
     visited.add(url);
     const page: MediaPage = await client.get(url, pageOf);
-    yield* page.records;
+    const fresh = page.records.filter(({ MediaKey }) => seen.add(MediaKey));
+    yield* fresh;
     skip += page.records.length;
+    hasLinks ||= page.next !== undefined;
     if (page.next !== undefined) url = addressAt(root, page.next, url);
-    else url = page.records.length === PAGE ? at(skip) : undefined;
+    else url = hasLinks || fresh.length === 0 ? undefined : at(skip);
   }
 }
 

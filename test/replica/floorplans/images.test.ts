@@ -169,6 +169,29 @@ test('names of files: no key leads out of the folder, is a special name or too l
   );
 });
 
+for (const [what, isSkipping] of [
+  ['serves smaller pages than requested, without links', true],
+  ['ignores $skip', false],
+] as const) {
+  test(`plat floorplans: every record once from a service that ${what}`, async (t) => {
+    const at = place(t);
+    const plans = ['A', 'B', 'C', 'D', 'E'].map((MediaKey) => ({ MediaKey }));
+    const server = await listen(t, ({ query }): Reply => {
+      const skip = isSkipping ? Number(query.get('$skip') ?? 0) : 0;
+      return json({ value: plans.slice(skip, isSkipping ? skip + 2 : undefined) });
+    });
+    const source = ['--from', `${server.origin}/Reso`, '--token', 'secret', '--system', 'S'];
+    const out = await at.done(['floorplans', ...source]);
+    assert.deepEqual(
+      out
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+      plans,
+    );
+  });
+}
+
 test('plat floorplans: one bad image does not end the command; all others are stored, and it exits with 1', async (t) => {
   const at = place(t);
   let root = '';
