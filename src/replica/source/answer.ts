@@ -89,6 +89,27 @@ export function serverClock(client: SourceClient, cheap: string, list: string): 
   };
 }
 
+/** The description of a plat surface, at the address where it is served (RFC 8631). */
+const DESCRIBED = /<([^<>]*)\/openapi\.json>; rel="service-desc"/;
+
+/**
+ * Asks a plat source once where it serves, which may not be where it is asked; any other is taken to serve there.
+ * @param cheap an address whose response names it
+ */
+export function servedAt(
+  { client, root, capabilities }: Pick<SourceOptions, 'client' | 'root' | 'capabilities'>,
+  cheap: string,
+): () => Promise<string> {
+  const { origin } = new URL(root);
+  const read = ({ headers }: Answer): string => DESCRIBED.exec(headers.link ?? '')?.[1] ?? origin;
+  let asked: Promise<string> | undefined;
+  return async () => {
+    if (!capabilities.isPlat) return origin;
+    asked ??= client.get(cheap, read);
+    return asked;
+  };
+}
+
 /** What a source shows: its fields, its view of the records (plat only), and its epoch (plat only). */
 export interface ShownFacts {
   /** The complete description of its fields. */

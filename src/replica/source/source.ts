@@ -241,8 +241,8 @@ export interface Source {
   readonly capabilities: Capabilities;
   /** Fields of its own that the source declares. */
   readonly foreignFields: readonly ForeignField[];
-  /** Its address: scheme, host and port. */
-  readonly origin: string;
+  /** Where it says that it serves: the addresses of its files begin so. */
+  servedAt(): Promise<string>;
   /** How many keys `some` and `children` take at once. */
   readonly someAtOnce: number;
   /** The source's clock, asked now. Milliseconds since 1970. */

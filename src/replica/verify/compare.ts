@@ -56,11 +56,12 @@ async function compareSome(
   );
   const elsewhere = new Set(await store.checkpoints.missing(name, resource.name, keys));
   const model = await store.model();
+  const base = await feed.servedAt();
   const compared: Compared[] = [];
   for (const record of records) {
     const found = served.get(record.key) ?? (await unseen(store, record));
     const isLost = found !== undefined && elsewhere.has(record.key);
-    const { fields, members } = differences(model, record, found, feed.origin);
+    const { fields, members } = differences(model, record, found, base);
     compared.push({ record, fields: isLost ? [...(fields ?? []), 'its source'] : fields, members });
   }
   return compared;
@@ -83,12 +84,12 @@ function differences(
   model: StoreModel,
   record: ParsedRecord,
   found: Served | undefined,
-  origin: string,
+  base: string,
 ): Pick<Compared, 'fields' | 'members'> {
   const members = new Map<string, number>();
   if (found === undefined) return { fields: undefined, members };
   if (found.kind === 'broken') return { fields: [found.why], members };
-  const fields = differingMembers(model, record, found.json, origin);
+  const fields = differingMembers(model, record, found.json, base);
   for (const [name, given] of record.children) {
     const target = record.resource.navigations.get(name)?.target;
     if (target === undefined) continue;
@@ -105,7 +106,7 @@ function differences(
       if (json === undefined) fields.push(`${name}(${member.key}) is missing`);
       else {
         fields.push(
-          ...differingMembers(model, member, json, origin).map((field) => `${name}(${member.key}).${field}`),
+          ...differingMembers(model, member, json, base).map((field) => `${name}(${member.key}).${field}`),
         );
       }
     }
@@ -119,7 +120,7 @@ function differingMembers(
   { settings }: StoreModel,
   { resource, values }: ParsedRecord,
   json: Readonly<Record<string, unknown>>,
-  origin: string,
+  base: string,
 ): string[] {
   const ownStamp = stampsAsOwn(settings) ? 'ModificationTimestamp' : REPLICA_TIMESTAMP;
   const names = new Set([...Object.keys(values), ...Object.keys(json)]);
@@ -130,7 +131,7 @@ function differingMembers(
     // The replica adds what a source does not say of a listing's system.
     if (isDerived(name) && isAbsent(values[name])) return false;
     if (field.resource === 'Media' && name === 'MediaURL') {
-      return !isSameAddress(values[name], json[name], origin);
+      return !isSameAddress(values[name], json[name], base);
     }
     return !isEqual(values, json, name);
   });
@@ -147,13 +148,13 @@ function isEqual(values: FieldValues, json: Readonly<Record<string, unknown>>, n
 
 /**
  * Addresses of files that a plat serves are signed again for every request, so the files that they name are compared.
- * The origin of the source shows that it serves a file, also when it was asked under another name before. Any other
- * address has to be the same.
+ * The base of the source shows that it serves a file, also when it had another base before. Any other address has to be
+ * the same.
  */
-function isSameAddress(given: unknown, stored: unknown, origin: string): boolean {
+function isSameAddress(given: unknown, stored: unknown, base: string): boolean {
   const [one, other] = [signedFile(given), signedFile(stored)];
   if (one === undefined || other === undefined) return given === stored;
-  const isServed = one.base === other.base || other.base === '' || one.base === origin;
+  const isServed = one.base === other.base || other.base === '' || one.base === base;
   return isServed && one.file === other.file;
 }
 

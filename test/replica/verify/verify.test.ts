@@ -249,6 +249,38 @@ for (const kind of KINDS) {
   });
 }
 
+for (const kind of KINDS) {
+  test(`${kind}: a source that serves its files at another address than before has the same files`, async (t) => {
+    const publicUrls: { replication?: string } = {};
+    const feed = await platFeed(t, { service: { publicUrls } });
+    publicUrls.replication = 'https://old.example';
+    const media = (...names: readonly string[]): Json[] =>
+      names.map((name, at) => photo(`p${at}`, { MediaURL: `photos/${name}.jpg` }));
+    await feed.write('Property', whole('7', { Media: media('a', 'b') }));
+    feed.clock.advance(HOUR);
+    const replica = await feed.replica(t, kind);
+    await replica.replicate();
+    const stored = async () => (await replica.rows('Media')).map(({ MediaURL }) => String(MediaURL));
+    for (const url of await stored())
+      assert.match(url, /^https:\/\/old\.example\/media\/.*\/photos\/[ab]\.jpg$/);
+    publicUrls.replication = 'https://new.example';
+    for (const wish of [{}, { sample: 100 }]) assert.deepEqual(await found(replica, wish), []);
+    // Another file is another one, whatever its address.
+    const [one = '', other = ''] = await stored();
+    await plant(replica, 'Property', {
+      ...(await ownListing(replica, '7')),
+      Media: [photo('p0', { MediaURL: one }), photo('p1', { MediaURL: other.replace('b.jpg', 'c.jpg') })],
+    });
+    for (const wish of [{}, { sample: 100 }]) {
+      const named = (await found(replica, wish)).flat();
+      assert.deepEqual(
+        named.filter((name) => /URL/.test(String(name))),
+        ['Media(p1).MediaURL'],
+      );
+    }
+  });
+}
+
 test('a difference counts only if a second read confirms it', async (t) => {
   const clock = testClock();
   const server = await odataServer(t, clock, { Property: listings(6, clock) });

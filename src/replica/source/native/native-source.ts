@@ -2,7 +2,14 @@ import { jsonOf } from '../../../records/nesting.ts';
 import { isObject } from '../../../shared/json.ts';
 import type { Answer } from '../../http/client.ts';
 import { isGone, RequestFailure } from '../../http/failure.ts';
-import { factsOf, readJson, type SourceOptions, serverClock, withoutEmptyLists } from '../answer.ts';
+import {
+  factsOf,
+  readJson,
+  type SourceOptions,
+  servedAt,
+  serverClock,
+  withoutEmptyLists,
+} from '../answer.ts';
 import { eventFeed } from '../events.ts';
 import { withRecordsApart } from '../pages.ts';
 import {
@@ -142,7 +149,7 @@ export function nativeSource(options: NativeSourceOptions): Source {
   return {
     capabilities,
     foreignFields: options.foreignFields,
-    origin: new URL(root).origin,
+    servedAt: servedAt(options, `${root}system`),
     someAtOnce: MANY,
     serverTime: serverClock(client, `${root}system`, `${root}${LISTINGS}?_limit=1&${KEYS_ALONE}`),
     discovered: options.discovered,

@@ -9,7 +9,14 @@ import { isObject, type JsonObject } from '../../../shared/json.ts';
 import { DIGEST_FORM } from '../../../store/digest.ts';
 import type { Answer } from '../../http/client.ts';
 import { isGone, isOfRequest, isUnsupported, mayAskTooMuch, RequestFailure } from '../../http/failure.ts';
-import { factsOf, readJson, type SourceOptions, serverClock, withoutEmptyLists } from '../answer.ts';
+import {
+  factsOf,
+  readJson,
+  type SourceOptions,
+  servedAt,
+  serverClock,
+  withoutEmptyLists,
+} from '../answer.ts';
 import { eventFeed } from '../events.ts';
 import { joinPages, NOTHING, oneByOne, withRecordsApart } from '../pages.ts';
 import type {
@@ -148,7 +155,7 @@ export function resoSource(options: ResoSourceOptions): Source {
   return {
     capabilities,
     foreignFields: options.foreignFields,
-    origin: new URL(root).origin,
+    servedAt: servedAt(options, root),
     someAtOnce: MANY,
     serverTime: serverClock(
       client,
