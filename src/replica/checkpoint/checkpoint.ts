@@ -76,6 +76,11 @@ export class Checkpoint {
     return new Checkpoint(options, await checkpoints.state(options.source), new Map(quarantined));
   }
 
+  /** Whether storing any record failed the last time. */
+  get hasQuarantined(): boolean {
+    return this.#quarantined.size > 0;
+  }
+
   /** Whether storing a record failed the last time. */
   isQuarantined(resource: string, key: string): boolean {
     return this.#quarantined.has(recordName({ resource, key }));

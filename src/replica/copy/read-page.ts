@@ -3,7 +3,7 @@
  * fields that the dictionary lacks, and quarantines what cannot be stored. It stores no record.
  */
 import type { StoreModel } from '../../compile/model.ts';
-import { type Dictionary, findNavigation, type Resource } from '../../dictionary/index.ts';
+import { type Dictionary, type Field, findNavigation, type Resource } from '../../dictionary/index.ts';
 import { isTooDeep, jsonOf, TOO_DEEP } from '../../records/nesting.ts';
 import { parseRecord } from '../../records/parse-record.ts';
 import { isStorableKey, type LenientField, type ParsedRecord } from '../../records/parsed-record.ts';
@@ -216,6 +216,7 @@ function mapped(list: readonly unknown[], change: (member: unknown) => unknown):
  * (records/lenient.ts).
  */
 function inForms(resource: Resource, json: JsonObject, dictionary: Dictionary): JsonObject {
+  if (!hasGuesses(dictionary)) return json;
   let changed: Record<string, unknown> | undefined;
   for (const name of Object.keys(json)) {
     const value = json[name];
@@ -227,13 +228,20 @@ function inForms(resource: Resource, json: JsonObject, dictionary: Dictionary): 
   return changed ?? json;
 }
 
+const isGuess = ({ collection, custom, type }: Field): boolean =>
+  !collection && custom !== undefined && type.kind === 'string';
+
+/** Whether the dictionary has a custom text field at all. */
+const hasGuesses = perObject(({ resources }: Dictionary): boolean =>
+  [...resources.values()].some(({ fields }) => [...fields.values()].some(isGuess)),
+);
+
 function formOf(resource: Resource, name: string, value: unknown, dictionary: Dictionary): unknown {
   if (value === null || value === undefined) return value;
   const field = resource.fields.get(resource.fieldAliases.get(name) ?? name);
   if (field !== undefined) {
-    const isRead = field.collection || typeof value === 'string' || isInexact(value);
-    if (isRead || field.custom === undefined || field.type.kind !== 'string') return value;
-    return JSON.stringify(value);
+    const isRead = !isGuess(field) || typeof value === 'string' || isInexact(value);
+    return isRead ? value : JSON.stringify(value);
   }
   const target = Array.isArray(value) ? findNavigation(resource, name)?.target : undefined;
   const members = dictionary.resources.get(target ?? '');

@@ -83,6 +83,7 @@ function marksOf(
 /** Records and members that were stored after all, and sub-resources that arrived with their listing. */
 function releases(copy: Copy, { records, partial }: Intake): Keys[] {
   const found: Keys[] = [];
+  if (!copy.checkpoint.hasQuarantined) return found;
   const missing = new Set(partial.map(({ key, collection }) => entryName(key, collection)));
   const look = ({ resource: { name }, key, children, onlyChildren }: ParsedRecord): void => {
     if (!onlyChildren) {
@@ -98,11 +99,11 @@ function releases(copy: Copy, { records, partial }: Intake): Keys[] {
 
 /** Quarantined records that the source deleted, and members that are missing from a complete collection. */
 function absentEntries({ checkpoint }: Copy, { records, remove, quarantine }: Intake): Keys[] {
+  if (!checkpoint.hasQuarantined) return [];
   const entries = Map.groupBy(
     checkpoint.quarantined(({ key }) => key !== undefined),
     ({ subject: { resource, key = '' } }) => recordName({ resource, key }),
   );
-  if (entries.size === 0) return [];
   const again = new Set(quarantine.map(recordName));
   const found: QuarantinedRecord[] = [];
   for (const { resource, keys } of remove) {
