@@ -95,10 +95,8 @@ export class ImageFolder {
     try {
       const given = await fetchFile(
         environment,
-        { address: url, signal, egress, own: root.origin, largest },
+        { address: url, signal, egress, own: root.origin, largest, isImage: true },
         async (content, contentType) => {
-          if (NO_IMAGE.test(contentType))
-            throw new RequestFailure('rejected', `${contentType} came, and no image`);
           await writeFile(content, partial, largest);
           return contentType;
         },
@@ -115,9 +113,6 @@ export class ImageFolder {
     }
   }
 }
-
-/** What a host may return instead of an image, such as a login page. */
-const NO_IMAGE = /^(?:text\/html|application\/(?:xhtml\+xml|json))\b/i;
 
 const EXTENSION = /\.([a-z0-9]{1,5})$/i;
 

@@ -26,7 +26,12 @@ export interface FileRequest {
   readonly own?: string;
   /** Bytes. */
   readonly largest: number;
+  /** Whether a page or a text is not the file. */
+  readonly isImage: boolean;
 }
+
+/** What a host may return instead of an image, such as a login page. */
+const NO_IMAGE = /^(?:text\/html|application\/(?:xhtml\+xml|json))\b/i;
 
 /**
  * Fetches the file at a URL and passes it to `take`. The request carries no token, since anybody may host media.
@@ -39,8 +44,14 @@ export async function fetchFile<T>(
 ): Promise<T> {
   const pace = watchPace(clock, file.signal);
   try {
-    const { body, headers } = await answerOf({ transport, clock }, { ...file, signal: pace.signal });
-    return await take(pace.counted(body), headers['content-type'] ?? 'application/octet-stream');
+    const response = await answerOf({ transport, clock }, { ...file, signal: pace.signal });
+    const { body, headers } = response;
+    const type = headers['content-type'] ?? 'application/octet-stream';
+    if (file.isImage && NO_IMAGE.test(type)) {
+      await asked(beginningOf(response));
+      throw new RequestFailure('rejected', `${type} came, and no image`);
+    }
+    return await take(pace.counted(body), type);
   } catch (error) {
     throw pace.tooSlow() ?? error;
   } finally {

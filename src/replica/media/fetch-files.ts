@@ -2,7 +2,8 @@
  * Fetches the files of media records of new and changed listings, and deletes those of deleted listings. A file that cannot be
  * fetched is tried again later, and delays neither other files nor other hosts.
  */
-import type { FieldValues } from '../../dictionary/index.ts';
+import type { FieldValues, MediaKind } from '../../dictionary/index.ts';
+import { mediaKind } from '../../records/media.ts';
 import type { Copy } from '../copy/copy.ts';
 import { FILES, fetchAllStored } from '../copy/pending-fetches.ts';
 import { storePage } from '../copy/store-page.ts';
@@ -23,12 +24,16 @@ const LARGEST_FILE = 200 * 1024 * 1024;
 const FIRST_WAIT = 15 * 60_000;
 const LONGEST_WAIT = 24 * 3_600_000;
 
+/** Other media may be pages, such as tours. */
+const IMAGES: ReadonlySet<MediaKind> = new Set(['photo', 'plan']);
+
 /** Media of one listing whose file is to be fetched. */
 interface Job {
   readonly mediaKey: string;
   readonly listingKey: string;
   readonly url: string;
   readonly version: string;
+  readonly isImage: boolean;
   readonly failures: number;
   /** Whether the address is as new as the source can return it. */
   readonly isRenewed: boolean;
@@ -211,7 +216,11 @@ class Round {
       const version = versionOf(record);
       if (file?.version === version && (await this.#folder.has(file))) continue;
       if (file !== undefined && hasToWait(file, version, environment.clock.now())) waiting++;
-      else jobs.push({ mediaKey, listingKey, url, version, failures: file?.failures ?? 0, isRenewed: false });
+      else {
+        const { failures = 0 } = file ?? {};
+        const isImage = IMAGES.has(mediaKind(record));
+        jobs.push({ mediaKey, listingKey, url, version, isImage, failures, isRenewed: false });
+      }
     }
     for (const mediaKey of known.keys()) this.#folder.forget(mediaKey);
     return { jobs, waiting };
@@ -233,7 +242,7 @@ class Round {
     const { clock } = environment;
     const begun = clock.now();
     const signal = this.#signal;
-    const from = { address: job.url, signal, egress, largest: LARGEST_FILE };
+    const from = { address: job.url, signal, egress, largest: LARGEST_FILE, isImage: job.isImage };
     try {
       const file = await fetchFile(environment, from, async (content, type) => ({
         ...(await this.#folder.keep(content, endingOf(type), LARGEST_FILE)),

@@ -27,7 +27,7 @@ function ask(transport: Transport, address: string, { clock = manualClock(), req
   const { signal } = new AbortController();
   return fetchFile(
     { transport, clock, random: () => 0.5 },
-    { address, signal, egress: 'any', largest: 1000, ...request },
+    { address, signal, egress: 'any', largest: 1000, isImage: false, ...request },
     async (content, type) => ({ text: await textOf(content), type }),
   );
 }
@@ -108,7 +108,13 @@ test('a file whose declared size is too large is not read; one that is shorter t
   );
   let isTaken = false;
   const { signal } = new AbortController();
-  const request = { address: `${origin}/large`, signal, egress: 'any', largest: 1000 } as const;
+  const request = {
+    address: `${origin}/large`,
+    signal,
+    egress: 'any',
+    largest: 1000,
+    isImage: false,
+  } as const;
   const taking = fetchFile({ transport, clock: manualClock(), random: () => 0.5 }, request, async () => {
     isTaken = true;
   });
@@ -174,7 +180,7 @@ test('a body that stalls on the real network is abandoned, and its connection is
   const clock = manualClock();
   const { origin, open, transport } = await server(t, () => ({ body: 'beginning', stalls: true }));
   const { signal } = new AbortController();
-  const request = { address: `${origin}/`, signal, egress: 'any', largest: 1000 } as const;
+  const request = { address: `${origin}/`, signal, egress: 'any', largest: 1000, isImage: false } as const;
   const taking = fetchFile({ transport, clock, random: () => 0.5 }, request, async (content) => {
     for await (const _ of content) void clock.advance(MINUTE);
   });

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import type { FileSource } from '../../../src/service/options.ts';
 import { listing, photo } from '../../support/builders.ts';
 import { DAY, SECOND } from '../../support/clock.ts';
-import { mediaReplica, sha256, url } from './media-replica.ts';
+import { bytes, mediaReplica, sha256, url } from './media-replica.ts';
 
 const HOUR = 3600 * SECOND;
 
@@ -144,4 +144,32 @@ test('the first run with --media files fetches the files of all stored listings'
   assert.equal(existsSync(join(folder, 'index.db')), false);
   await run();
   assert.equal(files().length, 1);
+});
+
+test('a page is not the file of a photo, and is requested again; it is that of a tour', async (t) => {
+  const { host, feed, run, rows } = await mediaReplica(t);
+  const page = () => ({
+    status: 200,
+    headers: { 'content-type': 'text/html; charset=utf-8' },
+    body: bytes('Log in'),
+  });
+  host.files.set(url('a'), page).set(url('b'), page);
+  await feed.write(
+    'Property',
+    listing('1', { Media: [photo('a'), photo('b', { MediaCategory: 'Unbranded Virtual Tour' })] }),
+  );
+  feed.clock.advance(HOUR);
+  await run();
+  const tour = { media_key: 'b', sha256: sha256('Log in'), failures: 0, reason: null };
+  assert.deepEqual(rows(), [
+    { media_key: 'a', sha256: null, failures: 1, reason: 'text/html; charset=utf-8 came, and no image' },
+    tour,
+  ]);
+  host.files.set(url('a'), 'a picture');
+  feed.clock.advance(HOUR);
+  await run();
+  assert.deepEqual(rows(), [
+    { media_key: 'a', sha256: sha256('a picture'), failures: 0, reason: null },
+    tour,
+  ]);
 });
