@@ -1,9 +1,11 @@
 /** Retries storing quarantined records, for instance after a field was declared. */
-import { parsedJson } from '../shared/json.ts';
+import { jsonOf } from '../records/nesting.ts';
+import { type JsonObject, parsedJson } from '../shared/json.ts';
 import type { CheckpointChange, Quarantined } from '../store/checkpoints.ts';
 import { type Clock, systemClock } from '../store/clock.ts';
 import type { Store } from '../store/store.ts';
 import type { WriteReport } from '../store/write/report.ts';
+import { recordName } from './checkpoint/checkpoint.ts';
 import { type Acquired, acquireSource, newAcquirer } from './checkpoint/lease.ts';
 import { readNote } from './checkpoint/notes.ts';
 import { fetchedApart } from './copy/pending-fetches.ts';
@@ -11,7 +13,7 @@ import { pendingReason, RECORD, subjectOf } from './copy/quarantine-entry.ts';
 import { readAgain } from './copy/read-page.ts';
 import { sourceName } from './run/options.ts';
 import { type AskOptions, asking } from './run/session.ts';
-import { seekAbsent } from './steps/absent.ts';
+import { type Sought, seekAbsent } from './steps/absent.ts';
 
 /** The outcome of a retry. */
 export interface Retried {
@@ -68,9 +70,9 @@ export async function retryQuarantined(
       acquired.set(name, await acquireSource(store, name, acquirer));
     }
     const own = entries.filter((entry) => entry.source === asked);
-    const sought =
+    const sought: Sought =
       ask === undefined || own.length === 0
-        ? { absent: [], unknown: own }
+        ? { absent: [], unknown: own, current: NOTHING }
         : await asking({ ...ask, store }, (copy) => seekAbsent(copy, own));
     const still: Retried['still'][number][] = [];
     const counts = { stored: 0, wanted: 0, gone: 0 };
@@ -86,7 +88,7 @@ export async function retryQuarantined(
       const outcome =
         isSure && sought.absent.includes(entry)
           ? await letGo(entry, commit)
-          : await retry(store, entry, commit, isSure);
+          : await retry(store, refreshed(entry, isSure ? sought.current : NOTHING), commit, isSure);
       if (typeof outcome === 'string') counts[outcome]++;
       else still.push({ source: name, resource, key, reason: outcome.because });
     }
@@ -112,6 +114,14 @@ type Commit = (change: CheckpointChange) => Promise<WriteReport>;
 async function letGo({ resource, key }: Quarantined, commit: Commit): Promise<Outcome> {
   await commit({ release: [{ resource, keys: [key] }] });
   return 'gone';
+}
+
+const NOTHING: ReadonlyMap<string, JsonObject> = new Map();
+
+/** An entry with the record as the source returns it now, which may have been corrected without a new timestamp. */
+function refreshed(entry: Quarantined, current: ReadonlyMap<string, JsonObject>): Quarantined {
+  const json = current.get(recordName(entry));
+  return json === undefined ? entry : { ...entry, payload: jsonOf(json) };
 }
 
 /** @param isSure whether the source is known to still have the record */

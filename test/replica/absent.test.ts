@@ -6,7 +6,7 @@ import { sqliteEngine } from '../support/sqlite-engine.ts';
 import { absentContract } from './absent.ts';
 import { change, keyOf, keysUpTo, listings, take } from './support/feed.ts';
 import { odataServer } from './support/odata-server.ts';
-import { makeReplica } from './support/replica.ts';
+import { makeReplica, SOURCE } from './support/replica.ts';
 
 for (const kind of ['reso', 'native'] as const) absentContract(sqliteEngine(), kind);
 
@@ -64,3 +64,25 @@ for (const parts of ['expanded', 'by themselves'] as const) {
     assert.deepEqual(await replica.keys('Media'), ['p1']);
   });
 }
+
+test('a retry stores a record that the source has corrected without a new timestamp, and keeps what is still wrong as it is now', async (t) => {
+  const clock = testClock();
+  const wrong = (number: number) => (number < 3 ? { ListPrice: 'much' } : {});
+  const server = await odataServer(t, clock, { Property: listings(9, clock, wrong) });
+  const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock, resources });
+  await replica.replicate();
+  const [first, second] = server.records.get('Property') ?? [];
+  Object.assign(first ?? {}, { ListPrice: 70 });
+  Object.assign(second ?? {}, { ListPrice: 'more' });
+  const reason = 'ListPrice is "more", but takes a number';
+  assert.deepEqual(await replica.retry(), {
+    stored: 1,
+    wanted: 0,
+    gone: 0,
+    still: [{ source: SOURCE, resource: 'Property', key: keyOf(2), reason }],
+  });
+  const [entry, ...others] = await replica.store.checkpoints.quarantined(SOURCE);
+  assert.deepEqual([JSON.parse(entry?.payload ?? '').ListPrice, others], ['more', []]);
+  const stored = (await replica.exported('Property')).find(({ ListingKey }) => ListingKey === keyOf(1));
+  assert.equal(stored?.ListPrice, 70);
+});

@@ -4,6 +4,7 @@
  */
 import type { ParsedRecord } from '../../records/parsed-record.ts';
 import { chunked } from '../../shared/chunked.ts';
+import type { JsonObject } from '../../shared/json.ts';
 import type { Quarantined } from '../../store/checkpoints.ts';
 import { recordName } from '../checkpoint/checkpoint.ts';
 import type { Copy } from '../copy/copy.ts';
@@ -20,9 +21,11 @@ export function absentFrom(page: SourcePage, resource: string, keys: readonly st
 }
 
 /** What is known of entries: the source no longer has them (`absent`), or cannot be asked for their record by a key. */
-interface Sought {
+export interface Sought {
   readonly absent: readonly Quarantined[];
   readonly unknown: readonly Quarantined[];
+  /** The records that the source has, by name, as it returned them. */
+  readonly current: ReadonlyMap<string, JsonObject>;
 }
 
 /** Requests the records of entries from the source. Entries in neither list of the result still exist there. */
@@ -37,8 +40,9 @@ export async function seekAbsent(copy: Copy, entries: readonly Quarantined[]): P
     if (key !== undefined && isAsked) left.push({ entry, resource, key });
     else unknown.push(entry);
   }
+  const current = new Map<string, JsonObject>();
   for (let time = 1; time <= 2; time++) {
-    const given: Given = { records: new Set(), collections: new Set() };
+    const given: Given = { records: new Set(), collections: new Set(), current };
     for (const [resource, group] of Map.groupBy(left, (each) => each.resource)) {
       await ask(copy, resource, [...new Set(group.map(({ key }) => key))], given);
     }
@@ -51,7 +55,7 @@ export async function seekAbsent(copy: Copy, entries: readonly Quarantined[]): P
       return isWhole && !given.records.has(recordName(entry));
     });
   }
-  return { absent: left.map(({ entry }) => entry), unknown };
+  return { absent: left.map(({ entry }) => entry), unknown, current };
 }
 
 /** What the source returned, by name. */
@@ -59,10 +63,12 @@ interface Given {
   readonly records: Set<string>;
   /** Collections that were returned completely: the record, and the resource of the members. */
   readonly collections: Set<string>;
+  readonly current: Map<string, JsonObject>;
 }
 
 async function ask(copy: Copy, resource: string, keys: readonly string[], given: Given): Promise<void> {
   const { feed } = copy;
+  const { key: field } = (await copy.store.model()).resource(resource);
   const note = ({ resource: { name, navigations }, key, children }: ParsedRecord): void => {
     const record = recordName({ resource: name, key });
     given.records.add(record);
@@ -76,6 +82,11 @@ async function ask(copy: Copy, resource: string, keys: readonly string[], given:
   for (const some of chunked(keys, feed.someAtOnce)) {
     const pages = [await recordsOf(feed, resource, some)];
     if (apart.length > 0) pages.push(await childrenOf(feed, some, collections));
+    for (const { json, onlyChildren } of pages.flatMap(({ items }) => items)) {
+      const key = json[field];
+      if (typeof key === 'string' && onlyChildren !== true)
+        given.current.set(recordName({ resource, key }), json);
+    }
     for (const page of pages) {
       for (const each of page.keys) given.records.add(recordName(each));
       const { intake } = await readPage(copy, page);
