@@ -115,8 +115,6 @@ export function makeMetrics(): Metrics {
   /** All metrics, read at the moment of the call. */
   const whole = (): Registry => Registry.merge([shared, registry]);
   const registers = [registry];
-  const counterOf = (name: string, help: string, ...labelNames: string[]): Counter =>
-    new Counter({ name, help, labelNames, registers });
   /** Adds to the count of some labels, which are in the order of their names. */
   const sumsOf = (name: string, help: string, ...labelNames: string[]) => {
     const sums = new Map<string, { readonly values: readonly string[]; sum: number }>();
@@ -194,8 +192,8 @@ export function makeMetrics(): Metrics {
       });
     },
     counter(name, help, label) {
-      const counter = counterOf(name, help, label);
-      return (value, more = 1) => counter.inc({ [label]: value }, more);
+      const add = sumsOf(name, help, label);
+      return (value, more = 1) => add(more, value);
     },
     histogram(name, help) {
       const histogram = new Histogram({ name, help, buckets: BUCKETS, registers });
