@@ -7,7 +7,7 @@ import type { LinkedTexts } from '../compile/text/linked-texts.ts';
 import { NO_TEXT } from '../shared/byte-texts.ts';
 import { LinkedBody, withoutOf } from './linked-body.ts';
 import type { SeenFragments } from './linked-fragments.ts';
-import { type BodyMaking, checkedBody, filledBody } from './made-body.ts';
+import { type BodyMaking, checkedBody, filledBody, Room } from './made-body.ts';
 import { type Ask, ask, type FragmentOf, type Given, NOTHING, type Steps } from './read-steps.ts';
 import type { Row } from './session.ts';
 
@@ -50,7 +50,8 @@ export function* readBody(asked: Ask, linking: Linking | undefined, making: Body
   ];
   const { body, rows } = given;
   if (body === undefined) return { given };
-  const marked = new LinkedBody(body, linked, heard([...changed.rows]), commas);
+  const room = new Room(body, making);
+  const marked = new LinkedBody(body, linked, heard([...changed.rows]), commas, room.take);
   if (asked.gives === 'records') marked.readKeys();
   if (marked.isFilled) return { given: checkedBody(given, making, () => commas ?? []), marked };
   const { lacking } = marked;
@@ -59,6 +60,6 @@ export function* readBody(asked: Ask, linking: Linking | undefined, making: Body
     const found = yield* ask({ gives: 'rows', statement: linked.fragments, slots, isKept: true });
     marked.supply([...found.rows]);
   }
-  const filled = { rows, ...filledBody(given, marked, making) };
+  const filled = { rows, ...filledBody(given, marked, making, room) };
   return { given: checkedBody(filled, making, (page) => marked.commasIn(page)), marked };
 }

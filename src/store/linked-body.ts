@@ -48,23 +48,46 @@ export class LinkedBody {
   /** The keys of each placeholder. */
   #keys: readonly (readonly (string | null)[])[] = [];
   #growth: readonly number[] | undefined;
+  /** Texts of neighboring links without a key, by the first and the last of them. */
+  readonly #runs: Buffer[] = [];
+  /** The bytes of the filled body, if it was written into its room at once. */
+  readonly written: number | undefined;
 
-  /** @param commas between its records, if they are known */
-  constructor(body: Uint8Array, linked: LinkedTexts, seen: SeenFragments, commas?: readonly number[]) {
+  /**
+   * @param commas between its records, if they are known
+   * @param room called once if the body has placeholders: memory into which the filled body is written while they are read, if it
+   * suffices and all fragments are known. Each part of the body is then copied while the processor still has it
+   */
+  constructor(
+    body: Uint8Array,
+    linked: LinkedTexts,
+    seen: SeenFragments,
+    commas?: readonly number[],
+    room?: () => Uint8Array | undefined,
+  ) {
     this.#body = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
     this.#linked = linked;
     this.#seen = seen;
     this.#commas = commas;
     this.#without = linked.links.map(withoutOf);
+    let to: Uint8Array | undefined;
+    let [from, at] = [0, 0];
     for (let start = this.#body.indexOf(MARK); start >= 0; ) {
       const end = this.#readKeysAt(start + 1);
       if (end !== undefined) {
-        this.#starts.push(start);
+        const place = this.#starts.push(start) - 1;
         this.#ends.push(end);
+        if (place === 0) to = room?.();
+        const isKnown = this.#found.indexOf(LACKING, place * this.#without.length) < 0;
+        if (to !== undefined) at = this.#put(place, from, to, at);
+        if (to !== undefined && (!isKnown || at >= to.length)) to = undefined;
+        from = end;
       }
       // A placeholder that plat did not write is damage, which the check of the body reports.
       start = this.#body.indexOf(MARK, end ?? start + 1);
     }
+    if (to === undefined || at + this.#body.length - from > to.length) return;
+    this.written = at + this.#body.copy(to, at, from);
   }
 
   /** Reads the keys of all placeholders, for `pieces`: the body's memory is released once it is filled. */
@@ -144,33 +167,37 @@ export class LinkedBody {
    * unaligned positions.
    */
   write(to: Uint8Array): void {
+    let [from, at] = [0, 0];
+    for (let place = 0; place < this.#starts.length; place++) {
+      at = this.#put(place, from, to, at);
+      from = this.#ends[place] ?? from;
+    }
+    this.#body.copy(to, at, from);
+  }
+
+  /** Writes what stands between a position and a placeholder, and the fragments in its place. @returns the position after them */
+  #put(place: number, from: number, to: Uint8Array, start: number): number {
     const { texts } = this.#seen;
     const found = this.#found;
     const count = this.#without.length;
-    /** Most listings have several links without a key, one after the other: their texts are copied at once. */
-    const runs: Buffer[] = [];
-    let [from, at] = [0, 0];
-    for (let place = 0; place < this.#starts.length; place++) {
-      at += this.#body.copy(to, at, from, this.#starts[place]);
-      from = this.#ends[place] ?? from;
-      const first = place * count;
-      for (let link = 0; link < count; ) {
-        const begin = link;
-        while (link < count && found[first + link] === NO_KEY) link++;
-        if (link > begin) {
-          runs[begin * count + link] ??= Buffer.concat(this.#without.slice(begin, link));
-          at += runs[begin * count + link]?.copy(to, at) ?? 0;
-          continue;
-        }
-        const text = found[first + link] ?? LACKING;
-        at +=
-          text >= 0
-            ? (texts[link]?.copy(text, to, at) ?? 0)
-            : (this.#read.get(first + link)?.copy(to, at) ?? 0);
-        link++;
+    const first = place * count;
+    let at = start + this.#body.copy(to, start, from, this.#starts[place]);
+    for (let link = 0; link < count; ) {
+      const begin = link;
+      while (link < count && found[first + link] === NO_KEY) link++;
+      if (link > begin) {
+        // Most listings have several links without a key, one after the other: their texts are copied at once.
+        const run = begin * count + link - 1;
+        this.#runs[run] ??= Buffer.concat(this.#without.slice(begin, link));
+        at += this.#runs[run]?.copy(to, at) ?? 0;
+        continue;
       }
+      const text = found[first + link] ?? LACKING;
+      if (text >= 0) at += texts[link]?.copy(text, to, at) ?? 0;
+      else at += this.#read.get(first + link)?.copy(to, at) ?? 0;
+      link++;
     }
-    this.#body.copy(to, at, from);
+    return at;
   }
 
   /**

@@ -33,6 +33,8 @@ export class LinkedFragments implements Reported {
   #place = NOTHING_KEPT;
   /** The number of times that fragments have changed. */
   #changes = 0;
+  /** How many times longer a body becomes with its fragments, with some to spare, as the last one did. */
+  growth = 1;
 
   constructor() {
     reportCache('agents and offices', this);

@@ -38,8 +38,41 @@ export function checkedBody<T extends Partial<OwnedBody>>(
   }
 }
 
+/** Memory for a body that is filled while its placeholders are read: as large as the last such body suggests. */
+export class Room {
+  readonly #making: Pick<BodyMaking, 'memory' | 'fragments'>;
+  readonly #length: number;
+  #made: OwnedBody | undefined;
+
+  /** @param body with placeholders */
+  constructor({ length }: Uint8Array, making: Pick<BodyMaking, 'memory' | 'fragments'>) {
+    this.#making = making;
+    this.#length = length;
+  }
+
+  readonly take = (): Uint8Array | undefined => {
+    const { memory, fragments } = this.#making;
+    const length = Math.ceil(this.#length * fragments.growth);
+    this.#made = length > MOST_BYTES ? undefined : memory(length);
+    return this.#made?.body;
+  };
+
+  /** The body that was written into the room, if it was. @param length of the filled body */
+  end(length: number, written: number | undefined): OwnedBody | undefined {
+    this.#making.fragments.growth = Math.max(1, (SPARE * length) / this.#length);
+    const made = this.#made;
+    if (made !== undefined && written === length) return { ...made, body: made.body.subarray(0, length) };
+    made?.release?.();
+    return undefined;
+  }
+}
+
+/** Pages of the same listings differ by so much in how much longer they become. */
+const SPARE = 1.02;
+
 /**
  * A body with agents and offices inserted. The memory of the given body is released.
+ * @param room into which the body may have been written
  * @param most bytes of the body
  * @throws PlatError `answerTooLarge`
  */
@@ -47,11 +80,14 @@ export function filledBody(
   given: Partial<OwnedBody>,
   page: LinkedBody,
   { memory }: Pick<BodyMaking, 'memory'>,
+  room?: Room,
   most = MOST_BYTES,
 ): OwnedBody {
   try {
-    const { length } = page;
+    const { length, written } = page;
+    const filled = room?.end(length, written);
     mustNotBeTooLarge(length, most);
+    if (filled !== undefined) return filled;
     const made = memory(length);
     page.write(made.body);
     return made;

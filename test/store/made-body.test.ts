@@ -5,7 +5,8 @@ import { LINK_MARK, type LinkedTexts } from '../../src/compile/text/linked-texts
 import type { ErrorCode } from '../../src/errors/index.ts';
 import { ByteTexts } from '../../src/shared/byte-texts.ts';
 import { LinkedBody } from '../../src/store/linked-body.ts';
-import { filledBody } from '../../src/store/made-body.ts';
+import { LinkedFragments } from '../../src/store/linked-fragments.ts';
+import { filledBody, Room } from '../../src/store/made-body.ts';
 import { ownMemory } from '../../src/store/page-memory.ts';
 
 const linked: LinkedTexts = {
@@ -29,14 +30,88 @@ test('a body that agents and offices make too large is rejected with 503, and it
     return ownMemory(length);
   };
   const length = Buffer.byteLength(filled);
-  assert.throws(() => filledBody(given, page, { memory }, length - 1), {
+  assert.throws(() => filledBody(given, page, { memory }, undefined, length - 1), {
     code: 'answerTooLarge' satisfies ErrorCode,
     status: 503,
     message:
       'The response would be larger than 256 MB. Request fewer records at a time, or fewer expansions.',
   });
   assert.deepEqual([asked, released], [[], 1]);
-  const { body } = filledBody(given, page, { memory }, length);
+  const { body } = filledBody(given, page, { memory }, undefined, length);
   assert.equal(Buffer.from(body).toString(), filled);
   assert.deepEqual([asked, released], [[length], 2]);
+});
+
+test('a body is filled while its placeholders are read, if the last one shows how much room it needs', () => {
+  const body = Buffer.from(`${marked},${marked}`);
+  const whole = `${filled},${filled}`;
+  const length = Buffer.byteLength(whole);
+  const texts = new ByteTexts();
+  texts.put(Buffer.from('M1'), FRAGMENT);
+  const find = (_: number, bytes: Uint8Array, start: number, end: number) => texts.find(bytes, start, end);
+  const fragments = new LinkedFragments();
+  const asked: number[] = [];
+  let released = 0;
+  const memory = (size: number) => {
+    asked.push(size);
+    return { ...ownMemory(size), release: () => void released++ };
+  };
+  const fill = () => {
+    const room = new Room(body, { memory, fragments });
+    const page = new LinkedBody(
+      body,
+      linked,
+      { texts: [texts], find, put: () => undefined },
+      undefined,
+      room.take,
+    );
+    const made = filledBody({ body, release: () => undefined }, page, { memory }, room);
+    assert.equal(Buffer.from(made.body).toString(), whole);
+    return page.written;
+  };
+  // The first room has the length of the body with its placeholders, so it is given back.
+  assert.equal(fill(), undefined);
+  assert.deepEqual([asked, released], [[body.length, length], 1]);
+  assert.equal(fill(), length);
+  assert.deepEqual([asked.slice(2), released], [[Math.ceil(1.02 * length)], 1]);
+  // A fragment that has to be read first, in the middle of the body.
+  texts.delete(Buffer.from('M1'));
+  const room = new Room(body, { memory, fragments });
+  const page = new LinkedBody(
+    body,
+    linked,
+    { texts: [texts], find, put: () => undefined },
+    undefined,
+    room.take,
+  );
+  assert.deepEqual([page.written, page.lacking], [undefined, [{ link: 'agent', key: 'M1' }]]);
+});
+
+test('links without a key have their own texts, wherever they stand among the others', () => {
+  const links = ['A', 'B', 'C', 'D'].map((name) => ({
+    ...{ name, resource: 'Member', prefix: name, without: `,"${name}":null` },
+  }));
+  const keys = [
+    ['a', 'b', 'c', 'd'],
+    [null, null, 'c', null],
+    ['a', null, null, 'd'],
+    [null, null, null, null],
+    [null, 'b', null, 'd'],
+  ];
+  const text = (own: (record: (string | null)[]) => string): string =>
+    keys.map((record) => `{"K":1${own(record)}}`).join(',');
+  const body = Buffer.from(text((record) => `${LINK_MARK}${JSON.stringify(record)}${LINK_MARK}`));
+  const texts = links.map(({ name }) => {
+    const own = new ByteTexts();
+    own.put(Buffer.from(name.toLowerCase()), Buffer.from(`,"${name}":1`));
+    return own;
+  });
+  const find = (link: number, bytes: Uint8Array, start: number, end: number) =>
+    texts[link]?.find(bytes, start, end) ?? -1;
+  const page = new LinkedBody(body, { ...linked, links }, { texts, find, put: () => undefined });
+  const to = Buffer.alloc(page.length);
+  page.write(to);
+  const own = (record: (string | null)[]) =>
+    record.map((key, link) => `,"${links[link]?.name}":${key === null ? 'null' : 1}`).join('');
+  assert.equal(to.toString(), text(own));
 });
