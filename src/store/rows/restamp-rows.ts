@@ -3,8 +3,8 @@
  */
 
 import { type ColumnKind, columnKind, encode } from '../../compile/column-value.ts';
-import { type BoundValue, integer, join, name, sql } from '../../compile/fragment.ts';
-import { isOneTable, type ResourceLayout, typedFields } from '../../compile/layout/index.ts';
+import { type BoundValue, join, name, sql } from '../../compile/fragment.ts';
+import { isOneTable, type Piece, type ResourceLayout, typedFields } from '../../compile/layout/index.ts';
 import { withNumbers } from '../../compile/text/members.ts';
 import { classTextColumns, hasOtherTextsWithStamps, newestField } from '../../compile/text/text-columns.ts';
 import { ruleFields } from '../../compile/visibility.ts';
@@ -58,11 +58,9 @@ export function restamper(
     async restamp(rows) {
       if (rows.length === 0) return;
       for (const { stored: row } of rows) changes.put(layout.resource.name, row.key, row, row);
-      await restampAs(
-        rows.filter((row) => !isRecounted(row)),
-        stamps,
-      );
-      await restampAs(rows.filter(isRecounted), [...stamps, ...counts]);
+      const uncounted = rows.filter((row) => !isRecounted(row));
+      await restampAs(uncounted, stamps, []);
+      await restampAs(rows.filter(isRecounted), [...stamps, ...counts], countedPieces);
     },
     async renew(returned) {
       const hashOf = hashWith(returned);
@@ -80,28 +78,29 @@ export function restamper(
     },
   };
 
-  /** @param fields the timestamps, and the counts if they change */
-  async function restampAs(rows: readonly RowToRestamp[], fields: readonly Field[]): Promise<void> {
-    if (rows.length === 0) return;
-    const outdated = await outdatedKeys(rows.map((row) => row.stored.key));
+  /**
+   * @param fields the timestamps, and the counts if they change
+   * @param counted the pieces that contain counts, if they change
+   */
+  async function restampAs(
+    rows: readonly RowToRestamp[],
+    fields: readonly Field[],
+    counted: readonly Piece[],
+  ): Promise<void> {
+    const newest = newestField(layout, STAMPED);
     const isUncounted = ({ stored, derived }: RowToRestamp): boolean =>
       counts.some(({ name }) => derived[name] !== undefined && stored.values[name] === undefined);
-    const mustRewrite = (row: RowToRestamp): boolean =>
-      isWhole(row.stored) ||
-      outdated.has(row.stored.key) ||
-      (isRecounted(row) && (isEvaluated || row.stored.isTorn === true || isUncounted(row)));
-    for (const some of chunked(rows.filter(mustRewrite), READ_AT_ONCE)) await rewrite(some);
-    const others = rows.filter((row) => !mustRewrite(row));
-    for (const some of chunked(others, READ_AT_ONCE)) await restampTexts(some, fields);
-  }
-
-  /** Records whose texts with timestamps were written before the newest of their fields came into use. */
-  async function outdatedKeys(keys: readonly string[]): Promise<ReadonlySet<string>> {
-    const newest = newestField(layout, STAMPED);
-    if (newest <= FIRST_VERSION) return new Set();
-    const rows = await query(sql`SELECT _key FROM ${name(textsTable)}
-      WHERE ${dialect.oneOf(sql`_key`, keys)} AND _profile < ${integer(newest)}`);
-    return new Set(rows.map((row) => String(row._key)));
+    for (const some of chunked(rows, READ_AT_ONCE)) {
+      const texts = newest > FIRST_VERSION || counted.length > 0 ? await textsOf(some, counted) : NO_TEXTS;
+      const mustRewrite = (row: RowToRestamp): boolean =>
+        isWhole(row.stored) ||
+        // Its texts with timestamps were written before the newest of their fields came into use.
+        Number(texts.get(row.stored.key)?._profile) < newest ||
+        (isRecounted(row) && (isEvaluated || row.stored.isTorn === true || isUncounted(row)));
+      await rewrite(some.filter(mustRewrite));
+      const others = some.filter((row) => !mustRewrite(row));
+      if (others.length > 0) await restampTexts(others, fields, counted, texts);
+    }
   }
 
   async function rewrite(
@@ -138,10 +137,9 @@ export function restamper(
     };
   }
 
-  /** The texts that contain counts, by key. */
-  async function textsWithCounts(rows: readonly RowToRestamp[]): Promise<ReadonlyMap<string, Row>> {
-    if (rows.length === 0) return new Map();
-    const columns = join(['_key', ...countedPieces.map((piece) => piece.valuesColumn)].map(name), ', ');
+  /** Some texts of records, and the version of the profile that they were written with, by key. */
+  async function textsOf(rows: readonly RowToRestamp[], pieces: readonly Piece[]): Promise<StoredTexts> {
+    const columns = join(['_key', '_profile', ...pieces.map((piece) => piece.valuesColumn)].map(name), ', ');
     const keys = rows.map((row) => row.stored.key);
     const found = await query(
       sql`SELECT ${columns} FROM ${name(textsTable)} WHERE ${dialect.oneOf(sql`_key`, keys)}`,
@@ -149,14 +147,17 @@ export function restamper(
     return new Map(found.map((row) => [String(row._key), row]));
   }
 
-  async function restampTexts(rows: readonly RowToRestamp[], of: readonly Field[]): Promise<void> {
+  async function restampTexts(
+    rows: readonly RowToRestamp[],
+    of: readonly Field[],
+    counted: readonly Piece[],
+    before: StoredTexts,
+  ): Promise<void> {
     const texts = stampedTexts(layout);
     // A medium moves two of ten timestamps.
     const moved = new Set(rows.flatMap(({ derived }) => Object.keys(derived)));
     const fields = of.filter(({ name }) => moved.has(name));
     const hasHashes = rows.some(({ stored, hash = stored.hash }) => hash !== stored.hash);
-    const counted = rows.some(isRecounted) ? countedPieces : [];
-    const before = await textsWithCounts(counted.length === 0 ? [] : rows);
     const columns: (readonly [string, ColumnKind])[] = fields.map((field) => [field.name, columnKind(field)]);
     if (hasHashes) columns.push(['_hash', 'text']);
     const textKinds = [...texts.columns, ...counted.map(({ valuesColumn }) => valuesColumn)].map(
@@ -189,6 +190,9 @@ export function restamper(
     if (search !== undefined && searched.length > 0) await update(search.table, searchKinds, searchRows);
   }
 }
+
+type StoredTexts = ReadonlyMap<string, Row>;
+const NO_TEXTS: StoredTexts = new Map();
 
 /** The class of all timestamps. */
 const STAMPED: ReadonlySet<string> = new Set(['open']);
