@@ -201,13 +201,18 @@ export function valuesOf(
   });
 }
 
+/** Whether a rule of access contains `has`, which an older plat evaluated to false where it is null: rows must be evaluated again. */
+export const hasRules = ({ settings }: Pick<StoreModel, 'settings'>): boolean =>
+  /\bhas\b/.test(JSON.stringify(settings.access));
+
 /** A hash of the rules that the counters depend on, apart from the rows. If it changes, the counters are rebuilt. */
-export const countingRules = perObject(({ dictionary, settings }: StoreModel): string => {
+export const countingRules = perObject((model: StoreModel): string => {
+  const { dictionary, settings } = model;
   const lists = [...dictionary.lookups.values()].map(({ name, closed, values }) => [
     name,
     closed,
     [...values.keys()],
   ]);
-  const rules = JSON.stringify([2, lists, settings.access]);
+  const rules = JSON.stringify([2, lists, settings.access, ...(hasRules(model) ? ['has may be null'] : [])]);
   return hash('sha256', rules, 'base64url').slice(0, 22);
 });

@@ -7,7 +7,7 @@ import { reusedBits } from '../access/index.ts';
 import { bind, sql } from '../compile/fragment.ts';
 import { makeModel, type StoreModel } from '../compile/model.ts';
 import { valueCounts } from '../compile/value-counts.ts';
-import { AFTER_VALUES, countingRules, VALUES } from '../compile/values-in-use.ts';
+import { AFTER_VALUES, countingRules, hasRules, VALUES } from '../compile/values-in-use.ts';
 import { dayFrom, type Field } from '../dictionary/index.ts';
 import { extendProfile, type Profile } from '../records/profile.ts';
 import { CHANGES_KEPT, roleBitsOf, type StoreSettings } from '../records/settings.ts';
@@ -234,14 +234,16 @@ export class StoreWriter<S extends WriteSession> implements RestampWriter {
     const { reading, underLock } = this.#engine;
     const { countingRules: counted } = await readMeta(reading, 'countingRules');
     if (counted === countingRules(await this.readModel())) return;
-    await underLock(async (session) => this.#countValues(session, await readModel(session)), {
+    await underLock(async (session) => this.#countValues(session, await readModel(session), true), {
       isLong: true,
     });
   }
 
-  async #countValues(session: S, model: StoreModel): Promise<void> {
+  /** @param isOlder whether an older plat may have evaluated which rows a role sees */
+  async #countValues(session: S, model: StoreModel, isOlder = false): Promise<void> {
     const rules = countingRules(model);
     if ((await readMeta(session, 'countingRules')).countingRules === rules) return;
+    if (isOlder && hasRules(model)) await this.#updateVisibility(session, model, () => true);
     for (const counting of valueCounts({ dialect: session.dialect, model }).mend) await session.run(counting);
     await this.publish(session, model);
     await writeMeta(session, { countingRules: rules });

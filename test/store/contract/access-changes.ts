@@ -55,6 +55,23 @@ export function accessChangeContract(engine: Engine): void {
     assert.deepEqual(await faultsIn(world.store), []);
   });
 
+  test('rules with has are evaluated again in a store of an older plat, to which has was never null', async (t) => {
+    const world = await makeWorld(engine, t);
+    const asBefore = "StandardStatus eq null or not (StandardStatus has 'Active')";
+    const rules = roles(partner(asBefore, { Media: '' }));
+    await world.store.configure((settings) => ({ ...settings, ...rules }));
+    const unknown = listing('B', { StandardStatus: null, Media: [photo('M')] });
+    await world.write('Property', listing('A', { StandardStatus: 'Closed' }), unknown);
+    assert.equal(await seen(world, 'partner'), 'A B M');
+    await world.damage(
+      "UPDATE plat_meta SET value = replace(value, 'StandardStatus eq null or not', 'not') WHERE name = 'settings'",
+      "UPDATE plat_meta SET value = 'of an older plat' WHERE name = 'counting_rules'",
+    );
+    const [store, other] = await Promise.all([world.again(), world.again()]);
+    assert.equal(await seen({ ...world, ...operations(store, world.clock) }, 'partner'), 'A');
+    for (const opened of [store, other]) assert.deepEqual(await faultsIn(opened), []);
+  });
+
   test('a change of status changes who sees the listing, its children and theirs', async (t) => {
     const world = await makeWorld(engine, t);
     const write = (status: string, children: Json = {}) =>
