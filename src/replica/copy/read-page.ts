@@ -171,6 +171,15 @@ async function meetUnknown(copy: Reader, unknown: readonly UnknownField[]): Prom
 }
 
 const NEXT_LINK = /^(.+)@(?:odata\.)?nextLink$/;
+const COUNT = /^(.+)@(?:odata\.)?count$/;
+
+/** The collection that an annotation calls incomplete: by a link to the rest, or by a larger number of members. */
+function incomplete(json: JsonObject, annotation: string): string | undefined {
+  const counted = COUNT.exec(annotation)?.[1];
+  if (counted === undefined) return NEXT_LINK.exec(annotation)?.[1];
+  const list = json[counted];
+  return Array.isArray(list) && Number(json[annotation]) > list.length ? counted : undefined;
+}
 
 /**
  * A record without masks and without incomplete collections, which would delete their missing members. A record that
@@ -189,8 +198,8 @@ function clean(given: JsonObject): { readonly json: JsonObject; readonly partial
       copy ??= { ...given };
       delete copy[name];
     }
-    const collection = name.includes('@') ? NEXT_LINK.exec(name)?.[1] : undefined;
-    if (collection !== undefined) partial.push(collection);
+    const collection = name.includes('@') ? incomplete(given, name) : undefined;
+    if (collection !== undefined && !partial.includes(collection)) partial.push(collection);
   }
   if (partial.length > 0) {
     copy ??= { ...given };

@@ -11,7 +11,7 @@ import { childrenOf, fetchedApart } from '../copy/pending-fetches.ts';
 import { RECORD } from '../copy/quarantine-entry.ts';
 import { type Intake, readPage } from '../copy/read-page.ts';
 import { fieldName, notIgnored, unknownFields } from '../copy/schema-drift.ts';
-import { recordsOf } from '../source/pages.ts';
+import { joinPages, recordsOf } from '../source/pages.ts';
 import { ACCOUNTS, collectionOf, type SourceKey, type SourcePage } from '../source/source.ts';
 import { type Compared, compareRecords } from './compare.ts';
 import type { Tally } from './results.ts';
@@ -69,7 +69,8 @@ export async function compareItems(
     items: items.filter(({ onlyChildren }) => !onlyChildren),
     broken,
   });
-  const parts = (await readPage(copy, { items: apart, broken: [] })).intake;
+  const rest = await restOf(copy, intake.partial);
+  const parts = (await readPage(copy, { items: [...apart, ...rest.items], broken: rest.broken })).intake;
   for (const { resource, key, reason } of [...intake.quarantine, ...parts.quarantine]) {
     tally.met.add(recordName({ resource, key }));
     tally.differ({ resource, key, kind: 'quarantined', fields: [reason] });
@@ -86,6 +87,16 @@ export async function compareItems(
     found.set(key, { fields, isOfChildren, isPending: isPending(copy, record) });
   }
   for (const [resource, found] of suspects) await lookAgain(copy, resource, found);
+}
+
+/** The collections of listings that arrived incompletely, in requests of their own. */
+async function restOf({ feed }: Copy, partial: Intake['partial']): Promise<SourcePage> {
+  const pages: SourcePage[] = [];
+  for (const [key, open] of Map.groupBy(partial, (each) => each.key)) {
+    const collections = open.map(({ collection }) => collection);
+    pages.push(await childrenOf(feed, [key], collections));
+  }
+  return joinPages(pages);
 }
 
 const recordsIn = ({ records }: Intake): ParsedRecord[] => records.flatMap((group) => [...group.records]);

@@ -192,6 +192,23 @@ test('a collection that has a nextLink is not changed by the page, and is report
   );
 });
 
+test('a collection with fewer members than its count is partial; one with as many, or more, is complete', async (t) => {
+  const { take } = await taker(t);
+  const intake = await take(
+    listing('1', { Media: [photo('a')], 'Media@odata.count': 2, 'Media@odata.nextLink': 'x' }),
+    listing('2', { Media: [photo('b')], 'Media@count': 1, Rooms: [], 'Rooms@odata.count': 3 }),
+    listing('3', { Media: [photo('c')], 'Media@odata.count': 0, 'Rooms@odata.count': 3 }),
+  );
+  assert.deepEqual(intake.partial, [
+    { key: '1', collection: 'Media' },
+    { key: '2', collection: 'Rooms' },
+  ]);
+  assert.deepEqual(
+    intake.records[0]?.records.map(({ children }) => [...children.keys()]),
+    [[], ['Media'], ['Media']],
+  );
+});
+
 test('MlgCanView false deletes the record, also when the same page contains it before', async (t) => {
   const { take } = await taker(t);
   const intake = await take(

@@ -532,3 +532,28 @@ test('links that form a cycle end a verification as a failure of the source', as
     message: `The source gave the link ${server.root}Property?$skiptoken=4 twice: the walk would not end`,
   });
 });
+
+test('a collection that arrives incompletely with its listing is requested separately, and compared', async (t) => {
+  const clock = testClock();
+  const pages: readonly Json[] = [{ 'Media@odata.nextLink': 'x' }, { 'Media@odata.count': 2 }, {}];
+  const records = listings(3, clock, (number) => ({ Media: [photo(`a${number}`)], ...pages[number - 1] }));
+  const server = await odataServer(t, clock, { Property: records }, { expands: ['Media'], paths: true });
+  const second = [photo('b1'), photo('b2'), photo('b3')];
+  server.intercept = ({ path }) => {
+    const at = path.endsWith('/Media')
+      ? records.findIndex(({ ListingKey }) => path.includes(`'${ListingKey}'`))
+      : -1;
+    return at < 0 ? undefined : json({ value: [photo(`a${at + 1}`), second[at]] });
+  };
+  const resources = ['Property'];
+  const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock, resources });
+  await replica.replicate();
+  assert.deepEqual(await replica.keys('Media'), ['a1', 'a2', 'a3', 'b1', 'b2']);
+  assert.deepEqual(await found(replica), []);
+  Object.assign(second[0] ?? {}, { ShortDescription: 'another' });
+  second[1] = photo('c2');
+  assert.deepEqual(await found(replica), [
+    ['Property', keyOf(1), 'content', 'Media(b1).ShortDescription'],
+    ['Property', keyOf(2), 'content', 'Media(c2) is missing', 'Media(b2) is not at the source'],
+  ]);
+});
