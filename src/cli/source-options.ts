@@ -1,7 +1,7 @@
 /** The options of commands that query a source, and their values. */
 import type { Command } from 'commander';
 import { DEFAULT_RESOURCES } from '../replica/run/options.ts';
-import { addOptions, option, required, wholeNumber } from './options.ts';
+import { addOptions, option, required, sendable, wholeNumber } from './options.ts';
 
 export interface SourceSettings {
   readonly from: string;
@@ -47,7 +47,7 @@ export function sourceOptions(settings: SourceSettings) {
   return {
     from,
     interface: settings.interface,
-    token,
+    token: sendable(token),
     resources: listOf(settings.resources),
     customFields: customFields === true,
     pageSize,

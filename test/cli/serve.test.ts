@@ -273,6 +273,8 @@ test('invalid keys are rejected', async (t) => {
     at.run(['key', 'rotate', '--store', 'm.db', 'k1', '--overlap', 'long']),
     at.run(['key', 'rotate', '--store', 'm.db', 'k1', '--overlap', '999999999d']),
     at.run([...COPY, '--update-every', '0s']),
+    at.run([...COPY, '--token', 'plat_x\r']),
+    at.run(['floorplans', '--from', 'http://127.0.0.1:9/Reso', '--token', '', '--system', 'S']),
   ]);
   assert.deepEqual(
     answers.map(({ code, out, err }) => [code, out, err.split('\n')[0]]),
@@ -304,6 +306,8 @@ test('invalid keys are rejected', async (t) => {
       [2, '', 'plat: long is not a duration; write 90s, 15m, 24h or 7d.'],
       [2, '', 'plat: 999999999d is more than 36500d; write 90s, 15m, 24h or 7d.'],
       [2, '', 'plat: 0s is too short; write 90s, 15m, 24h or 7d.'],
+      [2, '', 'plat: The --token has characters other than visible ASCII, or none.'],
+      [2, '', 'plat: The --token has characters other than visible ASCII, or none.'],
     ],
   );
 });

@@ -3,7 +3,7 @@ import { environmentOf } from '../../replica/environment.ts';
 import { floorPlans } from '../../replica/floorplans/client.ts';
 import { ImageFolder } from '../../replica/floorplans/images.ts';
 import { rootOf } from '../../replica/run/options.ts';
-import { addOptions, applyConfig, CONFIG_OPTION, option, required } from '../options.ts';
+import { addOptions, applyConfig, CONFIG_OPTION, option, required, sendable } from '../options.ts';
 import { EXIT } from '../output.ts';
 import { replicaScreen } from '../replica-screen.ts';
 import { onShutdown } from '../shutdown.ts';
@@ -31,7 +31,8 @@ export function defineFloorplans(floorplans: Command): void {
   ).action(async (_options, command: Command) => {
     await applyConfig(command);
     const settings: FloorplansSettings = command.opts();
-    const { token, system, listing, out, mediaPrivateHosts = false } = settings;
+    const token = sendable(settings.token);
+    const { system, listing, out, mediaPrivateHosts = false } = settings;
     const { signal } = onShutdown();
     const root = rootOf(settings.from);
     const { environment, close } = environmentOf(undefined);
