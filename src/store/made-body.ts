@@ -53,7 +53,7 @@ export class Room {
   readonly take = (): Uint8Array | undefined => {
     const { memory, fragments } = this.#making;
     const length = Math.ceil(this.#length * fragments.growth);
-    this.#made = length > MOST_BYTES ? undefined : memory(length);
+    this.#made = fragments.growth > MOST_GROWTH || length > MOST_BYTES ? undefined : memory(length);
     return this.#made?.body;
   };
 
@@ -69,6 +69,8 @@ export class Room {
 
 /** Pages of the same listings differ by so much in how much longer they become. */
 const SPARE = 1.02;
+/** Records so small that they become longer by more say nothing of the next page, which may have megabytes. */
+const MOST_GROWTH = 4;
 
 /**
  * A body with agents and offices inserted. The memory of the given body is released.

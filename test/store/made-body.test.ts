@@ -87,6 +87,21 @@ test('a body is filled while its placeholders are read, if the last one shows ho
   assert.deepEqual([page.written, page.lacking], [undefined, [{ link: 'agent', key: 'M1' }]]);
 });
 
+test('a page of records that agents and offices make many times longer asks for no more room for the next one', () => {
+  const asked: number[] = [];
+  const memory = (size: number) => {
+    asked.push(size);
+    return ownMemory(size);
+  };
+  const making = { memory, fragments: new LinkedFragments() };
+  const next = new Room(Buffer.alloc(1000), making);
+  new Room(Buffer.alloc(100), making).end(2000, undefined);
+  assert.equal(next.take(), undefined);
+  new Room(Buffer.alloc(100), making).end(200, undefined);
+  assert.equal(next.take()?.length, 2040);
+  assert.deepEqual(asked, [2040]);
+});
+
 test('links without a key have their own texts, wherever they stand among the others', () => {
   const links = ['A', 'B', 'C', 'D'].map((name) => ({
     ...{ name, resource: 'Member', prefix: name, without: `,"${name}":null` },
