@@ -2,7 +2,7 @@
  * The comparison of records, one by one: what differs is read a second time before it counts, since both sides change
  * meanwhile. The caller chooses the records.
  */
-import { SOURCE_TIMESTAMP } from '../../dictionary/index.ts';
+import { type Resource, SOURCE_TIMESTAMP } from '../../dictionary/index.ts';
 import type { ParsedRecord } from '../../records/parsed-record.ts';
 import { chunked } from '../../shared/chunked.ts';
 import { recordName } from '../checkpoint/checkpoint.ts';
@@ -69,6 +69,7 @@ export async function compareItems(
     items: items.filter(({ onlyChildren }) => !onlyChildren),
     broken,
   });
+  await compareWithdrawn(copy, items, intake);
   const rest = await restOf(copy, intake.partial);
   const parts = (await readPage(copy, { items: [...apart, ...rest.items], broken: rest.broken })).intake;
   for (const { resource, key, reason } of [...intake.quarantine, ...parts.quarantine]) {
@@ -87,6 +88,21 @@ export async function compareItems(
     found.set(key, { fields, isOfChildren, isPending: isPending(copy, record) });
   }
   for (const [resource, found] of suspects) await lookAgain(copy, resource, found);
+}
+
+/** Records that the source returns only so that they are deleted: they must not be stored. */
+async function compareWithdrawn(copy: Proof, items: SourcePage['items'], { remove }: Intake): Promise<void> {
+  const { name, store, tally } = copy;
+  for (const { resource: of, keys } of remove) {
+    const missing = new Set(await store.checkpoints.missing(name, of, keys));
+    const resource = (await store.model()).resource(of);
+    for (const key of keys) {
+      if (missing.has(key)) continue;
+      const values = items.findLast(({ json }) => json[resource.key] === key)?.json ?? {};
+      if (isPending(copy, { resource, values })) tally.count(of, { pending: 1 });
+      else tally.differ({ resource: of, key, kind: 'not-at-source', fields: [] });
+    }
+  }
 }
 
 /** The collections of listings that arrived incompletely, in requests of their own. */
@@ -179,7 +195,12 @@ async function readAgain(
   const parts = suspects.filter(([, { isOfChildren }]) => isOfChildren).map(([key]) => key);
   const children = parts.length === 0 ? { items: [], broken: [] } : await childrenOf(feed, parts);
   for (const page of [whole, children]) {
-    const records = recordsIn((await readPage(copy, page)).intake);
+    const { intake } = await readPage(copy, page);
+    const withdrawn = intake.remove.flatMap(({ resource: of, keys }) => (of === resource ? keys : []));
+    for (const [key, { fields }] of suspects) {
+      if (fields === undefined && withdrawn.includes(key)) found.set(key, { fields: [], isPending: false });
+    }
+    const records = recordsIn(intake);
     const own = records.filter((record) => record.resource.name === resource);
     for (const { record, fields } of await faultsOf(copy, own)) {
       const before = found.get(record.key);
@@ -205,7 +226,10 @@ const PENDING_LIMIT = 3_600_000;
  * Whether the source changed a record after the moment up to which the copy is complete, so that the next update brings
  * it.
  */
-function isPending(copy: Copy, { resource, values }: ParsedRecord): boolean {
+function isPending(
+  copy: Copy,
+  { resource, values }: { readonly resource: Resource; readonly values: Readonly<Record<string, unknown>> },
+): boolean {
   const { environment, feed, settings } = copy;
   const { upTo } = completeness(copy, collectionOf(feed.capabilities, resource.name));
   if (upTo === undefined) return true;

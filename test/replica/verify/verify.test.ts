@@ -557,3 +557,21 @@ test('a collection that arrives incompletely with its listing is requested separ
     ['Property', keyOf(2), 'content', 'Media(c2) is missing', 'Media(b2) is not at the source'],
   ]);
 });
+
+test('a record that the source returns only to have it deleted must not be stored', async (t) => {
+  const clock = testClock();
+  const server = await odataServer(t, clock, { Property: listings(4, clock) });
+  const resources = ['Property'];
+  const replica = await makeReplica(t, { from: server.root, interface: 'reso', clock, resources });
+  await replica.replicate();
+  const [first, second] = server.records.get('Property') ?? [];
+  Object.assign(first ?? {}, { MlgCanView: false });
+  const now = new Date(clock.now()).toISOString();
+  Object.assign(second ?? {}, { MlgCanView: false, ModificationTimestamp: now });
+  const [{ differences, pending } = { differences: [], pending: 0 }] = await replica.verify();
+  assert.deepEqual(differences, [{ resource: 'Property', key: keyOf(1), kind: 'not-at-source', fields: [] }]);
+  assert.equal(pending, 1);
+  await replica.replicate({ refresh: true });
+  assert.deepEqual(await replica.keys('Property'), [keyOf(3), keyOf(4)]);
+  assert.deepEqual([await found(replica), await found(replica, { sample: 4 })], [[], []]);
+});
