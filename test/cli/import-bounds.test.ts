@@ -1,11 +1,12 @@
 /** The size of a line, a list and a record in a file is limited; what comes after one that is too large is read. */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import type { RawRecord } from '../../src/cli/import/record-json.ts';
 import { RECORD_LIMITS, readRecords } from '../../src/cli/import/record-reader.ts';
-import { linesOf, place } from './run.ts';
+import { linesOf, PLAT, place } from './run.ts';
 
 const LIMITS = { record: 100, skipped: 2000 };
 
@@ -219,3 +220,19 @@ for (const [what, fill, error] of [
     assert.equal(RECORD_LIMITS.skipped, 1 << 30);
     assert.deepEqual((await at.exported('m.db', 'Property')).length, 1);
   });
+
+test('files whose beginning is read before anything is stored do not stay open', (t) => {
+  const at = place(t);
+  const names = Array.from({ length: 100 }, (_, number) =>
+    at.file(`f${number}.ndjson`, [{ ListingKey: `${number}`, PublicRemarks: 'x'.repeat(10_000) }]),
+  );
+  const line = `ulimit -n 100; exec "$NODE" "$PLAT" import --store m.db --json ${names.join(' ')}`;
+  const env = { ...process.env, NODE: process.execPath, PLAT };
+  const { status, stdout } = spawnSync('sh', ['-ec', line], { cwd: at.folder, env, encoding: 'utf8' });
+  const reports: readonly { readonly inserted: number }[] = JSON.parse(stdout);
+  assert.equal(status, 0);
+  assert.deepEqual(
+    reports.map(({ inserted }) => inserted),
+    names.map(() => 1),
+  );
+});

@@ -73,9 +73,14 @@ async function peeked(
     }
   }
   async function* all(): AsyncIterable<Buffer> {
-    yield* first;
-    if (failed !== undefined) throw failed.error;
-    yield* { [Symbol.asyncIterator]: () => iterator };
+    try {
+      yield* first;
+      if (failed !== undefined) throw failed.error;
+      yield* { [Symbol.asyncIterator]: () => iterator };
+    } finally {
+      // A reader that needs only the beginning leaves no file open.
+      await iterator.return?.();
+    }
   }
   return { beginning: Buffer.concat(first).subarray(0, BEGINNING), all: all() };
 }
