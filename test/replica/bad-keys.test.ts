@@ -6,7 +6,7 @@ import { DAY, testClock } from '../support/clock.ts';
 import type { Scope } from '../support/engine.ts';
 import { keyOf, keysUpTo, listings, take, withPhotos } from './support/feed.ts';
 import type { Reply } from './support/loopback.ts';
-import { type ODataServer, odataServer } from './support/odata-server.ts';
+import { type ODataServer, odataServer, PROBES } from './support/odata-server.ts';
 import { makeReplica, type TestReplica } from './support/replica.ts';
 
 interface Scene {
@@ -141,4 +141,35 @@ test('keys and texts that are numbers of which JSON has lost digits are quaranti
   clock.advance(DAY);
   await replica.replicate();
   assert.deepEqual(await reasons(), entries);
+});
+
+test('a record at which the source fails does not keep the records after it from being copied', async (t) => {
+  const { server, replica, clock } = await scene(t);
+  Object.assign(server.traits, { page: 10 });
+  const isBad = (path: string) => path === `/odata/Property('${keyOf(17)}')`;
+  server.intercept = ({ path, query }) => {
+    const from = Number(query.get('$skiptoken') ?? query.get('$skip') ?? 0);
+    const isPage = path === '/odata/Property' && !query.has('$select') && !query.has('$filter');
+    const has = isPage && from <= 16 && 16 < from + Math.min(10, Number(query.get('$top') ?? 10));
+    return has || isBad(path) ? { status: 500, body: 'no' } : undefined;
+  };
+  assert.equal(await replica.replicate(), 'done');
+  const others = keysUpTo(30).filter((key) => key !== keyOf(17));
+  assert.deepEqual(await replica.keys('Property'), others);
+  const entry = ['Property', keyOf(17), 'The source cannot return the record: 500: no'];
+  assert.deepEqual(await replica.quarantine(), [entry]);
+  server.intercept = () => undefined;
+  clock.advance(DAY);
+  assert.equal(await replica.replicate(), 'done');
+  assert.deepEqual([await replica.keys('Property'), await replica.quarantine()], [keysUpTo(30), []]);
+});
+
+test('a source that fails at every record is at fault, and not its records', async (t) => {
+  const { server, replica } = await scene(t);
+  server.intercept = ({ path, query }) =>
+    path.startsWith('/odata/Property') && !query.has('$select') && !PROBES.has(query.get('$top'))
+      ? { status: 500, body: 'no' }
+      : undefined;
+  await assert.rejects(replica.replicate(), { name: 'RequestFailure', kind: 'transient', status: 500 });
+  assert.deepEqual(await replica.quarantine(), []);
 });

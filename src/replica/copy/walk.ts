@@ -1,7 +1,7 @@
 /**
  * The pages of a walk: the next page is requested while one is processed, and is no larger than the source can return.
  */
-import { asksTooMuch, isOfRequest, mayAskTooMuch, RequestFailure } from '../http/failure.ts';
+import { asksTooMuch, isOfRequest, isServerFault, mayAskTooMuch, RequestFailure } from '../http/failure.ts';
 import { LoopGuard } from '../source/loop-guard.ts';
 import type { PageRequest, SourceKey, WalkPosition } from '../source/source.ts';
 import type { PageSize } from './page-size.ts';
@@ -70,7 +70,11 @@ async function fetchPage<P extends AnyPage>(
         if (smaller && error.kind === 'transient') smaller = false;
         else throw error;
       } else if (!size.shrink(error.kind === 'too-large' ? 'large' : 'slow')) {
-        if (error.kind === 'too-large') return fetchApart(fetch, { position, size: size.now }, error);
+        const request = { position, size: size.now };
+        if (error.kind === 'too-large') return fetchApart(fetch, request, error);
+        // A small page that always fails may have a record at which the source fails.
+        if (!smaller && isServerFault(error))
+          return fetchApart(fetch, { ...request, attempts: ATTEMPTS }, error);
         if (!smaller) throw error;
         smaller = false;
       }
@@ -78,7 +82,7 @@ async function fetchPage<P extends AnyPage>(
   }
 }
 
-/** The smallest page: if one of its records is too large, only that record is skipped. */
+/** The smallest page: if the source cannot return one of its records, only that record is skipped. */
 async function fetchApart<P>(
   fetch: (request: PageRequest) => Promise<P>,
   request: PageRequest,
@@ -88,6 +92,7 @@ async function fetchApart<P>(
     return await fetch({ ...request, apart: true });
   } catch (error) {
     // A source that does not support this says nothing about the position.
-    throw isOfRequest(error) && error.kind === 'rejected' ? failure : error;
+    const isUnable = isOfRequest(error) && (error.kind === 'rejected' || error.kind === 'too-large');
+    throw isUnable ? failure : error;
   }
 }

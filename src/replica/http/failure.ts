@@ -71,13 +71,18 @@ export const isGone = (error: unknown): boolean =>
 export const isUnsupported = (error: unknown): boolean =>
   error instanceof RequestFailure && (error.kind === 'rejected' || error.status === 501);
 
+/** Whether the source failed at the request. */
+export const isServerFault = ({ kind, status = 0 }: RequestFailure): boolean =>
+  kind === 'transient' && status >= 500;
+
 /** Names of what the network library throws when a source is too slow. */
 const SLOW = /TIMEOUT/;
 
 /** Whether a smaller request may fare better: it took too long, was too large, or was too much for the server. */
-export function asksTooMuch({ kind, status, message }: RequestFailure): boolean {
+export function asksTooMuch(failure: RequestFailure): boolean {
+  const { kind, message } = failure;
   if (kind === 'too-large') return true;
-  return kind === 'transient' && ((status !== undefined && status >= 500) || SLOW.test(message));
+  return isServerFault(failure) || (kind === 'transient' && SLOW.test(message));
 }
 
 /** Statuses of wrong requests that some servers also use for requests that ask for too much. */

@@ -1,5 +1,5 @@
 /** Pages that are put together from several answers, and keys that are requested in smaller groups. */
-import { isTooLarge } from '../http/failure.ts';
+import { isOfRequest, isServerFault, isTooLarge, type RequestFailure } from '../http/failure.ts';
 import type { Source, SourcePage } from './source.ts';
 
 /** The responses to several requests as one page without a successor. */
@@ -36,9 +36,8 @@ export async function inHalves(
     if (!isTooLarge(error)) throw error;
     const [only = ''] = keys;
     if (keys.length < 2) {
-      const reason = `The source cannot return the record: ${error.message}`;
-      const broken = { resource, key: nameOf(only), payload: JSON.stringify(only), reason };
-      return { ...NOTHING, broken: [broken], keys: [{ resource, key: only }] };
+      const broken = [unable(resource, only, nameOf(only), error.message)];
+      return { ...NOTHING, broken, keys: [{ resource, key: only }] };
     }
   }
   const middle = keys.length >> 1;
@@ -67,17 +66,45 @@ export async function oneByOne(
   return joinPages(pages);
 }
 
+/** Records in a row that the source cannot return, after which the source is at fault and not its records. */
+const PATIENCE = 3;
+
 /**
- * A page of keys with their records, each in a request of its own since together they are too large to be read. A record that is too
- * large alone does not affect the others.
+ * A page of keys with their records, each in a request of its own since together they cannot be read. A record that is too large
+ * alone, or at which the source fails while it returns others, does not affect the others.
+ * @throws RequestFailure if the source fails at every record
  */
 export async function withRecordsApart(
   resource: string,
   page: SourcePage,
   ask: (key: string) => Promise<SourcePage>,
 ): Promise<SourcePage> {
-  const keys = page.keys.map(({ key }) => key);
-  const apart = await oneByOne(keys, (key) => inHalves(resource, [key], () => ask(key)));
-  const { items, broken, masked, open } = joinPages([apart, page]);
-  return { ...page, items, broken, masked, open };
+  const apart: SourcePage[] = [];
+  const failed = new Map<string, RequestFailure>();
+  let good: string | undefined;
+  let inARow = 0;
+  for (const { key } of page.keys) {
+    try {
+      apart.push(await inHalves(resource, [key], () => ask(key)));
+      good ??= key;
+      inARow = 0;
+    } catch (error) {
+      if (!isOfRequest(error) || !isServerFault(error)) throw error;
+      failed.set(key, error);
+      if (++inARow >= PATIENCE && good === undefined) throw error;
+    }
+  }
+  const [failure] = failed.values();
+  if (failure !== undefined && good === undefined) throw failure;
+  // Since the last failure nothing has shown that the source still works.
+  if (inARow > 0 && good !== undefined) await ask(good);
+  const { items, broken, masked, open } = joinPages([...apart, page]);
+  const refused = [...failed].map(([key, { message }]) => unable(resource, key, key, message));
+  return { ...page, items, broken: [...broken, ...refused], masked, open };
+}
+
+/** A record that the source has and cannot return. */
+function unable(resource: string, key: string, name: string, why: string): SourcePage['broken'][number] {
+  const reason = `The source cannot return the record: ${why}`;
+  return { resource, key: name, payload: JSON.stringify(key), reason };
 }

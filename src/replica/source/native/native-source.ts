@@ -195,7 +195,7 @@ export function nativeSource(options: NativeSourceOptions): Source {
     // The download requests sub-resources separately.
     const [query, asked] = walk.kind === 'window' ? [[expand], 'whole' as const] : [[], 'bare' as const];
     const whole = await withRecordsApart(resource, page, async (key) =>
-      pageOf(resource, await listingsOf([key], query), asked),
+      pageOf(resource, await listingsOf([key], query, request.attempts), asked),
     );
     return { ...whole, next: nextOf(resource, answer, request) };
   }
