@@ -60,7 +60,7 @@ export const factsOf = (answer: Answer): Pick<KeyPage, 'serverTime' | 'weight'> 
 });
 
 /** Attempts at an address that a source need not have. */
-const CLOCK_ATTEMPTS = 2;
+const CHEAP_ATTEMPTS = 2;
 
 /**
  * Requests the time of the source's clock. If the cheap URL returns no JSON, a list is requested instead.
@@ -76,7 +76,7 @@ export function serverClock(client: SourceClient, cheap: string, list: string): 
   return async () => {
     if (address === list) return client.get(list, read);
     try {
-      return await client.get(cheap, read, { attempts: CLOCK_ATTEMPTS });
+      return await client.get(cheap, read, { attempts: CHEAP_ATTEMPTS });
     } catch (error) {
       // Perhaps only this address fails: it is not there, is for others, or is a page for people.
       const isOfAddress =
@@ -105,7 +105,11 @@ export function servedAt(
   let asked: Promise<string> | undefined;
   return async () => {
     if (!capabilities.isPlat) return origin;
-    asked ??= client.get(cheap, read);
+    asked ??= client.get(cheap, read, { attempts: CHEAP_ATTEMPTS }).catch((error: unknown) => {
+      // A proxy may not pass this address on.
+      if (error instanceof RequestFailure && error.status !== undefined) return origin;
+      throw error;
+    });
     return asked;
   };
 }

@@ -281,6 +281,21 @@ for (const kind of KINDS) {
   });
 }
 
+test('native: a copy is verified through a proxy that does not pass the address of the system on', async (t) => {
+  const feed = await platFeed(t);
+  await feed.write('Property', whole('7'));
+  feed.clock.advance(HOUR);
+  const between =
+    (transport: Transport): Transport =>
+    async (sent) =>
+      sent.url.endsWith('/v1/system')
+        ? { status: 404, headers: {}, body: Readable.from([]) }
+        : transport(sent);
+  const replica = await feed.replica(t, 'native', { between });
+  assert.equal(await replica.replicate(), 'done');
+  assert.deepEqual(await found(replica), []);
+});
+
 test('a difference counts only if a second read confirms it', async (t) => {
   const clock = testClock();
   const server = await odataServer(t, clock, { Property: listings(6, clock) });
