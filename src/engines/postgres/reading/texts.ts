@@ -53,13 +53,12 @@ class Values {
     this.at = start + COUNT;
   }
 
-  next(): this {
+  next(): void {
     const length = this.bytes.readInt32BE(this.at);
     this.start = this.at + LENGTH;
     this.isNull = length < 0;
     this.end = this.at = this.isNull ? this.start : this.start + length;
     this.left--;
-    return this;
   }
 
   /** Whether a mark of links is all of the current value. */
@@ -118,7 +117,10 @@ function addLinks(body: GrowingBody, values: Values, { count, fragmentOf }: Link
   }
   values.at = at;
   values.left = left;
-  const keys = Array.from({ length: count }, () => values.next().textOrNull);
+  const keys = Array.from({ length: count }, () => {
+    values.next();
+    return values.textOrNull;
+  });
   values.next();
   const marked = Buffer.from(`${LINK_MARK}${JSON.stringify(keys)}${LINK_MARK}`);
   body.add(marked, 0, marked.length);
@@ -147,13 +149,15 @@ export function readTexts(
   };
   const take = (bytes: Buffer, start: number): void => {
     const values = new Values(bytes, start);
-    const k = isKeyed ? values.next().textOrNull : null;
+    if (isKeyed) values.next();
     if (isBefore) {
       isBefore = false;
-      before?.(values.next().text);
+      values.next();
+      before?.(values.text);
       return;
     }
     if (hasFailed || ++rows > limit) return;
+    const k = isKeyed ? values.textOrNull : null;
     if (k !== null) last = k;
     each(k, addText(body, values, links));
   };
