@@ -158,6 +158,14 @@ test('a record at which the source fails does not keep the records after it from
   assert.deepEqual(await replica.keys('Property'), others);
   const entry = ['Property', keyOf(17), 'The source cannot return the record: 500: no'];
   assert.deepEqual(await replica.quarantine(), [entry]);
+  const [{ differences } = { differences: [] }] = await replica.verify();
+  assert.deepEqual(
+    differences.map(({ key, kind }) => [key, kind]),
+    [[keyOf(17), 'quarantined']],
+  );
+  clock.advance(DAY);
+  assert.equal(await replica.replicate(), 'done');
+  assert.deepEqual(await replica.quarantine(), [entry]);
   server.intercept = () => undefined;
   clock.advance(DAY);
   assert.equal(await replica.replicate(), 'done');

@@ -56,6 +56,25 @@ export const recordsOf = (
   distinct?: string,
 ): Promise<SourcePage> => inHalves(resource, keys, (some) => feed.some(resource, some, attempts, distinct));
 
+/** Attempts at a record at which the source may always fail. */
+const ATTEMPTS = 2;
+
+/** The same, but a record at which the source fails is one that exists and cannot be returned. */
+export async function recordsUnlessFailing(
+  feed: Source,
+  resource: string,
+  keys: readonly string[],
+): Promise<SourcePage> {
+  try {
+    return await recordsOf(feed, resource, keys, keys.length === 1 ? ATTEMPTS : undefined);
+  } catch (error) {
+    if (!isOfRequest(error) || !isServerFault(error)) throw error;
+    const [key = ''] = keys;
+    if (keys.length > 1) return oneByOne(keys, (each) => recordsUnlessFailing(feed, resource, [each]));
+    return { ...NOTHING, broken: [unable(resource, key, key, error.message)], keys: [{ resource, key }] };
+  }
+}
+
 /** Requests each key in a request of its own. */
 export async function oneByOne(
   keys: readonly string[],

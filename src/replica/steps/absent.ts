@@ -11,7 +11,7 @@ import type { Copy } from '../copy/copy.ts';
 import { childrenOf, fetchedApart } from '../copy/pending-fetches.ts';
 import { CHILDREN, RECORD, subjectOf } from '../copy/quarantine-entry.ts';
 import { readPage } from '../copy/read-page.ts';
-import { recordsOf } from '../source/pages.ts';
+import { recordsUnlessFailing } from '../source/pages.ts';
 import { collectionOf, type SourcePage } from '../source/source.ts';
 
 /** Of these keys, those that a page does not give. */
@@ -80,7 +80,7 @@ async function ask(copy: Copy, resource: string, keys: readonly string[], given:
   const apart = fetchedApart(feed.capabilities, resource).filter((why) => why !== RECORD);
   const collections = apart.includes(CHILDREN) ? feed.capabilities.expansions : apart;
   for (const some of chunked(keys, feed.someAtOnce)) {
-    const pages = [await recordsOf(feed, resource, some)];
+    const pages = [await recordsUnlessFailing(feed, resource, some)];
     if (apart.length > 0) pages.push(await childrenOf(feed, some, collections));
     for (const { json, onlyChildren } of pages.flatMap(({ items }) => items)) {
       const key = json[field];

@@ -11,7 +11,7 @@ import { childrenOf, fetchedApart } from '../copy/pending-fetches.ts';
 import { RECORD } from '../copy/quarantine-entry.ts';
 import { type Intake, readPage } from '../copy/read-page.ts';
 import { fieldName, notIgnored, unknownFields } from '../copy/schema-drift.ts';
-import { joinPages, recordsOf } from '../source/pages.ts';
+import { joinPages, recordsOf, recordsUnlessFailing } from '../source/pages.ts';
 import { ACCOUNTS, collectionOf, type SourceKey, type SourcePage } from '../source/source.ts';
 import { type Compared, compareRecords } from './compare.ts';
 import type { Tally } from './results.ts';
@@ -191,7 +191,7 @@ async function readAgain(
   const { feed } = copy;
   const found = new Map<string, Omit<Suspect, 'isOfChildren'>>();
   const every = suspects.map(([key]) => key);
-  const whole = await recordsOf(feed, resource, every);
+  const whole = await recordsUnlessFailing(feed, resource, every);
   const parts = suspects.filter(([, { isOfChildren }]) => isOfChildren).map(([key]) => key);
   const children = parts.length === 0 ? { items: [], broken: [] } : await childrenOf(feed, parts);
   for (const page of [whole, children]) {
