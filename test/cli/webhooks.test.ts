@@ -96,6 +96,11 @@ test('a service delivers to webhooks that another process creates, tests, pauses
   await at.done(['import', ...store, at.file('C.ndjson', [listing('C')]), '--resource', 'Property']);
   await at.done(['webhook', 'resume', ...store, made.id]);
   assert.deepEqual((await received(4)).at(-1), 'created C');
+  const rotated = JSON.parse(await at.done(['webhook', 'rotate', ...store, made.id, '--json']));
+  assert.deepEqual(Object.keys(rotated), ['id', 'secret']);
+  assert.equal(rotated.id, made.id);
+  assert.match(rotated.secret, /^whsec_/);
+  assert.notEqual(rotated.secret, made.secret);
   await at.done(['webhook', 'delete', ...store, made.id]);
   assert.equal((await at.run(['webhook', 'test', ...store, made.id])).code, 1);
   serving.child.kill('SIGTERM');

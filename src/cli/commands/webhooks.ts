@@ -84,8 +84,12 @@ export function defineWebhooks(webhook: Command): void {
   const rotate = {
     name: 'rotate',
     description: 'print a new secret; for 24 hours, the old one also signs',
+    options: [JSON_OPTION()],
   };
-  defineIdCommand(webhook, rotate, async (store, id) => writeLines(await rotateWebhook(store, id)));
+  defineIdCommand(webhook, rotate, async (store, id, { json }) => {
+    const secret = await rotateWebhook(store, id);
+    print({ id, secret }, secret, json);
+  });
   const remove = { name: 'delete', description: 'delete a webhook' };
   defineIdCommand(webhook, remove, async (store, id) => {
     await deleteWebhook(store, id);
