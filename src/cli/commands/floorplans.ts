@@ -42,9 +42,14 @@ export function defineFloorplans(floorplans: Command): void {
       out === undefined ? undefined : new ImageFolder({ environment, signal, folder: out, root, egress });
     const counts = { none: 0, stored: 0, failed: 0 };
     let records = 0;
+    let keyless = 0;
+    const onKeyless = (record: unknown): void => {
+      keyless++;
+      reportLines(`A record has no MediaKey: ${JSON.stringify(record)}`);
+    };
     try {
       for await (const record of floorPlans(
-        { root, token, environment, listener, signal },
+        { root, token, environment, listener, signal, onKeyless },
         system,
         listing,
       )) {
@@ -59,7 +64,8 @@ export function defineFloorplans(floorplans: Command): void {
     }
     const failed = counts.failed > 0 ? `, ${counts.failed} could not be fetched` : '';
     const fetched = out === undefined ? '' : `, ${counts.stored} images in ${out}${failed}`;
-    reportLines(`${records} floor plan records${fetched}`);
-    if (counts.failed > 0) process.exitCode = EXIT.failed;
+    const omitted = keyless > 0 ? `, ${keyless} more without a MediaKey` : '';
+    reportLines(`${records} floor plan records${omitted}${fetched}`);
+    if (counts.failed + keyless > 0) process.exitCode = EXIT.failed;
   });
 }

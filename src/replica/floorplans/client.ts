@@ -1,6 +1,6 @@
 /** The floor plan records of a floor plan service (specification 4.1). It fetches no image. */
 import { platError } from '../../errors/index.ts';
-import { isObject } from '../../shared/json.ts';
+import { isObject, type JsonObject } from '../../shared/json.ts';
 import type { Environment } from '../environment.ts';
 import type { Listener } from '../events.ts';
 import { type Answer, SourceClient } from '../http/client.ts';
@@ -26,6 +26,8 @@ interface FloorPlanSource {
   readonly environment: Environment;
   readonly listener: Listener;
   readonly signal: AbortSignal;
+  /** Receives a record without a key, which cannot be told from others. */
+  readonly onKeyless: (record: JsonObject) => void;
 }
 
 const PAGE = 200;
@@ -62,8 +64,13 @@ export async function* floorPlans(
       throw platError('failed', { reason: `The service links to the same page twice: ${url}.` });
     visited.add(url);
     const page: MediaPage = await client.get(url, pageOf);
-    const fresh = page.records.filter(({ MediaKey }) => seen.add(MediaKey));
-    yield* fresh;
+    const fresh = page.records.filter((record) =>
+      seen.add(isKeyed(record) ? record.MediaKey : JSON.stringify(record)),
+    );
+    for (const record of fresh) {
+      if (isKeyed(record)) yield record;
+      else source.onKeyless(record);
+    }
     skip += page.records.length;
     hasLinks ||= page.next !== undefined;
     if (page.next !== undefined) url = addressAt(root, page.next, url);
@@ -72,16 +79,16 @@ export async function* floorPlans(
 }
 
 interface MediaPage {
-  readonly records: readonly FloorPlanRecord[];
+  readonly records: readonly JsonObject[];
   readonly next: string | undefined;
 }
 
-const isRecord = (value: unknown): value is FloorPlanRecord =>
-  isObject(value) && typeof value.MediaKey === 'string';
+const isKeyed = (record: JsonObject): record is FloorPlanRecord =>
+  typeof record.MediaKey === 'string' && record.MediaKey !== '';
 
 function pageOf(answer: Answer): MediaPage {
   const page = readJson(answer);
   const { value: records } = page;
-  if (Array.isArray(records) && records.every(isRecord)) return { records, next: givenLink(page) };
+  if (Array.isArray(records) && records.every(isObject)) return { records, next: givenLink(page) };
   throw new RequestFailure('rejected', 'The service responded with JSON that is not a list of media');
 }
