@@ -32,7 +32,7 @@ export interface SourceStatus {
   readonly holder?: string;
   /** How the last watch learned of changes; absent if there was none. */
   readonly following?: FollowingStatus;
-  /** What a watch failed to do in its last attempt. */
+  /** What the last run, or a watch in its last attempt, failed to do. */
   readonly troubles: readonly TroubleStatus[];
   /** Why the copy is not fresh; absent if it is. */
   readonly stale?: string;
@@ -48,7 +48,7 @@ interface FollowingStatus {
 }
 
 interface TroubleStatus {
-  /** `watch` for failures before any step. */
+  /** `watch` for failures before any step, `run` for those of a run without a watch. */
   readonly step: string;
   readonly since: string;
   readonly attempts: number;

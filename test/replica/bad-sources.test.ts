@@ -600,3 +600,22 @@ test('two sources with the same key: the second one is quarantined, and a purge 
   assert.equal(await replica.replicate({ force: true }), 'done');
   assert.deepEqual(await replica.keys('Property'), ['77'], 'a purge deletes only rows of its own source');
 });
+
+test('the reason why the last run failed is in the status until a run begins well', async (t) => {
+  const { server, replica, clock } = await scene(t);
+  assert.equal(await replica.replicate(), 'done');
+  clock.advance(HOUR);
+  server.intercept = () => ({ status: 401, body: 'no' });
+  await assert.rejects(replica.replicate(), { kind: 'refused' });
+  const [trouble, ...others] = (await replica.status()).troubles;
+  assert.deepEqual(others, []);
+  assert.deepEqual(
+    [trouble?.step, trouble?.since, trouble?.attempts, trouble?.lasting],
+    ['run', '2026-06-01T13:00:00Z', 1, true],
+  );
+  assert.match(trouble?.reason ?? '', /401/);
+  server.intercept = () => undefined;
+  clock.advance(HOUR);
+  assert.equal(await replica.replicate(), 'done');
+  assert.deepEqual((await replica.status()).troubles, []);
+});

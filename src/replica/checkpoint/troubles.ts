@@ -1,6 +1,6 @@
 /**
- * What a watch currently cannot do, kept in the store so that `plat status` and probes of other processes report it. It
- * knows nothing of how a watch continues.
+ * What a watch currently cannot do, or why the last run failed, kept in the store so that `plat status` and probes of other
+ * processes report it. It knows nothing of how a watch continues.
  */
 
 import { messageOf } from '../../shared/error-code.ts';

@@ -6,6 +6,7 @@ import { type ErrorCode, PlatError } from '../../errors/index.ts';
 import { messageOf } from '../../shared/error-code.ts';
 import { PromiseQueue } from '../../shared/promise-queue.ts';
 import { LeaseLost } from '../../store/checkpoints.ts';
+import { replicaSources } from '../checkpoint/checkpoint.ts';
 import { type Acquired, acquireSource, newAcquirer, whileAcquired } from '../checkpoint/lease.ts';
 import { TroubleLog } from '../checkpoint/trouble-log.ts';
 import { clearTrouble, noteTrouble, passesByItself } from '../checkpoint/troubles.ts';
@@ -93,16 +94,28 @@ function patiently(
 ): Promise<ReplicateResult> {
   const { clock } = environment;
   const once = { refresh: session.refresh === true };
-  return acquiring(({ signal, ...inner }, acquired) => {
+  return acquiring(async ({ signal, ...inner }, acquired) => {
     const attempt = async (failures: number): Promise<ReplicateResult> =>
       failures > 1 && signal.aborted ? 'stopped' : run({ ...inner, signal }, acquired, once);
-    return retrying({ clock, signal }, attempt, (error, failures) => {
+    const result = retrying({ clock, signal }, attempt, (error, failures) => {
       if (!isPassing(error) || failures > PATIENCE) throw error;
       // A single run retries by itself, so that no random part is needed.
       const wait = signal.aborted ? 0 : restAfter(failures, undefined, SHORT_REST, () => 1);
       if (wait > 0) session.onEvent({ kind: 'failed', reason: error.message, wait });
       return wait;
     });
+    try {
+      return await result;
+    } catch (error) {
+      const { store } = session;
+      // A source that was never in the store, such as a mistyped one, is not part of its state.
+      const isOurs = async (): Promise<boolean> => (await replicaSources(store)).includes(acquired.name);
+      const isOfSource = !endsWatch(error, false) && !(error instanceof LeaseLost) && !isPassing(error);
+      if (!signal.aborted && isOfSource && (await isOurs().catch(() => false))) {
+        await noteTrouble(store, acquired.name, 'run', error, clock.now()).catch(() => undefined);
+      }
+      throw error;
+    }
   });
 }
 
