@@ -5,7 +5,7 @@ import { listing } from '../support/builders.ts';
 import { DAY, testClock } from '../support/clock.ts';
 import type { Scope } from '../support/engine.ts';
 import { keyOf, keysUpTo, listings, take, withPhotos } from './support/feed.ts';
-import type { Reply } from './support/loopback.ts';
+import type { Reply, Seen } from './support/loopback.ts';
 import { type ODataServer, odataServer, PROBES } from './support/odata-server.ts';
 import { makeReplica, type TestReplica } from './support/replica.ts';
 
@@ -180,4 +180,31 @@ test('a source that fails at every record is at fault, and not its records', asy
       : undefined;
   await assert.rejects(replica.replicate(), { name: 'RequestFailure', kind: 'transient', status: 500 });
   assert.deepEqual(await replica.quarantine(), []);
+});
+
+test('the only record of a page at which the source fails is quarantined if the source still returns earlier ones', async (t) => {
+  const { server, replica, clock } = await scene(t);
+  Object.assign(server.traits, { page: 29 });
+  const last = keyOf(30);
+  const isLastPage = ({ path, query }: Seen): boolean => {
+    const from = Number(query.get('$skiptoken') ?? query.get('$skip') ?? 0);
+    return path === '/odata/Property' && !query.has('$select') && !query.has('$filter') && from === 29;
+  };
+  let breaks = true;
+  let isBroken = false;
+  server.intercept = (seen) => {
+    if (isLastPage(seen)) isBroken = breaks;
+    const isRecord = seen.path.startsWith("/odata/Property('") && !seen.path.endsWith('/Media');
+    const fails =
+      isLastPage(seen) || seen.path === `/odata/Property('${last}')` || (breaks && isBroken && isRecord);
+    return fails ? { status: 500, body: 'no' } : undefined;
+  };
+  await assert.rejects(replica.replicate(), { name: 'RequestFailure', kind: 'transient', status: 500 });
+  assert.deepEqual(await replica.quarantine(), [], 'it returns no record at all');
+  breaks = false;
+  clock.advance(DAY);
+  assert.equal(await replica.replicate(), 'done');
+  assert.deepEqual(await replica.keys('Property'), keysUpTo(29));
+  const entry = ['Property', last, 'The source cannot return the record: 500: no'];
+  assert.deepEqual(await replica.quarantine(), [entry]);
 });

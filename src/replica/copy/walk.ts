@@ -21,6 +21,7 @@ export class LostPosition extends RequestFailure {}
 
 /**
  * The pages of a walk from a position on. Only one page is requested ahead, so that memory is bounded.
+ * @param known the keys of records that the source returned earlier
  * @throws LostPosition if the source rejects a position that it returned
  * @throws RequestFailure
  */
@@ -28,11 +29,12 @@ export async function* pagesFrom<P extends AnyPage>(
   fetch: (request: PageRequest) => Promise<P>,
   from: WalkPosition | undefined,
   size: PageSize,
+  known: () => readonly string[] = () => [],
 ): AsyncGenerator<P> {
   const guard = new LoopGuard();
   const ask = async (position: WalkPosition | undefined): Promise<P> => {
     try {
-      const page = await fetchPage(fetch, position, size);
+      const page = await fetchPage(fetch, position, size, known);
       guard.check(position, page);
       return page;
     } catch (error) {
@@ -52,6 +54,7 @@ async function fetchPage<P extends AnyPage>(
   fetch: (request: PageRequest) => Promise<P>,
   position: WalkPosition | undefined,
   size: PageSize,
+  known: () => readonly string[],
 ): Promise<P> {
   for (let smaller = true; ; ) {
     try {
@@ -74,7 +77,7 @@ async function fetchPage<P extends AnyPage>(
         if (error.kind === 'too-large') return fetchApart(fetch, request, error);
         // A small page that always fails may have a record at which the source fails.
         if (!smaller && isServerFault(error))
-          return fetchApart(fetch, { ...request, attempts: ATTEMPTS }, error);
+          return fetchApart(fetch, { ...request, attempts: ATTEMPTS, known: known() }, error);
         if (!smaller) throw error;
         smaller = false;
       }

@@ -91,16 +91,22 @@ const PATIENCE = 3;
 /**
  * A page of keys with their records, each in a request of its own since together they cannot be read. A record that is too large
  * alone, or at which the source fails while it returns others, does not affect the others.
- * @throws RequestFailure if the source fails at every record
+ * @param known keys of records that the source returned earlier, for a page of which it returns none
+ * @throws RequestFailure if the source fails at every record, and at those
  */
 export async function withRecordsApart(
   resource: string,
   page: SourcePage,
   ask: (key: string) => Promise<SourcePage>,
+  known: readonly string[] = [],
 ): Promise<SourcePage> {
   const apart: SourcePage[] = [];
   const failed = new Map<string, RequestFailure>();
   let good: string | undefined;
+  const mustReturnOne = async (failure: RequestFailure): Promise<void> => {
+    good ??= await firstReturned(known.filter((key) => !failed.has(key)).slice(0, PATIENCE), ask);
+    if (good === undefined) throw failure;
+  };
   let inARow = 0;
   for (const { key } of page.keys) {
     try {
@@ -110,16 +116,25 @@ export async function withRecordsApart(
     } catch (error) {
       if (!isOfRequest(error) || !isServerFault(error)) throw error;
       failed.set(key, error);
-      if (++inARow >= PATIENCE && good === undefined) throw error;
+      if (++inARow >= PATIENCE) await mustReturnOne(error);
     }
   }
   const [failure] = failed.values();
-  if (failure !== undefined && good === undefined) throw failure;
+  if (failure !== undefined) await mustReturnOne(failure);
   // Since the last failure nothing has shown that the source still works.
   if (inARow > 0 && good !== undefined) await ask(good);
   const { items, broken, masked, open } = joinPages([...apart, page]);
   const refused = [...failed].map(([key, { message }]) => unable(resource, key, key, message));
   return { ...page, items, broken: [...broken, ...refused], masked, open };
+}
+
+/** The first of these keys whose record the source returns. */
+async function firstReturned(
+  keys: readonly string[],
+  ask: (key: string) => Promise<SourcePage>,
+): Promise<string | undefined> {
+  for (const key of keys) if ((await ask(key)).keys.some((each) => each.key === key)) return key;
+  return undefined;
 }
 
 /** A record that the source has and cannot return. */

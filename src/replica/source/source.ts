@@ -44,8 +44,10 @@ export interface PageRequest {
   readonly position: WalkPosition | undefined;
   readonly size: number;
   readonly attempts?: number | undefined;
-  /** Each record of the page in a request of its own: together they are too large to be read. */
+  /** Each record of the page in a request of its own: together they cannot be read. */
   readonly apart?: boolean;
+  /** Keys of records that the source returned earlier: if it still does, a record at which it fails is at fault. */
+  readonly known?: readonly string[];
 }
 
 /** A key of a resource; a page of accounts has keys of two. */

@@ -70,11 +70,12 @@ async function walk(copy: Copy, resource: string): Promise<void> {
   if (begun.kind !== 'initial') return;
   const fetch = (request: PageRequest) => feed.page(resource, { kind: 'all' }, request);
   const apart = fetchedApart(feed.capabilities, resource);
+  const known = () => checkpoint.witnesses(resource).map(({ key }) => key);
   const noted = await notesOfPages(copy, resource);
   let done = begun.rows;
   let announced = begun.total;
   let end = '';
-  for await (const page of pagesFrom(fetch, begun.position, sizeOf(resource))) {
+  for await (const page of pagesFrom(fetch, begun.position, sizeOf(resource), known)) {
     const { next, total } = page;
     const rows = Math.max(page.items.length + page.broken.length, page.keys.length);
     announced = least(announced, total);

@@ -97,9 +97,10 @@ async function readPass(copy: Copy, resource: string, window: Walk, isLast: bool
   const state = checkpoint.load(resource);
   if (state.kind !== 'updating') return;
   const fetch = (request: PageRequest) => feed.page(resource, window, request);
+  const known = () => checkpoint.witnesses(resource).map(({ key }) => key);
   const noted = await notesOfPages(copy, resource);
   let done = state.rows;
-  for await (const page of pagesFrom(fetch, state.position, sizeOf(resource))) {
+  for await (const page of pagesFrom(fetch, state.position, sizeOf(resource), known)) {
     const { next, total } = page;
     const rows = page.items.length + page.broken.length;
     if (contradicts(checkpoint.get('masks') ?? NO_MASKS, page)) {

@@ -123,8 +123,9 @@ async function verifyCollection(
       if (sample === undefined) return feed.page(collection, { kind: 'all' }, request);
       return { ...(await feed.keys(collection, request)), items: [], broken: [], masked: [], open: [] };
     };
+    const known = () => copy.checkpoint.witnesses(collection).map(({ key }) => key);
     let done = 0;
-    for await (const page of pagesFrom(fetch, undefined, sizeOf(collection))) {
+    for await (const page of pagesFrom(fetch, undefined, sizeOf(collection), known)) {
       for (const { resource, key } of page.keys) keys.get(resource)?.add(key);
       if (sample === undefined) await comparePage(copy, collection, page);
       done += page.keys.length;

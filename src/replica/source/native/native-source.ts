@@ -194,8 +194,11 @@ export function nativeSource(options: NativeSourceOptions): Source {
     const page = await keysOnly(resource, answer);
     // The download requests sub-resources separately.
     const [query, asked] = walk.kind === 'window' ? [[expand], 'whole' as const] : [[], 'bare' as const];
-    const whole = await withRecordsApart(resource, page, async (key) =>
-      pageOf(resource, await listingsOf([key], query, request.attempts), asked),
+    const whole = await withRecordsApart(
+      resource,
+      page,
+      async (key) => pageOf(resource, await listingsOf([key], query, request.attempts), asked),
+      request.known,
     );
     return { ...whole, next: nextOf(resource, answer, request) };
   }

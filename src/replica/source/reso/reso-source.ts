@@ -298,7 +298,7 @@ export function resoSource(options: ResoSourceOptions): Source {
     const next = turned(nextOf(answer, at), toRecords);
     const keyless = answer.values.filter((value) => keysOf(name, [value]).length === 0);
     const page = { ...pageOf(name, keyless, answer.facts), keys: keysOf(name, answer.values), next };
-    return withRecordsApart(name, page, (each) => records(name, [each], request.attempts));
+    return withRecordsApart(name, page, (each) => records(name, [each], request.attempts), request.known);
   }
 
   /** What a plat source offers beyond the standard, in the order of keys. */
