@@ -59,6 +59,18 @@ export function namingParent(
   return { ...named, [parent.keyField]: holder.key, ...Object.fromEntries(given) };
 }
 
+/** The same, under another parent than the fields name. */
+export function namedUnder(
+  resource: Resource,
+  origin: unknown,
+  holder: { readonly resource: string; readonly key: string },
+): unknown {
+  const { parent } = resource;
+  if (parent === undefined || !isObject(origin)) return origin;
+  const named = parent.kind === 'named' ? { [parent.resourceField]: null } : {};
+  return namingParent(resource, { ...origin, ...named, [parent.keyField]: null }, holder);
+}
+
 /** Sets missing fields that follow from the parent. */
 export function fill(
   values: Record<string, FieldValue>,

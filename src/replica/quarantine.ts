@@ -149,7 +149,11 @@ async function retry(
   const capabilities = readNote(await store.checkpoints.state(source), 'capabilities');
   const apart = (resource: string): readonly string[] =>
     capabilities === undefined ? [] : fetchedApart(capabilities, resource);
-  if (!isSure) {
+  // What is stored under another record of the source is not taken from it: the next run asks whose it is.
+  const [stored] = which === undefined || of === name ? [] : await store.contents(name, { key });
+  const payloadNow = { resource: name, key, payload: jsonOf(stored ?? null) };
+  const isElsewhere = stored !== undefined && subjectOf(model.dictionary, payloadNow).key !== which;
+  if (!isSure || isElsewhere) {
     if (which === undefined || capabilities === undefined || capabilities.byKey === 'none') {
       return because(NOBODY_ASKS);
     }

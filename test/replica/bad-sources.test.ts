@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { listing } from '../support/builders.ts';
+import { listing, openHouse, photo, room } from '../support/builders.ts';
 import { DAY, SECOND, testClock } from '../support/clock.ts';
 import type { Scope } from '../support/engine.ts';
-import { keyOf, keysUpTo, listings, take } from './support/feed.ts';
+import type { Json } from '../support/world.ts';
+import { change, keyOf, keysUpTo, listings, take } from './support/feed.ts';
 import { json, type Reply, type Seen } from './support/loopback.ts';
 import { nativeServer, success } from './support/native-server.ts';
 import { metadataOf, type ODataServer, odataServer, PROBES } from './support/odata-server.ts';
@@ -600,6 +601,81 @@ test('two sources with the same key: the second one is quarantined, and a purge 
   assert.equal(await replica.replicate({ force: true }), 'done');
   assert.deepEqual(await replica.keys('Property'), ['77'], 'a purge deletes only rows of its own source');
 });
+
+/** A copy of three listings of which some have a part in common. */
+async function shared(scope: Scope, kind: 'reso' | 'native', having: readonly number[]) {
+  const clock = testClock('2026-06-01T12:00:00Z');
+  const parts: Json =
+    kind === 'reso'
+      ? { Media: [photo('m')], Room: [room('r')], OpenHouse: [openHouse('h')] }
+      : { Photos: [{ Id: 'm', Uri800: 'https://img.example/1' }] };
+  const none: Json = kind === 'reso' ? { Media: [], Room: [], OpenHouse: [] } : { Photos: [] };
+  const records = listings(3, clock, (number) => (having.includes(number) ? parts : none));
+  const expands = ['Media', 'Room', 'OpenHouse'];
+  const server =
+    kind === 'reso'
+      ? await odataServer(scope, clock, { Property: records }, { expands })
+      : await nativeServer(scope, clock, records);
+  const resources = ['Property'];
+  const replica = await makeReplica(scope, { from: server.root, interface: kind, clock, resources });
+  const own = 'records' in server ? (server.records.get('Property') ?? []) : server.listings;
+  const all = kind === 'reso' ? ['Media', 'OpenHouse', 'PropertyRooms'] : ['Media'];
+  const update = async (...changes: readonly (readonly [number, Json])[]): Promise<[string, string][]> => {
+    clock.advance(HOUR);
+    for (const [number, fields] of changes) change(own, keyOf(number), fields, clock);
+    clock.advance(HOUR);
+    assert.equal(await replica.replicate(), 'done');
+    return (await replica.quarantine()).map(([resource, , reason]) => [resource, reason]);
+  };
+  const differences = async () => (await replica.verify()).flatMap((each) => each.differences);
+  return { replica, clock, all, parts, none, update, differences };
+}
+
+const under = (from: number, by: number): string =>
+  `The source has it under Property ${keyOf(from)} and under Property ${keyOf(by)}; it is stored under the latter`;
+
+for (const kind of ['reso', 'native'] as const) {
+  test(`${kind}: what a source has under two listings is in the quarantine, and verify names both`, async (t) => {
+    const { replica, clock, all, parts, update, differences } = await shared(t, kind, [1]);
+    assert.equal(await replica.replicate(), 'done');
+    const entries = all.map((resource) => [resource, under(1, 2)]);
+    assert.deepEqual(await update([2, parts]), entries);
+    assert.deepEqual(
+      await update([2, { ...parts, ListPrice: 1 }]),
+      entries,
+      'the holder alone proves nothing',
+    );
+    const found = await differences();
+    const missing = found.filter(({ key }) => key === keyOf(1)).flatMap(({ fields }) => fields);
+    assert.equal(missing.length, all.length);
+    for (const field of missing) assert.match(field, /\) is missing: it is stored under Property 1002$/);
+    const named = found.filter((each) => each.kind === 'quarantined');
+    assert.deepEqual(named.map(({ resource, fields }) => [resource, ...fields]).toSorted(), entries);
+
+    // A retry takes nothing from a listing: the other one is asked again.
+    const { stored, wanted } = await replica.retry();
+    assert.deepEqual([stored, wanted], [0, all.length]);
+    assert.deepEqual(
+      await update(),
+      all.map((resource) => [resource, under(2, 1)]),
+    );
+    clock.advance(DAY);
+    assert.equal(await replica.replicate({ refresh: true }), 'done');
+    assert.equal((await replica.quarantine()).length, all.length);
+  });
+
+  test(`${kind}: what moves to another listing is in no quarantine once both have been read`, async (t) => {
+    const { replica, parts, none, update, differences } = await shared(t, kind, [2]);
+    assert.equal(await replica.replicate(), 'done');
+    assert.equal((await update([1, parts])).length > 0, true);
+    assert.deepEqual(await update([2, none]), []);
+    assert.deepEqual(await differences(), []);
+    const before = replica.reported('quarantined').length;
+    assert.deepEqual(await update([3, parts], [1, none]), []);
+    assert.deepEqual(await differences(), []);
+    assert.equal(replica.reported('quarantined').length, before);
+  });
+}
 
 test('the reason why the last run failed is in the status until a run begins well', async (t) => {
   const { server, replica, clock } = await scene(t);

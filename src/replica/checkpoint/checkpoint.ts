@@ -86,6 +86,10 @@ export class Checkpoint {
     return this.#quarantined.has(recordName({ resource, key }));
   }
 
+  entry(resource: string, key: string): QuarantinedRecord | undefined {
+    return this.#quarantined.get(recordName({ resource, key }));
+  }
+
   /** The entries of the quarantine that concern certain records. */
   quarantined(isWanted: (subject: Subject) => boolean): readonly QuarantinedRecord[] {
     return [...this.#quarantined.values()].filter(({ subject }) => isWanted(subject));
@@ -205,14 +209,15 @@ const describe = (dictionary: Dictionary, entry: QuarantineEntry): QuarantinedRe
 /** What the store rejected, with the names of its parent. */
 function rejectedOf({ records = [] }: CopyChange, { rejected }: WriteReport): readonly QuarantineEntry[] {
   if (rejected.length === 0) return [];
-  const entries = new Map(rejected.map((each) => [recordName(each), { ...each, payload: 'null' }]));
+  const payloads = new Map<string, string>();
+  const names = new Set(rejected.map(recordName));
   const note = ({ resource, key, values, children }: ParsedRecord): void => {
-    const entry = entries.get(recordName({ resource: resource.name, key }));
-    if (entry !== undefined) entry.payload = JSON.stringify(values);
+    const name = recordName({ resource: resource.name, key });
+    if (names.has(name)) payloads.set(name, JSON.stringify(values));
     for (const nested of children.values()) nested.forEach(note);
   };
   for (const group of records) group.records.forEach(note);
-  return [...entries.values()];
+  return rejected.map((each) => ({ payload: payloads.get(recordName(each)) ?? 'null', ...each }));
 }
 
 /**

@@ -6,7 +6,7 @@ import { type CopyChange, type QuarantinedRecord, recordName } from '../checkpoi
 import { collectionOf, resourcesIn, type SourcePage } from '../source/source.ts';
 import type { Copy } from './copy.ts';
 import { pendingFiles, storable, subDataEntries } from './pending-fetches.ts';
-import { entryName, storableName } from './quarantine-entry.ts';
+import { entryName, type Subject, storableName } from './quarantine-entry.ts';
 import { type Intake, takeIn } from './read-page.ts';
 
 /**
@@ -80,22 +80,33 @@ function marksOf(
   });
 }
 
-/** Records and members that were stored after all, and sub-resources that arrived with their listing. */
+/**
+ * Records and members that were stored after all, and sub-resources that arrived with their listing. A member under another
+ * record than that of its entry is none of them.
+ */
 function releases(copy: Copy, { records, partial }: Intake): Keys[] {
   const found: Keys[] = [];
   if (!copy.checkpoint.hasQuarantined) return found;
   const missing = new Set(partial.map(({ key, collection }) => entryName(key, collection)));
-  const look = ({ resource: { name }, key, children, onlyChildren }: ParsedRecord): void => {
+  const look = (record: ParsedRecord, holder?: ParsedRecord): void => {
+    const { resource, key, children, onlyChildren } = record;
+    const { name } = resource;
     if (!onlyChildren) {
-      if (copy.checkpoint.isQuarantined(name, key)) found.push({ resource: name, keys: [key] });
+      const subject = copy.checkpoint.entry(name, key)?.subject;
+      if (subject !== undefined && (holder === undefined || isOf(subject, holder)))
+        found.push({ resource: name, keys: [key] });
       const entries = children.size === 0 ? [] : subDataEntries(copy, name, [key]);
       found.push({ resource: name, keys: entries.filter((entry) => !missing.has(entry)) });
     }
-    for (const members of children.values()) members.forEach(look);
+    for (const members of children.values()) for (const member of members) look(member, record);
   };
-  for (const group of records) group.records.forEach(look);
+  for (const group of records) for (const record of group.records) look(record);
   return found;
 }
+
+/** Whether an entry concerns a record; one whose record is unknown may. */
+const isOf = (subject: Subject, { resource, key }: ParsedRecord): boolean =>
+  subject.key === undefined || (subject.resource === resource.name && subject.key === key);
 
 /** Quarantined records that the source deleted, and members that are missing from a complete collection. */
 function absentEntries({ checkpoint }: Copy, { records, remove, quarantine }: Intake): Keys[] {

@@ -9,6 +9,7 @@ import { chunked } from '../../shared/chunked.ts';
 import { isObject } from '../../shared/json.ts';
 import type { Store } from '../../store/store.ts';
 import type { Copy } from '../copy/copy.ts';
+import { subjectOf } from '../copy/quarantine-entry.ts';
 import { type Served, servedRecords } from './served.ts';
 
 /** Records whose copies are read at once, with their keys in one filter. */
@@ -61,10 +62,40 @@ async function compareSome(
   for (const record of records) {
     const found = served.get(record.key) ?? (await unseen(store, record));
     const isLost = found !== undefined && elsewhere.has(record.key);
-    const { fields, members } = differences(model, record, found, base);
+    const { fields: own, members, missing } = differences(model, record, found, base);
+    const fields =
+      own === undefined
+        ? undefined
+        : await Promise.all(
+            own.map((field) => withPlace(store, model, field, missing.get(field), record.key)),
+          );
     compared.push({ record, fields: isLost ? [...(fields ?? []), 'its source'] : fields, members });
   }
   return compared;
+}
+
+/** A member of a collection that is not in the copy's. */
+interface Missing {
+  readonly target: string;
+  readonly key: string;
+}
+
+/** The report of a missing member. A record has one parent: one that the source has under two is stored under one of them. */
+async function withPlace(
+  store: Store,
+  model: StoreModel,
+  field: string,
+  missing: Missing | undefined,
+  holder: string,
+): Promise<string> {
+  if (missing === undefined) return field;
+  const { target, key } = missing;
+  const [stored] = await store.contents(target, { key });
+  const payload = JSON.stringify(stored ?? null);
+  const { resource, key: parent } = subjectOf(model.dictionary, { resource: target, key, payload });
+  return parent === undefined || parent === holder
+    ? field
+    : `${field}: it is stored under ${resource} ${parent}`;
 }
 
 /** A record that no role sees, from its columns. */
@@ -85,10 +116,11 @@ function differences(
   record: ParsedRecord,
   found: Served | undefined,
   base: string,
-): Pick<Compared, 'fields' | 'members'> {
+): Pick<Compared, 'fields' | 'members'> & { readonly missing: ReadonlyMap<string, Missing> } {
   const members = new Map<string, number>();
-  if (found === undefined) return { fields: undefined, members };
-  if (found.kind === 'broken') return { fields: [found.why], members };
+  const missing = new Map<string, Missing>();
+  if (found === undefined) return { fields: undefined, members, missing };
+  if (found.kind === 'broken') return { fields: [found.why], members, missing };
   const fields = differingMembers(model, record, found.json, base);
   for (const [name, given] of record.children) {
     const target = record.resource.navigations.get(name)?.target;
@@ -103,8 +135,11 @@ function differences(
     for (const member of given) {
       const json = stored.get(member.key);
       stored.delete(member.key);
-      if (json === undefined) fields.push(`${name}(${member.key}) is missing`);
-      else {
+      if (json === undefined) {
+        const field = `${name}(${member.key}) is missing`;
+        fields.push(field);
+        missing.set(field, { target, key: member.key });
+      } else {
         fields.push(
           ...differingMembers(model, member, json, base).map((field) => `${name}(${member.key}).${field}`),
         );
@@ -112,7 +147,7 @@ function differences(
     }
     for (const extra of stored.keys()) fields.push(`${name}(${extra}) is not at the source`);
   }
-  return { fields, members };
+  return { fields, members, missing };
 }
 
 /** The names of fields whose values are not the same on both sides. */

@@ -88,7 +88,8 @@ function entriesOf(
     for (const nested of children.values()) for (const each of nested) note(each, record);
   };
   for (const record of records) note(record);
-  return rejected.map(({ resource, key, reason }) => {
-    return { resource, key, reason, payload: jsonOf(origins.get(nameOf(resource, key)) ?? null) };
+  return rejected.map(({ resource, key, reason, payload }) => {
+    const origin = origins.get(nameOf(resource, key)) ?? null;
+    return { resource, key, reason, payload: payload ?? jsonOf(origin) };
   });
 }

@@ -14,11 +14,13 @@ export interface WriteReport {
   readonly stamp: string;
 }
 
-/** A record that was not stored. */
+/** A record that was not stored, or not under a record that contains it. */
 export interface Rejection {
   readonly resource: string;
   readonly key: string;
   readonly reason: string;
+  /** Its JSON, if it is not that of the record that was written. */
+  readonly payload?: string;
 }
 
 /** A report in progress. */

@@ -1,16 +1,18 @@
 import { changedBy, type FieldValues, type Navigation } from '../../dictionary/index.ts';
 import { COUNTED } from '../../records/media.ts';
+import { jsonOf } from '../../records/nesting.ts';
 import { type ParsedRecord, readValue } from '../../records/parsed-record.ts';
+import { namedUnder } from '../../records/place.ts';
 import type { RowToPut, RowToRestamp, StoredRow } from '../../records/rows.ts';
 import { type ChildChange, STAMPED_FIELDS } from '../../records/stamps.ts';
 import { adoptOrphans, findOrphans } from './adopt.ts';
 import { type ChildCounts, countsAfter, restampCounted, withCounts } from './child-counts.ts';
 import { removeWithChildren } from './delete-records.ts';
 import { ownStamps, putStamped, type Unstamped } from './own-stamps.ts';
-import { conflictWith, hashUnder, placeChild } from './place-children.ts';
+import { conflictWith, hashUnder, type ParentName, placeChild } from './place-children.ts';
 import { derivedCounts, type PreparedRecord } from './prepare.ts';
-import { emptyTally, type Tally, type WriteReport } from './report.ts';
-import { merge, restampParents, type TouchedParent } from './restamp.ts';
+import { emptyTally, type Rejection, type Tally, type WriteReport } from './report.ts';
+import { idOf, merge, restampParents, type TouchedParent } from './restamp.ts';
 import type { WriteTransaction } from './transaction.ts';
 
 /** What the batch does to one child resource. */
@@ -18,7 +20,17 @@ interface ChildBatch {
   /** By key: if two records contain the same child, the later one keeps it. */
   readonly put: Map<string, Unstamped>;
   readonly remove: StoredRow[];
+  /** By key: those that belonged to another record so far, and to which. */
+  readonly taken: Map<string, Taken>;
 }
+
+interface Taken {
+  readonly child: ParsedRecord;
+  readonly from: ParentName;
+  readonly by: ParentName;
+}
+
+const newBatch = (): ChildBatch => ({ put: new Map(), remove: [], taken: new Map() });
 
 /** What the batch does to one record and its children. */
 interface Outcome {
@@ -82,7 +94,7 @@ async function addOrphans(
     (navigation, key) => parents.get(key)?.prepared.children.has(navigation) ?? false,
   );
   for (const [target, rows] of found) {
-    const batch = batches.getOrInsert(target, { put: new Map(), remove: [] });
+    const batch = batches.getOrInsert(target, newBatch());
     for (const orphan of rows) {
       const { row } = orphan;
       if (batch.put.has(row.key)) continue; // another record of the batch takes it
@@ -190,14 +202,37 @@ async function compareChildren(
       holders.map(({ prepared }) => prepared.record.key),
     );
     const elsewhere = await transaction.find(target, strangers(holders, name, stored));
-    const batch = batches.getOrInsert(target, { put: new Map(), remove: [] });
+    const batch = batches.getOrInsert(target, newBatch());
     for (const holder of holders) {
       const { key } = holder.prepared.record;
       if (target === COUNTED) replaced.set(key, stored.get(key) ?? []);
       compareOne(transaction, holder, name, stored, elsewhere, batch, tally);
     }
   }
+  if (transaction.model.settings.owner === 'replica') {
+    for (const batch of batches.values()) tally.rejected.push(...contradictions(batch));
+  }
   return batches;
+}
+
+/**
+ * Children of a source that have two parents: a child has one, so it is stored under the one that was read last, and is missing
+ * under the other. If it has only moved, the next reading of its former parent shows that.
+ */
+function contradictions({ taken, remove }: ChildBatch): Rejection[] {
+  const gone = new Map(remove.map((row) => [row.key, parentOfRow(row)]));
+  const hasLeft = ({ child: { key }, from }: Taken): boolean => {
+    const parent = gone.get(key);
+    return parent !== undefined && idOf(parent) === idOf(from);
+  };
+  return [...taken.values()]
+    .filter((each) => !hasLeft(each))
+    .map(({ child: { resource, key, origin }, from, by }) => ({
+      resource: resource.name,
+      key,
+      reason: `The source has it under ${from.resource} ${from.key} and under ${by.resource} ${by.key}; it is stored under the latter`,
+      payload: jsonOf(namedUnder(resource, origin, from)),
+    }));
 }
 
 /** Keys of given children that are not stored under their parent: they are new, or belonged to another record. */
@@ -244,6 +279,9 @@ function compareOne(
       tally.rejected.push({ resource: target.name, key: child.record.key, reason });
       continue;
     }
+    const from = parentOfRow(batch.put.get(child.record.key)?.row ?? previous);
+    if (from !== undefined && idOf(from) !== idOf(parent))
+      batch.taken.set(child.record.key, { child: child.record, from, by: parent });
     const unstamped = { row: placed.row, before: previous?.values, after: child.record.values };
     batch.put.set(child.record.key, unstamped);
     changes.add(changedBy(target.name, child.kind));
@@ -322,6 +360,14 @@ async function putParents(
   await transaction.restamp(resource, restamp);
   await restampCounted(transaction, resource, recounted);
 }
+
+/** The record that a child belongs to. */
+const parentOfRow = (
+  row: Pick<StoredRow, 'parent' | 'parentResource'> | undefined,
+): ParentName | undefined =>
+  row?.parent == null || row.parentResource === null
+    ? undefined
+    : { resource: row.parentResource, key: row.parent };
 
 /** A child that moves from another record also changes that record. */
 function leftParent(childResource: string, { stored, parent, parentResource }: RowToPut): TouchedParent[] {
