@@ -4,8 +4,9 @@ import { test } from 'node:test';
 import { listing } from '../support/builders.ts';
 import { DAY, testClock } from '../support/clock.ts';
 import type { Scope } from '../support/engine.ts';
-import { keyOf, keysUpTo, listings, take, withPhotos } from './support/feed.ts';
+import { change, keyOf, keysUpTo, listings, take, withPhotos } from './support/feed.ts';
 import type { Reply, Seen } from './support/loopback.ts';
+import { nativeServer } from './support/native-server.ts';
 import { type ODataServer, odataServer, PROBES } from './support/odata-server.ts';
 import { makeReplica, type TestReplica } from './support/replica.ts';
 
@@ -208,3 +209,30 @@ test('the only record of a page at which the source fails is quarantined if the 
   const entry = ['Property', last, 'The source cannot return the record: 500: no'];
   assert.deepEqual(await replica.quarantine(), [entry]);
 });
+
+for (const kind of ['reso', 'native'] as const) {
+  test(`${kind}: a window whose only record fails is passed, and its record is quarantined`, async (t) => {
+    const clock = testClock();
+    const records = listings(3, clock);
+    const server =
+      kind === 'reso'
+        ? await odataServer(t, clock, { Property: records })
+        : await nativeServer(t, clock, records);
+    const resources = ['Property'];
+    const replica = await makeReplica(t, { from: server.root, interface: kind, clock, resources });
+    assert.equal(await replica.replicate(), 'done');
+    clock.advance(DAY / 24);
+    const own = 'records' in server ? (server.records.get('Property') ?? []) : server.listings;
+    change(own, keyOf(3), { ListPrice: 1 }, clock);
+    clock.advance(DAY / 24);
+    server.intercept = ({ url }) => {
+      const isWindow = /filter=\(?ModificationTimestamp/.test(url) && !/_?select=ListingKey/.test(url);
+      const isRecord = url.includes(`'${keyOf(3)}'`) && !url.endsWith('/Media');
+      return isWindow || isRecord ? { status: 500, body: 'no' } : undefined;
+    };
+    assert.equal(await replica.replicate(), 'done');
+    assert.deepEqual(await replica.quarantine(), [
+      ['Property', keyOf(3), 'The source cannot return the record: 500: no'],
+    ]);
+  });
+}
