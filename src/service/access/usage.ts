@@ -18,8 +18,11 @@ export interface RequestUse {
 /** How often uses are written to the store, in milliseconds. */
 const EVERY = 2000;
 
-/** Milliseconds after which a step is recorded again if another process may still be recording its predecessor. */
-const AGAIN = [50, 250];
+/**
+ * Milliseconds after which a step is recorded again if another process may still be recording its predecessor, which may itself be
+ * waiting for one of its own.
+ */
+const AGAIN = [50, 250, 500];
 
 /** How many steps of a key may wait; a walk of which one cannot is not recorded as a sweep. */
 const MOST_WAITING = 32;
