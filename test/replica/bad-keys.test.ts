@@ -183,6 +183,33 @@ test('a source that fails at every record is at fault, and not its records', asy
   assert.deepEqual(await replica.quarantine(), []);
 });
 
+test('a source that fails at every second reading ends a verification, and no record differs', async (t) => {
+  const { server, replica } = await scene(t);
+  assert.equal(await replica.replicate(), 'done');
+  // Without a new timestamp, so that they differ from the copy.
+  const records = server.records.get('Property') ?? [];
+  server.records.set(
+    'Property',
+    records.map((record, at) => (at < 2 ? { ...record, City: 'Elsewhere' } : record)),
+  );
+  let fails = true;
+  let hasWalked = false;
+  server.intercept = ({ path, query }) => {
+    // The probes of a first contact come before the walk.
+    const isPage = path === '/odata/Property' && !query.has('$select') && !query.has('$filter');
+    hasWalked ||= isPage && !PROBES.has(query.get('$top'));
+    const isAgain = /^\/odata\/Property\('[^']*'\)$/.test(path) || query.has('$filter');
+    return hasWalked && isAgain && fails ? { status: 500, body: 'no' } : undefined;
+  };
+  await assert.rejects(replica.verify(), { name: 'RequestFailure', kind: 'transient', status: 500 });
+  fails = false;
+  const [{ differences } = { differences: [] }] = await replica.verify();
+  assert.deepEqual(
+    differences.map(({ key, fields }) => [key, fields]),
+    [keyOf(1), keyOf(2)].map((key) => [key, ['City']]),
+  );
+});
+
 test('the only record of a page at which the source fails is quarantined if the source still returns earlier ones', async (t) => {
   const { server, replica, clock } = await scene(t);
   Object.assign(server.traits, { page: 29 });

@@ -107,6 +107,11 @@ export class Checkpoint {
     return readNote(this.#notes, `witnesses ${resource}`) ?? [];
   }
 
+  /** Keys of records that the source has returned. */
+  knownKeys(resource: string): readonly string[] {
+    return this.witnesses(resource).map(({ key }) => key);
+  }
+
   get<N extends keyof Notes>(name: N): Notes[N] | undefined {
     return readNote(this.#notes, name);
   }

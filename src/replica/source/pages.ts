@@ -35,10 +35,7 @@ export async function inHalves(
   } catch (error) {
     if (!isTooLarge(error)) throw error;
     const [only = ''] = keys;
-    if (keys.length < 2) {
-      const broken = [unable(resource, only, nameOf(only), error.message)];
-      return { ...NOTHING, broken, keys: [{ resource, key: only }] };
-    }
+    if (keys.length < 2) return unable(resource, only, nameOf(only), error.message);
   }
   const middle = keys.length >> 1;
   return joinPages([
@@ -59,20 +56,27 @@ export const recordsOf = (
 /** Attempts at a record at which the source may always fail. */
 const ATTEMPTS = 2;
 
-/** The same, but a record at which the source fails is one that exists and cannot be returned. */
+/**
+ * The same, but a record at which the source fails while it returns others is one that exists and cannot be returned.
+ * @param known keys of records that the source returned earlier
+ * @throws RequestFailure if the source fails at every record, and at those
+ */
 export async function recordsUnlessFailing(
   feed: Source,
   resource: string,
   keys: readonly string[],
+  known: readonly string[],
 ): Promise<SourcePage> {
-  try {
-    return await recordsOf(feed, resource, keys, keys.length === 1 ? ATTEMPTS : undefined);
-  } catch (error) {
-    if (!isOfRequest(error) || !isServerFault(error)) throw error;
-    const [key = ''] = keys;
-    if (keys.length > 1) return oneByOne(keys, (each) => recordsUnlessFailing(feed, resource, [each]));
-    return { ...NOTHING, broken: [unable(resource, key, key, error.message)], keys: [{ resource, key }] };
+  if (keys.length > 1) {
+    try {
+      return await recordsOf(feed, resource, keys);
+    } catch (error) {
+      if (!isOfRequest(error) || !isServerFault(error)) throw error;
+    }
   }
+  const ask = (key: string): Promise<SourcePage> => recordsOf(feed, resource, [key], ATTEMPTS);
+  const { returned, refused } = await eachApart(resource, keys, ask, known);
+  return joinPages([...returned, ...refused]);
 }
 
 /** Requests each key in a request of its own. */
@@ -100,7 +104,20 @@ export async function withRecordsApart(
   ask: (key: string) => Promise<SourcePage>,
   known: readonly string[] = [],
 ): Promise<SourcePage> {
-  const apart: SourcePage[] = [];
+  const keys = page.keys.map(({ key }) => key);
+  const { returned, refused } = await eachApart(resource, keys, ask, known);
+  const { items, broken, masked, open } = joinPages([...returned, page, ...refused]);
+  return { ...page, items, broken, masked, open };
+}
+
+/** The records of keys, each in a request of its own: those that the source returned, and those at which it fails. */
+async function eachApart(
+  resource: string,
+  keys: readonly string[],
+  ask: (key: string) => Promise<SourcePage>,
+  known: readonly string[],
+): Promise<Readonly<Record<'returned' | 'refused', readonly SourcePage[]>>> {
+  const returned: SourcePage[] = [];
   const failed = new Map<string, RequestFailure>();
   let good: string | undefined;
   const mustReturnOne = async (failure: RequestFailure): Promise<void> => {
@@ -108,9 +125,9 @@ export async function withRecordsApart(
     if (good === undefined) throw failure;
   };
   let inARow = 0;
-  for (const { key } of page.keys) {
+  for (const key of keys) {
     try {
-      apart.push(await inHalves(resource, [key], () => ask(key)));
+      returned.push(await inHalves(resource, [key], () => ask(key)));
       good ??= key;
       inARow = 0;
     } catch (error) {
@@ -123,9 +140,8 @@ export async function withRecordsApart(
   if (failure !== undefined) await mustReturnOne(failure);
   // Since the last failure nothing has shown that the source still works.
   if (inARow > 0 && good !== undefined) await ask(good);
-  const { items, broken, masked, open } = joinPages([...apart, page]);
   const refused = [...failed].map(([key, { message }]) => unable(resource, key, key, message));
-  return { ...page, items, broken: [...broken, ...refused], masked, open };
+  return { returned, refused };
 }
 
 /** The first of these keys whose record the source returns. */
@@ -138,7 +154,8 @@ async function firstReturned(
 }
 
 /** A record that the source has and cannot return. */
-function unable(resource: string, key: string, name: string, why: string): SourcePage['broken'][number] {
+function unable(resource: string, key: string, name: string, why: string): SourcePage {
   const reason = `The source cannot return the record: ${why}`;
-  return { resource, key: name, payload: JSON.stringify(key), reason };
+  const broken = [{ resource, key: name, payload: JSON.stringify(key), reason }];
+  return { ...NOTHING, broken, keys: [{ resource, key }] };
 }

@@ -80,7 +80,14 @@ async function ask(copy: Copy, resource: string, keys: readonly string[], given:
   const apart = fetchedApart(feed.capabilities, resource).filter((why) => why !== RECORD);
   const collections = apart.includes(CHILDREN) ? feed.capabilities.expansions : apart;
   for (const some of chunked(keys, feed.someAtOnce)) {
-    const pages = [await recordsUnlessFailing(feed, resource, some)];
+    const pages = [
+      await recordsUnlessFailing(
+        feed,
+        resource,
+        some,
+        copy.checkpoint.knownKeys(collectionOf(feed.capabilities, resource)),
+      ),
+    ];
     if (apart.length > 0) pages.push(await childrenOf(feed, some, collections));
     for (const { json, onlyChildren } of pages.flatMap(({ items }) => items)) {
       const key = json[field];

@@ -70,7 +70,7 @@ async function walk(copy: Copy, resource: string): Promise<void> {
   if (begun.kind !== 'initial') return;
   const fetch = (request: PageRequest) => feed.page(resource, { kind: 'all' }, request);
   const apart = fetchedApart(feed.capabilities, resource);
-  const known = () => checkpoint.witnesses(resource).map(({ key }) => key);
+  const known = () => checkpoint.knownKeys(resource);
   const noted = await notesOfPages(copy, resource);
   let done = begun.rows;
   let announced = begun.total;

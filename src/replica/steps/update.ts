@@ -97,7 +97,7 @@ async function readPass(copy: Copy, resource: string, window: Walk, isLast: bool
   const state = checkpoint.load(resource);
   if (state.kind !== 'updating') return;
   const fetch = (request: PageRequest) => feed.page(resource, window, request);
-  const known = () => checkpoint.witnesses(resource).map(({ key }) => key);
+  const known = () => checkpoint.knownKeys(resource);
   const noted = await notesOfPages(copy, resource);
   let done = state.rows;
   for await (const page of pagesFrom(fetch, state.position, sizeOf(resource), known)) {

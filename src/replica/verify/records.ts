@@ -191,7 +191,12 @@ async function readAgain(
   const { feed } = copy;
   const found = new Map<string, Omit<Suspect, 'isOfChildren'>>();
   const every = suspects.map(([key]) => key);
-  const whole = await recordsUnlessFailing(feed, resource, every);
+  const whole = await recordsUnlessFailing(
+    feed,
+    resource,
+    every,
+    copy.checkpoint.knownKeys(collectionOf(feed.capabilities, resource)),
+  );
   const parts = suspects.filter(([, { isOfChildren }]) => isOfChildren).map(([key]) => key);
   const children = parts.length === 0 ? { items: [], broken: [] } : await childrenOf(feed, parts);
   for (const page of [whole, children]) {

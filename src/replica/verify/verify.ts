@@ -123,7 +123,7 @@ async function verifyCollection(
       if (sample === undefined) return feed.page(collection, { kind: 'all' }, request);
       return { ...(await feed.keys(collection, request)), items: [], broken: [], masked: [], open: [] };
     };
-    const known = () => copy.checkpoint.witnesses(collection).map(({ key }) => key);
+    const known = () => copy.checkpoint.knownKeys(collection);
     let done = 0;
     for await (const page of pagesFrom(fetch, undefined, sizeOf(collection), known)) {
       for (const { resource, key } of page.keys) keys.get(resource)?.add(key);
