@@ -80,11 +80,16 @@ export function defineImport(importing: Command): void {
       const first = { ...options, takesUnknown: dropsUnknown || isLearning };
       for (const file of files) await mustBegin(file, model.dictionary, first, signal);
     };
-    const opening = { create, config, allowClockJump, beforeCreation: mustBeginAll };
+    let hasBegun = false;
+    const beforeCreation = async (model: StoreModel): Promise<void> => {
+      await mustBeginAll(model);
+      hasBegun = true;
+    };
+    const opening = { create, config, allowClockJump, beforeCreation };
     await withStore(settings.store, opening, async (store) => {
       await mustBeAuthority(store);
       const model = await store.model();
-      await mustBeginAll(model);
+      if (!hasBegun) await mustBeginAll(model);
       // Learning fields requires a second pass over the files.
       using inputs = isLearning ? await rereadable(paths, format, signal) : readOnce(paths, format);
       const options = optionsOf(model);
