@@ -73,8 +73,6 @@ export function wholeNumber(least: number, most: number) {
   };
 }
 
-const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
 /**
  * The token of a source, as a header can contain it: a carriage return from a file of Windows cannot be sent.
  * @throws PlatError `usage`
@@ -83,6 +81,8 @@ export function sendable(token: string): string {
   if (/^[\x21-\x7e]+$/.test(token)) return token;
   throw platError('usage', { reason: 'The --token has characters other than visible ASCII, or none.' });
 }
+
+const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** No date that a duration leads to has a year of more than four digits. */
 const LONGEST = 36_500 * 86_400_000;

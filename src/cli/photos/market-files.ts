@@ -3,7 +3,6 @@
  * most one processor. Clients take turns, the time counts as search time, and a client that has used up its time is rejected.
  * Results are cached within a limit.
  */
-
 import { hash } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
 import type { Drawing } from 'plat-demo';

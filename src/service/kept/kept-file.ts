@@ -2,7 +2,8 @@
  * The cache file of blocks next to a store: for collections that do not fit into memory, for the time after a restart, and for all
  * processes of a machine. It may be deleted, replaced or damaged at any time, and is then recreated. If it cannot be written, one
  * warning is logged and only memory is used, until the file can be written again. It has a rollback journal instead of a
- * write-ahead log, because a process that has a deleted file open would share the log of its successor. This module does not know what blocks consist of.
+ * write-ahead log, because a process that has a deleted file open would share the log of its successor. This module does not know
+ * what blocks consist of.
  */
 import { existsSync, renameSync, statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';

@@ -60,7 +60,6 @@ const MOST_KNOWN = 1000;
 const LOOK_AGAIN = 10_000;
 const AT_ONCE = 50;
 const PATIENCE = 60_000;
-
 /** Faults that no reader notices; the next import or refresh handles them. */
 const UNSEEN = new Set(['_hash', '_source']);
 
