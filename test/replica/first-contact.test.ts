@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RequestFailure } from '../../src/replica/http/failure.ts';
 import { testClock } from '../support/clock.ts';
-import { keysUpTo, listings } from './support/feed.ts';
-import { json } from './support/loopback.ts';
+import { keyOf, keysUpTo, listings, withPhotos } from './support/feed.ts';
+import { json, type Seen } from './support/loopback.ts';
 import { odataServer } from './support/odata-server.ts';
 import { makeReplica } from './support/replica.ts';
 
@@ -96,4 +96,70 @@ test('a feed that the store already has under another name is rejected with that
     await replica.store.checkpoints.storedKeys('more', 'Property', '', 10),
     keysUpTo(31).slice(-1),
   );
+});
+
+/** Whether a request returns a whole record at a position, alone or among others. */
+const returns = ({ path, query }: Seen, at: number, records: number): boolean => {
+  if (path === `/odata/Property('${keyOf(at + 1)}')`) return true;
+  if (path !== '/odata/Property' || query.has('$select')) return false;
+  const from = Number(query.get('$skiptoken') ?? query.get('$skip') ?? 0);
+  return from <= at && at < from + Number(query.get('$top') ?? records);
+};
+
+for (const [what, given] of [
+  ['with its listings', { expands: ['Media'] }],
+  ['listing by listing', { paths: true }],
+] as const) {
+  test(`a first record at which the source fails does not keep the others from being copied, with media ${what}`, async (t) => {
+    const clock = testClock();
+    const server = await odataServer(t, clock, { Property: listings(6, clock, withPhotos) }, given);
+    const from = { from: server.root, interface: 'reso', clock, resources: ['Property'] } as const;
+    const replica = await makeReplica(t, from);
+    const failure = { status: 500, body: 'no' };
+    server.intercept = (seen) => (returns(seen, 0, 6) ? failure : undefined);
+    assert.equal(await replica.replicate(), 'done');
+    const others = keysUpTo(6).slice(1);
+    assert.deepEqual(await replica.keys('Property'), others);
+    assert.deepEqual(await replica.keys('Media'), ['1002-0', '1002-1', '1004-0', '1005-0', '1005-1']);
+    const entry = ['Property', keyOf(1), 'The source cannot return the record: 500: no'];
+    assert.deepEqual(await replica.quarantine(), [entry]);
+  });
+}
+
+test('a record at which a feed fails does not hide that the store has the feed already', async (t) => {
+  const clock = testClock();
+  const server = await odataServer(t, clock, { Property: listings(6, clock) });
+  const from = { from: server.root, interface: 'reso', clock, resources: ['Property'] } as const;
+  const replica = await makeReplica(t, from);
+  await replica.replicate();
+  server.intercept = (seen) => (returns(seen, 0, 6) ? { status: 500, body: 'no' } : undefined);
+  await assert.rejects(replica.replicate({ source: 'again' }), { code: 'usage' });
+});
+
+test('a source that fails at every record, or at the keys as well, is at fault at the first contact', async (t) => {
+  const clock = testClock();
+  const server = await odataServer(t, clock, { Property: listings(6, clock) });
+  const from = { from: server.root, interface: 'reso', clock, resources: ['Property'] } as const;
+  for (const failsAtKeys of [false, true]) {
+    const replica = await makeReplica(t, from);
+    server.intercept = ({ path, query }) =>
+      path.startsWith('/odata/Property') && (failsAtKeys || !query.has('$select'))
+        ? { status: 500, body: 'no' }
+        : undefined;
+    await assert.rejects(replica.replicate(), { name: 'RequestFailure', status: 500, message: '500: no' });
+    assert.deepEqual(await replica.quarantine(), []);
+  }
+});
+
+test('listings are copied if the source fails at the media of all of them, and the run fails for it', async (t) => {
+  const clock = testClock();
+  const server = await odataServer(t, clock, { Property: listings(3, clock, withPhotos) }, { paths: true });
+  const from = { from: server.root, interface: 'reso', clock, resources: ['Property'] } as const;
+  const replica = await makeReplica(t, from);
+  server.intercept = ({ path }) => (path.endsWith('/Media') ? { status: 500, body: 'no' } : undefined);
+  await assert.rejects(replica.replicate(), { name: 'RequestFailure', status: 500, message: '500: no' });
+  assert.deepEqual(await replica.keys('Property'), keysUpTo(3));
+  server.intercept = () => undefined;
+  assert.equal(await replica.replicate(), 'done');
+  assert.deepEqual(await replica.keys('Media'), ['1001-0', '1002-0', '1002-1']);
 });

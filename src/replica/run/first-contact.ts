@@ -164,7 +164,7 @@ export async function assertNewFeed(store: Store, { name, identity, feed }: Newc
     if (other !== name && (await hasStored(store, other, resource))) others.push(other);
   }
   if (others.length === 0) return;
-  const page = await feed.page(resource, { kind: 'all' }, { position: undefined, size: PAGE_SIZE });
+  const page = await feed.keys(resource, { position: undefined, size: PAGE_SIZE });
   const keys = page.keys.flatMap((each) => (each.resource === resource ? [each.key] : []));
   if (keys.length === 0) return;
   for (const other of others) {

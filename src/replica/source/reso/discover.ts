@@ -1,8 +1,9 @@
 /** Determines what a RESO server can do: from its metadata, and by asking it for a few records. */
 import { NAMES_OF_COLLECTIONS, REPLICA_TIMESTAMP } from '../../../dictionary/index.ts';
 import { platError } from '../../../errors/index.ts';
+import { isObject } from '../../../shared/json.ts';
 import type { Answer, SourceClient } from '../../http/client.ts';
-import { isTooLarge, isUnsupported, RequestFailure } from '../../http/failure.ts';
+import { isServerFault, isTooLarge, isUnsupported, RequestFailure } from '../../http/failure.ts';
 import {
   type DiscoveryOptions,
   isFromPlat,
@@ -15,8 +16,9 @@ import {
 import type { Capabilities, Source } from '../source.ts';
 import { givenLink } from './lists.ts';
 import { foreignFields, parseMetadata, type SourceMetadata, typeOf } from './metadata.ts';
-import { probeRecords } from './probe-records.ts';
+import { answerAt, orKeysAlone, PROBED, probeRecords } from './probe-records.ts';
 import { resoSource, type TopMeans } from './reso-source.ts';
+import { withOptions } from './urls.ts';
 
 interface DiscoverResoOptions extends DiscoveryOptions {
   /** Of the resources, those that the source may lack; any other is an error. */
@@ -145,21 +147,21 @@ interface Probe {
  */
 async function probeCollection(client: SourceClient, address: string, key: string): Promise<Probe> {
   const read = (answer: Answer) => ({ page: readJson(answer), isPlat: isFromPlat(answer) });
-  const one = async (options: string): Promise<ReturnType<typeof read>> => {
-    const counted = await attempt(() => client.get(`${address}?$top=1${options}&$count=true`, read));
-    return counted ?? client.get(`${address}?$top=1${options}`, read);
-  };
-  const { page, isPlat } = await one('').catch((error: unknown) => {
-    // The walk deals with a record that is too large: all records but this one are copied.
-    if (isTooLarge(error)) return one(`&$select=${key}`);
-    throw error;
+  const { page, isPlat } = await orKeysAlone(key, async (select, attempts) => {
+    const one = (...more: readonly string[]) =>
+      client.get(withOptions(address, ['$top=1', ...select, ...more]), read, { attempts });
+    return (await attempt(() => one('$count=true'))) ?? one();
   });
   const counts = typeof page['@odata.count'] === 'number';
   if (givenLink(page) !== undefined) return { isPlat, counts, topMeans: 'page' };
-  const onePerPage = { headers: { prefer: 'odata.maxpagesize=1' } };
+  const headers = { prefer: 'odata.maxpagesize=1' };
   const hasLink = (answer: Answer): boolean => givenLink(readJson(answer)) !== undefined;
-  // If the page ignores the preference, one record is enough to make it too large; a link is not in the part that is read.
-  const links = await attempt(() => client.get(address, hasLink, onePerPage), false);
+  // If the page ignores the preference, one record is enough to make it too large.
+  const links = await attempt(() =>
+    orKeysAlone(key, (select, attempts) =>
+      client.get(withOptions(address, select), hasLink, { headers, attempts }),
+    ),
+  );
   return { isPlat, counts, topMeans: links === true || isPlat ? 'total' : 'offset' };
 }
 
@@ -181,7 +183,20 @@ async function workingExpansions(
       : NAMES_OF_COLLECTIONS.flatMap((known) => known.find((name) => declared?.has(name)) ?? []);
   const works = async (list: readonly string[]): Promise<boolean> => {
     const url = `${root}Property?$top=1&$expand=${list.join(',')}`;
-    return (await attempt(() => client.get(url, (answer) => readJson(answer) !== undefined), true)) === true;
+    // If the source fails at a listing, another one may show whether it expands.
+    for (let skip = 0; skip < PROBED; skip++) {
+      const skipped = skip === 0 ? '' : `&$skip=${skip}`;
+      const answered = await answerAt(client, `${url}${skipped}`);
+      if (answered === 'works') return true;
+      if (answered === 'rejected') {
+        if (skip === 0) return false;
+        // It may know no $skip here.
+        const keys = await answerAt(client, `${root}Property?$top=1&$select=ListingKey${skipped}`);
+        if (keys === 'works') return false;
+      }
+      if (answered === 'rejected' || !isServerFault(answered)) break;
+    }
+    return (await attempt(() => client.get(url, (answer) => isObject(readJson(answer))), true)) === true;
   };
   if (names.length === 0 || (await works(names))) return names;
   const working: string[] = [];

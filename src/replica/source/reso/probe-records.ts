@@ -1,7 +1,7 @@
 /** Determines with a few records how a RESO server gives single ones, and their sub-resources. */
 import { isObject, type JsonObject } from '../../../shared/json.ts';
 import type { SourceClient } from '../../http/client.ts';
-import { isTooLarge, isUnsupported, RequestFailure } from '../../http/failure.ts';
+import { isOfRequest, isServerFault, isTooLarge, isUnsupported, RequestFailure } from '../../http/failure.ts';
 import { readJson } from '../answer.ts';
 import type { Capabilities } from '../source.ts';
 import { type ChildAddress, childAddress, literalOf, recordAddress, withOptions } from './urls.ts';
@@ -10,7 +10,7 @@ import { type ChildAddress, childAddress, literalOf, recordAddress, withOptions 
 type RecordAccess = Pick<Capabilities, 'isProbed' | 'hasNumericKeys' | 'byKey' | 'childrenAt'>;
 
 /** The number of records that are tried: a single one may be deleted, broken, or without sub-resources. */
-const PROBED = 5;
+export const PROBED = 5;
 const ATTEMPTS = 2;
 
 interface ProbeOptions {
@@ -37,14 +37,7 @@ export async function probeRecords(options: ProbeOptions): Promise<RecordAccess>
   const byPath = await works((literal) => recordAddress(collection, literal));
   const byFilter =
     byPath || (await works((literal) => withOptions(collection, [`$filter=${key} eq ${literal}`])));
-  const forms: readonly ChildAddress[] = hasChildren ? ['key', 'segment'] : [];
-  let childrenAt: ChildAddress | undefined;
-  for (const form of forms) {
-    if (await works((literal) => childAddress(collection, literal, 'Media', form))) {
-      childrenAt = form;
-      break;
-    }
-  }
+  const childrenAt = hasChildren ? await childAddresses(client, key, collection, literals) : undefined;
   return {
     isProbed: literals.length > 0,
     hasNumericKeys,
@@ -53,32 +46,103 @@ export async function probeRecords(options: ProbeOptions): Promise<RecordAccess>
   };
 }
 
-/** Some records, or only the keys of some where a record is too large to be read. */
-async function readFew(client: SourceClient, collection: string, key: string): Promise<JsonObject> {
-  const few = `${collection}?$top=${PROBED}`;
+/**
+ * The form of the addresses at which listings have their media. One at which the source fails, while it returns records, is there:
+ * the download requests each of them, and reports it.
+ */
+async function childAddresses(
+  client: SourceClient,
+  key: string,
+  collection: string,
+  literals: readonly string[],
+): Promise<ChildAddress | undefined> {
+  let failing: ChildAddress | undefined;
+  for (const form of ['key', 'segment'] as const) {
+    try {
+      const addresses = literals.map((literal) => childAddress(collection, literal, 'Media', form));
+      if (await anyWorks(client, addresses)) return form;
+    } catch (error) {
+      if (!isOfRequest(error) || !isServerFault(error)) throw error;
+      failing ??= form;
+    }
+  }
+  if (failing !== undefined) await readFew(client, collection, key);
+  return failing;
+}
+
+/** Some records, or only their keys. */
+const readFew = (client: SourceClient, collection: string, key: string): Promise<JsonObject> =>
+  orKeysAlone(key, (select, attempts) =>
+    client.get(withOptions(collection, [`$top=${PROBED}`, ...select]), readJson, { attempts }),
+  );
+
+/**
+ * The response to a request for records, or for their keys alone if one of them is too large to be read, or the source fails at it.
+ * The walk deals with such a record: all records but this one are copied (source/pages.ts).
+ * @param ask makes the request with further query options
+ * @throws RequestFailure if the source also fails at the keys
+ */
+export async function orKeysAlone<T>(
+  key: string,
+  ask: (select: readonly string[], attempts?: number) => Promise<T>,
+): Promise<T> {
   try {
-    return await client.get(few, readJson);
+    return await ask([], ATTEMPTS);
   } catch (error) {
-    if (!isTooLarge(error)) throw error;
-    return client.get(`${few}&$select=${key}`, readJson);
+    if (!isOfRequest(error)) throw error;
+    const isPassing = error.kind === 'transient' && !isServerFault(error);
+    if (isPassing) return ask([]);
+    if (error.kind !== 'transient' && error.kind !== 'too-large') throw error;
+  }
+  try {
+    return await ask([`$select=${key}`]);
+  } catch (error) {
+    // A server without $select: it may have recovered.
+    if (isUnsupported(error)) return ask([]);
+    throw error;
   }
 }
 
-/** Whether one of the addresses works. @throws RequestFailure when none does, and one failed for another reason */
+/**
+ * Whether one of the addresses works.
+ * @throws RequestFailure when none does, unless the source fails at some records only and rejects the request for others
+ */
 async function anyWorks(client: SourceClient, addresses: readonly string[]): Promise<boolean> {
-  let failure: RequestFailure | undefined;
+  const rejected: string[] = [];
+  let failing: RequestFailure | undefined;
+  let refusal: RequestFailure | undefined;
   for (const address of addresses) {
-    try {
-      const { value } = await client.get(address, readJson, { attempts: ATTEMPTS });
-      // A filter that finds nothing may not have been understood.
-      if (!address.includes('?') || (Array.isArray(value) && value.length > 0)) return true;
-    } catch (error) {
-      // A response that is too large to be read exists.
-      if (isTooLarge(error)) return true;
-      if (!(error instanceof RequestFailure) || error.kind === 'stopped' || error.status === 401) throw error;
-      if (!isUnsupported(error)) failure = error;
-    }
+    const answered = await answerAt(client, address);
+    if (answered === 'works') return true;
+    failing = answered === 'rejected' ? undefined : answered;
+    if (failing === undefined) rejected.push(address);
+    else if (!isServerFault(failing)) refusal ??= failing;
   }
-  if (failure !== undefined) throw failure;
+  if (refusal !== undefined) throw refusal;
+  if (failing === undefined) return false;
+  // Since the last failure nothing has shown that the source still responds.
+  const [other] = rejected;
+  if (other === undefined || (await answerAt(client, other)) instanceof RequestFailure) throw failing;
   return false;
+}
+
+/**
+ * What a source does at an address, with few attempts.
+ * @throws RequestFailure `stopped`, or for a token that is not valid
+ */
+export async function answerAt(
+  client: SourceClient,
+  address: string,
+): Promise<'works' | 'rejected' | RequestFailure> {
+  try {
+    const { value } = await client.get(address, readJson, { attempts: ATTEMPTS });
+    // A filter that finds nothing may not have been understood.
+    const isFound = !address.includes('$filter=') || (Array.isArray(value) && value.length > 0);
+    return isFound ? 'works' : 'rejected';
+  } catch (error) {
+    // A response that is too large to be read exists.
+    if (isTooLarge(error)) return 'works';
+    if (!(error instanceof RequestFailure) || error.kind === 'stopped' || error.status === 401) throw error;
+    return isUnsupported(error) ? 'rejected' : error;
+  }
 }
