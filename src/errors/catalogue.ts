@@ -303,8 +303,9 @@ export const catalogue = {
     ({ store, found, known }) =>
       `${store} has layout ${found}, newer than the layout ${known} that this plat knows. Use a newer plat.`,
   ),
-  storeBusy: unavailable<{ store: string }>(
-    ({ store }) => `Another process has the write lock of ${store}. Try again when it has finished.`,
+  storeBusy: unavailable<{ store: string; holder: string }>(
+    ({ store, holder }) =>
+      `${holder} has the write lock of ${store}. Try again when it has finished. If it hangs, end it; what it has committed stays stored.`,
   ),
   storeFull: unavailable<{ store: string }>(
     ({ store }) => `There is no room left on the disk of ${store}. No record of the last batch was stored.`,

@@ -25,12 +25,18 @@ export type Trouble =
 interface Place {
   readonly store: string;
   readonly seconds: number;
+  /** Who has the write lock, as far as the engine can find out. */
+  readonly holder?: () => string | null;
 }
+
+/** @param holder who has the write lock; null if that is unknown */
+export const storeBusy = (store: string, holder: string | null, cause: unknown): PlatError =>
+  platError('storeBusy', { store, holder: holder ?? 'Another process' }, { cause, retryAfter: 1 });
 
 /** @param troubleIn undefined for an error that the engine does not know, which is passed on unchanged */
 export function explained(
   error: unknown,
-  { store, seconds }: Place,
+  { store, seconds, holder }: Place,
   troubleIn: (error: unknown) => Trouble | undefined,
 ): unknown {
   if (error instanceof PlatError) return error;
@@ -43,7 +49,7 @@ export function explained(
     : troubleIn(error);
   if (trouble === undefined) return error;
   const cause = { cause: error };
-  const busy = () => platError('storeBusy', { store }, { ...cause, retryAfter: 1 });
+  const busy = () => storeBusy(store, holder?.() ?? null, error);
   switch (trouble.kind) {
     case 'damaged':
       return platError('storeDamaged', { store, reason: trouble.reason }, cause);

@@ -164,9 +164,13 @@ export class StoreWriter<S extends WriteSession> implements RestampWriter {
       if (horizon !== undefined) await leaveBits(session, reused, horizon);
       return model;
     };
-    const keptBefore = JSON.stringify((await this.readModel()).settings.changesKept);
+    // Most commands change nothing, and must not wait for a process that writes.
+    const before = await this.readModel();
+    const wanted = change(before);
+    if (wanted.settings === before.settings && wanted.profile === before.profile) return before;
     const model = await this.#engine.underLock(reconfigured, { isLong: true });
-    if (JSON.stringify(model.settings.changesKept) !== keptBefore) await this.#compactChanges(model);
+    const [kept, keptBefore] = [model, before].map(({ settings }) => JSON.stringify(settings.changesKept));
+    if (kept !== keptBefore) await this.#compactChanges(model);
     return model;
   }
 

@@ -8,6 +8,7 @@ import { gzipSync } from 'node:zlib';
 import { sqliteEngine } from '../support/sqlite-engine.ts';
 import { makeWorld } from '../support/world.ts';
 import { PLAT, place } from './run.ts';
+import { ANY_PORT, addressesOf, get } from './serving.ts';
 
 const FULL = process.env.PLAT_FULL === '1';
 
@@ -135,6 +136,36 @@ async function lockIsAskedFor(store: string): Promise<'asked'> {
   }
 }
 
+test('commands that read, and a service that starts, do not wait for a process that writes', async (t) => {
+  const at = place(t);
+  await at.done(['import', '--store', 'm.db', at.file('a.ndjson', [{ ListingKey: '1' }])]);
+  const token = (await at.done(['key', 'create', '--store', 'm.db', '--name', 'n'])).trim();
+  const source = async () => {
+    const { replication = '' } = await addressesOf(at.start(['serve', '--store', 'm.db', ...ANY_PORT]));
+    assert.equal((await get(`${replication}/Reso/OData/Property`, token)).status, 200);
+    return ['--from', `${replication}/Reso/OData`, '--interface', 'reso', '--token', token];
+  };
+  await at.done(['replicate', '--once', '--store', 'r.db', ...(await source())]);
+  for (const store of ['m.db', 'r.db']) {
+    const other = new DatabaseSync(at.path(store));
+    other.exec('BEGIN IMMEDIATE');
+    t.after(() => other.close());
+  }
+  const reading: readonly (readonly string[])[] = [
+    ['status'],
+    ['check'],
+    ['export', '--resource', 'Property'],
+    ['export', '--declarations'],
+    ['backup', 'copy.db'],
+    ['key', 'list'],
+    ['webhook', 'list'],
+    ['changes'],
+    ['quarantine', 'list'],
+    ['verify', ...(await source())],
+  ];
+  for (const command of reading) await at.done([...command, '--store', 'r.db']);
+});
+
 const slow = FULL ? false : 'takes 30 s; npm run test:full';
 
 test('a store that stays locked is an error after 30 s', { skip: slow }, async (t) => {
@@ -147,7 +178,7 @@ test('a store that stays locked is an error after 30 s', { skip: slow }, async (
   assert.deepEqual(await at.run(['import', '--store', 'm.db', 'b.ndjson']), {
     code: 1,
     out: '',
-    err: 'plat: Another process has the write lock of m.db. Try again when it has finished.\n',
+    err: `plat: ${existsSync('/proc/locks') ? `Process ${process.pid}` : 'Another process'} has the write lock of m.db. Try again when it has finished. If it hangs, end it; what it has committed stays stored.\n`,
   });
   other.close();
 });

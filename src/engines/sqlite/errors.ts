@@ -2,6 +2,7 @@ import { RANGE_MESSAGE } from '../../compile/functions.ts';
 import { NO_LIST } from '../../records/damage.ts';
 import { codeOf, messageOf } from '../../shared/error-code.ts';
 import { damageOf, explained, type Trouble } from '../../store/explain.ts';
+import { writerOf } from '../../store/files/lock-holders.ts';
 import { denied, whatItIs } from '../../store/files/store-file.ts';
 import { DEADLINE_MESSAGE } from './functions.ts';
 
@@ -72,7 +73,7 @@ export const isBusy = (error: unknown): boolean => TROUBLES.get(resultCode(error
 
 /** SQLite's error as the user gets it; an unknown one is returned unchanged. */
 export const translateError = (error: unknown, store: string, seconds: number): unknown =>
-  explained(error, { store, seconds }, (own) => troubleIn(own, store));
+  explained(error, { store, seconds, holder: () => writerOf(store) }, (own) => troubleIn(own, store));
 
 /** Codes that determine the user's error by themselves. */
 const TROUBLES: ReadonlyMap<unknown, Trouble> = new Map([

@@ -1,6 +1,6 @@
 /**
- * Determines which other processes use the log of a store without its file, because the file was deleted or replaced
- * while they had it open. It reads Linux's list of locks. On other systems, and for processes hidden by a container,
+ * Determines which other processes have locks of a store: those that use its log without its file, because the file was
+ * deleted or replaced while they had it open, and the one that writes. It reads Linux's list of locks. On other systems, and for processes hidden by a container,
  * nothing is known, so correctness must not depend on it.
  */
 import { readFileSync, statSync } from 'node:fs';
@@ -8,6 +8,8 @@ import { readFileSync, statSync } from 'node:fs';
 const LOCKS = '/proc/locks';
 /** The byte of a `-shm` that every process locks while it has the file open (UNIX_SHM_DMS). */
 const SHARED = '128';
+/** The byte that a process locks exclusively while it writes (WAL_WRITE_LOCK). */
+const WRITING = '120';
 /** Such a process locks its file first and unlocks it last, but the list of locks is not read atomically. */
 const LOOKS = 3;
 
@@ -30,11 +32,21 @@ function lookOnce(path: string): number | undefined {
     ?.process;
 }
 
+/** The other process that has the write lock of a store, in words; null if none is known. */
+export function writerOf(path: string): string | null {
+  const log = identityOf(`${path}-shm`);
+  const isWriting = ({ file, first, isExclusive }: Lock): boolean =>
+    file === log && first === WRITING && isExclusive;
+  const writer = readLocks().find((lock) => isWriting(lock) && lock.process !== process.pid);
+  return writer === undefined ? null : `Process ${writer.process}`;
+}
+
 interface Lock {
   readonly process: number;
   /** Device and inode. */
   readonly file: string;
   readonly first: string;
+  readonly isExclusive: boolean;
 }
 
 function readLocks(): Lock[] {
@@ -46,9 +58,9 @@ function readLocks(): Lock[] {
   }
   // "1: POSIX  ADVISORY  READ 28432 00:1b:4004424 128 128"
   return text.split('\n').flatMap((line) => {
-    const [, kind, , , process, file, first] = line.split(/\s+/);
+    const [, kind, , mode, process, file, first] = line.split(/\s+/);
     return kind === 'POSIX' && file !== undefined && first !== undefined && Number(process) > 0
-      ? [{ process: Number(process), file, first }]
+      ? [{ process: Number(process), file, first, isExclusive: mode === 'WRITE' }]
       : [];
   });
 }

@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { Client } from 'pg';
-import type { Patience } from '../../../src/engines/postgres/connection/connect.ts';
+import { postgresAddress } from '../../../src/engines/postgres/connection/address.ts';
+import { type Patience, StorePool } from '../../../src/engines/postgres/connection/connect.ts';
 import { openPostgresStore } from '../../../src/engines/postgres/store.ts';
+import { underLock } from '../../../src/engines/postgres/writing/lock.ts';
 import { writeBackup } from '../../../src/engines/sqlite/backup.ts';
 import type { ErrorCode } from '../../../src/errors/index.ts';
 import { DEFAULT_SETTINGS } from '../../../src/records/settings.ts';
@@ -115,6 +117,25 @@ test('a commit without a confirmation: the caller learns that the outcome is unk
     assert.deepEqual(report, isPassedOn ? { unchanged: 1 } : { inserted: 1 });
     assert.deepEqual(await world.keys('Property', `$filter=ListingKey eq '${key}'`), [key]);
   }
+});
+
+test('a writer that waits too long for the lock learns which process of the server has it', async (t) => {
+  const address = await database(t);
+  await using pool = new StorePool(postgresAddress(address));
+  const done = await underLock(pool, async ({ rows }) => {
+    const [{ pid } = {}] = await rows('SELECT pg_backend_pid() AS pid');
+    await using other = new StorePool(postgresAddress(address));
+    const waiting = underLock(other, async () => 'done', { patience: 1 });
+    const holder = `Process ${pid} of the server (plat)`;
+    await assert.rejects(waiting, {
+      code: 'storeBusy' satisfies ErrorCode,
+      retryAfter: 1,
+      message: `${holder} has the write lock of ${pool.store}. Try again when it has finished. If it hangs, end it; what it has committed stays stored.`,
+    });
+    return pool.store;
+  });
+  assert.match(done, /^postgres:/);
+  assert.equal(await underLock(pool, async () => 'free'), 'free');
 });
 
 test('a statement that waits for a lock is ended by the server before the connection is closed', async (t) => {

@@ -52,6 +52,17 @@ export function configureContract(engine: Engine): void {
     await assertComplete(world);
   });
 
+  test('settings that change nothing do not wait for a process that writes', async (t) => {
+    const world = await makeWorld(engine, t, { settings: custom(PLOW) });
+    await world.write('Property', listing('A', { Winter_Plow: 'City' }));
+    const release = await world.hold();
+    const other = await world.again();
+    const { generation } = await other.model();
+    await other.configure((current) => ({ ...current, ...custom(PLOW) }));
+    assert.equal((await other.model()).generation, generation);
+    await release();
+  });
+
   test('a custom field that is renamed keeps its name in the API, and its data', async (t) => {
     const world = await makeWorld(engine, t, { settings: custom(PLOW) });
     await world.write('Property', listing('A', { Winter_Plow: 'City' }));

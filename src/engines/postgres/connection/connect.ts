@@ -53,6 +53,8 @@ const PAUSE = 50;
 export class StorePool extends Pool {
   /** The time limit of each statement, in milliseconds; 0: unlimited. */
   readonly limit: number;
+  /** The store's name in messages. */
+  readonly store: string;
   readonly #connect: number;
   /** Distributes connections fairly among callers. */
   readonly queue: FairQueue;
@@ -79,6 +81,7 @@ export class StorePool extends Pool {
       types: { getTypeParser: (type: number) => PARSERS.get(type) ?? asIs },
     });
     this.limit = statement;
+    this.store = address.name;
     this.#connect = connect;
     this.queue = new FairQueue({ turns: most, waiting: LONGEST_QUEUE, long: true, patience: connect });
     this.on('acquire', (client) => this.#lent.add(client));

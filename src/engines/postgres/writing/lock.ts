@@ -1,8 +1,10 @@
+import { textOf } from '../../../compile/column-value.ts';
 import { platError } from '../../../errors/index.ts';
+import { storeBusy } from '../../../store/explain.ts';
 import { LAYOUT_VERSION, LayoutTooNew } from '../../../store/layout-version.ts';
 import type { Row } from '../../../store/session.ts';
 import type { StorePool } from '../connection/connect.ts';
-import { isUnavailable } from '../connection/errors.ts';
+import { isLockTimeout, isUnavailable } from '../connection/errors.ts';
 import { type ServerSession, withSession } from '../connection/session.ts';
 import { LOCK_CLASS } from '../tables/functions.ts';
 import { noticeServer, signColumns, signOf, withholdsSign } from './which-server.ts';
@@ -63,7 +65,9 @@ export async function underLock<T>(
         } catch (error) {
           // If the connection is lost, the server has already rolled back.
           await session.run('ROLLBACK').catch(() => undefined);
-          throw error;
+          if (hasBegun || !isLockTimeout(error)) throw error;
+          const [row] = await session.rows(HOLDER);
+          throw storeBusy(pool.store, textOf(row?.holder), error);
         }
       });
     } catch (error) {
@@ -71,6 +75,11 @@ export async function underLock<T>(
     }
   }
 }
+
+/** Who has the lock, as an operator finds it in `pg_stat_activity`. */
+const HOLDER = `SELECT concat_ws(' ', 'Process', pid, 'of the server', '(' || concat_ws(' at ', application_name, host(client_addr)) || ')')
+  AS holder FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE locktype = 'advisory' AND granted AND datname = current_database()
+  AND classid = ${LOCK_CLASS} AND objid = CAST(hashtext(current_schema())::bigint & 4294967295 AS oid) AND pid <> pg_backend_pid()`;
 
 /** @throws PlatError `writeUnknown` when the connection is lost before the server confirms the commit */
 async function commit(session: ServerSession): Promise<void> {
