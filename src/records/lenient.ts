@@ -4,7 +4,7 @@
  * read.
  */
 import { canonicalTimestamp, type Field, type FieldValue, type Lookup } from '../dictionary/index.ts';
-import { parsedJson } from '../shared/json.ts';
+import { LongNumber, parsedJson } from '../shared/json.ts';
 import {
   isChanged,
   isFiner,
@@ -77,7 +77,7 @@ export function readLeniently(
   rules: ValueRules,
   values: Lookup | undefined,
 ): LenientValue | undefined {
-  const other = !rules.bounded && isInexact(json) ? undefined : otherForm(field, json, values);
+  const other = isInexact(json) ? undefined : otherForm(field, json, rules, values);
   const given = other === undefined ? json : other.value;
   if (given === null) return other && { value: null, leniencies: [other.leniency] };
   const leniencies: Leniency[] = other === undefined ? [] : [other.leniency];
@@ -87,7 +87,7 @@ export function readLeniently(
     if (!Array.isArray(given)) return undefined;
     const list: string[] = [];
     for (const each of given) {
-      const text = typeof each === 'number' || typeof each === 'boolean' ? textOf(each) : each;
+      const text = textOf(each) ?? each;
       const read = readString(field, text, unbounded);
       if (!read.ok) return undefined;
       if (text !== each) leniencies.push('textAsNumber');
@@ -143,18 +143,22 @@ interface OtherForm {
 }
 
 /** The value in the form of its field, if it is written in another one. */
-function otherForm(field: Field, json: unknown, lookup: Lookup | undefined): OtherForm | undefined {
+function otherForm(
+  field: Field,
+  json: unknown,
+  { bounded }: ValueRules,
+  lookup: Lookup | undefined,
+): OtherForm | undefined {
   if (field.collection) {
     if (typeof json === 'string') return { value: listOf(json, lookup), leniency: 'listAsText' };
     return undefined;
   }
   const { kind } = field.type;
   if (kind === 'string') {
-    if (typeof json !== 'number' && typeof json !== 'boolean') return undefined;
     const text = textOf(json);
     return text === undefined ? undefined : { value: text, leniency: 'textAsNumber' };
   }
-  const given = typeof json === 'string' ? json.trim() : json;
+  const given = json instanceof LongNumber ? json.text : typeof json === 'string' ? json.trim() : json;
   if (given === '') return { value: null, leniency: 'emptyText' };
   switch (kind) {
     case 'integer':
@@ -162,7 +166,8 @@ function otherForm(field: Field, json: unknown, lookup: Lookup | undefined): Oth
       if (typeof given !== 'string' || !NUMBER.test(given)) return undefined;
       const value = Number(given);
       if (!isChanged(value, given)) return { value, leniency: 'numberAsText' };
-      return kind === 'decimal' && isRounded(value) ? { value, leniency: 'rounded' } : undefined;
+      const mayRound = kind === 'decimal' || !bounded;
+      return mayRound && isRounded(value) ? { value, leniency: 'rounded' } : undefined;
     }
     case 'boolean': {
       const word = typeof given === 'string' ? given.toLowerCase() : given;
@@ -180,8 +185,10 @@ function otherForm(field: Field, json: unknown, lookup: Lookup | undefined): Oth
   }
 }
 
-const textOf = (json: number | boolean): string | undefined =>
-  typeof json === 'boolean' || Number.isFinite(json) ? String(json) : undefined;
+function textOf(json: unknown): string | undefined {
+  if (json instanceof LongNumber) return json.text;
+  return typeof json === 'boolean' || Number.isFinite(json) ? String(json) : undefined;
+}
 
 /** The values of a list that is a text: separated by commas, unless a value of the lookup contains commas. */
 function listOf(text: string, lookup: Lookup | undefined): string[] {

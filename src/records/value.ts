@@ -6,6 +6,7 @@ import {
   type FieldValue,
   type Lookup,
 } from '../dictionary/index.ts';
+import { LongNumber } from '../shared/json.ts';
 
 /** A value in canonical form, or the reason why it is invalid. */
 type ValueResult =
@@ -98,12 +99,13 @@ function characters(text: string): number {
   return count;
 }
 
-const INEXACT = 'beyond the whole numbers that JSON keeps exact';
+const INEXACT = 'which is beyond the precision of a number';
 
-/** Whether a value is a whole number of which JSON may have lost digits. An import has compared its text; a replica has none. */
+/** Whether a value is a whole number of which JSON may have lost digits: it was read without its text (exact-json.ts). */
 export const isInexact = (json: unknown): boolean => Number.isInteger(json) && !Number.isSafeInteger(json);
 
 export function readNumber(json: unknown): ValueResult {
+  if (json instanceof LongNumber) return bad(`is ${shown(json)}, ${INEXACT}`);
   if (typeof json !== 'number' || !Number.isFinite(json)) return bad(`is ${shown(json)}, but takes a number`);
   // The embedded engine cannot return it either.
   if (isInexact(json)) return bad(`is ${shown(json)}, ${INEXACT}`);
@@ -144,6 +146,7 @@ const significant = (text: string): string =>
     .replace(/0+$/, '');
 
 export function readInteger(json: unknown, digits: number | undefined): ValueResult {
+  if (json instanceof LongNumber) return readNumber(json);
   if (typeof json !== 'number' || !Number.isInteger(json))
     return bad(`is ${shown(json)}, but takes a whole number`);
   if (isInexact(json)) return bad(`is ${shown(json)}, ${INEXACT}`);

@@ -1,6 +1,7 @@
 /** Retries storing quarantined records, for instance after a field was declared. */
+import { exactJson } from '../records/exact-json.ts';
 import { jsonOf } from '../records/nesting.ts';
-import { type JsonObject, parsedJson } from '../shared/json.ts';
+import type { JsonObject } from '../shared/json.ts';
 import type { CheckpointChange, Quarantined } from '../store/checkpoints.ts';
 import { type Clock, systemClock } from '../store/clock.ts';
 import type { Store } from '../store/store.ts';
@@ -144,7 +145,7 @@ async function retry(
     await commit({ quarantine: [{ ...entry, reason }] });
     return { because: reason };
   };
-  const result = readAgain(model.resource(name), parsedJson(payload), model);
+  const result = readAgain(model.resource(name), exactJson(payload), model);
   if (!result.ok) return because(result.invalid.reasons.join('; '));
   const capabilities = readNote(await store.checkpoints.state(source), 'capabilities');
   const apart = (resource: string): readonly string[] =>

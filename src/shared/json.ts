@@ -1,5 +1,28 @@
 /** Narrows the types of parsed JSON without casts. This module does not know what the values mean. */
 
+declare global {
+  interface JSON {
+    rawJSON(text: string): object;
+  }
+}
+
+/** A number that a double does not hold, as the text that it is written as. `JSON.stringify` writes the same digits. */
+export class LongNumber {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  toString(): string {
+    return this.text;
+  }
+
+  toJSON(): object {
+    return JSON.rawJSON(this.text);
+  }
+}
+
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 export const isObject = (value: unknown): value is JsonObject =>

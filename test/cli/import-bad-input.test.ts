@@ -144,6 +144,8 @@ test('values that can be converted without loss are accepted and counted by kind
     ['"Longitude":-97.123456780000001234', 'Longitude', -97.12345678, 'rounded'],
     ['"LotSizeArea":"9.5000000000000000001"', 'LotSizeArea', 9.5, 'rounded'],
     ['"StoriesTotal":1234567', 'StoriesTotal', 1234567, 'digits'],
+    // A double holds it, and writes it with other digits.
+    ['"BuildingName":12345678901234567168', 'BuildingName', '12345678901234567168', 'textAsNumber'],
   ];
   const members = lenient.map(([json]) => json).join(',');
   at.file('a.ndjson', `{"ListingKey":1,${members},"Media":[{"MediaKey":"M","Order":"2"}]}\n`);

@@ -136,7 +136,7 @@ test('an integer that JSON cannot represent exactly puts its record in the quara
     [
       'Property',
       keyOf(2),
-      'LotSizeSquareFeet is 1152921504606847000, beyond the whole numbers that JSON keeps exact',
+      'LotSizeSquareFeet is 1152921504606847000, which is beyond the precision of a number',
     ],
   ]);
   const [verified] = await replica.verify();

@@ -4,7 +4,6 @@
  */
 import { type Declarations, type Dictionary, declare, standardDictionary } from '../../dictionary/index.ts';
 import { PlatError, platError } from '../../errors/index.ts';
-import { isRounded } from '../../records/value.ts';
 import { MOST_FIELDS } from '../../replica/copy/schema-drift.ts';
 import type { Store } from '../../store/store.ts';
 import { mustBeWritable, writeDictionary } from '../config.ts';
@@ -118,8 +117,7 @@ async function studyFile(
     if (json.ok) {
       const isRow = raw.isRow === true;
       const record = mapped(json.value, isRow ? NO_MAP : options.map, resource, dictionary);
-      const rounded = json.inexact.map(({ source }) => source).filter((each) => isRounded(Number(each)));
-      if (typeof record !== 'string') study.see(resource, record.value, isRow, new Set(rounded));
+      if (typeof record !== 'string') study.see(resource, record.value, isRow);
     }
     progress.update(source.read(), `${++read} records`, read);
   }

@@ -3,12 +3,10 @@
  * do it (reading-thread.ts).
  */
 import type { StoreModel } from '../../compile/model.ts';
-import type { Leniency } from '../../records/lenient.ts';
 import { parseRecord, type Reading } from '../../records/parse-record.ts';
 import type { ParsedRecord } from '../../records/parsed-record.ts';
-import { isRounded } from '../../records/value.ts';
-import { type FieldMap, fieldTitles, mapped, NO_MAP } from './field-names.ts';
-import { type Inexact, inexactReason, type RawRecord, recordJson } from './record-json.ts';
+import { type FieldMap, mapped, NO_MAP } from './field-names.ts';
+import { type RawRecord, recordJson } from './record-json.ts';
 
 export interface ReadingOptions {
   readonly reading: Reading;
@@ -74,7 +72,6 @@ export function readRecordTexts(
     const json = recordJson(raw);
     if (!json.ok) return json.reason;
     const { dictionary, settings } = model;
-    const { inexact } = json;
     const isRow = raw.isRow === true;
     const of = model.resource(resource);
     const named = mapped(json.value, isRow ? NO_MAP : options.map, of, dictionary);
@@ -82,28 +79,13 @@ export function readRecordTexts(
     const reading = isRow ? { ...options.reading, isText: true } : options.reading;
     const context = { dictionary, settings, reading, isShallow: raw.counted?.isDeep === false };
     const result = parseRecord(of, named.value, context);
-    if (inexact.length > 0 && !options.reading.isLenient) return inexact.map(inexactReason).join('; ');
     if (!result.ok) {
-      const lost = inexact.filter(({ source }) => !isRounded(Number(source)));
-      if (lost.length > 0) return lost.map(inexactReason).join('; ');
       const { reasons, lacksField } = result.invalid;
       return `${reasons.join('; ')}${lacksField ? options.remedy : ''}`;
     }
     const { dropped, lenient } = result.record;
     for (const { name, why } of dropped) count(ignored, why, name);
     for (const each of lenient) count(warnings, each.why, `${each.resource}.${each.name}`);
-    if (inexact.length > 0) countTexts(result.record, inexact);
     return result.record;
   }
-
-  /** Counts numbers that were stored in text fields because a double cannot represent them. */
-  function countTexts({ resource: of, values, children }: ParsedRecord, inexact: readonly Inexact[]): void {
-    for (const { key, source } of inexact) {
-      const name = fieldTitles(of).get(key) ?? options.map.get(key) ?? key;
-      if (values[name] === source) count(warnings, TEXT_AS_NUMBER, `${of.name}.${name}`);
-    }
-    for (const list of children.values()) for (const each of list) countTexts(each, inexact);
-  }
 }
-
-const TEXT_AS_NUMBER: Leniency = 'textAsNumber';

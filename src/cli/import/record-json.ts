@@ -2,9 +2,9 @@
  * Parses the JSON of a record without losing anything that a plain parser would drop silently: duplicate members, and
  * digits that a double cannot represent. This module knows nothing of fields.
  */
-import { isTooDeep } from '../../records/nesting.ts';
-import { isChanged } from '../../records/value.ts';
+import { parseExactly } from '../../records/exact-json.ts';
 import { messageOf } from '../../shared/error-code.ts';
+import { LongNumber } from '../../shared/json.ts';
 
 /** The text of a record in a file, or of anything else that is there, and the line where it begins, from 1. */
 export interface RawRecord {
@@ -28,65 +28,22 @@ interface Counted {
   readonly isDeep: boolean;
 }
 
-/** A number that would change if it were parsed. */
-export interface Inexact {
-  readonly key: string;
-  /** The number as it is written in the text. */
-  readonly source: string;
-}
-
 type RecordJson =
-  | {
-      readonly ok: true;
-      readonly value: unknown;
-      /** Numbers that a double cannot represent; the value contains them as texts. */
-      readonly inexact: readonly Inexact[];
-    }
+  | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly reason: string };
-
-/** Numbers of so many digits may not survive parsing. */
-const LONG_NUMBER = /[:[,]\s*-?(?:\d[\d.]{15,}|\d[\d.]*[eE][+-]?\d{3,})/;
 
 export function recordJson({ text, counted }: Pick<RawRecord, 'text' | 'counted'>): RecordJson {
   let value: unknown;
-  let inexact: readonly Inexact[] = [];
   try {
-    if (counted?.hasLongNumbers === false) value = JSON.parse(text);
-    else ({ value, inexact } = parseExactly(text));
+    value = counted?.hasLongNumbers === false ? JSON.parse(text) : parseExactly(text);
   } catch (error) {
     const why = messageOf(error);
     return { ok: false, reason: `The line is not JSON: ${why}` };
   }
   // Validation rejects deep nesting; traversing it here could exhaust the stack.
-  if (counted === undefined || counted.isDeep) return { ok: true, value, inexact };
-  if (countMembers(value) === counted.members) return { ok: true, value, inexact };
+  if (counted === undefined || counted.isDeep) return { ok: true, value };
+  if (countMembers(value) === counted.members) return { ok: true, value };
   return { ok: false, reason: `The record has the member ${repeatedMember(text) ?? ''} twice` };
-}
-
-/** Why a record with such a number in a number field is rejected. */
-export const inexactReason = ({ key, source }: Inexact): string =>
-  `${key} is ${source}, which is beyond the precision of a number`;
-
-/**
- * Parses JSON and finds numbers beyond the digits or the range of a double. The value contains each of them as the text
- * that it is written as, which is valid in a text field.
- * @throws SyntaxError for invalid JSON
- */
-function parseExactly(text: string): { readonly value: unknown; readonly inexact: readonly Inexact[] } {
-  if (!LONG_NUMBER.test(text)) return { value: JSON.parse(text), inexact: [] };
-  const inexact: Inexact[] = [];
-  const plain: unknown = JSON.parse(text);
-  // Validation rejects deep nesting; the reviver below could exhaust the stack.
-  if (isTooDeep(plain)) return { value: plain, inexact };
-  const value: unknown = JSON.parse(text, (key: string, parsed: unknown, context?: { source?: string }) => {
-    const source = context?.source;
-    if (typeof parsed === 'number' && source !== undefined && isChanged(parsed, source)) {
-      inexact.push({ key, source });
-      return source;
-    }
-    return parsed;
-  });
-  return { value, inexact };
 }
 
 /** The number of members of all objects in a value. */
@@ -107,7 +64,7 @@ function countMembers(value: unknown): number {
 }
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null;
+  typeof value === 'object' && value !== null && !(value instanceof LongNumber);
 
 const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\]:]/g;
 

@@ -12,8 +12,8 @@ import {
   type LookupDeclaration,
   type Resource,
 } from '../../dictionary/index.ts';
-import { decimalsOf, isChanged } from '../../records/value.ts';
-import { isObject } from '../../shared/json.ts';
+import { decimalsOf, isChanged, isRounded } from '../../records/value.ts';
+import { isObject, LongNumber } from '../../shared/json.ts';
 import { nameOfTitle } from './field-names.ts';
 
 /** A drafted field, or the reason why none can be drafted. */
@@ -86,11 +86,8 @@ export class Study {
     this.#dictionary = dictionary;
   }
 
-  /**
-   * @param isText whether all values are texts, as in CSV, and can represent other types
-   * @param rounded numbers of JSON that the record contains as texts, and that a number field rounds
-   */
-  see(resource: Resource, record: unknown, isText: boolean, rounded: ReadonlySet<string> = NONE): void {
+  /** @param isText whether all values are texts, as in CSV, and can represent other types */
+  see(resource: Resource, record: unknown, isText: boolean): void {
     if (!isObject(record)) return;
     for (const name of Object.keys(record)) {
       if (name.includes('@') || resource.fields.has(name) || resource.fieldAliases.has(name)) continue;
@@ -98,12 +95,12 @@ export class Study {
       const navigation = findNavigation(resource, name);
       if (navigation === undefined) {
         const seen = this.#seenOf(resource.name, name);
-        if (seen !== undefined) note(seen, value, isText, rounded);
+        if (seen !== undefined) note(seen, value, isText);
         continue;
       }
       const child = this.#dictionary.resources.get(navigation.target);
       if (child === undefined || !Array.isArray(value)) continue;
-      for (const each of value) this.see(child, each, isText, rounded);
+      for (const each of value) this.see(child, each, isText);
     }
   }
 
@@ -163,9 +160,7 @@ export class Study {
 /** The name that the field of a member of files is drafted under; undefined: there is none. */
 const apiName = (name: string): string | undefined => (API_NAME.test(name) ? name : nameOfTitle(name));
 
-const NONE: ReadonlySet<string> = new Set();
-
-function note(seen: Seen, value: unknown, isText: boolean, rounded: ReadonlySet<string>): void {
+function note(seen: Seen, value: unknown, isText: boolean): void {
   switch (typeof value) {
     case 'boolean':
       seen.booleans++;
@@ -174,11 +169,16 @@ function note(seen: Seen, value: unknown, isText: boolean, rounded: ReadonlySet<
       if (!noteNumber(seen, value)) noteString(seen, String(value));
       return;
     case 'string':
-      if (rounded.has(value) && noteNumber(seen, Number(value), false)) return;
       if (!isText || !noteText(seen, value.trim())) noteString(seen, value);
       return;
     default:
       if (value === null || value === undefined) return;
+      if (value instanceof LongNumber) {
+        // A number field rounds it, unless nothing of it would be left.
+        const number = Number(value.text);
+        if (!isRounded(number) || !noteNumber(seen, number, false)) noteString(seen, value.text);
+        return;
+      }
       if (Array.isArray(value) && value.every((each) => typeof each === 'string')) {
         seen.lists++;
         for (const each of value) noteValue(seen, each);

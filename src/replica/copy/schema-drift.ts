@@ -5,6 +5,8 @@ import type { StoreModel } from '../../compile/model.ts';
 import { type CustomFieldDeclaration, REPLICA_TIMESTAMP } from '../../dictionary/index.ts';
 import { PlatError } from '../../errors/index.ts';
 import type { ParsedRecord } from '../../records/parsed-record.ts';
+import { isInexact, isRounded } from '../../records/value.ts';
+import { LongNumber } from '../../shared/json.ts';
 import type { Store } from '../../store/store.ts';
 import type { Listener } from '../events.ts';
 import type { ForeignField } from '../source/source.ts';
@@ -52,14 +54,17 @@ export function agreed(before: UnknownField | undefined, field: UnknownField): U
   return isSame ? field : { ...field, value: '' };
 }
 
+const DECIMAL = 'decimal(15,4)';
+
 function guessType(value: unknown): string {
   switch (typeof value) {
     case 'boolean':
       return 'boolean';
     case 'number':
-      // A whole number beyond the exactly representable ones is an identifier made of digits, such as a key.
-      return Number.isInteger(value) && !Number.isSafeInteger(value) ? 'string' : 'decimal(15,4)';
+      return isInexact(value) ? 'string' : DECIMAL;
     default:
+      // A number that is too long is an identifier made of digits, such as a key, unless only its fraction is so long.
+      if (value instanceof LongNumber) return isRounded(Number(value.text)) ? DECIMAL : 'string';
       return Array.isArray(value) && value.every((each) => typeof each === 'string') ? 'string[]' : 'string';
   }
 }

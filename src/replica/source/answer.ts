@@ -1,7 +1,8 @@
 /** What is read of every response, of either interface: its JSON, its time, and what a plat source adds. */
 import { hash } from 'node:crypto';
 import type { Dictionary } from '../../dictionary/index.ts';
-import { isObject, type JsonObject, parsedJson } from '../../shared/json.ts';
+import { exactJson } from '../../records/exact-json.ts';
+import { isObject, type JsonObject, LongNumber } from '../../shared/json.ts';
 import type { Answer, SourceClient } from '../http/client.ts';
 import { RequestFailure } from '../http/failure.ts';
 import type { Capabilities, ForeignField, KeyPage, Shown } from './source.ts';
@@ -29,12 +30,12 @@ export interface SourceOptions extends Pick<DiscoveryOptions, 'client' | 'root' 
 const QUOTED = 120;
 
 /**
- * The JSON object of a response.
+ * The JSON object of a response. Numbers that a double does not hold keep their digits.
  * @throws RequestFailure `transient` for anything else, such as an HTML page or a truncated text: a source that is
  * being restarted returns such things, and is queried again
  */
 export function readJson({ text, headers, url }: Answer): JsonObject {
-  const value = parsedJson(text);
+  const value = exactJson(text);
   if (isObject(value)) return value;
   if (value !== undefined)
     throw new RequestFailure('transient', `${url} responded with JSON that is not an object`);
@@ -51,6 +52,13 @@ function readDate({ headers }: Answer): number {
   const time = Date.parse(headers.date ?? '');
   if (!Number.isNaN(time)) return time;
   throw new RequestFailure('refused', 'The source sends no Date header, so no window can be bounded');
+}
+
+/** A key as a source gives it, which may be its digits as a number; undefined for what is no key. */
+export function givenKey(value: unknown): string | undefined {
+  if (typeof value === 'string') return value === '' ? undefined : value;
+  const isWhole = value instanceof LongNumber ? /^\d+$/.test(value.text) : Number.isSafeInteger(value);
+  return isWhole ? String(value) : undefined;
 }
 
 /** What a response contains in addition to its records. */

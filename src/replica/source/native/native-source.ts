@@ -4,6 +4,7 @@ import type { Answer } from '../../http/client.ts';
 import { isGone, RequestFailure } from '../../http/failure.ts';
 import {
   factsOf,
+  givenKey,
   readJson,
   type SourceOptions,
   servedAt,
@@ -171,7 +172,9 @@ export function nativeSource(options: NativeSourceOptions): Source {
       const query = [select, ...optionsOfPage(resource, request)];
       const answer = await list(pathOf(resource), query, request.attempts);
       const { results, facts, total } = answer;
-      const keyless = results.filter((result) => !isObject(result) || typeof result.Id !== 'string').length;
+      const keyless = results.filter(
+        (result) => !isObject(result) || givenKey(result.Id) === undefined,
+      ).length;
       const next = nextOf(resource, answer, request);
       return { keys: keysOf(resource, results), keyless, next, ...facts, total };
     },
@@ -251,8 +254,8 @@ export function nativeSource(options: NativeSourceOptions): Source {
 function keysOf(resource: string, results: readonly unknown[]): SourceKey[] {
   return results.filter(isObject).flatMap((result) => {
     const of = resource === ACCOUNTS ? resourceOfAccount(result) : 'Property';
-    const { Id: key } = result;
-    return of === undefined || typeof key !== 'string' || key === '' ? [] : [{ resource: of, key }];
+    const key = givenKey(result.Id);
+    return of === undefined || key === undefined ? [] : [{ resource: of, key }];
   });
 }
 

@@ -4,6 +4,7 @@
  */
 import { isObject, type JsonObject } from '../../../shared/json.ts';
 import { RequestFailure } from '../../http/failure.ts';
+import { givenKey } from '../answer.ts';
 
 /**
  * - `changed`: the record is new, or has changed.
@@ -30,18 +31,14 @@ export function readEntry(value: unknown, collection: string, key: string): Delt
   if (!isObject(value)) throw unreadable(collection, value);
   const [, set = collection, what] = CONTEXT.exec(textOf(controlOf(value, 'context')) ?? '') ?? [];
   const isLink = what === 'link' || what === 'deletedLink';
-  const own = value[key];
   const inOldForm = isLink ? value.source : what === 'deletedEntity' ? value.id : undefined;
   const id = inOldForm ?? controlOf(value, 'id');
-  const found = !isLink && isKey(own) ? String(own) : keyIn(textOf(id) ?? '', collection);
+  const found = (isLink ? undefined : givenKey(value[key])) ?? keyIn(textOf(id) ?? '', collection);
   if (found === undefined || set !== collection) throw unreadable(collection, value);
   if (isLink) return { kind: 'related', key: found };
   const isRemoved = what === 'deletedEntity' || isObject(controlOf(value, 'removed'));
   return { kind: isRemoved ? 'removed' : 'changed', key: found };
 }
-
-/** Not a number of which JSON has lost digits. */
-const isKey = (value: unknown): boolean => typeof value === 'string' || Number.isSafeInteger(value);
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 

@@ -7,6 +7,7 @@ import { isObject } from '../../../shared/json.ts';
 import type { Clock } from '../../../store/clock.ts';
 import type { SourceClient } from '../../http/client.ts';
 import { RequestFailure, stopped } from '../../http/failure.ts';
+import { givenKey } from '../answer.ts';
 import type { ChangeFeed, FeedReport, ReportedChange } from '../source.ts';
 import { givenLink, type ListAnswer, readList } from './lists.ts';
 import { withOptions } from './urls.ts';
@@ -63,10 +64,10 @@ export function entityEventFeed({ client, root, clock, every }: EntityEventOptio
 }
 
 function changeOf(value: unknown, at: number | undefined): ReportedChange {
-  const { ResourceName: resource, ResourceRecordKey: key } = isObject(value) ? value : {};
-  if (typeof resource !== 'string' || (typeof key !== 'string' && !Number.isSafeInteger(key)))
-    throw unreadable(value);
-  return { resource, key: String(key), isDeleted: false, at };
+  const { ResourceName: resource, ResourceRecordKey: given } = isObject(value) ? value : {};
+  const key = givenKey(given);
+  if (typeof resource !== 'string' || key === undefined) throw unreadable(value);
+  return { resource, key, isDeleted: false, at };
 }
 
 function numberOf(value: unknown): number {

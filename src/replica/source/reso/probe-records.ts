@@ -1,8 +1,8 @@
 /** Determines with a few records how a RESO server gives single ones, and their sub-resources. */
-import { isObject, type JsonObject } from '../../../shared/json.ts';
+import { isObject, type JsonObject, LongNumber } from '../../../shared/json.ts';
 import type { SourceClient } from '../../http/client.ts';
 import { isOfRequest, isServerFault, isTooLarge, isUnsupported, RequestFailure } from '../../http/failure.ts';
-import { readJson } from '../answer.ts';
+import { givenKey, readJson } from '../answer.ts';
 import type { Capabilities } from '../source.ts';
 import { type ChildAddress, childAddress, literalOf, recordAddress, withOptions } from './urls.ts';
 
@@ -28,10 +28,11 @@ export async function probeRecords(options: ProbeOptions): Promise<RecordAccess>
   const found = (Array.isArray(value) ? value : [])
     .slice(0, PROBED)
     .map((record: unknown) => (isObject(record) ? record[key] : undefined));
-  const hasNumericKeys = found.some((each) => typeof each === 'number');
-  const literals = found.flatMap((each) =>
-    typeof each === 'string' || typeof each === 'number' ? [literalOf(String(each), hasNumericKeys)] : [],
-  );
+  const hasNumericKeys = found.some((each) => typeof each === 'number' || each instanceof LongNumber);
+  const literals = found.flatMap((each) => {
+    const text = givenKey(each);
+    return text === undefined ? [] : [literalOf(text, hasNumericKeys)];
+  });
   const works = (addressOf: (literal: string) => string): Promise<boolean> =>
     anyWorks(client, literals.map(addressOf));
   const byPath = await works((literal) => recordAddress(collection, literal));

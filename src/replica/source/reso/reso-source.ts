@@ -11,6 +11,7 @@ import type { Answer } from '../../http/client.ts';
 import { isGone, isOfRequest, isUnsupported, mayAskTooMuch, RequestFailure } from '../../http/failure.ts';
 import {
   factsOf,
+  givenKey,
   readJson,
   type SourceOptions,
   servedAt,
@@ -127,9 +128,8 @@ export function resoSource(options: ResoSourceOptions): Source {
   function keysOf(name: string, values: readonly unknown[]): SourceKey[] {
     const { key } = resourceOf(name);
     return values.flatMap((value) => {
-      const found = isObject(value) ? value[key] : undefined;
-      const names = typeof found === 'string' ? found !== '' : Number.isSafeInteger(found);
-      return names ? [{ resource: name, key: String(found) }] : [];
+      const found = isObject(value) ? givenKey(value[key]) : undefined;
+      return found === undefined ? [] : [{ resource: name, key: found }];
     });
   }
 
@@ -388,5 +388,8 @@ function digestOf(value: unknown): SourceDigest {
 }
 
 /** Keys are texts; a source may return the digits of one as a number. */
-const withTextKey = (key: string, record: JsonObject): JsonObject =>
-  Number.isSafeInteger(record[key]) ? { ...record, [key]: String(record[key]) } : record;
+function withTextKey(key: string, record: JsonObject): JsonObject {
+  const { [key]: given } = record;
+  const text = givenKey(given);
+  return text === undefined || text === given ? record : { ...record, [key]: text };
+}
