@@ -1,9 +1,9 @@
 /** Results, errors and exit codes of commands. */
-import { type ErrorCode, PlatError } from '../errors/index.ts';
+import { type ErrorCode, PlatError, platError } from '../errors/index.ts';
 import { RequestFailure } from '../replica/http/failure.ts';
 import { messageOf } from '../shared/error-code.ts';
 import { LeaseLost } from '../store/checkpoints.ts';
-import { escaped, reportLines, writeJson, writeLines } from './terminal.ts';
+import { deliver, escaped, reportLines, writeJson, writeLines } from './terminal.ts';
 
 /** The exit codes of docs/commands.md. */
 export const EXIT = { done: 0, failed: 1, wrongUse: 2, differs: 3 } as const;
@@ -12,6 +12,39 @@ export const EXIT = { done: 0, failed: 1, wrongUse: 2, differs: 3 } as const;
 export function print(result: object, lines: string | readonly string[], json: boolean | undefined): void {
   if (json) writeJson(result);
   else writeLines(lines);
+}
+
+/** What becomes of a secret that nobody received. */
+interface Unreceived {
+  /** Such as `the token of the key k_1`. */
+  readonly what: string;
+  /** Makes it worthless. */
+  readonly undo: () => Promise<unknown>;
+  /** What `undo` does, such as `it is revoked`. */
+  readonly undone: string;
+  /** What is left to do if `undo` fails, such as `revoke it with "plat key revoke k_1"`. */
+  readonly left: string;
+}
+
+/**
+ * Prints a secret, which cannot be printed again: if stdout does not take it, such as a closed pipe or a file on a full disk, the
+ * secret is made worthless.
+ * @throws PlatError `failed` if stdout does not take it
+ */
+export async function printSecret(
+  output: Parameters<typeof deliver>[0],
+  { what, undo, undone, left }: Unreceived,
+): Promise<void> {
+  try {
+    await deliver(output);
+  } catch (error) {
+    const outcome = await undo().then(
+      () => undone,
+      (failed: unknown) => `${left}, since that failed: ${messageOf(failed)}`,
+    );
+    const reason = `stdout cannot be written: ${messageOf(error)}. Nobody has ${what}; ${outcome}.`;
+    throw platError('failed', { reason }, { cause: error });
+  }
 }
 
 /** Formats rows as lines with aligned columns. */

@@ -30,7 +30,28 @@ const ended = (lines: string | readonly string[]): string =>
 
 /** Writes a value to stdout, as one line of JSON. */
 export function writeJson(value: object): void {
-  write('stdout', `${escapedJson(JSON.stringify(value))}\n`);
+  write('stdout', jsonLine(value));
+}
+
+const jsonLine = (value: object): string => `${escapedJson(JSON.stringify(value))}\n`;
+
+/** Whether the caller of `deliver` handles an error of stdout, which otherwise ends the process. */
+let isHandled = false;
+
+/**
+ * Writes a line of text, or a value as JSON, and waits until the system has taken it.
+ * @throws the error of stdout, which then does not end the process
+ */
+export function deliver(result: string | readonly string[] | { readonly json: object }): Promise<void> {
+  isHandled = true;
+  const text = typeof result === 'object' && 'json' in result ? jsonLine(result.json) : ended(result);
+  return new Promise((resolve, reject) => {
+    write('stdout', text, (error) => {
+      if (error) return reject(error);
+      isHandled = false;
+      resolve();
+    });
+  });
 }
 
 /** Writes a JSON line to stdout, and waits for a slow reader. */
@@ -104,10 +125,10 @@ export function leaveLine(): void {
 }
 
 /** Writes whole lines, above the line at the bottom if both are on the same terminal. */
-function write(stream: 'stdout' | 'stderr', text: string): boolean {
-  if (bottom === undefined || !process[stream].isTTY) return process[stream].write(text);
+function write(stream: 'stdout' | 'stderr', text: string, done?: (error?: Error | null) => void): boolean {
+  if (bottom === undefined || !process[stream].isTTY) return process[stream].write(text, done);
   process.stderr.write(CLEAR_LINE);
-  const isTaken = process[stream].write(text);
+  const isTaken = process[stream].write(text, done);
   reportOver(bottom);
   return isTaken;
 }
@@ -156,8 +177,10 @@ export function logStream(open: (descriptor: number) => { write(line: string): u
   return { write: (line) => void destination.write(escapedJson(line)) };
 }
 
-/** Handles a closed stdout. A closed stderr is ignored, since nothing can be reported there. */
+/** Handles a closed stdout, unless the error is that of a delivery. A closed stderr is ignored, since nothing can be reported there. */
 export function onOutputError(listener: (error: Error) => void): void {
-  process.stdout.on('error', listener);
+  process.stdout.on('error', (error) => {
+    if (!isHandled) listener(error);
+  });
   process.stderr.on('error', () => undefined);
 }

@@ -150,13 +150,20 @@ async function positionOf(store: Store, since: string): Promise<FeedPosition> {
 /** How long the previous secret still signs, in milliseconds. */
 const OVERLAP = 24 * 3_600_000;
 
-/** Gives a webhook a new secret; for a day, the old one also signs. @returns the new secret, which is shown only this once */
-export async function rotateWebhook(store: Store, id: string): Promise<string> {
-  const { secret: before } = await webhookOf(store, id);
+/**
+ * Gives a webhook a new secret; for a day, the old one also signs.
+ *
+ * @returns the new secret, which is shown only this once, and what restores the old one if nobody received the new one
+ */
+export async function rotateWebhook(
+  store: Store,
+  id: string,
+): Promise<{ readonly secret: string; readonly undo: () => Promise<unknown> }> {
+  const { secret: before, former } = await webhookOf(store, id);
   const secret = makeSecret();
-  const former = { secret: before, until: (await store.now()) + OVERLAP };
-  if (!(await store.webhooks.update(id, { secret, former }))) throw notFound();
-  return secret;
+  const until = (await store.now()) + OVERLAP;
+  if (!(await store.webhooks.update(id, { secret, former: { secret: before, until } }))) throw notFound();
+  return { secret, undo: () => store.webhooks.update(id, { secret: before, former }) };
 }
 
 export async function deleteWebhook(store: Store, id: string): Promise<void> {

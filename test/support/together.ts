@@ -127,6 +127,7 @@ export const TOGETHER = {
     'cli/demo.test.ts',
     'cli/import-bounds.test.ts',
     'cli/processes.test.ts',
+    'cli/secrets.test.ts',
     'cli/serve.test.ts',
     'cli/store-files.test.ts',
     'cli/stores.test.ts',

@@ -216,7 +216,7 @@ test('batches have at most a hundred events and 20 kB, and can be replayed from 
   for (const wrong of ['', 'x', '99999999']) {
     await assert.rejects(replayWebhook(store, id, wrong), { code: 'usage' });
   }
-  const secret = await rotateWebhook(store, id);
+  const { secret } = await rotateWebhook(store, id);
   await write('Property', listing('Y'));
   await send();
   const last = receiver.taken.at(-1);

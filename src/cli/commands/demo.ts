@@ -21,9 +21,9 @@ import { liveReport } from '../live-report.ts';
 import { marketStore, parseMarketRecord } from '../market-store.ts';
 import { withStore } from '../open-store.ts';
 import { addOptions, applyConfig, CLOCK_OPTION, option, wholeNumber } from '../options.ts';
+import { printSecret } from '../output.ts';
 import { type Progress, withProgress } from '../progress.ts';
 import { onShutdown } from '../shutdown.ts';
-import { writeLines } from '../terminal.ts';
 import {
   addServeOptions,
   consoleAddress,
@@ -80,7 +80,13 @@ export function defineDemo(demo: Command): void {
       const market = settings.live === true ? await liveMarketOf(store) : undefined;
       const tokens = await renewKeys(store);
       const service = await serveStore(store, settings, config);
-      writeLines(await welcome(store, service, tokens, surfaceLines(service, settings, config)));
+      const lines = await welcome(store, service, tokens, surfaceLines(service, settings, config));
+      await printSecret(lines, {
+        what: 'the tokens of the demo',
+        undo: () => Promise.all([revokeKeys(store), service.close()]),
+        undone: 'they are revoked',
+        left: 'the next start revokes them',
+      });
       if (market !== undefined) await keepChanging(market, settings.changesPerMinute, shutdown.signal);
       await shutdown.asked;
       await service.close();
@@ -167,12 +173,16 @@ async function storeMarket(
   }
 }
 
-/** Creates one key of each kind and revokes those of an earlier start. */
-async function renewKeys(store: Store): Promise<DemoTokens> {
+async function revokeKeys(store: Store): Promise<void> {
   const now = timestampFrom(Date.now());
   for (const key of await store.keys.list()) {
     if (key.name === DEMO_KEY && key.revokedAt === null) await store.keys.revoke(key.id, now);
   }
+}
+
+/** Creates one key of each kind and revokes those of an earlier start. */
+async function renewKeys(store: Store): Promise<DemoTokens> {
+  await revokeKeys(store);
   const systems = await systemsOf(store);
   const make = async (kind: keyof DemoTokens, role: string): Promise<string> => {
     const of = kind === 'floorplans' ? systems : [];

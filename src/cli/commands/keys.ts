@@ -6,7 +6,7 @@ import { platError } from '../../errors/index.ts';
 import { createKey, expiry, keyName, mustBePossible, revokeKey } from '../../store/new-key.ts';
 import type { Store } from '../../store/store.ts';
 import { duration, JSON_OPTION, KEY_WORDS, option, required, SYSTEM_OPTION } from '../options.ts';
-import { print, table } from '../output.ts';
+import { print, printSecret, table } from '../output.ts';
 import { defineIdCommand, defineStoreCommand } from '../store-command.ts';
 import { reportLines, writeLines } from '../terminal.ts';
 
@@ -31,7 +31,8 @@ export function defineKeys(key: Command): void {
   defineStoreCommand(key, create, async (store, given) => {
     const { kind, json } = given;
     const made = await createKey(store, keyOf(given), KEY_WORDS);
-    print({ ...made.key, token: made.token }, made.token, json);
+    const output = json ? { json: { ...made.key, token: made.token } } : made.token;
+    await printSecret(output, unreceived(store, made.key));
     // On stderr, since scripts take the token from stdout.
     if (kind === 'admin' && json !== true) reportLines(CONSOLE_HINT);
   });
@@ -63,10 +64,20 @@ export function defineKeys(key: Command): void {
       throw platError('failed', { reason: `The key ${id} ends or ended at ${end ?? revokedAt}.` });
     }
     const made = await createKey(store, { name, kind, role, systems, expiresAt });
+    const output = json ? { json: { ...made.key, token: made.token, replaces: id } } : made.token;
+    // Until its owner has the new token, the old one must not end.
+    await printSecret(output, unreceived(store, made.key));
     await store.keys.revoke(id, timestampFrom(Date.now() + overlapping));
-    print({ ...made.key, token: made.token, replaces: id }, made.token, json);
   });
 }
+
+/** A key whose token nobody received is revoked. */
+const unreceived = (store: Store, { id }: KeyRecord) => ({
+  what: `the token of the key ${id}`,
+  undo: () => revokeKey(store, id),
+  undone: 'it is revoked',
+  left: `revoke it with "plat key revoke ${id}"`,
+});
 
 /** A new key as its options describe it. */
 function keyOf({ name, kind, role, system: systems, expires }: OptionValues) {

@@ -13,7 +13,7 @@ import {
   testWebhook,
 } from '../../webhooks/operations.ts';
 import { JSON_OPTION, option, required, SYSTEM_OPTION } from '../options.ts';
-import { print, table } from '../output.ts';
+import { print, printSecret, table } from '../output.ts';
 import { defineIdCommand, defineStoreCommand } from '../store-command.ts';
 import { reportLines, writeLines } from '../terminal.ts';
 import { webhookPost } from '../webhook-post.ts';
@@ -44,9 +44,15 @@ export function defineWebhooks(webhook: Command): void {
     const privateHosts = given.privateHosts === true;
     const names = String(resources).split(',').filter(Boolean);
     const made = await createWebhook(store, { url, role, resources: names, systems, bearer, privateHosts });
-    print({ ...made.webhook, secret: made.secret }, made.secret, json);
+    const { id } = made.webhook;
+    await printSecret(json ? { json: { ...made.webhook, secret: made.secret } } : made.secret, {
+      what: `the secret of the webhook ${id}`,
+      undo: () => deleteWebhook(store, id),
+      undone: 'it is deleted',
+      left: `delete it with "plat webhook delete ${id}"`,
+    });
     // On stderr, since scripts take the secret from stdout.
-    if (json !== true) reportLines(`${made.webhook.id} receives changes from now on. ${SECRET_HINT}`);
+    if (json !== true) reportLines(`${id} receives changes from now on. ${SECRET_HINT}`);
   });
   const list = {
     name: 'list',
@@ -87,8 +93,13 @@ export function defineWebhooks(webhook: Command): void {
     options: [JSON_OPTION()],
   };
   defineIdCommand(webhook, rotate, async (store, id, { json }) => {
-    const secret = await rotateWebhook(store, id);
-    print({ id, secret }, secret, json);
+    const { secret, undo } = await rotateWebhook(store, id);
+    await printSecret(json ? { json: { id, secret } } : secret, {
+      what: `the new secret of the webhook ${id}`,
+      undo,
+      undone: 'it keeps the previous one',
+      left: `repeat "plat webhook rotate ${id}"`,
+    });
   });
   const remove = { name: 'delete', description: 'delete a webhook' };
   defineIdCommand(webhook, remove, async (store, id) => {

@@ -182,7 +182,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   post(
     '/webhooks/{id}/rotate',
     'Replace the secret of a webhook; for 24 hours, the old secret also signs',
-    async ({ store }, { names }) => json({ secret: await rotateWebhook(store, names.id ?? '') }),
+    async ({ store }, { names }) => json({ secret: (await rotateWebhook(store, names.id ?? '')).secret }),
   ),
   get(
     '/stream',
