@@ -15,7 +15,7 @@ import { openStore } from '../src/open-store.ts';
 import { DEFAULT_SETTINGS } from '../src/records/settings.ts';
 import { SERVICE_DEFAULTS } from '../src/service/options.ts';
 import { startService } from '../src/service/service.ts';
-import { systemClock } from '../src/store/clock.ts';
+import { systemClock } from '../src/shared/clock.ts';
 import { listing } from '../test/support/builders.ts';
 import { emptyDatabase } from '../test/support/postgres-engine.ts';
 import { makeKey } from '../test/support/service.ts';

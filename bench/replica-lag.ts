@@ -16,7 +16,7 @@ import { replicate } from '../src/replica/run/replicate.ts';
 import { sourceStatus } from '../src/replica/status.ts';
 import { SERVICE_DEFAULTS } from '../src/service/options.ts';
 import { startService } from '../src/service/service.ts';
-import { systemClock } from '../src/store/clock.ts';
+import { systemClock } from '../src/shared/clock.ts';
 import { listing } from '../test/support/builders.ts';
 import { makeKey } from '../test/support/service.ts';
 import { temporaryFile } from '../test/support/temporary.ts';

@@ -15,6 +15,6 @@ export { verifyReplica } from './replica/verify/verify.ts';
 export type { ListenOptions } from './service/http/listen.ts';
 export { SERVICE_DEFAULTS, type ServiceOptions } from './service/options.ts';
 export { type Service, startService } from './service/service.ts';
-export type { Change, ChangesOptions } from './store/change-feed.ts';
-export { type Clock, systemClock } from './store/clock.ts';
+export { type Clock, systemClock } from './shared/clock.ts';
+export type { Change, ChangesOptions } from './store/changes/change-feed.ts';
 export type { Store } from './store/store.ts';

@@ -4,9 +4,9 @@ import type { ReadStoreOptions } from './engines/postgres/store.ts';
 import type { SqliteStoreOptions } from './engines/sqlite/store.ts';
 import { platError } from './errors/index.ts';
 import { DEFAULT_SETTINGS, type Owner, type StoreSettings } from './records/settings.ts';
+import type { RawTables } from './store/copy/raw-tables.ts';
 import type { EngineOptions } from './store/engine.ts';
 import type { Restore, Restored } from './store/files/restore.ts';
-import type { RawTables } from './store/raw-tables.ts';
 import type { PartitionField, Store } from './store/store.ts';
 
 /** `STORE` as commands and configuration write it: a path, `sqlite:PATH`, or `postgres://…`. */

@@ -1,4 +1,4 @@
-import { createKey } from '../../src/store/new-key.ts';
+import { createKey } from '../../src/store/keys/new-key.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { MarketStore } from './market-store.ts';
 import { type Running, startHelper, startPlat } from './process.ts';

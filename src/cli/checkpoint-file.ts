@@ -5,7 +5,7 @@
 import { existsSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { PlatError, platError } from '../errors/index.ts';
 import { messageOf } from '../shared/error-code.ts';
-import { positionIn } from '../store/change-feed.ts';
+import { positionIn } from '../store/changes/change-feed.ts';
 import { PartialFile } from '../store/files/partial-file.ts';
 import { mustHaveFolder } from './options.ts';
 

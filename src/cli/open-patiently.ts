@@ -1,7 +1,7 @@
 /** Opens the store of a watch, and waits as long as it is unreachable. This module knows nothing of sources. */
 import { type ErrorCode, PlatError } from '../errors/index.ts';
 import { restAfter, SHORT_REST } from '../replica/http/retry.ts';
-import type { Clock } from '../store/clock.ts';
+import type { Clock } from '../shared/clock.ts';
 import type { Store } from '../store/store.ts';
 
 /** Errors of an unreachable or busy store. Waiting does not help with any other error. */

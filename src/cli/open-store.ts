@@ -7,7 +7,7 @@ import { type ErrorCode, PlatError } from '../errors/index.ts';
 import { type OpenStoreOptions, openStore, storeAddress, withoutPassword } from '../open-store.ts';
 import { DEFAULT_SETTINGS, type StoreSettings } from '../records/settings.ts';
 import { openMode } from '../store/files/private-file.ts';
-import { modelOfNew } from '../store/new-store.ts';
+import { modelOfNew } from '../store/state/new-store.ts';
 import type { PartitionField, Store } from '../store/store.ts';
 import { aheadText } from '../store/write/bring-back.ts';
 import type { ConfigFile } from './config.ts';

@@ -6,7 +6,7 @@ import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { platError } from '../errors/index.ts';
-import type { KeyWords } from '../store/new-key.ts';
+import type { KeyWords } from '../store/keys/new-key.ts';
 import { type ConfigFile, readConfig } from './config.ts';
 
 /** The environment variable of an option: `apiPort` → `PLAT_API_PORT`. */

@@ -2,7 +2,7 @@
 import { type ErrorCode, PlatError, platError } from '../errors/index.ts';
 import { RequestFailure } from '../replica/http/failure.ts';
 import { messageOf } from '../shared/error-code.ts';
-import { LeaseLost } from '../store/checkpoints.ts';
+import { LeaseLost } from '../store/checkpoint/checkpoints.ts';
 import { deliver, escaped, reportLines, writeJson, writeLines } from './terminal.ts';
 
 /** The exit codes of docs/commands.md. */

@@ -3,8 +3,8 @@
 import { RequestFailure } from '../replica/http/failure.ts';
 import { retryAfter } from '../replica/http/rate-limit-headers.ts';
 import { networkTransport } from '../replica/http/transport.ts';
+import { systemClock } from '../shared/clock.ts';
 import { codeOf } from '../shared/error-code.ts';
-import { systemClock } from '../store/clock.ts';
 import type { Post } from '../webhooks/post.ts';
 
 /**

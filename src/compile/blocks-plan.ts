@@ -19,7 +19,7 @@ import {
 import type { BlocksRequest } from './read.ts';
 import type { LinkedTexts } from './text/linked-texts.ts';
 
-/** How to read a page of blocks (store/blocks-task.ts). */
+/** How to read a page of blocks (store/read/blocks-task.ts). */
 export interface BlocksPlan extends Pick<BlocksRequest, 'since' | 'after' | 'kept' | 'limit' | 'form'> {
   /** As `keptStamp` has it. */
   readonly stamp: string;

@@ -1,5 +1,5 @@
 /** Everything outside the consumer, passed in so that a test can control it. */
-import { type Clock, systemClock } from '../store/clock.ts';
+import { type Clock, systemClock } from '../shared/clock.ts';
 import type { Processes } from './checkpoint/processes.ts';
 import { networkTransport, type Transport } from './http/transport.ts';
 

@@ -1,9 +1,9 @@
 /** Retries storing quarantined records, for instance after a field was declared. */
 import { exactJson } from '../records/exact-json.ts';
 import { jsonOf } from '../records/nesting.ts';
+import { type Clock, systemClock } from '../shared/clock.ts';
 import type { JsonObject } from '../shared/json.ts';
-import type { CheckpointChange, Quarantined } from '../store/checkpoints.ts';
-import { type Clock, systemClock } from '../store/clock.ts';
+import type { CheckpointChange, Quarantined } from '../store/checkpoint/checkpoints.ts';
 import type { Store } from '../store/store.ts';
 import type { WriteReport } from '../store/write/report.ts';
 import { recordName } from './checkpoint/checkpoint.ts';

@@ -2,7 +2,7 @@
  * What a replica is doing and did in the last day, for the console: the state of each source with its log. It does not
  * query any source.
  */
-import type { Quarantined } from '../store/checkpoints.ts';
+import type { Quarantined } from '../store/checkpoint/checkpoints.ts';
 import type { Store } from '../store/store.ts';
 import { replicaSources } from './checkpoint/checkpoint.ts';
 import { readableNote, type TroubleEntry } from './checkpoint/notes.ts';

@@ -1,8 +1,8 @@
 /** The components and limits of a service. Everything except the store has a default. */
 import type { Logger } from 'pino';
 import type { DamagedRecords } from '../compile/damaged-records.ts';
-import type { Clock } from '../store/clock.ts';
-import type { ReadCaller } from '../store/lanes.ts';
+import type { Clock } from '../shared/clock.ts';
+import type { ReadCaller } from '../store/read/lanes.ts';
 import type { Store } from '../store/store.ts';
 import type { WebhookDesk } from '../webhooks/desk.ts';
 import type { BudgetLimits } from './access/budget.ts';

@@ -10,23 +10,23 @@ import type { ResourceLayout } from '../compile/layout/index.ts';
 import type { StoreModel } from '../compile/model.ts';
 import type { StoreSettings } from '../records/settings.ts';
 import type { CacheUse } from '../shared/bounded-cache.ts';
+import type { Clock } from '../shared/clock.ts';
+import type { Listen } from './changes/commit-watch.ts';
 import type { FileFault, OnProgress } from './check/checks.ts';
 import type { ViewState } from './check/table-faults.ts';
-import type { Clock } from './clock.ts';
-import { type ClockTrust, thisMachine } from './clock-jump.ts';
-import type { Listen } from './commit-watch.ts';
-import type { Lane } from './lanes.ts';
-import type { LiveModel, ModelSource } from './live-model.ts';
-import type { TimeState } from './meta.ts';
-import type { ColumnsOf } from './raw-tables.ts';
-import type { ReadResult, ReadTask } from './read-task.ts';
+import type { ColumnsOf } from './copy/raw-tables.ts';
+import type { Lane } from './read/lanes.ts';
+import type { ReadResult, ReadTask } from './read/read-task.ts';
 import type { Row, Session } from './session.ts';
 import type { Shared } from './shared.ts';
+import type { LiveModel, ModelSource } from './state/live-model.ts';
+import type { TimeState } from './state/meta.ts';
 import type { AssumedLook, Horizon, Look, ReadOptions, ReadStoreState, StoreStatus } from './store.ts';
-import type { StoreClock } from './store-clock.ts';
 import type { CheckResult, CheckTask } from './threads/check-task.ts';
+import { type ClockTrust, thisMachine } from './time/clock-jump.ts';
+import type { StoreClock } from './time/store-clock.ts';
 import type { WriteLimits } from './write/in-time.ts';
-import type { WriteSession } from './write-session.ts';
+import type { WriteSession } from './write/write-session.ts';
 
 /** How a store is opened with any engine. */
 export interface EngineOptions extends ClockTrust {

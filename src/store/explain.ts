@@ -1,8 +1,8 @@
 /** What an engine's error means to a user, once for every engine; the engine only determines the kind of an error. */
 import { PlatError, platError } from '../errors/index.ts';
 import { conflictOf, Damage, DamagedRecord } from '../records/damage.ts';
-import { answerTooLarge } from './largest-answer.ts';
-import { LAYOUT_VERSION, LayoutTooNew } from './layout-version.ts';
+import { answerTooLarge } from './read/largest-answer.ts';
+import { LAYOUT_VERSION, LayoutTooNew } from './state/layout-version.ts';
 
 /** What an engine knows about an error; `error` is one that the user gets as it is. */
 export type Trouble =

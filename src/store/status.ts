@@ -3,8 +3,8 @@ import { bind, name, sql } from '../compile/fragment.ts';
 import { indexedTable, tableWith } from '../compile/layout/index.ts';
 import type { StoreModel } from '../compile/model.ts';
 import type { EngineFacts } from './engine.ts';
-import { readMeta } from './meta.ts';
 import type { Session } from './session.ts';
+import { readMeta } from './state/meta.ts';
 import type { ResourceStatus, StoreStatus } from './store.ts';
 
 export async function readStatus(

@@ -1,6 +1,6 @@
 /** Makes one attempt to deliver a message to a webhook, and reports its outcome. It stores nothing. */
-import type { RecordChange } from '../store/change-feed.ts';
-import type { WebhookSecrets, WebhookTarget } from '../store/webhooks.ts';
+import type { RecordChange } from '../store/changes/change-feed.ts';
+import type { WebhookSecrets, WebhookTarget } from '../store/changes/webhooks.ts';
 import { messageBody, messageId } from './message.ts';
 import type { Post } from './post.ts';
 import { signatureHeaders } from './sign.ts';

@@ -1,5 +1,5 @@
 /** The message of a webhook: events in the form of RESO's webhooks (RCP-28), each with its type and time. */
-import type { RecordChange } from '../store/change-feed.ts';
+import type { RecordChange } from '../store/changes/change-feed.ts';
 
 const CONTEXT = 'urn:reso:metadata:2.0:resource:entityevent';
 

@@ -2,10 +2,10 @@
 import { randomBytes } from 'node:crypto';
 import { timestampFrom } from '../dictionary/index.ts';
 import { platError } from '../errors/index.ts';
-import { type FeedPosition, positionIn, START } from '../store/change-feed.ts';
-import { mustNameSystems } from '../store/new-key.ts';
+import { type FeedPosition, positionIn, START } from '../store/changes/change-feed.ts';
+import type { Webhook, WebhookTarget } from '../store/changes/webhooks.ts';
+import { mustNameSystems } from '../store/keys/new-key.ts';
 import type { Store } from '../store/store.ts';
-import type { Webhook, WebhookTarget } from '../store/webhooks.ts';
 import { attempt, type Means, type Outcome } from './attempt.ts';
 import { makeSecret } from './sign.ts';
 import { NO_FAILURE } from './worker.ts';

@@ -3,9 +3,9 @@
  * receiver does not delay others. Processes that serve the same store share the work: only one of them holds a webhook at a time.
  */
 import { randomUUID } from 'node:crypto';
-import type { FeedPosition } from '../store/change-feed.ts';
+import type { FeedPosition } from '../store/changes/change-feed.ts';
+import type { DeadHold, Webhook } from '../store/changes/webhooks.ts';
 import type { Store } from '../store/store.ts';
-import type { DeadHold, Webhook } from '../store/webhooks.ts';
 import { Deadlines } from './deadlines.ts';
 import type { WebhookStates } from './desk.ts';
 import type { Post } from './post.ts';

@@ -5,9 +5,9 @@
  */
 import type { StoreModel } from '../compile/model.ts';
 import { timestampFrom } from '../dictionary/index.ts';
-import type { FeedPosition, RecordChange } from '../store/change-feed.ts';
+import type { FeedPosition, RecordChange } from '../store/changes/change-feed.ts';
+import type { DeadHold, Webhook, WebhookChange } from '../store/changes/webhooks.ts';
 import type { Store } from '../store/store.ts';
-import type { DeadHold, Webhook, WebhookChange } from '../store/webhooks.ts';
 import { attempt, type Means } from './attempt.ts';
 import { messageBody } from './message.ts';
 import { failingSinceAt, nextAttempt } from './retry-plan.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, symlinkSync } from 'node:fs';
 import { test } from 'node:test';
 import { openStore } from '../../src/open-store.ts';
-import { createKey } from '../../src/store/new-key.ts';
+import { createKey } from '../../src/store/keys/new-key.ts';
 import { sqliteEngine } from '../support/sqlite-engine.ts';
 import { makeWorld } from '../support/world.ts';
 import { type Place, place } from './run.ts';

@@ -14,7 +14,7 @@ import { planCount, planIds, planList, planPage, planRecord } from '../../src/co
 import type { BlocksRequest, PageRequest } from '../../src/compile/read.ts';
 import { bindFilter } from '../../src/query/native/filter.ts';
 import { resourceNames } from '../../src/query/native/names.ts';
-import { changesSince } from '../../src/store/change-follower.ts';
+import { changesSince } from '../../src/store/changes/change-follower.ts';
 import { fillListings } from '../service/reso/odata-listings.ts';
 import { sqliteEngine } from '../support/sqlite-engine.ts';
 import { viewOf } from '../support/views.ts';

@@ -8,7 +8,7 @@ import type { BlocksRequest } from '../../src/compile/read.ts';
 import { LINK_MARK } from '../../src/compile/text/linked-texts.ts';
 import { postgresDialect } from '../../src/engines/postgres/dialect.ts';
 import { sqliteDialect } from '../../src/engines/sqlite/dialect.ts';
-import { changesSince } from '../../src/store/change-follower.ts';
+import { changesSince } from '../../src/store/changes/change-follower.ts';
 import { listing, member } from '../support/builders.ts';
 import type { Scope } from '../support/engine.ts';
 import { sqliteEngine } from '../support/sqlite-engine.ts';

@@ -11,7 +11,7 @@ import { photoShape } from '../../packages/demo/src/photo-shape.ts';
 import { childrenOf, numberOf, textOf } from '../../packages/demo/src/records.ts';
 import { Rasterizer } from '../../src/cli/photos/market-files.ts';
 import { platError } from '../../src/errors/index.ts';
-import type { ReadCaller } from '../../src/store/lanes.ts';
+import type { ReadCaller } from '../../src/store/read/lanes.ts';
 import { ownFacts } from './plans.ts';
 
 const { resolve } = createRequire(import.meta.url);

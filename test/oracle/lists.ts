@@ -7,7 +7,7 @@ import type { OrderTerm } from '../../src/query/tree.ts';
 import { KeptBlocks } from '../../src/service/kept/kept-blocks.ts';
 import { FilterIndexCache } from '../../src/service/paging/filter-index.ts';
 import { type PageOptions, type PageReading, readPage } from '../../src/service/paging/read-page.ts';
-import { systemClock } from '../../src/store/clock.ts';
+import { systemClock } from '../../src/shared/clock.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { Random } from './random.ts';
 

@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { platError } from '../../src/errors/index.ts';
 import type { ReplicaEvent } from '../../src/replica/events.ts';
 import type { Transport } from '../../src/replica/http/transport.ts';
-import type { Checkpoints } from '../../src/store/checkpoints.ts';
+import type { Checkpoints } from '../../src/store/checkpoint/checkpoints.ts';
 import type { Store } from '../../src/store/store.ts';
 import { SECOND, testClock } from '../support/clock.ts';
 import { replaced } from './simulation/replaced.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/store/clock.ts';
+import type { Clock } from '../../src/shared/clock.ts';
 
 /** A clock that stands still until a test sets it, in either direction. */
 export interface TestClock extends Clock {

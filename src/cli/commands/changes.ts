@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { PlatError, platError } from '../../errors/index.ts';
-import { recordNamed } from '../../store/changed-records.ts';
-import { changePages } from '../../store/follow-changes.ts';
+import { recordNamed } from '../../store/changes/changed-records.ts';
+import { changePages } from '../../store/changes/follow-changes.ts';
 import { CheckpointFile } from '../checkpoint-file.ts';
 import { withStore } from '../open-store.ts';
 import { addOptions, applyConfig, CONFIG_OPTION, option, STORE_OPTION } from '../options.ts';

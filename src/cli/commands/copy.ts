@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { platError } from '../../errors/index.ts';
 import { openTables } from '../../open-store.ts';
 import { unsoundness } from '../../store/check/check-store.ts';
-import { copyStore } from '../../store/copy-store.ts';
+import { copyStore } from '../../store/copy/copy-store.ts';
 import type { PartitionField } from '../../store/store.ts';
 import { withStore } from '../open-store.ts';
 import { addOptions, applyConfig, CONFIG_OPTION, JSON_OPTION, required } from '../options.ts';

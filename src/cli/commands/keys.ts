@@ -3,7 +3,7 @@ import { KEY_KINDS, type KeyRecord, keyValidity } from '../../access/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
 import { timestampFrom } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
-import { createKey, expiry, keyName, mustBePossible, revokeKey } from '../../store/new-key.ts';
+import { createKey, expiry, keyName, mustBePossible, revokeKey } from '../../store/keys/new-key.ts';
 import type { Store } from '../../store/store.ts';
 import { duration, JSON_OPTION, KEY_WORDS, option, required, SYSTEM_OPTION } from '../options.ts';
 import { print, printSecret, table } from '../output.ts';

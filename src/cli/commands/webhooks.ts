@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { platError } from '../../errors/index.ts';
-import { systemClock } from '../../store/clock.ts';
+import { systemClock } from '../../shared/clock.ts';
 import {
   createWebhook,
   deleteWebhook,

@@ -12,7 +12,7 @@ import { BoundedCache } from '../../shared/bounded-cache.ts';
 import { asError } from '../../shared/error-code.ts';
 import { FairQueue } from '../../shared/fair-queue.ts';
 import { moduleBeside } from '../../shared/module-beside.ts';
-import type { ReadCaller } from '../../store/lanes.ts';
+import type { ReadCaller } from '../../store/read/lanes.ts';
 import type { Store } from '../../store/store.ts';
 import type { RasterReply, RasterRequest } from './worker.ts';
 

@@ -1,9 +1,9 @@
 import { platError } from '../../errors/index.ts';
-import { readMeta, writeMeta } from '../../store/meta.ts';
-import { type RawTables, tablesOn } from '../../store/raw-tables.ts';
+import { type RawTables, tablesOn } from '../../store/copy/raw-tables.ts';
 import { ChangeLog } from '../../store/rows/change-log.ts';
 import { Counters } from '../../store/rows/counters.ts';
 import { alignSystems } from '../../store/rows/visibility.ts';
+import { readMeta, writeMeta } from '../../store/state/meta.ts';
 import type { PartitionField } from '../../store/store.ts';
 import { type PostgresAddress, postgresAddress } from './connection/address.ts';
 import { StorePool } from './connection/connect.ts';

@@ -1,9 +1,9 @@
 /** The PostgreSQL engine: a store in a schema of a database, which any number of machines share. */
 import { sql } from '../../compile/fragment.ts';
+import type { WriteBackup } from '../../store/copy/raw-tables.ts';
 import { type Engine, type EngineOptions, trustOf } from '../../store/engine.ts';
 import { openOn } from '../../store/engine-store.ts';
-import { readMeta } from '../../store/meta.ts';
-import type { WriteBackup } from '../../store/raw-tables.ts';
+import { readMeta } from '../../store/state/meta.ts';
 import type { PartitionField, Store } from '../../store/store.ts';
 import { type PostgresAddress, postgresAddress } from './connection/address.ts';
 import { connectLanes, PATIENCE, type Patience, StorePool } from './connection/connect.ts';

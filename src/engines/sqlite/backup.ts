@@ -1,11 +1,11 @@
 /** Creates a backup file, and verifies it before it gets its name. */
 import { checkableOn, unsoundness } from '../../store/check/check-store.ts';
-import { copyStore } from '../../store/copy-store.ts';
-import { newEpoch } from '../../store/epoch.ts';
+import { copyStore } from '../../store/copy/copy-store.ts';
+import type { WriteBackup } from '../../store/copy/raw-tables.ts';
 import { makeBackup } from '../../store/files/backup.ts';
 import { copyError } from '../../store/files/partial-file.ts';
-import { readModel, writeMeta } from '../../store/meta.ts';
-import type { WriteBackup } from '../../store/raw-tables.ts';
+import { readModel, writeMeta } from '../../store/state/meta.ts';
+import { newEpoch } from '../../store/time/epoch.ts';
 import { connect, READ_PATIENCE } from './connection.ts';
 import { translateError } from './errors.ts';
 import { structureOf } from './file-faults.ts';

@@ -1,8 +1,8 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { type BoundValue, type Statement, valuesFor } from '../../compile/fragment.ts';
 import { BoundedCache } from '../../shared/bounded-cache.ts';
-import { MOST_BYTES } from '../../store/largest-answer.ts';
-import type { Slots } from '../../store/read-steps.ts';
+import { MOST_BYTES } from '../../store/read/largest-answer.ts';
+import type { Slots } from '../../store/read/read-steps.ts';
 import { type Deadline, registerFunctions } from './functions.ts';
 
 /** A value as `node:sqlite` returns it. */

@@ -1,7 +1,7 @@
 /** The functions that plat's statements use and SQLite lacks. */
 import type { DatabaseSync } from 'node:sqlite';
 import { FUNCTIONS, NUMBER_FUNCTIONS } from '../../compile/functions.ts';
-import { fileUrl } from '../../store/file-signature.ts';
+import { fileUrl } from '../../store/files/file-signature.ts';
 
 /** Thrown within a statement whose time is up, which ends it. */
 export const DEADLINE_MESSAGE = 'plat: the time of this statement is up';

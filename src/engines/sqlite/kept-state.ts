@@ -4,8 +4,8 @@
  * the state is used.
  */
 import type { KeyRecord } from '../../access/index.ts';
-import { keyIn, keyRows } from '../../store/key-store.ts';
-import { Meta, metaRows, TIMES } from '../../store/meta.ts';
+import { keyIn, keyRows } from '../../store/keys/key-store.ts';
+import { Meta, metaRows, TIMES } from '../../store/state/meta.ts';
 import type { Connection } from './connection.ts';
 import { rowsOf } from './session.ts';
 

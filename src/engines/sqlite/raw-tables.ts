@@ -1,8 +1,8 @@
 import { storedLayouts } from '../../compile/model.ts';
 import { platError } from '../../errors/index.ts';
-import { systemClock } from '../../store/clock.ts';
+import { systemClock } from '../../shared/clock.ts';
+import { type RawTables, tablesOn } from '../../store/copy/raw-tables.ts';
 import { isBlank, mustLieAlone } from '../../store/files/beside.ts';
-import { type RawTables, tablesOn } from '../../store/raw-tables.ts';
 import { type Connection, connect } from './connection.ts';
 import { inspect, makeFile, markStore } from './create.ts';
 import { translateError } from './errors.ts';

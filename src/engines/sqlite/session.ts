@@ -5,7 +5,7 @@
 
 import { render, type Sql } from '../../compile/fragment.ts';
 import type { Row, Session } from '../../store/session.ts';
-import type { WriteSession } from '../../store/write-session.ts';
+import type { WriteSession } from '../../store/write/write-session.ts';
 import { anyRows, bindable, bindings, type Connection } from './connection.ts';
 import { sqliteDialect } from './dialect.ts';
 import { indexWords } from './word-index.ts';

@@ -14,9 +14,9 @@ import {
 } from '../../compile/layout/tables.ts';
 import { type StoreModel, storedLayouts } from '../../compile/model.ts';
 import type { ViewState } from '../../store/check/table-faults.ts';
-import { LOGGED } from '../../store/meta.ts';
-import { creationOf, OWN_TABLES } from '../../store/own-tables.ts';
-import type { Columns } from '../../store/raw-tables.ts';
+import type { Columns } from '../../store/copy/raw-tables.ts';
+import { LOGGED } from '../../store/state/meta.ts';
+import { creationOf, OWN_TABLES } from '../../store/state/own-tables.ts';
 import { sqliteDialect } from './dialect.ts';
 import { extendWords } from './word-index.ts';
 

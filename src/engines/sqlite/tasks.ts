@@ -1,9 +1,9 @@
 /** Runs the steps of a read on an SQLite connection. */
 
 import { moduleBeside } from '../../shared/module-beside.ts';
-import type { Lane } from '../../store/lanes.ts';
-import type { Ask, Given } from '../../store/read-steps.ts';
-import { type Making, type ReadResult, type ReadTask, runNow, stepsOf } from '../../store/read-task.ts';
+import type { Lane } from '../../store/read/lanes.ts';
+import type { Ask, Given } from '../../store/read/read-steps.ts';
+import { type Making, type ReadResult, type ReadTask, runNow, stepsOf } from '../../store/read/read-task.ts';
 import { ReaderPool } from '../../store/threads/pool.ts';
 import type { SharedBodies } from '../../store/whole/known-bodies.ts';
 import { anyRows, bindings, type Connection, type ConnectionOptions } from './connection.ts';

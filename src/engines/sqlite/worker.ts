@@ -1,7 +1,7 @@
 /** A thread that reads a file on its own connection. */
 import { workerData } from 'node:worker_threads';
-import { deflatingNow } from '../../store/deflating.ts';
-import { makerOf } from '../../store/read-task.ts';
+import { deflatingNow } from '../../store/read/deflating.ts';
+import { makerOf } from '../../store/read/read-task.ts';
 import { answerTasks } from '../../store/threads/thread.ts';
 import { WholeBodies } from '../../store/whole/whole-bodies.ts';
 import { connect } from './connection.ts';

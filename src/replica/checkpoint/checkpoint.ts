@@ -6,7 +6,7 @@
 import type { Dictionary } from '../../dictionary/index.ts';
 import type { ParsedRecord } from '../../records/parsed-record.ts';
 import { PromiseQueue } from '../../shared/promise-queue.ts';
-import type { CheckpointChange, Lease, QuarantineEntry } from '../../store/checkpoints.ts';
+import type { CheckpointChange, Lease, QuarantineEntry } from '../../store/checkpoint/checkpoints.ts';
 import type { Store } from '../../store/store.ts';
 import type { WriteReport } from '../../store/write/report.ts';
 import { pendingReason, type Subject, subjectOf } from '../copy/quarantine-entry.ts';

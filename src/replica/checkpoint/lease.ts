@@ -3,8 +3,8 @@
  * and released. It knows nothing of what is copied.
  */
 import { platError } from '../../errors/index.ts';
-import { type Lease, LeaseLost } from '../../store/checkpoints.ts';
-import type { Clock } from '../../store/clock.ts';
+import type { Clock } from '../../shared/clock.ts';
+import { type Lease, LeaseLost } from '../../store/checkpoint/checkpoints.ts';
 import type { Store } from '../../store/store.ts';
 import { type Processes, realProcesses, shownName } from './processes.ts';
 

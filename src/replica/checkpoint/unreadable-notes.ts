@@ -2,7 +2,7 @@
  * Notes on a source that a person or a disk has changed to something that plat never writes. The source can provide
  * their content again, so a refresh deletes them and starts over.
  */
-import type { Lease } from '../../store/checkpoints.ts';
+import type { Lease } from '../../store/checkpoint/checkpoints.ts';
 import type { Store } from '../../store/store.ts';
 import { forgetMarks, replicaSources } from './checkpoint.ts';
 import { unreadableNotes } from './notes.ts';

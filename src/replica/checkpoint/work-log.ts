@@ -3,7 +3,7 @@
  * ends it, so that any process with the store can show them. It is bounded: older entries are summarized by ten
  * minutes. It knows nothing of how notes are kept.
  */
-import type { CheckpointChange } from '../../store/checkpoints.ts';
+import type { CheckpointChange } from '../../store/checkpoint/checkpoints.ts';
 import type { LoadEvent, LoadState } from '../machine/load.ts';
 import type { SweepEvent, SweepState } from '../machine/sweep.ts';
 

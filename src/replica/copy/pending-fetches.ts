@@ -3,7 +3,7 @@
  * with their listing, media files. It decides what is pending and why; it makes no requests.
  */
 import { isStorableKey, KEY_LIMIT } from '../../records/parsed-record.ts';
-import type { Keys, QuarantineEntry } from '../../store/checkpoints.ts';
+import type { Keys, QuarantineEntry } from '../../store/checkpoint/checkpoints.ts';
 import { storedKeys } from '../checkpoint/checkpoint.ts';
 import { inHalves } from '../source/pages.ts';
 import { type Capabilities, givesCustomFields, type Source, type SourcePage } from '../source/source.ts';

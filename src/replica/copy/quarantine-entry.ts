@@ -6,7 +6,7 @@ import { hash } from 'node:crypto';
 import type { Dictionary } from '../../dictionary/index.ts';
 import { isStorableKey } from '../../records/parsed-record.ts';
 import { isObject, type JsonObject, parsedJson } from '../../shared/json.ts';
-import type { Keys, QuarantineEntry } from '../../store/checkpoints.ts';
+import type { Keys, QuarantineEntry } from '../../store/checkpoint/checkpoints.ts';
 
 /** The reason of entries for a complete record; any other is the name of a collection, or `children` for all. */
 export const RECORD = 'record';

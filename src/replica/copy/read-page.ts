@@ -10,7 +10,7 @@ import { isStorableKey, type LenientField, type ParsedRecord } from '../../recor
 import { isInexact } from '../../records/value.ts';
 import { isObject, type JsonObject } from '../../shared/json.ts';
 import { perObject } from '../../shared/per-object.ts';
-import type { Keys, QuarantineEntry } from '../../store/checkpoints.ts';
+import type { Keys, QuarantineEntry } from '../../store/checkpoint/checkpoints.ts';
 import { MASK, type SourceItem, type SourcePage } from '../source/source.ts';
 import type { Copy, CopySettings } from './copy.ts';
 import { nameOfPayload, pendingEntry, RECORD } from './quarantine-entry.ts';

@@ -1,6 +1,6 @@
 /** Stores a page: its records and all their consequences for the checkpoint, in one transaction. */
 import type { ParsedRecord } from '../../records/parsed-record.ts';
-import type { CheckpointChange, Keys } from '../../store/checkpoints.ts';
+import type { CheckpointChange, Keys } from '../../store/checkpoint/checkpoints.ts';
 import type { WriteReport } from '../../store/write/report.ts';
 import { type CopyChange, type QuarantinedRecord, recordName } from '../checkpoint/checkpoint.ts';
 import { collectionOf, resourcesIn, type SourcePage } from '../source/source.ts';

@@ -3,7 +3,7 @@
  * to the budget and limits what is read. It knows nothing of the content of a response.
  */
 import { PlatError } from '../../errors/index.ts';
-import { type Clock, LONGEST_TIMER } from '../../store/clock.ts';
+import { type Clock, LONGEST_TIMER } from '../../shared/clock.ts';
 import type { Environment } from '../environment.ts';
 import type { Listener } from '../events.ts';
 import { addressAt, assertOrigin, redirected } from './egress-policy.ts';

@@ -2,7 +2,7 @@
  * Parses a response of server-sent events (HTML, 9.2) from its bytes as they arrive. The amount of buffered data is limited, and a
  * stream that sends nothing for a while, not even a comment, has failed. It knows nothing of the meaning of events.
  */
-import type { Clock } from '../../store/clock.ts';
+import type { Clock } from '../../shared/clock.ts';
 import { RequestFailure, stopped } from './failure.ts';
 
 /** An event as received. */

@@ -4,7 +4,7 @@
  */
 import { hash } from 'node:crypto';
 import { isObject } from '../../shared/json.ts';
-import type { Checkpoints } from '../../store/checkpoints.ts';
+import type { Checkpoints } from '../../store/checkpoint/checkpoints.ts';
 import { LONGEST_BLOCK } from './rate-limit-headers.ts';
 
 /**

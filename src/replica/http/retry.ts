@@ -1,5 +1,5 @@
 /** Retries: the one loop, and the wait between attempts. It knows nothing of what is attempted. */
-import type { Clock } from '../../store/clock.ts';
+import type { Clock } from '../../shared/clock.ts';
 
 /**
  * Repeats work until it succeeds.

@@ -6,7 +6,7 @@ import { createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Clock } from '../../store/clock.ts';
+import type { Clock } from '../../shared/clock.ts';
 import type { Environment } from '../environment.ts';
 import type { Egress } from '../http/egress-policy.ts';
 import { asFailure, failureOf, RequestFailure } from '../http/failure.ts';

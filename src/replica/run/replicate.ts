@@ -5,7 +5,7 @@
 import { type ErrorCode, PlatError } from '../../errors/index.ts';
 import { messageOf } from '../../shared/error-code.ts';
 import { PromiseQueue } from '../../shared/promise-queue.ts';
-import { LeaseLost } from '../../store/checkpoints.ts';
+import { LeaseLost } from '../../store/checkpoint/checkpoints.ts';
 import { replicaSources } from '../checkpoint/checkpoint.ts';
 import { type Acquired, acquireSource, newAcquirer, whileAcquired } from '../checkpoint/lease.ts';
 import { TroubleLog } from '../checkpoint/trouble-log.ts';

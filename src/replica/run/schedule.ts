@@ -1,6 +1,7 @@
 /** When the parts of a cycle run: each that is due once, or each on its own schedule until the signal. */
+
+import { sleepUntil } from '../../shared/clock.ts';
 import { settleAll } from '../../shared/promise-queue.ts';
-import { sleepUntil } from '../../store/clock.ts';
 import { dueAt } from '../checkpoint/checkpoint.ts';
 import type { Schedule } from '../checkpoint/notes.ts';
 import { clearTrouble, noteTrouble, passesByItself } from '../checkpoint/troubles.ts';

@@ -5,7 +5,7 @@
 import type { ParsedRecord } from '../../records/parsed-record.ts';
 import { chunked } from '../../shared/chunked.ts';
 import type { JsonObject } from '../../shared/json.ts';
-import type { Quarantined } from '../../store/checkpoints.ts';
+import type { Quarantined } from '../../store/checkpoint/checkpoints.ts';
 import { recordName } from '../checkpoint/checkpoint.ts';
 import type { Copy } from '../copy/copy.ts';
 import { childrenOf, fetchedApart } from '../copy/pending-fetches.ts';

@@ -1,5 +1,5 @@
 /** Requests pending records and pending collections of listings. */
-import type { Keys } from '../../store/checkpoints.ts';
+import type { Keys } from '../../store/checkpoint/checkpoints.ts';
 import type { Copy } from '../copy/copy.ts';
 import { HEAVY, PageSize } from '../copy/page-size.ts';
 import { fetchedApart } from '../copy/pending-fetches.ts';

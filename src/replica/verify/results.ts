@@ -1,5 +1,5 @@
 /** The results of a verification: the compared records of each resource, and the differences. It reads nothing. */
-import type { QuarantineEntry } from '../../store/checkpoints.ts';
+import type { QuarantineEntry } from '../../store/checkpoint/checkpoints.ts';
 import { recordName } from '../checkpoint/checkpoint.ts';
 
 /** A record that is not the same on both sides. */

@@ -4,7 +4,7 @@
  */
 import { findNavigation } from '../../dictionary/index.ts';
 import { chunked } from '../../shared/chunked.ts';
-import type { Quarantined } from '../../store/checkpoints.ts';
+import type { Quarantined } from '../../store/checkpoint/checkpoints.ts';
 import { recordName, storedKeys } from '../checkpoint/checkpoint.ts';
 import type { Copy } from '../copy/copy.ts';
 import { pagesFrom } from '../copy/walk.ts';

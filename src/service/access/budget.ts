@@ -6,7 +6,7 @@
 import { type PlatError, platError } from '../../errors/index.ts';
 import { type Reported, reportCache } from '../../shared/bounded-cache.ts';
 import { FairQueue } from '../../shared/fair-queue.ts';
-import type { ReadCaller } from '../../store/lanes.ts';
+import type { ReadCaller } from '../../store/read/lanes.ts';
 
 export interface BudgetLimits {
   /** Requests of one key that are not completely answered. */

@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { timestampFrom } from '../../dictionary/index.ts';
 import { type Reported, reportCache } from '../../shared/bounded-cache.ts';
-import { addUse, type KeyStore, type KeyUse, NO_USE } from '../../store/key-store.ts';
+import { addUse, type KeyStore, type KeyUse, NO_USE } from '../../store/keys/key-store.ts';
 import type { Shared } from '../../store/shared.ts';
 import type { WalkStep } from '../exchange.ts';
 

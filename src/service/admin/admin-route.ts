@@ -1,5 +1,5 @@
 /** A path of the admin port: its description, and its handler. */
-import type { Clock } from '../../store/clock.ts';
+import type { Clock } from '../../shared/clock.ts';
 import type { Store } from '../../store/store.ts';
 import type { WebhookDesk } from '../../webhooks/desk.ts';
 import type { UsageRecorder } from '../access/usage.ts';

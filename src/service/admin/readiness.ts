@@ -1,6 +1,7 @@
 /** Whether a service is ready, and what prevents it. It does not know who asks. */
-import { spanText } from '../../store/clock-jump.ts';
+
 import type { Store } from '../../store/store.ts';
+import { spanText } from '../../store/time/clock-jump.ts';
 import { aheadText } from '../../store/write/bring-back.ts';
 
 /** A further condition of readiness, such as the freshness of a replica. */

@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
-import type { Clock } from '../../store/clock.ts';
+import type { Clock } from '../../shared/clock.ts';
 import { type HistoryStep, type HistoryStore, MINUTE } from '../../store/history-store.ts';
 import { History, MINUTES } from './history.ts';
 import { type Counted, HistoryDay } from './history-day.ts';

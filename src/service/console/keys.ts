@@ -1,10 +1,10 @@
 /**
  * Keys that an operator creates and revokes through the admin port, with the same rules as the command line
- * (store/new-key.ts).
+ * (store/keys/new-key.ts).
  */
 import { KEY_KINDS } from '../../access/index.ts';
 import { platError } from '../../errors/index.ts';
-import { createKey, expiry, keyName, revokeKey } from '../../store/new-key.ts';
+import { createKey, expiry, keyName, revokeKey } from '../../store/keys/new-key.ts';
 import type { Store } from '../../store/store.ts';
 import { type Exchange, json, type Reply } from '../exchange.ts';
 import type { RateLimit } from '../options.ts';

@@ -7,8 +7,13 @@ import type { StoreModel } from '../../compile/model.ts';
 import type { FileSigning } from '../../compile/read.ts';
 import { type Resource, timestampFrom } from '../../dictionary/index.ts';
 import { BoundedCache } from '../../shared/bounded-cache.ts';
-import { defaultResources, type FeedPage, type FeedPosition, positionText } from '../../store/change-feed.ts';
-import { changedRecords, type RecordTexts, recordNamed } from '../../store/changed-records.ts';
+import {
+  defaultResources,
+  type FeedPage,
+  type FeedPosition,
+  positionText,
+} from '../../store/changes/change-feed.ts';
+import { changedRecords, type RecordTexts, recordNamed } from '../../store/changes/changed-records.ts';
 import type { ReadOptions, Store } from '../../store/store.ts';
 import { changeEvent, positionEvent } from './event-text.ts';
 

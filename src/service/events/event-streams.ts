@@ -4,7 +4,7 @@
  */
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { platError } from '../../errors/index.ts';
-import type { FeedPosition } from '../../store/change-feed.ts';
+import type { FeedPosition } from '../../store/changes/change-feed.ts';
 import type { ReadOptions, Store } from '../../store/store.ts';
 import { EventPages, type Following } from './event-pages.ts';
 import { BEGIN, goneEvent, positionEvent } from './event-text.ts';

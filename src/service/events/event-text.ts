@@ -1,6 +1,6 @@
 /** Events of the stream of changes in their text format (HTML, 9.2). It must not know where they come from. */
-import { type FeedPosition, positionText, type RecordChange } from '../../store/change-feed.ts';
-import { type RecordTexts, recordNamed } from '../../store/changed-records.ts';
+import { type FeedPosition, positionText, type RecordChange } from '../../store/changes/change-feed.ts';
+import { type RecordTexts, recordNamed } from '../../store/changes/changed-records.ts';
 
 /** Milliseconds after which a disconnected client reconnects. */
 const RETRY = 2000;

@@ -3,7 +3,7 @@
  * replication surface. It reads the parameters of a request; event-streams.ts produces the events.
  */
 import { platError } from '../../errors/index.ts';
-import { type FeedPosition, positionIn, positionText, START } from '../../store/change-feed.ts';
+import { type FeedPosition, positionIn, positionText, START } from '../../store/changes/change-feed.ts';
 import type { Views } from '../access/views.ts';
 import {
   type EventReply,

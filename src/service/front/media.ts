@@ -1,7 +1,7 @@
 /** Files that the service serves at `/media/…`. It must not know where files come from. */
 import { timingSafeEqual } from 'node:crypto';
 import { platError } from '../../errors/index.ts';
-import { fileSignature } from '../../store/file-signature.ts';
+import { fileSignature } from '../../store/files/file-signature.ts';
 import type { Store } from '../../store/store.ts';
 import type { Exchange, Reply } from '../exchange.ts';
 import type { FileSource, ServedFile } from '../options.ts';

@@ -17,7 +17,7 @@ import { leadsToCustomFields, type Resource } from '../../dictionary/index.ts';
 import type { Expansion } from '../../query/request.ts';
 import type { OrderTerm } from '../../query/tree.ts';
 import { compareKeys } from '../../shared/compare-keys.ts';
-import type { Changes } from '../../store/change-follower.ts';
+import type { Changes } from '../../store/changes/change-follower.ts';
 import type { UsedList } from '../paging/filter-index.ts';
 
 /**

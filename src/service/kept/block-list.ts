@@ -5,8 +5,8 @@
 import type { KeptRange } from '../../compile/read.ts';
 import { compareKeys } from '../../shared/compare-keys.ts';
 import type { Deflated } from '../../shared/gzip-member.ts';
-import { linkHash } from '../../store/blocks-task.ts';
-import type { Changes } from '../../store/change-follower.ts';
+import type { Changes } from '../../store/changes/change-follower.ts';
+import { linkHash } from '../../store/read/blocks-task.ts';
 import type { KeptText } from './text-file.ts';
 
 /** A block is in the list from the moment at which it was read, even while it is still being compressed. */

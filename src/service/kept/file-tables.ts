@@ -9,8 +9,8 @@ import { crc32 } from 'node:zlib';
 import type { KeptRange } from '../../compile/read.ts';
 import { compareKeys } from '../../shared/compare-keys.ts';
 import { type Deflated, deflatedAs } from '../../shared/gzip-member.ts';
-import { linkHash } from '../../store/blocks-task.ts';
-import type { Changes, Place } from '../../store/change-follower.ts';
+import type { Changes, Place } from '../../store/changes/change-follower.ts';
+import { linkHash } from '../../store/read/blocks-task.ts';
 
 /** Thrown if the file does not have the form in which plat writes it. */
 class OddFile extends Error {}

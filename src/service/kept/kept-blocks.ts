@@ -12,9 +12,9 @@ import type { BlockForm, Page, PageRequest, Shape } from '../../compile/read.ts'
 import { isWhole } from '../../compile/text/reso-text.ts';
 import { BoundedCache, bytesOfText } from '../../shared/bounded-cache.ts';
 import { type Deflated, deflatedList } from '../../shared/gzip-member.ts';
-import type { BlocksPage, ReadBlock } from '../../store/blocks-task.ts';
-import { type Changes, endOf, FROM_NOW, isThere, type Place } from '../../store/change-follower.ts';
-import { isSent } from '../../store/lanes.ts';
+import { type Changes, endOf, FROM_NOW, isThere, type Place } from '../../store/changes/change-follower.ts';
+import type { BlocksPage, ReadBlock } from '../../store/read/blocks-task.ts';
+import { isSent } from '../../store/read/lanes.ts';
 import type { ReadOptions, Store } from '../../store/store.ts';
 import { BlockList, type KeptBlock } from './block-list.ts';
 import type { ListName } from './file-tables.ts';

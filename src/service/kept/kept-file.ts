@@ -9,9 +9,9 @@ import { existsSync, renameSync, statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { KeptRange } from '../../compile/read.ts';
-import { type Changes, FROM_NOW, isThere, type Place } from '../../store/change-follower.ts';
-import { thisMachine } from '../../store/clock-jump.ts';
+import { type Changes, FROM_NOW, isThere, type Place } from '../../store/changes/change-follower.ts';
 import { makeFolder, makePrivateFile, PRIVATE_FOLDER_MODE } from '../../store/files/private-file.ts';
+import { thisMachine } from '../../store/time/clock-jump.ts';
 import { Availability, type AvailabilityOptions } from './availability.ts';
 import {
   type FileState,

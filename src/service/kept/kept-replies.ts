@@ -8,7 +8,7 @@
 import type { StoreModel } from '../../compile/model.ts';
 import { BoundedCache } from '../../shared/bounded-cache.ts';
 import { numberOf } from '../../shared/per-object.ts';
-import { endOf, FROM_NOW, isThere, type Place } from '../../store/change-follower.ts';
+import { endOf, FROM_NOW, isThere, type Place } from '../../store/changes/change-follower.ts';
 import {
   bytesOf,
   type Exchange,

@@ -10,7 +10,7 @@ import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { PromiseQueue, settleAll } from '../../shared/promise-queue.ts';
 import { makeFolder, PRIVATE_FOLDER_MODE } from '../../store/files/private-file.ts';
-import { type OwnedBody, PageMemory } from '../../store/page-memory.ts';
+import { type OwnedBody, PageMemory } from '../../store/read/page-memory.ts';
 import { Availability, type AvailabilityOptions } from './availability.ts';
 import { FileSpace } from './file-space.ts';
 

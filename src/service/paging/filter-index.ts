@@ -2,7 +2,7 @@
 import { hash, randomUUID } from 'node:crypto';
 import { PlatError } from '../../errors/index.ts';
 import { type Reported, reportCache } from '../../shared/bounded-cache.ts';
-import type { Clock } from '../../store/clock.ts';
+import type { Clock } from '../../shared/clock.ts';
 import type { KeptList, Shared } from '../../store/shared.ts';
 import { LookChanged } from '../../store/store.ts';
 

@@ -10,7 +10,7 @@ import type { FileSigning, Page, Position, RecordQuery, Shape } from '../../comp
 import { platError } from '../../errors/index.ts';
 import { canonicalText } from '../../query/canonical.ts';
 import { readSkipToken, tokenAfter } from '../../query/skip-token.ts';
-import type { Clock } from '../../store/clock.ts';
+import type { Clock } from '../../shared/clock.ts';
 import type { ReadOptions, Store } from '../../store/store.ts';
 import { type Basis, basisOfList, basisOfPage } from '../kept/basis.ts';
 import type { KeptBlocks } from '../kept/kept-blocks.ts';

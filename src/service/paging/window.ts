@@ -5,7 +5,7 @@
 import { microsecondsOf, timestampFrom } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import { type Comparison, type Expression, type FieldReference, MIRRORED } from '../../query/tree.ts';
-import type { Clock } from '../../store/clock.ts';
+import type { Clock } from '../../shared/clock.ts';
 import type { Store } from '../../store/store.ts';
 
 /** The bounds on a modification timestamp that a filter sets for every record that it matches. */

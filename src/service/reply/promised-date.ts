@@ -4,7 +4,7 @@
  * the horizon that the store has saved. While another process writes and the horizon cannot advance, the date lags behind the
  * clock.
  */
-import type { Clock } from '../../store/clock.ts';
+import type { Clock } from '../../shared/clock.ts';
 import type { Store } from '../../store/store.ts';
 import { PROMISE_STANDS } from '../../store/write/commit-timestamps.ts';
 

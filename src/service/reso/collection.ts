@@ -5,7 +5,7 @@ import { bindOptions } from '../../query/odata/query.ts';
 import type { ResourcePath } from '../../query/odata/resource-path.ts';
 import { checkRelated } from '../../query/related-records.ts';
 import type { CollectionQuery } from '../../query/request.ts';
-import { positionText } from '../../store/change-feed.ts';
+import { positionText } from '../../store/changes/change-feed.ts';
 import {
   asking,
   type Reading,

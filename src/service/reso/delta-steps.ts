@@ -6,7 +6,7 @@ import { type PlatError, platError } from '../../errors/index.ts';
 import type { Dependence, Dependences } from '../../query/dependences.ts';
 import type { CollectionQuery } from '../../query/request.ts';
 import type { Expression } from '../../query/tree.ts';
-import type { FeedPage, FeedRequest } from '../../store/change-feed.ts';
+import type { FeedPage, FeedRequest } from '../../store/changes/change-feed.ts';
 import { keyLiteral, keysOf } from './delta-keys.ts';
 import type { DeltaPlace, DeltaState } from './delta-token.ts';
 import { deltaLink } from './next-page.ts';

@@ -4,7 +4,7 @@
  * how much is written that the key does not see. It must not know what a delta is.
  */
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
-import { type FeedPosition, positionIn, positionText } from '../../store/change-feed.ts';
+import { type FeedPosition, positionIn, positionText } from '../../store/changes/change-feed.ts';
 
 /** Where a delta continues. */
 export interface DeltaPlace {

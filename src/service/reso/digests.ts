@@ -7,7 +7,7 @@ import { PlatError, platError } from '../../errors/index.ts';
 import { bindOptions, type SystemOption } from '../../query/odata/query.ts';
 import { readSkipToken } from '../../query/skip-token.ts';
 import { DIGEST_FORM, digestRange, type RangeDigest } from '../../store/digest.ts';
-import type { Lane } from '../../store/lanes.ts';
+import type { Lane } from '../../store/read/lanes.ts';
 import { asking, json, type Reply, signingFor } from '../exchange.ts';
 import { nextLink, pageSize } from './next-page.ts';
 import { type ResoRequest, requireJson } from './resource-request.ts';

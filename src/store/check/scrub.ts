@@ -6,7 +6,7 @@
 
 import type { DamagedRecords } from '../../compile/damaged-records.ts';
 import { PlatError } from '../../errors/index.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../../shared/clock.ts';
 import type { Store } from '../store.ts';
 import { faultPages, isDamage } from './check-store.ts';
 import type { RowFaults } from './checks.ts';

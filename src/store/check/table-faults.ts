@@ -10,9 +10,9 @@ import { storedTables } from '../../compile/layout/tables.ts';
 import { type StoreModel, storedLayouts } from '../../compile/model.ts';
 import { valueCounts } from '../../compile/value-counts.ts';
 import { initialFields } from '../../records/profile.ts';
-import { columnsOfOwn, OWN_TABLES } from '../own-tables.ts';
-import type { ColumnsOf } from '../raw-tables.ts';
+import type { ColumnsOf } from '../copy/raw-tables.ts';
 import { unlogged } from '../rows/unlogged.ts';
+import { columnsOfOwn, OWN_TABLES } from '../state/own-tables.ts';
 import type { CheckSession, FileFault, RowFaults } from './checks.ts';
 
 /** A fault, the statement that selects each occurrence as a `key`, and the statements that repair it. */

@@ -14,8 +14,8 @@ import { bind, integer, name, type Sql, sql } from '../../compile/fragment.ts';
 import type { ResourceLayout } from '../../compile/layout/index.ts';
 import type { StoreModel } from '../../compile/model.ts';
 import type { Resource } from '../../dictionary/index.ts';
-import { readMeta, writeMeta } from '../meta.ts';
 import type { Session } from '../session.ts';
+import { readMeta, writeMeta } from '../state/meta.ts';
 import { type ChangeKind, COMMIT, EVERYTHING, SEQUENCE } from './change-entry.ts';
 import { unlogged } from './unlogged.ts';
 

@@ -7,8 +7,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { columnKinds } from '../../compile/column-value.ts';
 import { bind, integer, type Sql, sql } from '../../compile/fragment.ts';
-import { readMeta, writeMeta } from '../meta.ts';
 import type { OwnTables, Row, Session } from '../session.ts';
+import { readMeta, writeMeta } from '../state/meta.ts';
 
 /** Which entries are kept unchanged. */
 interface Retention {

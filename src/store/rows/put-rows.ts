@@ -16,7 +16,7 @@ import {
 import type { Field, FieldValue } from '../../dictionary/index.ts';
 import { type RowToPut, type StoredRow, valueIn } from '../../records/rows.ts';
 import type { Row } from '../session.ts';
-import type { RecordTexts } from '../write-session.ts';
+import type { RecordTexts } from '../write/write-session.ts';
 import { NOTHING_TORN, type Settled, settle, textsInTheWay } from './settle-rows.ts';
 import { removeTombstones } from './tombstones.ts';
 import { updateChildren, type Visibility, visibilityOf } from './visibility.ts';

@@ -1,7 +1,7 @@
 /** What the modules that write the rows of one transaction share. */
 
 import type { StoreModel } from '../../compile/model.ts';
-import type { WriteSession } from '../write-session.ts';
+import type { WriteSession } from '../write/write-session.ts';
 import type { ChangeLog } from './change-log.ts';
 import type { Counters } from './counters.ts';
 

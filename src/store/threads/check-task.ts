@@ -1,6 +1,6 @@
 /** A part of a check as data, which runs on the calling thread or on another one with the same result. */
 import type { CheckedRows, Checks, FaultPage, RowFaults, RowPlace } from '../check/checks.ts';
-import type { LiveModel } from '../live-model.ts';
+import type { LiveModel } from '../state/live-model.ts';
 
 export interface CheckTask {
   readonly kind: 'check';

@@ -2,7 +2,7 @@
  * The shared memory through which a thread passes pages to the main thread without creating garbage there. It does not
  * know the content of a page.
  */
-import { type OwnedBody, PageMemory, SMALLEST } from '../page-memory.ts';
+import { type OwnedBody, PageMemory, SMALLEST } from '../read/page-memory.ts';
 
 /** A body that stays in shared memory until the memory is returned. */
 export interface SharedBody {

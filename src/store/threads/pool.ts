@@ -7,9 +7,9 @@ import { Damage, DamagedRecord } from '../../records/damage.ts';
 import type { CacheUse } from '../../shared/bounded-cache.ts';
 import { asError } from '../../shared/error-code.ts';
 import { FairQueue } from '../../shared/fair-queue.ts';
-import { isSent, type Lane, type ReadCaller } from '../lanes.ts';
-import { answerTooLarge } from '../largest-answer.ts';
-import type { ReadResult, ReadTask } from '../read-task.ts';
+import { isSent, type Lane, type ReadCaller } from '../read/lanes.ts';
+import { answerTooLarge } from '../read/largest-answer.ts';
+import type { ReadResult, ReadTask } from '../read/read-task.ts';
 import type { CheckResult, CheckTask } from './check-task.ts';
 import type { SharedBody } from './outbox.ts';
 

@@ -2,7 +2,7 @@ import type { StoreModel } from '../../compile/model.ts';
 import { jsonOf } from '../../records/nesting.ts';
 import type { ParsedRecord } from '../../records/parsed-record.ts';
 import { namingParent } from '../../records/place.ts';
-import type { CheckpointChange, Keys, QuarantineEntry } from '../checkpoints.ts';
+import type { CheckpointChange, Keys, QuarantineEntry } from '../checkpoint/checkpoints.ts';
 import {
   addReports,
   type BatchOptions,

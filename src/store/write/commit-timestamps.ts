@@ -11,7 +11,7 @@ import {
 } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
 import { isObject, parsedJson } from '../../shared/json.ts';
-import { spanText } from '../clock-jump.ts';
+import { spanText } from '../time/clock-jump.ts';
 import { allot, isBulk, type Span } from './allot-timestamps.ts';
 
 /**

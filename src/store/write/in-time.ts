@@ -6,7 +6,7 @@
  */
 
 import { chunked } from '../../shared/chunked.ts';
-import { type Clock, systemClock } from '../clock.ts';
+import { type Clock, systemClock } from '../../shared/clock.ts';
 import type { Span } from './allot-timestamps.ts';
 import type { CommitTimestamps } from './commit-timestamps.ts';
 import type { WriteTransaction } from './transaction.ts';

@@ -3,7 +3,7 @@ import type { LookupValue, ValueInUse } from '../../compile/values-in-use.ts';
 import type { FieldValue } from '../../dictionary/index.ts';
 import type { CountedChild } from '../../records/media.ts';
 import type { RowToPut, RowToRestamp, StoredRow, Tombstone } from '../../records/rows.ts';
-import type { CheckpointWriter } from '../checkpoints.ts';
+import type { CheckpointWriter } from '../checkpoint/checkpoints.ts';
 import type { CommitTimestamps } from './commit-timestamps.ts';
 
 /**

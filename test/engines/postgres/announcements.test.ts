@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { Client } from 'pg';
 import { postgresAddress } from '../../../src/engines/postgres/connection/address.ts';
 import { listenAt } from '../../../src/engines/postgres/reading/announcements.ts';
-import { announcementsBy } from '../../../src/store/commit-watch.ts';
+import { announcementsBy } from '../../../src/store/changes/commit-watch.ts';
 import type { Scope } from '../../support/engine.ts';
 import { bareDatabase } from '../../support/postgres-engine.ts';
 import { postgresServer } from '../../support/postgres-server.ts';

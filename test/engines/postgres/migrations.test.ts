@@ -10,7 +10,7 @@ import { MIGRATIONS, type Migration } from '../../../src/engines/postgres/migrat
 import { openPostgresStore } from '../../../src/engines/postgres/store.ts';
 import { writeBackup } from '../../../src/engines/sqlite/backup.ts';
 import type { ErrorCode } from '../../../src/errors/index.ts';
-import { LAYOUT_VERSION } from '../../../src/store/layout-version.ts';
+import { LAYOUT_VERSION } from '../../../src/store/state/layout-version.ts';
 import { listing, photo } from '../../support/builders.ts';
 import { testClock } from '../../support/clock.ts';
 import { faultsIn } from '../../support/faults.ts';

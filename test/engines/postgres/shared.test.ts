@@ -12,7 +12,7 @@ import {
   FilterIndexCache,
   type ListName,
 } from '../../../src/service/paging/filter-index.ts';
-import { systemClock } from '../../../src/store/clock.ts';
+import { systemClock } from '../../../src/shared/clock.ts';
 import type { KeptList, Loan, Shared } from '../../../src/store/shared.ts';
 import { emptyDatabase } from '../../support/postgres-engine.ts';
 import { runOn } from '../../support/postgres-server.ts';

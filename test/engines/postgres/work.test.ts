@@ -6,7 +6,7 @@ import { postgresAddress } from '../../../src/engines/postgres/connection/addres
 import { connectLanes, PATIENCE } from '../../../src/engines/postgres/connection/connect.ts';
 import { readInTransaction, readSnapshot } from '../../../src/engines/postgres/reading/reads.ts';
 import { DEFAULT_SETTINGS } from '../../../src/records/settings.ts';
-import type { Lane, ReadCaller } from '../../../src/store/lanes.ts';
+import type { Lane, ReadCaller } from '../../../src/store/read/lanes.ts';
 import { emptyDatabase } from '../../support/postgres-engine.ts';
 
 const { address: text, drop } = await emptyDatabase(DEFAULT_SETTINGS);

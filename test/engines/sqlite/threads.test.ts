@@ -4,7 +4,7 @@ import { renameSync } from 'node:fs';
 import { test } from 'node:test';
 import { readerPool } from '../../../src/engines/sqlite/tasks.ts';
 import { DEFAULT_SETTINGS } from '../../../src/records/settings.ts';
-import type { ReadTask } from '../../../src/store/read-task.ts';
+import type { ReadTask } from '../../../src/store/read/read-task.ts';
 import { WholeBodies } from '../../../src/store/whole/whole-bodies.ts';
 import type { Scope } from '../../support/engine.ts';
 import { emptyStoreFile } from '../../support/sqlite-engine.ts';

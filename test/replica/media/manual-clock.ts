@@ -1,5 +1,5 @@
 /** A clock that moves only when a test moves it, also for tasks that sleep on it. */
-import type { Clock } from '../../../src/store/clock.ts';
+import type { Clock } from '../../../src/shared/clock.ts';
 import { type TestClock, testClock } from '../../support/clock.ts';
 
 export interface ManualClock extends Clock {

@@ -4,7 +4,7 @@ import { readNote } from '../../../src/replica/checkpoint/notes.ts';
 import type { LoadState } from '../../../src/replica/machine/load.ts';
 import type { SweepState } from '../../../src/replica/machine/sweep.ts';
 import { ACCOUNTS, collectionOf } from '../../../src/replica/source/source.ts';
-import type { CheckpointChange, Checkpoints } from '../../../src/store/checkpoints.ts';
+import type { CheckpointChange, Checkpoints } from '../../../src/store/checkpoint/checkpoints.ts';
 import type { Store } from '../../../src/store/store.ts';
 import type { WriteReport } from '../../../src/store/write/report.ts';
 import { KEY_FIELDS } from './market.ts';

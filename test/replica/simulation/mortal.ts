@@ -1,4 +1,4 @@
-import type { Clock } from '../../../src/store/clock.ts';
+import type { Clock } from '../../../src/shared/clock.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { replaced } from './replaced.ts';
 import type { VirtualTime } from './time.ts';

@@ -1,6 +1,6 @@
 import type { ParsedRecord } from '../../../src/records/parsed-record.ts';
 import type { Transport, TransportRequest } from '../../../src/replica/http/transport.ts';
-import type { CheckpointChange, Checkpoints } from '../../../src/store/checkpoints.ts';
+import type { CheckpointChange, Checkpoints } from '../../../src/store/checkpoint/checkpoints.ts';
 import type { Mutant } from './consumer.ts';
 import { COLLECTION_NAMES } from './market.ts';
 import { isLaterPage, walkOf } from './network.ts';

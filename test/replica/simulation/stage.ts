@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { makeRandom, type Random } from 'plat-demo';
 import { DEFAULT_SETTINGS } from '../../../src/records/settings.ts';
 import type { TransportResponse } from '../../../src/replica/http/transport.ts';
-import { positionText } from '../../../src/store/change-feed.ts';
+import { positionText } from '../../../src/store/changes/change-feed.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { WRITE_LIMITS } from '../../../src/store/write/in-time.ts';
 import { viewOf } from '../../support/views.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../src/store/clock.ts';
+import type { Clock } from '../../../src/shared/clock.ts';
 import { Violation } from './violation.ts';
 
 interface Sleeper {

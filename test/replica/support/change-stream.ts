@@ -6,7 +6,7 @@ import {
   positionIn,
   positionText,
   START,
-} from '../../../src/store/change-feed.ts';
+} from '../../../src/store/changes/change-feed.ts';
 import type { Store } from '../../../src/store/store.ts';
 
 export interface StreamOptions {

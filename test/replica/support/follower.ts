@@ -5,7 +5,7 @@ import { networkTransport, type Transport } from '../../../src/replica/http/tran
 import type { ReplicateOptions } from '../../../src/replica/run/options.ts';
 import { replicate } from '../../../src/replica/run/replicate.ts';
 import { sourceStatus } from '../../../src/replica/status.ts';
-import { systemClock } from '../../../src/store/clock.ts';
+import { systemClock } from '../../../src/shared/clock.ts';
 import type { Store } from '../../../src/store/store.ts';
 import type { TestClock } from '../../support/clock.ts';
 import type { Scope } from '../../support/engine.ts';

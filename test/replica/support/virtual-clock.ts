@@ -1,6 +1,6 @@
 /** Time for a consumer under test: a sleep takes no real time, and ends once nothing else is in progress. */
 import type { Transport } from '../../../src/replica/http/transport.ts';
-import type { Clock } from '../../../src/store/clock.ts';
+import type { Clock } from '../../../src/shared/clock.ts';
 import type { TestClock } from '../../support/clock.ts';
 
 export interface VirtualTime {

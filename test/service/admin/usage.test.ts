@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { hashToken } from '../../../src/access/index.ts';
 import { UsageRecorder } from '../../../src/service/access/usage.ts';
 import type { WalkStep } from '../../../src/service/exchange.ts';
-import type { KeyUse } from '../../../src/store/key-store.ts';
+import type { KeyUse } from '../../../src/store/keys/key-store.ts';
 import { listing } from '../../support/builders.ts';
 import { type Answer, type AskOptions, startTestService } from '../../support/service.ts';
 

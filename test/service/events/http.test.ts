@@ -8,7 +8,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { StoreModel } from '../../../src/compile/model.ts';
 import { EventStreams } from '../../../src/service/events/event-streams.ts';
 import { SERVICE_DEFAULTS } from '../../../src/service/options.ts';
-import { START } from '../../../src/store/change-feed.ts';
+import { START } from '../../../src/store/changes/change-feed.ts';
 import { listing } from '../../support/builders.ts';
 import type { Scope } from '../../support/engine.ts';
 import {

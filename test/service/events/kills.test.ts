@@ -9,7 +9,7 @@ import { openStore } from '../../../src/open-store.ts';
 import { DEFAULT_SETTINGS } from '../../../src/records/settings.ts';
 import { SERVICE_DEFAULTS } from '../../../src/service/options.ts';
 import { startService } from '../../../src/service/service.ts';
-import { systemClock } from '../../../src/store/clock.ts';
+import { systemClock } from '../../../src/shared/clock.ts';
 import { makeRandom } from '../../oracle/random.ts';
 import type { Scope } from '../../support/engine.ts';
 import { type EventClient, followEvents, type ServerEvent } from '../../support/event-client.ts';

@@ -1,7 +1,7 @@
 /** Files that the service serves (contract, Served files): a URL is signed for one file, one role and a day. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { fileSignature } from '../../../src/store/file-signature.ts';
+import { fileSignature } from '../../../src/store/files/file-signature.ts';
 import { floorPlan, listing, photo } from '../../support/builders.ts';
 import { DAY } from '../../support/clock.ts';
 import { type Answer, startTestService } from '../../support/service.ts';

@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import type { BlockForm } from '../../../src/compile/read.ts';
 import { SERVICE_DEFAULTS, type ServiceOptions } from '../../../src/service/options.ts';
 import { startService } from '../../../src/service/service.ts';
-import type { BlocksPage } from '../../../src/store/blocks-task.ts';
+import type { BlocksPage } from '../../../src/store/read/blocks-task.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { makeRandom, type Random } from '../../oracle/random.ts';
 import { listing, member, office, photo } from '../../support/builders.ts';

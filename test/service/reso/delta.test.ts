@@ -9,7 +9,7 @@ import { pino } from 'pino';
 import { BUILT_IN_ACCESS } from '../../../src/access/index.ts';
 import { SERVICE_DEFAULTS } from '../../../src/service/options.ts';
 import { startService } from '../../../src/service/service.ts';
-import { positionText } from '../../../src/store/change-feed.ts';
+import { positionText } from '../../../src/store/changes/change-feed.ts';
 import { listing, member, office, openHouse, photo, room } from '../../support/builders.ts';
 import { type Answer, startTestService } from '../../support/service.ts';
 import type { Json } from '../../support/world.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
-import { positionText, START } from '../../../src/store/change-feed.ts';
+import { positionText, START } from '../../../src/store/changes/change-feed.ts';
 import { listing, member, office, photo } from '../../support/builders.ts';
 import { startTestService } from '../../support/service.ts';
 import type { Json } from '../../support/world.ts';

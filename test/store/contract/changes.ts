@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BUILT_IN_ACCESS } from '../../../src/access/index.ts';
-import { BEFORE_ALL, type Changes } from '../../../src/store/change-follower.ts';
+import { BEFORE_ALL, type Changes } from '../../../src/store/changes/change-follower.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { listing, photo } from '../../support/builders.ts';
 import { testClock } from '../../support/clock.ts';

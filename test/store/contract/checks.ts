@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BUILT_IN_ACCESS } from '../../../src/access/index.ts';
-import { START } from '../../../src/store/change-feed.ts';
+import { START } from '../../../src/store/changes/change-feed.ts';
 import { findFaults, repairStore } from '../../../src/store/check/check-store.ts';
 import { Scrub, type ScrubFault } from '../../../src/store/check/scrub.ts';
 import type { Store } from '../../../src/store/store.ts';

@@ -1,7 +1,7 @@
 /** EntityEvent (RESO RCP-27): the sequence of changes as records, with the entries that the feed reports to a reader. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { START } from '../../../src/store/change-feed.ts';
+import { START } from '../../../src/store/changes/change-feed.ts';
 import { listing, member, photo, room } from '../../support/builders.ts';
 import { testClock } from '../../support/clock.ts';
 import type { Engine, Scope } from '../../support/engine.ts';

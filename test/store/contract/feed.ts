@@ -11,7 +11,7 @@ import {
   positionText,
   type RecordChange,
   START,
-} from '../../../src/store/change-feed.ts';
+} from '../../../src/store/changes/change-feed.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { listing, photo, room } from '../../support/builders.ts';
 import { testClock } from '../../support/clock.ts';

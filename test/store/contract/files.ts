@@ -1,7 +1,7 @@
 /** Files that the service serves itself: their URLs are built and signed when they are read. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fileSignature } from '../../../src/store/file-signature.ts';
+import { fileSignature } from '../../../src/store/files/file-signature.ts';
 import { listing, photo } from '../../support/builders.ts';
 import type { Engine } from '../../support/engine.ts';
 import { makeWorld, pick, readPage, TIME } from '../../support/world.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { makeRandom } from 'plat-demo';
-import { systemClock } from '../../../src/store/clock.ts';
+import { systemClock } from '../../../src/shared/clock.ts';
 import { WRITE_LIMITS } from '../../../src/store/write/in-time.ts';
 import { listing, member, openHouse, photo, photoOf, room } from '../../support/builders.ts';
 import { SECOND, testClock } from '../../support/clock.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hashToken, type KeyRecord, makeKeyId, makeToken } from '../../../src/access/index.ts';
-import { type KeyUse, NO_USE } from '../../../src/store/key-store.ts';
+import { type KeyUse, NO_USE } from '../../../src/store/keys/key-store.ts';
 import type { Engine } from '../../support/engine.ts';
 import { makeWorld } from '../../support/world.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RecordQuery } from '../../../src/compile/read.ts';
-import type { ReadCaller } from '../../../src/store/lanes.ts';
+import type { ReadCaller } from '../../../src/store/read/lanes.ts';
 import type { ReadOptions } from '../../../src/store/store.ts';
 import { listing, room } from '../../support/builders.ts';
 import type { Engine } from '../../support/engine.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { BUILT_IN_ACCESS } from '../../../src/access/index.ts';
-import { systemClock } from '../../../src/store/clock.ts';
+import { systemClock } from '../../../src/shared/clock.ts';
 import { listing, openHouse, photo, room } from '../../support/builders.ts';
 import { type TestClock, testClock } from '../../support/clock.ts';
 import type { Engine } from '../../support/engine.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { NativePart } from '../../../src/dictionary/index.ts';
 import type { NativeExpansion } from '../../../src/query/native/selection.ts';
-import { fileSignature } from '../../../src/store/file-signature.ts';
+import { fileSignature } from '../../../src/store/files/file-signature.ts';
 import { floorPlan, listing, openHouse, photo, room, unit } from '../../support/builders.ts';
 import { type Engine, isLeftToSqlite } from '../../support/engine.ts';
 import { IDX, PRIVATE, type Viewer } from '../../support/views.ts';

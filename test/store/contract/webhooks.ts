@@ -1,7 +1,7 @@
 /** The webhooks of a store, each of which one process at a time holds. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { START } from '../../../src/store/change-feed.ts';
+import { START } from '../../../src/store/changes/change-feed.ts';
 import type { Engine } from '../../support/engine.ts';
 import { makeWorld } from '../../support/world.ts';
 

@@ -4,7 +4,7 @@ import { platError } from '../../../errors/index.ts';
 import { FairQueue, refused } from '../../../shared/fair-queue.ts';
 import { patiently } from '../../../shared/patiently.ts';
 import { within } from '../../../shared/within.ts';
-import type { Lane } from '../../../store/lanes.ts';
+import type { Lane } from '../../../store/read/lanes.ts';
 import type { PostgresAddress } from './address.ts';
 import { isWithoutConnections } from './errors.ts';
 import { openSocket, watchRows } from './row-bytes.ts';

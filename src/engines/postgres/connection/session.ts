@@ -3,7 +3,7 @@ import type { PoolClient, QueryResult } from 'pg';
 import { type BoundValue, render, type Sql, type Statement, valuesFor } from '../../../compile/fragment.ts';
 import { BoundedCache } from '../../../shared/bounded-cache.ts';
 import { perObject } from '../../../shared/per-object.ts';
-import type { Slots } from '../../../store/read-steps.ts';
+import type { Slots } from '../../../store/read/read-steps.ts';
 import type { Row, Session } from '../../../store/session.ts';
 import { postgresDialect } from '../dialect.ts';
 import type { StorePool } from './connect.ts';

@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import { storedLayouts } from '../../../compile/model.ts';
-import { LAYOUT_VERSION } from '../../../store/layout-version.ts';
-import { readMeta, readModel, writeMeta } from '../../../store/meta.ts';
 import { logStored } from '../../../store/rows/change-log.ts';
+import { LAYOUT_VERSION } from '../../../store/state/layout-version.ts';
+import { readMeta, readModel, writeMeta } from '../../../store/state/meta.ts';
 import type { StorePool } from '../connection/connect.ts';
 import { isLockTimeout } from '../connection/errors.ts';
 import type { ServerSession } from '../connection/session.ts';

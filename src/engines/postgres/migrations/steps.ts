@@ -1,6 +1,6 @@
 /** The steps from each layout of the tables to the next. */
-import { LAYOUT_VERSION } from '../../../store/layout-version.ts';
-import type { Meta } from '../../../store/meta.ts';
+import { LAYOUT_VERSION } from '../../../store/state/layout-version.ts';
+import type { Meta } from '../../../store/state/meta.ts';
 import type { ServerSession } from '../connection/session.ts';
 
 /** What a store records about its tables. */

@@ -1,8 +1,8 @@
 import { sql } from '../../../compile/fragment.ts';
 import { chunked } from '../../../shared/chunked.ts';
-import { readMeta } from '../../../store/meta.ts';
 import type { Session } from '../../../store/session.ts';
-import type { WriteSession } from '../../../store/write-session.ts';
+import { readMeta } from '../../../store/state/meta.ts';
+import type { WriteSession } from '../../../store/write/write-session.ts';
 import type { ServerSession } from '../connection/session.ts';
 
 /**

@@ -4,7 +4,7 @@
  * notifications, so followers also poll now and then.
  */
 import { once } from 'node:events';
-import type { Listen } from '../../../store/commit-watch.ts';
+import type { Listen } from '../../../store/changes/commit-watch.ts';
 import type { PostgresAddress } from '../connection/address.ts';
 import { StorePool } from '../connection/connect.ts';
 import { CHANGES_CHANNEL } from '../dialect.ts';

@@ -4,7 +4,9 @@
  * everything comes from one snapshot. This module must not know who sends a request, nor how the row is used.
  */
 import { bind, sql } from '../../../compile/fragment.ts';
-import type { ClockReading } from '../../../store/clock-jump.ts';
+import type { Ask } from '../../../store/read/read-steps.ts';
+import { SEQUENCE } from '../../../store/rows/change-entry.ts';
+import type { Row, Session } from '../../../store/session.ts';
 import {
   Meta,
   mustBeReadable,
@@ -13,10 +15,8 @@ import {
   type StoredState,
   stateIn,
   type TimeState,
-} from '../../../store/meta.ts';
-import type { Ask } from '../../../store/read-steps.ts';
-import { SEQUENCE } from '../../../store/rows/change-entry.ts';
-import type { Row, Session } from '../../../store/session.ts';
+} from '../../../store/state/meta.ts';
+import type { ClockReading } from '../../../store/time/clock-jump.ts';
 import { SERVER_CLOCK, type StampClock } from '../writing/stamp-clock.ts';
 
 /** What a server reports about the store and itself. */
@@ -43,7 +43,7 @@ const columns = (tokenHash: string): string =>
 /** The row alone, with the next number of the sequence of changes. $1: the hash of a token, or null. */
 export const LOOK = `SELECT ${columns('$1')}, (SELECT next FROM plat_sequence WHERE resource = '${SEQUENCE}') AS next`;
 
-/** What a statement returns (store/read-steps.ts). The row is added to each of its rows, or precedes all texts. */
+/** What a statement returns (store/read/read-steps.ts). The row is added to each of its rows, or precedes all texts. */
 type Gives = Ask['gives'];
 
 /** The number of statements to keep; recurring ones are few. */

@@ -1,15 +1,21 @@
 import type { QueryConfig } from 'pg';
 import { type Planner, plannerOf } from '../../../compile/context.ts';
 import type { Dialect } from '../../../compile/dialect.ts';
-import { deflatingLater } from '../../../store/deflating.ts';
 import type { Engine } from '../../../store/engine.ts';
-import { bodyOf, memories } from '../../../store/growing-body.ts';
-import { OpenLook } from '../../../store/known-state.ts';
-import { isSent, type Lane, type ReadCaller } from '../../../store/lanes.ts';
-import type { LiveModel } from '../../../store/live-model.ts';
-import type { Ask, Given, Steps } from '../../../store/read-steps.ts';
-import { isOneStatement, makerOf, type ReadResult, runLater, stepsOf } from '../../../store/read-task.ts';
+import { deflatingLater } from '../../../store/read/deflating.ts';
+import { bodyOf, memories } from '../../../store/read/growing-body.ts';
+import { isSent, type Lane, type ReadCaller } from '../../../store/read/lanes.ts';
+import type { Ask, Given, Steps } from '../../../store/read/read-steps.ts';
+import {
+  isOneStatement,
+  makerOf,
+  type ReadResult,
+  runLater,
+  stepsOf,
+} from '../../../store/read/read-task.ts';
 import type { Row } from '../../../store/session.ts';
+import { OpenLook } from '../../../store/state/known-state.ts';
+import type { LiveModel } from '../../../store/state/live-model.ts';
 import { LookChanged, type ReadOptions } from '../../../store/store.ts';
 import type { PostgresAddress } from '../connection/address.ts';
 import type { Lanes } from '../connection/connect.ts';

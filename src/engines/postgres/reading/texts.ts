@@ -4,9 +4,9 @@
  */
 import { Query, type QueryConfig } from 'pg';
 import { LINK_MARK } from '../../../compile/text/linked-texts.ts';
-import { GrowingBody } from '../../../store/growing-body.ts';
-import type { OwnedBody } from '../../../store/page-memory.ts';
-import type { Links } from '../../../store/read-steps.ts';
+import { GrowingBody } from '../../../store/read/growing-body.ts';
+import type { OwnedBody } from '../../../store/read/page-memory.ts';
+import type { Links } from '../../../store/read/read-steps.ts';
 import { takingRows } from '../connection/row-bytes.ts';
 import type { ServerSession } from '../connection/session.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { PlatError, platError } from '../../../errors/index.ts';
-import type { Lane } from '../../../store/lanes.ts';
+import type { Lane } from '../../../store/read/lanes.ts';
 import type { ReadStoreState } from '../../../store/store.ts';
 import type { PostgresAddress } from '../connection/address.ts';
 import { connectLanes, type Lanes, PATIENCE, type Patience } from '../connection/connect.ts';

@@ -18,7 +18,7 @@ import {
 import { type StoreModel, storedLayouts } from '../../../compile/model.ts';
 import type { Field } from '../../../dictionary/index.ts';
 import type { ViewState } from '../../../store/check/table-faults.ts';
-import type { Columns, ColumnsOf } from '../../../store/raw-tables.ts';
+import type { Columns, ColumnsOf } from '../../../store/copy/raw-tables.ts';
 import type { Session } from '../../../store/session.ts';
 import type { ServerSession } from '../connection/session.ts';
 import { COLUMN_TYPES, isPartitioned } from '../dialect.ts';

@@ -1,8 +1,8 @@
 import { textOf } from '../../../compile/column-value.ts';
 import { platError } from '../../../errors/index.ts';
 import { storeBusy } from '../../../store/explain.ts';
-import { LAYOUT_VERSION, LayoutTooNew } from '../../../store/layout-version.ts';
 import type { Row } from '../../../store/session.ts';
+import { LAYOUT_VERSION, LayoutTooNew } from '../../../store/state/layout-version.ts';
 import type { StorePool } from '../connection/connect.ts';
 import { isLockTimeout, isUnavailable } from '../connection/errors.ts';
 import { type ServerSession, withSession } from '../connection/session.ts';

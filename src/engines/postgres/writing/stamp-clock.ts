@@ -1,8 +1,8 @@
 /** The clock that assigns timestamps in a store on a server. */
 
-import { type Clock, systemClock } from '../../../store/clock.ts';
-import type { ClockTrust, HeldTime } from '../../../store/clock-jump.ts';
-import { NOTHING_HELD, type StoreClock, storeClock } from '../../../store/store-clock.ts';
+import { type Clock, systemClock } from '../../../shared/clock.ts';
+import type { ClockTrust, HeldTime } from '../../../store/time/clock-jump.ts';
+import { NOTHING_HELD, type StoreClock, storeClock } from '../../../store/time/store-clock.ts';
 
 /** The server's clock, which all processes share, or one that is passed in. The clock of this machine is not used. */
 export interface StampClock extends StoreClock {

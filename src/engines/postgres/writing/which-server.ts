@@ -6,9 +6,9 @@
  */
 
 import { codeOf } from '../../../shared/error-code.ts';
-import { namesOf, writeMeta } from '../../../store/meta.ts';
 import { leaveNumbers } from '../../../store/rows/change-log.ts';
 import type { Row, Session } from '../../../store/session.ts';
+import { namesOf, writeMeta } from '../../../store/state/meta.ts';
 import type { StorePool } from '../connection/connect.ts';
 
 interface Sign {

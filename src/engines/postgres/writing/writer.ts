@@ -5,7 +5,7 @@ import type { Dialect } from '../../../compile/dialect.ts';
 import { bind, join, name, type Sql, sql } from '../../../compile/fragment.ts';
 import type { WriteEngine } from '../../../store/engine.ts';
 import type { WriteLimits } from '../../../store/write/in-time.ts';
-import type { StoredRows, WriteSession } from '../../../store/write-session.ts';
+import type { StoredRows, WriteSession } from '../../../store/write/write-session.ts';
 import { PATIENCE, type StorePool } from '../connection/connect.ts';
 import { refusalIn } from '../connection/errors.ts';
 import { allow, type ServerSession, sessionOf } from '../connection/session.ts';

@@ -4,8 +4,8 @@
  * records; from other sources only the keys are used, since they may return only the changed fields.
  */
 
+import type { Clock } from '../../../shared/clock.ts';
 import { isObject, type JsonObject, parsedJson } from '../../../shared/json.ts';
-import type { Clock } from '../../../store/clock.ts';
 import type { SourceClient } from '../../http/client.ts';
 import { isTooLarge, isUnsupported, RequestFailure, stopped } from '../../http/failure.ts';
 import { Digests } from '../loop-guard.ts';

@@ -3,8 +3,8 @@
  * event says neither what happened nor when; a record that no longer exists was deleted.
  */
 
+import type { Clock } from '../../../shared/clock.ts';
 import { isObject } from '../../../shared/json.ts';
-import type { Clock } from '../../../store/clock.ts';
 import type { SourceClient } from '../../http/client.ts';
 import { RequestFailure, stopped } from '../../http/failure.ts';
 import { givenKey } from '../answer.ts';

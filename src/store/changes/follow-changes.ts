@@ -1,0 +1,129 @@
+/** Follows the sequence of changes, for programs with direct access to the store: page by page, or change by change. */
+import { roleView } from '../../compile/role-view.ts';
+import { timestampFrom } from '../../dictionary/index.ts';
+import { platError } from '../../errors/index.ts';
+import type { Store } from '../store.ts';
+import {
+  type Change,
+  type ChangesOptions,
+  defaultResources,
+  type FeedPosition,
+  positionIn,
+  positionText,
+  type RecordChange,
+  START,
+} from './change-feed.ts';
+import { changedRecords, type RecordTexts, recordNamed } from './changed-records.ts';
+
+interface ChangesPage {
+  readonly changes: readonly RecordChange[];
+  readonly records: RecordTexts | undefined;
+  /** The positions before and after the page; the same if the page ends within a commit. */
+  readonly before: string;
+  readonly position: string;
+}
+
+type Source = Pick<Store, 'feed' | 'watch' | 'model' | 'now' | 'page'>;
+
+/** Changes in a page. */
+const MOST = 1000;
+const MOST_WITH_RECORDS = 100;
+/** Milliseconds that the records of a page may take. */
+const READ = { milliseconds: 30_000 };
+/** Seconds for which the URLs of served files are valid. */
+const FILES_HOLD = 86_400;
+
+/** The role that reads records if none is named. */
+const OPERATOR = 'private';
+
+/**
+ * Pages of changes; the last is the one at the end of the sequence, or the one after which the signal was aborted.
+ * @throws PlatError `usage`, `roleUnknown`, `positionGone`
+ */
+export async function* changePages(store: Source, options: ChangesOptions): AsyncGenerator<ChangesPage> {
+  const { follow = false, role, signal, records = false } = options;
+  let commits = 0;
+  let wake: (() => void) | undefined;
+  const committed = (): void => {
+    commits++;
+    wake?.();
+  };
+  using taken = new DisposableStack();
+  if (follow) taken.defer(store.watch(committed));
+  const end = (): void => wake?.();
+  signal?.addEventListener('abort', end, { once: true });
+  taken.defer(() => signal?.removeEventListener('abort', end));
+
+  const since = positionFrom(options.since ?? 'start');
+  let position = since === 'end' ? (await store.feed({ since, limit: 0 })).position : since;
+  let whole = positionText(position);
+  const limit = records ? MOST_WITH_RECORDS : MOST;
+  const isOver = (): boolean => signal?.aborted === true;
+  while (!isOver()) {
+    const seen = commits;
+    const model = await store.model();
+    const view = roleView(model, { role: role ?? OPERATOR, systems: [] });
+    const scope = role === undefined ? undefined : view.scope;
+    const resources = options.resources ?? defaultResources(view, model);
+    const page = await store.feed({ since: position, scope, resources, limit });
+    if (page.kind === 'gone') throw platError('positionGone', { position: positionText(page.position) });
+    const { changes } = page;
+    const before = whole;
+    position = page.position;
+    if (page.isWhole) whole = positionText(position);
+    const now = await store.now();
+    const files = { base: '', role: view.role.name, expires: Math.ceil(now / 1000) + FILES_HOLD };
+    const asked = { view, now: timestampFrom(now), root: '/', files };
+    const texts = records ? await changedRecords(store, changes, asked, READ) : undefined;
+    yield { changes, records: texts, before, position: whole };
+    if (!page.isLevel) continue;
+    if (!follow) return;
+    if (commits === seen && !isOver()) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      wake = resolve;
+      await promise;
+      wake = undefined;
+    }
+  }
+}
+
+/**
+ * The same, change by change.
+ * @param closing aborted when the store closes, which ends every follower
+ */
+export async function* followChanges(
+  store: Source,
+  options: ChangesOptions,
+  closing: AbortSignal,
+): AsyncGenerator<Change> {
+  // A reader that does not follow must not mistake a part for the whole.
+  const ends = options.follow === true && !closing.aborted;
+  const signals = [options.signal, ends ? closing : undefined].filter((each) => each !== undefined);
+  const signal = AbortSignal.any(signals);
+  try {
+    for await (const { changes, records, before, position } of changePages(store, { ...options, signal })) {
+      for (const [index, change] of changes.entries()) {
+        const text = change.kind === 'deleted' ? undefined : records?.get(recordNamed(change));
+        const isLast = index === changes.length - 1;
+        yield {
+          ...change,
+          ...(text === undefined ? {} : { record: JSON.parse(text) }),
+          position: isLast ? position : before,
+        };
+        if (signal.aborted) return;
+      }
+    }
+  } catch (error) {
+    if (!ends || !closing.aborted) throw error;
+  }
+}
+
+/** @throws PlatError `usage` */
+function positionFrom(since: number | string): FeedPosition | 'end' {
+  if (since === 'end') return 'end';
+  if (since === 'start') return START;
+  const position = positionIn(String(since));
+  if (position !== undefined) return position;
+  const reason = `${JSON.stringify(since)} is not a position in the sequence of changes: use start, end, a number, or a position that plat returned.`;
+  throw platError('usage', { reason });
+}

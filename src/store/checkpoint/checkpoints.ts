@@ -1,0 +1,135 @@
+/**
+ * The contract of a replica's checkpoint: what is stored of each source, what is still pending, what could not be
+ * stored, and which process works on it. It knows neither tables nor how a source is read.
+ */
+import type { ParsedRecord } from '../../records/parsed-record.ts';
+import type { WriteReport } from '../write/report.ts';
+
+/** A record that could not be stored, kept as received. */
+export interface QuarantineEntry {
+  readonly resource: string;
+  readonly key: string;
+  readonly reason: string;
+  /** JSON as the source sent it, or whatever the source sent instead. */
+  readonly payload: string;
+}
+
+export interface Quarantined extends QuarantineEntry {
+  readonly source: string;
+  readonly firstAt: string;
+  readonly lastAt: string;
+  readonly attempts: number;
+}
+
+/** Keys of one resource. */
+export interface Keys {
+  readonly resource: string;
+  readonly keys: readonly string[];
+}
+
+/** Why a record has to be requested again: `record`, or the name of one of its collections. */
+type PendingReason = string;
+
+/** The process that works on a source. Only one does: a process that lost its lease can no longer store anything. */
+export interface Lease {
+  readonly holder: string;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  readonly until: number;
+}
+
+export class LeaseLost extends Error {
+  override readonly name = 'LeaseLost';
+}
+
+/** The changes of one transaction (of the last one, if the records need several). */
+export interface CheckpointChange {
+  /** The process must still have it, and it is renewed; otherwise nothing is stored. */
+  readonly lease?: Lease;
+  /** Ignores stored hashes: rewrites rows that are inconsistent or that differ from the records. */
+  readonly ignoresHashes?: boolean;
+  readonly records?: readonly { readonly resource: string; readonly records: readonly ParsedRecord[] }[];
+  readonly remove?: readonly Keys[];
+  /** Entries of the source's state by name; null removes one. */
+  readonly state?: Readonly<Record<string, unknown>>;
+  /** Keys that the source has, as a sweep or an update saw them. */
+  readonly seen?: readonly (Keys & { readonly sweep: number })[];
+  readonly want?: readonly (Keys & { readonly why: PendingReason })[];
+  readonly got?: readonly (Keys & { readonly why: PendingReason })[];
+  readonly quarantine?: readonly QuarantineEntry[];
+  /** Quarantined records that were stored after all, or that the source no longer has. */
+  readonly release?: readonly Keys[];
+}
+
+/** The part of a change other than the records. */
+type CheckpointEntries = Omit<CheckpointChange, 'records' | 'remove' | 'lease' | 'ignoresHashes'>;
+
+/** The checkpoints of a replica's sources. */
+export interface Checkpoints {
+  /** Names of the sources that this store was replicated from. */
+  sources(): Promise<readonly string[]>;
+  state(source: string): Promise<Readonly<Record<string, unknown>>>;
+  /** @throws LeaseLost when another process has taken over */
+  commit(source: string, change: CheckpointChange): Promise<WriteReport>;
+  /** Reads, changes and stores one entry of the state, atomically. */
+  exchange(source: string, name: string, change: (current: unknown) => unknown): Promise<void>;
+
+  /** Of these keys, those that are not stored from this source. */
+  missing(source: string, resource: string, keys: readonly string[]): Promise<readonly string[]>;
+  /** Timestamps of stored records, by key, which determine the collections that have to be fetched. */
+  stamps(
+    resource: string,
+    keys: readonly string[],
+  ): Promise<ReadonlyMap<string, Readonly<Record<string, string>>>>;
+  stored(source: string, resource: string): Promise<number>;
+  /** Keys of stored records of the source without a mark of this sweep or a later one, in order after a key. */
+  unseen(
+    source: string,
+    resource: string,
+    sweep: number,
+    after: string,
+    limit: number,
+  ): Promise<readonly string[]>;
+  /** Of these keys, stored or not, those that have a mark of this sweep or a later one. */
+  marked(
+    source: string,
+    resource: string,
+    sweep: number,
+    keys: readonly string[],
+  ): Promise<readonly string[]>;
+  unseenCount(source: string, resource: string, sweep: number): Promise<number>;
+  /** Deletes a limited number of marks of earlier sweeps. @returns how many */
+  forgetSeen(source: string, resource: string, sweep: number): Promise<number>;
+  /** Keys that still have to be requested, in order after a key. */
+  pending(
+    source: string,
+    resource: string,
+    why: PendingReason,
+    after: string,
+    limit: number,
+  ): Promise<readonly string[]>;
+  pendingCount(source: string, resource: string, why: PendingReason): Promise<number>;
+  /** Stored keys of the source in order, for comparing both sides. */
+  storedKeys(source: string, resource: string, after: string, limit: number): Promise<readonly string[]>;
+
+  /** Ordered by source, resource and key. @param part absent: all of them */
+  quarantined(
+    source?: string,
+    part?: { readonly skip: number; readonly limit: number },
+  ): Promise<readonly Quarantined[]>;
+  quarantinedCount(source?: string): Promise<number>;
+
+  /** Takes the lease of a source; every commit renews it. False if another process has it. */
+  lease(source: string, lease: Lease): Promise<boolean>;
+  releaseLease(source: string, holder: string): Promise<void>;
+  leaseHolder(source: string): Promise<{ readonly holder: string; readonly expires: number } | undefined>;
+}
+
+/** The part of a write transaction that updates the checkpoint. */
+export interface CheckpointWriter {
+  /** As in `Checkpoints`. */
+  sources(): Promise<ReadonlySet<string>>;
+  /** @throws LeaseLost */
+  renewLease(source: string, lease: Lease): Promise<void>;
+  apply(source: string, change: CheckpointEntries, at: string): Promise<void>;
+}

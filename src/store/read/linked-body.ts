@@ -1,0 +1,339 @@
+/**
+ * A body with placeholders for agents and offices, which compile/text/linked-texts.ts wrote, and the same body with
+ * their fragments inserted. It does not know where the fragments come from.
+ */
+import { NAME_MARK } from '../../compile/layout/index.ts';
+import { LINK_MARK, type LinkedTexts, type PlannedLink } from '../../compile/text/linked-texts.ts';
+import { NO_TEXT } from '../../shared/byte-texts.ts';
+import { parsedJson } from '../../shared/json.ts';
+import { perObject } from '../../shared/per-object.ts';
+import type { Row } from '../session.ts';
+import type { SeenFragments } from './linked-fragments.ts';
+
+/** A part of a body: its bytes with its fragments, and the records of these fragments. */
+export interface Piece {
+  readonly length: number;
+  readonly links: readonly { readonly resource: string; readonly key: string }[];
+}
+
+/** A fragment that has to be read: the name of its link, and a key. */
+interface Lacking {
+  readonly link: string;
+  readonly key: string;
+}
+
+const MARK = LINK_MARK.charCodeAt(0);
+const [COMMA, OBJECT, OBJECT_END, LIST, LIST_END] = [0x2c, 0x7b, 0x7d, 0x5b, 0x5d];
+const [SPACE, QUOTE, BACKSLASH] = [0x20, 0x22, 0x5c];
+const NULL = Buffer.from('null');
+
+/** In place of a fragment: its link has no key; or it must be read. */
+const [NO_KEY, LACKING] = [-2, NO_TEXT];
+
+export class LinkedBody {
+  readonly #body: Buffer;
+  readonly #linked: LinkedTexts;
+  readonly #seen: SeenFragments;
+  readonly #without: readonly Buffer[];
+  readonly #commas: readonly number[] | undefined;
+  /** Where the placeholders begin, and where they end. */
+  readonly #starts: number[] = [];
+  readonly #ends: number[] = [];
+  /** For each link of each placeholder, the place of its fragment among those that are known. */
+  readonly #found: number[] = [];
+  /** The fragments that had to be read, by their index in `#found`. */
+  readonly #read = new Map<number, Buffer>();
+  /** Keys of fragments that have to be read, by the name of the link. */
+  readonly #lacking = new Map<string, Set<string>>();
+  /** The keys of each placeholder. */
+  #keys: readonly (readonly (string | null)[])[] = [];
+  #growth: readonly number[] | undefined;
+  /** Texts of neighboring links without a key, by the first and the last of them. */
+  readonly #runs: Buffer[] = [];
+  /** The bytes of the filled body, if it was written into its room at once. */
+  readonly written: number | undefined;
+
+  /**
+   * @param commas between its records, if they are known
+   * @param room called once if the body has placeholders: memory into which the filled body is written while they are read, if it
+   * suffices and all fragments are known. Each part of the body is then copied while the processor still has it
+   */
+  constructor(
+    body: Uint8Array,
+    linked: LinkedTexts,
+    seen: SeenFragments,
+    commas?: readonly number[],
+    room?: () => Uint8Array | undefined,
+  ) {
+    this.#body = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+    this.#linked = linked;
+    this.#seen = seen;
+    this.#commas = commas;
+    this.#without = linked.links.map(withoutOf);
+    let to: Uint8Array | undefined;
+    let [from, at] = [0, 0];
+    for (let start = this.#body.indexOf(MARK); start >= 0; ) {
+      const end = this.#readKeysAt(start + 1);
+      if (end !== undefined) {
+        const place = this.#starts.push(start) - 1;
+        this.#ends.push(end);
+        if (place === 0) to = room?.();
+        const isKnown = this.#found.indexOf(LACKING, place * this.#without.length) < 0;
+        if (to !== undefined) at = this.#put(place, from, to, at);
+        if (to !== undefined && (!isKnown || at >= to.length)) to = undefined;
+        from = end;
+      }
+      // A placeholder that plat did not write is damage, which the check of the body reports.
+      start = this.#body.indexOf(MARK, end ?? start + 1);
+    }
+    if (to === undefined || at + this.#body.length - from > to.length) return;
+    this.written = at + this.#body.copy(to, at, from);
+  }
+
+  /** Reads the keys of all placeholders, for `pieces`: the body's memory is released once it is filled. */
+  readKeys(): void {
+    this.#keys = this.#starts.map((_, place) => this.#keysOf(place));
+  }
+
+  /** Whether the body has no placeholders. */
+  get isFilled(): boolean {
+    return this.#starts.length === 0;
+  }
+
+  /** What must be read before the body can be filled, in the order of the keys, so that neighbors share pages of the engine. */
+  get lacking(): readonly Lacking[] {
+    return [...this.#lacking].flatMap(([link, keys]) => [...keys].toSorted().map((key) => ({ link, key })));
+  }
+
+  /** @param rows the fragments that were missing; those that are not among the rows do not exist */
+  supply(rows: readonly Row[]): void {
+    const texts = new Map<string, Map<string, Uint8Array>>();
+    for (const { link, key, text } of rows) {
+      texts.getOrInsertComputed(String(link), () => new Map()).set(String(key), bytesOf(text));
+    }
+    const { links } = this.#linked;
+    const made = links.map(() => new Map<string, Buffer>());
+    let keys: readonly (string | null)[] = [];
+    let read = -1;
+    for (
+      let index = this.#found.indexOf(LACKING);
+      index >= 0;
+      index = this.#found.indexOf(LACKING, index + 1)
+    ) {
+      const place = Math.floor(index / links.length);
+      if (place !== read) keys = this.#keysOf(place);
+      read = place;
+      const number = index % links.length;
+      const [link, key] = [links[number], keys[number]];
+      if (link === undefined || key === undefined || key === null) continue;
+      const known = made[number]?.get(key);
+      const found = texts.get(link.name)?.get(key);
+      const fragment = known ?? (found === undefined ? this.#without[number] : named(found, link.prefix));
+      if (fragment === undefined) continue;
+      this.#read.set(index, fragment);
+      if (known !== undefined) continue;
+      made[number]?.set(key, fragment);
+      this.#seen.put(number, Buffer.from(key), fragment);
+    }
+    this.#growth = undefined;
+  }
+
+  /** The bytes of the body with its fragments. */
+  get length(): number {
+    return this.#growths.reduce((length, growth) => length + growth, this.#body.length);
+  }
+
+  /** The parts of the body, once the keys have been read. @param ends of the parts in the body as it was given; two parts are separated by a comma */
+  pieces(ends: readonly number[]): readonly Piece[] {
+    let from = 0;
+    let place = 0;
+    return ends.map((end) => {
+      let length = end - from;
+      const links: { resource: string; key: string }[] = [];
+      for (; (this.#ends[place] ?? Number.POSITIVE_INFINITY) <= end; place++) {
+        length += this.#growths[place] ?? 0;
+        for (const [link, key] of (this.#keys[place] ?? []).entries()) {
+          const resource = this.#linked.links[link]?.resource;
+          if (key !== null && resource !== undefined) links.push({ resource, key });
+        }
+      }
+      from = end + 1;
+      return { length, links };
+    });
+  }
+
+  /**
+   * Writes the body with its fragments. `set` would copy byte by byte to shared memory, since most parts begin at
+   * unaligned positions.
+   */
+  write(to: Uint8Array): void {
+    let [from, at] = [0, 0];
+    for (let place = 0; place < this.#starts.length; place++) {
+      at = this.#put(place, from, to, at);
+      from = this.#ends[place] ?? from;
+    }
+    this.#body.copy(to, at, from);
+  }
+
+  /** Writes what stands between a position and a placeholder, and the fragments in its place. @returns the position after them */
+  #put(place: number, from: number, to: Uint8Array, start: number): number {
+    const { texts } = this.#seen;
+    const found = this.#found;
+    const count = this.#without.length;
+    const first = place * count;
+    let at = start + this.#body.copy(to, start, from, this.#starts[place]);
+    for (let link = 0; link < count; ) {
+      const begin = link;
+      while (link < count && found[first + link] === NO_KEY) link++;
+      if (link > begin) {
+        // Most listings have several links without a key, one after the other: their texts are copied at once.
+        const run = begin * count + link - 1;
+        this.#runs[run] ??= Buffer.concat(this.#without.slice(begin, link));
+        at += this.#runs[run]?.copy(to, at) ?? 0;
+        continue;
+      }
+      const text = found[first + link] ?? LACKING;
+      if (text >= 0) at += texts[link]?.copy(text, to, at) ?? 0;
+      else at += this.#read.get(first + link)?.copy(to, at) ?? 0;
+      link++;
+    }
+    return at;
+  }
+
+  /**
+   * The commas between the records of the filled body; if they are not known, those that follow a placeholder with only closing
+   * braces in between: a record may end there.
+   */
+  commasIn(filled: Uint8Array): readonly number[] {
+    const growths = this.#growths;
+    let grown = 0;
+    if (this.#commas !== undefined) {
+      let place = 0;
+      return this.#commas.map((comma) => {
+        for (; (this.#ends[place] ?? Number.POSITIVE_INFINITY) <= comma; place++)
+          grown += growths[place] ?? 0;
+        return comma + grown;
+      });
+    }
+    return this.#ends.flatMap((end, place) => {
+      grown += growths[place] ?? 0;
+      let at = end + grown;
+      while (filled[at] === OBJECT_END) at++;
+      return filled[at] === COMMA && filled[at + 1] === OBJECT ? [at] : [];
+    });
+  }
+
+  /** By how many bytes the fragments of each placeholder are longer than it. */
+  get #growths(): readonly number[] {
+    const { texts } = this.#seen;
+    const count = this.#without.length;
+    this.#growth ??= this.#starts.map((start, place) => {
+      let growth = start - (this.#ends[place] ?? start);
+      for (let link = 0; link < count; link++) {
+        const index = place * count + link;
+        const found = this.#found[index] ?? LACKING;
+        if (found >= 0) growth += texts[link]?.lengthOf(found) ?? 0;
+        else growth += this.#ownOf(index, link, found)?.length ?? 0;
+      }
+      return growth;
+    });
+    return this.#growth;
+  }
+
+  /** A fragment that is not among those that were known. */
+  #ownOf(index: number, link: number, found: number): Buffer | undefined {
+    return found === NO_KEY ? this.#without[link] : this.#read.get(index);
+  }
+
+  /** Finds the fragments of a JSON list of keys. @returns the end of its placeholder; undefined for a text that is not one */
+  #readKeysAt(start: number): number | undefined {
+    const body = this.#body;
+    const count = this.#without.length;
+    const found = this.#found;
+    const before = found.length;
+    let at = start;
+    for (let link = 0; link < count; link++) {
+      if (body[at] !== (link === 0 ? LIST : COMMA)) break;
+      if (body[++at] === SPACE) at++;
+      const close = body[at] === QUOTE ? endOfKey(body, at + 1) : undefined;
+      if (close !== undefined) found.push(this.#find(link, body, at + 1, close));
+      else if (isNullAt(body, at)) found.push(NO_KEY);
+      else break;
+      at = close === undefined ? at + NULL.length : close + 1;
+    }
+    const isWhole = body[at] === LIST_END && body[at + 1] === MARK;
+    if (isWhole && found.length === before + count) return at + 2;
+    found.length = before;
+    // Keys with escaped characters, or something else.
+    const end = body.indexOf(MARK, start);
+    const keys = end < 0 ? undefined : keysIn(body.toString('utf8', start, end), this.#linked);
+    if (keys === undefined) return undefined;
+    for (const [link, key] of keys.entries()) {
+      const bytes = Buffer.from(key ?? '');
+      found.push(key === null ? NO_KEY : this.#find(link, bytes, 0, bytes.length));
+    }
+    return end + 1;
+  }
+
+  #keysOf(place: number): readonly (string | null)[] {
+    const text = this.#body.toString('utf8', (this.#starts[place] ?? 0) + 1, (this.#ends[place] ?? 0) - 1);
+    return keysIn(text, this.#linked) ?? [];
+  }
+
+  #find(link: number, bytes: Buffer, start: number, end: number): number {
+    const found = this.#seen.find(link, bytes, start, end);
+    if (found !== NO_TEXT) return found;
+    const name = this.#linked.links[link]?.name ?? '';
+    this.#lacking.getOrInsertComputed(name, () => new Set()).add(bytes.toString('utf8', start, end));
+    return LACKING;
+  }
+}
+
+/** The fragment of a link that leads to no record. */
+export const withoutOf = perObject(({ without }: PlannedLink) => Buffer.from(without));
+
+function isNullAt(body: Buffer, start: number): boolean {
+  for (let at = 0; at < NULL.length; at++) if (body[start + at] !== NULL[at]) return false;
+  return true;
+}
+
+/** The position of the quote that ends a key without escaped characters. */
+function endOfKey(body: Buffer, start: number): number | undefined {
+  for (let at = start; at < body.length; at++) {
+    const byte = body[at];
+    if (byte === QUOTE) return at;
+    if (byte === BACKSLASH || byte === MARK) return undefined;
+  }
+  return undefined;
+}
+
+/** The keys of a placeholder; undefined for a text that is not one. */
+function keysIn(text: string, { links }: LinkedTexts): (string | null)[] | undefined {
+  const list = parsedJson(text);
+  if (!Array.isArray(list) || list.length !== links.length) return undefined;
+  const keys: (string | null)[] = [];
+  for (const each of list) {
+    if (each !== null && typeof each !== 'string') return undefined;
+    keys.push(each);
+  }
+  return keys;
+}
+
+/** A text of a row, as the engine's driver returns it. */
+const bytesOf = (text: unknown): Uint8Array =>
+  text instanceof Uint8Array ? text : Buffer.from(String(text ?? ''));
+
+const MARK_OF_NAME = Buffer.from(NAME_MARK);
+
+/** A fragment with the names that it has in a link. */
+function named(fragment: Uint8Array, prefix: string): Buffer {
+  const bytes = Buffer.from(fragment.buffer, fragment.byteOffset, fragment.byteLength);
+  const begin = Buffer.from(prefix);
+  const parts: Uint8Array[] = [];
+  let from = 0;
+  for (let at = bytes.indexOf(MARK_OF_NAME); at >= 0; at = bytes.indexOf(MARK_OF_NAME, from)) {
+    parts.push(bytes.subarray(from, at), begin);
+    from = at + MARK_OF_NAME.length;
+  }
+  return Buffer.concat([...parts, bytes.subarray(from)]);
+}

@@ -1,0 +1,156 @@
+/**
+ * Caches the fragments of agents and offices that listings contain (compile/text/linked-texts.ts). A fragment is used
+ * only in a snapshot that shows no later change of its Member or Office (change-follower.ts), so that a change shows in
+ * every listing at the next request (I3). It knows neither engine nor SQL.
+ */
+import type { LinkedTexts } from '../../compile/text/linked-texts.ts';
+import { type Reported, reportCache } from '../../shared/bounded-cache.ts';
+import { ByteTexts, NO_TEXT } from '../../shared/byte-texts.ts';
+import { type Changes, changesIn, endOf, FROM_NOW, isThere, type Place } from '../changes/change-follower.ts';
+import type { Row } from '../session.ts';
+
+/** Bytes of the recently used fragments; as many again are kept of those used before. */
+const KEPT = 16 * 1024 * 1024;
+
+/** The fragments that one snapshot may use, by the position of the link and the key that it refers to, in UTF-8. */
+export interface SeenFragments {
+  /** The texts of each link, in which `find` finds places. */
+  readonly texts: readonly ByteTexts[];
+  /** The place of the fragment of the key from `start` to before `end` of some bytes, or `NO_TEXT`. */
+  find(link: number, bytes: Uint8Array, start: number, end: number): number;
+  put(link: number, key: Uint8Array, fragment: Uint8Array): void;
+}
+
+const NOTHING_KEPT: Place = { position: FROM_NOW, commit: '' };
+
+/** For a snapshot that is older than the cache. */
+const NOTHING: SeenFragments = { texts: [], find: () => NO_TEXT, put: () => undefined };
+
+export class LinkedFragments implements Reported {
+  #recent = new Generation();
+  #before = new Generation();
+  /** The position at which everything in the cache is valid. */
+  #place = NOTHING_KEPT;
+  /** The number of times that fragments have changed. */
+  #changes = 0;
+  /** How many times longer a body becomes with its fragments, with some to spare, as the last one did. */
+  growth = 1;
+
+  constructor() {
+    reportCache('agents and offices', this);
+  }
+
+  get use(): Reported['use'] {
+    const [recent, before] = [this.#recent, this.#before];
+    return { entries: recent.entries + before.entries, bytes: recent.bytes + before.bytes };
+  }
+
+  /** The position since which a snapshot is to be queried for changes. */
+  get position(): number {
+    return this.#place.position;
+  }
+
+  /** @param rows what the snapshot sees of the changes since that position */
+  seenBy(linked: LinkedTexts, since: number, rows: readonly Row[]): SeenFragments {
+    const position = this.#follow(since, rows);
+    if (position !== this.#place.position) return NOTHING;
+    if (this.#recent.bytes > KEPT) {
+      this.#before = this.#recent;
+      this.#recent = new Generation();
+    }
+    const texts = this.#recent.of(linked);
+    const earlier = this.#before.of(linked);
+    const changes = this.#changes;
+    return {
+      texts,
+      find: (link, bytes, start, end) => {
+        const [own, before] = [texts[link], earlier[link]];
+        // Fragments that another snapshot has renewed meanwhile are not those of this one.
+        if (own === undefined || before === undefined || changes !== this.#changes) return NO_TEXT;
+        const found = own.find(bytes, start, end);
+        if (found !== NO_TEXT) return found;
+        const moved = before.find(bytes, start, end);
+        return moved === NO_TEXT ? NO_TEXT : own.put(bytes.subarray(start, end), before.textAt(moved));
+      },
+      put: (link, key, fragment) => {
+        // Another snapshot may have shown a later change in the meantime.
+        if (position === this.#place.position) texts[link]?.put(key, fragment);
+      },
+    };
+  }
+
+  /** Clears the cache: something that was read is damaged. */
+  forget(): void {
+    this.#changes++;
+    this.#recent = new Generation();
+    this.#before = new Generation();
+  }
+
+  /**
+   * Drops changed fragments. @returns the position of the snapshot; undefined if nothing in the cache is valid there
+   */
+  #follow(since: number, rows: readonly Row[]): number | undefined {
+    const changes = changesIn(since, rows);
+    if (changes.kind === 'behind') return undefined;
+    const { position, commit } = this.#place;
+    if (since === FROM_NOW) {
+      if (position === FROM_NOW) this.#place = endOf(changes);
+      return changes.position;
+    }
+    if (since === position && !isThere({ position, commit }, changes)) {
+      this.forget();
+      this.#place = NOTHING_KEPT;
+      return undefined;
+    }
+    if (changes.position > position) {
+      this.#place = endOf(changes);
+      if ([this.#recent, this.#before].map((each) => each.drop(changes)).includes(true)) this.#changes++;
+    }
+    return changes.position;
+  }
+}
+
+/** The fragments of one link. */
+interface OfLink {
+  readonly resource: string;
+  readonly texts: ByteTexts;
+}
+
+/** Fragments that were used at about the same time. */
+class Generation {
+  readonly #links = new Map<string, OfLink[]>();
+
+  get entries(): number {
+    return this.#all.reduce((sum, { texts }) => sum + texts.size, 0);
+  }
+
+  get bytes(): number {
+    return this.#all.reduce((sum, { texts }) => sum + texts.bytes, 0);
+  }
+
+  of({ id, links }: LinkedTexts): readonly ByteTexts[] {
+    const known = this.#links.getOrInsertComputed(id, () =>
+      links.map(({ resource }) => ({ resource, texts: new ByteTexts() })),
+    );
+    return known.map(({ texts }) => texts);
+  }
+
+  /** @returns whether a record that a link may lead to has changed */
+  drop(changes: Exclude<Changes, { readonly kind: 'behind' }>): boolean {
+    let isChanged = false;
+    for (const links of this.#links.values()) {
+      for (const [index, { resource, texts }] of links.entries()) {
+        const isWhole = changes.kind === 'everything' || changes.resources.has(resource);
+        // A page that is being read may still use the old ones.
+        if (isWhole) links[index] = { resource, texts: new ByteTexts() };
+        else for (const key of changes.keys.get(resource) ?? []) texts.delete(Buffer.from(key));
+        isChanged ||= isWhole || changes.keys.has(resource);
+      }
+    }
+    return isChanged;
+  }
+
+  get #all(): readonly OfLink[] {
+    return [...this.#links.values()].flat();
+  }
+}

@@ -1,0 +1,107 @@
+/**
+ * The memory of bodies that are assembled from others, and their validation. It does not know the content of a body.
+ */
+
+import type { BodyCheck } from '../whole/whole-bodies.ts';
+import { MOST_BYTES, mustNotBeTooLarge } from './largest-answer.ts';
+import type { LinkedBody } from './linked-body.ts';
+import type { LinkedFragments } from './linked-fragments.ts';
+import { type OwnedBody, SMALLEST } from './page-memory.ts';
+
+/** What is needed to assemble bodies. */
+export interface BodyMaking {
+  readonly check: BodyCheck;
+  readonly fragments: LinkedFragments;
+  /** Memory of exactly this length. */
+  readonly memory: (length: number) => OwnedBody;
+}
+
+/**
+ * Validates a body. A body that must not be used releases its memory, and everything that it may have been made of is
+ * read again.
+ * @param commas as the check has them
+ * @throws as the check does
+ */
+export function checkedBody<T extends Partial<OwnedBody>>(
+  given: T,
+  { check, fragments }: BodyMaking,
+  commas?: (body: Uint8Array) => readonly number[],
+): T {
+  const { body } = given;
+  if (body === undefined) return given;
+  try {
+    check(body, commas && (() => commas(body)));
+    return given;
+  } catch (error) {
+    fragments.forget();
+    given.release?.();
+    throw error;
+  }
+}
+
+/** Memory for a body that is filled while its placeholders are read: as large as the last such body suggests. */
+export class Room {
+  readonly #making: Pick<BodyMaking, 'memory' | 'fragments'>;
+  readonly #length: number;
+  #made: OwnedBody | undefined;
+
+  /** @param body with placeholders */
+  constructor({ length }: Uint8Array, making: Pick<BodyMaking, 'memory' | 'fragments'>) {
+    this.#making = making;
+    this.#length = length;
+  }
+
+  readonly take = (): Uint8Array | undefined => {
+    const { memory, fragments } = this.#making;
+    const length = Math.ceil(this.#length * fragments.growth);
+    this.#made = fragments.growth > MOST_GROWTH || length > MOST_BYTES ? undefined : memory(length);
+    return this.#made?.body;
+  };
+
+  /** The body that was written into the room, if it was. @param length of the filled body */
+  end(length: number, written: number | undefined): OwnedBody | undefined {
+    this.#making.fragments.growth = Math.max(1, (SPARE * length) / this.#length);
+    const made = this.#made;
+    if (made !== undefined && written === length) return { ...made, body: made.body.subarray(0, length) };
+    made?.release?.();
+    return undefined;
+  }
+}
+
+/** Pages of the same listings differ by so much in how much longer they become. */
+const SPARE = 1.02;
+/** Records so small that they become longer by more say nothing of the next page, which may have megabytes. */
+const MOST_GROWTH = 4;
+
+/**
+ * A body with agents and offices inserted. The memory of the given body is released.
+ * @param room into which the body may have been written
+ * @param most bytes of the body
+ * @throws PlatError `answerTooLarge`
+ */
+export function filledBody(
+  given: Partial<OwnedBody>,
+  page: LinkedBody,
+  { memory }: Pick<BodyMaking, 'memory'>,
+  room?: Room,
+  most = MOST_BYTES,
+): OwnedBody {
+  try {
+    const { length, written } = page;
+    const filled = room?.end(length, written);
+    mustNotBeTooLarge(length, most);
+    if (filled !== undefined) return filled;
+    const made = memory(length);
+    page.write(made.body);
+    return made;
+  } finally {
+    if (given.release !== undefined) given.release();
+    else if (given.body !== undefined) discard(given.body);
+  }
+}
+
+/** Frees the memory of a large body immediately instead of when the garbage collector runs. */
+function discard({ buffer, byteLength }: Uint8Array): void {
+  if (byteLength >= SMALLEST && byteLength === buffer.byteLength && buffer instanceof ArrayBuffer)
+    buffer.transfer(0);
+}

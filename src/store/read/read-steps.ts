@@ -1,0 +1,86 @@
+/** How the steps of a read request data from an engine: statements as data. */
+import type { BoundValue, Slot } from '../../compile/fragment.ts';
+import type { PlannedStatement } from '../../compile/page-plan.ts';
+import type { Row } from '../session.ts';
+
+/** The values of the slots of a planned statement. */
+export type Slots = Readonly<Partial<Record<Slot, BoundValue>>>;
+
+/** A statement that a task needs to have executed. */
+export interface Ask {
+  /**
+   * `rows`: its rows. `body`: the texts of its rows joined to a body, and one row with their number `n`; `page`: the same, and
+   * one row with the number of rows and the last key; `joined`: the same for a statement that returns all of it in one row;
+   * `records`: the same as `body`, and for each row its key `k` and the length of its text in bytes `size`.
+   */
+  readonly gives: 'rows' | 'body' | 'page' | 'joined' | 'records';
+  readonly statement: PlannedStatement;
+  readonly slots: Slots;
+  /**
+   * Whether a server keeps it prepared. Statements of pages, records and lists recur; a client's filter has values of
+   * its own, and is planned for them.
+   */
+  readonly isKept: boolean;
+  /** The number of rows of the page, if the statement may return one more. */
+  readonly limit?: number;
+  /** For `rows`: called with them before anything of the statements that follow in the same step, if the engine can do so. */
+  readonly heard?: (rows: readonly Row[]) => void;
+  /** How to read marks of links, if the texts have any and the engine returns their keys as columns (`markedText`). */
+  readonly links?: Links;
+}
+
+export interface Links {
+  /** The number of links of a record. */
+  readonly count: number;
+  /** Finds the fragments of a record, so that they take the place of its mark at once. Absent: all marks stay. */
+  readonly fragmentOf?: FragmentOf;
+}
+
+/**
+ * The fragment of a link (compile/text/linked-texts.ts), by the place of its key among some bytes; absent: the link has no key. If it is
+ * undefined, the record keeps its mark.
+ */
+export type FragmentOf = (
+  link: number,
+  bytes?: Uint8Array,
+  start?: number,
+  end?: number,
+) => Buffer | undefined;
+
+/** The result of a statement. */
+export interface Given {
+  readonly rows: Iterable<Row>;
+  /** Absent if no row has a text. */
+  readonly body?: Uint8Array | undefined;
+  /** Where the commas between the texts of a body are, if the engine knows. */
+  readonly commas?: readonly number[];
+  /** As in a page. */
+  readonly release?: () => void;
+}
+
+/** Steps that yield statements, possibly several at once, and receive their results. */
+export type Steps<T> = Generator<readonly Ask[], T, readonly Given[]>;
+
+export const NOTHING: Given = { rows: [] };
+
+/** A step of one statement. */
+export function* ask(asked: Ask): Steps<Given> {
+  const [given = NOTHING] = yield [asked];
+  return given;
+}
+
+/** Steps that yield additional statements together with their first ones. */
+export function* along<T>(
+  asks: readonly Ask[],
+  steps: Steps<T>,
+): Steps<{ given: readonly Given[]; result: T }> {
+  let step = steps.next();
+  let given: readonly Given[] = [];
+  if (step.done !== true) {
+    const answers = yield [...asks, ...step.value];
+    given = answers.slice(0, asks.length);
+    step = steps.next(answers.slice(asks.length));
+  } else given = yield asks;
+  while (step.done !== true) step = steps.next(yield step.value);
+  return { given, result: step.value };
+}

@@ -1,0 +1,334 @@
+/**
+ * A read as data, and its steps, once for every engine: which statements run in which order, and how a page is
+ * assembled. The steps yield statements and receive rows, so that an engine may respond immediately, on a thread or
+ * over a network. They know neither engine nor session.
+ */
+import type { BlocksPlan } from '../../compile/blocks-plan.ts';
+import type { BoundValue } from '../../compile/fragment.ts';
+import type { FoundRow, PagePlan, PlannedStatement } from '../../compile/page-plan.ts';
+import type { Facets, Page } from '../../compile/read.ts';
+import { DamagedRecord } from '../../records/damage.ts';
+import type { Row } from '../session.ts';
+import { mustBeText, WholeBodies } from '../whole/whole-bodies.ts';
+import { type BlocksMaking, type BlocksPage, blocksPage } from './blocks-task.ts';
+import { readBody } from './body-step.ts';
+import { facetsIn } from './facet-rows.ts';
+import { LinkedFragments } from './linked-fragments.ts';
+import { type Ask, along, ask, type Given, NOTHING, type Steps } from './read-steps.ts';
+
+/** A read as data, which can be sent to a thread. */
+export type ReadTask =
+  | {
+      readonly kind: 'page';
+      readonly plan: PagePlan;
+      /** Returns the changes since the slot `position`, if agents and offices have to be inserted. */
+      readonly changes?: PlannedStatement;
+    }
+  | { readonly kind: 'blocks'; readonly plan: BlocksPlan }
+  | { readonly kind: 'body'; readonly statement: PlannedStatement; readonly isKept: boolean }
+  | { readonly kind: 'number'; readonly statement: PlannedStatement; readonly isKept: boolean }
+  | { readonly kind: 'ids'; readonly statement: PlannedStatement }
+  | FacetsTask;
+
+/** Counts values (compile/facets-plan.ts). */
+interface FacetsTask {
+  readonly kind: 'facets';
+  readonly statement: PlannedStatement;
+  /** The number of fields that are counted. */
+  readonly fields: number;
+  /** The number of ranges of the histogram, if there is one. */
+  readonly ranges?: number;
+}
+
+/** Whether agents and offices are inserted into a page. */
+const isLinked = ({ plan, changes }: ReadTask & { kind: 'page' }): boolean =>
+  plan.linked !== undefined && changes !== undefined;
+
+/** Whether a task needs only one statement, which has its own snapshot. */
+export function isOneStatement(task: ReadTask): boolean {
+  switch (task.kind) {
+    case 'page':
+      if (task.plan.kind === 'rows') return task.plan.find.length === 1;
+      return task.plan.kind === 'range' && task.plan.more === undefined && !isLinked(task);
+    case 'blocks':
+      return false;
+    case 'body':
+    case 'number':
+    case 'ids':
+    case 'facets':
+      return true;
+  }
+}
+
+/** The result of a task. */
+export type ReadResult =
+  | { readonly kind: 'page'; readonly page: Page }
+  | { readonly kind: 'blocks'; readonly page: BlocksPage }
+  | { readonly kind: 'body'; readonly body: Uint8Array | undefined }
+  | { readonly kind: 'number'; readonly value: number }
+  | { readonly kind: 'ids'; readonly ids: Uint32Array }
+  | { readonly kind: 'facets'; readonly facets: Facets };
+
+/** Runs the steps of a task if each statement is executed synchronously. */
+export function runNow<T>(steps: Steps<T>, answer: (ask: Ask) => Given): T {
+  let step = steps.next();
+  while (step.done !== true) step = steps.next(step.value.map(answer));
+  return step.value;
+}
+
+/** The same if results take time. The first statements are issued before this returns. */
+export async function runLater<T>(steps: Steps<T>, answer: (ask: Ask) => Promise<Given>): Promise<T> {
+  let step = steps.next();
+  while (step.done !== true) step = steps.next(await Promise.all(step.value.map(answer)));
+  return step.value;
+}
+
+/** What a read uses in addition to the statements. */
+export interface Making extends BlocksMaking {
+  /** Whether the result leaves the service, so that it must not contain damage (lanes.ts). */
+  readonly isSent: boolean;
+}
+
+/** What makes the bodies of a thread, which it keeps from task to task. */
+export function makerOf(deflate: Making['deflate'], bodies: WholeBodies = new WholeBodies()) {
+  const fragments = new LinkedFragments();
+  return ({ isSent, memory }: Pick<Making, 'isSent' | 'memory'>): Making => ({
+    ...{ isSent, memory, fragments, deflate },
+    check: isSent ? bodies.mustBeWhole : mustBeText,
+  });
+}
+
+export function* stepsOf(task: ReadTask, making: Making): Steps<ReadResult> {
+  const { isSent } = making;
+  switch (task.kind) {
+    case 'page':
+      return { kind: 'page', page: yield* pageSteps(task.plan, bodyStep(task, making), isSent) };
+    case 'blocks':
+      return { kind: 'blocks', page: yield* blocksPage(task.plan, making) };
+    case 'body': {
+      const { statement, isKept } = task;
+      const { body } = yield* ask({ gives: 'body', statement, slots: {}, isKept });
+      return { kind: 'body', body: body && making.check(body) };
+    }
+    case 'number': {
+      const { statement, isKept } = task;
+      const [row] = (yield* ask({ gives: 'rows', statement, slots: {}, isKept })).rows;
+      return { kind: 'number', value: Number(row?.n ?? 0) };
+    }
+    case 'ids': {
+      const { statement } = task;
+      const [row] = (yield* ask({ gives: 'rows', statement, slots: {}, isKept: false })).rows;
+      return { kind: 'ids', ids: idsIn(row, isSent) };
+    }
+    case 'facets': {
+      const { statement } = task;
+      const { rows } = yield* ask({ gives: 'rows', statement, slots: {}, isKept: false });
+      return { kind: 'facets', facets: facetsIn(rows, task) };
+    }
+  }
+}
+
+const [ZERO, NINE, COMMA, SEMICOLON] = [0x30, 0x39, 0x2c, 0x3b];
+
+/**
+ * The ids in the row of their statement (`planIds`). Operators' commands skip a number that plat never writes.
+ * @throws DamagedRecord for one in a list of which pages are sent
+ */
+function idsIn(row: Row | undefined, isSent: boolean): Uint32Array {
+  // Bytes are read in half of the time of characters.
+  const text = Buffer.from(String(row?.ids ?? row?.groups ?? ''));
+  const areGroups = typeof row?.groups === 'string';
+  // The shortest id takes a digit and what follows it.
+  const ids = new Uint32Array(text.length > 0 ? (text.length + 1) >> 1 : 0);
+  let [count, group, begin, id] = [0, 0, 0, 0];
+  for (let at = 0; text.length > 0 && at <= text.length; at++) {
+    const code = text[at] ?? SEMICOLON;
+    if (code >= ZERO && code <= NINE) id = id * 10 + code - ZERO;
+    else if (code !== COMMA && code !== SEMICOLON) id = Number.NaN;
+    else {
+      if (id < 2 ** 32 && at > begin) ids[count++] = id;
+      else if (isSent)
+        throw new DamagedRecord(`The record with the number ${Number(text.toString('utf8', begin, at))}`);
+      begin = at + 1;
+      id = 0;
+      if (code === COMMA || !areGroups) continue;
+      ids.subarray(group, count).reverse();
+      group = count;
+    }
+  }
+  return ids.slice(0, count);
+}
+
+const EMPTY = new Uint8Array(0);
+
+/** Requests the body of a page, and returns it as it will be sent. */
+type BodyStep = (asked: Ask) => Steps<Given>;
+
+function bodyStep({ plan: { linked }, changes }: ReadTask & { kind: 'page' }, making: Making): BodyStep {
+  const linking = linked === undefined || changes === undefined ? undefined : { linked, changes };
+  return function* (asked) {
+    return (yield* readBody(asked, linking, making)).given;
+  };
+}
+
+function pageSteps(plan: PagePlan, bodyOf: BodyStep, isSent: boolean): Steps<Page> {
+  switch (plan.kind) {
+    case 'range':
+      return rangePage(plan, bodyOf);
+    case 'search':
+      return searchPage(plan, bodyOf, isSent);
+    case 'list':
+      return listPage(plan, bodyOf, isSent);
+    case 'rows':
+      return rowsPage(plan);
+  }
+}
+
+function* rangePage(
+  { limit, page, more, isJoined }: PagePlan & { kind: 'range' },
+  bodyOf: BodyStep,
+): Steps<Page> {
+  const gives = isJoined === true ? 'joined' : 'page';
+  const asked: Ask = { gives, statement: page, slots: {}, isKept: true, limit };
+  const { rows: known, body = EMPTY, ...rest } = yield* bodyOf(asked);
+  const [first] = known;
+  const rows = Number(first?.n ?? 0);
+  if (rows === 0) return { body: EMPTY, rows, more: false };
+  const key = String(first?.last);
+  const last = { key, values: [] };
+  const slots = { 'last-key': key };
+  const [next] =
+    more === undefined ? known : (yield* ask({ gives: 'rows', statement: more, slots, isKept: true })).rows;
+  // A reader that omits the following row does not return its key.
+  const follower = typeof next?.more === 'string' ? { follower: next.more } : {};
+  return { body, ...rest, rows, more: next?.more === true || 'follower' in follower, ...follower, last };
+}
+
+function* searchPage(plan: PagePlan & { kind: 'search' }, bodyOf: BodyStep, isSent: boolean): Steps<Page> {
+  const found: FoundRow[] = [];
+  for (const statement of plan.find) {
+    const limit = plan.limit + 1 - found.length;
+    if (limit <= 0) break;
+    const { rows } = yield* ask({ gives: 'rows', statement, slots: { limit }, isKept: false });
+    for (const row of rows) found.push(...rowIn(row, isSent));
+  }
+  // One row beyond the limit means that more rows follow.
+  const page = found.slice(0, plan.limit);
+  const more = found.length > plan.limit;
+  const last = page.at(-1);
+  if (last === undefined) return { body: EMPTY, rows: 0, more };
+  const ids = page.map(([id]) => id);
+  const given = yield* bodyOf(bodyAsk(plan, ids));
+  return { ...pageOf(given, page.length, last), more };
+}
+
+function* rowsPage({ find, values: terms, limit }: PagePlan & { kind: 'rows' }): Steps<Page> {
+  const found: Row[] = [];
+  for (const statement of find) {
+    const slots = { limit: limit + 1 - found.length };
+    if (slots.limit <= 0) break;
+    const { rows } = yield* ask({ gives: 'rows', statement, slots, isKept: false });
+    // An engine may return an additional row if there is none.
+    for (const row of rows) if (row.k !== null) found.push(row);
+  }
+  const page = found.slice(0, limit);
+  const more = found.length > limit;
+  const last = page.at(-1);
+  if (last === undefined) return { body: EMPTY, rows: 0, more };
+  const body = Buffer.from(page.map(({ x }) => String(x)).join(','));
+  const values = Array.from({ length: terms }, (_, index) => orderValue(last[`o${index}`]));
+  return { body, rows: page.length, more, last: { key: String(last.k), values } };
+}
+
+/** The number of ids that are looked up beyond those of the page, since some rows may no longer exist. */
+const SPARE = 100;
+
+/**
+ * Usually all rows of a page still exist, and the one that follows, so its last row is known from the start: everything is
+ * requested at once, and the number of texts shows that none is missing.
+ */
+function* listPage(plan: PagePlan & { kind: 'list' }, bodyOf: BodyStep, isSent: boolean): Steps<Page> {
+  const { ids, limit } = plan;
+  const likely = Math.min(limit, ids.length) - 1;
+  if (likely < 0) return { body: EMPTY, rows: 0, more: ids.length > 0 };
+  const follower = ids.subarray(limit, limit + 1);
+  const whole = yield* along(
+    [lookAt(plan, follower, likely)],
+    bodyOf(bodyAsk(plan, [...ids.subarray(0, limit)])),
+  );
+  const { places: beyond, last } = placesIn(whole.given, follower, limit, isSent);
+  const isThere = rowsOf(whole.result) === likely + 1 && beyond.length === follower.length;
+  if (last !== undefined && isThere) {
+    return { ...pageOf(whole.result, likely + 1, last), more: beyond.length > 0, consumed: likely + 1 };
+  }
+  whole.result.release?.();
+  const places: number[] = [];
+  for (let start = 0; start < ids.length && places.length <= limit; ) {
+    const chunk = ids.subarray(start, start + limit + 1 - places.length + SPARE);
+    const given = yield* ask(lookAt(plan, chunk, start));
+    places.push(...placesIn([given], chunk, start, isSent).places);
+    start += chunk.length;
+  }
+  const page = places.slice(0, limit);
+  const end = page.at(-1);
+  if (end === undefined) return { body: EMPTY, rows: 0, more: false };
+  const listed = page.map((place) => Number(ids[place]));
+  const rest = yield* along([lookAt(plan, ids.subarray(end, end + 1), end)], bodyOf(bodyAsk(plan, listed)));
+  const found = placesIn(rest.given, ids.subarray(end, end + 1), end, isSent).last;
+  if (found === undefined) throw new Error('A page of a list ends with a row that is there');
+  return { ...pageOf(rest.result, page.length, found), more: places.length > limit, consumed: end + 1 };
+}
+
+/** Looks up which of some ids of a list have a row, and the row at a place of the list. */
+function lookAt({ look, ids }: PagePlan & { kind: 'list' }, some: Uint32Array, place: number): Ask {
+  const slots = { ids: JSON.stringify([...some]), id: ids[place] ?? null };
+  return { gives: 'rows', statement: look, slots, isKept: true };
+}
+
+/** The places in the list of those ids that have a row, and the row that was looked up. */
+function placesIn(
+  [given = NOTHING]: readonly Given[],
+  ids: Uint32Array,
+  start: number,
+  isSent: boolean,
+): { readonly places: number[]; readonly last: FoundRow | undefined } {
+  const [{ gone: positions, ...row } = {}] = [...given.rows];
+  const gone = new Set(typeof positions === 'string' ? positions.split(',').map(Number) : []);
+  const there = [...ids.keys()].filter((index) => !gone.has(index + 1));
+  const [last] = row.id === null || row.id === undefined ? [] : rowIn(row, isSent);
+  return { places: there.map((index) => start + index), last };
+}
+
+/**
+ * A row of a find statement, whose members are in the order of its columns. A row with a number that no writer of plat
+ * sets has no text: operators' commands skip it.
+ * @throws DamagedRecord for such a row on a page that is sent
+ */
+function rowIn(row: Row, isSent: boolean): FoundRow[] {
+  const [id, key, ...values] = Object.values(row);
+  if (Number.isSafeInteger(Number(id))) return [[Number(id), String(key), ...values.map(orderValue)]];
+  if (isSent) throw new DamagedRecord(`The record with the key ${String(key)}`);
+  return [];
+}
+
+function orderValue(raw: unknown): BoundValue {
+  if (typeof raw === 'bigint') return Number(raw);
+  return typeof raw === 'string' || typeof raw === 'number' || typeof raw === 'boolean' ? raw : null;
+}
+
+/** Requests the texts of the rows with these ids, in their order. */
+function bodyAsk({ body: statement }: PagePlan & { kind: 'search' | 'list' }, ids: readonly number[]): Ask {
+  const slots = { ids: JSON.stringify(ids), limit: ids.length };
+  return { gives: 'body', statement, slots, isKept: true };
+}
+
+/** How many of the rows that a body was asked for are there. */
+function rowsOf({ rows }: Given): number {
+  const [row] = rows;
+  return Number(row?.n ?? 0);
+}
+
+function pageOf(given: Given, rows: number, [, key, ...values]: FoundRow): Omit<Page, 'more'> {
+  const { rows: _, body = EMPTY, ...rest } = given;
+  return { body, ...rest, rows, last: { key, values } };
+}

@@ -1,0 +1,316 @@
+/**
+ * What a store records about itself: one text per row in `plat_meta`, and the fields in use in `plat_profile`. A text
+ * that plat never writes there is damage. It knows no engine.
+ */
+import { columnKinds } from '../../compile/column-value.ts';
+import type { Dialect } from '../../compile/dialect.ts';
+import { bind, join, type Sql, sql } from '../../compile/fragment.ts';
+import { makeModel, type StoreModel } from '../../compile/model.ts';
+import { Damage } from '../../records/damage.ts';
+import { type Profile, profileOf } from '../../records/profile.ts';
+import { readable, readSettings } from '../../records/settings.ts';
+import type { Row, Session } from '../session.ts';
+import type { PartitionField } from '../store.ts';
+import { parseReading } from '../time/clock-jump.ts';
+import { firstEpoch } from '../time/epoch.ts';
+import type { StoreClock } from '../time/store-clock.ts';
+import type { CommitTimestamps } from '../write/commit-timestamps.ts';
+import { LAYOUT_VERSION, LayoutTooNew } from './layout-version.ts';
+
+/**
+ * The rows of `plat_meta`, as `metaRows` selects them. Each member is parsed when it is read; the accessors of a class are created
+ * once, and every request reads some of them.
+ * @throws Damage when a row is missing or is not as plat writes it
+ */
+export class Meta {
+  readonly #values = new Map<string, string>();
+  /** Parsed once: a request asks for it again until the next commit. */
+  #newest: number | undefined;
+
+  constructor(rows: Iterable<Row>) {
+    for (const { name, value } of rows) this.#values.set(String(name), String(value));
+  }
+
+  #found(name: StoredName): string | undefined {
+    return this.#values.get(NAMES[name]);
+  }
+
+  #text(name: StoredName): string {
+    const value = this.#found(name);
+    if (value === undefined) throw new Damage(`it has no ${NAMES[name]}`);
+    return value;
+  }
+
+  /**
+   * The version of the tables, and the oldest version of plat that may still read and write them. A file has them in
+   * its header.
+   */
+  get layout() {
+    return Number(this.#text('layout'));
+  }
+
+  get oldestReader() {
+    return Number(this.#found('oldestReader') ?? 1);
+  }
+
+  get oldestWriter() {
+    return Number(this.#found('oldestWriter') ?? 1);
+  }
+
+  /** The version of plat's SQL functions on a server. */
+  get functions() {
+    return this.#found('functions') ?? '';
+  }
+
+  /** The number of changes of settings and profile. */
+  get generation() {
+    return storedNumber(this.#text('generation'), 'the count of its settings');
+  }
+
+  /** Empty until the first epoch has begun, if the secret was not read. */
+  get epoch() {
+    const secret = this.#found('secret');
+    return this.#found('epoch') ?? (secret === undefined ? '' : firstEpoch(secret));
+  }
+
+  get settings() {
+    return readSettings(this.#text('settings'));
+  }
+
+  /** The UTC day for which visibility was last evaluated. */
+  get day() {
+    return storedDay(this.#found('day'));
+  }
+
+  get secret() {
+    return this.#text('secret');
+  }
+
+  /** The newest timestamp that was ever committed; timestamps never go backwards (I2). */
+  get lastStamp() {
+    return storedStamp(this.#found('lastStamp'), 'its last timestamp');
+  }
+
+  /** The last timestamp of each resource (write/commit-timestamps.ts). */
+  get given() {
+    return this.#found('given');
+  }
+
+  /** The number of transactions that changed records or settings. Two snapshots with the same number have the same content. */
+  get changes() {
+    return storedNumber(this.#found('changes') ?? '0', 'the count of its changes');
+  }
+
+  /**
+   * No later commit may use a timestamp before this one: a reader has already been promised that the window is closed.
+   * Milliseconds since 1970.
+   */
+  get settled() {
+    return storedNumber(this.#found('settled') ?? '0', 'the moment up to which it is settled');
+  }
+
+  /** Whether timestamps that are ahead of the clock still have to be brought back (write/bring-back.ts). */
+  get restamping() {
+    return this.#found('restamping') === 'true';
+  }
+
+  /** The last stored clock reading. */
+  get clockReading() {
+    return parseReading(this.#found('clockReading'));
+  }
+
+  /**
+   * The position in the sequence of changes before which the sequence is incomplete: entries were removed, or a change
+   * was not recorded by key.
+   */
+  get changesHorizon() {
+    return storedNumber(this.#found('changesHorizon') ?? '0', 'the horizon of its changes');
+  }
+
+  /** The version of the rules by which values in use were counted (values-in-use.ts); absent if they never were. */
+  get countingRules() {
+    return this.#found('countingRules');
+  }
+
+  /** The partition key of the large tables; absent where they are not partitioned. */
+  get partitions(): PartitionField | undefined {
+    return this.#found('partitions') === undefined ? undefined : 'OriginatingSystemID';
+  }
+
+  /** The newest timestamp or promise; milliseconds since 1970. */
+  get newest() {
+    this.#newest ??= Math.max(Date.parse(this.lastStamp), this.settled);
+    return this.#newest;
+  }
+}
+
+const NAMES = {
+  layout: 'layout',
+  oldestReader: 'oldest_reader',
+  oldestWriter: 'oldest_writer',
+  functions: 'functions',
+  generation: 'generation',
+  epoch: 'epoch',
+  settings: 'settings',
+  day: 'day',
+  secret: 'secret',
+  createdAt: 'created_at',
+  lastStamp: 'last_stamp',
+  given: 'last_stamps',
+  changes: 'changes',
+  settled: 'settled',
+  restamping: 'restamping',
+  clockReading: 'clock_reading',
+  changesHorizon: 'changes_horizon',
+  /** The timeline of the server on which the store was last written; absent for a file. */
+  timeline: 'timeline',
+  /** The start time of that server, if it does not report its timeline; seconds since 1970. */
+  serverStart: 'server_start',
+  countingRules: 'counting_rules',
+  partitions: 'partitions',
+  /** What tells a backup file from its original. */
+  file: 'file',
+} as const;
+
+type StoredName = keyof typeof NAMES;
+
+/** The names of rows of `plat_meta`. */
+export const namesOf = (...names: readonly StoredName[]): readonly string[] =>
+  names.map((each) => NAMES[each]);
+
+/** All rows of `plat_meta`, or those with some names. */
+export const metaRows = (...names: readonly StoredName[]): Sql =>
+  names.length === 0
+    ? sql`SELECT name, value FROM plat_meta`
+    : sql`SELECT name, value FROM plat_meta WHERE name IN (${join(namesOf(...names).map(bind), ', ')})`;
+
+/** What must be known about time before a timestamp or a promise is given. */
+export const TIMES = ['lastStamp', 'settled', 'epoch', 'restamping', 'clockReading'] as const;
+
+/** What a process must know about a store before it reads or writes. */
+export const STATE = ['generation', 'day', 'changes', ...TIMES] as const;
+
+export type StoredState = Pick<Meta, Exclude<(typeof STATE)[number], 'clockReading'> | 'newest'>;
+
+/** The current time of a store and its clock. */
+export interface TimeState extends StoredState {
+  /** According to the clock that sets timestamps; milliseconds since 1970. */
+  readonly moment: number;
+  /** Milliseconds by which the clock was set ahead; `moment` excludes them. */
+  readonly jump: number;
+}
+
+export const stateIn = (meta: Meta): StoredState => {
+  const { generation, day, changes, lastStamp, settled, newest, epoch, restamping } = meta;
+  return { generation, day, changes, lastStamp, settled, newest, epoch, restamping };
+};
+
+/** @param rows as `metaRows` selects them */
+export const readMeta = async (session: Session, ...names: readonly StoredName[]): Promise<Meta> =>
+  new Meta(await session.rows(metaRows(...names)));
+
+/** The current time of a store whose clock is that of this machine, which learns of the store's epoch. */
+export async function readTimeState(session: Session, clock: StoreClock): Promise<TimeState> {
+  const state = stateIn(await readMeta(session, ...STATE));
+  clock.inEpoch(state.epoch);
+  return { ...state, moment: clock.now(), jump: clock.jump() };
+}
+
+/** What can be written; a clock reading is already a text (clock-jump.ts). */
+export type MetaChange = {
+  readonly [Name in StoredName]?: Name extends Exclude<keyof Meta, 'clockReading'> ? Meta[Name] : string;
+};
+
+const PAIR = columnKinds({ name: 'text', value: 'text' });
+
+/**
+ * The number of changes once more, written before the actual one by every writer that appends to the sequence of
+ * changes and writes search tables. A file rejects the change of a writer that does not (engines/sqlite/tables.ts).
+ */
+export const LOGGED = 'logged';
+
+/** The members of a change that are not undefined, as they are stored. */
+function storedRows(change: MetaChange): { readonly name: string; readonly value: string }[] {
+  const rows = Object.entries(NAMES).flatMap(([each, name]) => {
+    const value: unknown = Reflect.get(change, each);
+    if (value === undefined) return [];
+    return [{ name, value: typeof value === 'object' ? JSON.stringify(value) : String(value) }];
+  });
+  return change.changes === undefined ? rows : [{ name: LOGGED, value: String(change.changes) }, ...rows];
+}
+
+/** The statement that stores a change. */
+export function metaWriting({ rowsOf }: Dialect, change: MetaChange): Sql {
+  const given = rowsOf(bind(JSON.stringify(storedRows(change))), 'v', PAIR);
+  return sql`INSERT INTO plat_meta (name, value) SELECT v.name, v.value FROM ${given} WHERE TRUE
+    ON CONFLICT (name) DO UPDATE SET value = excluded.value`;
+}
+
+export async function writeMeta(session: Session, change: MetaChange): Promise<void> {
+  await session.run(metaWriting(session.dialect, change));
+}
+
+/** What the store keeps about the timestamps of a commit. */
+export const givenIn = ({
+  lastStamp,
+  kept,
+}: Pick<CommitTimestamps, 'lastStamp' | 'kept'>): Pick<Meta, 'lastStamp' | 'given'> => ({
+  lastStamp,
+  given: kept,
+});
+
+const IN_USE = columnKinds({ resource: 'text', field: 'text', since: 'number' });
+
+export async function writeProfile(session: Session, profile: Profile): Promise<void> {
+  const rows = [...profile.since].flatMap(([resource, fields]) =>
+    [...fields].map(([field, since]) => ({ resource, field, since })),
+  );
+  const given = session.dialect.rowsOf(bind(JSON.stringify(rows)), 'v', IN_USE);
+  await session.run(sql`INSERT INTO plat_profile (resource, field, since)
+    SELECT v.resource, v.field, v.since FROM ${given} WHERE TRUE ON CONFLICT DO NOTHING`);
+}
+
+/** One statement, so that all of it is from one snapshot. */
+const MODEL = sql`SELECT name, value, NULL AS resource, NULL AS field, NULL AS since FROM plat_meta
+  UNION ALL SELECT NULL, NULL, resource, field, since FROM plat_profile`;
+
+/** @throws LayoutTooNew for tables that a newer plat has changed for its readers */
+export function mustBeReadable(meta: Meta): void {
+  if (meta.oldestReader > LAYOUT_VERSION) throw new LayoutTooNew(meta.layout);
+}
+
+/**
+ * The stored model.
+ * @throws LayoutTooNew
+ * @throws PlatError `storeDamaged` for settings and a profile that make no model
+ */
+export async function readModel({ rows }: Pick<Session, 'rows'>): Promise<StoreModel> {
+  const found = await rows(MODEL);
+  const meta = new Meta(found.filter(({ name }) => name !== null));
+  mustBeReadable(meta);
+  const profile = profileOf(found.filter(({ name }) => name === null));
+  const { generation, epoch, settings, day } = meta;
+  return readable(() => makeModel({ generation, epoch, settings, profile, day }));
+}
+
+const STAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/;
+const DAY = /^\d{4}-\d\d-\d\d$/;
+
+function storedStamp(text: unknown, what: string): string {
+  if (typeof text === 'string' && STAMP.test(text) && !Number.isNaN(Date.parse(text))) return text;
+  throw new Damage(`${what} is none`);
+}
+
+/** A count, or a moment in milliseconds since 1970. */
+function storedNumber(text: string, what: string): number {
+  const value = text === '' ? Number.NaN : Number(text);
+  if (Number.isFinite(value) && value >= 0) return value;
+  throw new Damage(`${what} is not a number`);
+}
+
+/** Earlier than any day of a store. */
+const NEVER = '1970-01-01';
+
+/** A day that cannot be read counts as long past, so that visibility is evaluated again, as on any new day. */
+const storedDay = (text: string | undefined): string =>
+  text !== undefined && DAY.test(text) && !Number.isNaN(Date.parse(text)) ? text : NEVER;

@@ -1,0 +1,71 @@
+/** Whether there is a store, and the initial contents of a new one, once its own tables exist. */
+import { randomBytes } from 'node:crypto';
+import { makeModel, type StoreModel } from '../../compile/model.ts';
+import { countingRules } from '../../compile/values-in-use.ts';
+import { dayFrom, timestampFrom } from '../../dictionary/index.ts';
+import { platError } from '../../errors/index.ts';
+import { checkTimeZone } from '../../records/local-time.ts';
+import { declaredFields, EMPTY_PROFILE, extendProfile, firstFields } from '../../records/profile.ts';
+import type { StoreSettings } from '../../records/settings.ts';
+import { inTransaction } from '../rows/transaction.ts';
+import { CommitTimestamps, nothingGiven } from '../write/commit-timestamps.ts';
+import { publishDictionary } from '../write/publish-dictionary.ts';
+import type { WriteSession } from '../write/write-session.ts';
+import { givenIn, type MetaChange, writeMeta, writeProfile } from './meta.ts';
+
+/** What lies where a store is expected; `incomplete` is a copy that has not finished. */
+export type Found = 'nothing' | 'empty' | 'incomplete' | 'older store' | 'store';
+
+/** Why there is no store. */
+const NO_STORE = { empty: 'it is empty', incomplete: 'a copy into it is incomplete' };
+
+/**
+ * @param mayMake whether there may be none yet
+ * @throws PlatError `storeMissing`, `storeNotOurs`
+ */
+export function mustBeStore(store: string, found: Found, mayMake: boolean): Exclude<Found, 'incomplete'> {
+  if (found === 'nothing' && !mayMake) throw platError('storeMissing', { store });
+  if (found !== 'incomplete' && (found !== 'empty' || mayMake)) return found;
+  throw platError('storeNotOurs', { store, reason: NO_STORE[found] });
+}
+
+interface NewStore {
+  readonly settings: StoreSettings;
+  readonly epoch: string;
+  /** The current time of the clock that sets timestamps; milliseconds since 1970. */
+  readonly now: number;
+  /** What an engine records about its tables. */
+  readonly ofEngine?: MetaChange;
+}
+
+/** What a store with these settings can do before it exists. */
+export const modelOfNew = (settings: StoreSettings): StoreModel =>
+  makeModel({ generation: 1, epoch: '', settings, profile: EMPTY_PROFILE, day: dayFrom(0) });
+
+/**
+ * Writes them, inside a transaction. @param applyTables creates the tables of records, and whatever else the engine
+ * needs
+ */
+export async function beginStore<S extends WriteSession>(
+  session: S,
+  { settings, epoch, now, ofEngine }: NewStore,
+  applyTables: (session: S, model: StoreModel) => Promise<void>,
+): Promise<void> {
+  checkTimeZone(settings.timeZone);
+  const day = dayFrom(now);
+  const first = { generation: 1, epoch, settings, day };
+  const bare = makeModel({ ...first, profile: EMPTY_PROFILE });
+  const declared = declaredFields(bare.dictionary, settings.declarations);
+  const profile = extendProfile(EMPTY_PROFILE, [...firstFields(bare), ...declared]);
+  const model = makeModel({ ...first, profile });
+  const createdAt = timestampFrom(now);
+  const secret = randomBytes(32).toString('base64url');
+  await writeMeta(session, { ...ofEngine, ...first, secret, createdAt, lastStamp: createdAt });
+  await writeProfile(session, profile);
+  await applyTables(session, model);
+  const given = nothingGiven(createdAt);
+  const times = { moment: now, settled: 0, lastStamp: createdAt, given, jump: 0 };
+  const timestamps = new CommitTimestamps(times, { creates: true });
+  await inTransaction(session, model, timestamps, null, publishDictionary);
+  await writeMeta(session, { ...givenIn(timestamps), countingRules: countingRules(model) });
+}

@@ -1,0 +1,231 @@
+/**
+ * Detects that a clock was set, by comparing the time that passed on it with the time since the machine booted, which
+ * nobody can set. A store keeps one such pair from its writers, so that a process that starts under a wrong clock also
+ * detects the jump. A store without writes for a year, or on another machine, shows no jump: the machine was running
+ * for that year, or has booted since. A clock that is behind is not a reference for a later one.
+ */
+import { readFileSync } from 'node:fs';
+import { uptime } from 'node:os';
+import { isObject, parsedJson } from '../../shared/json.ts';
+
+/** What a machine knows of the time in addition to its clock. */
+export interface Machine {
+  /** Identifies this boot of this machine; absent where the system does not expose it. */
+  readonly boot: string | undefined;
+  /** Milliseconds since the boot, including time asleep. */
+  readonly uptime: () => number;
+  /** Milliseconds that this process has been running, excluding time asleep; cheap. */
+  readonly elapsed: () => number;
+}
+
+const BOOT_ID = '/proc/sys/kernel/random/boot_id';
+
+export function thisMachine(): Machine {
+  return { boot: bootId(), uptime: () => uptime() * 1000, elapsed: () => performance.now() };
+}
+
+function bootId(): string | undefined {
+  try {
+    return readFileSync(BOOT_ID, 'utf8').trim();
+  } catch {
+    return undefined;
+  }
+}
+
+/** A reading of the clock as a store keeps it: the latest since the machine booted. */
+export interface ClockReading {
+  readonly boot: string;
+  /** Milliseconds since 1970. */
+  readonly clock: number;
+  readonly uptime: number;
+  /** The time of the boot according to the clock that was trusted before another time was confirmed. */
+  readonly before?: number;
+}
+
+/** What a store knows about time. */
+export interface HeldTime {
+  readonly reading: ClockReading | undefined;
+  /** The latest moment that was assigned to a record or promised to a reader; milliseconds since 1970. */
+  readonly newest: number;
+}
+
+/** Parses a stored reading; undefined for one that cannot be read. */
+export function parseReading(text: string | undefined): ClockReading | undefined {
+  const value = text === undefined ? undefined : parsedJson(text);
+  if (!isObject(value)) return undefined;
+  const { boot, clock, uptime: up, before } = value;
+  if (typeof boot !== 'string' || typeof clock !== 'number' || typeof up !== 'number') return undefined;
+  return { boot, clock, uptime: up, ...(typeof before === 'number' ? { before } : {}) };
+}
+
+/**
+ * Milliseconds that a clock may gain at once. A machine that is suspended as a whole, such as a virtual machine on a
+ * host that sleeps at night, gains the time that it missed.
+ */
+export const TOLERATED = 12 * 3_600_000;
+
+/** Milliseconds between two stored readings. */
+const KEPT_EVERY = 60_000;
+
+/** Milliseconds by which a correct clock may be before the newest timestamp. */
+const BEHIND = 60_000;
+
+/** No correct clock shows a time before plat was written. */
+const BEFORE_PLAT = Date.parse('2026-01-01T00:00:00Z');
+
+/** Whether a clock is known to be behind, so that it cannot serve as a reference for a clock that is set ahead. */
+const isBehind = (clock: number, newest: number): boolean => clock < newest - BEHIND || clock < BEFORE_PLAT;
+
+/** The time of the boot according to the clock of a reading. */
+const startOf = ({ clock, uptime }: Pick<ClockReading, 'clock' | 'uptime'>): number => clock - uptime;
+
+interface Look {
+  readonly clock: number;
+  readonly elapsed: number;
+}
+
+/** Whether a clock has advanced as much as the process has: if so, nobody has set it, and the machine has not slept. */
+const isInStep = (clock: number, elapsed: number): boolean => Math.abs(clock - elapsed) < 1000;
+
+/** Watches one clock. */
+export class JumpGuard {
+  readonly #machine: Machine;
+  readonly #held: () => HeldTime;
+  /** The last check of the clock, unless it found a jump. */
+  #look: Look | undefined;
+  /** The time of the boot: the latest one according to a clock that had not jumped. */
+  #start: number | undefined;
+  #kept = Number.NEGATIVE_INFINITY;
+  /** A statement about the clock that has not been stored yet. */
+  #said: 'right' | 'restamped' | undefined;
+  /** Whether the clock was confirmed for this process. */
+  #isConfirmed = false;
+  #epoch: string | undefined;
+
+  /** @param held returns what the store knows now */
+  constructor(machine: Machine, held: () => HeldTime) {
+    this.#machine = machine;
+    this.#held = held;
+  }
+
+  /**
+   * Milliseconds by which the clock was set ahead, beyond what the store contains anyway; 0 if it was not set, or if
+   * the clock is known to be right.
+   * @param clock the current time
+   */
+  jump(clock: number): number {
+    const elapsed = this.#machine.elapsed();
+    const look = this.#look;
+    if (look !== undefined && isInStep(clock - look.clock, elapsed - look.elapsed)) return 0;
+    const uptime = this.#machine.uptime();
+    const held = this.#held();
+    const start = this.#knownStart(held, uptime);
+    const ahead = start === undefined ? 0 : clock - Math.max(start + uptime, held.newest);
+    if (ahead > TOLERATED) {
+      this.#look = undefined;
+      return ahead;
+    }
+    this.#look = { clock, elapsed };
+    if (!isBehind(clock, held.newest)) this.#start = Math.max(this.#start ?? -Infinity, clock - uptime);
+    return 0;
+  }
+
+  /** Milliseconds by which the clock is behind what it showed since the machine booted; 0 if it is not. */
+  setBack(clock: number): number {
+    const uptime = this.#machine.uptime();
+    const held = this.#held();
+    const start = this.#knownStart(held, uptime);
+    if (this.#isConfirmed || start === undefined) return 0;
+    const behind = start + uptime - clock;
+    if (behind <= TOLERATED) return 0;
+    const { before } = this.#ofThisStart(held, uptime) ?? {};
+    // The clock is back where it was before a time ahead of it was confirmed.
+    const isAsBefore = before !== undefined && Math.abs(before + uptime - clock) <= TOLERATED;
+    return isAsBefore ? 0 : behind;
+  }
+
+  /**
+   * Confirms the clock, however far it was set.
+   * @param why `restamped`: what the store has of another clock no longer counts
+   */
+  allow(clock: number, why: 'right' | 'restamped' = 'right'): void {
+    const { elapsed, uptime } = this.#machine;
+    this.#look = { clock, elapsed: elapsed() };
+    this.#start = clock - uptime();
+    this.#kept = Number.NEGATIVE_INFINITY;
+    this.#said = why;
+    this.#isConfirmed = true;
+  }
+
+  /** Reports the time of an independent clock: if both agree, this one is right. */
+  confirm(clock: number, other: number): void {
+    if (this.jump(clock) > 0 && Math.abs(other - clock) <= TOLERATED) this.allow(clock);
+  }
+
+  /** Sets the epoch of the store. In a new epoch, earlier observations of the clock no longer count. */
+  inEpoch(epoch: string): void {
+    if (this.#epoch !== undefined && this.#epoch !== epoch && !this.#isConfirmed) {
+      this.#look = undefined;
+      this.#start = undefined;
+    }
+    this.#epoch = epoch;
+  }
+
+  /** The reading to store now; undefined if one was stored recently, or if it would be meaningless. */
+  toKeep(clock: number): string | undefined {
+    const { boot } = this.#machine;
+    const uptime = this.#machine.uptime();
+    if (boot === undefined || uptime < this.#kept + KEPT_EVERY || this.jump(clock) > 0) return undefined;
+    const held = this.#held();
+    const said = this.#said;
+    if (said === undefined && isBehind(clock, held.newest)) return undefined;
+    this.#kept = uptime;
+    this.#said = undefined;
+    const reading = this.#ofThisStart(held, uptime);
+    const known = reading === undefined ? undefined : startOf(reading);
+    const start = said === undefined ? Math.max(clock - uptime, known ?? -Infinity) : clock - uptime;
+    const isAnother = said === 'right' && known !== undefined && Math.abs(start - known) > TOLERATED;
+    const before =
+      said === 'restamped' ? undefined : isAnother ? (reading?.before ?? known) : reading?.before;
+    const kept: ClockReading = {
+      ...{ boot, clock: start + uptime, uptime },
+      ...(before === undefined ? {} : { before }),
+    };
+    return JSON.stringify(kept);
+  }
+
+  /** The time of the boot: the latest one according to any clock that was right as far as is known. */
+  #knownStart(held: HeldTime, uptime: number): number | undefined {
+    const reading = this.#ofThisStart(held, uptime);
+    const starts = [this.#start, reading && startOf(reading)].filter((start) => start !== undefined);
+    return starts.length === 0 ? undefined : Math.max(...starts);
+  }
+
+  /** The stored reading, if it is from this boot of this machine. */
+  #ofThisStart({ reading }: HeldTime, uptime: number): ClockReading | undefined {
+    return reading !== undefined && reading.boot === this.#machine.boot && reading.uptime <= uptime
+      ? reading
+      : undefined;
+  }
+}
+
+/** How far the clock of a store may be trusted. */
+export interface ClockTrust {
+  /** Absent: nothing is known about the machine, and any clock is accepted. */
+  readonly machine?: Machine | undefined;
+  /** Trusts the clock, regardless of how far it was set. */
+  readonly allowClockJump?: boolean | undefined;
+}
+
+const SPANS = [
+  ['days', 86_400_000],
+  ['hours', 3_600_000],
+  ['minutes', 60_000],
+  ['seconds', 1000],
+] as const;
+
+/** A duration in the largest unit of which it has at least one and a half. */
+export function spanText(milliseconds: number): string {
+  const [unit, size] = SPANS.find(([, length]) => milliseconds >= 1.5 * length) ?? ['seconds', 1000];
+  return `${(milliseconds / size).toFixed(1)} ${unit}`;
+}

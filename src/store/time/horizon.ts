@@ -1,0 +1,47 @@
+/**
+ * The horizon (I2) of a store whose engine has a lock that a reader can try to acquire: if no process writes, the horizon is now.
+ * It knows no engine. A server that computes it in one round trip does so by the same rule.
+ */
+import type { Meta, MetaChange } from '../state/meta.ts';
+import type { Horizon } from '../store.ts';
+import { PROMISE_EVERY, PROMISE_STANDS } from '../write/commit-timestamps.ts';
+import type { StoreClock } from './store-clock.ts';
+
+export interface HorizonSource {
+  readonly clock: StoreClock;
+  /** Reads what the store records about time. */
+  readonly times: () => Pick<Meta, 'newest' | 'settled' | 'epoch'>;
+  /** Runs `work` under the write lock and commits, without waiting; undefined if another process has the lock. */
+  tryLock<T>(work: (write: (change: MetaChange) => void) => T): T | undefined;
+}
+
+/** @param needed a moment for which the lock is not needed if the saved promise covers it: every writer reads that under the lock */
+export function horizonOf(
+  { clock, times, tryLock }: HorizonSource,
+  needed = Number.POSITIVE_INFINITY,
+): Horizon {
+  const seen = times();
+  const { settled } = seen;
+  if (needed <= settled) {
+    return { now: clock.stamping(seen), settled, standsUntil: settled + PROMISE_STANDS };
+  }
+  const free = tryLock((write): Horizon => {
+    // Read under the lock, because the epoch may have changed.
+    const held = times();
+    const now = clock.stamping(held);
+    // Saved from time to time, so that no process assigns a timestamp before it, not even with a clock that has been set back.
+    const isDue = now >= held.settled + PROMISE_EVERY;
+    if (isDue) write({ settled: now, clockReading: clock.toKeep() });
+    return { now, settled: now, standsUntil: (isDue ? now : held.settled) + PROMISE_STANDS };
+  });
+  return free ?? whileOthersWrite(times(), clock);
+}
+
+/**
+ * The horizon while another process writes: it uses its own clock, but assigns no timestamp before the last commit while a promise
+ * is valid. If none is, its timestamps begin at the end of the last promise at the earliest (write/commit-timestamps.ts).
+ */
+function whileOthersWrite(held: ReturnType<HorizonSource['times']>, clock: StoreClock): Horizon {
+  const standsUntil = held.settled + PROMISE_STANDS;
+  return { now: clock.stamping(held), settled: Math.min(held.newest, standsUntil), standsUntil };
+}

@@ -1,0 +1,49 @@
+/**
+ * A session that has the write lock of a store, with the few operations besides SQL that differ by engine. The modules
+ * in `rows/` write every table through it and know no engine.
+ */
+import type { ColumnKind } from '../../compile/column-value.ts';
+import type { BoundValue } from '../../compile/fragment.ts';
+import type { ResourceLayout } from '../../compile/layout/index.ts';
+import type { RowToPut } from '../../records/rows.ts';
+import type { Session } from '../session.ts';
+
+/** The texts of a record that $search covers. */
+export interface RecordTexts {
+  readonly id: number;
+  readonly texts: readonly string[];
+  /** Whether a record is stored under this key and number, so that the words of its columns are indexed. */
+  readonly isStored: boolean;
+}
+
+/** Rows by what identifies them in their table: the keys of a search table are the numbers of records. */
+export type StoredRows =
+  | { readonly by: '_key'; readonly keys: readonly string[] }
+  | { readonly by: '_id'; readonly ids: readonly number[] };
+
+export interface WriteSession extends Session {
+  /**
+   * Stores rows by the engine's fastest method; each replaces the row with the same key, or with the same number.
+   * @param stored the rows that may be stored already
+   * @param rows the values of each row in the order of the columns; may be computed while earlier rows are being stored
+   */
+  replace(
+    table: string,
+    stored: StoredRows,
+    columns: readonly string[],
+    rows: Iterable<readonly BoundValue[]>,
+  ): Promise<void>;
+  /**
+   * Changes columns of stored rows by the engine's fastest method.
+   * @param rows the key of each row, followed by its values in the order of the columns
+   */
+  update(
+    table: string,
+    columns: ReadonlyMap<string, ColumnKind>,
+    rows: readonly (readonly BoundValue[])[],
+  ): Promise<void>;
+  /** Indexes the words of records before they are stored, in an engine with such an index. */
+  indexWords?(layout: ResourceLayout, records: Iterable<RecordTexts>): Promise<void>;
+  /** Called before rows are stored, in an engine that prepares for their originating systems. */
+  beforePut?(rows: readonly RowToPut[]): Promise<void>;
+}

@@ -1,0 +1,316 @@
+/**
+ * The write side of every store: transactions of records, changes of settings, epochs and days. It decides what a
+ * transaction writes and which timestamps it uses. It does not know how an engine locks, reads the time or changes its
+ * tables.
+ */
+import { reusedBits } from '../../access/index.ts';
+import { bind, sql } from '../../compile/fragment.ts';
+import { makeModel, type StoreModel } from '../../compile/model.ts';
+import { valueCounts } from '../../compile/value-counts.ts';
+import { AFTER_VALUES, countingRules, hasRules, VALUES } from '../../compile/values-in-use.ts';
+import { dayFrom, type Field } from '../../dictionary/index.ts';
+import { extendProfile, type Profile } from '../../records/profile.ts';
+import { CHANGES_KEPT, roleBitsOf, type StoreSettings } from '../../records/settings.ts';
+import type { LockOptions, WriteEngine } from '../engine.ts';
+import { beginSequence, leaveBits, logEverything } from '../rows/change-log.ts';
+import { compactChanges } from '../rows/compact-changes.ts';
+import { inTransaction, type StoreTransaction } from '../rows/transaction.ts';
+import type { OwnTables, Session } from '../session.ts';
+import { givenIn, readMeta, readModel, type TimeState, writeMeta, writeProfile } from '../state/meta.ts';
+import { COUNTS_GO_ON, type NewEpoch, newEpoch, timesOfEpoch } from '../time/epoch.ts';
+import type { Attempt } from './batches.ts';
+import { type RestampWriter, type StampState, stampStateOf } from './bring-back.ts';
+import { checkChange, type Holdings, outdatedTexts, returnedFields } from './change-settings.ts';
+import { CommitTimestamps, type TimeSource } from './commit-timestamps.ts';
+import {
+  type Allowed,
+  inTime,
+  TookTooLong,
+  WRITE_LIMITS,
+  type WriteLimits,
+  waitForClock,
+} from './in-time.ts';
+import { publishDictionary, publishFields, publishing, publishValues } from './publish-dictionary.ts';
+import type { WriteTransaction } from './transaction.ts';
+import type { WriteSession } from './write-session.ts';
+
+/** Milliseconds. */
+const DAY = 86_400_000;
+
+/**
+ * Steps of compaction at the start of a day, each of which takes about a second: a process that opens the store waits
+ * for them.
+ */
+const STEPS_A_DAY = 10;
+
+export class StoreWriter<S extends WriteSession> implements RestampWriter {
+  readonly limits: WriteLimits;
+  readonly largestWeight: number | undefined;
+  readonly refusal: (error: unknown) => string | undefined;
+  readonly #engine: WriteEngine<S>;
+
+  constructor(engine: WriteEngine<S>) {
+    this.#engine = engine;
+    this.limits = engine.limits ?? WRITE_LIMITS;
+    this.largestWeight = engine.largestWeight;
+    this.refusal = engine.refusal;
+  }
+
+  pause(milliseconds: number): Promise<void> {
+    return this.#engine.clock.sleep(milliseconds);
+  }
+
+  readModel(): Promise<StoreModel> {
+    return readModel(this.#engine.reading);
+  }
+
+  locked<T>(work: (session: S) => Promise<T>, options?: LockOptions): Promise<T> {
+    return this.#engine.underLock<T>(work, options);
+  }
+
+  /**
+   * Runs `work` under the write lock with the next timestamps, and commits. Timestamps are assigned under the lock,
+   * after all existing ones of the resource and all promises to readers, so they follow the order of commits (I2).
+   */
+  async attempt<T>(
+    model: StoreModel,
+    work: (transaction: WriteTransaction) => Promise<T>,
+    source: string | null,
+    allowed: Allowed,
+  ): Promise<Attempt<T>> {
+    for (;;) {
+      try {
+        return await this.#attempt(model, work, source, allowed);
+      } catch (error) {
+        if (error instanceof TookTooLong) return { kind: 'too-long', milliseconds: error.milliseconds };
+        if ((await this.#engine.recover?.(error)) !== true) throw error;
+      }
+    }
+  }
+
+  #attempt<T>(
+    model: StoreModel,
+    work: (transaction: WriteTransaction) => Promise<T>,
+    source: string | null,
+    allowed: Allowed,
+  ): Promise<Attempt<T>> {
+    const { clock, underLock, beforeCommit } = this.#engine;
+    return underLock<Attempt<T>>(async (session) => {
+      const started = this.limits.elapsed();
+      const { generation, changes, ...times } = await this.#times(session);
+      if (generation !== model.generation) return { kind: 'outdated' };
+      const timestamps = new CommitTimestamps(times, allowed);
+      const result = await inTransaction(session, model, timestamps, source, (transaction) =>
+        inTime(transaction, publishing(work), clock, this.limits, allowed, started),
+      );
+      await writeMeta(session, {
+        ...givenIn(timestamps),
+        changes: changes + 1,
+        clockReading: clock.toKeep(),
+      });
+      await beforeCommit?.(session, timestamps.lastStamp);
+      return { kind: 'done', result };
+    });
+  }
+
+  async #times(session: Session): Promise<TimeState & TimeSource> {
+    const state = await this.#engine.timeState(session);
+    return { ...state, given: (await readMeta(session, 'given')).given };
+  }
+
+  /** Brings fields into use: extends columns, pieces, indexes and views, and rewrites nothing. */
+  learn(fields: readonly Field[]): Promise<StoreModel> {
+    return this.reconfigure(({ settings, profile }) => ({
+      settings,
+      profile: extendProfile(profile, fields),
+    }));
+  }
+
+  /**
+   * Changes settings or profile, and everything that follows from them.
+   * @returns the new model, or the old one if nothing changed
+   */
+  async reconfigure(
+    change: (current: StoreModel) => { readonly settings: StoreSettings; readonly profile: Profile },
+  ): Promise<StoreModel> {
+    const reconfigured = async (session: S): Promise<StoreModel> => {
+      const current = await readModel(session);
+      const { settings, profile } = change(current);
+      if (settings === current.settings && profile === current.profile) return current;
+      const { moment, changes } = await this.#engine.timeState(session);
+      const today = dayFrom(moment);
+      const day = today > current.day ? today : current.day;
+      const generation = current.generation + 1;
+      const model = makeModel({ ...current, generation, settings, profile, day });
+      checkChange(current, model, await holdings(session));
+      await writeMeta(session, { generation, settings, day, changes: changes + 1 });
+      await writeProfile(session, profile);
+      await this.#engine.applyTables(session, model);
+      const reused = reusedBits(roleBitsOf(current.settings), roleBitsOf(settings));
+      const horizon = reused === 0 ? undefined : await logEverything(session, moment);
+      // Values come into use and go out of use with records, and with what an operator declares.
+      if (settings === current.settings)
+        await this.#stamped(session, model, (stamped) => publishFields(stamped, current));
+      else await this.publish(session, model);
+      await this.#unstamped(session, model, async ({ renew }) => {
+        for (const resource of outdatedTexts(current, model)) {
+          await renew(resource, returnedFields(current, model, resource));
+        }
+      });
+      if (JSON.stringify(settings.access) !== JSON.stringify(current.settings.access)) {
+        await this.#updateVisibility(session, model, () => true, reused);
+      } else if (day !== current.day) await this.#updateForDay(session, model);
+      await this.#countValues(session, model);
+      if (horizon !== undefined) await leaveBits(session, reused, horizon);
+      return model;
+    };
+    // Most commands change nothing, and must not wait for a process that writes.
+    const before = await this.readModel();
+    const wanted = change(before);
+    if (wanted.settings === before.settings && wanted.profile === before.profile) return before;
+    const model = await this.#engine.underLock(reconfigured, { isLong: true });
+    const [kept, keptBefore] = [model, before].map(({ settings }) => JSON.stringify(settings.changesKept));
+    if (kept !== keptBefore) await this.#compactChanges(model);
+    return model;
+  }
+
+  /** Begins a new epoch, which every process of the store notices at its next request. */
+  beginEpoch(begin: NewEpoch): Promise<StoreModel> {
+    return this.#engine.underLock(async (session) => {
+      const current = await readModel(session);
+      const meta = await readMeta(session);
+      const { lastStamp, settled, day } = timesOfEpoch(meta, begin);
+      const epoch = newEpoch();
+      const generation = current.generation + COUNTS_GO_ON;
+      const changes = meta.changes + COUNTS_GO_ON;
+      const restamping = begin.notAfter === undefined ? undefined : true;
+      await writeMeta(session, { generation, epoch, changes, lastStamp, settled, day, restamping });
+      const { moment } = await this.#engine.timeState(session);
+      await beginSequence(session, moment);
+      return makeModel({ ...current, generation, epoch, day });
+    });
+  }
+
+  async stampState(): Promise<StampState> {
+    const { clock, reading, timeState } = this.#engine;
+    return stampStateOf(clock, await timeState(reading));
+  }
+
+  async endRestamp(): Promise<void> {
+    const { clock, timeState, underLock } = this.#engine;
+    await underLock(async (session) => {
+      await timeState(session);
+      clock.restamped();
+      await writeMeta(session, { restamping: false, clockReading: clock.toKeep() });
+    });
+  }
+
+  /** Work that sets no timestamps, whatever the clock shows. */
+  async #unstamped<T>(
+    session: S,
+    model: StoreModel,
+    work: (transaction: StoreTransaction) => Promise<T>,
+  ): Promise<T> {
+    const times = { ...(await this.#times(session)), jump: 0 };
+    return inTransaction(session, model, new CommitTimestamps(times), null, work);
+  }
+
+  #updateForDay(session: S, model: StoreModel): Promise<void> {
+    return this.#updateVisibility(session, model, (resource) => model.rules.movesWithDay.has(resource));
+  }
+
+  async #updateVisibility(
+    session: S,
+    model: StoreModel,
+    concerns: (resource: string) => boolean,
+    newBits = 0,
+  ): Promise<void> {
+    const changed = await this.#unstamped(session, model, async (transaction) => {
+      await transaction.updateVisibility(concerns, newBits);
+      return transaction.valuesChanged();
+    });
+    if (changed.length === 0) return;
+    // A timestamp is taken only if something is published, since the clock may be unsuitable for it.
+    await this.#stamped(session, model, (stamped) => publishValues(stamped, changed));
+  }
+
+  async countValues(): Promise<void> {
+    const { reading, underLock } = this.#engine;
+    const { countingRules: counted } = await readMeta(reading, 'countingRules');
+    if (counted === countingRules(await this.readModel())) return;
+    await underLock(async (session) => this.#countValues(session, await readModel(session), true), {
+      isLong: true,
+    });
+  }
+
+  /** @param isOlder whether an older plat may have evaluated which rows a role sees */
+  async #countValues(session: S, model: StoreModel, isOlder = false): Promise<void> {
+    const rules = countingRules(model);
+    if ((await readMeta(session, 'countingRules')).countingRules === rules) return;
+    if (isOlder && hasRules(model)) await this.#updateVisibility(session, model, () => true);
+    for (const counting of valueCounts({ dialect: session.dialect, model }).mend) await session.run(counting);
+    await this.publish(session, model);
+    await writeMeta(session, { countingRules: rules });
+  }
+
+  publish(session: S, model: StoreModel): Promise<void> {
+    return this.#stamped(session, model, publishDictionary);
+  }
+
+  /** Work that sets timestamps inside a transaction, followed by a wait until the clock has reached them. */
+  async #stamped(
+    session: S,
+    model: StoreModel,
+    work: (transaction: WriteTransaction) => Promise<void>,
+  ): Promise<void> {
+    const { changes, ...times } = await this.#times(session);
+    const timestamps = new CommitTimestamps(times);
+    await inTransaction(session, model, timestamps, null, work);
+    await writeMeta(session, { ...givenIn(timestamps), changes: changes + 1 });
+    await waitForClock(this.#engine.clock, timestamps);
+  }
+
+  /** Another process may have done it already. */
+  async startDay(patience: number): Promise<StoreModel> {
+    const started = async (session: S): Promise<StoreModel> => {
+      const current = await readModel(session);
+      const { moment, changes } = await this.#engine.timeState(session);
+      const day = dayFrom(moment);
+      if (current.day >= day) return current;
+      const model = makeModel({ ...current, generation: current.generation + 1, day });
+      await writeMeta(session, { generation: model.generation, day, changes: changes + 1 });
+      await this.#updateForDay(session, model);
+      return model;
+    };
+    const begun = await this.#engine.underLock(started, { patience, isLong: true });
+    await this.#compactChanges(begun, { patience, steps: STEPS_A_DAY });
+    return begun;
+  }
+
+  /**
+   * Runs once a day, separately from the work that readers of the new day wait for, and when retention is reduced.
+   * Others can write between two steps.
+   */
+  async #compactChanges(
+    { settings }: StoreModel,
+    { patience, steps = Number.POSITIVE_INFINITY }: { patience?: number; steps?: number } = {},
+  ): Promise<void> {
+    const { days, entries } = { ...CHANGES_KEPT, ...settings.changesKept };
+    const { moment } = await this.#engine.timeState(this.#engine.reading);
+    const waiting = patience === undefined ? {} : { patience };
+    const tables: OwnTables = {
+      reading: this.#engine.reading,
+      locked: (work) => this.#engine.underLock(work, { ...waiting, isLong: true }),
+    };
+    for (let step = 0; step < steps; step++) {
+      if (!(await compactChanges(tables, { since: moment - days * DAY, entries }))) return;
+    }
+  }
+}
+
+async function holdings({ rows }: Session): Promise<Holdings> {
+  // A market has hundreds of thousands of counters of values.
+  const held = await rows(sql`SELECT DISTINCT resource FROM plat_counters
+    WHERE rows > 0 AND resource NOT IN ('Field', 'Lookup') AND NOT (resource > ${bind(VALUES)} AND resource < ${bind(AFTER_VALUES)})`);
+  return { records: held.length > 0, listings: held.some(({ resource }) => resource === 'Property') };
+}

@@ -1,0 +1,132 @@
+/** A body with agents and offices may be as large as any response, and the memory of its parts is released. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { LINK_MARK, type LinkedTexts } from '../../../src/compile/text/linked-texts.ts';
+import type { ErrorCode } from '../../../src/errors/index.ts';
+import { ByteTexts } from '../../../src/shared/byte-texts.ts';
+import { LinkedBody } from '../../../src/store/read/linked-body.ts';
+import { LinkedFragments } from '../../../src/store/read/linked-fragments.ts';
+import { filledBody, Room } from '../../../src/store/read/made-body.ts';
+import { ownMemory } from '../../../src/store/read/page-memory.ts';
+
+const linked: LinkedTexts = {
+  id: 'one link',
+  links: [{ name: 'agent', resource: 'Member', prefix: 'ListAgent', without: '' }],
+  fragments: { text: '', values: [] },
+};
+const FRAGMENT = Buffer.from(',"ListAgentFullName":"Ann Ärtz"');
+const marked = Buffer.from(`{"ListingKey":"1"${LINK_MARK}["M1"]${LINK_MARK}},{"ListingKey":"2"}`);
+const filled = `{"ListingKey":"1"${FRAGMENT}},{"ListingKey":"2"}`;
+
+test('a body that agents and offices make too large is rejected with 503, and its memory is released', () => {
+  const texts = new ByteTexts();
+  const place = texts.put(Buffer.from('M1'), FRAGMENT);
+  const page = new LinkedBody(marked, linked, { texts: [texts], find: () => place, put: () => undefined });
+  const asked: number[] = [];
+  let released = 0;
+  const given = { body: marked, release: () => void released++ };
+  const memory = (length: number) => {
+    asked.push(length);
+    return ownMemory(length);
+  };
+  const length = Buffer.byteLength(filled);
+  assert.throws(() => filledBody(given, page, { memory }, undefined, length - 1), {
+    code: 'answerTooLarge' satisfies ErrorCode,
+    status: 503,
+    message:
+      'The response would be larger than 256 MB. Request fewer records at a time, or fewer expansions.',
+  });
+  assert.deepEqual([asked, released], [[], 1]);
+  const { body } = filledBody(given, page, { memory }, undefined, length);
+  assert.equal(Buffer.from(body).toString(), filled);
+  assert.deepEqual([asked, released], [[length], 2]);
+});
+
+test('a body is filled while its placeholders are read, if the last one shows how much room it needs', () => {
+  const body = Buffer.from(`${marked},${marked}`);
+  const whole = `${filled},${filled}`;
+  const length = Buffer.byteLength(whole);
+  const texts = new ByteTexts();
+  texts.put(Buffer.from('M1'), FRAGMENT);
+  const find = (_: number, bytes: Uint8Array, start: number, end: number) => texts.find(bytes, start, end);
+  const fragments = new LinkedFragments();
+  const asked: number[] = [];
+  let released = 0;
+  const memory = (size: number) => {
+    asked.push(size);
+    return { ...ownMemory(size), release: () => void released++ };
+  };
+  const fill = () => {
+    const room = new Room(body, { memory, fragments });
+    const page = new LinkedBody(
+      body,
+      linked,
+      { texts: [texts], find, put: () => undefined },
+      undefined,
+      room.take,
+    );
+    const made = filledBody({ body, release: () => undefined }, page, { memory }, room);
+    assert.equal(Buffer.from(made.body).toString(), whole);
+    return page.written;
+  };
+  // The first room has the length of the body with its placeholders, so it is given back.
+  assert.equal(fill(), undefined);
+  assert.deepEqual([asked, released], [[body.length, length], 1]);
+  assert.equal(fill(), length);
+  assert.deepEqual([asked.slice(2), released], [[Math.ceil(1.02 * length)], 1]);
+  // A fragment that has to be read first, in the middle of the body.
+  texts.delete(Buffer.from('M1'));
+  const room = new Room(body, { memory, fragments });
+  const page = new LinkedBody(
+    body,
+    linked,
+    { texts: [texts], find, put: () => undefined },
+    undefined,
+    room.take,
+  );
+  assert.deepEqual([page.written, page.lacking], [undefined, [{ link: 'agent', key: 'M1' }]]);
+});
+
+test('a page of records that agents and offices make many times longer asks for no more room for the next one', () => {
+  const asked: number[] = [];
+  const memory = (size: number) => {
+    asked.push(size);
+    return ownMemory(size);
+  };
+  const making = { memory, fragments: new LinkedFragments() };
+  const next = new Room(Buffer.alloc(1000), making);
+  new Room(Buffer.alloc(100), making).end(2000, undefined);
+  assert.equal(next.take(), undefined);
+  new Room(Buffer.alloc(100), making).end(200, undefined);
+  assert.equal(next.take()?.length, 2040);
+  assert.deepEqual(asked, [2040]);
+});
+
+test('links without a key have their own texts, wherever they stand among the others', () => {
+  const links = ['A', 'B', 'C', 'D'].map((name) => ({
+    ...{ name, resource: 'Member', prefix: name, without: `,"${name}":null` },
+  }));
+  const keys = [
+    ['a', 'b', 'c', 'd'],
+    [null, null, 'c', null],
+    ['a', null, null, 'd'],
+    [null, null, null, null],
+    [null, 'b', null, 'd'],
+  ];
+  const text = (own: (record: (string | null)[]) => string): string =>
+    keys.map((record) => `{"K":1${own(record)}}`).join(',');
+  const body = Buffer.from(text((record) => `${LINK_MARK}${JSON.stringify(record)}${LINK_MARK}`));
+  const texts = links.map(({ name }) => {
+    const own = new ByteTexts();
+    own.put(Buffer.from(name.toLowerCase()), Buffer.from(`,"${name}":1`));
+    return own;
+  });
+  const find = (link: number, bytes: Uint8Array, start: number, end: number) =>
+    texts[link]?.find(bytes, start, end) ?? -1;
+  const page = new LinkedBody(body, { ...linked, links }, { texts, find, put: () => undefined });
+  const to = Buffer.alloc(page.length);
+  page.write(to);
+  const own = (record: (string | null)[]) =>
+    record.map((key, link) => `,"${links[link]?.name}":${key === null ? 'null' : 1}`).join('');
+  assert.equal(to.toString(), text(own));
+});
