@@ -7,7 +7,7 @@ import { PlatError, platError } from '../errors/index.ts';
 import { messageOf } from '../shared/error-code.ts';
 import { positionIn } from '../store/changes/change-feed.ts';
 import { PartialFile } from '../store/files/partial-file.ts';
-import { mustHaveFolder } from './options.ts';
+import { mustHaveFolder, mustNotBeFolder } from './options.ts';
 
 export class CheckpointFile {
   readonly #name: string;
@@ -21,6 +21,7 @@ export class CheckpointFile {
    */
   constructor(name: string, write = writeThrough) {
     mustHaveFolder(name);
+    mustNotBeFolder(name);
     this.#name = name;
     this.#write = write;
     try {

@@ -71,12 +71,12 @@ export const EXAMPLES: Readonly<Record<string, readonly [Example, Example, ...Ex
     ['plat key list --store market.db --json', 'for programs'],
   ],
   'key revoke': [
-    ['plat key revoke --store market.db 5bJ2kq', 'by the id that "plat key list" shows'],
-    ['PLAT_STORE=market.db plat key revoke 5bJ2kq', 'the store from the environment'],
+    ['plat key revoke --store market.db k_811b7dfbb007', 'by the id that "plat key list" shows'],
+    ['PLAT_STORE=market.db plat key revoke k_811b7dfbb007', 'the store from the environment'],
   ],
   'key rotate': [
-    ['plat key rotate --store market.db 5bJ2kq', 'both work for a day'],
-    ['plat key rotate --store market.db 5bJ2kq --overlap 2h', 'both work for two hours'],
+    ['plat key rotate --store market.db k_811b7dfbb007', 'both work for a day'],
+    ['plat key rotate --store market.db k_811b7dfbb007 --overlap 2h', 'both work for two hours'],
   ],
   'webhook create': [
     [
@@ -93,31 +93,31 @@ export const EXAMPLES: Readonly<Record<string, readonly [Example, Example, ...Ex
     ['plat webhook list --store market.db --json', 'for programs'],
   ],
   'webhook test': [
-    ['plat webhook test --store market.db wh_5bJ2kq', 'check that the receiver responds'],
-    ['PLAT_STORE=market.db plat webhook test wh_5bJ2kq', 'the store from the environment'],
+    ['plat webhook test --store market.db wh_26a0c6d1f8b04f52', 'check that the receiver responds'],
+    ['PLAT_STORE=market.db plat webhook test wh_26a0c6d1f8b04f52', 'the store from the environment'],
   ],
   'webhook replay': [
     [
-      'plat webhook replay --store market.db wh_5bJ2kq --since 120400',
+      'plat webhook replay --store market.db wh_26a0c6d1f8b04f52 --since 120400',
       'deliver the changes after a number again',
     ],
-    ['plat webhook replay --store market.db wh_5bJ2kq --since end', 'skip undelivered changes'],
+    ['plat webhook replay --store market.db wh_26a0c6d1f8b04f52 --since end', 'skip undelivered changes'],
   ],
   'webhook pause': [
-    ['plat webhook pause --store market.db wh_5bJ2kq', 'while the receiver is down'],
-    ['PLAT_STORE=market.db plat webhook pause wh_5bJ2kq', 'the store from the environment'],
+    ['plat webhook pause --store market.db wh_26a0c6d1f8b04f52', 'while the receiver is down'],
+    ['PLAT_STORE=market.db plat webhook pause wh_26a0c6d1f8b04f52', 'the store from the environment'],
   ],
   'webhook resume': [
-    ['plat webhook resume --store market.db wh_5bJ2kq', 'continue immediately'],
-    ['PLAT_STORE=market.db plat webhook resume wh_5bJ2kq', 'the store from the environment'],
+    ['plat webhook resume --store market.db wh_26a0c6d1f8b04f52', 'continue immediately'],
+    ['PLAT_STORE=market.db plat webhook resume wh_26a0c6d1f8b04f52', 'the store from the environment'],
   ],
   'webhook rotate': [
-    ['plat webhook rotate --store market.db wh_5bJ2kq', 'both secrets sign for a day'],
-    ['PLAT_STORE=market.db plat webhook rotate wh_5bJ2kq', 'the store from the environment'],
+    ['plat webhook rotate --store market.db wh_26a0c6d1f8b04f52', 'both secrets sign for a day'],
+    ['PLAT_STORE=market.db plat webhook rotate wh_26a0c6d1f8b04f52', 'the store from the environment'],
   ],
   'webhook delete': [
-    ['plat webhook delete --store market.db wh_5bJ2kq', 'permanently'],
-    ['PLAT_STORE=market.db plat webhook delete wh_5bJ2kq', 'the store from the environment'],
+    ['plat webhook delete --store market.db wh_26a0c6d1f8b04f52', 'permanently'],
+    ['PLAT_STORE=market.db plat webhook delete wh_26a0c6d1f8b04f52', 'the store from the environment'],
   ],
   restamp: [
     ['plat restamp --store market.db', 'move them back'],
@@ -208,10 +208,15 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   'General:': ['config', 'json', 'logLevel', 'help'],
 };
 
-const groupOf = (option: Option): string => {
+/** Groups of commands that query a source; the same options stand among the others of other commands. */
+const OF_SOURCES: ReadonlySet<string> = new Set(['Source:', 'What to do, and when:']);
+
+const groupOf = (option: Option, { options }: Command): string => {
   if (isRequired(option)) return REQUIRED;
-  const found = Object.entries(GROUPS).find(([, names]) => names.includes(option.attributeName()));
-  return found?.[0] ?? OTHERS;
+  const [found = OTHERS] =
+    Object.entries(GROUPS).find(([, names]) => names.includes(option.attributeName())) ?? [];
+  const hasSource = options.some(({ long }) => long === '--interface');
+  return OF_SOURCES.has(found) && !hasSource ? OTHERS : found;
 };
 
 /** The full name of a command, without `plat`. */
@@ -229,8 +234,8 @@ export function describe(command: Command): void {
   const usual = new Help();
   const order = [REQUIRED, OTHERS, ...Object.keys(GROUPS)];
   const needed = command.options.filter(isRequired);
-  for (const option of command.options) option.helpGroup(groupOf(option));
-  const rank = (option: Option): number => order.indexOf(groupOf(option));
+  for (const option of command.options) option.helpGroup(groupOf(option, command));
+  const rank = (option: Option): number => order.indexOf(groupOf(option, command));
   command
     .usage(
       [...needed.map(({ flags }) => flags), '[options]', ...command.registeredArguments.map(written)].join(

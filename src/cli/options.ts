@@ -2,7 +2,7 @@
  * The options of commands: how they are defined, where their values come from (command line, environment, configuration),
  * and the kinds of values that they take. This module knows nothing of what commands do.
  */
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { platError } from '../errors/index.ts';
@@ -37,7 +37,9 @@ export const JSON_OPTION = (): Option => option('--json', 'machine-readable resu
 
 /** An option of commands that create something that sees only some systems, such as a key. */
 export const SYSTEM_OPTION = (): Option =>
-  option('--system <OUID>', 'only this originating system; may be repeated').argParser(collect).default([]);
+  option('--system <OUID>', 'only this originating system; may be repeated')
+    .argParser(collect)
+    .default([], 'all');
 
 /** For commands that create a missing store. */
 export const NO_CREATE_OPTION = (): Option =>
@@ -89,24 +91,30 @@ const LONGEST = 36_500 * 86_400_000;
 
 /**
  * Parses `24h`, `15m` or `7d`.
+ * @param flag the option that it is the value of
  * @param least the shortest duration that makes sense
  * @returns milliseconds
  * @throws PlatError `usage`
  */
-export function duration(text: string, least = 1000): number {
+export function duration(flag: string, text: string, least = 1000): number {
   const [, amount, unit = ''] = /^(\d+)([smhd])$/.exec(text) ?? [];
   const milliseconds = Number(amount) * (UNITS[unit] ?? 0);
   if (milliseconds >= least && milliseconds <= LONGEST) return milliseconds;
   const amiss = milliseconds > LONGEST ? 'more than 36500d' : 'too short';
   const wrong = amount === undefined ? 'not a duration' : amiss;
-  throw platError('usage', { reason: `${text} is ${wrong}; write 90s, 15m, 24h or 7d.` });
+  throw platError('usage', { reason: `${flag} is ${text}, which is ${wrong}; write 90s, 15m, 24h or 7d.` });
 }
 
 /** @throws PlatError `usage` if there is no file to read */
 export function mustBeFile(path: string): void {
-  const found = statSync(path, { throwIfNoEntry: false });
-  if (found === undefined) throw platError('usage', { reason: `There is no file ${path}.` });
-  if (found.isDirectory()) throw platError('usage', { reason: `${path} is a folder, not a file.` });
+  if (!existsSync(path)) throw platError('usage', { reason: `There is no file ${path}.` });
+  mustNotBeFolder(path);
+}
+
+/** @throws PlatError `usage` for a folder where a file is read or written */
+export function mustNotBeFolder(path: string): void {
+  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  if (isFolder) throw platError('usage', { reason: `${path} is a folder, not a file.` });
 }
 
 /** @throws PlatError `usage` if the folder for a new file does not exist */

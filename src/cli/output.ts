@@ -65,7 +65,7 @@ export function table(given: readonly (readonly string[])[]): string[] {
 const isExpected = (error: unknown): boolean => error instanceof RequestFailure || error instanceof LeaseLost;
 
 /** Errors in what was requested, as opposed to failures while doing it. */
-const WRONG_USE: ReadonlySet<string> = new Set<ErrorCode>(['usage', 'resourceFilled']);
+const WRONG_USE: ReadonlySet<string> = new Set<ErrorCode>(['usage', 'resourceFilled', 'resourceUnknown']);
 
 /** Reports an error on stderr, in one line if it is expected. @returns the exit code */
 export function fail(error: unknown): number {

@@ -119,6 +119,7 @@ const COMMANDS: readonly Listed[] = [
   {
     name: 'completion',
     does: 'print a completion script for a shell',
+    takes: [['<shell>', 'shell to print the script for']],
     load: async () => (await import('./commands/completion.ts')).defineCompletion,
   },
 ];

@@ -22,13 +22,19 @@ export function addSourceOptions(command: Command): Command {
     required('--interface <interface>', 'interface of the root').choices(['reso', 'native']),
     required('--token <token>', 'API key of the source'),
     option('--source <name>', 'name of the source in the store; its host by default'),
-    option('--resources <names>', 'resources to copy, separated by commas').default(
+    option('--resources <names>', 'resources of the copy, separated by commas').default(
       DEFAULT_RESOURCES.join(','),
     ),
     option('--custom-fields', 'request custom fields from the native interface'),
     option('--page-size <rows>', 'maximum page size').argParser(wholeNumber(1, 100_000)).default(1000),
-    option('--window-field <field>', 'timestamp that update windows use'),
-    option('--also-window <fields>', 'further timestamps, if not every change moves the first'),
+    option(
+      '--window-field <field>',
+      'timestamp that update windows use; by default ModificationTimestamp, or that of a replica',
+    ),
+    option(
+      '--also-window <fields>',
+      'further timestamps, separated by commas, if not every change moves the first',
+    ),
   );
 }
 

@@ -193,8 +193,8 @@ export const catalogue = {
     native: 1050,
     message: ({ name }) => `The parameter ${name} is required.`,
   }),
-  versionUnsupported: badRequest<{ version: string }>(
-    ({ version }) => `OData-Version ${JSON.stringify(version)} is not supported; 4.0 and 4.01 are.`,
+  versionUnsupported: badRequest<{ header: string; version: string }>(
+    ({ header, version }) => `${header} ${JSON.stringify(version)} is not supported; 4.0 and 4.01 are.`,
   ),
   syntax: badQuery<{ option: string; position?: number; found: string; expected: string }>(
     ({ option, position, found, expected }) =>

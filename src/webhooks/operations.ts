@@ -4,7 +4,7 @@ import { timestampFrom } from '../dictionary/index.ts';
 import { platError } from '../errors/index.ts';
 import { type FeedPosition, positionIn, START } from '../store/changes/change-feed.ts';
 import type { Webhook, WebhookTarget } from '../store/changes/webhooks.ts';
-import { mustNameSystems } from '../store/keys/new-key.ts';
+import { mustNameSystems, roleNamed } from '../store/keys/new-key.ts';
 import type { Store } from '../store/store.ts';
 import { attempt, type Means, type Outcome } from './attempt.ts';
 import { makeSecret } from './sign.ts';
@@ -35,16 +35,13 @@ export async function createWebhook(
   store: Store,
   asked: NewWebhook,
 ): Promise<{ readonly webhook: ShownWebhook; readonly secret: string }> {
-  const { rules, dictionary } = await store.model();
+  const model = await store.model();
   const url = addressOf(asked);
   mustBeToken(asked.bearer);
   mustNameSystems(asked.systems, 'system');
-  const role = rules.roles.get(asked.role);
-  if (role === undefined) {
-    throw refuse(`There is no role ${asked.role}; there are ${[...rules.roles.keys()].join(', ')}.`);
-  }
+  const role = roleNamed(model, asked.role);
   for (const resource of asked.resources) {
-    if (!dictionary.resources.has(resource)) throw platError('resourceUnknown', { name: resource });
+    if (!model.dictionary.resources.has(resource)) throw platError('resourceUnknown', { name: resource });
     if (!role.readsResource(resource)) throw refuse(`The role ${asked.role} does not read ${resource}.`);
   }
   const { position } = await store.feed({ since: 'end', limit: 1 });

@@ -54,7 +54,7 @@ test('the sequence is written from the start or from a number, with records, as 
   assert.deepEqual(await wrong('--role', 'nobody'), {
     code: 2,
     out: '',
-    err: 'plat: There is no role nobody.\n',
+    err: 'plat: There is no role nobody; there are private, idx, vow, public, portal.\n',
   });
   assert.equal((await wrong('--since', 'x')).code, 2);
   const gone = await wrong('--since', '900000000');
@@ -209,10 +209,7 @@ test('a checkpoint that another process has changed, or that cannot be written, 
   mkdirSync(at.path('folder'));
   assert.deepEqual(
     refused(() => new CheckpointFile(at.path('folder'))),
-    [
-      'usage',
-      `The checkpoint ${at.path('folder')} cannot be used: EISDIR: illegal operation on a directory, read.`,
-    ],
+    ['usage', `${at.path('folder')} is a folder, not a file.`],
   );
   // Before a line is written.
   mkdirSync(at.path('new.partial'));

@@ -98,6 +98,8 @@ test('an export never replaces a store, whatever its name, nor the log of one', 
   const at = place(t);
   await filled(at);
   symlinkSync(at.path('m.db'), at.path('link.ndjson'));
+  const folder = await at.run(['export', '--store', 'm.db', '--resource', 'Property', '--out', '.']);
+  assert.deepEqual(folder, { code: 2, out: '', err: 'plat: . is a folder, not a file.\n' });
   const ways = ['m.db', 'link.ndjson', 'm.db-wal'].flatMap((out) => [
     [out, '--resource', 'Property'],
     [out, '--declarations'],

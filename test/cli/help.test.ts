@@ -77,6 +77,21 @@ test('--help shows examples, required options first, and options grouped by topi
     assert.ok(help.includes(`  # ${does}\n  ${line}\n`), line);
 });
 
+test('the list of commands shows the arguments of each, and only commands with a source group options by it', async (t) => {
+  const at = place(t);
+  assert.match(await at.done(['--help']), /^ {2}completion \[options\] <shell> /m);
+  const headings = async (...command: readonly string[]): Promise<(string | undefined)[]> =>
+    [...(await at.done([...command, '--help'])).matchAll(/^(\S.*:)$/gm)].slice(1, -1).map(([, each]) => each);
+  assert.deepEqual(await headings('webhook', 'create'), ['Options:', 'General:']);
+  assert.deepEqual(await headings('delete'), [
+    'Required (each also from the environment or plat.config.json):',
+    'Options:',
+    'Store:',
+    'General:',
+  ]);
+  assert.match(await at.done(['key', 'create', '--help']), /may be repeated \(default: all,/);
+});
+
 test('every option of every command is in a group', async () => {
   for (const command of leavesOf(await loadProgram())) {
     const loose = command.options.filter(({ helpGroupHeading }) => helpGroupHeading === undefined);

@@ -173,6 +173,7 @@ const COPY = [
 ];
 
 const WRONG_URLS = [
+  'here',
   'api=here',
   'api=ftp://x',
   'api=https://x/?a=1',
@@ -212,7 +213,7 @@ test('errors at the start: no store, a port in use, half of a certificate, a wro
     'plat: c.pem cannot be read.',
     ...WRONG_URLS.map(
       (url) =>
-        `plat: --public-url takes api=URL,replication=URL,floorplans=URL, not ${url.split(',').at(-1)}.`,
+        `plat: --public-url takes api=URL,replication=URL,floorplans=URL,admin=URL, not ${url.split(',').at(-1)}.`,
     ),
     "plat: option '--api-port <port>' argument '65536' is invalid. It takes a whole number from 0 to 65535.",
     'plat: There is no file o.json.',
@@ -303,9 +304,9 @@ test('invalid keys are rejected', async (t) => {
         'plat: --name <name> is missing; PLAT_NAME in the environment and "name" in plat.config.json do as well.',
       ],
       [1, '', 'plat: There is no key k1.'],
-      [2, '', 'plat: long is not a duration; write 90s, 15m, 24h or 7d.'],
-      [2, '', 'plat: 999999999d is more than 36500d; write 90s, 15m, 24h or 7d.'],
-      [2, '', 'plat: 0s is too short; write 90s, 15m, 24h or 7d.'],
+      [2, '', 'plat: --overlap is long, which is not a duration; write 90s, 15m, 24h or 7d.'],
+      [2, '', 'plat: --overlap is 999999999d, which is more than 36500d; write 90s, 15m, 24h or 7d.'],
+      [2, '', 'plat: --update-every is 0s, which is too short; write 90s, 15m, 24h or 7d.'],
       [2, '', 'plat: The --token has characters other than visible ASCII, or none.'],
       [2, '', 'plat: The --token has characters other than visible ASCII, or none.'],
     ],

@@ -54,6 +54,16 @@ test('a service delivers to webhooks that another process creates, tests, pauses
     refused.err,
     /is not encrypted; only a host of a private network \(--private-hosts\) may be addressed by http/,
   );
+  const unknown = await at.run([
+    'webhook',
+    'create',
+    ...store,
+    '--url',
+    'https://x.example/',
+    '--resources',
+    'Nope',
+  ]);
+  assert.deepEqual([unknown.code, unknown.err], [2, 'plat: There is no resource Nope.\n']);
   const make = ['webhook', 'create', ...store, '--private-hosts', '--resources', 'Property', '--json'];
   const made = JSON.parse(await at.done([...make, '--url', `${url}/`]));
   assert.match(made.secret, /^whsec_/);

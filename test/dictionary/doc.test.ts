@@ -22,7 +22,7 @@ const xmlOf = (source: CsdlSource): string => csdlXml(csdlDocument(source));
 const withoutIndent = (text: string): string => text.replaceAll(/^ +/gm, '');
 
 describe('docs/dictionary.md', () => {
-  const declarations: Declarations = JSON.parse(block('json'));
+  const { dictionary: declarations }: { dictionary: Declarations } = JSON.parse(block('json'));
   const declared = declare(standard, declarations);
 
   it('has a valid example of declared fields', () => {

@@ -8,7 +8,7 @@ import type { Scope } from '../support/engine.ts';
 import type { Json } from '../support/world.ts';
 import { change, keyOf, keysUpTo, listings, take } from './support/feed.ts';
 import { json, type Reply, type Seen } from './support/loopback.ts';
-import { nativeServer, success } from './support/native-server.ts';
+import { failure, nativeServer, success } from './support/native-server.ts';
 import { metadataOf, type ODataServer, odataServer, PROBES } from './support/odata-server.ts';
 import { makeReplica, type TestReplica } from './support/replica.ts';
 
@@ -103,6 +103,52 @@ test('native: a response without D.Results is an error', async (t) => {
     replica.replicate(),
     failed('transient', `${server.root}listings?_limit=50&_skiptoken= answered without D.Results`),
   );
+});
+
+test('native: a success that is none is an error with the code and the message of the source', async (t) => {
+  const clock = testClock();
+  const server = await nativeServer(t, clock, listings(3, clock));
+  const replica = await makeReplica(t, { from: server.root, interface: 'native', clock });
+  const unable = json({ D: { Success: false, Code: 1500, Message: 'No accounts today' } });
+  server.intercept = ({ path }) => (path === '/v1/accounts' ? unable : undefined);
+  const reason = `${server.root}accounts?_limit=50&_skip=0 answered without D.Results (Success is false, code 1500: No accounts today)`;
+  await assert.rejects(replica.replicate(), { kind: 'transient', message: reason });
+});
+
+test('native: a source that returns fewer records at once than plat requests is verified and purged', async (t) => {
+  const clock = testClock();
+  const server = await nativeServer(t, clock, listings(130, clock));
+  const from = { from: server.root, interface: 'native', clock, resources: ['Property'] } as const;
+  const replica = await makeReplica(t, from);
+  const tooMany = failure(400, 1053, '_limit is more than 50');
+  server.intercept = ({ query }) => (Number(query.get('_limit') ?? 0) > 50 ? tooMany : undefined);
+  assert.equal(await replica.replicate(), 'done');
+  // All of them are requested again by their keys, before they count as missing.
+  server.listings = [];
+  const [verified] = await replica.verify();
+  assert.deepEqual(
+    [verified?.atSource, verified?.differences.map(({ key, kind }) => `${kind} ${key}`)],
+    [0, keysUpTo(130).map((key) => `not-at-source ${key}`)],
+  );
+  assert.equal(await replica.replicate({ step: 'purge' }), 'guarded');
+  assert.equal(await replica.replicate({ step: 'purge', force: true }), 'done');
+  assert.deepEqual(await replica.keys('Property'), []);
+});
+
+test('a field for windows that the source lacks is an error, and the copy stays as it was', async (t) => {
+  const { server, replica } = await scene(t);
+  server.traits.metadata = metadataOf({ ModificationTimestamp: 'Edm.DateTimeOffset' });
+  await assert.rejects(replica.replicate({ windowField: 'ModifiedAt' }), {
+    code: 'usage',
+    message: 'The source has no field ModifiedAt in Property, which --window-field names.',
+  });
+  await assert.rejects(replica.replicate({ alsoWindow: ['PhotosChangeTimestamp', 'PhotoChange'] }), {
+    code: 'usage',
+    message: 'There is no field PhotoChange in Property, which --also-window names.',
+  });
+  assert.deepEqual(await replica.keys('Property'), []);
+  assert.equal(await replica.replicate({ windowField: 'ModificationTimestamp' }), 'done');
+  assert.equal(server.records.get('Property')?.length, 12);
 });
 
 test('wrong types: the record goes to the quarantine with its reason and payload, the rest is stored', async (t) => {

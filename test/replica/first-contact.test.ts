@@ -52,7 +52,9 @@ test('a source that was reached before, and one that responds that it is busy, a
   assert.equal(replica.reported('retry').length, 6);
   isDown = true;
   replica.events.length = 0;
-  await assert.rejects(replica.replicate(), { message: REFUSED });
+  await assert.rejects(replica.replicate(), {
+    message: `Nothing answers at ${server.root} (${REFUSED})`,
+  });
   assert.deepEqual(replica.reported('retry'), waits(500, 1000, 2000, 4000, 8000, 16_000, 30_000));
 });
 

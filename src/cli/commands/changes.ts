@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { PlatError, platError } from '../../errors/index.ts';
 import { recordNamed } from '../../store/changes/changed-records.ts';
 import { changePages } from '../../store/changes/follow-changes.ts';
+import { roleNamed } from '../../store/keys/new-key.ts';
 import { CheckpointFile } from '../checkpoint-file.ts';
 import { withStore } from '../open-store.ts';
 import { addOptions, applyConfig, CONFIG_OPTION, option, STORE_OPTION } from '../options.ts';
@@ -32,9 +33,7 @@ export function defineChanges(changes: Command): void {
     await withStore(address, { create: false }, async (store) => {
       const named = listIn(resources);
       for (const name of named ?? []) knownResource(await store.model(), name);
-      if (role !== undefined && !(await store.model()).rules.roles.has(role)) {
-        throw platError('usage', { reason: `There is no role ${role}.` });
-      }
+      if (role !== undefined) roleNamed(await store.model(), role);
       const request = { since: begin, follow: follow === true, records, resources: named, role, signal };
       try {
         for await (const page of changePages(store, request)) {

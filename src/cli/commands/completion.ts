@@ -2,7 +2,7 @@
  * Completion scripts for shells, generated from the definitions of commands and options, so that a shell does not have to
  * start plat for each completion. This module knows nothing of what the commands do.
  */
-import { Argument, type Command } from 'commander';
+import type { Command } from 'commander';
 import { BUILT_IN_ACCESS } from '../../access/roles.ts';
 import { standardDictionary } from '../../dictionary/index.ts';
 import { nameOf } from '../help.ts';
@@ -51,15 +51,14 @@ interface KnownNames {
 
 /** @param every loads the program with all its commands */
 export function defineCompletion(completion: Command, every: () => Promise<readonly Command[]>): void {
-  completion
-    .addArgument(new Argument('<shell>', 'shell to print the script for').choices(SHELLS))
-    .action(async (shell: Shell) => {
-      const names = {
-        resources: [...standardDictionary().resources.keys()],
-        roles: BUILT_IN_ACCESS.roles.map(({ name }) => name),
-      };
-      writeText(completionScript(shell, await every(), names));
-    });
+  for (const argument of completion.registeredArguments) argument.choices(SHELLS);
+  completion.action(async (shell: Shell) => {
+    const names = {
+      resources: [...standardDictionary().resources.keys()],
+      roles: BUILT_IN_ACCESS.roles.map(({ name }) => name),
+    };
+    writeText(completionScript(shell, await every(), names));
+  });
 }
 
 /** @param every the program and all its commands */

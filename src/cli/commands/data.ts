@@ -16,6 +16,7 @@ import {
   CONFIG_OPTION,
   JSON_OPTION,
   mustHaveFolder,
+  mustNotBeFolder,
   option,
   required,
   STORE_OPTION,
@@ -41,6 +42,7 @@ async function* linesOf(records: AsyncIterable<string>): AsyncIterable<string> {
 /** @throws PlatError `usage` for a file that an export must not replace: a store, perhaps the one that is exported */
 function mustBeReplaceable(out: string): void {
   mustHaveFolder(out);
+  mustNotBeFolder(out);
   if (!isOfDatabase(out)) return;
   throw platError('usage', {
     reason: `${out} belongs to an SQLite database, which an export does not replace.`,

@@ -55,7 +55,7 @@ export function defineKeys(key: Command): void {
     ],
   };
   defineIdCommand(key, rotate, async (store, id, { overlap, json }) => {
-    const overlapping = duration(overlap, 0);
+    const overlapping = duration('--overlap', overlap, 0);
     const old = (await store.keys.list()).find((each) => each.id === id);
     if (old === undefined) throw unknownKey(id);
     const { name, kind, role, systems, expiresAt, revokedAt } = old;

@@ -110,7 +110,9 @@ export function defineReplicate(command: Command): void {
       .default(8084),
     option('--admin-host <host>', 'address of the admin port').default('127.0.0.1'),
     ...Object.values(LIMITS).map((flags) =>
-      option(flags, 'limit of the source for this token').argParser(wholeNumber(1, Number.MAX_SAFE_INTEGER)),
+      option(flags, 'limit of the source for this token; none by default').argParser(
+        wholeNumber(1, Number.MAX_SAFE_INTEGER),
+      ),
     ),
   );
   command.action(async () => {
@@ -236,11 +238,11 @@ function runOptions(settings: ReplicateSettings) {
     purgeShare: purgeShare / 100,
     force: force === true,
     limits,
-    updateEvery: duration(updateEvery),
-    purgeEvery: duration(purgeEvery),
-    accountsEvery: duration(accountsEvery),
+    updateEvery: duration('--update-every', updateEvery),
+    purgeEvery: duration('--purge-every', purgeEvery),
+    accountsEvery: duration('--accounts-every', accountsEvery),
     follow: followBy,
-    proofEvery: duration(proofEvery),
+    proofEvery: duration('--proof-every', proofEvery),
   };
 }
 

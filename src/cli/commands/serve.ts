@@ -47,7 +47,10 @@ export function addServeOptions(command: Command): Command {
     option('--admin-host <host>', 'address of the admin port').default('127.0.0.1'),
     option('--tls-cert <file>', 'file with the certificate chain in PEM format'),
     option('--tls-key <file>', 'file with the private key in PEM format'),
-    option('--public-url <urls>', 'public base URLs of the surfaces: api=URL,replication=URL,floorplans=URL'),
+    option(
+      '--public-url <urls>',
+      'public base URLs of the surfaces: api=URL,replication=URL,floorplans=URL,admin=URL',
+    ),
     option('--trust-proxy', 'trust Host, X-Forwarded-* and Forwarded from a proxy in front'),
     option('--log-level <level>', 'minimum level of log lines')
       .choices(['debug', 'info', 'warn', 'error', 'silent'])
@@ -257,11 +260,11 @@ function publicUrls(given: ServeSettings['publicUrl']): ServiceOptions['publicUr
       ? given.split(',').map((part) => part.split(/=(.*)/s, 2))
       : Object.entries(given);
   const urls: Partial<Record<SurfaceName, string>> = {};
-  for (const [name = '', url = ''] of pairs) {
+  for (const [name = '', url] of pairs) {
     const surface = SURFACES.find((known) => known === name);
-    if (surface === undefined || urls[surface] !== undefined || !isBase(url)) {
+    if (surface === undefined || urls[surface] !== undefined || url === undefined || !isBase(url)) {
       throw platError('usage', {
-        reason: `--public-url takes api=URL,replication=URL,floorplans=URL, not ${name}=${url}.`,
+        reason: `--public-url takes api=URL,replication=URL,floorplans=URL,admin=URL, not ${url === undefined ? name : `${name}=${url}`}.`,
       });
     }
     urls[surface] = url.replace(/\/+$/, '');

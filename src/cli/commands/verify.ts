@@ -28,7 +28,7 @@ export function defineVerify(command: Command): void {
     .addOption(
       option(
         '--sample <n>',
-        'compare the content of this many records of each resource; all keys are compared',
+        'compare the content of only this many records of each resource; all keys are compared',
       ).argParser(wholeNumber(0, Number.MAX_SAFE_INTEGER)),
     )
     .action(async () => {

@@ -105,11 +105,18 @@ export class SourceClient {
       if (!isUnreached(failure)) this.#hasConnected = true;
       const backoff = this.#hasConnected ? usual : firstContact;
       const most = options.attempts ?? backoff.attempts;
-      if (failures >= most || this.#failuresInARow >= BREAKER) throw failure;
+      if (failures >= most || this.#failuresInARow >= BREAKER) throw this.#inTheEnd(failure);
       const wait = waitAfter(failures, failure.retryAfter, backoff, environment.random);
       listener({ kind: 'retry', reason: failure.message, attempt: failures, wait });
       return wait;
     });
+  }
+
+  /** What is reported of a failure after which no further attempt follows. */
+  #inTheEnd(failure: RequestFailure): RequestFailure {
+    if (!isUnreached(failure)) return failure;
+    const reason = `Nothing answers at ${this.#options.root.href} (${failure.message})`;
+    return new RequestFailure(failure.kind, reason, { cause: failure.cause });
   }
 
   /**

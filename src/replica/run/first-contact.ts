@@ -31,8 +31,7 @@ export async function explainFirstContact(
   if (!(error instanceof RequestFailure)) return error;
   if (isUnreached(error)) {
     const remedy = watch === true ? '' : '; check --from, or wait for it with --watch';
-    const reason = `Nothing answers at ${rootOf(from).href} (${error.message})${remedy}`;
-    return new RequestFailure(error.kind, reason, { cause: error.cause });
+    return new RequestFailure(error.kind, `${error.message}${remedy}`, { cause: error.cause });
   }
   // With 400 a service answers where `--from` names a resource: what follows that is taken for a key.
   return error.status === 404 || error.status === 400

@@ -147,6 +147,7 @@ export async function openCopy(options: SessionOptions, { name, lease }: Acquire
   const sizeOf = (collection: string): PageSize =>
     pageSizes.getOrInsertComputed(collection, () => new PageSize(options.pageSize ?? PAGE_SIZE, report));
   const feed = await (identity === undefined ? discover(options) : discoverNew(options));
+  mustHaveWindowField(feed, options.windowField);
   if (identity !== undefined && checkpoint.get('identity') === undefined && !force) {
     await assertNewFeed(store, { name, identity: identity.identity, feed });
   }
@@ -159,6 +160,26 @@ export async function openCopy(options: SessionOptions, { name, lease }: Acquire
   const isOwn = options.mediaPrivateHosts === true || isPrivateHost(rootOf(options.from));
   const files = await MediaFolder.open(mediaFolder, name);
   return welcome({ ...common, files, filesEgress: isOwn ? 'any' : 'public' });
+}
+
+/** @throws PlatError `usage` for a field that no copied collection has: its windows would silently use another one */
+function mustHaveWindowField({ capabilities: { resources }, windowField }: Source, named?: string): void {
+  if (named === undefined || resources.some((name) => windowField(name) === named)) return;
+  throw platError('usage', {
+    reason: `The source has no field ${named} in ${resources.join(', ')}, which --window-field names.`,
+  });
+}
+
+/** @throws PlatError `usage` for a field of `--also-window` that no copied resource has: no window would use it */
+async function mustHaveFields({ feed, settings, store }: Copy): Promise<void> {
+  const model = await store.model();
+  const resources = feed.capabilities.resources.flatMap(resourcesIn);
+  const isUnknown = (name: string) => resources.every((each) => !model.resource(each).fields.has(name));
+  const unknown = settings.alsoWindow.find(isUnknown);
+  if (unknown === undefined) return;
+  throw platError('usage', {
+    reason: `There is no field ${unknown} in ${resources.join(', ')}, which --also-window names.`,
+  });
 }
 
 /** The same copy with a source that was queried again, since it shows other fields now. */
@@ -185,6 +206,7 @@ async function welcome(copy: Copy): Promise<Copy> {
     const refused = await declareFields(store, feed.foreignFields, report);
     for (const { resource, name } of refused) report({ kind: 'field', resource, name, taken: 'ignored' });
   }
+  await mustHaveFields(copy);
   await compareFingerprint(copy);
   return copy;
 }

@@ -1,5 +1,11 @@
 /** Pages that are put together from several answers, and keys that are requested in smaller groups. */
-import { isOfRequest, isServerFault, isTooLarge, type RequestFailure } from '../http/failure.ts';
+import {
+  isOfRequest,
+  isServerFault,
+  isTooLarge,
+  mayAskTooMuch,
+  type RequestFailure,
+} from '../http/failure.ts';
 import type { Source, SourcePage } from './source.ts';
 
 /** The responses to several requests as one page without a successor. */
@@ -20,8 +26,8 @@ export const NOTHING = joinPages([]);
 type Ask = (keys: readonly string[]) => Promise<SourcePage>;
 
 /**
- * Requests keys, and in halves for those that are too large to be read together. Of a record that is too large by
- * itself it is known that the source has it, and not what it is.
+ * Requests keys, and in halves for those that are too large to be read together, or more than the source accepts in one
+ * request. Of a record that is too large by itself it is known that the source has it, and not what it is.
  * @param nameOf what the quarantine calls the response for a key
  */
 export async function inHalves(
@@ -33,9 +39,11 @@ export async function inHalves(
   try {
     return await ask(keys);
   } catch (error) {
-    if (!isTooLarge(error)) throw error;
+    const isAlone = keys.length < 2;
+    const isForMany = !isAlone && isOfRequest(error) && mayAskTooMuch(error);
+    if (!isTooLarge(error) && !isForMany) throw error;
     const [only = ''] = keys;
-    if (keys.length < 2) return unable(resource, only, nameOf(only), error.message);
+    if (isAlone) return unable(resource, only, nameOf(only), error.message);
   }
   const middle = keys.length >> 1;
   return joinPages([

@@ -37,6 +37,9 @@ export const DOCUMENTS = [
   'native-filter.md',
   'dictionary.md',
   'errors.md',
+  'clients.md',
+  'changes.md',
+  'webhooks.md',
   'replication.md',
   'roles.md',
 ] as const;

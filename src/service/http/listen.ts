@@ -75,4 +75,5 @@ const REASONS: Readonly<Record<string, (port: string) => string>> = {
   EACCES: (port) => `Port ${port} may not be used by this user.`,
   EADDRNOTAVAIL: () => 'The host to listen on is not an address of this machine.',
   ENOTFOUND: () => 'The host to listen on is not known.',
+  EAI_AGAIN: () => 'The name of the host to listen on cannot be looked up.',
 };

@@ -113,11 +113,13 @@ export function negotiateVersion({
   'odata-maxversion': maxVersion,
 }: Headers): ODataVersion {
   if (version !== undefined && version !== '4.0' && version !== '4.01') {
-    throw platError('versionUnsupported', { version });
+    throw platError('versionUnsupported', { header: 'OData-Version', version });
   }
   if (maxVersion !== undefined) {
     const number = /^\d+(\.\d+)?$/.test(maxVersion) ? Number(maxVersion) : Number.NaN;
-    if (Number.isNaN(number) || number < 4) throw platError('versionUnsupported', { version: maxVersion });
+    if (Number.isNaN(number) || number < 4) {
+      throw platError('versionUnsupported', { header: 'OData-MaxVersion', version: maxVersion });
+    }
     if (number < 4.01) return '4.0';
   }
   return version ?? '4.01';

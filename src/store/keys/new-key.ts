@@ -73,16 +73,21 @@ export function mustNameSystems(systems: readonly string[], word: string): void 
   if (systems.some((each) => each.trim() === '')) throw platError('usage', { reason: `A ${word} is blank.` });
 }
 
+/** A role of the store. @throws PlatError `usage` that lists the roles */
+export function roleNamed({ rules }: StoreModel, name: string) {
+  const role = rules.roles.get(name);
+  if (role !== undefined) return role;
+  const known = [...rules.roles.keys()].join(', ');
+  throw platError('usage', { reason: `There is no role ${name}; there are ${known}.` });
+}
+
 /** @throws PlatError `usage` for an unknown role, a blank system, and for a floor plan key without a system */
 export function mustBePossible(
   asked: Pick<NewKey, 'kind' | 'role' | 'systems'>,
-  { rules }: StoreModel,
+  model: StoreModel,
   words = PLAIN_WORDS,
 ): void {
-  if (!rules.roles.has(asked.role)) {
-    const known = [...rules.roles.keys()].join(', ');
-    throw platError('usage', { reason: `There is no role ${asked.role}; there are ${known}.` });
-  }
+  roleNamed(model, asked.role);
   mustNameSystems(asked.systems, words.system);
   if (asked.kind === 'floorplans' && asked.systems.length === 0) {
     throw platError('usage', { reason: `A floorplans key needs at least one ${words.system}.` });

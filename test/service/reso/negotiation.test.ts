@@ -68,8 +68,9 @@ test('an unknown OData-Version or an OData-MaxVersion below 4.0 gets 400', async
     });
   }
   for (const version of ['3.0', 'x']) {
-    const [status, code] = await feed.error('Property', { 'odata-maxversion': version });
-    assert.deepEqual([status, code], [400, 'versionUnsupported']);
+    const answer = await feed.get('Property', { headers: { 'odata-maxversion': version } });
+    const message = `OData-MaxVersion ${JSON.stringify(version)} is not supported; 4.0 and 4.01 are.`;
+    assert.deepEqual([answer.status, answer.json], [400, { error: { code: 'versionUnsupported', message } }]);
   }
 });
 

@@ -281,7 +281,9 @@ const joined = (answers: readonly NativeAnswer[]): NativeAnswer => ({
 export function readResults(answer: Answer): NativeAnswer {
   const { D: content } = readJson(answer);
   if (!isObject(content) || !Array.isArray(content.Results)) {
-    throw new RequestFailure('transient', `${answer.url} answered without D.Results`);
+    const { Success, Code, Message } = isObject(content) ? content : {};
+    const why = Success === false ? ` (Success is false, code ${Code}: ${Message})` : '';
+    throw new RequestFailure('transient', `${answer.url} answered without D.Results${why}`);
   }
   const { SkipToken: token, Pagination: pagination } = content;
   return {
