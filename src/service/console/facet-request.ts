@@ -19,7 +19,7 @@ import { understand } from '../native/accounts.ts';
 import { bindListings, listingNames, listingResource } from '../native/listings.ts';
 import { bind, nativeExchange, type RoutedExchange } from '../native/native-request.ts';
 import { openHouseNames, openHouseResource } from '../native/parts.ts';
-import { valueAsConfigured } from '../reso/enumerations.ts';
+import { valueAsConfigured } from '../reso/written-values.ts';
 
 /** The maximum number of fields that are counted, and of edges. */
 const MOST_FIELDS = 20;

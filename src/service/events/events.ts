@@ -13,7 +13,7 @@ import {
   signingFor,
 } from '../exchange.ts';
 import { chooseType } from '../http/negotiation.ts';
-import { recordAsConfigured } from '../reso/enumerations.ts';
+import { recordAsRequested } from '../reso/written-values.ts';
 import type { Following } from './event-pages.ts';
 import type { EventStreams } from './event-streams.ts';
 
@@ -115,7 +115,7 @@ function followingOf(
             written: (view, resource, text) => {
               if (!view.enumerations) return text;
               const given = { resource, expansions: [] };
-              const named = recordAsConfigured({ session: { ...session, view } }, given, Buffer.from(text));
+              const named = recordAsRequested({ session: { ...session, view } }, given, Buffer.from(text));
               return Buffer.from(named).toString();
             },
           },

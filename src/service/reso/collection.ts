@@ -26,7 +26,6 @@ import {
 import { readingOf } from '../paging/reading.ts';
 import { before, type Cut, cutAhead, windowOf, windowText } from '../paging/window.ts';
 import { delta } from './delta.ts';
-import { asConfigured } from './enumerations.ts';
 import {
   carriedPageSize,
   carriedWindowEnd,
@@ -40,6 +39,7 @@ import {
   begun,
   contextFields,
   contextMember,
+  countMember,
   ended,
   plainText,
   preferenceHeaders,
@@ -51,6 +51,7 @@ import {
   withKey,
 } from './resource-request.ts';
 import { isEntitySet, trackingOf } from './tracking.ts';
+import { areReady, recordsAsRequested } from './written-values.ts';
 
 type CollectionPath = ResourcePath & { kind: 'collection' };
 type CountPath = ResourcePath & { kind: 'count' };
@@ -100,9 +101,9 @@ export async function collection(request: ResoRequest, path: CollectionPath): Pr
         });
   const head = {
     ...contextMember(request, `#${path.resource.resource.name}${contextFields(query)}`),
-    ...(query.count && answer.count !== undefined ? { '@odata.count': answer.count } : {}),
+    ...(query.count && answer.count !== undefined ? countMember(request, answer.count) : {}),
   };
-  const records = asConfigured(request, query, recordsOf(page));
+  const records = recordsAsRequested(request, query, recordsOf(page));
   const last = link === undefined && tracking !== undefined ? deltaLink(exchange, tracking.token) : undefined;
   const window = windowOf(query.filter);
   const step = walkStep(token, skip, page);
@@ -159,7 +160,7 @@ async function read(
     shape: await shapeOf(request, query),
     files: signingFor(context, exchange, session),
     model: session.model,
-    gzip: takesGzip(exchange) && !session.view.enumerations,
+    gzip: takesGzip(exchange) && areReady(request),
     taken: exchange.taken,
   });
   if (resource.fromChanges) await mustBeKnown(request, lowerBound(filter));

@@ -10,8 +10,8 @@ import { negotiateVersion } from '../http/negotiation.ts';
 import { owned } from '../paging/read-page.ts';
 import { keyField, keyLiteral, keysOf } from './delta-keys.ts';
 import type { Following } from './delta-steps.ts';
-import { asConfigured } from './enumerations.ts';
 import { contextMember, shapeOf } from './resource-request.ts';
+import { recordsAsRequested } from './written-values.ts';
 
 /** The current state of some records. */
 interface Changed {
@@ -54,7 +54,7 @@ export async function changedRecords(following: Following, keys: readonly string
     context.read,
   );
   const page = await owned(exchange.taken, read);
-  return { removed, records: asConfigured(request, query, recordsOf(page)), rows: page.rows };
+  return { removed, records: recordsAsRequested(request, query, recordsOf(page)), rows: page.rows };
 }
 
 /** An entry for a record that is no longer in the collection, in the form of the OData version that the client requested. */
@@ -74,7 +74,10 @@ function removedEntry(
       reason,
     });
   }
-  return JSON.stringify({ '@removed': { reason }, [resource.key]: value });
+  return JSON.stringify({
+    '@removed': { reason },
+    [resource.key]: request.numbersAsText ? String(value) : value,
+  });
 }
 
 function isOneOf({ query: { resource } }: Following, keys: readonly string[]): Expression {

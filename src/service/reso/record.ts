@@ -9,12 +9,12 @@ import type { ResourcePath } from '../../query/odata/resource-path.ts';
 import type { Reply } from '../exchange.ts';
 import { basisOfRecord } from '../kept/basis.ts';
 import { unlessKnown, weakTag } from '../reply/conditions.ts';
-import { recordAsConfigured, valueAsConfigured } from './enumerations.ts';
 import { readRecord, recordRequest, resolve, type Target } from './resolve.ts';
 import {
   begun,
   contextFields,
   contextMember,
+  countMember,
   negotiate,
   plainText,
   preferenceHeaders,
@@ -24,6 +24,7 @@ import {
   resoJson,
   shapeOf,
 } from './resource-request.ts';
+import { recordAsRequested } from './written-values.ts';
 
 type RecordPath = ResourcePath & { kind: 'record' };
 type FieldPath = ResourcePath & { kind: 'field' };
@@ -44,7 +45,7 @@ export async function record(request: ResoRequest, path: RecordPath): Promise<Re
   const shape = await shapeOf(request, query);
   const stored = await requireText(request, found.target, shape);
   exchange.timings.start('encode');
-  const text = recordAsConfigured(request, query, stored);
+  const text = recordAsRequested(request, query, stored);
   const etag = weakTag(text);
   const head = {
     ...contextMember(request, `#${path.resource.resource.name}${contextFields(query)}/$entity`),
@@ -75,10 +76,10 @@ export async function customFields(request: ResoRequest, path: CustomPath): Prom
   const count = hasCustomFields(resource) ? 1 : 0;
   if (give === 'count') return plainText(String(count));
   const isGiven = count > 0 && (query.skip ?? 0) === 0 && query.top !== 0;
-  const text = isGiven ? recordAsConfigured(request, query, stored) : new Uint8Array(0);
+  const text = isGiven ? recordAsRequested(request, query, stored) : new Uint8Array(0);
   const head = {
     ...contextMember(request, `#${resource.resource.name}/${CUSTOM_FIELDS}${contextFields(query)}`),
-    ...(query.count ? { '@odata.count': count } : {}),
+    ...(query.count ? countMember(request, count) : {}),
   };
   return taggedJson(request, weakTag(text), [begun(head, '"value":['), text, ']}'], isGiven ? 1 : 0);
 }
@@ -106,9 +107,10 @@ export async function field(request: ResoRequest, path: FieldPath): Promise<Repl
   if (found.kind !== 'record') return NOTHING;
   exchange.timings.start('store');
   const shape = await shapeOf(request, { ...query, selection: { all: false, fields: [named], hidden: [] } });
-  const text = await requireText(request, found.target, shape);
+  const stored = await requireText(request, found.target, shape);
+  const text = recordAsRequested(request, query, stored);
   const values: Record<string, unknown> = JSON.parse(Buffer.from(text).toString());
-  const value = valueAsConfigured(request, named, values[named.name]);
+  const value = values[named.name];
   if (give === 'count') return plainText(String(Array.isArray(value) ? value.length : 0));
   if (value === null || value === undefined) return NOTHING;
   if (give === 'text') return plainText(typeof value === 'string' ? value : JSON.stringify(value));

@@ -26,6 +26,8 @@ export interface ResoRequest {
   readonly root: string;
   /** How much control information the client requested. */
   readonly level: MetadataLevel;
+  /** Whether the client requested numbers of the types Edm.Int64 and Edm.Decimal as strings (OData JSON format 4.01, 3.2). */
+  readonly numbersAsText: boolean;
 }
 
 /** How much of the information that a client could compute itself the response contains (OData JSON format 4.01, 3.1). */
@@ -36,17 +38,25 @@ export function resoRequest(context: ServiceContext, exchange: Exchange, session
   const options = parseQueryOptions(exchange.query);
   const preferences = parsePreferences(exchange.headers.prefer);
   const root = `${exchange.base}${exchange.surface.resoRoot ?? '/'}`;
-  const level = levelOf(options, exchange);
-  return { context, exchange, session, options, preferences, root, level };
+  const form = requestedForm({ options, exchange });
+  const given = parameterOf(form, 'application/json', ['odata.metadata', 'metadata']);
+  const level = METADATA_LEVELS.find((each) => each === given) ?? 'minimal';
+  const numbersAsText = parameterOf(form, 'application/json', ['ieee754compatible']) === 'true';
+  return { context, exchange, session, options, preferences, root, level, numbersAsText };
 }
 
 /** The media type of a response in JSON. */
-export const resoJson = ({ level }: Pick<ResoRequest, 'level'>): string =>
-  `application/json;odata.metadata=${level};charset=utf-8`;
+export const resoJson = ({ level, numbersAsText }: Pick<ResoRequest, 'level' | 'numbersAsText'>): string =>
+  `application/json;odata.metadata=${level}${numbersAsText ? ';IEEE754Compatible=true' : ''};charset=utf-8`;
 
 /** The context URL of a response, as the first member of its JSON object. */
 export const contextMember = ({ root, level }: Pick<ResoRequest, 'root' | 'level'>, rest: string) =>
   level === 'none' ? {} : { '@odata.context': `${root}$metadata${rest}` };
+
+/** The number of records, as a member of the JSON object of a response. */
+export const countMember = ({ numbersAsText }: Pick<ResoRequest, 'numbersAsText'>, count: number) => ({
+  '@odata.count': numbersAsText ? String(count) : count,
+});
 
 /** A JSON object that begins with the members of `head` and continues with those of `next`. */
 export function begun(head: Readonly<Record<string, unknown>>, next: string): string {
@@ -92,12 +102,6 @@ const SHORT = /^(json|xml)(?=\s*(?:;|$))/i;
 function requestedForm({ options, exchange }: Pick<ResoRequest, 'options' | 'exchange'>): string | undefined {
   const format = options.system.get('format');
   return format === undefined ? exchange.headers.accept : format.trim().replace(SHORT, 'application/$1');
-}
-
-function levelOf(options: RawOptions, exchange: Exchange): MetadataLevel {
-  const names = ['odata.metadata', 'metadata'];
-  const given = parameterOf(requestedForm({ options, exchange }), 'application/json', names);
-  return METADATA_LEVELS.find((level) => level === given) ?? 'minimal';
 }
 
 /**
