@@ -144,7 +144,7 @@ function write(term: Term, at: Context, level: number): string {
     case 'has':
       return hasText(term, at);
     case 'call':
-      return `${word(term.name)}(${list(term.parameters)})`;
+      return `${word(term.name)}(${list(term.parameters.map((each) => ofOwnZone(term.name, each, random)))})`;
     case 'cast':
     case 'isof':
       return `${word(term.kind)}(${print(term.operand, at, 0)},${term.to})`;
@@ -252,13 +252,35 @@ function momentText(moment: number, random: Random): string {
   const text = timestampText(moment);
   if (random.chance(0.6)) return text;
   if (random.chance(0.5) && text.endsWith(':00Z')) return text.replace(':00Z', 'Z');
-  const offset = random.pick([120, -330, 0, 840]);
-  const local = new Date(moment + offset * 60_000);
-  if (local.getUTCFullYear() > 9999 || local.getUTCFullYear() < 1) return text;
+  const offset = random.pick(OFFSETS);
+  const local = moment + offset * 60_000;
+  return isInYears(local) ? zonedText(local, offset) : text;
+}
+
+/** In minutes. */
+const OFFSETS = [120, -330, 0, 840];
+
+function isInYears(moment: number): boolean {
+  const year = new Date(moment).getUTCFullYear();
+  return year >= 1 && year <= 9999;
+}
+
+/** @param local the day and time of day in the zone, as if it was UTC */
+function zonedText(local: number, offset: number): string {
   const [hours, minutes] = [Math.trunc(Math.abs(offset) / 60), Math.abs(offset) % 60].map((part) =>
     String(part).padStart(2, '0'),
   );
-  return `${local.toISOString().slice(0, 23)}000${offset < 0 ? '-' : '+'}${hours}:${minutes}`;
+  return `${new Date(local).toISOString().slice(0, 23)}000${offset < 0 ? '-' : '+'}${hours}:${minutes}`;
+}
+
+/** A parameter of a function that reads the parts of a timestamp, which are those in the zone in which it is written. */
+function ofOwnZone(name: string, term: Term, random: Random): Term {
+  if (term.kind !== 'literal' || term.type !== 'timestamp' || term.written !== undefined) return term;
+  if (term.value === null) return term;
+  const moment = Number(term.value);
+  const offset = random.pick(OFFSETS);
+  const isUtc = name === 'totaloffsetminutes' || random.chance(0.6) || !isInYears(moment - offset * 60_000);
+  return { ...term, written: isUtc ? timestampText(moment) : zonedText(moment, offset) };
 }
 
 const UNITS = [

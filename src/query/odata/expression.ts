@@ -53,6 +53,7 @@ import {
   FUNCTIONS,
   fieldType,
   fit,
+  inOwnZone,
   inWords,
   isNumber,
   isShape,
@@ -60,6 +61,7 @@ import {
   literalValue,
   NULL,
   typeInWords,
+  zoneOffset,
 } from './values.ts';
 
 // The meaning of a node
@@ -834,7 +836,10 @@ function bindCall(env: Environment, node: Call): Expression {
 function bindListed(env: Environment, node: Call, name: Listed): Expression {
   const { takes, optional = 0, gives } = FUNCTIONS[name];
   const given = positional(env, node, takes.length - optional, takes.length);
-  const found = given.map((argument, index) => bindArgument(env, argument, takes[index] ?? [], name));
+  const bound = given.map((argument, index) => bindArgument(env, argument, takes[index] ?? [], name));
+  const found = bound.map(({ expression }) => expression);
+  const zone = name === 'totaloffsetminutes' ? zoneOffset(bound[0]?.written ?? '') : 0;
+  if (zone !== 0) return { kind: 'literal', type: 'integer', value: zone };
   const length = name === 'substring' ? found[2] : undefined;
   // A negative length is an error (5.1.1.5.7).
   if (given[2] && length?.kind === 'literal' && length.type === 'integer' && length.value < 0) {
@@ -862,13 +867,19 @@ function unnamed(env: Environment, { name, value }: Argument): Node {
   throw syntaxError(env.source, value.start, `an argument named ${shown(name)}`, 'arguments without names');
 }
 
-function bindArgument(env: Environment, node: Node, takes: readonly ValueType[], name: string): Expression {
-  const bound = bindValue(env, node);
-  const expression = takes.includes('duration') ? (asDuration(bound) ?? bound) : bound;
+function bindArgument(env: Environment, node: Node, takes: readonly ValueType[], name: string): OneValue {
+  const bound = bindOne(env, node);
+  const expression = asArgument(bound, takes);
   const type = typeOf(expression);
-  if (type === 'null' || takes.includes(type)) return expression;
+  if (type === 'null' || takes.includes(type)) return { ...bound, expression };
   const words = takes.map(typeInWords).join(' or ');
   throw mismatch(env, node, `${name} takes ${words} here, not ${inWords(expression)}`);
+}
+
+function asArgument({ expression, written }: OneValue, takes: readonly ValueType[]): Expression {
+  if (takes.includes('duration')) return asDuration(expression) ?? expression;
+  const isMoment = takes.includes('timestamp') && expression.kind === 'literal' && written !== undefined;
+  return isMoment ? inOwnZone(expression, written) : expression;
 }
 
 /**
@@ -877,7 +888,7 @@ function bindArgument(env: Environment, node: Node, takes: readonly ValueType[],
  */
 function bindMatches(env: Environment, node: Call): Matches {
   const [text = node, pattern = node, flags] = positional(env, node, 2, 3);
-  const operand = bindArgument(env, text, ['string'], 'matchespattern');
+  const { expression: operand } = bindArgument(env, text, ['string'], 'matchespattern');
   const given = flags === undefined ? '' : literalText(env, flags, 'the flags of matchespattern');
   if (given !== '' && given !== 'i') {
     throw unsupported(env, flags ?? node, `the flags ${JSON.stringify(shown(given))} of matchespattern`);

@@ -386,6 +386,24 @@ function canonicalTimestamp(text: string, digits?: number): string | undefined {
   return /^\d{4}-/.test(iso) ? `${iso.slice(0, 19)}${fractionText(fraction, digits)}Z` : undefined;
 }
 
+/**
+ * A timestamp as the argument of a function that reads its parts, which are those in the zone in which it is written (5.1.1.8): the
+ * same day and time of day in UTC.
+ */
+export function inOwnZone(literal: Literal, written: string): Literal {
+  const value = canonicalTimestamp(written.replace(ZONE, 'Z'));
+  return literal.type !== 'timestamp' || value === undefined ? literal : { ...literal, value };
+}
+
+/** The minutes between UTC and the zone in which a timestamp is written. */
+export function zoneOffset(written: string): number {
+  const [, sign, hours = '0', minutes = '0'] = ZONE.exec(written) ?? [];
+  const offset = Number(hours) * 60 + Number(minutes);
+  return sign === '-' && offset > 0 ? -offset : offset;
+}
+
+const ZONE = /([+-])(\d\d):(\d\d)$/;
+
 /** `HH:MM:SS[.ffffff]`. A leap second becomes the last second of its minute, so that the time stays on the same day. */
 function canonicalTime(text: string, digits?: number): string {
   const [hour = '', minute = '', rest = '0'] = text.split(':');

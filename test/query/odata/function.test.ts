@@ -18,6 +18,7 @@ import {
   seconds,
   text,
   time,
+  timestamp,
 } from './fixture.ts';
 
 test('text functions', () => {
@@ -105,6 +106,36 @@ test('date and time functions', () => {
     'now()': call('now', 'timestamp'),
     'mindatetime( )': call('mindatetime', 'timestamp'),
     'maxdatetime()': call('maxdatetime', 'timestamp'),
+  });
+});
+
+test('the parts of a timestamp are those in the zone in which it is written', () => {
+  const written = '2024-01-01T01:30:59.5+02:00';
+  const own = timestamp('2024-01-01T01:30:59.500Z');
+  expectExpressions({
+    [`date(${written})`]: call('date', 'date', own),
+    [`day(${written})`]: call('day', 'integer', own),
+    [`fractionalseconds(${written})`]: call('fractionalseconds', 'decimal', own),
+    [`hour(${written})`]: call('hour', 'integer', own),
+    [`minute(${written})`]: call('minute', 'integer', own),
+    [`month(${written})`]: call('month', 'integer', own),
+    [`second(${written})`]: call('second', 'integer', own),
+    [`time(${written})`]: call('time', 'time', own),
+    [`year(${written})`]: call('year', 'integer', own),
+    [`totaloffsetminutes(${written})`]: integer(120),
+    'totaloffsetminutes(2024-01-01T01:30:00-00:30)': integer(-30),
+    'totaloffsetminutes(2024-01-01T01:30:00-00:00)': call(
+      'totaloffsetminutes',
+      'integer',
+      timestamp('2024-01-01T01:30:00Z'),
+    ),
+    "year(2024-01-01T01:30:59+02:00 add duration'PT0S')": call('year', 'integer', {
+      kind: 'arithmetic',
+      type: 'timestamp',
+      operator: 'add',
+      left: timestamp('2023-12-31T23:30:59Z'),
+      right: seconds(0),
+    }),
   });
 });
 
