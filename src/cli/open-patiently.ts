@@ -1,6 +1,8 @@
-/** Opens the store of a watch, and waits as long as it is unreachable. This module knows nothing of sources. */
+/** Opens the store of a watch, and waits as long as it is unreachable, or the source of a store that is yet to be created. */
 import { type ErrorCode, PlatError } from '../errors/index.ts';
-import { restAfter, SHORT_REST } from '../replica/http/retry.ts';
+import { passesByItself } from '../replica/checkpoint/troubles.ts';
+import { RequestFailure } from '../replica/http/failure.ts';
+import { LONGEST_REST, restAfter, SHORT_REST } from '../replica/http/retry.ts';
 import type { Clock } from '../shared/clock.ts';
 import type { Store } from '../store/store.ts';
 
@@ -18,7 +20,7 @@ interface Patience {
   /** From 0 to 1. */
   readonly random: () => number;
   readonly signal: AbortSignal;
-  readonly onFailure: (reason: string, wait: number) => void;
+  readonly onFailure: (reason: string, wait: number, isOfSource: boolean) => void;
 }
 
 /** @returns undefined if the signal is aborted before the store is open */
@@ -30,14 +32,14 @@ export async function openPatiently(
     try {
       return await open();
     } catch (error) {
-      if (!(error instanceof PlatError) || !TEMPORARY.has(error.code)) throw error;
-      const wait = restAfter(
-        failures,
-        error.retryAfter === undefined ? 0 : error.retryAfter * 1000,
-        SHORT_REST,
-        random,
-      );
-      onFailure(error.message, wait);
+      if (signal.aborted) return undefined;
+      const isOfSource = error instanceof RequestFailure;
+      if (!isOfSource && !(error instanceof PlatError && TEMPORARY.has(error.code))) throw error;
+      const least = error.retryAfter ?? 0;
+      const wait = isOfSource
+        ? restAfter(failures, least, passesByItself(error) ? SHORT_REST : LONGEST_REST, random)
+        : restAfter(failures, least * 1000, SHORT_REST, random);
+      onFailure(error.message, wait, isOfSource);
       await clock.sleep(wait, signal);
     }
   }

@@ -11,8 +11,8 @@ import { reportLines } from './terminal.ts';
 
 export interface ReplicaAdmin {
   readonly address: string;
-  /** Reports why the store could not be opened yet. */
-  waits(reason: string): void;
+  /** Reports why the store could not be opened yet, or could not be created because of its source. */
+  waits(reason: string, isOfSource: boolean): void;
   /** Reports that the store is open. */
   opened(store: Store): void;
   count(event: ReplicaEvent): void;
@@ -30,11 +30,12 @@ export async function replicaAdmin(
 ): Promise<ReplicaAdmin> {
   const { registry, count, refresh } = replicaMetrics();
   let store: Store | undefined;
-  let waitsFor = 'it is being opened';
+  let waitsFor: Readonly<Record<string, string>> = { store: 'it is being opened' };
   /** The reasons why the watch is not ready, by name. */
   const problems = async (): Promise<Readonly<Record<string, string>>> => {
-    const trouble = store === undefined ? waitsFor : store.trouble?.();
-    if (store === undefined || trouble !== undefined) return { store: trouble ?? waitsFor };
+    if (store === undefined) return waitsFor;
+    const trouble = store.trouble?.();
+    if (trouble !== undefined) return { store: trouble };
     const problem = await problemOf(store, source);
     return problem === undefined ? {} : { [source]: problem };
   };
@@ -51,8 +52,8 @@ export async function replicaAdmin(
     reportLines(`admin        ${address}/`);
     return {
       address,
-      waits: (reason) => {
-        waitsFor = reason;
+      waits: (reason, isOfSource) => {
+        waitsFor = { [isOfSource ? source : 'store']: reason };
       },
       opened: (found) => {
         store = found;

@@ -1,9 +1,14 @@
 /** A watch whose store is unavailable at the start waits for it; an address that is not a store ends it. */
 import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { openPatiently } from '../../src/cli/open-patiently.ts';
 import { platError } from '../../src/errors/index.ts';
+import { RequestFailure } from '../../src/replica/http/failure.ts';
 import type { Store } from '../../src/store/store.ts';
+import { odataServer } from '../replica/support/odata-server.ts';
+import { from, lineOf } from '../replica/support/real-feed.ts';
+import { testClock } from '../support/clock.ts';
 import { sqliteEngine } from '../support/sqlite-engine.ts';
 import { makeWorld } from '../support/world.ts';
 import { place } from './run.ts';
@@ -30,6 +35,44 @@ test('opening an unavailable store is tried again, after longer and longer waits
   };
   assert.equal(await openPatiently(open, given), store);
   assert.deepEqual(given.waits, [1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]);
+});
+
+test('a source that cannot be reached, or refuses the token, is waited for before its store is created', async (t) => {
+  const { store } = await makeWorld(sqliteEngine(), t);
+  for (const [kind, longest] of [
+    ['transient', 30_000],
+    ['refused', 900_000],
+  ] as const) {
+    const given = patience();
+    let tries = 0;
+    const open = async (): Promise<Store> => {
+      if (++tries <= 10) throw new RequestFailure(kind, AWAY, { retryAfter: tries === 1 ? 7000 : undefined });
+      return store;
+    };
+    assert.equal(await openPatiently(open, given), store);
+    assert.deepEqual([given.waits.length, given.waits.at(-1)], [10, longest]);
+    if (kind === 'transient') assert.equal(given.waits[0], 7000, 'at least as long as the source asks for');
+  }
+});
+
+test('a watch of a source that refuses its token creates no store, and its probe says why', async (t) => {
+  const clock = testClock(new Date().toISOString());
+  const server = await odataServer(t, clock, { Property: [] }, { token: 'other' });
+  const at = place(t);
+  const options = from(server.origin, 'reso', 'secret', 'r.db').with(1, server.root);
+  const watching = at.start(['replicate', ...options, '--watch', '--admin-port', '0']);
+  let output = '';
+  watching.child.stderr?.on('data', (part: string) => {
+    output += part;
+  });
+  const { reason } = await lineOf(watching, ({ kind }) => kind === 'failed');
+  const admin = /^admin +(http:\S+)\/$/m.exec(output)?.[1];
+  assert.equal(reason, '401: Who are you?');
+  const ready = await fetch(`${admin}/ready`);
+  assert.deepEqual([ready.status, await ready.json()], [503, { ready: false, problems: { feed: reason } }]);
+  assert.deepEqual(readdirSync(at.path('.')), []);
+  watching.child.kill('SIGTERM');
+  assert.equal((await watching.ended).code, 0);
 });
 
 test('an address that is not a store ends the attempts at once, and so does the signal', async () => {

@@ -2,10 +2,12 @@ import type { Command } from 'commander';
 import { platError } from '../../errors/index.ts';
 import { DEFAULT_SETTINGS } from '../../records/settings.ts';
 import { FILES } from '../../replica/copy/pending-fetches.ts';
+import type { ReplicaEvent } from '../../replica/events.ts';
+import { RequestFailure } from '../../replica/http/failure.ts';
 import type { FollowMethod, ReplicateOptions } from '../../replica/run/options.ts';
 import { sourceName } from '../../replica/run/options.ts';
 import { type ReplicateResult, replicate } from '../../replica/run/replicate.ts';
-import { mustBeCopyable } from '../../replica/run/session.ts';
+import { contact } from '../../replica/run/session.ts';
 import { WAYS } from '../../replica/source/source.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { Quarantined } from '../../store/checkpoint/checkpoints.ts';
@@ -128,50 +130,60 @@ export function defineReplicate(command: Command): void {
       owner: 'replica',
       agentsFrom: hasAccounts ? 'records' : 'payload',
     } as const;
+    const screen = replicaScreen(sourceName(given));
+    const heap = ownHeap();
+    const collect = heap && collector(heap);
+    const source = {
+      ...given,
+      ...(isNamed(command, 'resources') ? {} : { resources: undefined }),
+      signal,
+      watch: isWatching,
+      onEvent: (event: ReplicaEvent): void => {
+        collect?.();
+        screen.show(event);
+        admin?.count(event);
+      },
+    };
+    let keepUse: Awaited<ReturnType<typeof contact>> | undefined;
     const open = (): Promise<Store> =>
       openConfigured(settings.store, {
         create: settings.create,
         base,
         config,
         cacheMegabytes: CACHE_MEGABYTES,
-        beforeCreation: ({ dictionary }) => mustBeCopyable(given.resources, dictionary),
+        beforeCreation: async ({ dictionary }) => {
+          keepUse = await contact(source, dictionary);
+        },
         allowClockJump: settings.allowClockJump,
       });
-    const screen = replicaScreen(sourceName(given));
-    const heap = ownHeap();
-    const collect = heap && collector(heap);
     const admin = isWatching ? await watchAdmin(sourceName(given), settings) : undefined;
-    const onFailure = (reason: string, wait: number): void => {
+    const onFailure = (reason: string, wait: number, isOfSource: boolean): void => {
       screen.show({ kind: 'failed', reason, wait });
-      admin?.waits(reason);
+      admin?.waits(reason, isOfSource);
     };
     let store: Store | undefined;
     try {
       store = isWatching
         ? await openPatiently(open, { clock: systemClock, random: Math.random, signal, onFailure })
-        : await open();
+        : await open().catch((error: unknown) => {
+            if (!(error instanceof RequestFailure) || error.kind !== 'stopped') throw error;
+            return undefined;
+          });
       if (store === undefined) {
         screen.end('stopped', { quarantined: {}, withoutFiles: 0 });
         return;
       }
       admin?.opened(store);
+      await keepUse?.(store);
       const options: ReplicateOptions = {
-        ...given,
-        ...(isNamed(command, 'resources') ? {} : { resources: undefined }),
+        ...source,
         store,
-        signal,
-        watch: isWatching,
         ...(settings.media === 'files'
           ? {
               mediaFolder: settings.mediaFolder ?? besideStore(settings.store),
               mediaPrivateHosts: settings.mediaPrivateHosts === true,
             }
           : {}),
-        onEvent: (event) => {
-          collect?.();
-          screen.show(event);
-          admin?.count(event);
-        },
       };
       const result = await replicate(options);
       const left = isWatching ? { quarantined: [], withoutFiles: 0 } : await leftOf(store, options);

@@ -36,8 +36,30 @@ export const budgetName = (token: string): string =>
 
 const USE = 'use';
 
+/** Where the use of tokens is kept. */
+export type KeptUse = Pick<Checkpoints, 'state' | 'exchange'>;
+
+/** Keeps the use of a token until there is a store. */
+export class UseInMemory implements KeptUse {
+  readonly #entries = new Map<string, Record<string, unknown>>();
+
+  async state(source: string): Promise<Readonly<Record<string, unknown>>> {
+    return this.#entries.get(source) ?? {};
+  }
+
+  async exchange(source: string, name: string, change: (current: unknown) => unknown): Promise<void> {
+    const before = await this.state(source);
+    this.#entries.set(source, { ...before, [name]: change(before[name]) });
+  }
+
+  async moveTo(other: KeptUse): Promise<void> {
+    for (const [source, entry] of this.#entries)
+      for (const [name, use] of Object.entries(entry)) await other.exchange(source, name, () => use);
+  }
+}
+
 /** The allowance that all processes on one store share. */
-export function sharedAllowance(checkpoints: Checkpoints, token: string, limits: BudgetLimits): Allowance {
+export function sharedAllowance(checkpoints: KeptUse, token: string, limits: BudgetLimits): Allowance {
   const name = budgetName(token);
   const isCounted = Object.values(limits).some((limit) => limit !== undefined);
   return {

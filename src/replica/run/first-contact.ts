@@ -25,7 +25,7 @@ const ASKED: Readonly<Record<Kind, string>> = { reso: 'Property?$top=1', native:
 /** A failure with a message that says what is wrong with `--from`, if anything is. */
 export async function explainFirstContact(
   error: unknown,
-  { from, interface: kind, watch }: ReplicateOptions,
+  { from, interface: kind, watch }: Pick<ReplicateOptions, 'from' | 'interface' | 'watch'>,
   client: SourceClient,
 ): Promise<unknown> {
   if (!(error instanceof RequestFailure)) return error;

@@ -4,6 +4,7 @@
  */
 import type { Dictionary } from '../../dictionary/index.ts';
 import { platError } from '../../errors/index.ts';
+import type { Store } from '../../store/store.ts';
 import { Checkpoint } from '../checkpoint/checkpoint.ts';
 import type { Acquired } from '../checkpoint/lease.ts';
 import type { Copy } from '../copy/copy.ts';
@@ -15,7 +16,7 @@ import { type Environment, environmentOf } from '../environment.ts';
 import type { Listener } from '../events.ts';
 import { SourceClient } from '../http/client.ts';
 import { isPrivateHost } from '../http/egress-policy.ts';
-import { sharedAllowance } from '../http/rate-budget.ts';
+import { type KeptUse, sharedAllowance, UseInMemory } from '../http/rate-budget.ts';
 import { type BackoffOptions, FIRST_CONTACT, SHORT_BACKOFF, USUAL_BACKOFF } from '../http/retry.ts';
 import { MediaFolder } from '../media/folder.ts';
 import { describe } from '../source/describe.ts';
@@ -49,7 +50,10 @@ export interface SessionOptions extends ReplicateOptions {
 }
 
 /** Options with all that a session needs. */
-export const sessionOf = (options: ReplicateOptions, environment: Environment): SessionOptions => ({
+export const sessionOf = <O extends Omit<ReplicateOptions, 'store'>>(
+  options: O,
+  environment: Environment,
+): O & Pick<SessionOptions, 'environment' | 'onEvent' | 'signal'> => ({
   ...options,
   environment,
   onEvent: options.onEvent ?? (() => undefined),
@@ -76,9 +80,13 @@ export async function replicaName({ store, ...options }: SessionOptions): Promis
   });
 }
 
+/** What asking a source takes, without a store. */
+type ContactOptions = Omit<SessionOptions, 'store'>;
+
 /** A client of the source, within what its token may use. */
 function clientOf(
-  { store, environment, onEvent, signal, ...options }: SessionOptions,
+  { environment, onEvent, signal, ...options }: ContactOptions,
+  kept: KeptUse,
   backoff = USUAL_BACKOFF,
   firstContact?: BackoffOptions,
 ): SourceClient {
@@ -89,7 +97,7 @@ function clientOf(
     listener: onEvent,
     backoff,
     firstContact,
-    allowance: sharedAllowance(store.checkpoints, options.token, options.limits ?? {}),
+    allowance: sharedAllowance(kept, options.token, options.limits ?? {}),
     largest: LARGEST_ANSWER,
     timeout: TIMEOUT,
     longest: LONGEST,
@@ -98,9 +106,12 @@ function clientOf(
 }
 
 /** Determines what the source can do. */
-async function discover(options: SessionOptions, client = clientOf(options)): Promise<Source> {
+async function discover(
+  options: ContactOptions,
+  dictionary: Dictionary,
+  client: SourceClient,
+): Promise<Source> {
   const { windowField, customFields = false, resources = DEFAULT_RESOURCES } = options;
-  const { dictionary } = await options.store.model();
   mustBeCopyable(resources, dictionary);
   const root = rootOf(options.from).href;
   // Many sources have no agents or offices; a user who names them requires them.
@@ -117,7 +128,7 @@ async function discover(options: SessionOptions, client = clientOf(options)): Pr
 }
 
 /** @throws PlatError `usage`, `resourceFilled` for resources that cannot be copied */
-export function mustBeCopyable(resources: readonly string[], dictionary: Dictionary): void {
+function mustBeCopyable(resources: readonly string[], dictionary: Dictionary): void {
   if (resources.length === 0) throw platError('usage', { reason: '--resources names no resource.' });
   const unknown = resources.find((name) => !dictionary.resources.has(name));
   if (unknown !== undefined) {
@@ -127,15 +138,42 @@ export function mustBeCopyable(resources: readonly string[], dictionary: Diction
   if (filled !== undefined) throw platError('resourceFilled', { name: filled });
 }
 
+/** The same for the source of a store. */
+async function rediscover(options: SessionOptions): Promise<Source> {
+  const { dictionary } = await options.store.model();
+  return discover(options, dictionary, clientOf(options, options.store.checkpoints));
+}
+
 /** Determines what a source can do that was never asked before; its address may be wrong. */
-async function discoverNew(options: SessionOptions): Promise<Source> {
+async function discoverNew(options: ContactOptions, dictionary: Dictionary, kept: KeptUse): Promise<Source> {
   // A watch waits for as long as it takes.
-  const client = clientOf(options, USUAL_BACKOFF, options.watch === true ? undefined : FIRST_CONTACT);
+  const client = clientOf(options, kept, USUAL_BACKOFF, options.watch === true ? undefined : FIRST_CONTACT);
   try {
-    return await discover(options, client);
+    return await discover(options, dictionary, client);
   } catch (error) {
     throw await explainFirstContact(error, options, client);
   }
+}
+
+/**
+ * Contacts a source before its store is created, so that a wrong address or token leaves nothing behind.
+ * @param dictionary that of the new store
+ * @returns records in the store how much of its limits the token has used
+ * @throws RequestFailure, PlatError `usage`
+ */
+export async function contact(
+  options: Omit<ReplicateOptions, 'store'>,
+  dictionary: Dictionary,
+): Promise<(store: Pick<Store, 'checkpoints'>) => Promise<void>> {
+  const { environment, close } = environmentOf(options.environment);
+  const kept = new UseInMemory();
+  try {
+    const feed = await discoverNew(sessionOf(options, environment), dictionary, kept);
+    mustHaveWindowField(feed, options.windowField);
+  } finally {
+    await close();
+  }
+  return ({ checkpoints }) => kept.moveTo(checkpoints);
 }
 
 /** Everything that the steps need, after the source was asked what it is. */
@@ -146,7 +184,9 @@ export async function openCopy(options: SessionOptions, { name, lease }: Acquire
   const pageSizes = new Map<string, PageSize>();
   const sizeOf = (collection: string): PageSize =>
     pageSizes.getOrInsertComputed(collection, () => new PageSize(options.pageSize ?? PAGE_SIZE, report));
-  const feed = await (identity === undefined ? discover(options) : discoverNew(options));
+  const feed = await (identity === undefined
+    ? rediscover(options)
+    : discoverNew(options, (await store.model()).dictionary, store.checkpoints));
   mustHaveWindowField(feed, options.windowField);
   if (identity !== undefined && checkpoint.get('identity') === undefined && !force) {
     await assertNewFeed(store, { name, identity: identity.identity, feed });
@@ -184,7 +224,7 @@ async function mustHaveFields({ feed, settings, store }: Copy): Promise<void> {
 
 /** The same copy with a source that was queried again, since it shows other fields now. */
 export async function reopenCopy(copy: Copy, options: SessionOptions): Promise<Copy> {
-  return welcome({ ...copy, feed: await discover(options) });
+  return welcome({ ...copy, feed: await rediscover(options) });
 }
 
 /** Keeps what the source can do, takes over its fields, and reads everything again if it shows others than before. */
@@ -242,7 +282,8 @@ export async function asking<T>(options: AskOptions, work: (copy: Copy) => Promi
   const size = new PageSize(options.pageSize ?? PAGE_SIZE, report);
   const settings = { drift: 'discard', alsoWindow, purgeShare: PURGE_SHARE, force: false } as const;
   try {
-    const feed = await discover(session, clientOf(session, SHORT_BACKOFF));
+    const { dictionary } = await store.model();
+    const feed = await discover(session, dictionary, clientOf(session, store.checkpoints, SHORT_BACKOFF));
     const sizeOf = (): PageSize => size;
     return await work({ name, feed, store, checkpoint, environment, settings, report, signal, sizeOf });
   } finally {

@@ -1,5 +1,6 @@
 /** The consumer's commands against a server that a test controls: exit codes, the guard, the quarantine, verify. */
 import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { openSqliteStore } from '../../../src/engines/sqlite/store.ts';
 import { DEFAULT_SETTINGS } from '../../../src/records/settings.ts';
@@ -288,6 +289,7 @@ test('a wrong address: the error names the root of the service if there is one, 
   assert.equal(other.code, 2);
   assert.match(other.err, /--from \S+\/odata\/ is one of the reso interface \(--interface reso\)\.$/m);
   assert.equal(elsewhere.seen.length, 0);
+  assert.deepEqual(readdirSync(at.path('.')), [], 'no store was created');
 
   server.intercept = () => json({ error: { message: 'Nothing' } }, { status: 404 });
   const nowhere = await at.run(['replicate', ...options(`${server.origin}/`)]);

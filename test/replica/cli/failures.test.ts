@@ -1,5 +1,6 @@
 /** What a source refuses is reported in one plain line, with exit code 1. */
 import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { place } from '../../cli/run.ts';
 import { testClock } from '../../support/clock.ts';
@@ -40,8 +41,9 @@ for (const [name, reply, message] of REPLIES) {
       server.intercept = () => reply;
       const { code, err } = await at.run([command, ...options]);
       const lines = err.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
-      const made = command === 'replicate' ? ['replica.db is a new store: none existed here'] : [];
-      assert.deepEqual([code, lines], [1, [...made, `plat: ${message}`]]);
+      assert.deepEqual([code, lines], [1, [`plat: ${message}`]]);
+      // A first contact that fails leaves nothing.
+      assert.deepEqual(readdirSync(at.path('.')), command === 'verify' ? ['replica.db'] : []);
     });
   }
 }

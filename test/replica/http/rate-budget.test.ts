@@ -11,6 +11,7 @@ import {
   seenFrom,
   sharedAllowance,
   spend,
+  UseInMemory,
   waitFor,
 } from '../../../src/replica/http/rate-budget.ts';
 import { blockedUntil, retryAfter, throttledUntil } from '../../../src/replica/http/rate-limit-headers.ts';
@@ -245,6 +246,17 @@ test('a block that one process was given also holds for another process', async 
   await first.note(10, NOW + 60_000, NOW);
   const second = sharedAllowance((await again()).checkpoints, 'secret', {});
   assert.equal(await second.take(NOW), 60_000);
+});
+
+test('what a token used before there was a store is counted in the store', async (t) => {
+  const kept = new UseInMemory();
+  const limits = { requestsPerHour: 3 };
+  const first = sharedAllowance(kept, 'secret', limits);
+  assert.deepEqual([await first.take(NOW), await first.take(NOW)], [0, 0]);
+  const { store } = await makeWorld(sqliteEngine(), t, { settings: { owner: 'replica' } });
+  await kept.moveTo(store.checkpoints);
+  const second = sharedAllowance(store.checkpoints, 'secret', limits);
+  assert.deepEqual([await second.take(NOW), await second.take(NOW)], [0, HOUR + MINUTE]);
 });
 
 test('each token has its own budget, and no token is stored', async (t) => {
