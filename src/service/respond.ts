@@ -109,7 +109,7 @@ async function answer(responder: Responder, exchange: Exchange, begun: Begun): P
   }
   if (path.length + query.length + 1 > LONGEST_URL) throw platError('uriTooLong', { limit: LONGEST_URL });
   refuseTokenInQuery(query);
-  if (route.kind === 'reso') extra['odata-version'] = negotiateVersion(headers);
+  if (route.kind === 'reso') negotiateVersion(headers);
   switch (route.kind) {
     case 'none':
       if (path === '/') Object.assign(extra, describedBy(exchange.base));

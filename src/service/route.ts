@@ -8,7 +8,7 @@ import { CONSOLE_ROOT } from './console/pages.ts';
 import { EVENTS_PATH } from './events/events.ts';
 import type { Exchange } from './exchange.ts';
 import { type Front, frontOf } from './front/paths.ts';
-import { ODATA_VERSION } from './http/negotiation.ts';
+import { responseVersion } from './http/negotiation.ts';
 import { isNativePath } from './reply/errors.ts';
 
 const MEDIA = '/media/';
@@ -53,7 +53,7 @@ const isOdata = (exchange: Exchange, route: Route): boolean =>
   route.kind === 'reso' || (route.kind === 'none' && !isNative(exchange, route));
 
 export const versionOf = (exchange: Exchange, route: Route): Record<string, string> =>
-  isOdata(exchange, route) ? { ...ODATA_VERSION } : {};
+  isOdata(exchange, route) ? { 'odata-version': responseVersion(exchange.headers) } : {};
 
 /** Whether no key is needed: files have a signature in their URL, and probes have no key. */
 export function isOpen(exchange: Exchange, route: Route): boolean {

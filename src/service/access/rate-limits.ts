@@ -26,7 +26,8 @@ export interface RequestLimiter {
   close(): Promise<void>;
 }
 
-const secondsTo = (end: number, now: number): number => Math.max(1, Math.ceil((end - now) / 1000));
+/** A microsecond does not count, since the sum of two times can exceed a window by its rounding error. */
+const secondsTo = (end: number, now: number): number => Math.max(1, Math.ceil((end - now) / 1000 - 1e-6));
 
 interface RateWindow {
   readonly ends: number;

@@ -100,29 +100,29 @@ export const chooseEncoding = (header: string | undefined): Encoding | undefined
 
 type ODataVersion = '4.0' | '4.01';
 
-/** The header of a response to a request that names no other version, or that could not be parsed. */
+/** The header of a response to a request that could not be parsed. */
 export const ODATA_VERSION = { 'odata-version': '4.01' } as const;
 
+/** The version of OData of a response, also of an error (OData 4.01 protocol, 8.1.5 and 8.2.6). */
+export const responseVersion = ({
+  'odata-version': version,
+  'odata-maxversion': maxVersion,
+}: Headers): ODataVersion => (version === '4.0' || /^4(\.0+)?$/.test(maxVersion ?? '') ? '4.0' : '4.01');
+
 /**
- * The version of OData of a response (OData 4.01 protocol, 8.1.5 and 8.2.6).
+ * The same for a request that can be answered.
  *
  * @throws PlatError `versionUnsupported` for a request in a version that is unknown or newer
  */
-export function negotiateVersion({
-  'odata-version': version,
-  'odata-maxversion': maxVersion,
-}: Headers): ODataVersion {
+export function negotiateVersion(headers: Headers): ODataVersion {
+  const { 'odata-version': version, 'odata-maxversion': maxVersion } = headers;
   if (version !== undefined && version !== '4.0' && version !== '4.01') {
     throw platError('versionUnsupported', { header: 'OData-Version', version });
   }
-  if (maxVersion !== undefined) {
-    const number = /^\d+(\.\d+)?$/.test(maxVersion) ? Number(maxVersion) : Number.NaN;
-    if (Number.isNaN(number) || number < 4) {
-      throw platError('versionUnsupported', { header: 'OData-MaxVersion', version: maxVersion });
-    }
-    if (number < 4.01) return '4.0';
+  if (maxVersion !== undefined && !(/^\d+(\.\d+)?$/.test(maxVersion) && Number(maxVersion) >= 4)) {
+    throw platError('versionUnsupported', { header: 'OData-MaxVersion', version: maxVersion });
   }
-  return version ?? '4.01';
+  return responseVersion(headers);
 }
 
 /** The preferences of a request that plat honors (OData 4.01 protocol, 8.2.8). */

@@ -48,6 +48,12 @@ describe('RateLimiter', () => {
     });
   });
 
+  it('reports no more seconds than the window has, whatever the rounding error of its end', () => {
+    const now = 847_433.7369372327;
+    assert.ok(now + LIMIT.seconds * 1000 - now > LIMIT.seconds * 1000);
+    assert.equal(new RateLimiter().take('a', LIMIT, now).reset, LIMIT.seconds);
+  });
+
   it('refuses with the number of seconds to wait', () => {
     const limiter = new RateLimiter();
     for (const second of [0, 0]) limiter.take('a', LIMIT, second);

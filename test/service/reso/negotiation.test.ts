@@ -92,12 +92,19 @@ test('every response has OData-Version: errors, 204, 304, HEAD and OPTIONS, too'
     [204, 'Property', { method: 'OPTIONS' }],
     [200, 'Property', { method: 'HEAD' }],
   ];
-  for (const [status, path, options] of answers) {
-    const answer = await feed.get(path, options);
-    assert.deepEqual([answer.status, answer.headers['odata-version']], [status, '4.01'], path.slice(0, 40));
+  const limit = { 'odata-maxversion': '4.0' };
+  for (const [status, path, options] of [...answers, [404, '../../nowhere', {}] as const]) {
+    for (const [limits, version] of [[{}, '4.01'] as const, [limit, '4.0'] as const]) {
+      const answer = await feed.get(path, { ...options, headers: { ...options?.headers, ...limits } });
+      assert.deepEqual(
+        [answer.status, answer.headers['odata-version']],
+        [status, version],
+        path.slice(0, 40),
+      );
+    }
   }
-  const elsewhere = await service.get('replication', '/nowhere', { token });
-  assert.deepEqual([elsewhere.status, elsewhere.headers['odata-version']], [404, '4.01']);
+  const unsupported = { ...limit, 'odata-version': '5.0' };
+  assert.deepEqual(await versionOf('Property', unsupported), [400, '4.0']);
 });
 
 test('requests that are refused before routing get OData-Version unless the path is native', async () => {
