@@ -180,10 +180,10 @@ function takePlain(scanner: Scanner, inList: boolean): string {
 const invalid = (name: string, value: string, expected: string) =>
   platError('optionInvalid', { name, value: shown(value), expected }, { target: name });
 
+/** No collection has more rows than the largest exact number, which therefore stands for every larger one. */
 function parseWhole(scanner: Scanner, name: string, inList: boolean): number {
   const text = takePlain(scanner, inList);
-  const number = Number(text);
-  if (/^\d+$/.test(text) && Number.isSafeInteger(number)) return number;
+  if (/^\d+$/.test(text)) return Math.min(Number(text), Number.MAX_SAFE_INTEGER);
   throw invalid(name, text, 'a whole number, 0 or more');
 }
 

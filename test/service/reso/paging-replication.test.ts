@@ -23,9 +23,11 @@ const sizes = (pages: readonly (readonly string[])[]): number[] => pages.map((pa
 test('4.2 $top is the page size: 1000 by default and at most', async () => {
   assert.equal((await feed.keys('Property?$select=ListingKey')).length, 1000);
   assert.equal((await feed.keys('Property?$select=ListingKey&$top=1000')).length, 1000);
-  const { rows, answer } = await feed.page('Property?$select=ListingKey&$top=1001');
-  assert.equal(rows.length, 1000);
-  assert.equal(answer.headers['preference-applied'], 'odata.maxpagesize=1000');
+  for (const top of ['1001', '9223372036854775807']) {
+    const { rows, answer } = await feed.page(`Property?$select=ListingKey&$top=${top}`);
+    assert.equal(rows.length, 1000);
+    assert.equal(answer.headers['preference-applied'], 'odata.maxpagesize=1000');
+  }
   assert.equal((await feed.page('Property?$top=1000')).answer.headers['preference-applied'], undefined);
 });
 
@@ -64,8 +66,10 @@ test('4.2 $top=5&$skip=15 returns rows 16 to 20', async () => {
 });
 
 test('4.2 $skip beyond the end returns an empty page without a nextLink', async () => {
-  const { rows, next } = await feed.page(`Property?$top=5&$skip=${LISTINGS}`);
-  assert.deepEqual([rows, next], [[], undefined]);
+  for (const skip of [LISTINGS, '9223372036854775807']) {
+    const { rows, next } = await feed.page(`Property?$top=5&$skip=${skip}`);
+    assert.deepEqual([rows, next], [[], undefined]);
+  }
 });
 
 test('4.2 after a page with $skip, nextLink continues by $skiptoken without $skip', async () => {
