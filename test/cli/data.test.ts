@@ -2,8 +2,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync, symlinkSync } from 'node:fs';
 import { test } from 'node:test';
-import { openStore } from '../../src/open-store.ts';
-import { createKey } from '../../src/store/keys/new-key.ts';
 import { sqliteEngine } from '../support/sqlite-engine.ts';
 import { makeWorld } from '../support/world.ts';
 import { type Place, place } from './run.ts';
@@ -152,21 +150,13 @@ test('status counts the stored records', async (t) => {
   assert.match(text, /^Property +2 +0 +0 +20\d\d-/m);
 });
 
-/** A key that has expired. */
-async function endedKey(path: string): Promise<void> {
-  const store = await openStore(path);
-  const wanted = { name: 'ended', kind: 'replication', role: 'idx', systems: [] } as const;
-  await createKey(store, { ...wanted, expiresAt: '2020-01-01T00:00:00Z' });
-  await store.close();
-}
-
 test('an expired key and a revoked one are invalid, one that was rotated is valid until its end', async (t) => {
   const at = place(t);
   const create = async (name: string, ...more: readonly string[]): Promise<string> =>
     JSON.parse(await at.done(['key', 'create', '--store', 'm.db', '--name', name, '--json', ...more])).id;
   await create('usual');
   await create('ends', '--expires', '2999-01-01');
-  await endedKey(at.path('m.db'));
+  await create('ended', '--expires', '2020-01-01');
   await at.done(['key', 'revoke', '--store', 'm.db', await create('revoked')]);
   await at.done(['key', 'rotate', '--store', 'm.db', await create('rotated'), '--overlap', '1h']);
   const status = JSON.parse(await at.done(['status', '--store', 'm.db', '--json']));

@@ -35,6 +35,9 @@ export function defineKeys(key: Command): void {
     await printSecret(output, unreceived(store, made.key));
     // On stderr, since scripts take the token from stdout.
     if (kind === 'admin' && json !== true) reportLines(CONSOLE_HINT);
+    // Not an error, since the developer of a client may need a token that has expired.
+    const end = made.key.expiresAt;
+    if (end !== null && Date.parse(end) <= Date.now()) reportLines(`The key expired at ${end}.`);
   });
   const list = { name: 'list', description: 'list keys and their usage', options: [JSON_OPTION()] };
   defineStoreCommand(key, list, async (store, { json }) => {
@@ -81,7 +84,7 @@ const unreceived = (store: Store, { id }: KeyRecord) => ({
 
 /** A new key as its options describe it. */
 function keyOf({ name, kind, role, system: systems, expires }: OptionValues) {
-  return { name: keyName(name), kind, role, systems, expiresAt: expiry(expires, Date.now(), KEY_WORDS) };
+  return { name: keyName(name), kind, role, systems, expiresAt: expiry(expires, KEY_WORDS) };
 }
 
 const unknownKey = (id: string) => platError('failed', { reason: `There is no key ${id}.` });

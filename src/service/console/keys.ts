@@ -52,7 +52,11 @@ export async function newKey(store: Store, exchange: Exchange): Promise<Reply> {
     throw platError('requestMalformed', { reason: 'systems is not a list of strings' });
   }
   const until = expires === undefined || expires === '' ? undefined : textIn(given, 'expires');
-  const expiresAt = expiry(until, await store.now());
+  const expiresAt = expiry(until);
+  if (expiresAt !== null && Date.parse(expiresAt) <= (await store.now())) {
+    const reason = `Expires is ${until}, which is in the past: the key would never be valid.`;
+    throw platError('usage', { reason });
+  }
   const asked = { name, kind, role: textIn(given, 'role'), systems, expiresAt };
   const { key, token } = await createKey(store, asked);
   return { ...json({ key, token }), status: 201 };
