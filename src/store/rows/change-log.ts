@@ -129,8 +129,8 @@ export class ChangeLog {
   }
 
   /**
-   * Parts are deleted before the records that contain them, and written after them. Otherwise names and keys determine
-   * the order, so that it does not depend on the order in which an engine returns rows.
+   * Parts are deleted, and leave the view of a role, before the records that contain them, and are written after them.
+   * Otherwise names and keys determine the order, so that it does not depend on the order in which an engine returns rows.
    */
   *#entries(): Iterable<Entry> {
     const { resources } = this.#model.dictionary;
@@ -142,27 +142,45 @@ export class ChangeLog {
     for (const { resource, noted, keys } of inOrder.toReversed()) {
       for (const key of keys) {
         const { before, after } = noted.get(key) ?? NOTHING;
-        const was = before?.visible ?? 0;
-        const isMoved = after !== undefined && before !== undefined && before.system !== after.system;
-        if (after === undefined || isMoved) {
-          yield { resource, key, kind: 'deleted', was, visible: 0, system: before?.system ?? null };
+        const { visible: was, system } = before ?? NOBODY;
+        if (after === undefined || (before !== undefined && system !== after.system)) {
+          yield { resource, key, kind: 'deleted', was, visible: 0, system };
+        } else if ((was & ~after.visible) !== 0) {
+          const left = isOnlyLeft(before, after)
+            ? { was, visible: after.visible }
+            : { was: was & ~after.visible, visible: 0 };
+          yield { resource, key, kind: 'changed', ...left, system };
         }
       }
     }
     for (const { resource, noted, keys } of inOrder) {
       for (const key of keys) {
         const { before, after } = noted.get(key) ?? NOTHING;
-        if (after === undefined) continue;
+        if (after === undefined || isOnlyLeft(before, after)) continue;
         const { visible, system } = after;
-        const isSame = before?.system === system;
         const kind = before === undefined ? 'created' : 'changed';
-        yield { resource, key, kind, was: isSame ? before.visible : 0, visible, system };
+        yield {
+          resource,
+          key,
+          kind,
+          was: before?.system === system ? before.visible & visible : 0,
+          visible,
+          system,
+        };
       }
     }
   }
 }
 
 const NOTHING: Noted = { before: undefined, after: undefined };
+
+const NOBODY: Audience = { visible: 0, system: null };
+
+/** Whether a record has left the view of some roles, and of no other role's view has become a part. */
+const isOnlyLeft = (before: Audience | undefined, after: Audience): boolean =>
+  before?.system === after.system &&
+  (before.visible & ~after.visible) !== 0 &&
+  (after.visible & ~before.visible) === 0;
 
 const byName = ([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number =>
   one < other ? -1 : 1;

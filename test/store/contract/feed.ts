@@ -13,7 +13,7 @@ import {
   START,
 } from '../../../src/store/changes/change-feed.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { listing, photo, room } from '../../support/builders.ts';
+import { listing, openHouse, photo, room } from '../../support/builders.ts';
 import { testClock } from '../../support/clock.ts';
 import { contractRuns, type Engine } from '../../support/engine.ts';
 import { faultsIn } from '../../support/faults.ts';
@@ -190,8 +190,8 @@ export function feedContract(engine: Engine): void {
     assert.deepEqual(linesOf((await changesSince(store, position, IDX)).changes), [
       'created Property A',
       'created Media M',
-      'deleted Property A',
       'deleted Media M',
+      'deleted Property A',
       'changed Property A',
       'changed Media M',
     ]);
@@ -238,6 +238,48 @@ export function feedContract(engine: Engine): void {
       ...settings,
       access: { ...BUILT_IN_ACCESS, roles: [...BUILT_IN_ACCESS.roles, ...roles] },
     }));
+
+  test('parts leave the view of a role before their listing, and enter that of another after it', async (t) => {
+    const { store, write } = await makeWorld(engine, t);
+    const only = (status: string): RoleDefinition => ({
+      name: status,
+      classes: ['idx'],
+      resources: Object.fromEntries(
+        RESOURCES.map((name) => [name, name === 'Property' ? `StandardStatus eq '${status}'` : '']),
+      ),
+    });
+    await rolesOf(store, only('Active'), only('Pending'));
+    const parts = {
+      Media: [photo('M')],
+      OpenHouses: [openHouse('O', { Media: [photo('OM')] })],
+      Rooms: [room('R')],
+    };
+    const are = (StandardStatus: string, ...keys: readonly string[]) =>
+      write(
+        'Property',
+        ...keys.map((key) => listing(key, { StandardStatus, ...(key === 'A' ? parts : {}) })),
+      );
+    await are('Active', 'A', 'B');
+    const { position } = await pageOf(store, 'end');
+    await are('Pending', 'A', 'B');
+    const seen = async (viewer: Viewer) => linesOf((await changesSince(store, position, viewer)).changes);
+    const downwards = ['Property A', 'Property B', 'OpenHouse O', 'PropertyRooms R', 'Media M', 'Media OM'];
+    const upwards = ['Media M', 'Media OM', 'PropertyRooms R', 'OpenHouse O', 'Property A', 'Property B'];
+    assert.deepEqual(
+      await seen({ role: 'Active' }),
+      upwards.map((name) => `deleted ${name}`),
+    );
+    assert.deepEqual(
+      await seen({ role: 'Pending' }),
+      downwards.map((name) => `changed ${name}`),
+    );
+    assert.deepEqual(
+      await seen(PRIVATE),
+      downwards.map((name) => `changed ${name}`),
+      'each once',
+    );
+    assert.deepEqual(await faultsIn(store), []);
+  });
 
   test('a role that replaces another gets no entry for records it never saw; one that returns gets what it missed', async (t) => {
     const { store, write, keys } = await makeWorld(engine, t);
