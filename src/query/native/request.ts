@@ -19,8 +19,8 @@ import {
   type SelectedMembers,
 } from './selection.ts';
 
-const LAST_PAGE = 100_000;
-const LAST_OFFSET = 2_500_000;
+export const LAST_PAGE = 100_000;
+export const LAST_OFFSET = 2_500_000;
 
 /** Where the requested rows begin. */
 type PageStart =

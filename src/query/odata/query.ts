@@ -445,7 +445,7 @@ function bindExpand(
     }
     const named = expandedNames();
     for (const star of stars) {
-      for (const navigation of navigationsOf(query)) {
+      for (const navigation of navigationsOf(query, star)) {
         if (!named.has(navigation.name)) add(bindStar(scope, star, navigation));
       }
     }
@@ -463,12 +463,13 @@ function bindExpand(
   return [...expansions.values()];
 }
 
-function* navigationsOf({ record: { schema } }: QueryScope): Iterable<Navigation> {
+/** What a star stands for. The custom fields of a record have no URL of their own, to which a reference could lead. */
+function* navigationsOf({ record: { schema } }: QueryScope, { give }: Star): Iterable<Navigation> {
   for (const name of schema.resource.navigations.keys()) {
     const navigation = schema.findNavigation(name);
     if (navigation) yield navigation;
   }
-  if (hasCustomFields(schema)) yield customFieldsOf(schema.resource);
+  if (give === 'records' && hasCustomFields(schema)) yield customFieldsOf(schema.resource);
 }
 
 /** Refuses what the grammar allows but this service does not provide. */

@@ -1,11 +1,10 @@
 /** The paths of the native interface, from its table of routes. */
 import type { Field } from '../../dictionary/index.ts';
 import type { ParameterName } from '../../query/native/parameters.ts';
+import { LAST_OFFSET, LAST_PAGE } from '../../query/native/request.ts';
 import { NATIVE_ROUTES, type NativeRoute } from '../native/routes.ts';
 import { content, type Json, namedIn, operation, type Paths, ref, TEXT } from './parts.ts';
 import { recordSchema } from './schemas.ts';
-
-const COUNTED: Json = { type: 'integer', minimum: 0 };
 
 const PARAMETER: Readonly<Record<ParameterName, { readonly schema: Json; readonly takes: string }>> = {
   _filter: { schema: TEXT, takes: "A condition, such as StandardStatus Eq 'Active'." },
@@ -15,10 +14,17 @@ const PARAMETER: Readonly<Record<ParameterName, { readonly schema: Json; readonl
   },
   _select: { schema: TEXT, takes: 'Names of fields, separated by commas.' },
   _expand: { schema: TEXT, takes: 'Names of sub-resources, such as Photos.' },
-  _limit: { schema: COUNTED, takes: 'The maximum number of records per page.' },
-  _skip: { schema: COUNTED, takes: 'The number of records to skip.' },
+  _limit: {
+    schema: { type: 'integer', minimum: 1 },
+    takes:
+      'The maximum number of records per page: at most 25; on the replication surface 1000, and 200 for sub-resources.',
+  },
+  _skip: {
+    schema: { type: 'integer', minimum: 0, maximum: LAST_OFFSET },
+    takes: 'The number of records to skip.',
+  },
   _skiptoken: { schema: TEXT, takes: 'The SkipToken of the previous page.' },
-  _page: { schema: { type: 'integer', minimum: 1 }, takes: 'The number of the page.' },
+  _page: { schema: { type: 'integer', minimum: 1, maximum: LAST_PAGE }, takes: 'The number of the page.' },
   _lat: {
     schema: { type: 'number', minimum: -90, maximum: 90 },
     takes: 'Degrees of latitude.',
@@ -96,7 +102,7 @@ function idOf(path: string): string {
 /** @param root with slashes on both sides */
 export function nativePaths(root: string): Paths {
   const paths = NATIVE_ROUTES.map((route) => {
-    const { path, summary, takes } = route;
+    const { path, summary, takes, isTagged } = route;
     const described = operation({
       id: idOf(path),
       summary,
@@ -107,6 +113,7 @@ export function nativePaths(root: string): Paths {
         envelope(isListing(route) ? ref('schemas', 'NativeListing') : { type: 'object' }),
       ),
       fault: 'NativeFault',
+      isTagged,
     });
     return [`${root}${path}`, { get: described }];
   });

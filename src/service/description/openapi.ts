@@ -9,11 +9,21 @@ import { BoundedCache, bytesOfText } from '../../shared/bounded-cache.ts';
 import { numberOf } from '../../shared/per-object.ts';
 import { DESCRIBED_ROUTES } from '../admin/routes.ts';
 import { EVENT_OPTIONS, EVENT_STREAM, EVENTS_PATH } from '../events/events.ts';
-import { FRONT_PATHS } from '../front/paths.ts';
+import { DOCUMENT_PATH, FRONT_PATHS } from '../front/paths.ts';
 import type { Enumerations } from '../reso/enumerations.ts';
 import type { Surface } from '../surface.ts';
 import { nativeParameters, nativePaths, nativeSchemas } from './native-paths.ts';
-import { content, inPath, inQuery, type Json, namedIn, operation, type Paths, TEXT } from './parts.ts';
+import {
+  content,
+  HEADERS,
+  inPath,
+  inQuery,
+  type Json,
+  namedIn,
+  operation,
+  type Paths,
+  TEXT,
+} from './parts.ts';
 import { type DescribedResource, resoParameters, resoPaths, resoSchemas } from './reso-paths.ts';
 
 /** Finished descriptions, without the URL of the service. */
@@ -97,6 +107,7 @@ function documentOf(surface: Surface, resources: readonly DescribedResource[]): 
         },
       },
       parameters: {
+        ...HEADERS,
         ...(resoRoot === undefined ? {} : resoParameters()),
         ...(nativeRoot === undefined ? {} : nativeParameters()),
       },
@@ -150,6 +161,7 @@ function openPaths({ name }: Surface): Paths {
       answer: content(type, type === 'application/json' ? { type: 'object' } : TEXT),
       fault: 'ResoFault',
       isOpen: true,
+      isTagged: path === DOCUMENT_PATH,
     });
     return [path, { get: described }];
   });
@@ -165,6 +177,8 @@ function openPaths({ name }: Surface): Paths {
     answer: content('*/*', {}),
     fault: 'ResoFault',
     isOpen: true,
+    isTagged: true,
+    others: { 206: { description: 'The part that Range asks for', content: content('*/*', {}) } },
   });
   return { ...Object.fromEntries(front), '/media/{signature}/{file}': { get: file } };
 }

@@ -23,7 +23,33 @@ interface Operation {
   readonly fault: string;
   /** Whether it needs no token. */
   readonly isOpen?: boolean;
+  /** Whether the response has an ETag. */
+  readonly isTagged?: boolean;
+  /** Further responses, by status. */
+  readonly others?: Json;
 }
+
+/** A response without a body. */
+const empty = (status: number, description: string): Json => ({ [status]: { description } });
+
+export const NO_CONTENT = empty(204, 'The value is null');
+const NOT_MODIFIED = empty(304, 'The client has the current version');
+
+const inHeader = (name: string, description: string): Json => ({
+  name,
+  in: 'header',
+  description,
+  schema: TEXT,
+});
+
+/** The headers of requests, among the components. */
+export const HEADERS = {
+  'if-none-match': inHeader('If-None-Match', 'The ETag of the version that the client has.'),
+  prefer: inHeader(
+    'Prefer',
+    'odata.maxpagesize, odata.track-changes, omit-values=nulls or odata.include-annotations, separated by commas.',
+  ),
+};
 
 export function operation({
   id,
@@ -34,15 +60,23 @@ export function operation({
   answer,
   fault,
   isOpen,
+  isTagged = false,
+  others = {},
 }: Operation): Json {
+  const all = isTagged ? [...parameters, ref('parameters', 'if-none-match')] : parameters;
   return {
     operationId: id,
     summary,
     tags: [tag],
-    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(all.length === 0 ? {} : { parameters: all }),
     ...(body === undefined ? {} : { requestBody: body }),
     ...(isOpen === true ? { security: [] } : {}),
-    responses: { 200: { description: 'OK', content: answer }, default: ref('responses', fault) },
+    responses: {
+      200: { description: 'OK', content: answer },
+      ...others,
+      ...(isTagged ? NOT_MODIFIED : {}),
+      default: ref('responses', fault),
+    },
   };
 }
 

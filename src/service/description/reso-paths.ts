@@ -4,7 +4,7 @@ import { OPTIONS_OF, type SystemOption } from '../../query/odata/query.ts';
 import type { ResourcePath } from '../../query/odata/resource-path.ts';
 import { DIGEST_OPTIONS } from '../reso/digests.ts';
 import type { SurfaceName } from '../surface.ts';
-import { content, inPath, type Json, operation, type Paths, ref, TEXT } from './parts.ts';
+import { content, inPath, type Json, NO_CONTENT, operation, type Paths, ref, TEXT } from './parts.ts';
 import { type Members, recordSchema } from './schemas.ts';
 
 /** A resource as it is described. */
@@ -89,6 +89,8 @@ interface Root {
   readonly root: string;
   /** Whether digests are available there. */
   readonly comparesRanges: boolean;
+  /** Whether collections have delta links there. */
+  readonly tracksChanges: boolean;
 }
 
 /** One operation of a path. */
@@ -99,18 +101,29 @@ interface Described {
   readonly parameters?: readonly Json[];
   readonly options?: Iterable<SystemOption>;
   readonly answer: Json;
+  /** Whether it returns records, whose form the client can choose by preferences. */
+  readonly isPreferred?: boolean;
+  /** Whether the response has an ETag. */
+  readonly isTagged?: boolean;
+  /** Whether it can be null, which is a response without a body. */
+  readonly isNullable?: boolean;
 }
 
-const described = ({ id, summary, parameters = [], options = [], answer }: Described, body?: Json): Json =>
-  operation({
+function described(given: Described, body?: Json): Json {
+  const { id, summary, parameters = [], options = [], answer, isPreferred, isTagged, isNullable } = given;
+  const preferences = isPreferred === true ? [ref('parameters', 'prefer')] : [];
+  return operation({
     id: id.join('_'),
     summary,
     tag: 'RESO',
-    parameters: [...parameters, ...parametersOf(options)],
+    parameters: [...parameters, ...parametersOf(options), ...preferences],
+    isTagged,
+    others: isNullable === true ? NO_CONTENT : {},
     ...(body === undefined ? {} : { body }),
     answer,
     fault: 'ResoFault',
   });
+}
 
 const get = (given: Described): Json => ({ get: described(given) });
 
@@ -136,15 +149,19 @@ const KINDS: Readonly<
     (set: DescribedResource, root: Root) => Paths
   >
 > = {
-  collection({ resource }, { root }) {
+  collection({ resource }, { root, tracksChanges }) {
     const { name } = resource;
     const answer = pageOf(ref('schemas', name));
-    const options = optionsOf(resource, 'collection');
-    const page = { id: ['list', name], summary: `List records of ${name}`, options, answer };
+    const options = optionsOf(resource, 'collection').difference(
+      new Set(tracksChanges ? [] : ['deltatoken']),
+    );
+    const isPreferred = true;
+    const page = { id: ['list', name], summary: `List records of ${name}`, options, answer, isPreferred };
     const posted = {
       id: ['query', name],
       summary: `List records of ${name}, with the query options in the body`,
       answer,
+      isPreferred,
     };
     return {
       [`${root}${name}`]: get(page),
@@ -166,6 +183,8 @@ const KINDS: Readonly<
       parameters: [key],
       options: optionsOf(set.resource, 'record'),
       answer: content(JSON_NAME, ref('schemas', name)),
+      isPreferred: true,
+      isTagged: true,
     });
     const related = set.navigations.map(({ name: navigation, target, collection }) => {
       const record = ref('schemas', target);
@@ -175,6 +194,9 @@ const KINDS: Readonly<
         parameters: [key],
         options: collection ? OPTIONS_OF.children : OPTIONS_OF.record,
         answer: collection ? pageOf(record) : content(JSON_NAME, record),
+        isPreferred: true,
+        isTagged: !collection,
+        isNullable: !collection,
       });
       return [`${path}/${navigation}`, given];
     });
@@ -188,16 +210,18 @@ const KINDS: Readonly<
     return {
       [`${path}/{field}`]: get({
         id: ['field', name],
-        summary: `Retrieve a field of a record of ${name}; 204 if it is null`,
+        summary: `Retrieve a field of a record of ${name}`,
         parameters,
         options: OPTIONS_OF.field,
         answer: content(JSON_NAME, { type: 'object', properties: { value: {} } }),
+        isNullable: true,
       }),
       [`${path}/{field}/$value`]: get({
         id: ['text', name],
         summary: `Retrieve a field of a record of ${name} as plain text`,
         parameters,
         answer: PLAIN,
+        isNullable: true,
       }),
     };
   },
@@ -213,6 +237,7 @@ const KINDS: Readonly<
         parameters: [key],
         options: OPTIONS_OF.custom,
         answer: pageOf(recordSchema(own, keyField, (field) => field.name, set.members)),
+        isTagged: true,
       }),
       [`${path}/${CUSTOM_FIELDS}/$count`]: get({
         id: ['count', name, CUSTOM_FIELDS],
@@ -244,7 +269,11 @@ export function resoPaths(
   const options = OPTIONS_OF.field;
   const object = content(JSON_NAME, { type: 'object' });
   const xml = content('application/xml', TEXT);
-  const under = { root, comparesRanges: surface === 'replication' };
+  const under = {
+    root,
+    comparesRanges: surface === 'replication',
+    tracksChanges: surface !== 'floorplans',
+  };
   return {
     [root]: get({
       id: ['service'],
@@ -256,6 +285,7 @@ export function resoPaths(
       id: ['metadata'],
       summary: 'Retrieve the metadata that the key may see as CSDL',
       options,
+      isTagged: true,
       answer: { ...xml, ...(surface === 'floorplans' ? {} : object) },
     }),
     ...Object.assign(

@@ -14,6 +14,9 @@ interface FrontPath {
   readonly type: string;
 }
 
+/** Of the documents, whose texts have an ETag. */
+export const DOCUMENT_PATH = '/documents/{name}';
+
 export const FRONT_PATHS: readonly FrontPath[] = [
   {
     path: '/',
@@ -22,7 +25,7 @@ export const FRONT_PATHS: readonly FrontPath[] = [
   },
   { path: '/openapi.json', summary: 'Retrieve this description', type: 'application/json' },
   {
-    path: '/documents/{name}',
+    path: DOCUMENT_PATH,
     summary: 'Retrieve a document that explains an interface',
     type: 'text/plain',
   },

@@ -35,6 +35,8 @@ export interface NativeRoute {
   readonly summary: string;
   readonly takes: readonly ParameterName[];
   readonly answer: Handler;
+  /** Whether it returns one record, with an ETag. */
+  readonly isTagged?: true;
 }
 
 const PAGES = ['_limit', '_skip', '_page', '_pagination'] as const;
@@ -59,16 +61,18 @@ const route = (
   answer: Handler,
 ): NativeRoute => ({ path, summary, takes, answer });
 
+const one = (...row: Parameters<typeof route>): NativeRoute => ({ ...route(...row), isTagged: true });
+
 export const NATIVE_ROUTES: readonly NativeRoute[] = [
   route('listings', 'List listings in the order of their keys', LISTINGS, listings),
   route('listings/nearby', 'List listings around a point, nearest first', NEARBY, nearby),
-  route('listings/{key}', 'Retrieve a listing', ['_select', '_expand', '_limit'], listing),
-  route('listings/{key}/customfields', 'Retrieve the custom fields of a listing', [], customFields),
+  one('listings/{key}', 'Retrieve a listing', ['_select', '_expand', '_limit'], listing),
+  one('listings/{key}/customfields', 'Retrieve the custom fields of a listing', [], customFields),
   ...NATIVE_PARTS.flatMap((name) => [
     route(`listings/{key}/${name}`, `List the ${name} of a listing`, ['_select', ...PAGES], (request, key) =>
       parts(request, key, name),
     ),
-    route(
+    one(
       `listings/{key}/${name}/{id}`,
       `Retrieve one of the ${name} of a listing`,
       ['_select'],
@@ -82,14 +86,14 @@ export const NATIVE_ROUTES: readonly NativeRoute[] = [
     COLLECTION,
     accountsOfOffice,
   ),
-  route('my/account', 'Retrieve the account of the API key', ['_select'], myAccount),
+  one('my/account', 'Retrieve the account of the API key', ['_select'], myAccount),
   route(
     'openhouses',
     'List the open houses of all listings in the order of their keys',
     COLLECTION,
     openHouses,
   ),
-  route('accounts/{key}', 'Retrieve an agent or office', ['_select'], account),
+  one('accounts/{key}', 'Retrieve an agent or office', ['_select'], account),
   route('standardfields', 'List the standard fields of a listing', [], (request) => standardFields(request)),
   route('standardfields/{name}', 'Retrieve a standard field with its values', [], standardFields),
   route('customfields', 'List the custom fields by group and name', [], customFieldList),

@@ -96,7 +96,12 @@ interface Described {
   readonly servers: readonly { readonly url: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: {
-    readonly parameters: Readonly<Record<string, { readonly name: string; readonly required?: boolean }>>;
+    readonly parameters: Readonly<
+      Record<
+        string,
+        { readonly name: string; readonly required?: boolean; readonly in: string; readonly schema?: Json }
+      >
+    >;
     readonly schemas: Readonly<Record<string, { readonly properties?: Json }>>;
   };
 }
@@ -241,6 +246,7 @@ test('a description contains nothing that the key may not see, and no fields wit
   );
   const plans = await describe('floorplans', TOKENS.floorplans);
   assert.deepEqual(Object.keys(plans.components.schemas), ['Media']);
+  assert.ok(!JSON.stringify(plans.paths).includes('odata-deltatoken'), 'floor plans have no delta links');
   for (const [token, status] of [
     ['nobody', 401],
     [TOKENS.replication, 403],
@@ -355,20 +361,21 @@ test('every described path works with each of its parameters', async () => {
         // Of an endless response, only the head is requested (test/service/events/).
         const asks = isEndless ? 'HEAD' : method.toUpperCase();
         const parameters = (operation.parameters ?? []).flatMap(({ $ref, name, in: place }) => {
-          if (name !== undefined) return place === 'query' ? [{ name, required: false }] : [];
+          if (name !== undefined) return place === 'query' ? [{ name, required: false, in: place }] : [];
           const found = described.components.parameters[String($ref).split('/').at(-1) ?? ''];
           return found === undefined ? [] : [found];
         });
+        const inQuery = parameters.filter((each) => each.in === 'query');
         const at = await placeOf(surface, path);
         const own = { ...values, ...OWN_VALUES.find(([begin]) => path.startsWith(begin))?.[1] };
         // $digests is tested without $expand, which not every resource has; a $deltatoken is of one key and collection.
         const compared = path.endsWith('$digests') ? ['$expand'] : ['$deltatoken'];
         const isTried =
           isFull || (surface !== 'replication' && !/OData\/(?!Property|EntityEvent)|Media/.test(path));
-        const taken = parameters.filter(({ name }) => isTried && !compared.includes(name));
+        const taken = inQuery.filter(({ name }) => isTried && !compared.includes(name));
         const give = (names: readonly string[]): string =>
           names.map((name) => `${name}=${own[name] ?? assert.fail(name)}`).join('&');
-        const required = parameters.filter((each) => each.required === true).map(({ name }) => name);
+        const required = inQuery.filter((each) => each.required === true).map(({ name }) => name);
         const ways = [
           give(required),
           ...taken.map(({ name }) => give([...required.filter((each) => each !== name), name])),
@@ -384,8 +391,20 @@ test('every described path works with each of its parameters', async () => {
           const url = way === '' ? at : `${at}?${way}`;
           const answer = await service.get(surface, url, { ...options, headers: type });
           asked++;
-          if (answer.status !== 204)
-            assert.equal(answer.status, 200, `${surface} ${method} ${url} ${answer.text}`);
+          const statuses = Object.keys(operation.responses).filter((status) => status !== '304');
+          assert.ok(
+            statuses.includes(String(answer.status)),
+            `${surface} ${method} ${url} ${answer.status} ${answer.text}`,
+          );
+          if (answer.status === 204) continue;
+          const { etag } = answer.headers;
+          assert.equal(etag !== undefined, '304' in operation.responses, `${url} ${etag}`);
+          const known = parameters.some(({ name }) => name === 'If-None-Match');
+          assert.equal(etag !== undefined, known, url);
+          if (etag !== undefined) {
+            const again = { ...options, headers: { ...type, 'if-none-match': String(etag) } };
+            assert.equal((await service.get(surface, url, again)).status, 304, url);
+          }
           const types = Object.keys(operation.responses['200']?.content ?? {});
           const [given = ''] = String(answer.headers['content-type'] ?? types[0]).split(';');
           assert.ok(types.includes(given) || types.includes('*/*'), `${url} ${given}`);
@@ -400,6 +419,30 @@ test('every described path works with each of its parameters', async () => {
     }
   }
   assert.ok(asked > (isFull ? 900 : 350), String(asked));
+});
+
+test('a path accepts the smallest and the largest number that its description allows, and none beyond them', async () => {
+  const { components } = await describe('api');
+  const ask = async (name: string, value: number): Promise<number> => {
+    const path = `/v1/listings?${name}=${value}`;
+    return (await service.get('api', path, { token: TOKENS.api })).status;
+  };
+  let tried = 0;
+  for (const [name, schema] of ['_limit', '_skip', '_page'].map(
+    (each) => [each, components.parameters[`native${each.replace('_', '-')}`]?.schema ?? {}] as const,
+  )) {
+    const { minimum, maximum } = schema;
+    for (const [limit, step] of [[minimum, -1] as const, [maximum, 1] as const]) {
+      if (typeof limit !== 'number') continue;
+      tried++;
+      assert.deepEqual(
+        [await ask(name, limit), await ask(name, limit + step)],
+        [200, 400],
+        `${name} ${limit}`,
+      );
+    }
+  }
+  assert.equal(tried, 5);
 });
 
 /** Replaces the parameters of a path by values of existing records. */

@@ -86,6 +86,12 @@ test('supports $select inside and outside, paths, full metadata, and other expan
     },
   );
   assert.deepEqual(Object((await ask('$expand=*')).CustomFields)[0].Lake_Uses, ['Boat']);
+  const references = await ask('$select=City&$expand=*/$ref');
+  assert.deepEqual(
+    [references.CustomFields, references.Media],
+    [undefined, []],
+    'they have no URL of their own',
+  );
   assert.deepEqual(await idx.record("Property('A')/CustomFields?$select=Lake_Dues"), { value: [one] });
   assert.deepEqual(await idx.record("Property('A')/CustomFields"), {
     value: [{ ...one, Lake_Uses: ['Boat'] }],
