@@ -116,8 +116,9 @@ class Round {
         isThrough = keys.length === 0;
         await this.#look(keys);
       }
-      this.#begin();
       if (this.#finished.length >= LISTINGS) await this.#settle();
+      // Nothing is awaited between this and the wait below: whatever is still queued then waits for a running task or for time.
+      this.#begin();
       if (this.#broken !== undefined) throw this.#broken.error;
       if (!isThrough && this.#hosts.waiting < QUEUED) continue;
       if (this.#busy.size === 0 && this.#hosts.waiting === 0 && this.#expired.length === 0) return;

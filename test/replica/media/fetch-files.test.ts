@@ -36,6 +36,16 @@ test('a file is stored once under the hash of its content, and fetched once, wit
   assert.deepEqual(readdirSync(join(folder, 'partial')), []);
 });
 
+test('INCIDENT files that all arrived while finished listings were noted ended no wait, and the run hung', async (t) => {
+  const { host, feed, run, rows } = await mediaReplica(t);
+  const keys = Array.from({ length: 260 }, (_, at) => `p${String(at).padStart(3, '0')}`);
+  for (const key of keys) host.files.set(url(key), `file ${key}`);
+  await feed.write('Property', ...keys.map((key) => listing(`of ${key}`, { Media: [photo(key)] })));
+  feed.clock.advance(HOUR);
+  assert.equal(await run(), 'done');
+  assert.equal(rows().filter(({ sha256: content }) => content !== null).length, keys.length);
+});
+
 test('files are deleted with their photo and their listing, unless another record has the same file', async (t) => {
   const { host, feed, run, rows, files, fileOf } = await mediaReplica(t);
   host.files.set(url('a'), 'shared').set(url('b'), 'shared').set(url('c'), 'own').set(url('d'), 'kept');
