@@ -146,7 +146,7 @@ export const catalogue = {
   bodyTooLarge: entry<{ limit: number }>({
     status: 413,
     native: 1053,
-    message: ({ limit }) => `The query in the body is longer than ${limit} bytes.`,
+    message: ({ limit }) => `The body is longer than ${limit} bytes.`,
   }),
   rangeOutside: entry<{ size: number }>({
     status: 416,

@@ -3,6 +3,7 @@ import type { Clock } from '../../shared/clock.ts';
 import type { Store } from '../../store/store.ts';
 import type { WebhookDesk } from '../../webhooks/desk.ts';
 import type { UsageRecorder } from '../access/usage.ts';
+import type { Given } from '../console/given.ts';
 import type { History } from '../console/history.ts';
 import type { HistoryKeeper } from '../console/history-keeper.ts';
 import type { Live } from '../console/live.ts';
@@ -48,6 +49,8 @@ export interface AdminRequest {
   readonly exchange: Exchange;
   /** The parts of the path that the route has in braces. */
   readonly names: Readonly<Record<string, string>>;
+  /** Reads the object in its body. @throws PlatError `requestMalformed`, also for members that the route does not have */
+  readonly given: () => Promise<Given>;
 }
 
 interface BodySchema {

@@ -1,9 +1,12 @@
 /** Finds the handler of a request to the operator's port: for probes, the console and an operator's own programs. */
 import { platError } from '../../errors/index.ts';
+import { objectIn } from '../console/given.ts';
 import type { Exchange, Reply } from '../exchange.ts';
 import { ALLOWED, methodNotAllowed } from '../http/methods.ts';
 import type { AdminContext, AdminRequest, AdminRoute } from './admin-route.ts';
 import { ADMIN_ROUTES } from './routes.ts';
+
+const LONGEST_BODY = 64 * 1024;
 
 /** A route with the variable parts of its path. */
 interface Found {
@@ -57,5 +60,7 @@ export async function admin(context: AdminContext, exchange: Exchange, path: str
   if (routes.length === 0) throw platError('pathNotFound', { path });
   const found = routes.find((each) => takes(each, exchange.method));
   if (found === undefined) throw methodNotAllowed(exchange.method, methodsOf(path).join(' and '));
-  return found.route.answer(context, { exchange, names: found.names });
+  const known = Object.keys(found.route.body?.properties ?? {});
+  const given = async () => objectIn(await exchange.body(LONGEST_BODY), known);
+  return found.route.answer(context, { exchange, names: found.names, given });
 }

@@ -8,7 +8,7 @@ import {
   rotateWebhook,
   shown,
 } from '../../webhooks/operations.ts';
-import { allKeys, endKey, newKey } from '../console/keys.ts';
+import { allKeys, endKey, keyHistory, newKey } from '../console/keys.ts';
 import { AWAY } from '../console/live.ts';
 import { QUARANTINE_OPTIONS, quarantine, replicationAt, retry } from '../console/replication.ts';
 import { rolesInForce } from '../console/roles.ts';
@@ -87,7 +87,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   post(
     '/keys',
     'Create a key; only this response contains its token',
-    ({ store }, { exchange }) => newKey(store, exchange),
+    async ({ store }, { given }) => newKey(store, await given()),
     {
       body: {
         required: ['name', 'kind', 'role'],
@@ -107,7 +107,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   get(
     '/keys/{id}/history',
     'Retrieve the usage of a key per minute of the last day, over all processes; null for minutes without data',
-    async ({ days }, { names }) => json((await days.day()).key(names.id ?? '')),
+    ({ store, days }, { names }) => keyHistory(store, days, names.id ?? ''),
   ),
   get(
     '/history',
@@ -131,7 +131,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   post(
     '/replication/quarantine/retry',
     'Retry the quarantined records of a source, or one of them: the next update requests them again',
-    ({ replica }, { exchange }) => retry(replica, exchange),
+    async ({ replica }, { given }) => retry(replica, await given()),
     { body: { required: ['source'], properties: { source: TEXT, resource: TEXT, key: TEXT } } },
   ),
   get('/webhooks', 'List webhooks with the positions and errors of their deliveries', async ({ store }) =>
@@ -140,7 +140,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   post(
     '/webhooks',
     'Create a webhook for a receiver on the public internet; only this response contains its secret',
-    ({ store }, { exchange }) => newWebhook(store, exchange),
+    async ({ store }, { given }) => newWebhook(store, await given()),
     {
       body: {
         required: ['url', 'role'],
@@ -176,7 +176,7 @@ export const ADMIN_ROUTES: readonly AdminRoute[] = [
   post(
     '/webhooks/{id}/replay',
     'Deliver the changes since a position (a number, start or end) again',
-    ({ store }, { names, exchange }) => replay(store, names.id ?? '', exchange),
+    async ({ store }, { names, given }) => replay(store, names.id ?? '', await given()),
     { body: { required: ['since'], properties: { since: TEXT } } },
   ),
   post(

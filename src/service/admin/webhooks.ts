@@ -5,10 +5,8 @@
 import { platError } from '../../errors/index.ts';
 import type { Store } from '../../store/store.ts';
 import { createWebhook, replayWebhook } from '../../webhooks/operations.ts';
-import { objectIn, textIn } from '../console/given.ts';
-import { type Exchange, json, type Reply } from '../exchange.ts';
-
-const LONGEST_BODY = 64 * 1024;
+import { type Given, textIn } from '../console/given.ts';
+import { json, type Reply } from '../exchange.ts';
 
 /**
  * Through this port, a webhook never leads into a private network, which anyone with a token could otherwise explore.
@@ -16,8 +14,7 @@ const LONGEST_BODY = 64 * 1024;
 const ON_THE_INTERNET = { privateHosts: false } as const;
 
 /** @throws PlatError `requestMalformed`; `usage` as of `createWebhook` */
-export async function newWebhook(store: Store, exchange: Exchange): Promise<Reply> {
-  const given = objectIn(await exchange.body(LONGEST_BODY));
+export async function newWebhook(store: Store, given: Given): Promise<Reply> {
   const made = await createWebhook(store, {
     url: textIn(given, 'url'),
     role: textIn(given, 'role'),
@@ -30,15 +27,14 @@ export async function newWebhook(store: Store, exchange: Exchange): Promise<Repl
 }
 
 /** @throws PlatError `requestMalformed` */
-function textsIn(given: Readonly<Record<string, unknown>>, name: string): string[] {
+function textsIn(given: Given, name: string): string[] {
   const texts = given[name] ?? [];
   if (Array.isArray(texts) && texts.every((each) => typeof each === 'string')) return texts;
   throw platError('requestMalformed', { reason: `${name} is not a list of strings` });
 }
 
 /** @throws PlatError `requestMalformed`; `usage` for an unknown position */
-export async function replay(store: Store, id: string, exchange: Exchange): Promise<Reply> {
-  const given = objectIn(await exchange.body(LONGEST_BODY));
+export async function replay(store: Store, id: string, given: Given): Promise<Reply> {
   const since = typeof given.since === 'number' ? String(given.since) : textIn(given, 'since');
   return done(replayWebhook(store, id, since));
 }

@@ -2,15 +2,27 @@
 import { platError } from '../../errors/index.ts';
 import { isObject, parsedJson } from '../../shared/json.ts';
 
-/** The object in a body. @throws PlatError `requestMalformed` */
-export function objectIn(body: Buffer): Readonly<Record<string, unknown>> {
+/** The members of the object in a body. */
+export type Given = Readonly<Record<string, unknown>>;
+
+/**
+ * The object in a body. A member with a wrong name is not ignored: a key whose `systems` were misspelled would see every system.
+ *
+ * @param known the names of its members
+ * @throws PlatError `requestMalformed`
+ */
+export function objectIn(body: Buffer, known: readonly string[]): Given {
   const given = parsedJson(body.toString());
-  if (isObject(given)) return given;
-  throw platError('requestMalformed', { reason: 'the body is not a JSON object' });
+  if (!isObject(given)) throw platError('requestMalformed', { reason: 'the body is not a JSON object' });
+  const unknown = Object.keys(given).find((name) => !known.includes(name));
+  if (unknown === undefined) return given;
+  const name = JSON.stringify(unknown.slice(0, 40));
+  const reason = `the body has an unknown member ${name}; its members are ${known.join(', ')}`;
+  throw platError('requestMalformed', { reason });
 }
 
 /** A member that must be a non-empty string. @throws PlatError `requestMalformed` */
-export function textIn(given: Readonly<Record<string, unknown>>, name: string): string {
+export function textIn(given: Given, name: string): string {
   const value = given[name];
   if (typeof value === 'string' && value.trim() !== '') return value.trim();
   throw platError('requestMalformed', { reason: `the body has no string ${name}` });

@@ -6,14 +6,12 @@ import { KEY_KINDS } from '../../access/index.ts';
 import { platError } from '../../errors/index.ts';
 import { createKey, expiry, keyName, revokeKey } from '../../store/keys/new-key.ts';
 import type { Store } from '../../store/store.ts';
-import { type Exchange, json, type Reply } from '../exchange.ts';
+import { json, type Reply } from '../exchange.ts';
 import type { RateLimit } from '../options.ts';
 import type { SurfaceName } from '../surface.ts';
-import { objectIn, textIn } from './given.ts';
+import { type Given, textIn } from './given.ts';
 import type { DayOfKey } from './history-day.ts';
 import type { HistoryKeeper } from './history-keeper.ts';
-
-const LONGEST_BODY = 64 * 1024;
 
 const IDLE: DayOfKey = { requests: 0, rows: 0, bytes: 0, limited: 0, busiest: 0 };
 
@@ -39,8 +37,7 @@ export async function allKeys(
  * @throws PlatError `requestMalformed`; `optionInvalid` for an unknown kind; `usage` as in `createKey`, `keyName` and
  * `expiry`
  */
-export async function newKey(store: Store, exchange: Exchange): Promise<Reply> {
-  const given = objectIn(await exchange.body(LONGEST_BODY));
+export async function newKey(store: Store, given: Given): Promise<Reply> {
   const name = keyName(textIn(given, 'name'));
   const kindText = textIn(given, 'kind');
   const kind = KEY_KINDS.find((each) => each === kindText);
@@ -60,6 +57,17 @@ export async function newKey(store: Store, exchange: Exchange): Promise<Reply> {
   const asked = { name, kind, role: textIn(given, 'role'), systems, expiresAt };
   const { key, token } = await createKey(store, asked);
   return { ...json({ key, token }), status: 201 };
+}
+
+/** The usage of a key in the last day. @throws PlatError `recordNotFound` */
+export async function keyHistory(
+  { keys }: Pick<Store, 'keys'>,
+  days: Pick<HistoryKeeper, 'day'>,
+  id: string,
+): Promise<Reply> {
+  const isKnown = (await keys.list()).some((key) => key.id === id);
+  if (!isKnown) throw platError('recordNotFound', { resource: 'key' });
+  return json((await days.day()).key(id));
 }
 
 /** @throws PlatError `recordNotFound` */

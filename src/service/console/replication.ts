@@ -4,7 +4,7 @@
  */
 import { platError } from '../../errors/index.ts';
 import { type Exchange, json, type Reply } from '../exchange.ts';
-import { objectIn, textIn } from './given.ts';
+import { type Given, textIn } from './given.ts';
 import type { Walks } from './walks.ts';
 
 /** The state of replication at a moment. @param now milliseconds since 1970 */
@@ -46,7 +46,6 @@ export interface ReplicaDesk {
 /** The default and the maximum number of entries per page of the quarantine: payloads may be large. */
 const PAGE = 50;
 const MOST = 500;
-const LONGEST_BODY = 64 * 1024;
 
 /** The parameters of the quarantine's URL, in words. */
 export const QUARANTINE_OPTIONS = {
@@ -66,8 +65,7 @@ export async function quarantine(desk: ReplicaDesk | undefined, { query }: Excha
 }
 
 /** The result of a retry. @throws PlatError `requestMalformed`, or as in the retry */
-export async function retry(desk: ReplicaDesk | undefined, exchange: Exchange): Promise<Reply> {
-  const given = objectIn(await exchange.body(LONGEST_BODY));
+export async function retry(desk: ReplicaDesk | undefined, given: Given): Promise<Reply> {
   const source = textIn(given, 'source');
   if ((given.resource === undefined) !== (given.key === undefined)) {
     throw platError('requestMalformed', { reason: 'resource and key must be given together' });

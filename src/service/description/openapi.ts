@@ -230,7 +230,12 @@ function adminPaths(): Paths {
       parameters: [...namedIn(path), ...Object.entries(query).map(([name, takes]) => inQuery(name, takes))],
       ...(body === undefined
         ? {}
-        : { body: { required: true, content: content('application/json', { type: 'object', ...body }) } }),
+        : {
+            body: {
+              required: true,
+              content: content('application/json', { type: 'object', ...body, additionalProperties: false }),
+            },
+          }),
       answer: content(type, type === 'application/json' ? { type: 'object' } : TEXT),
       fault: 'ResoFault',
       isOpen,

@@ -45,6 +45,16 @@ test('a key that is made works, has a history, and is refused once it is deleted
   assert.equal(await used(), 401);
 });
 
+test('a key that does not exist has no history and cannot be revoked', async () => {
+  for (const [method, path] of [
+    ['GET', '/keys/k_none/history'],
+    ['DELETE', '/keys/k_none'],
+  ] as const) {
+    const answer = await service.get('admin', path, { token, method });
+    assert.deepEqual(resoFault(answer), [404, 'recordNotFound', 'There is no such key record.'], path);
+  }
+});
+
 test('an invalid request for a key is refused with its reason', async () => {
   const refused = async (body: unknown) => resoFault(await make(body)).slice(0, 2);
   assert.deepEqual(await refused([]), [400, 'requestMalformed']);
@@ -56,6 +66,11 @@ test('an invalid request for a key is refused with its reason', async () => {
     'requestMalformed',
   ]);
   assert.deepEqual(await refused({ name: 'A', kind: 'floorplans', role: 'idx' }), [400, 'usage']);
+  assert.deepEqual(resoFault(await make({ name: 'A', kind: 'api', role: 'idx', system: ['S1'] })), [
+    400,
+    'requestMalformed',
+    'The request is malformed: the body has an unknown member "system"; its members are name, kind, role, systems, expires.',
+  ]);
   // The messages use the words of the form, not those of the command line.
   const reason = async (body: unknown) => resoFault(await make(body))[2];
   const plain = { name: 'A', kind: 'api', role: 'idx' };

@@ -451,7 +451,7 @@ async function placeOf(surface: SurfaceName, path: string): Promise<string> {
     const { text } = await service.get('api', '/v1/listings/1/floorplans', { token: TOKENS.api });
     return String(/"[^"]*(\/media\/[^"]*)"/.exec(text)?.[1]);
   }
-  if (path.startsWith('/as/')) {
+  if (path.startsWith('/as/') || path.startsWith('/keys/')) {
     const [key] = await service.store.keys.list();
     const names: Readonly<Record<string, string | undefined>> = {
       role: 'private',

@@ -185,7 +185,7 @@ test('a body with an unsupported type or encoding, an excessive length or invali
   const most = 393_216;
   const head = '$filter=ListPrice gt 1&x=';
   assert.equal((await post(QUERY, head.padEnd(most, 'a'))).status, 200);
-  const tooLong = 'The query in the body is longer than 393216 bytes.';
+  const tooLong = 'The body is longer than 393216 bytes.';
   assert.deepEqual(resoFault(await post(QUERY, head.padEnd(most + 1, 'a'))), [413, 'bodyTooLarge', tooLong]);
   const streamed = await post(QUERY, head.padEnd(most + 1, 'a'), {
     headers: { ...TEXT, 'transfer-encoding': 'chunked' },
