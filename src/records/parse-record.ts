@@ -8,7 +8,6 @@ import {
   nearestName,
   REPLICA_TIMESTAMP,
   type Resource,
-  SOURCE_TIMESTAMP,
 } from '../dictionary/index.ts';
 import { platError } from '../errors/index.ts';
 import { isObject } from '../shared/json.ts';
@@ -27,7 +26,7 @@ import {
   type RefusedMember,
 } from './parsed-record.ts';
 import { type Holder, namingParent, placeUnderParent } from './place.ts';
-import { type StoreSettings, stampsAsOwn } from './settings.ts';
+import { type StoreSettings, sourceStampOf } from './settings.ts';
 import { isStamp } from './stamps.ts';
 import { readValue, type ValueRules } from './value.ts';
 
@@ -132,9 +131,9 @@ function readMember(
   if (name.includes('@')) return; // annotations of the sender
   const given = json[name];
   const { resource, path } = draft;
-  const isSourceStamp = name === 'ModificationTimestamp' && stampsAsOwn(context.settings);
   const other = resource.fieldAliases.get(name);
-  const field = resource.fields.get(isSourceStamp ? SOURCE_TIMESTAMP : (other ?? name));
+  const own = name === 'ModificationTimestamp' ? sourceStampOf(context.settings) : name;
+  const field = resource.fields.get(other ?? own);
   if (field !== undefined) {
     if (other !== undefined) mustAgree(draft, name, other, json);
     readField(context, draft, field, given);

@@ -7,7 +7,7 @@ import {
   MOST_BITS,
   type RoleBits,
 } from '../access/index.ts';
-import type { Declarations } from '../dictionary/index.ts';
+import { type Declarations, SOURCE_TIMESTAMP } from '../dictionary/index.ts';
 import { messageOf } from '../shared/error-code.ts';
 import { isObject } from '../shared/json.ts';
 import { Damage, storedJson } from './damage.ts';
@@ -62,6 +62,10 @@ export const stampsAsOwn = ({
   onwardTimestamps,
 }: Pick<StoreSettings, 'owner' | 'onwardTimestamps'>): boolean =>
   owner === 'replica' && onwardTimestamps === 'own';
+
+/** The field with the timestamp that the source of a replica gave a record. */
+export const sourceStampOf = (settings: Pick<StoreSettings, 'owner' | 'onwardTimestamps'>): string =>
+  stampsAsOwn(settings) ? SOURCE_TIMESTAMP : 'ModificationTimestamp';
 
 /** Applies a change to settings; returns the same object if nothing changed. */
 export function changeSettings(

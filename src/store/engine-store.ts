@@ -196,8 +196,8 @@ function storeOn<S extends WriteSession>(
         return restamped.report;
       }),
 
-    write: (resource, records, { over } = {}) =>
-      writing((current) => writeInBatches(writer, current, resource, records, { over })),
+    write: (resource, records, options = {}) =>
+      writing((current) => writeInBatches(writer, current, resource, records, options)),
     remove: (resource, keys) => writing((current) => removeInBatches(writer, current, resource, keys)),
     configure: (change) =>
       changingModel(() =>

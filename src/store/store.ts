@@ -53,6 +53,8 @@ interface WriteOptions {
    * after all existing ones of the resource and after all promises to readers, and never ahead of the clock.
    */
   readonly over?: Span;
+  /** Whether records are rejected that contain a child of another record; else they take it, and the report names both. */
+  readonly rejectsTaken?: boolean;
 }
 
 /** The partition key of a server store's large tables. */

@@ -513,3 +513,40 @@ test('a full disk: the rejected file ends with a complete line', (t) => {
       .concat(''),
   );
 });
+
+test('a medium of two listings is reported with both of them; --strict rejects the later listing', async (t) => {
+  const at = place(t);
+  const line = (key: string, ...media: readonly string[]): string =>
+    `${JSON.stringify({ ListingKey: key, Media: media.map((each) => ({ MediaKey: each })) })}\n`;
+  // M2 has only moved: its former listing follows without it.
+  at.file('a.ndjson', line('A', 'M1', 'M2') + line('B', 'M3'));
+  at.file('b.ndjson', line('B', 'M1', 'M2', 'M3') + line('C', 'M3') + line('A', 'M1'));
+  await at.done(['import', '--store', 'm.db', 'a.ndjson']);
+  const { code, out, err } = await run(at, ['import', '--store', 'm.db', '--json', 'b.ndjson']);
+  const [{ taken, takings, rejected }] = JSON.parse(out);
+  assert.deepEqual(
+    [code, rejected, taken, takings],
+    [
+      0,
+      0,
+      2,
+      [
+        { child: 'Media M1', from: 'Property B', by: 'Property A' },
+        { child: 'Media M3', from: 'Property B', by: 'Property C' },
+      ],
+    ],
+    err,
+  );
+  assert.match(
+    err,
+    /^b\.ndjson: warning, 2 records are under two others, and kept by the later one: Media M1 \(Property B, now Property A\), Media M3 \(Property B, now Property C\)$/m,
+  );
+  await at.done(['import', '--store', 's.db', 'a.ndjson']);
+  const strict = await run(at, ['import', '--store', 's.db', '--strict', 'b.ndjson']);
+  assert.equal(strict.code, 1);
+  assert.deepEqual(strict.err.split('\n').slice(0, 3), [
+    'b.ndjson:1: Property B: Media M1 is under Property A, and a record has one parent',
+    'b.ndjson:2: Property C: Media M3 is under Property B, and a record has one parent',
+    'b.ndjson: rejected records are in b.ndjson.rejected.ndjson',
+  ]);
+});

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
+import { REPLICA_TIMESTAMP } from '../../src/dictionary/index.ts';
 import { listing, openHouse, photo, room } from '../support/builders.ts';
 import { DAY, SECOND, testClock } from '../support/clock.ts';
 import type { Scope } from '../support/engine.ts';
@@ -701,13 +702,21 @@ for (const kind of ['reso', 'native'] as const) {
     // A retry takes nothing from a listing: the other one is asked again.
     const { stored, wanted } = await replica.retry();
     assert.deepEqual([stored, wanted], [0, all.length]);
+    assert.deepEqual(await update(), entries);
+    // The listing that the source changed last keeps them, whichever is read last.
+    const stamps = () => replica.rows('Property', `$select=ListingKey,${REPLICA_TIMESTAMP}`);
+    const before = await stamps();
+    for (const refresh of [false, false, true]) {
+      clock.advance(DAY);
+      assert.equal(await replica.replicate({ refresh }), 'done');
+      const reasons = (await replica.quarantine()).map(([resource, , reason]) => [resource, reason]);
+      assert.deepEqual(reasons, entries);
+      assert.deepEqual(await stamps(), before, 'nothing has changed');
+    }
     assert.deepEqual(
-      await update(),
+      await update([1, { ...parts, ListPrice: 2 }]),
       all.map((resource) => [resource, under(2, 1)]),
     );
-    clock.advance(DAY);
-    assert.equal(await replica.replicate({ refresh: true }), 'done');
-    assert.equal((await replica.quarantine()).length, all.length);
   });
 
   test(`${kind}: what moves to another listing is in no quarantine once both have been read`, async (t) => {

@@ -54,7 +54,10 @@ export function defineImport(importing: Command): void {
     option('--extra-fields <what>', 'what to do with fields that are not in the dictionary')
       .choices(EXTRA_FIELDS)
       .default('reject'),
-    option('--strict', 'reject values in other forms, or larger than suggested, instead of converting them'),
+    option(
+      '--strict',
+      'reject values in other forms, or larger than suggested, and records that contain a child of another one',
+    ),
     NO_CREATE_OPTION(),
     CLOCK_OPTION(),
     JSON_OPTION(),
@@ -151,7 +154,8 @@ async function mustBeAuthority(store: Store): Promise<void> {
 
 /** Reports on stderr what needs the attention of a person. */
 function reportFile(report: FileReport): void {
-  const { file, reasons, rejected, unwritten, ignored, warnings, orphans, duplicates } = report;
+  const { file, reasons, rejected, unwritten, ignored, warnings, orphans, taken, takings, duplicates } =
+    report;
   const reported = reasons.length + (unwritten?.reported ?? 0);
   for (const { line, reason } of reasons) reportLines(`${file}${line === 0 ? '' : `:${line}`}: ${reason}`);
   if (rejected > reported) reportLines(`${file}: ${rejected - reported} more records were rejected`);
@@ -159,6 +163,13 @@ function reportFile(report: FileReport): void {
   if (duplicates > 0) reportLines(`${file}: ${duplicates} keys occur more than once; the last record counts`);
   if (orphans > 0)
     reportLines(`${file}: ${orphans} records name a parent that is not stored; they are kept until it comes`);
+  if (taken > 0) {
+    const named = takings.map(({ child, from, by }) => `${child} (${from}, now ${by})`).join(', ');
+    const more = taken > takings.length ? `, and ${taken - takings.length} more` : '';
+    reportLines(
+      `${file}: warning, ${taken} records are under two others, and kept by the later one: ${named}${more}`,
+    );
+  }
   for (const [why, fields] of Object.entries(ignored))
     reportLines(`${file}: ignored, ${REASONS[why] ?? why}: ${counts(fields)}`);
   for (const [why, fields] of Object.entries(warnings))

@@ -7,6 +7,7 @@ import type { StoreModel } from '../../compile/model.ts';
 import type { Resource } from '../../dictionary/index.ts';
 import type { ParsedRecord } from '../../records/parsed-record.ts';
 import type { Store } from '../../store/store.ts';
+import type { TakenChild } from '../../store/write/report.ts';
 import type { Progress } from '../progress.ts';
 import type { InputFile } from './input-files.ts';
 import { KeySet } from './key-set.ts';
@@ -28,6 +29,10 @@ export interface FileReport extends Changed {
   unchanged: number;
   children: number;
   orphans: number;
+  /** Children that the file, or the file and the store, have under two records. */
+  taken: number;
+  /** The first of them. */
+  takings: readonly Taking[];
   duplicates: number;
   rejected: number;
   /** The file with the rejected records; undefined if there are none. */
@@ -37,6 +42,9 @@ export interface FileReport extends Changed {
   /** The first rejections, with their lines. */
   readonly reasons: { line: number; reason: string }[];
 }
+
+/** A child that two records contain, and which of them lacks it and has it. */
+type Taking = Readonly<Record<'child' | 'from' | 'by', string>>;
 
 /** Rejected records that are missing from the rejected file. */
 export interface Unwritten {
@@ -78,6 +86,9 @@ class Importer {
   readonly #thread: ReadingThread;
   readonly #rejects: RejectedFile;
   readonly #report: (line: number, reason: string) => void;
+  readonly #rejectsTaken: boolean;
+  /** By resource and key. */
+  readonly #taken = new Map<string, TakenChild>();
   readonly #seen = new KeySet();
   /** Records that are not read yet, and the number of their characters. */
   #raws: RawRecord[] = [];
@@ -97,7 +108,9 @@ class Importer {
     thread: ReadingThread,
     rejects: RejectedFile,
     reportRejection: (line: number, reason: string) => void,
+    rejectsTaken: boolean,
   ) {
+    this.#rejectsTaken = rejectsTaken;
     this.#thread = thread;
     this.#report = reportRejection;
     this.#store = store;
@@ -111,6 +124,8 @@ class Importer {
       unchanged: 0,
       children: 0,
       orphans: 0,
+      taken: 0,
+      takings: [],
       duplicates: 0,
       rejected: 0,
       rejectedFile: undefined,
@@ -134,6 +149,11 @@ class Importer {
     await this.#gather(0);
     await this.#send();
     await this.#stored();
+    const takings = [...this.#taken.values()];
+    this.report.taken = takings.length;
+    this.report.takings = takings
+      .slice(0, MOST_REASONS)
+      .map((child) => ({ child: nameOf(child), from: nameOf(child.from), by: nameOf(child.by) }));
   }
 
   /** Begins to read the records, and gathers those that were read before. */
@@ -193,7 +213,9 @@ class Importer {
     const written = await this.#store.write(
       this.#resource.name,
       [...records.values()].map(({ record }) => record),
+      { rejectsTaken: this.#rejectsTaken },
     );
+    this.#noteTaken(records, written.taken);
     let changed = records.size - written.inserted - written.unchanged;
     for (const { resource, key, reason } of written.rejected) {
       const own = resource === this.#resource.name ? records.get(key)?.raw : undefined;
@@ -206,6 +228,19 @@ class Importer {
     this.report.unchanged += written.unchanged;
     this.report.children += written.children.stored;
     this.report.orphans += written.orphans;
+  }
+
+  /** Notes children that two records contain. One whose former record comes without it later has only moved. */
+  #noteTaken(records: Batch['records'], taken: readonly TakenChild[]): void {
+    for (const [name, { resource, key, from }] of this.#taken) {
+      const record = from.resource === this.#resource.name ? records.get(from.key)?.record : undefined;
+      for (const [navigation, children] of record?.children ?? []) {
+        const isThere = children.some((child) => child.key === key);
+        if (this.#resource.navigations.get(navigation)?.target === resource && !isThere)
+          this.#taken.delete(name);
+      }
+    }
+    for (const each of taken) this.#taken.set(nameOf(each), each);
   }
 
   #reject({ line, text, of }: RawRecord, reason: string): void {
@@ -233,6 +268,8 @@ class Importer {
   }
 }
 
+const nameOf = ({ resource, key }: Pick<TakenChild, 'resource' | 'key'>): string => `${resource} ${key}`;
+
 /**
  * Stores the records of a file. Records that cannot be stored are written to `FILE.rejected.ndjson`.
  * @returns a report for each resource of which the file contains documents
@@ -256,7 +293,7 @@ export async function importFile(
   const importerOf = (resource: Resource): Importer =>
     importers.getOrInsertComputed(
       resource.name,
-      () => new Importer(store, name, resource, thread, rejects, report),
+      () => new Importer(store, name, resource, thread, rejects, report, !reading.isLenient),
     );
   const show = (records: number): void => progress.update(source.read(), `${records} records`, records);
   let read = 0;

@@ -73,6 +73,8 @@ export interface BatchOptions {
   readonly over?: Span | undefined;
   /** The source that the records are replicated from. */
   readonly source?: string;
+  /** Whether records of an authority are rejected that contain a child of another record. */
+  readonly rejectsTaken?: boolean | undefined;
   /** Whether stored hashes are ignored, so that every record is compared by its content. */
   readonly ignoresHashes?: boolean;
   /** Runs at the beginning of every transaction; an error undoes it. */
@@ -87,7 +89,7 @@ export function writeInBatches(
   current: StoreModel,
   resource: string,
   records: readonly ParsedRecord[],
-  { source, over, ignoresHashes = false, begin, finish }: BatchOptions = {},
+  { source, over, rejectsTaken, ignoresHashes = false, begin, finish }: BatchOptions = {},
 ): Promise<Written> {
   return inBatches(writer, current, {
     batches: split(records, paceOf(writer, writer.largestWeight ?? LARGEST_WEIGHT)),
@@ -104,7 +106,8 @@ export function writeInBatches(
       const prepared = batch.map((record) => prepareRecord(record, model));
       return async (transaction) => {
         await begin?.(transaction);
-        const written = await write(ignoresHashes ? doubting(transaction) : transaction, resource, prepared);
+        const given = ignoresHashes ? doubting(transaction) : transaction;
+        const written = await write(given, resource, prepared, rejectsTaken);
         if (soFar !== undefined) await finish?.(transaction, addReports(soFar, written));
         return written;
       };
@@ -242,10 +245,13 @@ function write(
   transaction: WriteTransaction,
   resource: string,
   batch: readonly PreparedRecord[],
+  rejectsTaken?: boolean,
 ): Promise<WriteReport> {
   if (batch.length === 0) return Promise.resolve(emptyTally(transaction.timestamps.moment));
   const isPart = transaction.model.resource(resource).parent !== undefined;
-  return isPart ? writeChildren(transaction, resource, batch) : writeRecords(transaction, resource, batch);
+  return isPart
+    ? writeChildren(transaction, resource, batch)
+    : writeRecords(transaction, resource, batch, rejectsTaken);
 }
 
 const weightOf = ({ children }: ParsedRecord): number =>
@@ -285,6 +291,7 @@ export function addReports(left: WriteReport, right: WriteReport): WriteReport {
     },
     orphans: left.orphans + right.orphans,
     rejected: [...left.rejected, ...right.rejected],
+    taken: [...left.taken, ...right.taken],
     stamp: right.stamp,
   };
 }

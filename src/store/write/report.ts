@@ -10,6 +10,8 @@ export interface WriteReport {
   /** Children whose parent is not stored: they are kept, and become visible once it is. */
   readonly orphans: number;
   readonly rejected: readonly Rejection[];
+  /** In an authority: children that another record lost, although it was not written without them (claims.ts). */
+  readonly taken: readonly TakenChild[];
   /** The newest timestamp of the changes. */
   readonly stamp: string;
 }
@@ -23,10 +25,25 @@ export interface Rejection {
   readonly payload?: string;
 }
 
+/** A child that two records contain. */
+export interface TakenChild extends Rejection {
+  /** The record that lacks it. */
+  readonly from: RecordName;
+  /** The record that has it. */
+  readonly by: RecordName;
+  /** The one of both that did not have it before. */
+  readonly taker: RecordName;
+}
+
+interface RecordName {
+  readonly resource: string;
+  readonly key: string;
+}
+
 /** A report in progress. */
 export type Tally = {
-  -readonly [K in keyof WriteReport]: WriteReport[K] extends readonly Rejection[]
-    ? Rejection[]
+  -readonly [K in keyof WriteReport]: WriteReport[K] extends readonly (infer Entry)[]
+    ? Entry[]
     : WriteReport[K] extends number
       ? number
       : WriteReport[K] extends string
@@ -44,6 +61,7 @@ export function emptyTally(stamp: string): Tally {
     children: { stored: 0, unchanged: 0, deleted: 0 },
     orphans: 0,
     rejected: [],
+    taken: [],
     stamp,
   };
 }

@@ -1,17 +1,16 @@
 import { changedBy, type FieldValues, type Navigation } from '../../dictionary/index.ts';
 import { COUNTED } from '../../records/media.ts';
-import { jsonOf } from '../../records/nesting.ts';
 import { type ParsedRecord, readValue } from '../../records/parsed-record.ts';
-import { namedUnder } from '../../records/place.ts';
 import type { RowToPut, RowToRestamp, StoredRow } from '../../records/rows.ts';
 import { type ChildChange, STAMPED_FIELDS } from '../../records/stamps.ts';
 import { adoptOrphans, findOrphans } from './adopt.ts';
 import { type ChildCounts, countsAfter, restampCounted, withCounts } from './child-counts.ts';
+import { type Claims, claimsOf, parentOfRow, takenChild } from './claims.ts';
 import { removeWithChildren } from './delete-records.ts';
 import { ownStamps, putStamped, type Unstamped } from './own-stamps.ts';
-import { conflictWith, hashUnder, type ParentName, placeChild } from './place-children.ts';
+import { conflictWith, hashUnder, placeChild } from './place-children.ts';
 import { derivedCounts, type PreparedRecord } from './prepare.ts';
-import { emptyTally, type Rejection, type Tally, type WriteReport } from './report.ts';
+import { emptyTally, type TakenChild, type Tally, type WriteReport } from './report.ts';
 import { idOf, merge, restampParents, type TouchedParent } from './restamp.ts';
 import type { WriteTransaction } from './transaction.ts';
 
@@ -20,14 +19,8 @@ interface ChildBatch {
   /** By key: if two records contain the same child, the later one keeps it. */
   readonly put: Map<string, Unstamped>;
   readonly remove: StoredRow[];
-  /** By key: those that belonged to another record so far, and to which. */
-  readonly taken: Map<string, Taken>;
-}
-
-interface Taken {
-  readonly child: ParsedRecord;
-  readonly from: ParentName;
-  readonly by: ParentName;
+  /** By key: those that two records contain. */
+  readonly taken: Map<string, TakenChild>;
 }
 
 const newBatch = (): ChildBatch => ({ put: new Map(), remove: [], taken: new Map() });
@@ -43,11 +36,13 @@ interface Outcome {
  * Stores records of one resource without a parent, with the children that they contain, in one transaction. Parents are
  * written before children, so that a child's visibility can follow from its parent's.
  * @param batch has no key twice
+ * @param rejectsTaken whether records of an authority are rejected that contain a child of another one
  */
 export async function writeRecords(
   transaction: WriteTransaction,
   resource: string,
   batch: readonly PreparedRecord[],
+  rejectsTaken = false,
 ): Promise<WriteReport> {
   const tally = emptyTally(transaction.timestamps.moment);
   const found = await transaction.find(
@@ -65,6 +60,17 @@ export async function writeRecords(
   }
   const replaced: StoredChildren = new Map();
   const children = await compareChildren(transaction, outcomes, tally, replaced);
+  if (rejectsTaken && tally.taken.length > 0) {
+    const takers = new Map(tally.taken.map((each) => [each.taker.key, each]));
+    const others = batch.filter(({ record }) => !takers.has(record.key));
+    const report = await writeRecords(transaction, resource, others, rejectsTaken);
+    const rejected = [...takers].map(([key, { resource: target, key: child, from, by, taker }]) => {
+      const holder = taker === by ? from : by;
+      const reason = `${target} ${child} is under ${holder.resource} ${holder.key}, and a record has one parent`;
+      return { resource, key, reason };
+    });
+    return { ...report, rejected: [...report.rejected, ...rejected] };
+  }
   await addOrphans(transaction, resource, outcomes, children);
   const holders = outcomes.map(({ prepared: { record }, stored }) => {
     return { key: record.key, isNew: stored === undefined, replaced: replaced.get(record.key) };
@@ -73,6 +79,8 @@ export async function writeRecords(
   await putParents(transaction, resource, outcomes, counts, tally);
   await storeChildren(transaction, children, tally);
   await storeGrandchildren(transaction, outcomes, tally);
+  if (rejectsTaken || transaction.model.settings.owner === 'replica')
+    tally.rejected.push(...tally.taken.splice(0));
   tally.stamp = transaction.timestamps.newest;
   return tally;
 }
@@ -201,38 +209,19 @@ async function compareChildren(
       resource,
       holders.map(({ prepared }) => prepared.record.key),
     );
-    const elsewhere = await transaction.find(target, strangers(holders, name, stored));
+    const unknown = strangers(holders, name, stored);
+    const elsewhere = await transaction.find(target, unknown);
+    const areShared = new Set(unknown).size < unknown.length;
+    const claims = await claimsOf(transaction, holders, name, { stored: elsewhere.values(), areShared });
     const batch = batches.getOrInsert(target, newBatch());
     for (const holder of holders) {
       const { key } = holder.prepared.record;
       if (target === COUNTED) replaced.set(key, stored.get(key) ?? []);
-      compareOne(transaction, holder, name, stored, elsewhere, batch, tally);
+      compareOne(transaction, holder, name, { stored, elsewhere, claims }, batch, tally);
     }
   }
-  if (transaction.model.settings.owner === 'replica') {
-    for (const batch of batches.values()) tally.rejected.push(...contradictions(batch));
-  }
+  for (const { taken } of batches.values()) tally.taken.push(...taken.values());
   return batches;
-}
-
-/**
- * Children of a source that have two parents: a child has one, so it is stored under the one that was read last, and is missing
- * under the other. If it has only moved, the next reading of its former parent shows that.
- */
-function contradictions({ taken, remove }: ChildBatch): Rejection[] {
-  const gone = new Map(remove.map((row) => [row.key, parentOfRow(row)]));
-  const hasLeft = ({ child: { key }, from }: Taken): boolean => {
-    const parent = gone.get(key);
-    return parent !== undefined && idOf(parent) === idOf(from);
-  };
-  return [...taken.values()]
-    .filter((each) => !hasLeft(each))
-    .map(({ child: { resource, key, origin }, from, by }) => ({
-      resource: resource.name,
-      key,
-      reason: `The source has it under ${from.resource} ${from.key} and under ${by.resource} ${by.key}; it is stored under the latter`,
-      payload: jsonOf(namedUnder(resource, origin, from)),
-    }));
 }
 
 /** Keys of given children that are not stored under their parent: they are new, or belonged to another record. */
@@ -248,12 +237,20 @@ function strangers(
   });
 }
 
+/** What is known of the children of records that are written. */
+interface Known {
+  /** Those that are stored, by the key of their parent. */
+  readonly stored: ReadonlyMap<string, readonly StoredRow[]>;
+  /** Those that are stored under another record. */
+  readonly elsewhere: ReadonlyMap<string, StoredRow>;
+  readonly claims: Claims;
+}
+
 function compareOne(
   transaction: WriteTransaction,
   holder: Outcome,
   navigation: string,
-  stored: ReadonlyMap<string, readonly StoredRow[]>,
-  elsewhere: ReadonlyMap<string, StoredRow>,
+  { stored, elsewhere, claims }: Known,
   batch: ChildBatch,
   tally: Tally,
 ): void {
@@ -266,7 +263,9 @@ function compareOne(
     const target = child.record.resource;
     const row = before.get(child.record.key);
     before.delete(child.record.key);
-    if (row !== undefined && row.hash === hashUnder(child, system, owner) && !isRenewed(holder)) {
+    const other = parentOfRow(batch.put.get(child.record.key)?.row);
+    const isSame = row !== undefined && row.hash === hashUnder(child, system, owner) && !isRenewed(holder);
+    if (isSame && other === undefined) {
       tally.children.unchanged++;
       continue;
     }
@@ -279,9 +278,14 @@ function compareOne(
       tally.rejected.push({ resource: target.name, key: child.record.key, reason });
       continue;
     }
-    const from = parentOfRow(batch.put.get(child.record.key)?.row ?? previous);
-    if (from !== undefined && idOf(from) !== idOf(parent))
-      batch.taken.set(child.record.key, { child: child.record, from, by: parent });
+    const rival = other ?? parentOfRow(previous);
+    if (rival !== undefined && idOf(rival) !== idOf(parent) && !claims.hasLeft(rival, child.record.key)) {
+      const keeps = claims.keeps(parent, rival);
+      const [from, by] = keeps ? [rival, parent] : [parent, rival];
+      const taker = row === undefined ? parent : rival;
+      batch.taken.set(child.record.key, takenChild(child.record, { from, by, taker }));
+      if (!keeps) continue;
+    }
     const unstamped = { row: placed.row, before: previous?.values, after: child.record.values };
     batch.put.set(child.record.key, unstamped);
     changes.add(changedBy(target.name, child.kind));
@@ -360,14 +364,6 @@ async function putParents(
   await transaction.restamp(resource, restamp);
   await restampCounted(transaction, resource, recounted);
 }
-
-/** The record that a child belongs to. */
-const parentOfRow = (
-  row: Pick<StoredRow, 'parent' | 'parentResource'> | undefined,
-): ParentName | undefined =>
-  row?.parent == null || row.parentResource === null
-    ? undefined
-    : { resource: row.parentResource, key: row.parent };
 
 /** A child that moves from another record also changes that record. */
 function leftParent(childResource: string, { stored, parent, parentResource }: RowToPut): TouchedParent[] {

@@ -5,7 +5,7 @@ import { listing, openHouse, photo, photoOf, room, unit } from '../../support/bu
 import { SECOND } from '../../support/clock.ts';
 import type { Engine } from '../../support/engine.ts';
 import { nonZero } from '../../support/reports.ts';
-import { makeWorld } from '../../support/world.ts';
+import { type Json, makeWorld } from '../../support/world.ts';
 
 export function childrenContract(engine: Engine): void {
   test('a nested collection that is present replaces all children of its kind', async (t) => {
@@ -125,6 +125,42 @@ export function childrenContract(engine: Engine): void {
       { RoomKey: 'R1', ListingKey: 'B', RoomType: 'B' },
     ]);
     assert.equal((await statusOf(world, 'PropertyRooms')).rows, 1);
+  });
+
+  test('a child that two records contain is reported with both, unless it has only moved; or the later record is rejected', async (t) => {
+    const world = await makeWorld(engine, t);
+    const rooms = (key: string, ...keys: readonly string[]): Json =>
+      listing(key, { Rooms: keys.map((each) => room(each)) });
+    await world.write('Property', rooms('A', 'R1', 'R2'), rooms('B'));
+    const taken = async (...records: readonly Json[]) =>
+      nonZero(await world.write('Property', ...records)).taken;
+    assert.deepEqual(await taken(rooms('B', 'R1')), [['R1', 'A', 'B']]);
+    assert.deepEqual(await taken(rooms('B'), rooms('A', 'R1', 'R2')), undefined, 'it has moved');
+    assert.deepEqual(await taken(rooms('C', 'R9'), rooms('D', 'R9')), [['R9', 'C', 'D']]);
+    // The later of the batch, although its own row is the one that is stored.
+    assert.deepEqual(await taken(rooms('C', 'R9'), rooms('D', 'R9')), [['R9', 'C', 'D']]);
+
+    const records = [rooms('B', 'R1'), rooms('C', 'R3'), rooms('E', 'R3'), rooms('D')];
+    const parsed = await Promise.all(records.map((each) => world.parse('Property', each)));
+    const { rejected, inserted, restamped } = await world.store.write('Property', parsed, {
+      rejectsTaken: true,
+    });
+    assert.deepEqual(
+      [inserted, restamped, rejected.map(({ key, reason }) => [key, reason]).toSorted()],
+      [
+        0,
+        2,
+        [
+          ['B', 'PropertyRooms R1 is under Property A, and a record has one parent'],
+          ['E', 'PropertyRooms R3 is under Property C, and a record has one parent'],
+        ],
+      ],
+    );
+    assert.deepEqual(await world.rows('PropertyRooms', '$select=RoomKey,ListingKey'), [
+      { RoomKey: 'R1', ListingKey: 'A' },
+      { RoomKey: 'R2', ListingKey: 'A' },
+      { RoomKey: 'R3', ListingKey: 'C' },
+    ]);
   });
 
   test('a record with a nested child that contradicts it, or comes twice, is rejected', async (t) => {
