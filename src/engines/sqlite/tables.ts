@@ -79,7 +79,9 @@ const declared = ([column, form]: readonly [string, StoredColumn]): string =>
  * most of its pages. An older plat has put these in the order of their keys; both have the same columns and indexes, so that it can
  * use, check and back up either.
  */
-const isByRow = (table: StoredTable): boolean => isSearch(table) || PUBLISHED.has(table.layout.resource.name);
+const isByRow = (table: StoredTable): boolean => isSearch(table) || isPublished(table);
+
+const isPublished = ({ layout }: StoredTable): boolean => PUBLISHED.has(layout.resource.name);
 
 /** A table is ordered by its row ids, which are the ids of the records in a search table, or by key. */
 function creation(table: StoredTable): string {
@@ -128,20 +130,24 @@ const isEmpty = (database: DatabaseSync, table: string): boolean =>
 
 /**
  * The indexes of a table, with the statements that create them. Covered fields become further columns of the index. A table ordered
- * by key adds its keys to each index implicitly, and needs no index in that order, unless the table itself would be scanned.
+ * by key adds its keys to each index implicitly, and needs no index in that order, unless the table itself would be scanned. Besides
+ * that of their keys, the entries of Lookup have no index to which new ones are added in many places, for the reason given above. That
+ * of walks stays without rows, since an older plat calls a store damaged that lacks it.
  */
 function indexesOf(stored: StoredTable): [string, string][] {
   const { layout, name: table, key, indexes } = stored;
   const { search } = layout;
-  const isInOrder = ({ columns, covered, where }: StoredIndex): boolean =>
-    where === undefined && columns.join() === key.join() && (covered.length === 0 || search !== undefined);
+  const isByKey = ({ columns, where }: StoredIndex): boolean =>
+    where === undefined && columns.join() === key.join();
   return indexes
-    .filter((index) => !isInOrder(index))
-    .map(({ name, columns, covered, isOfFields, isUnique, where }) => {
-      const keys = isOfFields && isByRow(stored) ? ['_key'] : [];
+    .filter((index) => !isByKey(index) || (index.covered.length > 0 && search === undefined))
+    .map((index) => {
+      const { name, columns, covered, isOfFields, isUnique } = index;
+      const keys = isOfFields && isSearch(stored) ? ['_key'] : [];
       const others = covered.filter((column) => !key.includes(column));
       const list = [...columns, ...keys, ...others].map((column) => `"${column}"`).join(', ');
       const unique = isUnique && covered.length === 0 ? 'UNIQUE ' : '';
+      const where = isByKey(index) && isPublished(stored) ? '_id IS NULL' : index.where;
       const rows = where === undefined ? '' : ` WHERE ${where}`;
       return [name, `CREATE ${unique}INDEX IF NOT EXISTS "${name}" ON "${table}" (${list})${rows}`];
     });

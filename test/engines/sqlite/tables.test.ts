@@ -92,7 +92,7 @@ function orderByKey(file: string): void {
     const older = `${table.replace('lookup_records', 'entries')} WITHOUT ROWID`;
     database.exec(`PRAGMA legacy_alter_table = ON; BEGIN; ${older};
       INSERT INTO entries SELECT * FROM lookup_records; DROP TABLE lookup_records;
-      ALTER TABLE entries RENAME TO lookup_records; ${indexes.join(';').replace('"LookupName", "_key"', '"LookupName"')}; COMMIT;`);
+      ALTER TABLE entries RENAME TO lookup_records; ${indexes.join(';')}; COMMIT;`);
   } finally {
     database.close();
   }
@@ -123,11 +123,15 @@ test('entries of Lookup are in the order in which they came into use; an older s
       "SELECT _key FROM lookup_records WHERE LookupValue IN ('Mill', 'Zither', 'Anvil', 'Oboe') ORDER BY rowid",
     )
     .all();
+  const walked = plan
+    .prepare("SELECT sum(ncell) AS entries FROM dbstat WHERE name = 'lookup_records_walk'")
+    .get();
   plan.close();
   assert.deepEqual(
     found.map(({ _key }) => _key),
     ['Mill', 'Zither', 'Anvil', 'Oboe'].map((value) => `Appliances.${value}`),
   );
+  assert.equal(walked?.entries, 0);
   assert.deepEqual(await faultsIn(first.store), []);
   await first.store.close();
   // An older plat calls a store damaged, and does not back it up, that lacks one of the indexes it knows.
