@@ -3,7 +3,7 @@ import type { Command, Option, OptionValues } from 'commander';
 import type { StoreModel } from '../compile/model.ts';
 import type { Store } from '../store/store.ts';
 import { withStore } from './open-store.ts';
-import { addOptions, applyConfig, CONFIG_OPTION, STORE_OPTION } from './options.ts';
+import { addOptions, applyConfig, CONFIG_OPTION, JSON_OPTION, STORE_OPTION } from './options.ts';
 
 /**
  * How the store is opened: as it is; with the settings of the configuration applied, for commands that depend on them; or created
@@ -44,7 +44,7 @@ export function defineIdCommand(
     .command(name)
     .description(description)
     .argument('<id>', `as "${parent.name()} list" shows it`);
-  addOptions(command, STORE_OPTION(), CONFIG_OPTION(), ...options).action((id: string) =>
+  addOptions(command, STORE_OPTION(), CONFIG_OPTION(), ...options, JSON_OPTION()).action((id: string) =>
     run(command, opening, (store, given) => action(store, id, given)),
   );
 }

@@ -185,3 +185,19 @@ test('an export whose reader goes away ends without a stack trace', async (t) =>
   const { code, err } = await ended;
   assert.deepEqual([code, err], [1, '']);
 });
+
+test('with --json, the commands that act on a key, a webhook or a backup report in JSON what they did', async (t) => {
+  const at = place(t);
+  const run = async (...args: readonly string[]) =>
+    JSON.parse(await at.done([...args, '--store', 'm.db', '--json']));
+  const { id: key } = await run('key', 'create', '--name', 'A');
+  const { id: webhook } = await run('webhook', 'create', '--url', 'https://a.example/');
+  assert.deepEqual(await run('webhook', 'pause', webhook), { id: webhook, outcome: 'paused' });
+  assert.deepEqual(await run('webhook', 'resume', webhook), { id: webhook, outcome: 'resumed' });
+  assert.deepEqual(await run('webhook', 'replay', webhook, '--since', 'start'), {
+    ...{ id: webhook, outcome: 'replayed', since: 'start' },
+  });
+  assert.deepEqual(await run('webhook', 'delete', webhook), { id: webhook, outcome: 'deleted' });
+  assert.deepEqual(await run('key', 'revoke', key), { id: key, outcome: 'revoked' });
+  assert.deepEqual(await run('backup', 'copy.db'), { store: 'm.db', file: 'copy.db' });
+});

@@ -23,7 +23,7 @@ import {
 } from '../options.ts';
 import { print } from '../output.ts';
 import { rowProgress, withProgress } from '../progress.ts';
-import { reportLines, streamJson, writeLines, writeText } from '../terminal.ts';
+import { reportLines, streamJson, writeText } from '../terminal.ts';
 
 /** The name of a resource that has records, checked. @throws PlatError `usage` with the nearest name, `resourceFilled` */
 export function knownResource({ dictionary, stores }: StoreModel, name: string): string {
@@ -155,15 +155,16 @@ async function declarationsOf(store: Store, of: string | undefined): Promise<Con
 }
 
 export function defineBackup(backup: Command): void {
-  addOptions(backup, STORE_OPTION(), CONFIG_OPTION()).action(
+  addOptions(backup, STORE_OPTION(), CONFIG_OPTION(), JSON_OPTION()).action(
     async (file: string, _options, command: Command) => {
       await applyConfig(command);
+      const { json } = command.opts();
       mustHaveFolder(file);
       await withStore(command.opts().store, { create: false }, async (store) => {
         await withProgress(`Checking ${file}`, undefined, (progress) =>
           store.backup(file, rowProgress(progress)),
         );
-        writeLines(`${file} is a copy of ${store.name}`);
+        print({ store: store.name, file }, `${file} is a copy of ${store.name}`, json);
       });
     },
   );

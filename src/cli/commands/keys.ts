@@ -8,7 +8,7 @@ import type { Store } from '../../store/store.ts';
 import { duration, JSON_OPTION, KEY_WORDS, option, required, SYSTEM_OPTION } from '../options.ts';
 import { print, printSecret, table } from '../output.ts';
 import { defineIdCommand, defineStoreCommand } from '../store-command.ts';
-import { reportLines, writeLines } from '../terminal.ts';
+import { reportLines } from '../terminal.ts';
 
 const CONSOLE_HINT = 'Log in with it at the console, at the address that "plat serve" prints.';
 
@@ -45,17 +45,14 @@ export function defineKeys(key: Command): void {
     print(keys, keyTable(keys, await store.now()), json);
   });
   const revoke = { name: 'revoke', description: 'revoke a key at once, in every running process' };
-  defineIdCommand(key, revoke, async (store, id) => {
+  defineIdCommand(key, revoke, async (store, id, { json }) => {
     if (!(await revokeKey(store, id))) throw unknownKey(id);
-    writeLines(`${id} is revoked`);
+    print({ id, outcome: 'revoked' }, `${id} is revoked`, json);
   });
   const rotate = {
     name: 'rotate',
     description: 'create a successor with the same rights; the old key remains valid for a while',
-    options: [
-      option('--overlap <duration>', 'how long the old key remains valid').default('24h'),
-      JSON_OPTION(),
-    ],
+    options: [option('--overlap <duration>', 'how long the old key remains valid').default('24h')],
   };
   defineIdCommand(key, rotate, async (store, id, { overlap, json }) => {
     const overlapping = duration('--overlap', overlap, 0);

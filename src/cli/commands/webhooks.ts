@@ -15,7 +15,7 @@ import {
 import { JSON_OPTION, option, required, SYSTEM_OPTION } from '../options.ts';
 import { print, printSecret, table } from '../output.ts';
 import { defineIdCommand, defineStoreCommand } from '../store-command.ts';
-import { reportLines, writeLines } from '../terminal.ts';
+import { reportLines } from '../terminal.ts';
 import { webhookPost } from '../webhook-post.ts';
 
 const SECRET_HINT =
@@ -67,7 +67,7 @@ export function defineWebhooks(webhook: Command): void {
     name: 'test',
     description: 'send a message without events now, and report the response of the receiver',
   };
-  defineIdCommand(webhook, test, async (store, id) => {
+  defineIdCommand(webhook, test, async (store, id, { json }) => {
     const { post, close } = webhookPost();
     const { signal } = new AbortController();
     const means = { post, now: () => systemClock.now(), signal };
@@ -75,22 +75,21 @@ export function defineWebhooks(webhook: Command): void {
     if (outcome.kind !== 'delivered') {
       throw platError('failed', { reason: `${id} has not accepted the message: ${outcome.why}.` });
     }
-    writeLines(`${id} has accepted the message`);
+    print({ id, outcome: 'accepted' }, `${id} has accepted the message`, json);
   });
   const pause = { name: 'pause', description: 'stop deliveries until it is resumed; no change is lost' };
-  defineIdCommand(webhook, pause, async (store, id) => {
+  defineIdCommand(webhook, pause, async (store, id, { json }) => {
     await pauseWebhook(store, id);
-    writeLines(`${id} is paused`);
+    print({ id, outcome: 'paused' }, `${id} is paused`, json);
   });
   const resume = { name: 'resume', description: 'resume deliveries immediately where they stopped' };
-  defineIdCommand(webhook, resume, async (store, id) => {
+  defineIdCommand(webhook, resume, async (store, id, { json }) => {
     await resumeWebhook(store, id);
-    writeLines(`${id} is resumed`);
+    print({ id, outcome: 'resumed' }, `${id} is resumed`, json);
   });
   const rotate = {
     name: 'rotate',
     description: 'print a new secret; for 24 hours, the old one also signs',
-    options: [JSON_OPTION()],
   };
   defineIdCommand(webhook, rotate, async (store, id, { json }) => {
     const { secret, undo } = await rotateWebhook(store, id);
@@ -102,18 +101,18 @@ export function defineWebhooks(webhook: Command): void {
     });
   });
   const remove = { name: 'delete', description: 'delete a webhook' };
-  defineIdCommand(webhook, remove, async (store, id) => {
+  defineIdCommand(webhook, remove, async (store, id, { json }) => {
     await deleteWebhook(store, id);
-    writeLines(`${id} is deleted`);
+    print({ id, outcome: 'deleted' }, `${id} is deleted`, json);
   });
   const replay = {
     name: 'replay',
     description: 'deliver again, or from another position on',
     options: [required('--since <position>', 'a number of the sequence of changes, start or end')],
   };
-  defineIdCommand(webhook, replay, async (store, id, { since }) => {
+  defineIdCommand(webhook, replay, async (store, id, { since, json }) => {
     await replayWebhook(store, id, since);
-    writeLines(`${id} delivers the changes since ${since}`);
+    print({ id, outcome: 'replayed', since }, `${id} delivers the changes since ${since}`, json);
   });
 }
 
