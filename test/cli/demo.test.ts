@@ -57,7 +57,7 @@ test('demo creates a market, prints addresses, tokens and curl lines that work, 
   });
 
   await t.test('the console opens at the printed address, with the printed token', async () => {
-    const [, page = ''] = /with the admin token at the log-in:\n {2}(http:.*)\n/.exec(first.text) ?? [];
+    const [, page = ''] = /log in with the admin token:\n {2}(http:.*)\n/.exec(first.text) ?? [];
     assert.equal(page, `${admin.address}/console/`);
     assert.match(first.text, new RegExp(`^console +${page} `, 'm'));
     const entered = await fetch(`${admin.address}/session`, {

@@ -225,6 +225,11 @@ test('the command lines in docs/deploy.md are valid, and its table lists every a
     ...blocks.join('\n').matchAll(/(?:\bplat|plat\.js) ((?:import|key|backup|restore|serve)\b[^#\n<]*)/g),
   ];
   assert.ok(lines.length > 10);
+  for (const name of ['package.json', 'packages/demo/package.json']) {
+    const manifest = JSON.parse(readFileSync(join(ROOT, name), 'utf8'));
+    const archive = ` ./${manifest.name}-${manifest.version}.tgz `;
+    assert.ok(document.includes(archive), `the archive${archive}is installed`);
+  }
   for (const [line, rest = ''] of lines) {
     const args = rest
       .replaceAll(/"[^"]*"/g, 'text')

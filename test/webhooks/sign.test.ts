@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { makeSecret, signatureHeaders } from '../../src/webhooks/sign.ts';
 
@@ -23,4 +24,26 @@ test('while a secret is being replaced, both sign; no two secrets are the same',
   const { 'webhook-signature': both } = signatureHeaders(MESSAGE, secrets);
   const each = secrets.map((secret) => signatureHeaders(MESSAGE, [secret])['webhook-signature']);
   assert.equal(both, each.join(' '));
+});
+
+test('the receiver in docs/webhooks.md accepts what plat signs, with either secret after a rotation, and nothing else', async () => {
+  const page = readFileSync(new URL('../../docs/webhooks.md', import.meta.url), 'utf8');
+  const [, program = ''] = /```js\n(.*?)```/s.exec(page) ?? [];
+  const { isGenuine } = await import(`data:text/javascript,${encodeURIComponent(program)}`);
+  const [former, secret, other] = [makeSecret(), makeSecret(), makeSecret()];
+  const body = '{"value":[{"ResourceRecordKey":"é"}]}';
+  const now = 1_780_315_200_000;
+  const headers = signatureHeaders({ id: 'wh_1_2_3', timestamp: now / 1000, body }, [secret, former]);
+  assert.deepEqual(
+    [
+      isGenuine(secret, headers, Buffer.from(body), now),
+      isGenuine(former, headers, body, now + 300_000),
+      isGenuine(other, headers, body, now),
+      isGenuine(secret, headers, `${body} `, now),
+      isGenuine(secret, headers, body, now + 301_000),
+      isGenuine(secret, { ...headers, 'webhook-id': 'wh_1_2_4' }, body, now),
+      isGenuine(secret, {}, body, now),
+    ],
+    [true, true, false, false, false, false, false],
+  );
 });

@@ -236,7 +236,7 @@ async function welcome(
     `  floorplans   ${tokens.floorplans}`,
     `  admin        ${tokens.admin}`,
     '',
-    'Look: listings, floor plans and keys in a browser, with the admin token at the log-in:',
+    'See listings, floor plans and keys in a browser; log in with the admin token:',
     `  ${consoleAddress(service)}`,
     '',
     'Try:',

@@ -105,4 +105,4 @@ const literal = (hostname: string): string | undefined => {
 };
 
 const notPublic = (host: string): RequestFailure =>
-  new RequestFailure('refused', `${host} is in a private network; --media-private-hosts lets it be asked`);
+  new RequestFailure('refused', `${host} is in a private network; --media-private-hosts allows it`);

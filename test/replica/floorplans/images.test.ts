@@ -224,7 +224,7 @@ test('plat floorplans: one bad image does not end the command; all others are st
   const { code, out, err } = await at.run(command);
   assert.equal(code, 1);
   assert.deepEqual(err.trimEnd().split('\n'), [
-    'A: 127.0.0.1 is in a private network; --media-private-hosts lets it be asked',
+    'A: 127.0.0.1 is in a private network; --media-private-hosts allows it',
     'G: 404: gone',
     'N: its MediaURL is not a string',
     '5 floor plan records, 2 images in plans, 3 could not be fetched',

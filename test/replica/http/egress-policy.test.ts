@@ -89,7 +89,7 @@ test('a source counts as private if its address is, or if only a private network
 test('a name that resolves to loopback is rejected at the lookup', async () => {
   const error = await new Promise((resolve) => publicLookup('localhost', { all: true }, resolve));
   assert.ok(error instanceof Error);
-  assert.equal(error.message, 'localhost is in a private network; --media-private-hosts lets it be asked');
+  assert.equal(error.message, 'localhost is in a private network; --media-private-hosts allows it');
 });
 
 async function ask(t: TestContext, url: string, egress: Egress): Promise<number> {
@@ -121,7 +121,7 @@ test('private hosts are rejected however they are written, and asked if the requ
     await assert.rejects(ask(t, `http://${host}:${port}/metrics`, 'public'), {
       name: 'RequestFailure',
       kind: 'refused',
-      message: /is in a private network; --media-private-hosts lets it be asked$/,
+      message: /is in a private network; --media-private-hosts allows it$/,
     });
   }
   assert.deepEqual(server.seen, []);

@@ -63,7 +63,7 @@ test('a redirect into a private network is refused', async (t) => {
       : transport(request);
   await assert.rejects(ask(outside, 'http://1.1.1.1/a.jpg', { request: { egress: 'public' } }), {
     kind: 'refused',
-    message: '127.0.0.1 is in a private network; --media-private-hosts lets it be asked',
+    message: '127.0.0.1 is in a private network; --media-private-hosts allows it',
   });
   assert.deepEqual(seen, []);
 });

@@ -280,7 +280,7 @@ test('a feed on the public internet causes no request to a private network, unle
     between,
   });
   assert.equal(await replica.replicate({ mediaFolder: folder }), 'done');
-  const refused = 'is in a private network; --media-private-hosts lets it be asked';
+  const refused = 'is in a private network; --media-private-hosts allows it';
   assert.deepEqual(
     rows().map(({ media_key, reason }) => [media_key, reason]),
     [
