@@ -70,13 +70,15 @@ interface CacheBounds {
 export class BoundedCache<V extends NonNullable<unknown>> implements Reported {
   readonly #kept: LRUCache<string, V>;
   readonly #end: () => void;
+  /** The value whose size is being changed. */
+  #resized: V | undefined;
 
   /** @param dropped called with each value that leaves the cache */
   constructor(name: string, { bytes, entries }: CacheBounds, dropped?: (value: V) => void) {
     this.#kept = new LRUCache({
       maxSize: bytes,
       ...(entries === undefined ? {} : { max: entries }),
-      ...(dropped === undefined ? {} : { dispose: dropped }),
+      ...(dropped === undefined ? {} : { dispose: (value) => value !== this.#resized && dropped(value) }),
     });
     this.#end = reportCache(name, this);
   }
@@ -89,8 +91,13 @@ export class BoundedCache<V extends NonNullable<unknown>> implements Reported {
     return this.#kept.get(key);
   }
 
-  /** Adds a value, unless it alone exceeds the limit. @param bytes size of the value without the key */
+  /** Adds a value, or changes its size, unless it alone exceeds the limit. @param bytes size of the value without the key */
   put(key: string, value: V, bytes: number): V {
+    if (this.#kept.peek(key) === value) {
+      this.#resized = value;
+      this.#kept.delete(key);
+      this.#resized = undefined;
+    }
     this.#kept.set(key, value, { size: bytes + bytesOfText(key) + ENTRY });
     return value;
   }

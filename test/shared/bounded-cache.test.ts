@@ -25,6 +25,18 @@ test('beyond the limit in bytes the least recently used entry is dropped', () =>
   assert.equal(useOf('by bytes'), undefined);
 });
 
+test('the same value can change its size; only a value that leaves the cache is reported', () => {
+  const dropped: string[] = [];
+  const cache = new BoundedCache<string>('resized', { bytes: 1000 }, (value) => dropped.push(value));
+  cache.put('a', 'A', 149);
+  cache.put('a', 'A', 49);
+  assert.deepEqual([useOf('resized'), dropped], [{ name: 'resized', entries: 1, bytes: 200 }, []]);
+  cache.put('a', 'B', 49);
+  cache.delete('a');
+  assert.deepEqual([useOf('resized')?.bytes, dropped], [0, ['A', 'B']]);
+  cache.close();
+});
+
 test('beyond the limit in entries the least recently used entry is dropped', () => {
   const cache = new BoundedCache<number>('by number', { bytes: 1_000_000, entries: 2 });
   for (const key of ['a', 'b', 'c']) cache.put(key, 1, 0);

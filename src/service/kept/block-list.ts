@@ -14,10 +14,12 @@ export interface KeptBlock extends KeptRange {
   readonly id: string;
   /** Hashes of the keys of agents and offices whose values it contains. */
   readonly links: Uint32Array;
-  /** Its compressed records, joined by commas; absent if it has none, and in a list of texts. */
-  readonly deflated: Promise<Deflated> | undefined;
-  /** Its records without compression, in a list of texts; absent if it has none. */
-  readonly text?: KeptText;
+  /** Its compressed records, joined by commas; absent if it has none, once the file of texts has them, and in a list of texts. */
+  deflated: Promise<Deflated> | undefined;
+  /** Its records in the file of texts, or those that wait to be written there: compressed, except in a list of texts. */
+  text?: KeptText | undefined;
+  /** The compressed records without their bytes, once only the file of texts has these. */
+  inFile?: Omit<Deflated, 'bytes'>;
   /** The list that contains the block; absent if it was removed because it may have changed. */
   list: BlockList | undefined;
 }

@@ -1,7 +1,8 @@
 /**
  * Caches blocks of complete records in key order, so that a second client that walks a collection gets its pages at almost no
- * cost: compressed blocks, in memory and in a file, of which a page is one gzip member; and, in another file, the texts of pages
- * that were requested twice without gzip. All keys with the same view share them. A page is used only if the sequence of
+ * cost: compressed blocks, of which a page is one gzip member, and the texts of pages that were requested twice without gzip. Both
+ * are in the file of texts of this process; compressed blocks are in memory until they are written there, and in a file that other
+ * processes use, too. All keys with the same view share them. A page is used only if the sequence of
  * changes, read in the same snapshot, shows that its blocks are still valid. This module knows neither SQL nor HTTP.
  */
 import { hash } from 'node:crypto';
@@ -69,9 +70,10 @@ export class KeptBlocks {
     this.#file = file;
     this.#texts = texts;
     this.#bytes = bytes;
-    this.#blocks = new BoundedCache('kept blocks', { bytes: Math.max(1, Math.floor(bytes)) }, (block) =>
-      block.list?.remove(block),
-    );
+    this.#blocks = new BoundedCache('kept blocks', { bytes: Math.max(1, Math.floor(bytes)) }, (block) => {
+      block.list?.remove(block);
+      if (block.text !== undefined) texts?.free(block.text);
+    });
   }
 
   /** The page of a request in the form of gzip; undefined if pages of its kind are not cached. */
@@ -136,17 +138,88 @@ export class KeptBlocks {
     const state = this.#follow(found, asking, stamp);
     if (state !== 'holds') return state === 'changed' ? state : undefined;
     const isNew = this.#isNew(found);
-    const parts = found.parts.flatMap((part) => {
+    const used = found.parts.flatMap((part) => {
       const block = typeof part === 'number' ? blocks[part] : this.#blockOf(part);
       if (block === undefined) return [];
       if (typeof part !== 'number' && isNew) this.#keep(named, block);
-      return block.deflated ?? [];
+      return block;
     });
     if (found.rows === 0) return { body: EMPTY, rows: 0, more: false };
     for (const { id } of blocks) this.#blocks.get(id);
-    const deflated = deflatedList(await Promise.all(parts));
+    const made = await this.#deflatedOf(used, read);
+    if (made === undefined) return 'changed';
     const last = { key: found.last, values: [] };
-    return { body: EMPTY, deflated, rows: found.rows, more: found.more, last };
+    return { body: EMPTY, ...made, rows: found.rows, more: found.more, last };
+  }
+
+  /** The compressed records of blocks, from memory and the file of texts; undefined if that file no longer has some of them. */
+  async #deflatedOf(
+    blocks: readonly KeptBlock[],
+    { caller }: ReadOptions,
+  ): Promise<Pick<Page, 'deflated' | 'release'> | undefined> {
+    const texts = this.#texts;
+    const page = new TextPage();
+    const parts = blocks.flatMap((block) => {
+      const { deflated, text, inFile } = block;
+      if (inFile !== undefined && text !== undefined) return { inFile, ...page.addKept(text) };
+      return deflated === undefined ? [] : { block, deflated };
+    });
+    const { body, release } = texts?.body(page.length) ?? { body: EMPTY };
+    if (page.kept.length > 0) {
+      caller?.made(page.length);
+      if (!(await texts?.read(body, page.kept))) {
+        release?.();
+        return undefined;
+      }
+    }
+    const inMemory: [KeptBlock, Deflated][] = [];
+    const list = await Promise.all(
+      parts.map(async (part): Promise<Deflated> => {
+        if ('inFile' in part) {
+          const { inFile, start, text } = part;
+          return { ...inFile, bytes: body.subarray(start, start + text.length) };
+        }
+        const deflated = await part.deflated;
+        inMemory.push([part.block, deflated]);
+        return deflated;
+      }),
+    );
+    return {
+      deflated: deflatedList(list),
+      release: () => {
+        release?.();
+        void this.#moveToFile(inMemory);
+      },
+    };
+  }
+
+  /** Moves compressed blocks from memory to the file of texts, once the page that contains them was sent. */
+  async #moveToFile(inMemory: readonly (readonly [KeptBlock, Deflated])[]): Promise<void> {
+    const texts = this.#texts;
+    if (texts === undefined || texts.isOff || texts.isFull('compressed block')) return;
+    // Another page may have begun to write a block, and one that has changed is of no use.
+    const moved = inMemory.filter(([{ list, text }]) => list !== undefined && text === undefined);
+    const page = new TextPage();
+    for (const [block, { bytes }] of moved) {
+      block.text = texts.text('compressed block', bytes.length, () => this.#leaveFile(block));
+      page.addKept(block.text);
+    }
+    const { body, release } = texts.body(page.length);
+    for (const [index, { start }] of page.kept.entries()) body.set(moved[index]?.[1].bytes ?? EMPTY, start);
+    await texts.keep({ body, ...(release === undefined ? {} : { release }) }, page.kept);
+    for (const [block, { bytes: _, ...inFile }] of moved) {
+      if (block.list === undefined || block.text?.isWritten !== true) continue;
+      block.inFile = inFile;
+      block.deflated = undefined;
+      this.#blocks.put(block.id, block, sizeOf(block));
+    }
+  }
+
+  /** A block whose compressed records are not in the file of texts, or no longer. */
+  #leaveFile(block: KeptBlock): void {
+    block.text = undefined;
+    // Memory still has the records of a block that was not written.
+    if (block.inFile !== undefined) this.#blocks.delete(block.id);
   }
 
   async #readTexts(
@@ -345,8 +418,8 @@ export class KeptBlocks {
     else {
       for (const { list } of this.#lists.values()) {
         for (const { id, text } of list.apply(changes)) {
-          if (text === undefined) this.#blocks.delete(id);
-          else this.#texts?.free(text);
+          this.#blocks.delete(id);
+          if (text !== undefined) this.#texts?.free(text);
         }
       }
     }
@@ -423,9 +496,11 @@ class TextPage {
     return Math.max(0, this.#length - 1);
   }
 
-  addKept(text: KeptText): void {
-    this.kept.push({ text, start: this.#length });
+  addKept(text: KeptText): PlacedText {
+    const placed = { text, start: this.#length };
+    this.kept.push(placed);
     this.#length += text.length + 1;
+    return placed;
   }
 
   addRead(text: KeptText, isToKeep: boolean): void {

@@ -1,5 +1,5 @@
 /**
- * A file of texts of blocks, for clients that do not get gzip. The file has no name, so no other process can open it, and the
+ * A file of texts: of blocks, of compressed blocks, and of large responses. The file has no name, so no other process can open it, and the
  * system removes it with its process: only the memory of the process knows where each text is and whether it is valid. A text
  * that was read is used only if its tag matches (GMAC with a key that only this process knows). Texts are written after the
  * response that contains them was sent. This module does not know what texts consist of, nor what invalidates them.
@@ -23,7 +23,7 @@ interface TextFileOptions extends AvailabilityOptions {
   readonly taken: () => number;
 }
 
-type TextKind = 'block' | 'response';
+type TextKind = 'block' | 'compressed block' | 'response';
 
 /** A text of the file, or one that waits to be written. */
 export interface KeptText {
@@ -53,8 +53,15 @@ const writeTo = promisify(write);
 const MODE = 0o600;
 /** The part of the limit that texts may take. */
 const SHARE = 3 / 4;
-/** Up to which part of that the texts of a kind may fill the file: one that walks have filled still has room for responses. */
-const FILLS: Readonly<Record<TextKind, number>> = { block: 7 / 8, response: 1 };
+/**
+ * Up to which part of that the texts of a kind may fill the file: one that walks have filled still has room for compressed blocks,
+ * which would otherwise occupy memory, and for responses.
+ */
+const FILLS: Readonly<Record<TextKind, number>> = {
+  block: 3 / 4,
+  'compressed block': 15 / 16,
+  response: 1,
+};
 /** The maximum number of bytes of bodies that wait to be written. Texts of further bodies are not kept. */
 const MOST_WAITING = 24 * 1024 * 1024;
 /** Bytes that are written in one call: for larger pieces, Linux allocates memory several times as slowly. */

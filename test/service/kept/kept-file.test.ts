@@ -1,6 +1,16 @@
 /** The file of kept blocks: it saves a new process work, and no damage to it changes a page. */
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  fstatSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
@@ -18,11 +28,14 @@ import { testClock } from '../../support/clock.ts';
 import { makeKey, startTestService } from '../../support/service.ts';
 import { temporaryFile } from '../../support/temporary.ts';
 import { type Json, operations } from '../../support/world.ts';
+import { canBeFound, descriptorOf } from './unlinked-file.ts';
 
 const ANY_PORT = { api: 0, replication: 0, floorplans: 0, admin: 0 };
 const LISTINGS = 200;
 /** The maximum number of records in a block. */
 const BLOCK = 32;
+/** More than the memory of a block besides its content, and less than that with it, in bytes. */
+const WITHOUT_CONTENT = 1000;
 
 const house = (index: number, more: Json = {}): Json =>
   listing(`L${1000 + index}`, {
@@ -39,6 +52,8 @@ interface Process {
   readonly root: string;
   /** Walks all listings and compares each page with the one read from the store. @returns the number of records read for gzip */
   walk(): Promise<number>;
+  /** The memory of its compressed blocks, in bytes per block. */
+  bytesPerBlock(): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -92,13 +107,19 @@ async function market(t: TestContext, path = temporaryFile('.db-pages')) {
       }
       return read;
     };
+    const bytesPerBlock = async (): Promise<number> => {
+      const { text } = await world.get('admin', `${service.addresses.admin}/metrics`);
+      const ofBlocks = (what: string): number =>
+        Number(new RegExp(`^plat_cache_${what}\\{cache="kept blocks"\\} (\\d+)$`, 'm').exec(text)?.[1]);
+      return ofBlocks('bytes') / ofBlocks('entries');
+    };
     let isClosed = false;
     const close = async (): Promise<void> => {
       if (!isClosed) await service.close();
       isClosed = true;
     };
     t.after(close);
-    return { root: service.addresses.replication, walk, close };
+    return { root: service.addresses.replication, walk, bytesPerBlock, close };
   };
   return { ...world, path, warnings, serve };
 }
@@ -253,11 +274,40 @@ test('an unwritable folder causes one warning, and pages are kept in memory', as
   const process = await serve();
   assert.equal(await process.walk(), LISTINGS);
   assert.equal(await process.walk(), 0);
-  assert.deepEqual(warnings, [
+  assert.deepEqual(warnings.toSorted(), [
     `${nowhere} cannot be used: pages are kept in memory only`,
     `${nowhere}-text cannot be used: pages without gzip are read from the store`,
   ]);
 });
+
+test(
+  'compressed blocks leave memory once the file of texts has them, and no damage to that file changes a page',
+  { skip: !canBeFound },
+  async (t) => {
+    const { serve, write, path, warnings } = await market(t);
+    const { walk, bytesPerBlock } = await serve();
+    assert.equal(await walk(), LISTINGS);
+    /** Walks until no block has its content in memory. @returns the number of records that were read */
+    const walkUntilMoved = async (): Promise<number> => {
+      let read = 0;
+      for (let walks = 0; walks < 50; walks++) {
+        read += await walk();
+        if ((await bytesPerBlock()) < WITHOUT_CONTENT) return read;
+      }
+      return assert.fail(`each block has ${await bytesPerBlock()} bytes in memory`);
+    };
+    assert.equal(await walkUntilMoved(), 0);
+    assert.equal(await walk(), 0);
+    await write('Property', house(50, { ListPrice: 5 }));
+    assert.equal(isFew(await walkUntilMoved()), true, 'a changed record');
+    const descriptor = descriptorOf(t, `${path}-text`);
+    const { size } = fstatSync(descriptor);
+    writeSync(descriptor, Buffer.alloc(size, ' '), 0, size, 0);
+    assert.equal(await walk(), 0, 'the file of compressed blocks has them, too');
+    assert.deepEqual(warnings, [`${path}-text was damaged: the damaged texts are read from the store`]);
+    assert.equal(await walkUntilMoved(), 0);
+  },
+);
 
 test('a file that could not be written is tried again after ten minutes, without what is outdated by then', (t) => {
   const path = temporaryFile('.db-pages');

@@ -213,22 +213,25 @@ test('texts use at most three quarters of the limit, and a text that was read wi
   assert.equal(await read(fifth), 'e'.repeat(MEGABYTE));
 });
 
-test('blocks leave an eighth of the space of texts to responses', async (t) => {
+test('blocks leave a part of the space of texts to compressed blocks, and both to responses', async (t) => {
   const { keepAs, read, dropped, file } = textFile(t, { bytes: 4 * MEGABYTE });
   const half = (letter: string): string => letter.repeat(MEGABYTE / 2 - 100);
-  const blocks = await keepAs('block', ...['a', 'b', 'c', 'd', 'e', 'f'].map(half));
-  assert.deepEqual([...dropped], blocks.slice(5));
-  assert.deepEqual([file.isFull('block'), file.isFull('response')], [true, false]);
-  const [response = assert.fail()] = await keepAs('response', 'g'.repeat(MEGABYTE / 4));
-  assert.equal(await read(response), 'g'.repeat(MEGABYTE / 4));
-  assert.deepEqual([...dropped], blocks.slice(5));
+  const blocks = await keepAs('block', ...['a', 'b', 'c', 'd', 'e'].map(half));
+  const full = () => (['block', 'compressed block', 'response'] as const).filter((kind) => file.isFull(kind));
+  assert.deepEqual([[...dropped], full()], [blocks.slice(4), ['block']]);
+  const compressed = await keepAs('compressed block', ...['f', 'g'].map(half));
+  const all = [...blocks.slice(4), ...compressed.slice(1)];
+  assert.deepEqual([[...dropped], full()], [all, ['block', 'compressed block']]);
+  const [response = assert.fail()] = await keepAs('response', 'h'.repeat(MEGABYTE / 4));
+  assert.equal(await read(response), 'h'.repeat(MEGABYTE / 4));
+  assert.deepEqual([...dropped], all);
 });
 
 test('the file shrinks when the file of blocks grows', { skip: !canBeFound }, async (t) => {
   const { keep, path, taken, file } = textFile(t, { bytes: 4 * MEGABYTE });
-  await keep(...['a', 'b', 'c', 'd', 'e'].map((each) => each.repeat(MEGABYTE / 2)));
+  await keep(...['a', 'b', 'c', 'd'].map((each) => each.repeat(MEGABYTE / 2)));
   const descriptor = descriptorOf(t, path);
-  assert.equal(fstatSync(descriptor).size, 2.5 * MEGABYTE + 4);
+  assert.equal(fstatSync(descriptor).size, 2 * MEGABYTE + 3);
   taken.bytes = 3 * MEGABYTE;
   file.bound();
   assert.equal(fstatSync(descriptor).size, MEGABYTE);

@@ -239,7 +239,7 @@ export function textsContract(engine: Engine): void {
 
   test(`${engine.name}: large responses to varied requests leave room in the file for pages of blocks`, async (t) => {
     const { serve } = await market(t, engine);
-    const { walk, walkUntilKept } = await serve({ megabytes: 4 });
+    const { walk, walkUntilKept } = await serve({ megabytes: 6 });
     await walk();
     for (let each = 1; each <= 9; each++) {
       for (let walks = 0; walks < 3; walks++) {
@@ -355,8 +355,8 @@ export function textsContract(engine: Engine): void {
       await first.walkUntilKept();
       const { size } = fstatSync(descriptorOf(t, `${path}-text`));
       await first.close();
-      // Seven eighths of three quarters of this limit have room for one of the two pages.
-      const { walk } = await serve({ megabytes: (0.51 * size) / (7 / 8) / 0.75 / 1024 / 1024 });
+      // Three quarters of three quarters of this limit have room for one of the two pages.
+      const { walk } = await serve({ megabytes: (0.51 * size) / 0.75 / 0.75 / 1024 / 1024 });
       let walked = await walk();
       for (let walks = 0; walks < MOST_WALKS && (walked.records > 0 || walked.pages !== 1); walks++) {
         walked = await walk();
