@@ -148,6 +148,11 @@ export const catalogue = {
     native: 1053,
     message: ({ limit }) => `The body is longer than ${limit} bytes.`,
   }),
+  preconditionFailed: entry({
+    status: 412,
+    native: 1053,
+    message: () => 'What is requested has another version than the one in If-Match.',
+  }),
   rangeOutside: entry<{ size: number }>({
     status: 416,
     native: 1053,

@@ -1,5 +1,6 @@
 /** Conditional requests and ranges of bytes (RFC 9110, 13 and 14). This module must not know what the bytes are. */
 import { hash } from 'node:crypto';
+import { platError } from '../../errors/index.ts';
 import type { Reply } from '../exchange.ts';
 
 type Asked = Readonly<Record<string, string | undefined>>;
@@ -17,10 +18,17 @@ export function hasTag(header: string | undefined, tag: string): boolean {
   return header.split(',').some((each) => strip(each) === strip(tag));
 }
 
-/** The reply, or 304 with its headers except the type if the client has the content already. */
+/**
+ * The reply, or 304 with its headers except the type if the client has the content already.
+ *
+ * @throws PlatError `preconditionFailed` for a version other than that of `If-Match`, which OData compares weakly, too
+ */
 export function unlessKnown(asked: Asked, reply: Reply): Reply {
   const { etag } = reply.headers;
-  if (etag === undefined || !hasTag(asked['if-none-match'], etag)) return reply;
+  if (etag === undefined) return reply;
+  const { 'if-match': wanted } = asked;
+  if (wanted !== undefined && !hasTag(wanted, etag)) throw platError('preconditionFailed', {});
+  if (!hasTag(asked['if-none-match'], etag)) return reply;
   const { 'content-type': _, ...headers } = reply.headers;
   return { status: 304, headers, body: [] };
 }

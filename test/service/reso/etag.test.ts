@@ -38,6 +38,34 @@ test('If-None-Match accepts lists, a star and the strong form of the tag', async
   assert.equal(await statusFor("Property('2')", tag), 200);
 });
 
+test('If-Match with another tag gets 412 in both interfaces, also from a kept reply', async () => {
+  for (const path of ["Property('1')", "Property('1')?$select=City", '$metadata', '/v1/listings/1']) {
+    const get = (tag?: string) => {
+      const url = path.startsWith('/') ? `${service.addresses.replication}${path}` : path;
+      return feed.get(url, tag === undefined ? {} : { headers: { 'if-match': tag } });
+    };
+    for (let turn = 0; turn < 3; turn++) {
+      const tag = String((await get()).headers.etag);
+      assert.deepEqual(
+        [(await get(tag)).status, (await get(`"x", ${tag}`)).status, (await get('*')).status],
+        [200, 200, 200],
+        path,
+      );
+      const other = await get('W/"x"');
+      assert.equal(other.status, 412, path);
+      const message = 'What is requested has another version than the one in If-Match.';
+      assert.deepEqual(
+        other.json,
+        path.startsWith('/')
+          ? { D: { Success: false, Code: 1053, Message: message } }
+          : { error: { code: 'preconditionFailed', message } },
+      );
+    }
+  }
+  const both = { 'if-match': 'W/"x"', 'if-none-match': await tagOf("Property('1')") };
+  assert.equal((await feed.get("Property('1')", { headers: both })).status, 412, 'If-Match comes first');
+});
+
 test('the ETag depends on selection and expansion', async () => {
   const paths = ["Property('1')", "Property('1')?$select=ListPrice", "Property('1')?$expand=Media"];
   const tags = [];
