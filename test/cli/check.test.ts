@@ -210,6 +210,6 @@ test('a service detects damage that no read of a page shows, logs it, and is not
   const { resource, key, what } = JSON.parse(await log);
   assert.deepEqual({ resource, key, what }, { resource: 'Property', key: 'B', what: ['address_values'] });
   const ready = async (): Promise<unknown> => (await fetch(`${admin}/ready`)).json();
-  const records = 'Property B is damaged: address_values; "plat check" tells all';
+  const records = 'Property B is damaged: address_values; run "plat check" for details';
   assert.deepEqual(await ready(), { ready: false, problems: { records } });
 });

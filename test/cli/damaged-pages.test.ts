@@ -93,5 +93,5 @@ test('no page with a flipped quote is sent, nor one with a flipped letter', asyn
   assert.match((await letter.line) ?? '', /"key":"K1200","what":\["idx_values"\]/);
   assert.deepEqual(await letter.statuses(), refused);
   const { records } = await letter.problems();
-  assert.equal(records, 'Property K1200 is damaged: idx_values; "plat check" tells all');
+  assert.equal(records, 'Property K1200 is damaged: idx_values; run "plat check" for details');
 });

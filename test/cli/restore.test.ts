@@ -62,12 +62,12 @@ test('restore brings a store back, reports the consequences, and no timestamp is
   assert.match(head ?? '', /^s\.db is what b\.db was: .*\b2 Property\b/);
   assert.match(
     epoch ?? '',
-    /^its last change is of \S+; the new epoch is [\w-]{12}, and its replicas read everything again$/,
+    /^its last change was at \S+; the new epoch is [\w-]{12}, and its replicas read everything again$/,
   );
   const [, file = ''] =
-    /^the store that was there is kept as (s\.db\.replaced-\d{8}T\d{6}Z)$/.exec(kept ?? '') ?? [];
+    /^the previous store is kept as (s\.db\.replaced-\d{8}T\d{6}Z)$/.exec(kept ?? '') ?? [];
   assert.equal(again, `keys that were revoked since the backup are valid again: partner (${key.id})`);
-  assert.match(gone ?? '', /^keys that were made since the backup are gone: later \(\w+\)$/);
+  assert.match(gone ?? '', /^keys that were created since the backup are gone: later \(\w+\)$/);
   assert.deepEqual(rest, []);
   const beside = readdirSync(at.folder).filter((name) => name.startsWith('b.db'));
   assert.deepEqual(beside, ['b.db'], 'no file is written next to the backup');

@@ -68,8 +68,8 @@ function lines(store: string, file: string, report: Restored): string[] {
     names.length === 0 ? [] : [`keys that were ${what}: ${names.join(', ')}`];
   return [
     `${store} is what ${file} was: ${rows.map((each) => `${each.rows} ${each.resource}`).join(', ') || 'empty'}`,
-    `its last change is of ${report.lastStamp}; the new epoch is ${report.epoch}, and its replicas read everything again`,
-    ...(report.kept === undefined ? [] : [`the store that was there is kept as ${report.kept}`]),
+    `its last change was at ${report.lastStamp}; the new epoch is ${report.epoch}, and its replicas read everything again`,
+    ...(report.kept === undefined ? [] : [`the previous store is kept as ${report.kept}`]),
     ...listed('revoked since the backup are valid again', report.validAgain),
     ...listed('made since the backup are gone', report.gone),
     ...report.remarks,

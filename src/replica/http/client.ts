@@ -206,7 +206,7 @@ export class SourceClient {
     const until = Math.min(asked, now + LONGEST_BLOCK);
     if (asked > until) {
       const days = Math.round((asked - now) / LONGEST_BLOCK);
-      const reason = `the source wants nothing for ${days} days; one is the longest that is waited`;
+      const reason = `the source requests a pause of ${days} days; plat waits one day at most`;
       listener({ kind: 'waiting', reason, wait: LONGEST_BLOCK });
     }
     await allowance.note(bytes, until, now);

@@ -198,7 +198,7 @@ const ownerMark = (source: string): string => `${source}@`;
 export function folderFailure(path: string, error: unknown): unknown {
   const isOfDisk = error instanceof Error && ('syscall' in error || codeOf(error) === 'ERR_SQLITE_ERROR');
   if (!isOfDisk) return error;
-  return new RequestFailure('transient', `${path} takes no files: ${error.message}`, { cause: error });
+  return new RequestFailure('transient', `${path} cannot be written: ${error.message}`, { cause: error });
 }
 
 function fileOf(row: Record<string, unknown>): MediaFile {

@@ -133,7 +133,7 @@ export class Scrub {
     const [first] = this.#known.values();
     const [crowded] = this.#crowded;
     const [unreadable] = this.#unreadable.values();
-    const all = '"plat check" tells all';
+    const all = 'run "plat check" for details';
     if (crowded !== undefined) return `more records of ${crowded} are damaged than are remembered; ${all}`;
     if (first === undefined) return unreadable === undefined ? undefined : `${unreadable}; ${all}`;
     const more = this.#known.size > 1 ? ` (and ${this.#known.size - 1} more)` : '';

@@ -159,7 +159,7 @@ test('a server that is missing or refuses is reported with host, port, database 
   const refused = {
     code: 'storeUnreachable' satisfies ErrorCode,
     message:
-      'postgres://ann@127.0.0.1:1/db cannot be reached: nothing takes connections there (ECONNREFUSED); host 127.0.0.1, port 1, database db.',
+      'postgres://ann@127.0.0.1:1/db cannot be reached: it accepts no connections (ECONNREFUSED); host 127.0.0.1, port 1, database db.',
   };
   const nowhere = 'postgres://ann:s3cret@127.0.0.1:1/db';
   await assert.rejects(openStore(nowhere), refused);

@@ -410,7 +410,7 @@ for (const [name, status, headers] of LONG_BLOCKS) {
     assert.deepEqual(blocked, [Date.parse('2026-06-02T12:00:00Z'), 0]);
     assert.deepEqual(asked.events[0], {
       kind: 'waiting',
-      reason: 'the source wants nothing for 30 days; one is the longest that is waited',
+      reason: 'the source requests a pause of 30 days; plat waits one day at most',
       wait: 86_400_000,
     });
   });

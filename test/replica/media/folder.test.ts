@@ -141,7 +141,7 @@ test('a folder that cannot be opened is reported in one line', async (t) => {
   await assert.rejects(MediaFolder.open(path, 'feed'), {
     name: 'RequestFailure',
     kind: 'transient',
-    message: `${path} takes no files: file is not a database`,
+    message: `${path} cannot be written: file is not a database`,
   });
 });
 

@@ -133,7 +133,7 @@ test('a folder that cannot be written ends the round with an error, and no host 
   feed.clock.advance(HOUR);
   await assert.rejects(run(), (error: Error) => {
     assert.equal(error.name, 'RequestFailure');
-    assert.ok(error.message.startsWith(`${folder} takes no files: ENOENT`), error.message);
+    assert.ok(error.message.startsWith(`${folder} cannot be written: ENOENT`), error.message);
     return true;
   });
   assert.deepEqual(rows(), []);

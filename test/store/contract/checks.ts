@@ -734,7 +734,7 @@ export function checkContract(engine: Engine): void {
     ]);
     assert.equal(
       await scrub.problem(),
-      'Property B is damaged: address_values (and 1 more); "plat check" tells all',
+      'Property B is damaged: address_values (and 1 more); run "plat check" for details',
     );
     await repairStore(world.store);
     time += 60_000;

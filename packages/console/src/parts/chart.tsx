@@ -6,7 +6,7 @@ import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
 import UPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import './chart.css';
-import { clock, moment, span } from './figures.ts';
+import { clock, isolated, moment, span } from './figures.ts';
 import { ScrollBox } from './scroll-box.tsx';
 
 type Tone = 'accent' | 'warn' | 'bad' | 'soft';
@@ -162,7 +162,14 @@ function draw(
           label: name,
           stroke: () => colorOf(element, tone),
           width: isBound ? 1 : 1.5,
-          ...(isBound ? { dash: [6, 4], points: { show: false } } : {}),
+          ...(isBound
+            ? { dash: [6, 4], points: { show: false } }
+            : {
+                points: {
+                  show: true,
+                  filter: (plot: UPlot, line: number) => isolated(plot.data[line] ?? []),
+                },
+              }),
         })),
       ],
       hooks: { setCursor: [({ cursor }) => setUnder(cursor.idx ?? undefined)] },

@@ -59,3 +59,9 @@ export function span(seconds: number): string {
   const found = SPANS.find(([, length]) => seconds >= length && seconds % length === 0);
   return found === undefined ? counted(seconds, 'second') : counted(seconds / found[1], found[0]);
 }
+
+/** The places of values with a gap on either side, which a line cannot show: there is nothing to connect them with. */
+export const isolated = (values: ArrayLike<number | null | undefined>): number[] => {
+  const isGap = (at: number): boolean => typeof values[at] !== 'number';
+  return Array.from(values, (_, at) => at).filter((at) => !isGap(at) && isGap(at - 1) && isGap(at + 1));
+};

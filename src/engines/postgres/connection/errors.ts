@@ -86,12 +86,12 @@ export function openingError(error: unknown, address: PostgresAddress): unknown 
 
 /** Descriptions of network errors. */
 const NETWORK: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nothing takes connections there',
+  ECONNREFUSED: 'it accepts no connections',
   ENOTFOUND: 'there is no such host',
   EAI_AGAIN: 'the name of the host cannot be looked up',
   ETIMEDOUT: 'it does not answer',
-  EHOSTUNREACH: 'no way leads to the host',
-  ENETUNREACH: 'no way leads to its network',
+  EHOSTUNREACH: 'the host cannot be reached',
+  ENETUNREACH: 'its network cannot be reached',
   ECONNRESET: 'it closed the connection, as a server that is not PostgreSQL does',
   ENOENT: 'there is no such socket',
 };
